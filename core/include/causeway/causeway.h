@@ -1,0 +1,9 @@
+/* The whole core. */
+#ifndef CAUSEWAY_H
+#define CAUSEWAY_H
+
+#include "causeway/allocator.h"
+#include "causeway/error.h"
+#include "causeway/sequence.h"
+
+#endif

@@ -1,0 +1,44 @@
+/* What can go wrong, as values. Every function that can fail returns one of these. */
+#ifndef CAUSEWAY_ERROR_H
+#define CAUSEWAY_ERROR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum cw_error {
+    CW_OK = 0,
+    CW_ERROR_INVALID_ARGUMENT,
+    CW_ERROR_NO_MEMORY,
+
+    /* a config that cannot work */
+    CW_ERROR_CONFIG_WINDOW,
+    CW_ERROR_CONFIG_PACKET_SIZE,
+    CW_ERROR_CONFIG_FRAGMENT_SIZE,
+    CW_ERROR_CONFIG_MAX_FRAGMENTS,
+    CW_ERROR_CONFIG_REASSEMBLIES,
+    CW_ERROR_CONFIG_TIME,
+
+    /* calls that cannot be carried out now */
+    CW_ERROR_PACKET_TOO_LARGE,
+    CW_ERROR_TRANSMIT_PENDING,
+    CW_ERROR_EVENTS_PENDING,
+    CW_ERROR_BUFFER_TOO_SMALL,
+
+    /* datagrams that are not delivered */
+    CW_ERROR_MALFORMED,
+    CW_ERROR_STALE,
+    CW_ERROR_DUPLICATE,
+
+    CW_ERROR_COUNT
+};
+
+/* One sentence in plain English that says what is wrong and, where it helps, what to do.
+   Never NULL; the string is static. */
+const char *cw_error_string(enum cw_error error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

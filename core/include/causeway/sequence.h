@@ -1,0 +1,31 @@
+/* 16-bit sequence numbers that wrap around. */
+#ifndef CAUSEWAY_SEQUENCE_H
+#define CAUSEWAY_SEQUENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* True when a was counted after b, taking the shorter way round. Of two numbers exactly half the
+   range apart the numerically larger one is the newer, so that exactly one of (a, b) and (b, a) is
+   true for any two different numbers. */
+static inline bool cw_sequence_newer(uint16_t a, uint16_t b)
+{
+    const uint16_t ahead = (uint16_t)(a - b);
+    return ahead == 0x8000 ? a > b : ahead != 0 && ahead < 0x8000;
+}
+
+/* How far a is ahead of b, negative when it is behind: -32768 to 32767. */
+static inline int cw_sequence_difference(uint16_t a, uint16_t b)
+{
+    return (int16_t)(uint16_t)(a - b);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

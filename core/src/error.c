@@ -1,0 +1,44 @@
+#include "causeway/error.h"
+
+const char *cw_error_string(enum cw_error error)
+{
+    switch (error) {
+    case CW_OK:
+        return "no error";
+    case CW_ERROR_INVALID_ARGUMENT:
+        return "an argument is out of range or NULL; see the function's documentation";
+    case CW_ERROR_NO_MEMORY:
+        return "the allocator returned no memory";
+    case CW_ERROR_CONFIG_WINDOW:
+        return "a window must be a power of two from 32 to 32768 packets";
+    case CW_ERROR_CONFIG_PACKET_SIZE:
+        return "max_packet_size must be at least 1 and at most fragment_size * max_fragments, "
+               "or at most fragment_above when nothing is fragmented";
+    case CW_ERROR_CONFIG_FRAGMENT_SIZE:
+        return "fragment_size and fragment_above must be from 1 to 65507 bytes";
+    case CW_ERROR_CONFIG_MAX_FRAGMENTS:
+        return "max_fragments must be from 1 to 256";
+    case CW_ERROR_CONFIG_REASSEMBLIES:
+        return "max_reassemblies must be from 1 to 64";
+    case CW_ERROR_CONFIG_TIME:
+        return "a time or a smoothing factor is not a number or out of its range";
+    case CW_ERROR_PACKET_TOO_LARGE:
+        return "the packet is longer than max_packet_size; send less or raise max_packet_size on "
+               "both ends";
+    case CW_ERROR_TRANSMIT_PENDING:
+        return "the packet before is not on the wire yet; call transmit until it returns 0";
+    case CW_ERROR_EVENTS_PENDING:
+        return "too many events are waiting; take them with next before sending more";
+    case CW_ERROR_BUFFER_TOO_SMALL:
+        return "the buffer given is too small for what has to go into it";
+    case CW_ERROR_MALFORMED:
+        return "the datagram is not what the protocol allows";
+    case CW_ERROR_STALE:
+        return "the packet is older than the window";
+    case CW_ERROR_DUPLICATE:
+        return "the packet was received before";
+    case CW_ERROR_COUNT:
+        break;
+    }
+    return "unknown error";
+}

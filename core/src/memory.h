@@ -1,0 +1,28 @@
+/* How a room turns one allocation into its parts. */
+#ifndef CAUSEWAY_MEMORY_H
+#define CAUSEWAY_MEMORY_H
+
+#include "causeway/allocator.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+void *cw_allocate(const struct cw_allocator *allocator, size_t size);
+void cw_release(const struct cw_allocator *allocator, void *memory, size_t size);
+
+/* A block that is handed out front to back. With a NULL base it only measures: a layout function
+   that is run twice, first without and then with memory, cannot disagree with itself. */
+struct cw_arena {
+    uint8_t *base;
+    size_t used;
+    size_t size;
+};
+
+/* The next size bytes, aligned for any type; NULL while measuring. */
+void *cw_arena_take(struct cw_arena *arena, size_t size);
+
+/* An allocator over the arena, for objects that live inside another one's block. Release does
+   nothing: the block is released as a whole. allocate returns NULL past the end. */
+struct cw_allocator cw_arena_allocator(struct cw_arena *arena);
+
+#endif
