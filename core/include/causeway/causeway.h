@@ -3,7 +3,9 @@
 #define CAUSEWAY_H
 
 #include "causeway/allocator.h"
+#include "causeway/endpoint.h"
 #include "causeway/error.h"
 #include "causeway/sequence.h"
+#include "causeway/sequence_buffer.h"
 
 #endif

@@ -1,0 +1,99 @@
+/* A rolling buffer of entries indexed by sequence number. */
+#ifndef CAUSEWAY_SEQUENCE_BUFFER_H
+#define CAUSEWAY_SEQUENCE_BUFFER_H
+
+#include "causeway/allocator.h"
+#include "causeway/error.h"
+#include "causeway/sequence.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Stored where a slot holds nothing; no 16-bit sequence number equals it. */
+#define CW_SEQUENCE_EMPTY 0xFFFFFFFFu
+
+/* Entry s lives in slot s % size. The buffer covers the size numbers before next; an insert further
+   on moves next and clears every slot that it passes, so that nothing of an earlier lap is ever
+   found again. Read the fields, change them through the functions only. */
+struct cw_sequence_buffer {
+    uint32_t *sequences; /* per slot: the number stored, or CW_SEQUENCE_EMPTY */
+    uint8_t *entries;    /* per slot: stride bytes */
+    uint32_t mask;       /* size - 1 */
+    uint32_t stride;     /* bytes of an entry; may be 0 where only presence matters */
+    uint16_t next;       /* one after the newest number inserted or advanced to; 0 at first */
+    struct cw_allocator allocator;
+};
+
+/* Bytes that create asks the allocator for; 0 for a size that create refuses. */
+size_t cw_sequence_buffer_memory(uint32_t size, uint32_t stride);
+
+/* size: number of slots, a power of two up to 32768 (it must divide 65536, or slots would not line
+   up across the wrap). stride: bytes of an entry. allocator: copied; what its context points to must
+   outlive the buffer.
+   CW_ERROR_CONFIG_WINDOW for any other size, CW_ERROR_NO_MEMORY. */
+enum cw_error cw_sequence_buffer_create(struct cw_sequence_buffer *buffer, uint32_t size,
+                                        uint32_t stride, const struct cw_allocator *allocator);
+void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer);
+
+/* Empties the buffer and starts again at next = 0. */
+void cw_sequence_buffer_reset(struct cw_sequence_buffer *buffer);
+
+/* True when sequence is older than all that the buffer covers. */
+static inline bool cw_sequence_buffer_stale(const struct cw_sequence_buffer *buffer,
+                                            uint16_t sequence)
+{
+    return cw_sequence_newer((uint16_t)(buffer->next - (buffer->mask + 1)), sequence);
+}
+
+static inline bool cw_sequence_buffer_exists(const struct cw_sequence_buffer *buffer,
+                                             uint16_t sequence)
+{
+    return buffer->sequences[sequence & buffer->mask] == sequence;
+}
+
+/* The entry of sequence, or NULL when it is not stored. Valid until it is removed or passed. */
+static inline void *cw_sequence_buffer_find(const struct cw_sequence_buffer *buffer,
+                                            uint16_t sequence)
+{
+    const uint32_t slot = sequence & buffer->mask;
+    return buffer->sequences[slot] == sequence
+               ? buffer->entries + (size_t)slot * buffer->stride
+               : NULL;
+}
+
+/* Moves next to one after sequence and clears the slots passed; nothing when sequence is older than
+   next. Callers refuse stale numbers first. */
+void cw_sequence_buffer_advance(struct cw_sequence_buffer *buffer, uint16_t sequence);
+
+/* The entry for sequence, stored from now on, its bytes as they were left; NULL when sequence is
+   stale. An entry already stored under this number is given again. */
+static inline void *cw_sequence_buffer_insert(struct cw_sequence_buffer *buffer, uint16_t sequence)
+{
+    if (cw_sequence_buffer_stale(buffer, sequence))
+        return NULL;
+    if (sequence == buffer->next)
+        buffer->next++;
+    else
+        cw_sequence_buffer_advance(buffer, sequence);
+    const uint32_t slot = sequence & buffer->mask;
+    buffer->sequences[slot] = sequence;
+    return buffer->entries + (size_t)slot * buffer->stride;
+}
+
+/* Forgets sequence; nothing when it is not stored. */
+static inline void cw_sequence_buffer_remove(struct cw_sequence_buffer *buffer, uint16_t sequence)
+{
+    if (cw_sequence_buffer_exists(buffer, sequence))
+        buffer->sequences[sequence & buffer->mask] = CW_SEQUENCE_EMPTY;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
