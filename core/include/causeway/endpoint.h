@@ -26,9 +26,10 @@ struct cw_endpoint_config {
     uint32_t fragment_size;   /* payload bytes in a fragment; default 1024 */
     uint32_t fragment_above;  /* longer payloads are sent in fragments; default 1024 */
 
-    uint32_t sent_window;      /* packets remembered until acked or lost, a power of two from 32 to
-                                  32768; default 256 */
-    uint32_t received_window;  /* packets in which duplicates are recognised, likewise; default 256 */
+    uint32_t sent_window; /* packets remembered until acked or lost, a power of two from 32 to
+                             32768; default 256 */
+    uint32_t
+        received_window; /* packets in which duplicates are recognised, likewise; default 256 */
     uint32_t max_reassemblies; /* packets that can be incomplete at the same time, 1 to 64;
                                   default 4. One more takes the place of the oldest. */
 
@@ -56,24 +57,26 @@ void cw_endpoint_reset(struct cw_endpoint *endpoint);
 /* Bytes that transmit may need for one datagram. */
 size_t cw_endpoint_max_datagram_size(const struct cw_endpoint *endpoint);
 
-/* Makes a packet of size payload bytes (copied; 0 is allowed) and gives it the next sequence number,
-   which is stored in *sequence unless that is NULL. Call transmit until it returns 0 afterwards.
-   Errors, with nothing changed: CW_ERROR_PACKET_TOO_LARGE; CW_ERROR_TRANSMIT_PENDING when datagrams
-   of the packet before are not transmitted yet; CW_ERROR_EVENTS_PENDING when the application has not
-   taken the events of earlier packets, so that the fate of this one could not be told. */
+/* Makes a packet of size payload bytes (copied; 0 is allowed) and gives it the next sequence
+   number, which is stored in *sequence unless that is NULL. Call transmit until it returns 0
+   afterwards. Errors, with nothing changed: CW_ERROR_PACKET_TOO_LARGE; CW_ERROR_TRANSMIT_PENDING
+   when datagrams of the packet before are not transmitted yet; CW_ERROR_EVENTS_PENDING when the
+   application has not taken the events of earlier packets, so that the fate of this one could not
+   be told. */
 enum cw_error cw_endpoint_send(struct cw_endpoint *endpoint, const uint8_t *payload, size_t size,
                                double now, uint16_t *sequence);
 
-/* Writes the next datagram of the packet sent last to out and returns its size; 0 when there is none
-   or when capacity is below cw_endpoint_max_datagram_size() (nothing is lost then). The acks in it
-   are those of this moment. */
-size_t cw_endpoint_transmit(struct cw_endpoint *endpoint, uint8_t *out, size_t capacity, double now);
+/* Writes the next datagram of the packet sent last to out and returns its size; 0 when there is
+   none or when capacity is below cw_endpoint_max_datagram_size() (nothing is lost then). The acks
+   in it are those of this moment. */
+size_t cw_endpoint_transmit(struct cw_endpoint *endpoint, uint8_t *out, size_t capacity,
+                            double now);
 
-/* Takes a datagram that arrived. data must stay as it is until the event of the packet in it has been
-   used. Take the events with next before the following receive.
-   CW_OK also when a fragment arrived whose packet is not complete yet. Else nothing is delivered:
-   CW_ERROR_MALFORMED, CW_ERROR_STALE, CW_ERROR_DUPLICATE, or CW_ERROR_EVENTS_PENDING when the packet
-   received before was not taken yet (then the datagram was not looked at). */
+/* Takes a datagram that arrived. data must stay as it is until the event of the packet in it has
+   been used. Take the events with next before the following receive. CW_OK also when a fragment
+   arrived whose packet is not complete yet. Else nothing is delivered: CW_ERROR_MALFORMED,
+   CW_ERROR_STALE, CW_ERROR_DUPLICATE, or CW_ERROR_EVENTS_PENDING when the packet received before
+   was not taken yet (then the datagram was not looked at). */
 enum cw_error cw_endpoint_receive(struct cw_endpoint *endpoint, const uint8_t *data, size_t size,
                                   double now);
 
@@ -90,8 +93,8 @@ enum cw_endpoint_event_type {
 struct cw_endpoint_event {
     enum cw_endpoint_event_type type;
     uint16_t sequence;      /* of the packet, as its sender numbered it */
-    const uint8_t *payload; /* PACKET: belongs to the endpoint or to the caller's datagram; valid until
-                               the next receive, reset or destroy. Else NULL */
+    const uint8_t *payload; /* PACKET: belongs to the endpoint or to the caller's datagram; valid
+                               until the next receive, reset or destroy. Else NULL */
     size_t size;            /* PACKET: bytes of payload. Else 0 */
 };
 
@@ -99,9 +102,9 @@ struct cw_endpoint_event {
    LOST, or a LOST and later an ACKED when it, or the news of it, was only late. */
 bool cw_endpoint_next(struct cw_endpoint *endpoint, struct cw_endpoint_event *event);
 
-/* Takes back the receipt of the packet that next gave last, because the application could not use it:
-   it will not be acked, and when it arrives again it is delivered again. Only before the following
-   receive or transmit; nothing otherwise. */
+/* Takes back the receipt of the packet that next gave last, because the application could not use
+   it: it will not be acked, and when it arrives again it is delivered again. Only before the
+   following receive or transmit; nothing otherwise. */
 void cw_endpoint_refuse(struct cw_endpoint *endpoint, uint16_t sequence);
 
 /* Sequence number that the next packet sent will have. */
@@ -125,10 +128,10 @@ struct cw_endpoint_stats {
     uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
     uint64_t bytes_received;     /* likewise, dropped ones included */
 
-    /* Seconds from send to the receive that brought the first ack, taken only from packets that were
-       the newest the other end had received. The time for which the other end waited before it sent
-       its next packet is part of it: over a path of its own it is exact only when each packet is
-       answered at once. 0 before the first sample. */
+    /* Seconds from send to the receive that brought the first ack, taken only from packets that
+       were the newest the other end had received. The time for which the other end waited before it
+       sent its next packet is part of it: over a path of its own it is exact only when each packet
+       is answered at once. 0 before the first sample. */
     double rtt;           /* exponentially smoothed by rtt_smoothing */
     double rtt_min;       /* smallest sample so far */
     double rtt_deviation; /* mean distance of the samples from rtt, smoothed by 1/4 */

@@ -33,9 +33,8 @@ struct cw_sequence_buffer {
 size_t cw_sequence_buffer_memory(uint32_t size, uint32_t stride);
 
 /* size: number of slots, a power of two up to 32768 (it must divide 65536, or slots would not line
-   up across the wrap). stride: bytes of an entry. allocator: copied; what its context points to must
-   outlive the buffer.
-   CW_ERROR_CONFIG_WINDOW for any other size, CW_ERROR_NO_MEMORY. */
+   up across the wrap). stride: bytes of an entry. allocator: copied; what its context points to
+   must outlive the buffer. CW_ERROR_CONFIG_WINDOW for any other size, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_sequence_buffer_create(struct cw_sequence_buffer *buffer, uint32_t size,
                                         uint32_t stride, const struct cw_allocator *allocator);
 void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer);
@@ -61,9 +60,8 @@ static inline void *cw_sequence_buffer_find(const struct cw_sequence_buffer *buf
                                             uint16_t sequence)
 {
     const uint32_t slot = sequence & buffer->mask;
-    return buffer->sequences[slot] == sequence
-               ? buffer->entries + (size_t)slot * buffer->stride
-               : NULL;
+    return buffer->sequences[slot] == sequence ? buffer->entries + (size_t)slot * buffer->stride
+                                               : NULL;
 }
 
 /* Moves next to one after sequence and clears the slots passed; nothing when sequence is older than

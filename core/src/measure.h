@@ -1,0 +1,39 @@
+/* Running measurements: each costs a few operations per sample and keeps no samples. */
+#ifndef CAUSEWAY_MEASURE_H
+#define CAUSEWAY_MEASURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cw_rtt {
+    double smoothed;
+    double min;
+    double deviation;
+    double jitter;
+    double last;
+    bool sampled;
+};
+
+void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing);
+
+/* Seconds after which an answer is overdue: 1 before the first sample. */
+double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least);
+
+/* Bytes turned into bits per second. */
+struct cw_rate {
+    uint64_t bytes_before; /* value of the counter when the rate was refreshed last */
+    double bits_per_second;
+};
+
+/* Takes the growth of a byte counter over the elapsed seconds; about the last second counts. */
+void cw_rate_refresh(struct cw_rate *rate, uint64_t bytes, double elapsed);
+
+/* Moves a share towards 1 by one packet that was lost, or towards 0 by one that was not. */
+#define CW_LOSS_WEIGHT (1.0 / 128.0)
+
+static inline double cw_loss_sample(double share, bool lost)
+{
+    return share + ((lost ? 1.0 : 0.0) - share) * CW_LOSS_WEIGHT;
+}
+
+#endif

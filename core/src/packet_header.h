@@ -1,0 +1,43 @@
+/* The bytes in front of a packet and of a fragment (reliable 1.0). */
+#ifndef CAUSEWAY_PACKET_HEADER_H
+#define CAUSEWAY_PACKET_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CW_PACKET_HEADER_MIN_SIZE 4
+#define CW_PACKET_HEADER_MAX_SIZE 9
+#define CW_FRAGMENT_HEADER_SIZE   5
+#define CW_PACKET_PREFIX_FRAGMENT 0x01
+
+struct cw_packet_header {
+    uint16_t sequence;
+    uint16_t ack;      /* newest packet that the sender of the header has received */
+    uint32_t ack_bits; /* bit n: it has received packet ack - n */
+};
+
+struct cw_fragment_header {
+    uint16_t sequence;
+    uint32_t id;
+    uint32_t count;
+};
+
+/* Writes the shortest form to out, which has room for CW_PACKET_HEADER_MAX_SIZE bytes. Returns the
+   bytes written. */
+size_t cw_packet_header_write(uint8_t *out, const struct cw_packet_header *header);
+
+/* Returns the bytes read, 0 when data does not begin with a packet header. Forms that are longer
+   than needed are accepted: the reference's endpoints take them. */
+size_t cw_packet_header_read(struct cw_packet_header *header, const uint8_t *data, size_t size);
+
+/* Likewise, but only the shortest form counts: the rule for the header in a first fragment. */
+size_t cw_packet_header_read_canonical(struct cw_packet_header *header, const uint8_t *data,
+                                       size_t size);
+
+void cw_fragment_header_write(uint8_t *out, const struct cw_fragment_header *header);
+
+/* False when data does not begin with a fragment header. */
+bool cw_fragment_header_read(struct cw_fragment_header *header, const uint8_t *data, size_t size);
+
+#endif
