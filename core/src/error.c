@@ -9,6 +9,8 @@ const char *cw_error_string(enum cw_error error)
         return "an argument is out of range or NULL; see the function's documentation";
     case CW_ERROR_NO_MEMORY:
         return "the allocator returned no memory";
+    case CW_ERROR_ADDRESS:
+        return "this is no address; write 1.2.3.4:5 or [::1]:5";
     case CW_ERROR_CONFIG_WINDOW:
         return "a window must be a power of two from 32 to 32768 packets";
     case CW_ERROR_CONFIG_PACKET_SIZE:

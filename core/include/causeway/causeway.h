@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_H
 #define CAUSEWAY_H
 
+#include "causeway/address.h"
 #include "causeway/allocator.h"
 #include "causeway/endpoint.h"
 #include "causeway/error.h"

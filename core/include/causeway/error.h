@@ -10,6 +10,7 @@ enum cw_error {
     CW_OK = 0,
     CW_ERROR_INVALID_ARGUMENT,
     CW_ERROR_NO_MEMORY,
+    CW_ERROR_ADDRESS,
 
     /* a config that cannot work */
     CW_ERROR_CONFIG_WINDOW,
