@@ -1,0 +1,85 @@
+#include "addresses.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+struct address_count {
+    struct address_count *next;
+    unsigned char owner[16];
+    unsigned sessions;
+};
+
+struct addresses {
+    size_t buckets; /* a power of two */
+    uint64_t seed;
+    struct address_count *bucket[];
+};
+
+struct addresses *addresses_create(unsigned expected)
+{
+    size_t buckets = 64;
+    while (buckets < expected)
+        buckets *= 2;
+    struct addresses *addresses = calloc(1, sizeof *addresses + buckets * sizeof(void *));
+    if (!addresses)
+        return NULL;
+    addresses->buckets = buckets;
+    if (getrandom(&addresses->seed, sizeof addresses->seed, 0) < 0)
+        addresses->seed = (uint64_t)(uintptr_t)addresses;
+    return addresses;
+}
+
+void addresses_destroy(struct addresses *addresses)
+{
+    free(addresses);
+}
+
+/* Seeded, so that nobody can choose addresses that share a bucket. */
+static struct address_count **bucket_of(struct addresses *addresses, const unsigned char owner[16])
+{
+    uint64_t words[2];
+    memcpy(words, owner, sizeof words);
+    uint64_t hash = addresses->seed;
+    for (int i = 0; i < 2; i++) {
+        hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return &addresses->bucket[hash & (addresses->buckets - 1)];
+}
+
+struct address_count *addresses_enter(struct addresses *addresses, const struct endpoint *client,
+                                      unsigned limit, bool *full)
+{
+    unsigned char owner[16];
+    endpoint_owner(client, owner);
+    struct address_count **bucket = bucket_of(addresses, owner);
+    struct address_count *count = *bucket;
+    while (count && memcmp(count->owner, owner, sizeof owner) != 0)
+        count = count->next;
+    *full = count && limit > 0 && count->sessions >= limit;
+    if (*full)
+        return NULL;
+    if (!count) {
+        count = calloc(1, sizeof *count);
+        if (!count)
+            return NULL;
+        memcpy(count->owner, owner, sizeof owner);
+        count->next = *bucket;
+        *bucket = count;
+    }
+    count->sessions++;
+    return count;
+}
+
+void addresses_leave(struct addresses *addresses, struct address_count *count)
+{
+    if (--count->sessions > 0)
+        return;
+    struct address_count **link = bucket_of(addresses, count->owner);
+    while (*link != count)
+        link = &(*link)->next;
+    *link = count->next;
+    free(count);
+}

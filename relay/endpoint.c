@@ -1,0 +1,105 @@
+#include "endpoint.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOST_MAX 256
+
+/* Splits "host:port"; host gets no brackets. False when the text has another form. */
+static bool split(const char *text, char host[HOST_MAX], const char **port)
+{
+    const char *colon = strrchr(text, ':');
+    if (!colon)
+        return false;
+    size_t size = (size_t)(colon - text);
+    if (size >= 2 && text[0] == '[' && text[size - 1] == ']') {
+        text++;
+        size -= 2;
+    } else if (memchr(text, ':', size) || memchr(text, '[', size)) {
+        return false;
+    }
+    if (size >= HOST_MAX)
+        return false;
+    memcpy(host, text, size);
+    host[size] = '\0';
+    *port = colon + 1;
+    return true;
+}
+
+bool endpoint_valid(const char *text, unsigned lowest_port)
+{
+    char host[HOST_MAX];
+    const char *port;
+    if (!split(text, host, &port))
+        return false;
+    size_t digits = strspn(port, "0123456789");
+    if (digits == 0 || digits > 5 || port[digits] != '\0')
+        return false;
+    unsigned long number = strtoul(port, NULL, 10);
+    return number >= lowest_port && number <= 65535;
+}
+
+bool endpoint_resolve(const char *text, struct endpoint *out, const char **error)
+{
+    char host[HOST_MAX];
+    const char *port;
+    if (!split(text, host, &port)) {
+        *error = "not of the form host:port";
+        return false;
+    }
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
+    struct addrinfo *found = NULL;
+    int failure = getaddrinfo(host[0] ? host : "::", port, &hints, &found);
+    if (failure != 0) {
+        *error = gai_strerror(failure);
+        return false;
+    }
+    const struct addrinfo *best = found;
+    for (const struct addrinfo *each = found; each; each = each->ai_next) {
+        if (each->ai_family == AF_INET) {
+            best = each;
+            break;
+        }
+    }
+    memset(out, 0, sizeof *out);
+    memcpy(&out->address, best->ai_addr, best->ai_addrlen);
+    out->size = best->ai_addrlen;
+    freeaddrinfo(found);
+    return true;
+}
+
+void endpoint_format(const struct endpoint *endpoint, char text[ENDPOINT_TEXT])
+{
+    char host[ENDPOINT_TEXT - 16];
+    char port[8];
+    if (getnameinfo((const struct sockaddr *)&endpoint->address, endpoint->size, host, sizeof host,
+                    port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+        snprintf(text, ENDPOINT_TEXT, "unknown");
+        return;
+    }
+    const char *mapped = "::ffff:";
+    if (endpoint->address.ss_family == AF_INET6 && strchr(host, '.') &&
+        strncmp(host, mapped, strlen(mapped)) == 0)
+        snprintf(text, ENDPOINT_TEXT, "%s:%s", host + strlen(mapped), port);
+    else if (endpoint->address.ss_family == AF_INET6)
+        snprintf(text, ENDPOINT_TEXT, "[%s]:%s", host, port);
+    else
+        snprintf(text, ENDPOINT_TEXT, "%s:%s", host, port);
+}
+
+void endpoint_owner(const struct endpoint *endpoint, unsigned char owner[16])
+{
+    memset(owner, 0, 16);
+    if (endpoint->address.ss_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&endpoint->address;
+        bool mapped = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
+        memcpy(owner, &v6->sin6_addr, mapped ? 16 : 8);
+    } else if (endpoint->address.ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&endpoint->address;
+        owner[10] = owner[11] = 0xff;
+        memcpy(owner + 12, &v4->sin_addr, 4);
+    }
+}

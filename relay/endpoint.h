@@ -1,0 +1,32 @@
+/* Socket addresses: from text, through the resolver, and back to text. */
+#ifndef CAUSEWAY_RELAY_ENDPOINT_H
+#define CAUSEWAY_RELAY_ENDPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+/* Longest text of endpoint_format with its end: "[v6%scope]:port". */
+#define ENDPOINT_TEXT 80
+
+struct endpoint {
+    struct sockaddr_storage address;
+    socklen_t size;
+};
+
+/* True when text has the form of "host:port", "[v6]:port" or ":port", the port a number from
+   lowest_port to 65535. Does not resolve. */
+bool endpoint_valid(const char *text, unsigned lowest_port);
+
+/* Resolves such a text; the first IPv4 address of a name with both kinds, because many game
+   servers listen on IPv4 alone. ":port" is the IPv6 wildcard. False with the resolver's reason in
+   *error (constant text) when there is no address. */
+bool endpoint_resolve(const char *text, struct endpoint *out, const char **error);
+
+/* Writes "1.2.3.4:5" or "[::1]:5"; an IPv4 address inside IPv6 is written as IPv4. */
+void endpoint_format(const struct endpoint *endpoint, char text[ENDPOINT_TEXT]);
+
+/* The 16 bytes that stand for the owner of an address: an IPv4 address (mapped), or an IPv6 /64. */
+void endpoint_owner(const struct endpoint *endpoint, unsigned char owner[16]);
+
+#endif

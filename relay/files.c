@@ -1,0 +1,82 @@
+#include "files.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static const struct {
+    const char *suffix;
+    const char *type;
+} types[] = {
+    {".html", "text/html; charset=utf-8"},
+    {".js", "text/javascript; charset=utf-8"},
+    {".mjs", "text/javascript; charset=utf-8"},
+    {".css", "text/css; charset=utf-8"},
+    {".wasm", "application/wasm"},
+    {".json", "application/json"},
+    {".map", "application/json"},
+    {".webmanifest", "application/manifest+json"},
+    {".txt", "text/plain; charset=utf-8"},
+    {".md", "text/markdown; charset=utf-8"},
+    {".xml", "application/xml"},
+    {".svg", "image/svg+xml"},
+    {".png", "image/png"},
+    {".jpg", "image/jpeg"},
+    {".jpeg", "image/jpeg"},
+    {".gif", "image/gif"},
+    {".webp", "image/webp"},
+    {".avif", "image/avif"},
+    {".ico", "image/x-icon"},
+    {".woff", "font/woff"},
+    {".woff2", "font/woff2"},
+    {".ttf", "font/ttf"},
+    {".mp3", "audio/mpeg"},
+    {".ogg", "audio/ogg"},
+    {".wav", "audio/wav"},
+    {".mp4", "video/mp4"},
+    {".webm", "video/webm"},
+    {".glb", "model/gltf-binary"},
+    {".gltf", "model/gltf+json"},
+    {".pdf", "application/pdf"},
+};
+
+static const char *type_of(const char *path)
+{
+    const char *suffix = strrchr(path, '.');
+    for (size_t i = 0; suffix && i < sizeof types / sizeof types[0]; i++) {
+        if (strcasecmp(suffix, types[i].suffix) == 0)
+            return types[i].type;
+    }
+    return "application/octet-stream";
+}
+
+enum file_result file_find(const char *root, const char *path, struct file *out)
+{
+    char wanted[PATH_MAX];
+    size_t size = strlen(path);
+    if (size == 0 || path[0] != '/' || strstr(path, "/."))
+        return FILE_MISSING;
+    const char *index = path[size - 1] == '/' ? "index.html" : "";
+    int length = snprintf(wanted, sizeof wanted, "%s%s%s", root, path, index);
+    if (length < 0 || (size_t)length >= sizeof wanted || !realpath(wanted, out->path))
+        return FILE_MISSING;
+    size_t root_size = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    if (strncmp(out->path, root, root_size) != 0 ||
+        (out->path[root_size] != '/' && out->path[root_size] != '\0'))
+        return FILE_MISSING;
+    struct stat status;
+    if (stat(out->path, &status) != 0)
+        return FILE_MISSING;
+    if (S_ISDIR(status.st_mode))
+        return index[0] ? FILE_MISSING : FILE_DIRECTORY;
+    if (!S_ISREG(status.st_mode))
+        return FILE_MISSING;
+    out->type = type_of(out->path);
+    snprintf(out->etag, sizeof out->etag, "\"%jx-%jx-%lx\"", (intmax_t)status.st_size,
+             (intmax_t)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    return FILE_FOUND;
+}

@@ -1,0 +1,25 @@
+/* Static files: which file a request's path means, and of what type it is. */
+#ifndef CAUSEWAY_RELAY_FILES_H
+#define CAUSEWAY_RELAY_FILES_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct file {
+    char path[PATH_MAX]; /* real: without links or dots */
+    const char *type;    /* the value of Content-Type */
+    char etag[48];       /* with its quotes; changes with the file */
+};
+
+enum file_result {
+    FILE_FOUND,
+    FILE_MISSING,   /* also: outside of the root, hidden, or not a file */
+    FILE_DIRECTORY, /* the path needs a slash at its end */
+};
+
+/* Finds the file of a decoded path that begins with '/'; a path that ends with '/' means its
+   index.html. root is a real path. Nothing outside of root is ever found, not through links, and
+   nothing whose name begins with a dot. */
+enum file_result file_find(const char *root, const char *path, struct file *out);
+
+#endif

@@ -1,0 +1,125 @@
+#include "listener.h"
+
+#include "endpoint.h"
+#include "log.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ACCEPT_MAX 64
+
+/* Seconds without accepting when the system has no descriptor left; the waiting connection would
+   otherwise wake the loop without end. */
+#define PAUSE_SECONDS 0.1
+
+struct listener {
+    struct loop *loop;
+    struct lws_vhost *vhost;
+    struct loop_watch watch;
+    struct loop_timer pause;
+    struct log_limit limit;
+};
+
+static void resume(void *context)
+{
+    struct listener *listener = context;
+    loop_change(listener->loop, &listener->watch, LOOP_READABLE);
+}
+
+static void pause_accepting(struct listener *listener, int error)
+{
+    unsigned held;
+    if (log_limit_pass(&listener->limit, loop_now(), &held))
+        log_error("cannot accept connections: %s (%u more since the last such line)",
+                  strerror(error), held);
+    loop_change(listener->loop, &listener->watch, 0);
+    loop_timer_start(listener->loop, &listener->pause, PAUSE_SECONDS);
+}
+
+static void accept_ready(void *context, unsigned events)
+{
+    (void)events;
+    struct listener *listener = context;
+    for (int i = 0; i < ACCEPT_MAX; i++) {
+        int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0) {
+            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+                pause_accepting(listener, errno);
+            if (errno == ECONNABORTED || errno == EINTR)
+                continue;
+            return;
+        }
+        int on = 1;
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        /* It closes the socket itself when it has no place for it. */
+        lws_adopt_socket_vhost(listener->vhost, fd);
+    }
+}
+
+static int open_socket(const struct endpoint *endpoint)
+{
+    int fd = socket(endpoint->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    int on = 1;
+    int off = 0;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (endpoint->address.ss_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (bind(fd, (const struct sockaddr *)&endpoint->address, endpoint->size) == 0 &&
+        listen(fd, SOMAXCONN) == 0)
+        return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+struct listener *listener_create(const char *text, struct loop *loop, struct lws_vhost *vhost)
+{
+    struct endpoint endpoint;
+    const char *error;
+    if (!endpoint_resolve(text, &endpoint, &error)) {
+        log_error("cannot listen on %s: %s", text, error);
+        return NULL;
+    }
+    struct listener *listener = calloc(1, sizeof *listener);
+    int fd = listener ? open_socket(&endpoint) : -1;
+    if (fd < 0) {
+        log_error("cannot listen on %s: %s", text, strerror(errno));
+        free(listener);
+        return NULL;
+    }
+    listener->loop = loop;
+    listener->vhost = vhost;
+    listener->watch = (struct loop_watch){.fd = fd, .ready = accept_ready, .context = listener};
+    listener->pause.expired = resume;
+    listener->pause.context = listener;
+    if (!loop_add(loop, &listener->watch, LOOP_READABLE)) {
+        log_error("cannot listen on %s: %s", text, strerror(errno));
+        close(fd);
+        free(listener);
+        return NULL;
+    }
+    char name[ENDPOINT_TEXT];
+    endpoint.size = sizeof endpoint.address;
+    getsockname(fd, (struct sockaddr *)&endpoint.address, &endpoint.size);
+    endpoint_format(&endpoint, name);
+    log_info("listening on %s", name);
+    return listener;
+}
+
+void listener_destroy(struct listener *listener)
+{
+    if (!listener)
+        return;
+    loop_timer_stop(&listener->pause);
+    loop_remove(listener->loop, &listener->watch);
+    close(listener->watch.fd);
+    free(listener);
+}

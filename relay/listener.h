@@ -1,0 +1,15 @@
+/* Listening TCP sockets; what they accept goes to libwebsockets. */
+#ifndef CAUSEWAY_RELAY_LISTENER_H
+#define CAUSEWAY_RELAY_LISTENER_H
+
+#include "loop.h"
+
+struct listener;
+
+/* Opens one at "host:port"; [::] takes IPv4 too. NULL when it cannot, after logging why. */
+struct listener *listener_create(const char *text, struct loop *loop, struct lws_vhost *vhost);
+
+/* Closes it; connections that it accepted stay. NULL is allowed. */
+void listener_destroy(struct listener *listener);
+
+#endif

@@ -1,0 +1,34 @@
+/* Log lines on standard error: time, level, text. */
+#ifndef CAUSEWAY_RELAY_LOG_H
+#define CAUSEWAY_RELAY_LOG_H
+
+#include <stdbool.h>
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/* Lines above this level are not written. The default is LOG_INFO. */
+void log_set_level(enum log_level level);
+
+/* Finds the level of a name ("error", "warn", "info", "debug"); false when there is none. */
+bool log_level_parse(const char *name, enum log_level *out);
+
+/* Writes one line; text from outside is made printable, so a line stays a line. */
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* True when lines of that level are written: guards work that only a log line needs. */
+bool log_wants(enum log_level level);
+
+/* Keeps a repeating line to one in five seconds. Zero it before first use. */
+struct log_limit {
+    double last;
+    unsigned held;
+};
+
+/* True when a line may be written at the time `now` (seconds). held then tells how many were
+   held back since the one before; it is the caller's to print. */
+bool log_limit_pass(struct log_limit *limit, double now, unsigned *held);
+
+#endif

@@ -1,0 +1,27 @@
+/* causeway-relay: between browsers and a UDP game server. */
+#include "options.h"
+#include "server.h"
+
+#include <stdlib.h>
+
+enum { EXIT_STOPPED = 0, EXIT_CANNOT_START = 1, EXIT_BAD_OPTION = 2 };
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    switch (options_parse(argc, argv, &options)) {
+    case OPTIONS_BAD:
+        return EXIT_BAD_OPTION;
+    case OPTIONS_DONE:
+        return EXIT_STOPPED;
+    case OPTIONS_RUN:
+        break;
+    }
+    log_set_level(options.log_level);
+    struct server *server = server_create(&options);
+    if (!server)
+        return EXIT_CANNOT_START;
+    server_run(server);
+    server_destroy(server);
+    return EXIT_STOPPED;
+}

@@ -1,0 +1,204 @@
+#include "options.h"
+
+#include "endpoint.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "Usage: causeway-relay --listen ADDRESS:PORT --upstream HOST:PORT [option...]\n"
+    "\n"
+    "Carries datagrams between browsers (WebSocket, subprotocol causeway.v1) and one UDP\n"
+    "game server. Each browser gets a UDP socket of its own towards the server.\n"
+    "\n"
+    "  --listen ADDRESS:PORT   where to accept browsers, up to 8 times; [::]:8080 takes IPv6\n"
+    "                          and IPv4; port 0 takes any free port (the log tells which)\n"
+    "  --upstream HOST:PORT    the game server; a name is resolved once, at the start\n"
+    "  --root DIRECTORY        serve the files in it over HTTP\n"
+    "  --origin ORIGIN         allow pages of this origin (https://game.example), may be\n"
+    "                          repeated; '*' allows all; default: the page must come from\n"
+    "                          the host that it connects to. Clients that send no Origin\n"
+    "                          header are not browsers and are always allowed\n"
+    "  --max-sessions N        at most N sessions at a time (default 1000)\n"
+    "  --max-sessions-per-address N\n"
+    "                          at most N from one IPv4 address or IPv6 /64 (default 100;\n"
+    "                          0 = no limit, as behind a reverse proxy)\n"
+    "  --idle-timeout SECONDS  end a session without a datagram either way for so long\n"
+    "                          (default 120; 0 = never). Hidden browser tabs may be silent\n"
+    "                          for a minute\n"
+    "  --ping-interval SECONDS ping each WebSocket so often and drop it when it does not\n"
+    "                          answer for twice that (default 30; 0 = never)\n"
+    "  --queue-bytes BYTES     most that waits for one slow browser (default 65536)\n"
+    "  --queue-age MS          longest that a datagram waits for it (default 250)\n"
+    "  --log-level LEVEL       error, warn, info or debug (default info)\n"
+    "  --help, --version\n"
+    "\n"
+    "SIGTERM and SIGINT end all sessions (close code 1001) and then the relay; a second one\n"
+    "does not wait for them. SIGUSR1 logs the counters, which are also logged at the end.\n"
+    "Exit codes: 0 stopped, 1 cannot start (port in use, unknown host), 2 bad option.\n";
+
+enum option_name {
+    OPTION_LISTEN,
+    OPTION_UPSTREAM,
+    OPTION_ROOT,
+    OPTION_ORIGIN,
+    OPTION_MAX_SESSIONS,
+    OPTION_MAX_PER_ADDRESS,
+    OPTION_IDLE_TIMEOUT,
+    OPTION_PING_INTERVAL,
+    OPTION_QUEUE_BYTES,
+    OPTION_QUEUE_AGE,
+    OPTION_LOG_LEVEL,
+    OPTION_HELP,
+    OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+    {"listen", required_argument, NULL, OPTION_LISTEN},
+    {"upstream", required_argument, NULL, OPTION_UPSTREAM},
+    {"root", required_argument, NULL, OPTION_ROOT},
+    {"origin", required_argument, NULL, OPTION_ORIGIN},
+    {"max-sessions", required_argument, NULL, OPTION_MAX_SESSIONS},
+    {"max-sessions-per-address", required_argument, NULL, OPTION_MAX_PER_ADDRESS},
+    {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
+    {"ping-interval", required_argument, NULL, OPTION_PING_INTERVAL},
+    {"queue-bytes", required_argument, NULL, OPTION_QUEUE_BYTES},
+    {"queue-age", required_argument, NULL, OPTION_QUEUE_AGE},
+    {"log-level", required_argument, NULL, OPTION_LOG_LEVEL},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {0},
+};
+
+__attribute__((format(printf, 1, 2))) static bool bad(const char *format, ...)
+{
+    va_list arguments;
+    fputs("causeway-relay: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputs(" (--help tells more)\n", stderr);
+    return false;
+}
+
+/* A decimal number within bounds; false after saying what is wrong with it. */
+static bool number(const char *option, const char *text, double least, double most, double *out)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || !isfinite(value) || value < least ||
+        value > most)
+        return bad("--%s needs a number from %.0f to %.0f, not '%s'", option, least, most, text);
+    *out = value;
+    return true;
+}
+
+static bool whole_number(const char *option, const char *text, double least, double most,
+                         unsigned *out)
+{
+    double value = 0.0;
+    if (!number(option, text, least, most, &value))
+        return false;
+    if (floor(value) != value)
+        return bad("--%s needs a whole number, not '%s'", option, text);
+    *out = (unsigned)value;
+    return true;
+}
+
+static bool take_address(const char *option, const char *text, unsigned lowest_port)
+{
+    if (endpoint_valid(text, lowest_port))
+        return true;
+    return bad("--%s needs host:port, as in 127.0.0.1:40000 or [::1]:40000, not '%s'", option,
+               text);
+}
+
+static bool take(enum option_name name, const char *option, const char *value, struct options *out)
+{
+    unsigned whole;
+    switch (name) {
+    case OPTION_LISTEN:
+        if (out->listen_count == OPTIONS_LISTEN_MAX)
+            return bad("--listen can be given %d times at most", OPTIONS_LISTEN_MAX);
+        out->listen[out->listen_count++] = value;
+        return take_address(option, value, 0);
+    case OPTION_UPSTREAM:
+        out->upstream = value;
+        return take_address(option, value, 1);
+    case OPTION_ROOT:
+        out->root = value;
+        return true;
+    case OPTION_ORIGIN:
+        if (origin_list_add(&out->origins, value))
+            return true;
+        return bad("--origin needs scheme://host[:port] or *, at most %d of them, not '%s'",
+                   ORIGIN_LIST_MAX, value);
+    case OPTION_MAX_SESSIONS:
+        return whole_number(option, value, 1, 1e6, &out->max_sessions);
+    case OPTION_MAX_PER_ADDRESS:
+        return whole_number(option, value, 0, 1e6, &out->max_per_address);
+    case OPTION_IDLE_TIMEOUT:
+        return number(option, value, 0, 1e6, &out->idle_timeout);
+    case OPTION_PING_INTERVAL:
+        if (!whole_number(option, value, 0, 30000, &whole))
+            return false;
+        out->ping_interval = whole;
+        return true;
+    case OPTION_QUEUE_BYTES:
+        if (!whole_number(option, value, 0, 1e9, &whole))
+            return false;
+        out->queue_bytes = whole;
+        return true;
+    case OPTION_QUEUE_AGE:
+        if (!number(option, value, 0, 1e6, &out->queue_age))
+            return false;
+        out->queue_age /= 1000.0;
+        return true;
+    case OPTION_LOG_LEVEL:
+        return log_level_parse(value, &out->log_level) ||
+               bad("--log-level needs error, warn, info or debug, not '%s'", value);
+    case OPTION_HELP:
+    case OPTION_VERSION:
+        break;
+    }
+    return true;
+}
+
+enum options_result options_parse(int argc, char **argv, struct options *out)
+{
+    *out = (struct options){
+        .max_sessions = 1000,
+        .max_per_address = 100,
+        .idle_timeout = 120.0,
+        .ping_interval = 30.0,
+        .queue_bytes = 65536,
+        .queue_age = 0.25,
+        .log_level = LOG_INFO,
+    };
+    int name;
+    int index = 0;
+    opterr = 0;
+    while ((name = getopt_long(argc, argv, ":", long_options, &index)) != -1) {
+        if (name == ':')
+            return bad("%s needs a value", argv[optind - 1]), OPTIONS_BAD;
+        if (name == '?')
+            return bad("no such option: %s", argv[optind - 1]), OPTIONS_BAD;
+        if (name == OPTION_HELP)
+            return fputs(usage, stdout), OPTIONS_DONE;
+        if (name == OPTION_VERSION)
+            return puts("causeway-relay " CAUSEWAY_VERSION), OPTIONS_DONE;
+        if (!take((enum option_name)name, long_options[index].name, optarg, out))
+            return OPTIONS_BAD;
+    }
+    if (optind < argc)
+        return bad("what is '%s'? Options begin with --", argv[optind]), OPTIONS_BAD;
+    if (out->listen_count == 0)
+        return bad("--listen is missing"), OPTIONS_BAD;
+    if (!out->upstream)
+        return bad("--upstream is missing"), OPTIONS_BAD;
+    return OPTIONS_RUN;
+}

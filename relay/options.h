@@ -1,0 +1,37 @@
+/* The command line. */
+#ifndef CAUSEWAY_RELAY_OPTIONS_H
+#define CAUSEWAY_RELAY_OPTIONS_H
+
+#include "log.h"
+#include "origin.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define OPTIONS_LISTEN_MAX 8
+
+struct options {
+    const char *listen[OPTIONS_LISTEN_MAX]; /* "host:port"; port 0 = any */
+    unsigned listen_count;
+    const char *upstream; /* "host:port" */
+    const char *root;     /* NULL = no files are served */
+    struct origin_list origins;
+    unsigned max_sessions;
+    unsigned max_per_address; /* 0 = no limit */
+    double idle_timeout;      /* seconds; 0 = never */
+    double ping_interval;     /* seconds; 0 = never */
+    size_t queue_bytes;
+    double queue_age; /* seconds */
+    enum log_level log_level;
+};
+
+enum options_result {
+    OPTIONS_RUN,
+    OPTIONS_DONE, /* --help or --version was printed */
+    OPTIONS_BAD,  /* one line on standard error said why */
+};
+
+/* Reads the command line; the texts in *out are those of argv. */
+enum options_result options_parse(int argc, char **argv, struct options *out);
+
+#endif

@@ -1,0 +1,240 @@
+#include "server.h"
+
+#include "endpoint.h"
+#include "http.h"
+#include "listener.h"
+#include "log.h"
+#include "loop.h"
+#include "session.h"
+#include "stats.h"
+#include "websocket.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/* Seconds that the browsers have to answer the close of a stopping relay. */
+#define DRAIN_SECONDS 5.0
+
+/* Seconds for a client to send its request. */
+#define HANDSHAKE_SECONDS 10
+
+struct server {
+    const struct options *options;
+    struct stats stats;
+    struct lws_protocols protocols[4];
+    lws_retry_bo_t liveness;
+    struct lws_context *context;
+    struct lws_vhost *vhost;
+    struct loop *loop;
+    struct sessions *sessions;
+    struct websockets *websockets;
+    struct http *http;
+    struct listener *listeners[OPTIONS_LISTEN_MAX];
+    struct loop_watch signals;
+    struct loop_timer drain;
+    bool stopping;
+};
+
+/* Most lines of libwebsockets are about what a client did wrong, at the client's pace. */
+static void on_library_line(int level, const char *line)
+{
+    (void)level;
+    log_debug("libwebsockets: %.*s", (int)strcspn(line, "\n"), line);
+}
+
+/* Two descriptors per session, some for connections that are no sessions. */
+static void raise_descriptor_limit(unsigned max_sessions)
+{
+    struct rlimit limit;
+    rlim_t wanted = 2 * (rlim_t)max_sessions + 1024;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
+        log_warn("the system allows %llu open files; %u sessions may need %llu (ulimit -n)",
+                 (unsigned long long)limit.rlim_cur, max_sessions, (unsigned long long)wanted);
+}
+
+static void on_drained(void *context)
+{
+    struct server *server = context;
+    loop_stop(server->loop);
+}
+
+static void on_drain_over(void *context)
+{
+    struct server *server = context;
+    log_warn("%u sessions did not close in time", sessions_count(server->sessions));
+    loop_stop(server->loop);
+}
+
+static void close_listeners(struct server *server)
+{
+    for (unsigned i = 0; i < OPTIONS_LISTEN_MAX; i++) {
+        listener_destroy(server->listeners[i]);
+        server->listeners[i] = NULL;
+    }
+}
+
+static void stop(struct server *server, unsigned signal_number)
+{
+    if (server->stopping) {
+        log_info("stopping at once");
+        loop_stop(server->loop);
+        return;
+    }
+    server->stopping = true;
+    log_info("stopping on %s: closing %u sessions", strsignal((int)signal_number),
+             sessions_count(server->sessions));
+    close_listeners(server);
+    loop_timer_start(server->loop, &server->drain, DRAIN_SECONDS);
+    sessions_drain(server->sessions, on_drained, server);
+}
+
+static void on_signal(void *context, unsigned events)
+{
+    (void)events;
+    struct server *server = context;
+    struct signalfd_siginfo info;
+    while (read(server->signals.fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGUSR1)
+            stats_log(&server->stats, sessions_count(server->sessions));
+        else
+            stop(server, info.ssi_signo);
+    }
+}
+
+static bool open_signals(struct server *server)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGUSR1);
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    server->signals = (struct loop_watch){.fd = fd, .ready = on_signal, .context = server};
+    return fd >= 0 && loop_add(server->loop, &server->signals, LOOP_READABLE);
+}
+
+static bool open_library(struct server *server)
+{
+    const struct options *options = server->options;
+    server->protocols[0] = http_protocol(&server->http);
+    server->protocols[1] = websocket_protocol(&server->websockets);
+    server->protocols[2] = loop_protocol;
+    server->liveness.secs_since_valid_ping = (uint16_t)options->ping_interval;
+    server->liveness.secs_since_valid_hangup = (uint16_t)(2.0 * options->ping_interval);
+    lws_set_log_level(log_wants(LOG_DEBUG) ? LLL_ERR | LLL_WARN : 0, on_library_line);
+    struct lws_context_creation_info info = {
+        .port = CONTEXT_PORT_NO_LISTEN_SERVER,
+        .protocols = server->protocols,
+        .vhost_name = "relay",
+        .timeout_secs = HANDSHAKE_SECONDS,
+        .keepalive_timeout = HANDSHAKE_SECONDS,
+        .pt_serv_buf_size = 16384,
+        .max_http_header_pool = 256,
+        .retry_and_idle_policy = options->ping_interval > 0.0 ? &server->liveness : NULL,
+        .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
+    };
+    server->context = lws_create_context(&info);
+    server->vhost = server->context ? lws_create_vhost(server->context, &info) : NULL;
+    server->loop = server->vhost ? loop_create(server->context, server->vhost) : NULL;
+    return server->loop != NULL;
+}
+
+static bool open_parts(struct server *server)
+{
+    const struct options *options = server->options;
+    struct sessions_config sessions = {
+        .max_sessions = options->max_sessions,
+        .max_per_address = options->max_per_address,
+        .idle_timeout = options->idle_timeout,
+    };
+    struct websockets_config websockets = {
+        .queue_bytes = options->queue_bytes,
+        .queue_age = options->queue_age,
+    };
+    const char *error;
+    if (!endpoint_resolve(options->upstream, &sessions.upstream, &error)) {
+        log_error("cannot resolve the upstream %s: %s", options->upstream, error);
+        return false;
+    }
+    server->http = http_create(options->root, &options->origins, &server->stats);
+    if (!server->http) {
+        log_error("cannot serve files from %s: %s", options->root, strerror(errno));
+        return false;
+    }
+    if (!open_library(server) || !open_signals(server)) {
+        log_error("cannot set up the event loop: %s", strerror(errno));
+        return false;
+    }
+    server->sessions = sessions_create(&sessions, server->loop, &server->stats);
+    if (server->sessions)
+        server->websockets = websockets_create(&websockets, server->sessions, &server->stats);
+    if (!server->websockets) {
+        log_error("no memory");
+        return false;
+    }
+    char text[ENDPOINT_TEXT];
+    endpoint_format(&sessions.upstream, text);
+    log_info("forwarding to game server %s", text);
+    for (unsigned i = 0; i < options->listen_count; i++) {
+        server->listeners[i] = listener_create(options->listen[i], server->loop, server->vhost);
+        if (!server->listeners[i])
+            return false;
+    }
+    return true;
+}
+
+struct server *server_create(const struct options *options)
+{
+    struct server *server = calloc(1, sizeof *server);
+    if (!server)
+        return NULL;
+    server->options = options;
+    server->drain.expired = on_drain_over;
+    server->drain.context = server;
+    server->signals.fd = -1;
+    raise_descriptor_limit(options->max_sessions);
+    if (open_parts(server))
+        return server;
+    server_destroy(server);
+    return NULL;
+}
+
+static void on_turn(void *context)
+{
+    struct server *server = context;
+    sessions_flush(server->sessions);
+}
+
+void server_run(struct server *server)
+{
+    loop_run(server->loop, on_turn, server);
+    stats_log(&server->stats, sessions_count(server->sessions));
+}
+
+void server_destroy(struct server *server)
+{
+    if (!server)
+        return;
+    close_listeners(server);
+    loop_timer_stop(&server->drain);
+    /* Closing what is still connected closes its sessions, which need the rest. */
+    if (server->context)
+        lws_context_destroy(server->context);
+    websockets_destroy(server->websockets);
+    sessions_destroy(server->sessions);
+    http_destroy(server->http);
+    if (server->signals.fd >= 0)
+        close(server->signals.fd);
+    loop_destroy(server->loop);
+    free(server);
+}

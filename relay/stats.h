@@ -1,0 +1,44 @@
+/* What the relay counts. */
+#ifndef CAUSEWAY_RELAY_STATS_H
+#define CAUSEWAY_RELAY_STATS_H
+
+#include <stdint.h>
+
+/* X(name, help). Counters only grow; every dropped datagram and every ended or refused session is
+   in exactly one of them. "client" is the browser's side, "upstream" the game server's. */
+#define STATS(X)                                                                                   \
+    X(sessions_opened, "sessions that began")                                                      \
+    X(sessions_refused_full, "refused: --max-sessions reached")                                    \
+    X(sessions_refused_address, "refused: --max-sessions-per-address reached")                     \
+    X(sessions_refused_draining, "refused: the relay is stopping")                                 \
+    X(sessions_refused_origin, "refused: the page's origin is not allowed")                        \
+    X(sessions_ended_client, "ended by the browser or by its network")                             \
+    X(sessions_ended_idle, "ended: no datagram for the idle timeout")                              \
+    X(sessions_ended_drain, "ended: the relay is stopping")                                        \
+    X(sessions_ended_text, "ended: the browser sent text")                                         \
+    X(sessions_ended_empty, "ended: the browser sent an empty message")                            \
+    X(sessions_ended_oversize, "ended: the browser sent more than fits a datagram")                \
+    X(sessions_ended_resources, "ended: no socket or memory for it")                               \
+    X(client_datagrams, "datagrams taken from browsers")                                           \
+    X(client_bytes, "their bytes")                                                                 \
+    X(upstream_datagrams, "datagrams taken from the game server")                                  \
+    X(upstream_bytes, "their bytes")                                                               \
+    X(delivered_datagrams, "datagrams handed to the browsers' connections")                        \
+    X(delivered_writes, "writes that this took")                                                   \
+    X(dropped_age, "to a browser: waited longer than --queue-age")                                 \
+    X(dropped_bytes, "to a browser: more waiting than --queue-bytes")                              \
+    X(dropped_closing, "to a browser: its session was ending")                                     \
+    X(dropped_oversize, "to a browser: longer than a datagram may be")                             \
+    X(dropped_upstream, "to the game server: its socket did not take it")                          \
+    X(upstream_refused, "times the game server's port was found closed or unreachable")
+
+struct stats {
+#define STATS_MEMBER(name, help) uint64_t name;
+    STATS(STATS_MEMBER)
+#undef STATS_MEMBER
+};
+
+/* Writes all of them as log lines of name=value, with the number of open sessions. */
+void stats_log(const struct stats *stats, unsigned open_sessions);
+
+#endif

@@ -1,0 +1,351 @@
+#include "websocket.h"
+
+#include "log.h"
+#include "queue.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* A frame to a browser: two bytes of header, four from 126 bytes on. */
+#define FRAME_HEADER_MAX 4
+#define FRAME_MAX        (SESSION_DATAGRAM_MAX + FRAME_HEADER_MAX)
+
+/* Most that goes out in one write. What is in the kernel cannot be dropped any more, so this
+   bounds staleness together with the unsent limit. */
+#define WRITE_MAX 8192
+
+/* The kernel takes bytes while less than this is unsent, and calls the socket writable again below
+   half of it. */
+#define UNSENT_MAX 4096
+
+/* Bytes that may be written after the kernel has called the socket writable, before it is asked
+   again. With small datagrams that saves most of the questions. */
+#define CREDIT 2048
+
+/* Seconds in which a browser must answer our close; then the connection is cut. */
+#define CLOSE_SECONDS 3
+
+/* One browser's connection. Allocated and zeroed by libwebsockets. */
+struct link {
+    struct websockets *all;
+    struct lws *wsi;
+    struct session *session; /* NULL when it was refused */
+    struct queue queue;
+    uint8_t *partial; /* a message that has not come whole */
+    size_t partial_size;
+    size_t credit;
+    bool direct; /* the run of datagrams at hand goes straight out, not into the queue */
+    bool closing;
+    uint16_t close_code;
+    const char *close_text;
+};
+
+struct websockets {
+    struct websockets_config config;
+    struct sessions *sessions;
+    struct stats *stats;
+    struct link *gatherer; /* whose run of datagrams is at hand */
+    size_t gathered;
+    unsigned gathered_frames;
+    uint8_t out[LWS_PRE + WRITE_MAX];
+};
+
+struct websockets *websockets_create(const struct websockets_config *config,
+                                     struct sessions *sessions, struct stats *stats)
+{
+    struct websockets *all = calloc(1, sizeof *all);
+    if (!all)
+        return NULL;
+    all->config = *config;
+    all->sessions = sessions;
+    all->stats = stats;
+    return all;
+}
+
+void websockets_destroy(struct websockets *all)
+{
+    free(all);
+}
+
+static size_t frame_header(uint8_t header[FRAME_HEADER_MAX], size_t size)
+{
+    header[0] = 0x82; /* final, binary */
+    if (size < 126) {
+        header[1] = (uint8_t)size;
+        return 2;
+    }
+    header[1] = 126;
+    header[2] = (uint8_t)(size >> 8);
+    header[3] = (uint8_t)size;
+    return 4;
+}
+
+static void begin_close(struct link *link, unsigned code, const char *text)
+{
+    if (link->closing)
+        return;
+    link->closing = true;
+    link->close_code = (uint16_t)code;
+    link->close_text = text;
+    link->all->stats->dropped_closing += link->queue.count;
+    queue_free(&link->queue);
+    lws_callback_on_writable(link->wsi);
+    lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, CLOSE_SECONDS);
+}
+
+/* What a callback of libwebsockets returns to say goodbye with our code. */
+static int say_close(struct link *link)
+{
+    unsigned char text[64];
+    size_t size = strlen(link->close_text);
+    memcpy(text, link->close_text, size);
+    lws_close_reason(link->wsi, (enum lws_close_status)link->close_code, text, size);
+    return -1;
+}
+
+/* Writes whole frames. libwebsockets has one call per frame, and one system call per call; but what
+   is written as HTTP goes out as it is, on a connection that has become a WebSocket too. So the
+   frames are built here and go out together. Its own pings and closes are never in between: it
+   sends them from the same thread, and after the rest of a write that the kernel did not take. */
+static bool write_frames(struct link *link, uint8_t *bytes, size_t size, size_t frames)
+{
+    struct stats *stats = link->all->stats;
+    link->credit -= size < link->credit ? size : link->credit;
+    if (lws_write(link->wsi, bytes, size, LWS_WRITE_HTTP) < (int)size) {
+        stats->dropped_closing += frames;
+        link->closing = true;
+        return false;
+    }
+    stats->delivered_datagrams += frames;
+    stats->delivered_writes++;
+    return true;
+}
+
+/* True when the kernel has room: unlike a send call, which may add to a segment that waits already,
+   poll keeps to the unsent limit. */
+static bool writable(struct link *link)
+{
+    if (link->credit == 0 && !lws_send_pipe_choked(link->wsi))
+        link->credit = CREDIT;
+    return link->credit > 0 && !lws_partial_buffered(link->wsi);
+}
+
+static void write_gathered(struct link *link)
+{
+    struct websockets *all = link->all;
+    if (all->gathered == 0)
+        return;
+    if (!write_frames(link, all->out + LWS_PRE, all->gathered, all->gathered_frames))
+        lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
+    all->gathered = 0;
+    all->gathered_frames = 0;
+}
+
+static void enqueue(struct link *link, const uint8_t *data, size_t size)
+{
+    uint8_t frame[FRAME_MAX];
+    size_t header = frame_header(frame, size);
+    memcpy(frame + header, data, size);
+    struct queue_drops drops = {0};
+    queue_push(&link->queue, frame, header + size, loop_now(), &drops);
+    link->all->stats->dropped_age += drops.age;
+    link->all->stats->dropped_bytes += drops.bytes;
+}
+
+static void link_send(void *context, const uint8_t *data, size_t size)
+{
+    struct link *link = context;
+    struct websockets *all = link->all;
+    if (link->closing) {
+        all->stats->dropped_closing++;
+        return;
+    }
+    if (all->gatherer != link) {
+        all->gatherer = link;
+        all->gathered = 0;
+        all->gathered_frames = 0;
+        link->direct = link->queue.count == 0 && writable(link);
+    }
+    if (link->direct && all->gathered + size + FRAME_HEADER_MAX > WRITE_MAX) {
+        write_gathered(link);
+        link->direct = !link->closing && writable(link);
+    }
+    if (!link->direct) {
+        enqueue(link, data, size);
+        return;
+    }
+    uint8_t *frame = all->out + LWS_PRE + all->gathered;
+    size_t header = frame_header(frame, size);
+    memcpy(frame + header, data, size);
+    all->gathered += header + size;
+    all->gathered_frames++;
+}
+
+static void link_flush(void *context)
+{
+    struct link *link = context;
+    if (link->all->gatherer != link)
+        return;
+    write_gathered(link);
+    link->all->gatherer = NULL;
+    if (link->queue.count > 0 && !link->closing)
+        lws_callback_on_writable(link->wsi);
+}
+
+static void link_close(void *context, enum session_end why)
+{
+    static const struct {
+        unsigned code;
+        const char *text;
+    } reasons[] = {
+        [SESSION_END_IDLE] = {4000, "idle"},
+        [SESSION_END_DRAIN] = {1001, "relay is stopping"},
+        [SESSION_END_TEXT] = {1003, "text is not supported"},
+        [SESSION_END_EMPTY] = {1003, "empty message"},
+        [SESSION_END_OVERSIZE] = {1009, "longer than a datagram"},
+        [SESSION_END_RESOURCES] = {1013, "out of resources"},
+    };
+    begin_close(context, reasons[why].code, reasons[why].text);
+}
+
+static const struct transport websocket_transport = {
+    .name = "websocket",
+    .send = link_send,
+    .flush = link_flush,
+    .close = link_close,
+};
+
+static void on_established(struct link *link, struct websockets *all, struct lws *wsi)
+{
+    int fd = lws_get_socket_fd(wsi);
+    int on = 1;
+    int unsent = UNSENT_MAX;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
+
+    link->all = all;
+    link->wsi = wsi;
+    link->close_code = 1000;
+    link->close_text = "";
+    link->queue.limit_bytes = all->config.queue_bytes;
+    link->queue.limit_age = all->config.queue_age;
+    struct endpoint client = {.size = sizeof client.address};
+    getpeername(fd, (struct sockaddr *)&client.address, &client.size);
+    enum session_refusal why;
+    link->session = session_open(all->sessions, &websocket_transport, link, &client, &why);
+    if (!link->session) {
+        bool draining = why == SESSION_REFUSED_DRAINING;
+        begin_close(link, draining ? 1001 : 1013, draining ? "relay is stopping" : "try later");
+    }
+}
+
+/* A part of a message, mostly the whole of it. */
+static int on_receive(struct link *link, const uint8_t *data, size_t size)
+{
+    if (link->closing)
+        return 0;
+    if (!lws_frame_is_binary(link->wsi)) {
+        session_end(link->session, SESSION_END_TEXT);
+        return say_close(link);
+    }
+    bool last = lws_is_final_fragment(link->wsi);
+    size_t total = link->partial_size + size;
+    if (total + lws_remaining_packet_payload(link->wsi) > SESSION_DATAGRAM_MAX) {
+        session_end(link->session, SESSION_END_OVERSIZE);
+        return say_close(link);
+    }
+    if (link->partial_size > 0 || !last) {
+        if (!link->partial)
+            link->partial = malloc(SESSION_DATAGRAM_MAX);
+        if (!link->partial) {
+            session_end(link->session, SESSION_END_RESOURCES);
+            return say_close(link);
+        }
+        if (size > 0)
+            memcpy(link->partial + link->partial_size, data, size);
+        link->partial_size = total;
+        if (!last)
+            return 0;
+        data = link->partial;
+    }
+    link->partial_size = 0;
+    session_receive(link->session, data, total);
+    return link->closing ? say_close(link) : 0;
+}
+
+static int on_writable(struct link *link)
+{
+    if (link->closing)
+        return say_close(link);
+    struct queue_drops drops = {0};
+    queue_expire(&link->queue, loop_now(), &drops);
+    link->all->stats->dropped_age += drops.age;
+    const uint8_t *bytes;
+    size_t frames;
+    size_t size = queue_peek(&link->queue, WRITE_MAX, &bytes, &frames);
+    if (frames > 0) {
+        link->credit = CREDIT;
+        if (!write_frames(link, (uint8_t *)(uintptr_t)bytes, size, frames))
+            return -1;
+        queue_pop(&link->queue, frames);
+    }
+    if (link->queue.count > 0)
+        lws_callback_on_writable(link->wsi);
+    else
+        queue_free(&link->queue);
+    return 0;
+}
+
+static void on_closed(struct link *link)
+{
+    link->closing = true;
+    if (link->all->gatherer == link)
+        link->all->gatherer = NULL;
+    link->all->stats->dropped_closing += link->queue.count;
+    queue_free(&link->queue);
+    free(link->partial);
+    if (link->session)
+        session_close(link->session);
+    link->session = NULL;
+}
+
+static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                    size_t size)
+{
+    struct link *link = user;
+    switch (reason) {
+    case LWS_CALLBACK_ESTABLISHED: {
+        struct websockets *const *all = lws_get_protocol(wsi)->user;
+        on_established(link, *all, wsi);
+        return 0;
+    }
+    case LWS_CALLBACK_RECEIVE:
+        return on_receive(link, in, size);
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        return on_writable(link);
+    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
+        /* Its close is answered by libwebsockets; nothing may follow the answer. */
+        link->closing = true;
+        return 0;
+    case LWS_CALLBACK_CLOSED:
+        on_closed(link);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+struct lws_protocols websocket_protocol(struct websockets **websockets)
+{
+    return (struct lws_protocols){
+        .name = WEBSOCKET_SUBPROTOCOL,
+        .callback = on_event,
+        .per_session_data_size = sizeof(struct link),
+        .rx_buffer_size = SESSION_DATAGRAM_MAX + 1,
+        .user = websockets,
+        .tx_packet_size = WRITE_MAX,
+    };
+}
