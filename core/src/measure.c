@@ -5,11 +5,6 @@
 #define TIMEOUT_BEFORE_SAMPLES  1.0
 #define RATE_SPAN               1.0
 
-static double distance(double a, double b)
-{
-    return a > b ? a - b : b - a;
-}
-
 void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing)
 {
     if (sample < 0)
@@ -22,9 +17,10 @@ void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing)
     }
     if (sample < rtt->min)
         rtt->min = sample;
-    rtt->deviation += (distance(sample, rtt->smoothed) - rtt->deviation) * RTT_DEVIATION_SMOOTHING;
+    rtt->deviation +=
+        (__builtin_fabs(sample - rtt->smoothed) - rtt->deviation) * RTT_DEVIATION_SMOOTHING;
     rtt->smoothed += (sample - rtt->smoothed) * smoothing;
-    rtt->jitter += (distance(sample, rtt->last) - rtt->jitter) * JITTER_SMOOTHING;
+    rtt->jitter += (__builtin_fabs(sample - rtt->last) - rtt->jitter) * JITTER_SMOOTHING;
     rtt->last = sample;
 }
 
