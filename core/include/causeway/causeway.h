@@ -4,6 +4,7 @@
 
 #include "causeway/address.h"
 #include "causeway/allocator.h"
+#include "causeway/crypto.h"
 #include "causeway/endpoint.h"
 #include "causeway/error.h"
 #include "causeway/sequence.h"
