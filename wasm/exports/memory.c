@@ -1,0 +1,48 @@
+#include "exports/exports.h"
+
+#include "causeway/error.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+union cw_scratch cw_scratch;
+
+void cw_set_u32(uint32_t *field, double value)
+{
+    if (!isnan(value))
+        *field = value >= 0 && value <= UINT32_MAX && value == floor(value) ? (uint32_t)value : 0;
+}
+
+void cw_set_f64(double *field, double value)
+{
+    if (!isnan(value))
+        *field = value;
+}
+
+/* Called by Emscripten's libc after the memory grew. JavaScript sees by itself that its views are
+   detached, so there is nobody to tell and nothing to import. */
+void emscripten_notify_memory_growth(size_t index)
+{
+    (void)index;
+}
+
+CW_EXPORT(scratch) union cw_scratch *scratch(void)
+{
+    return &cw_scratch;
+}
+
+CW_EXPORT(allocate) void *allocate(size_t size)
+{
+    return malloc(size);
+}
+
+CW_EXPORT(release) void release(void *memory)
+{
+    free(memory);
+}
+
+CW_EXPORT(error_string) const char *error_string(enum cw_error error)
+{
+    return cw_error_string(error);
+}
