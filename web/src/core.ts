@@ -1,0 +1,136 @@
+import { CoreError, DestroyedError, LoadError, type CoreErrorCode } from './errors.js';
+import { errorCodes } from './generated.js';
+import { Memory } from './memory.js';
+
+/** The functions of causeway.wasm; see wasm/exports for what they take and give. */
+export interface CoreExports {
+  readonly memory: WebAssembly.Memory;
+  _initialize(): void;
+  scratch(): number;
+  allocate(size: number): number;
+  release(address: number): void;
+  error_string(code: number): number;
+
+  endpoint_create(
+    maxPacketSize: number,
+    fragmentSize: number,
+    fragmentAbove: number,
+    sentWindow: number,
+    receivedWindow: number,
+    maxReassemblies: number,
+    rttSmoothing: number,
+    minLossTimeout: number,
+  ): number;
+  endpoint_destroy(endpoint: number): void;
+  endpoint_reset(endpoint: number): void;
+  endpoint_max_datagram_size(endpoint: number): number;
+  endpoint_next_sequence(endpoint: number): number;
+  endpoint_send(endpoint: number, payload: number, size: number, now: number): number;
+  endpoint_transmit(endpoint: number, out: number, capacity: number, now: number): number;
+  endpoint_receive(endpoint: number, data: number, size: number, now: number): number;
+  endpoint_update(endpoint: number, now: number): void;
+  endpoint_next(endpoint: number): number;
+  endpoint_refuse(endpoint: number, sequence: number): void;
+  endpoint_stats(endpoint: number): void;
+}
+
+/**
+ * The protocol core: one instance of causeway.wasm. Make one with {@link loadCore}; one is enough for
+ * any number of endpoints.
+ */
+export class Core {
+  /** @internal */
+  readonly exports: CoreExports;
+  /** @internal */
+  readonly memory: Memory;
+  /** Where the module leaves the results that are more than one number. @internal */
+  readonly scratch: number;
+
+  /** @internal */
+  constructor(instance: WebAssembly.Instance) {
+    const exports = instance.exports as unknown as CoreExports;
+    if (!(exports.memory instanceof WebAssembly.Memory) || typeof exports.scratch !== 'function')
+      throw new LoadError('the module is not causeway.wasm');
+    exports._initialize();
+    this.exports = exports;
+    this.memory = new Memory(exports.memory);
+    this.scratch = exports.scratch();
+  }
+
+  /** Throws the error that a function of the module returned, if it is one. @internal */
+  check(code: number): void {
+    if (code !== 0) throw this.error(code);
+  }
+
+  /** @internal */
+  error(code: number | CoreErrorCode): CoreError {
+    const number = typeof code === 'number' ? code : errorCodes.indexOf(code);
+    const name = errorCodes[number] as CoreErrorCode;
+    return new CoreError(name, this.memory.text(this.exports.error_string(number)));
+  }
+
+  /** @internal */
+  allocate(size: number): number {
+    const address = this.exports.allocate(size);
+    if (address === 0) throw this.error('NO_MEMORY');
+    return address;
+  }
+}
+
+/** What an object holds of the module's memory. */
+interface Holding {
+  readonly exports: CoreExports;
+  readonly address: number;
+  readonly destroy: (address: number) => void;
+  readonly buffers: number[];
+}
+
+const free = ({ exports, address, destroy, buffers }: Holding): void => {
+  destroy(address);
+  buffers.forEach((buffer) => exports.release(buffer));
+};
+
+const abandoned = new FinalizationRegistry<Holding>(free);
+
+/**
+ * An object that lives in the core. `destroy()` gives its memory back at once; without it the garbage
+ * collector does so some time after the object became unreachable.
+ */
+export abstract class CoreObject {
+  /** @internal */
+  protected readonly core: Core;
+  #holding: Holding | undefined;
+
+  /** @internal */
+  protected constructor(core: Core, address: number, destroy: (address: number) => void) {
+    this.core = core;
+    this.#holding = { exports: core.exports, address, destroy, buffers: [] };
+    abandoned.register(this, this.#holding, this);
+  }
+
+  /** Where the object is in the module. @internal */
+  protected get address(): number {
+    if (!this.#holding) throw new DestroyedError(this.constructor.name);
+    return this.#holding.address;
+  }
+
+  /** Memory that lives as long as the object. @internal */
+  protected buffer(size: number): number {
+    const buffer = this.core.allocate(size);
+    this.#holding?.buffers.push(buffer);
+    return buffer;
+  }
+
+  /** Gives the memory back. The object cannot be used afterwards; a second call does nothing. */
+  destroy(): void {
+    if (!this.#holding) return;
+    abandoned.unregister(this);
+    free(this.#holding);
+    this.#holding = undefined;
+  }
+
+  /** The same as {@link destroy}, for `using`. */
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+}

@@ -1,0 +1,226 @@
+import { CoreObject, type Core } from './core.js';
+import { endpointStatsFields, errorCodes } from './generated.js';
+
+/** What an {@link Endpoint} can be told. Both ends must agree on the first three. */
+export interface EndpointConfig {
+  /** Longest payload in bytes. Default 4096. */
+  readonly maxPacketSize?: number;
+  /** Payload bytes in a fragment. Default 1024. */
+  readonly fragmentSize?: number;
+  /** Longer payloads are sent in fragments. Default 1024. */
+  readonly fragmentAbove?: number;
+  /** Packets remembered until acked or lost, a power of two from 32 to 32768. Default 256. */
+  readonly sentWindow?: number;
+  /** Packets in which duplicates are recognised, likewise. Default 256. */
+  readonly receivedWindow?: number;
+  /** Packets that can be incomplete at the same time, 1 to 64. Default 4. */
+  readonly maxReassemblies?: number;
+  /** Weight of a new sample in `rtt`, above 0, at most 1. Default 0.1. */
+  readonly rttSmoothing?: number;
+  /** Seconds that a packet has at least before it is reported lost. Default 0.1. */
+  readonly minLossTimeout?: number;
+}
+
+/** Something that happened to a packet. */
+export type EndpointEvent =
+  /** A packet of the other end arrived. The payload is the receiver's to keep. */
+  | { readonly type: 'packet'; readonly sequence: number; readonly payload: Uint8Array<ArrayBuffer> }
+  /** A packet of ours arrived at the other end. */
+  | { readonly type: 'acked'; readonly sequence: number }
+  /** A packet of ours has most likely not arrived. An `acked` may still follow when it was only late. */
+  | { readonly type: 'lost'; readonly sequence: number };
+
+/** What became of a datagram: taken, or dropped and why. */
+export type ReceiveResult = 'ok' | 'malformed' | 'stale' | 'duplicate';
+
+/** What an endpoint has seen of the path. Times are in seconds, shares from 0 to 1. */
+export interface EndpointStats {
+  /** Packets sent; one counts once, however many fragments it has. */
+  readonly packetsSent: number;
+  /** Packets delivered to the application. */
+  readonly packetsReceived: number;
+  /** Packets of ours that are known to have arrived. */
+  readonly packetsAcked: number;
+  /** Packets of ours that were reported lost and not acked since. */
+  readonly packetsLost: number;
+  /** Packets of theirs that were passed by without arriving. */
+  readonly packetsMissed: number;
+  /** Packets that arrived again and were dropped. */
+  readonly packetsDuplicate: number;
+  /** Packets that arrived too late for the window and were dropped. */
+  readonly packetsStale: number;
+  /** Datagrams that are not of this protocol and were dropped. */
+  readonly packetsMalformed: number;
+  /** Packets of theirs that were given up with fragments missing. */
+  readonly packetsAbandoned: number;
+  /** Fragments sent. */
+  readonly fragmentsSent: number;
+  /** Fragments received, without duplicates. */
+  readonly fragmentsReceived: number;
+  /** Datagrams sent. */
+  readonly datagramsSent: number;
+  /** All datagrams that `receive` was given. */
+  readonly datagramsReceived: number;
+  /** Bytes of datagrams sent, without UDP and IP headers. */
+  readonly bytesSent: number;
+  /** Bytes of datagrams received, dropped ones included. */
+  readonly bytesReceived: number;
+  /**
+   * Seconds from `send` to the `receive` that brought the first ack, smoothed. The time for which the
+   * other end waited before it sent its next packet is part of it. 0 before the first sample.
+   */
+  readonly rtt: number;
+  /** Smallest sample of the round trip so far. */
+  readonly rttMin: number;
+  /** Mean distance of the samples from `rtt`. */
+  readonly rttDeviation: number;
+  /** Mean difference between one sample and the next. */
+  readonly jitter: number;
+  /** Share of our latest packets that were lost. */
+  readonly lossSent: number;
+  /** Share of their latest packets that did not arrive. */
+  readonly lossReceived: number;
+  /** Bits per second sent, over about the last second. */
+  readonly bandwidthSent: number;
+  /** Bits per second received. */
+  readonly bandwidthReceived: number;
+  /** Bits per second of ours that arrived. */
+  readonly bandwidthAcked: number;
+}
+
+/** What is cut off from a datagram that has so many bytes more than a packet can have changes nothing. */
+const LONGER_THAN_ANY_HEADER = 16;
+
+/**
+ * One end of a path for packets: sequence numbers, acks, fragments and what the path is like. Nothing
+ * is sent again: a packet is reported acked or lost.
+ *
+ * It does no I/O and has no clock: bytes and the time, in seconds that only go forward, come from the
+ * caller (`performance.now() / 1000` will do).
+ */
+export class Endpoint extends CoreObject {
+  /** Longest payload that `send` takes, in bytes. */
+  readonly maxPacketSize: number;
+  /** Longest datagram that `transmit` gives, in bytes. */
+  readonly maxDatagramSize: number;
+  readonly #incoming: number;
+  readonly #incomingSize: number;
+  readonly #outgoing: number;
+  readonly #outgoingSize: number;
+
+  /** @throws {@link CoreError} with a code `CONFIG_...` that says what cannot work. */
+  constructor(core: Core, config: EndpointConfig = {}) {
+    const { exports, memory, scratch } = core;
+    core.check(
+      exports.endpoint_create(
+        config.maxPacketSize ?? NaN,
+        config.fragmentSize ?? NaN,
+        config.fragmentAbove ?? NaN,
+        config.sentWindow ?? NaN,
+        config.receivedWindow ?? NaN,
+        config.maxReassemblies ?? NaN,
+        config.rttSmoothing ?? NaN,
+        config.minLossTimeout ?? NaN,
+      ),
+    );
+    const maxPacketSize = memory.u32(scratch + 4);
+    super(core, memory.u32(scratch), exports.endpoint_destroy);
+    this.maxPacketSize = maxPacketSize;
+    this.maxDatagramSize = exports.endpoint_max_datagram_size(this.address);
+    this.#outgoingSize = Math.max(this.maxPacketSize, this.maxDatagramSize);
+    this.#outgoing = this.buffer(this.#outgoingSize);
+    this.#incomingSize = this.#outgoingSize + LONGER_THAN_ANY_HEADER;
+    this.#incoming = this.buffer(this.#incomingSize);
+  }
+
+  /** The sequence number that the next packet will have. */
+  get nextSequence(): number {
+    return this.core.exports.endpoint_next_sequence(this.address);
+  }
+
+  /**
+   * Makes a packet of `payload`; then take its datagrams with {@link transmit}.
+   * @returns the sequence number by which the packet is reported acked or lost.
+   * @throws {@link CoreError} `PACKET_TOO_LARGE`; `TRANSMIT_PENDING` when datagrams of the packet
+   *   before were not taken; `EVENTS_PENDING` when {@link next} was not called for too long.
+   */
+  send(payload: Uint8Array, now: number): number {
+    const { core, address } = this;
+    if (payload.length > this.maxPacketSize) throw core.error('PACKET_TOO_LARGE');
+    core.memory.bytes.set(payload, this.#outgoing);
+    core.check(core.exports.endpoint_send(address, this.#outgoing, payload.length, now));
+    return core.memory.u32(core.scratch);
+  }
+
+  /** The next datagram to put on the wire, or `undefined` when there is none. */
+  transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
+    const { exports, memory } = this.core;
+    const size = exports.endpoint_transmit(this.address, this.#outgoing, this.#outgoingSize, now);
+    return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
+  }
+
+  /**
+   * Takes a datagram that arrived. Take the events with {@link next} before the following one.
+   * @throws {@link CoreError} `EVENTS_PENDING` when the packet before was not taken; the datagram was
+   *   not looked at then.
+   */
+  receive(datagram: Uint8Array, now: number): ReceiveResult {
+    const { core, address } = this;
+    const size = Math.min(datagram.length, this.#incomingSize);
+    core.memory.bytes.set(datagram.subarray(0, size), this.#incoming);
+    const code = core.exports.endpoint_receive(address, this.#incoming, size, now);
+    switch (errorCodes[code]) {
+      case 'OK':
+        return 'ok';
+      case 'MALFORMED':
+        return 'malformed';
+      case 'STALE':
+        return 'stale';
+      case 'DUPLICATE':
+        return 'duplicate';
+      default:
+        throw core.error(code);
+    }
+  }
+
+  /** Lets time pass: reports packets lost whose time is up. Call it once per tick. */
+  update(now: number): void {
+    this.core.exports.endpoint_update(this.address, now);
+  }
+
+  /** Takes the next event, `undefined` when there is none. */
+  next(): EndpointEvent | undefined {
+    const { exports, memory, scratch } = this.core;
+    const type = exports.endpoint_next(this.address);
+    if (type === 0) return undefined;
+    const sequence = memory.u32(scratch);
+    if (type !== 1) return { type: type === 2 ? 'acked' : 'lost', sequence };
+    const payload = memory.copy(memory.u32(scratch + 4), memory.u32(scratch + 8));
+    return { type: 'packet', sequence, payload };
+  }
+
+  /** Takes all events, so that a loop can go over them: `for (const event of endpoint.events())`. */
+  *events(): Generator<EndpointEvent, void> {
+    for (let event = this.next(); event; event = this.next()) yield event;
+  }
+
+  /**
+   * Takes back the receipt of the packet that {@link next} gave last: it will not be acked, and is
+   * delivered again when it arrives again. Only before the following `receive` or `transmit`.
+   */
+  refuse(sequence: number): void {
+    this.core.exports.endpoint_refuse(this.address, sequence);
+  }
+
+  /** What the path is like now. */
+  stats(): EndpointStats {
+    const { exports, memory, scratch } = this.core;
+    exports.endpoint_stats(this.address);
+    return memory.struct(scratch, endpointStatsFields);
+  }
+
+  /** Back to the state after the constructor. */
+  reset(): void {
+    this.core.exports.endpoint_reset(this.address);
+  }
+}

@@ -1,0 +1,16 @@
+export { Core, CoreObject } from './core.js';
+export { Endpoint } from './endpoint.js';
+export type { EndpointConfig, EndpointEvent, EndpointStats, ReceiveResult } from './endpoint.js';
+export { CausewayError, CoreError, DestroyedError, LoadError, TransportError } from './errors.js';
+export type { CoreErrorCode, TransportStage } from './errors.js';
+export { loadCore } from './loader.js';
+export type { LoadOptions, WasmSource } from './loader.js';
+export type {
+  Transport,
+  TransportClose,
+  TransportKind,
+  TransportState,
+  TransportStats,
+} from './transports/transport.js';
+export { WEBSOCKET_PROTOCOL, WebSocketTransport } from './transports/websocket.js';
+export type { WebSocketLike, WebSocketOptions } from './transports/websocket.js';

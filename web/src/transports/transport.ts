@@ -1,0 +1,53 @@
+/** The kinds of transport, as `Transport.kind` tells them. */
+export type TransportKind = 'websocket';
+
+/** The life of a transport. */
+export type TransportState = 'open' | 'closing' | 'closed';
+
+/** How a transport ended. */
+export interface TransportClose {
+  /** The close code of the other side; 1006 when the transport broke without one. */
+  readonly code: number;
+  /** What the other side said about it; may be empty. */
+  readonly reason: string;
+}
+
+/** What went through a transport, counted since it opened. Bytes are those of datagrams alone. */
+export interface TransportStats {
+  /** Datagrams handed to the browser. */
+  readonly datagramsSent: number;
+  readonly bytesSent: number;
+  /** Datagrams that arrived. */
+  readonly datagramsReceived: number;
+  readonly bytesReceived: number;
+  /** Datagrams dropped because earlier ones had not left yet. */
+  readonly droppedBacklog: number;
+  /** Datagrams dropped because the transport was not open any more. */
+  readonly droppedClosed: number;
+  /** Messages that arrived and are no datagrams: text, empty or too long. */
+  readonly droppedForeign: number;
+}
+
+/**
+ * A way for datagrams between here and the relay. Like UDP it may lose, delay and drop them; what it
+ * drops by itself it counts.
+ */
+export interface Transport {
+  readonly kind: TransportKind;
+  readonly state: TransportState;
+  /** Longest datagram that `send` takes, in bytes. */
+  readonly maxDatagramSize: number;
+  /** Is called with every datagram that arrives, which is then the receiver's to keep. */
+  ondatagram: ((datagram: Uint8Array<ArrayBuffer>) => void) | null;
+  /** Resolves when the transport has ended, for whatever reason; never rejects. */
+  readonly closed: Promise<TransportClose>;
+  /**
+   * Sends a datagram now or never.
+   * @returns `false` when it was dropped, which {@link stats} counts.
+   * @throws RangeError when the datagram is empty or longer than `maxDatagramSize`.
+   */
+  send(datagram: Uint8Array<ArrayBuffer>): boolean;
+  stats(): TransportStats;
+  /** Ends the transport; `closed` resolves when it has ended. */
+  close(code?: number, reason?: string): void;
+}

@@ -1,0 +1,174 @@
+import { TransportError } from '../errors.js';
+import type { Transport, TransportClose, TransportState, TransportStats } from './transport.js';
+
+/** The subprotocol that the relay speaks. */
+export const WEBSOCKET_PROTOCOL = 'causeway.v1';
+
+/** What this transport needs of a WebSocket: the browser's, Node's or that of the package `ws`. */
+export interface WebSocketLike {
+  binaryType: string;
+  readonly bufferedAmount: number;
+  readonly protocol: string;
+  send(data: Uint8Array<ArrayBuffer>): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: 'open' | 'error', listener: () => void): void;
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(
+    type: 'close',
+    listener: (event: { readonly code: number; readonly reason: string }) => void,
+  ): void;
+}
+
+/** Options of {@link WebSocketTransport.connect}. */
+export interface WebSocketOptions {
+  /** Gives up connecting; the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Seconds to connect in. Default 10. */
+  readonly timeout?: number;
+  /**
+   * Bytes that may wait in the browser before datagrams are dropped. What waits there is late, and
+   * delays all that comes after it. Default 16384.
+   */
+  readonly maxBufferedAmount?: number;
+  /** Longest datagram in bytes, at most 1400, which is what the relay takes. Default 1100. */
+  readonly maxDatagramSize?: number;
+  /** The constructor to use instead of the global `WebSocket`, as that of the package `ws` in Node. */
+  readonly WebSocket?: new (url: string, protocols: string[]) => WebSocketLike;
+}
+
+/** Datagrams over a WebSocket, one in each binary message. TCP keeps them all, in order, and late. */
+export class WebSocketTransport implements Transport {
+  readonly kind = 'websocket';
+  readonly maxDatagramSize: number;
+  readonly closed: Promise<TransportClose>;
+  ondatagram: ((datagram: Uint8Array<ArrayBuffer>) => void) | null = null;
+
+  readonly #socket: WebSocketLike;
+  readonly #maxBufferedAmount: number;
+  #state: TransportState = 'open';
+  readonly #stats = {
+    datagramsSent: 0,
+    bytesSent: 0,
+    datagramsReceived: 0,
+    bytesReceived: 0,
+    droppedBacklog: 0,
+    droppedClosed: 0,
+    droppedForeign: 0,
+  };
+
+  /**
+   * Connects to a relay. Set `ondatagram` before anything else is awaited, or the first datagrams are
+   * not seen.
+   * @param url address of the relay: `ws:`, `wss:`, or `http:` and `https:`, which mean the same
+   * @throws {@link TransportError} that says at which stage it failed; the reason of an aborted signal.
+   */
+  static async connect(url: string | URL, options: WebSocketOptions = {}): Promise<WebSocketTransport> {
+    const { signal, timeout = 10 } = options;
+    signal?.throwIfAborted();
+    const Socket = options.WebSocket ?? globalThis.WebSocket;
+    if (!Socket)
+      throw new TransportError('setup', 'there is no WebSocket here; pass one in the options');
+
+    let socket: WebSocketLike;
+    try {
+      socket = new Socket(webSocketAddress(url), [WEBSOCKET_PROTOCOL]);
+    } catch (error) {
+      throw new TransportError('setup', `${url} cannot be connected to: ${String(error)}`, {
+        cause: error,
+      });
+    }
+    socket.binaryType = 'arraybuffer';
+    const transport = new WebSocketTransport(socket, options);
+
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let abort: (() => void) | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const fail = (stage: 'handshake' | 'timeout', what: string): void =>
+          reject(new TransportError(stage, `the relay at ${url} ${what}`));
+        abort = () => reject(signal?.reason);
+        signal?.addEventListener('abort', abort);
+        timer = setTimeout(fail, timeout * 1000, 'timeout', `did not answer in ${timeout} s`);
+        socket.addEventListener('open', () =>
+          socket.protocol === WEBSOCKET_PROTOCOL
+            ? resolve()
+            : fail('handshake', `does not speak ${WEBSOCKET_PROTOCOL}`),
+        );
+        void transport.closed.then(({ code, reason }) =>
+          fail('handshake', `refused the WebSocket (${[code, reason].filter(Boolean).join(' ')})`),
+        );
+      });
+    } catch (error) {
+      transport.close();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      if (abort) signal?.removeEventListener('abort', abort);
+    }
+    return transport;
+  }
+
+  private constructor(socket: WebSocketLike, options: WebSocketOptions) {
+    this.#socket = socket;
+    this.#maxBufferedAmount = options.maxBufferedAmount ?? 16384;
+    this.maxDatagramSize = options.maxDatagramSize ?? 1100;
+    socket.addEventListener('message', ({ data }) => this.#receive(data));
+    // A close event with all there is to know follows every error.
+    socket.addEventListener('error', () => {});
+    this.closed = new Promise((resolve) => {
+      socket.addEventListener('close', ({ code, reason }) => {
+        this.#state = 'closed';
+        resolve({ code, reason });
+      });
+    });
+  }
+
+  get state(): TransportState {
+    return this.#state;
+  }
+
+  send(datagram: Uint8Array<ArrayBuffer>): boolean {
+    if (datagram.length === 0 || datagram.length > this.maxDatagramSize)
+      throw new RangeError(
+        `a datagram has 1 to ${this.maxDatagramSize} bytes, not ${datagram.length}`,
+      );
+    if (this.#state !== 'open') {
+      this.#stats.droppedClosed++;
+      return false;
+    }
+    if (this.#socket.bufferedAmount + datagram.length > this.#maxBufferedAmount) {
+      this.#stats.droppedBacklog++;
+      return false;
+    }
+    this.#socket.send(datagram);
+    this.#stats.datagramsSent++;
+    this.#stats.bytesSent += datagram.length;
+    return true;
+  }
+
+  stats(): TransportStats {
+    return { ...this.#stats };
+  }
+
+  close(code = 1000, reason = ''): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'closing';
+    this.#socket.close(code, reason);
+  }
+
+  #receive(data: unknown): void {
+    if (!(data instanceof ArrayBuffer) || data.byteLength === 0 || data.byteLength > 1400) {
+      this.#stats.droppedForeign++;
+      return;
+    }
+    this.#stats.datagramsReceived++;
+    this.#stats.bytesReceived += data.byteLength;
+    this.ondatagram?.(new Uint8Array(data));
+  }
+}
+
+function webSocketAddress(url: string | URL): string {
+  const address = new URL(url, globalThis.location?.href);
+  address.protocol = address.protocol.replace(/^http/, 'ws');
+  return address.href;
+}
