@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { Core, Endpoint, dist } from '../support/causeway.mjs';
+
+const GZIP_LIMIT = 20 * 1024;
+const IMPORTS_ALLOWED = [];
+
+const bytes = readFileSync(new URL('causeway.wasm', dist));
+const module = new WebAssembly.Module(bytes);
+
+test(`the module has at most ${GZIP_LIMIT} bytes when gzipped`, () => {
+  const size = gzipSync(bytes, { level: 9 }).length;
+  assert.ok(size <= GZIP_LIMIT, `it has ${size}`);
+});
+
+test('the module imports nothing that the loader does not give', () => {
+  const imports = WebAssembly.Module.imports(module).map((entry) => `${entry.module}.${entry.name}`);
+  assert.deepEqual(
+    imports.filter((name) => !IMPORTS_ALLOWED.includes(name)),
+    [],
+  );
+});
+
+test('views survive the growth of the memory', () => {
+  const core = new Core(new WebAssembly.Instance(module));
+  const before = core.memory.bytes.length;
+  const early = new Endpoint(core);
+  early.send(new Uint8Array([1, 2, 3]), 0);
+  const endpoints = [];
+  while (core.memory.bytes.length < 4 * before)
+    endpoints.push(new Endpoint(core, { sentWindow: 4096, receivedWindow: 4096 }));
+  assert.equal(core.memory.view.byteLength, core.memory.bytes.length);
+  assert.deepEqual([...early.transmit(0).subarray(-3)], [1, 2, 3]);
+  assert.equal(early.stats().packetsSent, 1);
+  endpoints.forEach((endpoint) => endpoint.destroy());
+});
+
+test('memory that was given back is used again', () => {
+  const core = new Core(new WebAssembly.Instance(module));
+  new Endpoint(core).destroy();
+  const size = core.memory.bytes.length;
+  for (let i = 0; i < 1000; i++) new Endpoint(core, { maxPacketSize: 16384 }).destroy();
+  assert.equal(core.memory.bytes.length, size);
+});
+
+test('more memory than there is gives an error, not a trap', () => {
+  const core = new Core(new WebAssembly.Instance(module));
+  const huge = { maxPacketSize: 1 << 23, fragmentSize: 65000, fragmentAbove: 65000, maxReassemblies: 64 };
+  const endpoints = [];
+  const use = () => {
+    for (;;) endpoints.push(new Endpoint(core, huge));
+  };
+  assert.throws(use, { name: 'CoreError', code: 'NO_MEMORY' });
+  endpoints.forEach((endpoint) => endpoint.destroy());
+  new Endpoint(core).destroy();
+});
