@@ -39,6 +39,45 @@ const char *cw_error_string(enum cw_error error)
         return "the packet is older than the window";
     case CW_ERROR_DUPLICATE:
         return "the packet was received before";
+    case CW_ERROR_NO_RANDOM:
+        return "the machine has no source of random bytes";
+    case CW_ERROR_USER_DATA:
+        return "the last 16 bytes of the user data are needed for the schema's fingerprint; leave "
+               "them zero";
+    case CW_ERROR_TOKEN_SIZE:
+        return "a connect token must have 2048 bytes";
+    case CW_ERROR_VERSION:
+        return "the token or packet is not of version NETCODE 1.02";
+    case CW_ERROR_PROTOCOL_ID:
+        return "the protocol id is not that of this application";
+    case CW_ERROR_TOKEN_TIMES:
+        return "the connect token expires before it is made, or has no life; check the backend's "
+               "clock and life_seconds";
+    case CW_ERROR_TOKEN_ADDRESSES:
+        return "a connect token must name from 1 to 32 server addresses, each IPv4 or IPv6";
+    case CW_ERROR_TOKEN_EXPIRED:
+        return "the connect token has expired; ask the backend for a new one";
+    case CW_ERROR_TOKEN_LIFE:
+        return "the connect token lives longer than the server allows, or was made before the "
+               "server started";
+    case CW_ERROR_TOKEN_SERVER:
+        return "the connect token is for other servers";
+    case CW_ERROR_TOKEN_USED:
+        return "the connect token was used before; ask the backend for a new one";
+    case CW_ERROR_SCHEMA:
+        return "the other end has another schema; build client and server from the same one";
+    case CW_ERROR_REQUEST_SIZE:
+        return "a connection request must have 1078 bytes";
+    case CW_ERROR_PACKET_SHORT:
+        return "the datagram is too short for a packet of its kind";
+    case CW_ERROR_PACKET_TYPE:
+        return "the packet has a type that this side does not take";
+    case CW_ERROR_PACKET_SEQUENCE:
+        return "the packet's sequence number must have from 1 to 8 bytes";
+    case CW_ERROR_NOT_AUTHENTIC:
+        return "the token or packet was altered, or sealed with another key";
+    case CW_ERROR_BODY_SIZE:
+        return "the packet's body has a size that its type does not allow";
     case CW_ERROR_COUNT:
         break;
     }

@@ -4,9 +4,12 @@
 
 #include "causeway/address.h"
 #include "causeway/allocator.h"
+#include "causeway/crypto.h"
 #include "causeway/endpoint.h"
 #include "causeway/error.h"
+#include "causeway/secure_packet.h"
 #include "causeway/sequence.h"
 #include "causeway/sequence_buffer.h"
+#include "causeway/token.h"
 
 #endif

@@ -1,0 +1,70 @@
+/* Authenticated encryption and random bytes: libsodium behind one small header. Two ciphers, both
+   of 32-byte keys and 16-byte MACs: ChaCha20-Poly1305-IETF (RFC 8439) for packets, whose nonces are
+   counters, and XChaCha20-Poly1305-IETF for tokens, whose nonces are random. */
+#ifndef CAUSEWAY_CRYPTO_H
+#define CAUSEWAY_CRYPTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CW_KEY_BYTES        32
+#define CW_MAC_BYTES        16
+#define CW_NONCE_BYTES      12
+#define CW_LONG_NONCE_BYTES 24
+
+/* Lets libsodium choose the fastest code for this machine. May be called any number of times, from
+   any thread. Every create and generate function of the secure rooms calls it, so only a program
+   that uses the functions below directly has to. Without it they work, but more slowly. False when
+   the machine has no source of random bytes. */
+bool cw_crypto_init(void);
+
+/* Encrypts size bytes of plain under key and nonce and puts size + CW_MAC_BYTES bytes into out. The
+   MAC covers the associated bytes too, which are not sent. plain may be out itself; otherwise the
+   two must not overlap. plain and associated may be NULL when their size is 0. A nonce must never
+   be used twice with one key. */
+void cw_crypto_seal(uint8_t *out, const void *plain, size_t size, const void *associated,
+                    size_t associated_size, const uint8_t nonce[CW_NONCE_BYTES],
+                    const uint8_t key[CW_KEY_BYTES]);
+
+/* Checks and decrypts size bytes (MAC included) into out, which takes size - CW_MAC_BYTES bytes.
+   sealed may be out itself; otherwise the two must not overlap. With out NULL it checks only. False
+   when anything differs from what was sealed, or size is less than CW_MAC_BYTES: the content of out
+   is then of no use. */
+bool cw_crypto_open(uint8_t *out, const void *sealed, size_t size, const void *associated,
+                    size_t associated_size, const uint8_t nonce[CW_NONCE_BYTES],
+                    const uint8_t key[CW_KEY_BYTES]);
+
+/* The same with XChaCha20-Poly1305-IETF. */
+void cw_crypto_seal_long(uint8_t *out, const void *plain, size_t size, const void *associated,
+                         size_t associated_size, const uint8_t nonce[CW_LONG_NONCE_BYTES],
+                         const uint8_t key[CW_KEY_BYTES]);
+bool cw_crypto_open_long(uint8_t *out, const void *sealed, size_t size, const void *associated,
+                         size_t associated_size, const uint8_t nonce[CW_LONG_NONCE_BYTES],
+                         const uint8_t key[CW_KEY_BYTES]);
+
+/* Fills memory with zeros in a way that the compiler does not leave out. */
+void cw_crypto_wipe(void *memory, size_t size);
+
+/* Compares in a time that does not depend on where the two differ. */
+bool cw_crypto_equal(const void *a, const void *b, size_t size);
+
+/* A source of random bytes. All zero means the operating system's. Another one makes a run that can
+   be repeated; it must not be used where an attacker could guess it. */
+struct cw_random {
+    void (*fill)(void *context, void *out, size_t size);
+    void *context;
+};
+
+/* size random bytes from the source. */
+void cw_random_fill(const struct cw_random *random, void *out, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,138 @@
+/* Connect tokens and challenge tokens of netcode 1.02. A web backend makes a connect token for a
+   player whom it knows; the player's client connects with it; the game server needs nothing but the
+   private key that it shares with the backend. */
+#ifndef CAUSEWAY_TOKEN_H
+#define CAUSEWAY_TOKEN_H
+
+#include "causeway/address.h"
+#include "causeway/crypto.h"
+#include "causeway/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CW_TOKEN_SIZE           2048 /* a whole connect token */
+#define CW_TOKEN_PRIVATE_SIZE   1024 /* its encrypted part, MAC included */
+#define CW_TOKEN_MAX_ADDRESSES  32
+#define CW_USER_DATA_SIZE       256
+#define CW_CHALLENGE_TOKEN_SIZE 300
+
+/* The version that all tokens and packets name: 12 characters and a zero. */
+#define CW_VERSION      "NETCODE 1.02"
+#define CW_VERSION_SIZE 13
+
+/* What only the backend and the server can read. */
+struct cw_token_private {
+    uint64_t client_id;      /* who the player is; the backend's own numbering */
+    int32_t timeout_seconds; /* without a packet for that long the connection ends; 0 and below:
+                                never, which is for debugging only */
+    uint32_t address_count;  /* 1 to CW_TOKEN_MAX_ADDRESSES */
+    struct cw_address
+        addresses[CW_TOKEN_MAX_ADDRESSES]; /* of the servers as they know themselves */
+    uint8_t client_to_server_key[CW_KEY_BYTES];
+    uint8_t server_to_client_key[CW_KEY_BYTES];
+    uint8_t user_data[CW_USER_DATA_SIZE]; /* from the backend to the server's application */
+};
+
+/* A connect token as its client sees it. */
+struct cw_token {
+    uint64_t protocol_id; /* of the application; servers take only their own */
+    uint64_t create_time; /* Unix seconds */
+    uint64_t expire_time; /* Unix seconds; from then on no server takes it */
+    uint8_t nonce[CW_LONG_NONCE_BYTES];
+    uint8_t sealed[CW_TOKEN_PRIVATE_SIZE]; /* the private part, encrypted */
+    int32_t timeout_seconds;
+    uint32_t address_count;
+    struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES]; /* to connect to, in this order */
+    uint8_t client_to_server_key[CW_KEY_BYTES];
+    uint8_t server_to_client_key[CW_KEY_BYTES];
+    uint64_t fingerprint; /* of the schema it was issued for; 0 when it names none */
+};
+
+/* What a backend puts into a token. */
+struct cw_token_grant {
+    uint64_t protocol_id;
+    uint64_t client_id;
+    uint64_t create_time;    /* Unix seconds: now */
+    uint32_t life_seconds;   /* default 45 */
+    int32_t timeout_seconds; /* default 5 */
+    uint32_t address_count;
+    const struct cw_address *addresses; /* for the client to connect to */
+    /* The same servers, in any order, as they know themselves; NULL when that is the same. */
+    uint32_t server_address_count;
+    const struct cw_address *server_addresses;
+    uint8_t user_data[CW_USER_DATA_SIZE];
+    /* Of the schema that the client must have; not 0 takes the last 16 bytes of user_data and makes
+       client and server refuse one another's schema on connect. */
+    uint64_t fingerprint;
+    struct cw_random random; /* zero: the operating system's */
+};
+
+struct cw_token_grant cw_token_grant_default(void);
+
+/* Makes a token with new random keys: CW_TOKEN_SIZE bytes for the client and no one else.
+   private_key is the one shared with the servers. Errors: CW_ERROR_TOKEN_ADDRESSES (none, too many,
+   or one that is no address), CW_ERROR_TOKEN_TIMES (no life, or past the end of time),
+   CW_ERROR_USER_DATA (its last 16 bytes are used although there is a fingerprint),
+   CW_ERROR_NO_RANDOM. */
+enum cw_error cw_token_generate(uint8_t out[CW_TOKEN_SIZE], const struct cw_token_grant *grant,
+                                const uint8_t private_key[CW_KEY_BYTES]);
+
+/* Takes a token apart and checks all that a client can check without a clock.
+   Errors: CW_ERROR_TOKEN_SIZE, CW_ERROR_VERSION, CW_ERROR_TOKEN_TIMES (made after its own end),
+   CW_ERROR_TOKEN_ADDRESSES. *token is then all zero. Wipe it after use: it holds keys. */
+enum cw_error cw_token_read(struct cw_token *token, const void *data, size_t size);
+
+/* The opposite of read. Errors: CW_ERROR_TOKEN_TIMES, CW_ERROR_TOKEN_ADDRESSES. */
+enum cw_error cw_token_write(uint8_t out[CW_TOKEN_SIZE], const struct cw_token *token);
+
+/* Encrypts the private part. Errors: CW_ERROR_TOKEN_ADDRESSES. */
+enum cw_error cw_token_seal(uint8_t out[CW_TOKEN_PRIVATE_SIZE],
+                            const struct cw_token_private *token, uint64_t protocol_id,
+                            uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
+                            const uint8_t private_key[CW_KEY_BYTES]);
+
+/* Decrypts the private part and takes it apart. Errors: CW_ERROR_NOT_AUTHENTIC when anything
+   differs from what was sealed with this key; CW_ERROR_TOKEN_ADDRESSES. *token is then all zero.
+   Wipe it after use: it holds keys. */
+enum cw_error cw_token_open(struct cw_token_private *token,
+                            const uint8_t sealed[CW_TOKEN_PRIVATE_SIZE], uint64_t protocol_id,
+                            uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
+                            const uint8_t private_key[CW_KEY_BYTES]);
+
+/* What the server gives a client to hand back, to see that it can be reached at its address. */
+struct cw_challenge_token {
+    uint64_t client_id;
+    uint8_t user_data[CW_USER_DATA_SIZE];
+};
+
+/* sequence must not be used twice with a key. */
+void cw_challenge_token_seal(uint8_t out[CW_CHALLENGE_TOKEN_SIZE],
+                             const struct cw_challenge_token *token, uint64_t sequence,
+                             const uint8_t key[CW_KEY_BYTES]);
+
+/* False, with *token all zero, when anything differs from what was sealed. */
+bool cw_challenge_token_open(struct cw_challenge_token *token,
+                             const uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
+                             const uint8_t key[CW_KEY_BYTES]);
+
+/* Bytes of the user data that are left to the application when there is a fingerprint. The other 16
+   hold a mark and the fingerprint. */
+#define CW_USER_DATA_FREE_SIZE 240
+
+/* Puts the fingerprint of a schema into the end of the user data; 0 clears those bytes. */
+void cw_user_data_set_fingerprint(uint8_t user_data[CW_USER_DATA_SIZE], uint64_t fingerprint);
+
+/* The fingerprint in the user data; 0 when there is none, as in tokens of other backends. */
+uint64_t cw_user_data_fingerprint(const uint8_t user_data[CW_USER_DATA_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

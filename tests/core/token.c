@@ -1,0 +1,421 @@
+/* Connect tokens and challenge tokens: shared vectors, golden bytes, refusals. */
+#include "causeway/token.h"
+#include "golden.h"
+#include "netcode.h"
+#include "unit.h"
+
+static const uint8_t private_key[CW_KEY_BYTES] = {9, 8, 7};
+
+static struct cw_address address_of(const char *text)
+{
+    struct cw_address address;
+    assert_int_equal(cw_address_parse(&address, text), CW_OK);
+    return address;
+}
+
+static void expect_zero(const void *memory, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(((const uint8_t *)memory)[i], 0);
+}
+
+/* Reads from a block of exactly the size. */
+static enum cw_error read_exact(struct cw_token *token, const uint8_t *bytes, size_t size)
+{
+    uint8_t *copy = netcode_exact(bytes, size);
+    const enum cw_error error = cw_token_read(token, copy, size);
+    free(copy);
+    return error;
+}
+
+static enum cw_error open_exact(struct cw_token_private *token, const struct cw_token *from,
+                                const uint8_t *key)
+{
+    uint8_t *copy = netcode_exact(from->sealed, sizeof(from->sealed));
+    const enum cw_error error =
+        cw_token_open(token, copy, from->protocol_id, from->expire_time, from->nonce, key);
+    free(copy);
+    return error;
+}
+
+static uint32_t addresses_of(struct cw_address *addresses, const cJSON *list)
+{
+    uint32_t count = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list) addresses[count++] = netcode_address(item);
+    return count;
+}
+
+static void shared_connect_tokens(void **state)
+{
+    (void)state;
+    cJSON *json = vectors_load("netcode.json");
+    if (!json)
+        skip();
+    const cJSON *item;
+    int count = 0;
+    cJSON_ArrayForEach(item, vectors_get(json, "connect_tokens"))
+    {
+        struct cw_token outer = {
+            .protocol_id = netcode_u64(item, "protocol_id"),
+            .create_time = netcode_u64(item, "create_timestamp"),
+            .expire_time = netcode_u64(item, "expire_timestamp"),
+            .timeout_seconds = (int32_t)vectors_int(item, "timeout_seconds"),
+        };
+        struct cw_token_private inner = {
+            .client_id = netcode_u64(item, "client_id"),
+            .timeout_seconds = outer.timeout_seconds,
+        };
+        uint8_t key[CW_KEY_BYTES];
+        netcode_bytes(key, CW_KEY_BYTES, item, "private_key");
+        netcode_bytes(outer.nonce, CW_LONG_NONCE_BYTES, item, "nonce");
+        netcode_bytes(inner.user_data, CW_USER_DATA_SIZE, item, "user_data");
+        netcode_bytes(inner.client_to_server_key, CW_KEY_BYTES, item, "client_to_server_key");
+        netcode_bytes(inner.server_to_client_key, CW_KEY_BYTES, item, "server_to_client_key");
+        memcpy(outer.client_to_server_key, inner.client_to_server_key, CW_KEY_BYTES);
+        memcpy(outer.server_to_client_key, inner.server_to_client_key, CW_KEY_BYTES);
+        outer.address_count =
+            addresses_of(outer.addresses, vectors_get(item, "public_server_addresses"));
+        inner.address_count =
+            addresses_of(inner.addresses, vectors_get(item, "private_server_addresses"));
+
+        uint8_t sealed[CW_TOKEN_PRIVATE_SIZE], expected[CW_TOKEN_SIZE], written[CW_TOKEN_SIZE];
+        netcode_bytes(sealed, sizeof(sealed), item, "private_encrypted");
+        assert_int_equal(cw_token_seal(outer.sealed, &inner, outer.protocol_id, outer.expire_time,
+                                       outer.nonce, key),
+                         CW_OK);
+        assert_memory_equal(outer.sealed, sealed, sizeof(sealed));
+        netcode_bytes(expected, sizeof(expected), item, "connect_token");
+        assert_int_equal(cw_token_write(written, &outer), CW_OK);
+        assert_memory_equal(written, expected, sizeof(expected));
+
+        struct cw_token outer_read;
+        assert_int_equal(read_exact(&outer_read, expected, sizeof(expected)), CW_OK);
+        assert_int_equal(cw_token_write(written, &outer_read), CW_OK);
+        assert_memory_equal(written, expected, sizeof(expected));
+        struct cw_token_private inner_read;
+        assert_int_equal(open_exact(&inner_read, &outer_read, key), CW_OK);
+        assert_int_equal(cw_token_seal(outer_read.sealed, &inner_read, outer.protocol_id,
+                                       outer.expire_time, outer.nonce, key),
+                         CW_OK);
+        assert_memory_equal(outer_read.sealed, sealed, sizeof(sealed));
+        count++;
+    }
+    assert_int_equal(count, 11);
+    cJSON_Delete(json);
+}
+
+static void shared_invalid_tokens(void **state)
+{
+    (void)state;
+    cJSON *json = vectors_load("netcode.json");
+    if (!json)
+        skip();
+    static const enum cw_error errors[] = {CW_OK,
+                                           CW_ERROR_TOKEN_SIZE,
+                                           CW_ERROR_VERSION,
+                                           CW_ERROR_TOKEN_TIMES,
+                                           CW_ERROR_TOKEN_ADDRESSES,
+                                           CW_ERROR_TOKEN_ADDRESSES};
+    const cJSON *item;
+    int count = 0;
+    cJSON_ArrayForEach(item, vectors_get(json, "invalid_tokens"))
+    {
+        size_t size;
+        uint8_t *bytes = vectors_bytes(vectors_get(item, "token"), &size);
+        struct cw_token token;
+        const int rule = cJSON_GetStringValue(vectors_get(item, "rule"))[1] - '0';
+        assert_int_equal(cw_token_read(&token, bytes, size), errors[rule]);
+        expect_zero(&token, sizeof(token));
+        free(bytes);
+        count++;
+    }
+    assert_int_equal(count, 15);
+    cJSON_Delete(json);
+}
+
+static void shared_challenge_tokens(void **state)
+{
+    (void)state;
+    cJSON *json = vectors_load("netcode.json");
+    if (!json)
+        skip();
+    const cJSON *item;
+    int count = 0;
+    cJSON_ArrayForEach(item, vectors_get(json, "challenge_tokens"))
+    {
+        struct cw_challenge_token token = {.client_id = netcode_u64(item, "client_id")}, opened;
+        uint8_t key[CW_KEY_BYTES], expected[CW_CHALLENGE_TOKEN_SIZE], out[CW_CHALLENGE_TOKEN_SIZE];
+        netcode_bytes(key, CW_KEY_BYTES, item, "key");
+        netcode_bytes(token.user_data, CW_USER_DATA_SIZE, item, "user_data");
+        netcode_bytes(expected, sizeof(expected), item, "encrypted");
+        const uint64_t sequence = netcode_u64(item, "sequence");
+        cw_challenge_token_seal(out, &token, sequence, key);
+        assert_memory_equal(out, expected, sizeof(out));
+        assert_true(cw_challenge_token_open(&opened, expected, sequence, key));
+        assert_true(opened.client_id == token.client_id);
+        assert_memory_equal(opened.user_data, token.user_data, CW_USER_DATA_SIZE);
+        assert_false(cw_challenge_token_open(&opened, expected, sequence + 1, key));
+        expect_zero(&opened, sizeof(opened));
+        count++;
+    }
+    assert_int_equal(count, 8);
+    cJSON_Delete(json);
+}
+
+static struct cw_token_grant a_grant(const struct cw_address *addresses, uint32_t count,
+                                     uint64_t *seed)
+{
+    struct cw_token_grant grant = cw_token_grant_default();
+    grant.protocol_id = 0x1122334455667788;
+    grant.client_id = 42;
+    grant.create_time = 1900000000;
+    grant.addresses = addresses;
+    grant.address_count = count;
+    grant.user_data[0] = 0xab;
+    grant.random = (struct cw_random){netcode_fill, seed};
+    return grant;
+}
+
+static void generated_tokens_open(void **state)
+{
+    (void)state;
+    const struct cw_address outside[2] = {address_of("203.0.113.7:40000"),
+                                          address_of("[2001:db8::7]:40000")};
+    const struct cw_address inside[1] = {address_of("10.0.0.5:40000")};
+    uint64_t seed = 1;
+    struct cw_token_grant grant = a_grant(outside, 2, &seed);
+    grant.server_addresses = inside;
+    grant.server_address_count = 1;
+    uint8_t bytes[CW_TOKEN_SIZE], again[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(bytes, &grant, private_key), CW_OK);
+
+    struct cw_token token;
+    struct cw_token_private inner;
+    assert_int_equal(read_exact(&token, bytes, sizeof(bytes)), CW_OK);
+    assert_int_equal(open_exact(&inner, &token, private_key), CW_OK);
+    assert_int_equal(token.protocol_id, grant.protocol_id);
+    assert_int_equal(token.create_time, 1900000000);
+    assert_int_equal(token.expire_time, 1900000045);
+    assert_int_equal(token.timeout_seconds, 5);
+    assert_int_equal(inner.timeout_seconds, 5);
+    assert_int_equal(inner.client_id, 42);
+    assert_memory_equal(inner.user_data, grant.user_data, CW_USER_DATA_SIZE);
+    assert_int_equal(token.address_count, 2);
+    assert_true(cw_address_equal(&token.addresses[0], &outside[0]));
+    assert_true(cw_address_equal(&token.addresses[1], &outside[1]));
+    assert_int_equal(inner.address_count, 1);
+    assert_true(cw_address_equal(&inner.addresses[0], &inside[0]));
+    assert_memory_equal(token.client_to_server_key, inner.client_to_server_key, CW_KEY_BYTES);
+    assert_memory_equal(token.server_to_client_key, inner.server_to_client_key, CW_KEY_BYTES);
+    assert_memory_not_equal(token.client_to_server_key, token.server_to_client_key, CW_KEY_BYTES);
+    assert_int_equal(token.fingerprint, 0);
+
+    /* The next one differs in keys and nonce, and so everywhere in its sealed part. */
+    assert_int_equal(cw_token_generate(again, &grant, private_key), CW_OK);
+    struct cw_token other;
+    assert_int_equal(read_exact(&other, again, sizeof(again)), CW_OK);
+    assert_memory_not_equal(other.nonce, token.nonce, CW_LONG_NONCE_BYTES);
+    assert_memory_not_equal(other.client_to_server_key, token.client_to_server_key, CW_KEY_BYTES);
+    const uint8_t wrong_key[CW_KEY_BYTES] = {9, 8, 6};
+    assert_int_equal(open_exact(&inner, &token, wrong_key), CW_ERROR_NOT_AUTHENTIC);
+    expect_zero(&inner, sizeof(inner));
+}
+
+static void grants_refused(void **state)
+{
+    (void)state;
+    struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES + 1];
+    for (size_t i = 0; i < CW_TOKEN_MAX_ADDRESSES + 1; i++)
+        addresses[i] = address_of("127.0.0.1:1");
+    const struct cw_address none = {0};
+    uint64_t seed = 1;
+    uint8_t out[CW_TOKEN_SIZE];
+    const struct cw_token_grant good = a_grant(addresses, CW_TOKEN_MAX_ADDRESSES, &seed);
+    assert_int_equal(cw_token_generate(out, &good, private_key), CW_OK);
+
+    struct cw_token_grant bad = good;
+    bad.address_count = CW_TOKEN_MAX_ADDRESSES + 1;
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
+    bad.address_count = 0;
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
+    bad = good;
+    bad.addresses = NULL;
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
+    bad = a_grant(&none, 1, &seed);
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
+    bad = good;
+    bad.server_addresses = &none;
+    bad.server_address_count = 1;
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
+    bad = good;
+    bad.life_seconds = 0;
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_TIMES);
+    bad = good;
+    bad.create_time = UINT64_MAX - 44;
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_TIMES);
+    bad = good;
+    bad.fingerprint = 5;
+    bad.user_data[CW_USER_DATA_SIZE - 1] = 1;
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_USER_DATA);
+    bad.fingerprint = 0;
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_OK);
+
+    struct cw_token token;
+    assert_int_equal(cw_token_read(&token, out, sizeof(out)), CW_OK);
+    token.create_time = token.expire_time + 1;
+    assert_int_equal(cw_token_write(out, &token), CW_ERROR_TOKEN_TIMES);
+    token.create_time = token.expire_time;
+    token.address_count = 33;
+    assert_int_equal(cw_token_write(out, &token), CW_ERROR_TOKEN_ADDRESSES);
+}
+
+static void fingerprint_rides_along(void **state)
+{
+    (void)state;
+    const struct cw_address address = address_of("127.0.0.1:1");
+    uint64_t seed = 1;
+    struct cw_token_grant grant = a_grant(&address, 1, &seed);
+    grant.fingerprint = 0xfedcba9876543210;
+    memset(grant.user_data, 0xcd, CW_USER_DATA_FREE_SIZE);
+    uint8_t bytes[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(bytes, &grant, private_key), CW_OK);
+    struct cw_token token;
+    struct cw_token_private inner;
+    assert_int_equal(read_exact(&token, bytes, sizeof(bytes)), CW_OK);
+    assert_int_equal(open_exact(&inner, &token, private_key), CW_OK);
+    assert_true(token.fingerprint == grant.fingerprint);
+    assert_true(cw_user_data_fingerprint(inner.user_data) == grant.fingerprint);
+    assert_memory_equal(inner.user_data, grant.user_data, CW_USER_DATA_FREE_SIZE);
+
+    /* Data of backends that do not know about it is no fingerprint. */
+    memset(inner.user_data, 0xff, CW_USER_DATA_SIZE);
+    assert_true(cw_user_data_fingerprint(inner.user_data) == 0);
+    cw_user_data_set_fingerprint(inner.user_data, 0);
+    expect_zero(inner.user_data + CW_USER_DATA_FREE_SIZE, 16);
+    assert_true(cw_user_data_fingerprint(inner.user_data) == 0);
+}
+
+static void cut_tokens_refused(void **state)
+{
+    (void)state;
+    struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES];
+    for (size_t i = 0; i < CW_TOKEN_MAX_ADDRESSES; i++)
+        addresses[i] = address_of("[2001:db8::7]:40000");
+    uint64_t seed = 1;
+    const struct cw_token_grant grant = a_grant(addresses, CW_TOKEN_MAX_ADDRESSES, &seed);
+    uint8_t bytes[CW_TOKEN_SIZE + 1] = {0};
+    assert_int_equal(cw_token_generate(bytes, &grant, private_key), CW_OK);
+    struct cw_token token;
+    for (size_t size = 0; size <= sizeof(bytes); size++)
+        assert_int_equal(read_exact(&token, bytes, size),
+                         size == CW_TOKEN_SIZE ? CW_OK : CW_ERROR_TOKEN_SIZE);
+}
+
+/* Any bit of the sealed part, and of what is sealed with it. */
+static void every_bit_counts(void **state)
+{
+    (void)state;
+    const struct cw_address address = address_of("127.0.0.1:1");
+    uint64_t seed = 1;
+    const struct cw_token_grant grant = a_grant(&address, 1, &seed);
+    uint8_t bytes[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(bytes, &grant, private_key), CW_OK);
+    struct cw_token token;
+    struct cw_token_private inner;
+    assert_int_equal(cw_token_read(&token, bytes, sizeof(bytes)), CW_OK);
+    for (size_t bit = 0; bit < 8 * sizeof(token.sealed); bit++) {
+        token.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_int_equal(open_exact(&inner, &token, private_key), CW_ERROR_NOT_AUTHENTIC);
+        token.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    for (size_t bit = 0; bit < 8 * sizeof(token.nonce); bit++) {
+        token.nonce[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_int_equal(open_exact(&inner, &token, private_key), CW_ERROR_NOT_AUTHENTIC);
+        token.nonce[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    for (int bit = 0; bit < 64; bit++) {
+        token.expire_time ^= (uint64_t)1 << bit;
+        assert_int_equal(open_exact(&inner, &token, private_key), CW_ERROR_NOT_AUTHENTIC);
+        token.expire_time ^= (uint64_t)1 << bit;
+        token.protocol_id ^= (uint64_t)1 << bit;
+        assert_int_equal(open_exact(&inner, &token, private_key), CW_ERROR_NOT_AUTHENTIC);
+        token.protocol_id ^= (uint64_t)1 << bit;
+    }
+    assert_int_equal(open_exact(&inner, &token, private_key), CW_OK);
+
+    const struct cw_challenge_token challenge = {.client_id = 1, .user_data = {2}};
+    struct cw_challenge_token opened;
+    uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE];
+    cw_challenge_token_seal(sealed, &challenge, 3, private_key);
+    for (size_t bit = 0; bit < 8 * sizeof(sealed); bit++) {
+        sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_false(cw_challenge_token_open(&opened, sealed, 3, private_key));
+        sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    assert_true(cw_challenge_token_open(&opened, sealed, 3, private_key));
+}
+
+/* An authentic private part whose addresses make no sense. */
+static void sealed_nonsense_refused(void **state)
+{
+    (void)state;
+    const uint8_t nonce[CW_LONG_NONCE_BYTES] = {1};
+    static const uint32_t counts[] = {0, 33, 0x80000001, 0xffffffff, 1, 2};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        uint8_t plain[CW_TOKEN_PRIVATE_SIZE] = {0}, associated[29] = CW_VERSION;
+        for (int byte = 0; byte < 4; byte++)
+            plain[12 + byte] = (uint8_t)(counts[i] >> 8 * byte);
+        plain[16] = counts[i] == 2 ? CW_ADDRESS_IPV4 : CW_ADDRESS_NONE;
+        plain[16 + 7] = 3;
+        associated[13] = 5;
+        associated[21] = 6;
+        cw_crypto_seal_long(plain, plain, CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES, associated,
+                            sizeof(associated), nonce, private_key);
+        struct cw_token_private token;
+        assert_int_equal(cw_token_open(&token, plain, 5, 6, nonce, private_key),
+                         CW_ERROR_TOKEN_ADDRESSES);
+        expect_zero(&token, sizeof(token));
+    }
+}
+
+static bool write_golden;
+
+static void golden_tokens(void **state)
+{
+    (void)state;
+    const struct cw_address outside[3] = {address_of("203.0.113.7:40000"),
+                                          address_of("[2001:db8::1:7]:65535"),
+                                          address_of("[::ffff:1.2.3.4]:1")};
+    const struct cw_address inside[1] = {address_of("[fd00::1]:40000")};
+    uint64_t seed = 0x9e3779b97f4a7c15;
+    struct cw_token_grant grant = a_grant(outside, 3, &seed);
+    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/token.txt", write_golden);
+    uint8_t token[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(token, &grant, private_key), CW_OK);
+    assert_true(golden_bytes(&golden, "token", token, sizeof(token)));
+    grant.server_addresses = inside;
+    grant.server_address_count = 1;
+    grant.timeout_seconds = -1;
+    grant.fingerprint = 0x0123456789abcdef;
+    assert_int_equal(cw_token_generate(token, &grant, private_key), CW_OK);
+    assert_true(golden_bytes(&golden, "token_with_fingerprint", token, sizeof(token)));
+    const struct cw_challenge_token challenge = {.client_id = UINT64_MAX - 1, .user_data = {1, 2}};
+    uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE];
+    cw_challenge_token_seal(sealed, &challenge, 0x0102030405060708, private_key);
+    assert_true(golden_bytes(&golden, "challenge_token", sealed, sizeof(sealed)));
+    assert_true(golden_close(&golden));
+}
+
+int main(int argc, char **argv)
+{
+    write_golden = argc > 1 && strcmp(argv[1], "--write-golden") == 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_connect_tokens),   cmocka_unit_test(shared_invalid_tokens),
+        cmocka_unit_test(shared_challenge_tokens), cmocka_unit_test(generated_tokens_open),
+        cmocka_unit_test(grants_refused),          cmocka_unit_test(fingerprint_rides_along),
+        cmocka_unit_test(cut_tokens_refused),      cmocka_unit_test(every_bit_counts),
+        cmocka_unit_test(sealed_nonsense_refused), cmocka_unit_test(golden_tokens),
+    };
+    return cmocka_run_group_tests_name("token", tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* What the tests of the secure rooms share: hex, fields of netcode.json, and a repeatable source of
+   random bytes. */
+#ifndef CAUSEWAY_TESTS_NETCODE_H
+#define CAUSEWAY_TESTS_NETCODE_H
+
+#include "causeway/address.h"
+#include "causeway/crypto.h"
+#include "vectors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* 64-bit numbers are decimal strings in the vectors. */
+static inline uint64_t netcode_u64(const cJSON *object, const char *key)
+{
+    return strtoull(cJSON_GetStringValue(vectors_get(object, key)), NULL, 10);
+}
+
+/* A field whose size is known. */
+static inline void netcode_bytes(uint8_t *out, size_t size, const cJSON *object, const char *key)
+{
+    size_t length;
+    uint8_t *bytes = vectors_bytes(vectors_get(object, key), &length);
+    if (length != size) {
+        fprintf(stderr, "%s has %zu bytes, not %zu\n", key, length, size);
+        exit(1);
+    }
+    memcpy(out, bytes, size);
+    free(bytes);
+}
+
+static inline struct cw_address netcode_address(const cJSON *item)
+{
+    struct cw_address address = {.port = (uint16_t)vectors_int(item, "port")};
+    if (strcmp(cJSON_GetStringValue(vectors_get(item, "type")), "ipv4") == 0) {
+        address.type = CW_ADDRESS_IPV4;
+        for (int i = 0; i < 4; i++)
+            address.bytes[i] = (uint8_t)cJSON_GetArrayItem(vectors_get(item, "bytes"), i)->valueint;
+    } else {
+        address.type = CW_ADDRESS_IPV6;
+        for (int i = 0; i < 8; i++) {
+            const int word = cJSON_GetArrayItem(vectors_get(item, "words"), i)->valueint;
+            address.bytes[2 * i] = (uint8_t)(word >> 8);
+            address.bytes[2 * i + 1] = (uint8_t)word;
+        }
+    }
+    return address;
+}
+
+/* A copy in a heap block of exactly its size, so that reading past it is seen. To be freed. */
+static inline uint8_t *netcode_exact(const void *bytes, size_t size)
+{
+    uint8_t *copy = malloc(size);
+    if (size)
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
+/* Repeatable bytes; context is a uint64_t state, not 0. */
+static inline void netcode_fill(void *context, void *out, size_t size)
+{
+    uint64_t *state = context;
+    uint8_t *bytes = out;
+    for (size_t i = 0; i < size; i++) {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        bytes[i] = (uint8_t)(*state >> 32);
+    }
+}
+
+#endif
