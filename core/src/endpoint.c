@@ -311,10 +311,14 @@ static uint16_t oldest_reassembled(const struct cw_endpoint *e)
 static void deliver(struct cw_endpoint *e, const struct cw_packet_header *header,
                     const uint8_t *payload, size_t size, double now)
 {
+    /* The first fragment of a packet has made it the newest already. */
+    const uint16_t previous = cw_received_packets_newest(&e->received);
+    const bool prompt = header->sequence == (uint16_t)(previous + 1) ||
+                        (e->packet_owner && header->sequence == previous);
     cw_received_packets_add(&e->received, header->sequence);
     if (e->reassemblies.active)
         cw_reassemblies_expire(&e->reassemblies, oldest_reassembled(e));
-    cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, now);
+    cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, prompt, now);
     e->packet = (struct cw_endpoint_event){
         .type = CW_ENDPOINT_PACKET, .sequence = header->sequence, .payload = payload, .size = size};
     e->packet_waits = true;

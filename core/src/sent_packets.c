@@ -2,8 +2,9 @@
 
 #include "received_packets.h"
 
-#define ACKS_THAT_TELL_LOSS 3
-#define EVENTS_AT_MOST      2 /* of one packet */
+#define ACKS_THAT_TELL_LOSS  3
+#define EVENTS_AT_MOST       2 /* of one packet */
+#define LATE_SAMPLES_REFUSED 16
 
 void cw_sent_packets_reset(struct cw_sent_packets *sent)
 {
@@ -12,6 +13,7 @@ void cw_sent_packets_reset(struct cw_sent_packets *sent)
     sent->header_known = false;
     sent->events_read = sent->events_written = sent->events_promised = 0;
     sent->rtt = (struct cw_rtt){0};
+    sent->late_samples = 0;
     sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout);
     sent->loss = 0;
     sent->acked = 0;
@@ -48,7 +50,19 @@ static void declare_lost(struct cw_sent_packets *sent, uint16_t sequence,
     sent->loss = cw_loss_sample(sent->loss, true);
 }
 
-static void take_ack(struct cw_sent_packets *sent, uint16_t sequence, bool is_newest, double now)
+/* When a header of theirs was lost, the next one tells late of what that would have told. Such a
+   sample counts only where others are hardly to be had. */
+static void take_sample(struct cw_sent_packets *sent, double sample, bool prompt)
+{
+    if (!prompt && sent->rtt.sampled && ++sent->late_samples < LATE_SAMPLES_REFUSED)
+        return;
+    sent->late_samples = 0;
+    cw_rtt_sample(&sent->rtt, sample, sent->rtt_smoothing);
+    sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout);
+}
+
+static void take_ack(struct cw_sent_packets *sent, uint16_t sequence, bool is_newest, bool prompt,
+                     double now)
 {
     struct cw_sent_packet *packet = cw_sequence_buffer_find(&sent->window, sequence);
     if (!packet || packet->fate == CW_PACKET_ACKED)
@@ -64,10 +78,8 @@ static void take_ack(struct cw_sent_packets *sent, uint16_t sequence, bool is_ne
     push_event(sent, sequence);
     sent->acked++;
     sent->bytes_acked += packet->bytes;
-    if (is_newest) {
-        cw_rtt_sample(&sent->rtt, now - packet->time, sent->rtt_smoothing);
-        sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout);
-    }
+    if (is_newest)
+        take_sample(sent, now - packet->time, prompt);
 }
 
 /* Looks down from the newest packet that they have seen at those that are still pending. */
@@ -87,7 +99,7 @@ static void find_lost(struct cw_sent_packets *sent)
 /* A header repeats most of the acks of the one before: those are left out, so that the work is in
    what is new. */
 void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint32_t ack_bits,
-                               double now)
+                               bool prompt, double now)
 {
     if (!cw_sequence_buffer_exists(&sent->window, ack))
         return;
@@ -112,7 +124,7 @@ void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint3
     do {
         const unsigned behind = (unsigned)__builtin_ctz(news);
         news &= news - 1;
-        take_ack(sent, (uint16_t)(ack - behind), behind == 0, now);
+        take_ack(sent, (uint16_t)(ack - behind), behind == 0, prompt, now);
     } while (news);
     skip_settled(sent);
     if (cw_sequence_newer(sent->header_ack, sent->oldest_pending)) {

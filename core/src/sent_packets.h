@@ -30,6 +30,7 @@ struct cw_sent_packets {
     uint32_t events_promised; /* at most this many more for the packets in the window */
 
     struct cw_rtt rtt;
+    uint32_t late_samples; /* in a row */
     double rtt_smoothing;
     double min_loss_timeout;
     double loss_timeout;
@@ -51,9 +52,10 @@ void cw_sent_packets_reset(struct cw_sent_packets *sent);
    tell its fate. */
 struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent);
 
-/* Takes the acks of a header that arrived. */
+/* Takes the acks of a header that arrived. prompt: no header of theirs is missing before this one,
+   so that it acks its newest packet as soon as they could. */
 void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint32_t ack_bits,
-                               double now);
+                               bool prompt, double now);
 
 /* Declares those lost whose time is up. */
 void cw_sent_packets_update(struct cw_sent_packets *sent, double now);

@@ -129,9 +129,9 @@ struct cw_endpoint_stats {
     uint64_t bytes_received;     /* likewise, dropped ones included */
 
     /* Seconds from send to the receive that brought the first ack, taken only from packets that
-       were the newest the other end had received. The time for which the other end waited before it
-       sent its next packet is part of it: over a path of its own it is exact only when each packet
-       is answered at once. 0 before the first sample. */
+       were the newest the other end had received, in headers before which none was lost. The time
+       for which the other end waited before it sent its next packet is part of it: over a path of
+       its own it is exact only when each packet is answered at once. 0 before the first sample. */
     double rtt;           /* exponentially smoothed by rtt_smoothing */
     double rtt_min;       /* smallest sample so far */
     double rtt_deviation; /* mean distance of the samples from rtt, smoothed by 1/4 */
