@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { Core, Endpoint, dist } from '../support/causeway.mjs';
+import { Endpoint, dist, loadCore } from '../support/causeway.mjs';
 
 const GZIP_LIMIT = 20 * 1024;
-const IMPORTS_ALLOWED = [];
+const IMPORTS_ALLOWED = ['causeway.random'];
 
 const bytes = readFileSync(new URL('causeway.wasm', dist));
 const module = new WebAssembly.Module(bytes);
@@ -23,8 +23,8 @@ test('the module imports nothing that the loader does not give', () => {
   );
 });
 
-test('views survive the growth of the memory', () => {
-  const core = new Core(new WebAssembly.Instance(module));
+test('views survive the growth of the memory', async () => {
+  const core = await loadCore({ wasm: module });
   const before = core.memory.bytes.length;
   const early = new Endpoint(core);
   early.send(new Uint8Array([1, 2, 3]), 0);
@@ -37,16 +37,16 @@ test('views survive the growth of the memory', () => {
   endpoints.forEach((endpoint) => endpoint.destroy());
 });
 
-test('memory that was given back is used again', () => {
-  const core = new Core(new WebAssembly.Instance(module));
+test('memory that was given back is used again', async () => {
+  const core = await loadCore({ wasm: module });
   new Endpoint(core).destroy();
   const size = core.memory.bytes.length;
   for (let i = 0; i < 1000; i++) new Endpoint(core, { maxPacketSize: 16384 }).destroy();
   assert.equal(core.memory.bytes.length, size);
 });
 
-test('more memory than there is gives an error, not a trap', () => {
-  const core = new Core(new WebAssembly.Instance(module));
+test('more memory than there is gives an error, not a trap', async () => {
+  const core = await loadCore({ wasm: module });
   const huge = { maxPacketSize: 1 << 23, fragmentSize: 65000, fragmentAbove: 65000, maxReassemblies: 64 };
   const endpoints = [];
   const use = () => {

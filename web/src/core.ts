@@ -47,7 +47,14 @@ export class Core {
   readonly scratch: number;
 
   /** @internal */
-  constructor(instance: WebAssembly.Instance) {
+  static async instantiate(module: WebAssembly.Module): Promise<Core> {
+    let core: Core | undefined;
+    const random = (address: number, size: number): void => core?.randomise(address, size);
+    core = new Core(await WebAssembly.instantiate(module, { causeway: { random } }));
+    return core;
+  }
+
+  private constructor(instance: WebAssembly.Instance) {
     const exports = instance.exports as unknown as CoreExports;
     if (!(exports.memory instanceof WebAssembly.Memory) || typeof exports.scratch !== 'function')
       throw new LoadError('the module is not causeway.wasm');
@@ -67,6 +74,12 @@ export class Core {
     const number = typeof code === 'number' ? code : errorCodes.indexOf(code);
     const name = errorCodes[number] as CoreErrorCode;
     return new CoreError(name, this.memory.text(this.exports.error_string(number)));
+  }
+
+  /** Fills memory with random bytes fit for keys, as many at a time as the platform gives. */
+  private randomise(address: number, size: number): void {
+    const bytes = this.memory.bytes.subarray(address, address + size);
+    for (let i = 0; i < size; i += 65536) crypto.getRandomValues(bytes.subarray(i, i + 65536));
   }
 
   /** @internal */

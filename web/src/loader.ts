@@ -36,8 +36,7 @@ export function loadCore(options: LoadOptions = {}): Promise<Core> {
 
 async function instantiate(source: WasmSource): Promise<Core> {
   try {
-    const module = await compile(await open(source));
-    return new Core(await WebAssembly.instantiate(module));
+    return await Core.instantiate(await compile(await open(source)));
   } catch (error) {
     if (error instanceof LoadError) throw error;
     throw new LoadError(`causeway.wasm cannot be used: ${String(error)}`, { cause: error });
