@@ -4,12 +4,14 @@
 
 #include "causeway/address.h"
 #include "causeway/allocator.h"
+#include "causeway/bits.h"
 #include "causeway/crypto.h"
 #include "causeway/endpoint.h"
 #include "causeway/error.h"
 #include "causeway/secure_packet.h"
 #include "causeway/sequence.h"
 #include "causeway/sequence_buffer.h"
+#include "causeway/stream.h"
 #include "causeway/token.h"
 
 #endif

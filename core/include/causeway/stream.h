@@ -1,0 +1,349 @@
+/* Unified serialize: one function per message writes it, reads it and measures it.
+
+       struct move {
+           int32_t direction;
+           bool jump;
+       };
+
+       CW_SERIALIZE(serialize_move, struct move, stream, move)
+       {
+           return cw_stream_int(stream, &move->direction, 0, 7) &&
+                  cw_stream_bool(stream, &move->jump);
+       }
+
+   Every function here takes a pointer to a value, which a writing or measuring stream takes from
+   there and a reading stream puts there. All return false when the value is out of its range, on
+   either side, and when the buffer is at its end. A failure stays: the stream does nothing more,
+   and what it was given to read into is to be thrown away. Limits (ranges, sizes, counts) are not
+   on the wire: both sides give the same.
+
+   The wire format is serialize 1.0. */
+#ifndef CAUSEWAY_STREAM_H
+#define CAUSEWAY_STREAM_H
+
+#include "causeway/bits.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum cw_stream_mode { CW_STREAM_WRITE, CW_STREAM_READ, CW_STREAM_MEASURE };
+
+/* The mode may be read; the rest is private. */
+struct cw_stream {
+    enum cw_stream_mode mode;
+    union {
+        struct cw_bit_writer writer;
+        struct cw_bit_reader reader;
+        struct cw_bit_measurer measurer;
+    };
+};
+
+/* A function that serializes one kind of message in every mode. */
+typedef bool cw_serialize(struct cw_stream *stream, void *message);
+
+/* Defines the function `bool name(struct cw_stream *, void *)`, a cw_serialize. The body that
+   follows sees `struct cw_stream *stream` and `type *message` under the names given. The compiler
+   makes one copy of the body per mode, each with the stream in registers. A part that several
+   messages share goes into a CW_INLINE function that is called from the bodies. */
+#define CW_SERIALIZE(name, type, stream, message)                                                  \
+    CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message);                        \
+    static bool name(struct cw_stream *cw_outer, void *cw_message)                                 \
+    {                                                                                              \
+        struct cw_stream cw_inner = *cw_outer;                                                     \
+        bool cw_done;                                                                              \
+        if (cw_outer->mode == CW_STREAM_WRITE) {                                                   \
+            cw_inner.mode = CW_STREAM_WRITE;                                                       \
+            cw_done = name##_in_mode(&cw_inner, (type *)cw_message);                               \
+        } else if (cw_outer->mode == CW_STREAM_READ) {                                             \
+            cw_inner.mode = CW_STREAM_READ;                                                        \
+            cw_done = name##_in_mode(&cw_inner, (type *)cw_message);                               \
+        } else {                                                                                   \
+            cw_inner.mode = CW_STREAM_MEASURE;                                                     \
+            cw_done = name##_in_mode(&cw_inner, (type *)cw_message);                               \
+        }                                                                                          \
+        *cw_outer = cw_inner;                                                                      \
+        return cw_done;                                                                            \
+    }                                                                                              \
+    CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message)
+
+/* A stream that writes into data, which holds capacity bytes and stays the caller's. */
+CW_INLINE struct cw_stream cw_stream_writer(uint8_t *data, size_t capacity)
+{
+    struct cw_stream stream;
+    stream.mode = CW_STREAM_WRITE;
+    stream.writer = cw_bit_writer(data, capacity);
+    return stream;
+}
+
+/* A stream that reads the size bytes at data, and not one byte more. */
+CW_INLINE struct cw_stream cw_stream_reader(const uint8_t *data, size_t size)
+{
+    struct cw_stream stream;
+    stream.mode = CW_STREAM_READ;
+    stream.reader = cw_bit_reader(data, size);
+    return stream;
+}
+
+/* A stream that counts the bits that a writer would need: see cw_bit_measurer. It refuses values
+   out of range as a writer does. */
+CW_INLINE struct cw_stream cw_stream_measurer(void)
+{
+    struct cw_stream stream;
+    stream.mode = CW_STREAM_MEASURE;
+    stream.measurer.bits = 0;
+    stream.measurer.failed = false;
+    return stream;
+}
+
+/* Makes the stream fail from here on, as a body does that finds a value it cannot accept. Always
+   false. */
+CW_INLINE bool cw_stream_fail(struct cw_stream *stream)
+{
+    if (stream->mode == CW_STREAM_WRITE)
+        return cw_bit_writer_fail(&stream->writer);
+    if (stream->mode == CW_STREAM_READ)
+        return cw_bit_reader_fail(&stream->reader);
+    stream->measurer.failed = true;
+    return false;
+}
+
+/* True when something has failed. */
+CW_INLINE bool cw_stream_failed(const struct cw_stream *stream)
+{
+    if (stream->mode == CW_STREAM_WRITE)
+        return stream->writer.failed;
+    return stream->mode == CW_STREAM_READ ? stream->reader.failed : stream->measurer.failed;
+}
+
+/* The bits written, read or measured so far. */
+CW_INLINE size_t cw_stream_position(const struct cw_stream *stream)
+{
+    if (stream->mode == CW_STREAM_WRITE)
+        return cw_bit_writer_position(&stream->writer);
+    return stream->mode == CW_STREAM_READ ? cw_bit_reader_position(&stream->reader)
+                                          : stream->measurer.bits;
+}
+
+/* For a writing stream: stores the last bits and gives the size of the result in bytes, 0 after a
+   failure. Writing may go on; flush again at the end. */
+CW_INLINE size_t cw_stream_flush(struct cw_stream *stream)
+{
+    assert(stream->mode == CW_STREAM_WRITE);
+    return stream->mode == CW_STREAM_WRITE ? cw_bit_writer_flush(&stream->writer) : 0;
+}
+
+/* 1 to 32 bits. */
+CW_INLINE bool cw_stream_bits(struct cw_stream *stream, uint32_t *value, unsigned bits)
+{
+    if (stream->mode == CW_STREAM_READ)
+        return cw_bit_reader_bits(&stream->reader, value, bits);
+    if (stream->mode == CW_STREAM_WRITE)
+        return cw_bit_writer_bits(&stream->writer, *value, bits);
+    if ((uint64_t)*value >> bits != 0)
+        return cw_stream_fail(stream);
+    return cw_bit_measurer_bits(&stream->measurer, bits);
+}
+
+/* 1 to 64 bits. */
+CW_INLINE bool cw_stream_bits_64(struct cw_stream *stream, uint64_t *value, unsigned bits)
+{
+    const bool reading = stream->mode == CW_STREAM_READ;
+    uint32_t low = reading ? 0 : (uint32_t)*value;
+    uint32_t high = reading ? 0 : (uint32_t)(*value >> 32);
+    if (bits <= 32 && high != 0)
+        return cw_stream_fail(stream);
+    if (!cw_stream_bits(stream, &low, bits < 32 ? bits : 32))
+        return false;
+    if (bits > 32 && !cw_stream_bits(stream, &high, bits - 32))
+        return false;
+    if (reading)
+        *value = (uint64_t)high << 32 | low;
+    return true;
+}
+
+/* One bit. */
+CW_INLINE bool cw_stream_bool(struct cw_stream *stream, bool *value)
+{
+    uint32_t bit = stream->mode != CW_STREAM_READ && *value;
+    if (!cw_stream_bits(stream, &bit, 1))
+        return false;
+    if (stream->mode == CW_STREAM_READ)
+        *value = bit != 0;
+    return true;
+}
+
+/* A number from min to max in as few bits as hold max - min, none when they are equal. */
+CW_INLINE bool cw_stream_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max)
+{
+    assert(min <= max);
+    const bool reading = stream->mode == CW_STREAM_READ;
+    const uint32_t range = max - min;
+    const unsigned bits = cw_bits_required(range);
+    uint32_t offset = reading ? 0 : *value - min;
+    if (min > max || (!reading && offset > range))
+        return cw_stream_fail(stream);
+    if (bits == 0 ? cw_stream_failed(stream) : !cw_stream_bits(stream, &offset, bits))
+        return false;
+    if (!reading)
+        return true;
+    if (offset > range)
+        return cw_stream_fail(stream);
+    *value = offset + min;
+    return true;
+}
+
+CW_INLINE bool cw_stream_int(struct cw_stream *stream, int32_t *value, int32_t min, int32_t max)
+{
+    assert(min <= max);
+    uint32_t offset = stream->mode == CW_STREAM_READ ? 0 : (uint32_t)*value - (uint32_t)min;
+    if (min > max || !cw_stream_uint(stream, &offset, 0, (uint32_t)max - (uint32_t)min))
+        return cw_stream_fail(stream);
+    if (stream->mode == CW_STREAM_READ)
+        *value = (int32_t)(offset + (uint32_t)min);
+    return true;
+}
+
+CW_INLINE bool cw_stream_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min,
+                                 uint64_t max)
+{
+    assert(min <= max);
+    const bool reading = stream->mode == CW_STREAM_READ;
+    const uint64_t range = max - min;
+    const unsigned bits = cw_bits_required_64(range);
+    uint64_t offset = reading ? 0 : *value - min;
+    if (min > max || (!reading && offset > range))
+        return cw_stream_fail(stream);
+    if (bits == 0 ? cw_stream_failed(stream) : !cw_stream_bits_64(stream, &offset, bits))
+        return false;
+    if (!reading)
+        return true;
+    if (offset > range)
+        return cw_stream_fail(stream);
+    *value = offset + min;
+    return true;
+}
+
+CW_INLINE bool cw_stream_int_64(struct cw_stream *stream, int64_t *value, int64_t min, int64_t max)
+{
+    assert(min <= max);
+    uint64_t offset = stream->mode == CW_STREAM_READ ? 0 : (uint64_t)*value - (uint64_t)min;
+    if (min > max || !cw_stream_uint_64(stream, &offset, 0, (uint64_t)max - (uint64_t)min))
+        return cw_stream_fail(stream);
+    if (stream->mode == CW_STREAM_READ)
+        *value = (int64_t)(offset + (uint64_t)min);
+    return true;
+}
+
+/* The 32 bits of an IEEE float, whatever they mean. */
+CW_INLINE bool cw_stream_float(struct cw_stream *stream, float *value)
+{
+    uint32_t bits = 0;
+    if (stream->mode != CW_STREAM_READ)
+        memcpy(&bits, value, sizeof bits);
+    if (!cw_stream_bits(stream, &bits, 32))
+        return false;
+    if (stream->mode == CW_STREAM_READ)
+        memcpy(value, &bits, sizeof bits);
+    return true;
+}
+
+/* The 64 bits of an IEEE double, whatever they mean. */
+CW_INLINE bool cw_stream_double(struct cw_stream *stream, double *value)
+{
+    uint64_t bits = 0;
+    if (stream->mode != CW_STREAM_READ)
+        memcpy(&bits, value, sizeof bits);
+    if (!cw_stream_bits_64(stream, &bits, 64))
+        return false;
+    if (stream->mode == CW_STREAM_READ)
+        memcpy(value, &bits, sizeof bits);
+    return true;
+}
+
+/* How many elements an array has, 0 to max: as cw_stream_uint. The elements follow one by one,
+   in a loop of the caller. An optional field is a bool and then, when it is true, the field. */
+CW_INLINE bool cw_stream_count(struct cw_stream *stream, uint32_t *count, uint32_t max)
+{
+    return cw_stream_uint(stream, count, 0, max);
+}
+
+/* Zero bits up to the next byte of the stream. */
+CW_INLINE bool cw_stream_align(struct cw_stream *stream)
+{
+    if (stream->mode == CW_STREAM_WRITE)
+        return cw_bit_writer_align(&stream->writer);
+    return stream->mode == CW_STREAM_READ ? cw_bit_reader_align(&stream->reader)
+                                          : cw_bit_measurer_align(&stream->measurer);
+}
+
+/* True when the length bytes at text are valid UTF-8 and hold no NUL. */
+bool cw_text_valid(const char *text, size_t length);
+
+/* The kinds below do more than a call costs, so that they are not inlined. The stream is handed
+   over as a copy, because one whose address is known elsewhere cannot stay in registers. */
+bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count);
+bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size);
+bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, float min, float max,
+                                    float resolution);
+bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current);
+bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous,
+                                     uint16_t *current);
+
+/* Aligns, then count bytes as they are. The count is not on the wire. */
+CW_INLINE bool cw_stream_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
+{
+    struct cw_stream copy = *stream;
+    const bool done = cw_stream_far_bytes(&copy, bytes, count);
+    *stream = copy;
+    return done;
+}
+
+/* UTF-8 text that ends with a NUL, in a buffer of size bytes, 1 to 2^32 - 1: the length in bytes
+   from 0 to size - 1, then aligned bytes without the NUL. Fails when the text is not valid UTF-8,
+   when it holds a NUL and, on the writing side, when no NUL ends it within the buffer. */
+CW_INLINE bool cw_stream_string(struct cw_stream *stream, char *string, size_t size)
+{
+    struct cw_stream copy = *stream;
+    const bool done = cw_stream_far_string(&copy, string, size);
+    *stream = copy;
+    return done;
+}
+
+/* A float from min to max in steps of about resolution, in as few bits as number the steps. A value
+   outside is sent as the nearest limit, NaN as min. The reader gets the step that is nearest.
+   min < max and resolution > 0 must be finite. */
+CW_INLINE bool cw_stream_compressed_float(struct cw_stream *stream, float *value, float min,
+                                          float max, float resolution)
+{
+    struct cw_stream copy = *stream;
+    const bool done = cw_stream_far_compressed_float(&copy, value, min, max, resolution);
+    *stream = copy;
+    return done;
+}
+
+/* A number that is greater than previous, which both sides know: 1 bit when it is the next one, at
+   most 38. */
+CW_INLINE bool cw_stream_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current)
+{
+    struct cw_stream copy = *stream;
+    const bool done = cw_stream_far_relative(&copy, previous, current);
+    *stream = copy;
+    return done;
+}
+
+/* The same for sequence numbers that wrap: any number but previous itself. */
+CW_INLINE bool cw_stream_relative_sequence(struct cw_stream *stream, uint16_t previous,
+                                           uint16_t *current)
+{
+    struct cw_stream copy = *stream;
+    const bool done = cw_stream_far_relative_sequence(&copy, previous, current);
+    *stream = copy;
+    return done;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

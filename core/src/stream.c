@@ -1,0 +1,153 @@
+#include "causeway/stream.h"
+
+#include <math.h>
+
+bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
+{
+    if (stream->mode == CW_STREAM_WRITE)
+        return cw_bit_writer_bytes(&stream->writer, bytes, count);
+    return stream->mode == CW_STREAM_READ ? cw_bit_reader_bytes(&stream->reader, bytes, count)
+                                          : cw_bit_measurer_bytes(&stream->measurer, count);
+}
+
+/* How many bytes the code point at text takes, 0 when it is no valid UTF-8 or a NUL. */
+static size_t code_point_size(const uint8_t *text, size_t left)
+{
+    const uint8_t lead = text[0];
+    if (lead < 0x80)
+        return lead != 0;
+    if (lead < 0xc2 || lead > 0xf4)
+        return 0;
+    const size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (left < size)
+        return 0;
+    /* the second byte excludes longer forms than needed, surrogates and what is above U+10FFFF */
+    const uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    const uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (text[1] < low || text[1] > high)
+        return 0;
+    for (size_t i = 2; i < size; ++i)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return size;
+}
+
+bool cw_text_valid(const char *text, size_t length)
+{
+    const uint8_t *const bytes = (const uint8_t *)text;
+    for (size_t at = 0; at < length;) {
+        const size_t size = code_point_size(bytes + at, length - at);
+        if (size == 0)
+            return false;
+        at += size;
+    }
+    return true;
+}
+
+bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size)
+{
+    const bool reading = stream->mode == CW_STREAM_READ;
+    uint32_t length = 0;
+    if (size == 0 || size > UINT32_MAX)
+        return cw_stream_fail(stream);
+    if (!reading) {
+        const char *const end = memchr(string, 0, size);
+        if (!end || !cw_text_valid(string, (size_t)(end - string)))
+            return cw_stream_fail(stream);
+        length = (uint32_t)(end - string);
+    }
+    if (!cw_stream_uint(stream, &length, 0, (uint32_t)(size - 1)) ||
+        !cw_stream_far_bytes(stream, (uint8_t *)string, length))
+        return false;
+    if (!reading)
+        return true;
+    string[length] = 0;
+    return cw_text_valid(string, length) || cw_stream_fail(stream);
+}
+
+/* Both sides must get the same bits, so every step is rounded to a float, in this order. Each is a
+   statement of its own: within one, a compiler may round once for two. */
+bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, float min, float max,
+                                    float resolution)
+{
+    const float delta = max - min;
+    float steps = delta / resolution;
+    if (!(delta > 0) || !(resolution > 0) || !isfinite(delta)) {
+        assert(!"a compressed float needs finite limits, min < max and resolution > 0");
+        return cw_stream_fail(stream);
+    }
+    /* the largest float below 2^32 */
+    steps = steps > 1 ? ceilf(steps < 4294967040.0f ? steps : 4294967040.0f) : 1;
+    uint32_t step = 0;
+    if (stream->mode != CW_STREAM_READ) {
+        float part = *value - min;
+        part /= delta;
+        part = part > 0 ? part : 0;
+        part = part < 1 ? part : 1;
+        part *= steps;
+        part += 0.5f;
+        /* from 2^23 on, the half that was added can carry into the next step */
+        step = (uint32_t)(part < steps ? floorf(part) : steps);
+    }
+    if (!cw_stream_uint(stream, &step, 0, (uint32_t)steps))
+        return false;
+    if (stream->mode == CW_STREAM_READ) {
+        float part = (float)step / steps;
+        part *= delta;
+        part += min;
+        *value = part;
+    }
+    return true;
+}
+
+/* The differences from low to high go as difference - low. A tier is announced by a 1 after as many
+   zeros as there are tiers before it; six zeros announce the number itself. */
+static const struct {
+    uint32_t low, high;
+} tiers[] = {{1, 1}, {2, 6}, {7, 23}, {24, 280}, {281, 4377}, {4378, 69914}};
+
+bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current)
+{
+    const bool reading = stream->mode == CW_STREAM_READ;
+    uint32_t difference = reading ? 0 : *current - previous;
+    if (!reading && *current <= previous)
+        return cw_stream_fail(stream);
+    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; ++i) {
+        bool here = difference <= tiers[i].high;
+        if (!cw_stream_bool(stream, &here))
+            return false;
+        if (!here)
+            continue;
+        if (!cw_stream_uint(stream, &difference, tiers[i].low, tiers[i].high))
+            return false;
+        if (!reading)
+            return true;
+        if (difference > UINT32_MAX - previous)
+            return cw_stream_fail(stream);
+        *current = previous + difference;
+        return true;
+    }
+    uint32_t absolute = reading ? 0 : *current;
+    if (!cw_stream_bits(stream, &absolute, 32))
+        return false;
+    if (absolute <= previous)
+        return cw_stream_fail(stream);
+    *current = absolute;
+    return true;
+}
+
+bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous, uint16_t *current)
+{
+    const bool reading = stream->mode == CW_STREAM_READ;
+    uint32_t lifted = 0;
+    if (!reading)
+        lifted = *current < previous ? *current + 65536u : *current;
+    if (!cw_stream_far_relative(stream, previous, &lifted))
+        return false;
+    /* a whole lap or more ahead is not what any writer sends */
+    if (lifted - previous > 65535)
+        return cw_stream_fail(stream);
+    if (reading)
+        *current = (uint16_t)lifted;
+    return true;
+}
