@@ -26,6 +26,8 @@ export interface TransportStats {
   readonly droppedClosed: number;
   /** Messages that arrived and are no datagrams: text, empty or too long. */
   readonly droppedForeign: number;
+  /** Datagrams that arrived while `ondatagram` was not set, but for the latest 64. */
+  readonly droppedUnread: number;
 }
 
 /**
@@ -37,7 +39,10 @@ export interface Transport {
   readonly state: TransportState;
   /** Longest datagram that `send` takes, in bytes. */
   readonly maxDatagramSize: number;
-  /** Is called with every datagram that arrives, which is then the receiver's to keep. */
+  /**
+   * Is called with every datagram that arrives, which is then the receiver's to keep. The latest of
+   * those that arrived before it was set are delivered when it is set.
+   */
   ondatagram: ((datagram: Uint8Array<ArrayBuffer>) => void) | null;
   /** Resolves when the transport has ended, for whatever reason; never rejects. */
   readonly closed: Promise<TransportClose>;

@@ -1,5 +1,5 @@
 import { TransportError } from '../errors.js';
-import type { Transport, TransportClose, TransportState, TransportStats } from './transport.js';
+import { BaseTransport } from './base.js';
 
 /** The subprotocol that the relay speaks. */
 export const WEBSOCKET_PROTOCOL = 'causeway.v1';
@@ -37,28 +37,13 @@ export interface WebSocketOptions {
 }
 
 /** Datagrams over a WebSocket, one in each binary message. TCP keeps them all, in order, and late. */
-export class WebSocketTransport implements Transport {
+export class WebSocketTransport extends BaseTransport {
   readonly kind = 'websocket';
-  readonly maxDatagramSize: number;
-  readonly closed: Promise<TransportClose>;
-  ondatagram: ((datagram: Uint8Array<ArrayBuffer>) => void) | null = null;
-
   readonly #socket: WebSocketLike;
   readonly #maxBufferedAmount: number;
-  #state: TransportState = 'open';
-  readonly #stats = {
-    datagramsSent: 0,
-    bytesSent: 0,
-    datagramsReceived: 0,
-    bytesReceived: 0,
-    droppedBacklog: 0,
-    droppedClosed: 0,
-    droppedForeign: 0,
-  };
 
   /**
-   * Connects to a relay. Set `ondatagram` before anything else is awaited, or the first datagrams are
-   * not seen.
+   * Connects to a relay.
    * @param url address of the relay: `ws:`, `wss:`, or `http:` and `https:`, which mean the same
    * @throws {@link TransportError} that says at which stage it failed; the reason of an aborted signal.
    */
@@ -109,61 +94,26 @@ export class WebSocketTransport implements Transport {
   }
 
   private constructor(socket: WebSocketLike, options: WebSocketOptions) {
+    super(options.maxDatagramSize ?? 1100);
     this.#socket = socket;
     this.#maxBufferedAmount = options.maxBufferedAmount ?? 16384;
-    this.maxDatagramSize = options.maxDatagramSize ?? 1100;
-    socket.addEventListener('message', ({ data }) => this.#receive(data));
+    socket.addEventListener('message', ({ data }) => this.arrived(data));
     // A close event with all there is to know follows every error.
     socket.addEventListener('error', () => {});
-    this.closed = new Promise((resolve) => {
-      socket.addEventListener('close', ({ code, reason }) => {
-        this.#state = 'closed';
-        resolve({ code, reason });
-      });
-    });
+    socket.addEventListener('close', ({ code, reason }) => this.ended({ code, reason }));
   }
 
-  get state(): TransportState {
-    return this.#state;
+  protected override isBusy(size: number): boolean {
+    return this.#socket.bufferedAmount + size > this.#maxBufferedAmount;
   }
 
-  send(datagram: Uint8Array<ArrayBuffer>): boolean {
-    if (datagram.length === 0 || datagram.length > this.maxDatagramSize)
-      throw new RangeError(
-        `a datagram has 1 to ${this.maxDatagramSize} bytes, not ${datagram.length}`,
-      );
-    if (this.#state !== 'open') {
-      this.#stats.droppedClosed++;
-      return false;
-    }
-    if (this.#socket.bufferedAmount + datagram.length > this.#maxBufferedAmount) {
-      this.#stats.droppedBacklog++;
-      return false;
-    }
+  protected override put(datagram: Uint8Array<ArrayBuffer>): boolean {
     this.#socket.send(datagram);
-    this.#stats.datagramsSent++;
-    this.#stats.bytesSent += datagram.length;
     return true;
   }
 
-  stats(): TransportStats {
-    return { ...this.#stats };
-  }
-
-  close(code = 1000, reason = ''): void {
-    if (this.#state !== 'open') return;
-    this.#state = 'closing';
+  protected override end(code: number, reason: string): void {
     this.#socket.close(code, reason);
-  }
-
-  #receive(data: unknown): void {
-    if (!(data instanceof ArrayBuffer) || data.byteLength === 0 || data.byteLength > 1400) {
-      this.#stats.droppedForeign++;
-      return;
-    }
-    this.#stats.datagramsReceived++;
-    this.#stats.bytesReceived += data.byteLength;
-    this.ondatagram?.(new Uint8Array(data));
   }
 }
 

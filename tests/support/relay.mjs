@@ -1,0 +1,57 @@
+// A real relay in front of a real UDP server, for the length of a test.
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/**
+ * A UDP server that answers every datagram by what `answer` makes of it: an array of datagrams.
+ * Without one it sends them back as they are.
+ */
+export async function startUdpServer(answer = (datagram) => [datagram]) {
+  const socket = createSocket('udp4');
+  const received = [];
+  socket.on('message', (datagram, from) => {
+    received.push({ datagram, from });
+    for (const reply of answer(datagram)) socket.send(reply, from.port, from.address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return {
+    port: socket.address().port,
+    received,
+    send: (datagram, to) => socket.send(datagram, to.port, to.address),
+    stop: () => new Promise((resolve) => socket.close(resolve)),
+  };
+}
+
+/** The relay that CAUSEWAY_RELAY names, on any free port of the loopback interface. */
+export async function startRelay(upstreamPort, ...options) {
+  const program = process.env.CAUSEWAY_RELAY;
+  if (!program) throw new Error('CAUSEWAY_RELAY must name the relay program');
+  const relay = spawn(
+    program,
+    ['--listen', '127.0.0.1:0', '--upstream', `127.0.0.1:${upstreamPort}`, ...options],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const exited = once(relay, 'exit').then(([code]) => code);
+  const log = [];
+  const port = await new Promise((resolve, reject) => {
+    createInterface(relay.stderr).on('line', (line) => {
+      log.push(line);
+      const match = /listening on 127\.0\.0\.1:(\d+)/.exec(line);
+      if (match) resolve(Number(match[1]));
+    });
+    void exited.then((code) => reject(new Error(`the relay ended with ${code}: ${log.join('\n')}`)));
+  });
+  return {
+    port,
+    url: `http://127.0.0.1:${port}/`,
+    log,
+    /** Asks it to end, and gives its exit code. */
+    stop: (signal = 'SIGTERM') => {
+      relay.kill(signal);
+      return exited;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import type {
+  Transport,
+  TransportClose,
+  TransportKind,
+  TransportState,
+  TransportStats,
+} from './transport.js';
+
+/** The longest datagram that a relay passes on. */
+const LONGEST = 1400;
+
+/** How many datagrams are kept until somebody asks for them. */
+const KEPT = 64;
+
+type DatagramHandler = (datagram: Uint8Array<ArrayBuffer>) => void;
+
+/** What all transports have in common: checks, counters, and the delivery of what arrives. */
+export abstract class BaseTransport implements Transport {
+  abstract readonly kind: TransportKind;
+  readonly maxDatagramSize: number;
+  readonly closed: Promise<TransportClose>;
+
+  #state: TransportState = 'open';
+  #ended!: (close: TransportClose) => void;
+  #handler: DatagramHandler | null = null;
+  #kept: Uint8Array<ArrayBuffer>[] = [];
+  readonly #stats = {
+    datagramsSent: 0,
+    bytesSent: 0,
+    datagramsReceived: 0,
+    bytesReceived: 0,
+    droppedBacklog: 0,
+    droppedClosed: 0,
+    droppedForeign: 0,
+    droppedUnread: 0,
+  };
+
+  protected constructor(maxDatagramSize: number) {
+    this.maxDatagramSize = maxDatagramSize;
+    this.closed = new Promise((resolve) => {
+      this.#ended = resolve;
+    });
+  }
+
+  get state(): TransportState {
+    return this.#state;
+  }
+
+  get ondatagram(): DatagramHandler | null {
+    return this.#handler;
+  }
+
+  set ondatagram(handler: DatagramHandler | null) {
+    this.#handler = handler;
+    if (handler) this.#kept.splice(0).forEach((datagram) => handler(datagram));
+  }
+
+  send(datagram: Uint8Array<ArrayBuffer>): boolean {
+    const size = datagram.length;
+    if (size === 0 || size > this.maxDatagramSize)
+      throw new RangeError(`a datagram has 1 to ${this.maxDatagramSize} bytes, not ${size}`);
+    if (this.#state !== 'open') {
+      this.#stats.droppedClosed++;
+      return false;
+    }
+    if (this.isBusy(size) || !this.put(datagram)) {
+      this.#stats.droppedBacklog++;
+      return false;
+    }
+    this.#stats.datagramsSent++;
+    this.#stats.bytesSent += size;
+    return true;
+  }
+
+  stats(): TransportStats {
+    return { ...this.#stats };
+  }
+
+  close(code = 1000, reason = ''): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'closing';
+    this.end(code, reason);
+  }
+
+  /** Whether so much waits to leave that a datagram of `size` bytes would be late. */
+  protected abstract isBusy(size: number): boolean;
+
+  /** Hands a datagram to the platform; false when that does not take it. */
+  protected abstract put(datagram: Uint8Array<ArrayBuffer>): boolean;
+
+  /** Begins to end; `ended` is called when that is done. */
+  protected abstract end(code: number, reason: string): void;
+
+  /** The transport has ended. */
+  protected ended(close: TransportClose): void {
+    this.#state = 'closed';
+    this.#ended(close);
+  }
+
+  /** Something arrived that should be a datagram. */
+  protected arrived(data: unknown): void {
+    if (!(data instanceof ArrayBuffer) || data.byteLength === 0 || data.byteLength > LONGEST) {
+      this.#stats.droppedForeign++;
+      return;
+    }
+    this.#stats.datagramsReceived++;
+    this.#stats.bytesReceived += data.byteLength;
+    const datagram = new Uint8Array(data);
+    if (this.#handler) {
+      this.#handler(datagram);
+    } else if (this.#kept.push(datagram) > KEPT) {
+      this.#kept.shift();
+      this.#stats.droppedUnread++;
+    }
+  }
+}
