@@ -1,0 +1,317 @@
+#include "dtls.h"
+
+#include <math.h>
+#include <openssl/bio.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+/* A record of ours is one SCTP packet, so it never needs more; it saves 14 KB per peer. */
+#define RECORD_MAX 2048
+
+struct dtls_identity {
+    SSL_CTX *context;
+    BIO_METHOD *method;
+    uint8_t fingerprint[32];
+};
+
+struct dtls {
+    SSL *ssl;
+    enum dtls_state state;
+    uint8_t fingerprint[32];
+    const uint8_t *datagram; /* the one that is being read, NULL once OpenSSL has it */
+    size_t datagram_size;
+    void (*send)(void *context, const uint8_t *data, size_t size);
+    void *context;
+};
+
+/* One BIO both ways: OpenSSL's memory BIO would lose where datagrams begin and end. */
+static int bio_write(BIO *bio, const char *data, int size)
+{
+    struct dtls *dtls = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    dtls->send(dtls->context, (const uint8_t *)data, (size_t)size);
+    return size;
+}
+
+static int bio_read(BIO *bio, char *out, int capacity)
+{
+    struct dtls *dtls = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    if (!dtls->datagram) {
+        BIO_set_retry_read(bio);
+        return -1;
+    }
+    const size_t size =
+        dtls->datagram_size < (size_t)capacity ? dtls->datagram_size : (size_t)capacity;
+    memcpy(out, dtls->datagram, size);
+    dtls->datagram = NULL;
+    return (int)size;
+}
+
+static long bio_control(BIO *bio, int command, long number, void *pointer)
+{
+    (void)number, (void)pointer;
+    const struct dtls *dtls = BIO_get_data(bio);
+    switch (command) {
+    case BIO_CTRL_FLUSH:
+        return 1;
+    case BIO_CTRL_PENDING:
+        return dtls->datagram ? (long)dtls->datagram_size : 0;
+    case BIO_CTRL_DGRAM_QUERY_MTU:
+        return DTLS_HANDSHAKE_MTU;
+    case BIO_CTRL_DGRAM_GET_MTU_OVERHEAD:
+        return 28;
+    default:
+        return 0;
+    }
+}
+
+/* The certificate is its own root of trust: its hash came with the offer. */
+static int verify(X509_STORE_CTX *store, void *unused)
+{
+    (void)unused;
+    const SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+    const struct dtls *dtls = SSL_get_app_data(ssl);
+    uint8_t digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    const bool same =
+        X509_digest(X509_STORE_CTX_get0_cert(store), EVP_sha256(), digest, &size) == 1 &&
+        size == sizeof dtls->fingerprint &&
+        CRYPTO_memcmp(digest, dtls->fingerprint, sizeof dtls->fingerprint) == 0;
+    X509_STORE_CTX_set_error(store, same ? X509_V_OK : X509_V_ERR_CERT_REJECTED);
+    return same;
+}
+
+static SSL_CTX *make_context(void)
+{
+    SSL_CTX *context = SSL_CTX_new(DTLS_server_method());
+    if (!context)
+        return NULL;
+    SSL_CTX_set_options(context, SSL_OP_NO_QUERY_MTU | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
+                                     SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    SSL_CTX_set_cert_verify_callback(context, verify, NULL);
+    SSL_CTX_set_max_send_fragment(context, RECORD_MAX);
+    if (SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) != 1 ||
+        SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") != 1 ||
+        SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
+        SSL_CTX_free(context);
+        return NULL;
+    }
+    return context;
+}
+
+static bool finish_identity(struct dtls_identity *identity)
+{
+    const X509 *certificate = SSL_CTX_get0_certificate(identity->context);
+    unsigned size = 0;
+    identity->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "datagrams");
+    return identity->method && BIO_meth_set_write(identity->method, bio_write) == 1 &&
+           BIO_meth_set_read(identity->method, bio_read) == 1 &&
+           BIO_meth_set_ctrl(identity->method, bio_control) == 1 &&
+           X509_digest(certificate, EVP_sha256(), identity->fingerprint, &size) == 1;
+}
+
+static bool use_new_certificate(SSL_CTX *context)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *certificate = X509_new();
+    uint64_t serial = 0;
+    bool done = key && certificate;
+    if (done) {
+        X509_NAME *name = X509_get_subject_name(certificate);
+        done = RAND_bytes((unsigned char *)&serial, sizeof serial) == 1 &&
+               X509_set_version(certificate, X509_VERSION_3) == 1 &&
+               ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial >> 1 | 1) == 1 &&
+               X509_gmtime_adj(X509_getm_notBefore(certificate), -86400) &&
+               X509_gmtime_adj(X509_getm_notAfter(certificate), 3650L * 86400) &&
+               X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                                          (const unsigned char *)"causeway", -1, -1, 0) == 1 &&
+               X509_set_issuer_name(certificate, name) == 1 &&
+               X509_set_pubkey(certificate, key) == 1 &&
+               X509_sign(certificate, key, EVP_sha256()) > 0 &&
+               SSL_CTX_use_certificate(context, certificate) == 1 &&
+               SSL_CTX_use_PrivateKey(context, key) == 1;
+    }
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+    return done;
+}
+
+struct dtls_identity *dtls_identity_create(void)
+{
+    struct dtls_identity *identity = calloc(1, sizeof *identity);
+    if (!identity)
+        return NULL;
+    identity->context = make_context();
+    if (!identity->context || !use_new_certificate(identity->context) ||
+        !finish_identity(identity)) {
+        dtls_identity_destroy(identity);
+        return NULL;
+    }
+    return identity;
+}
+
+struct dtls_identity *dtls_identity_load(const char *certificate, const char *key, char error[256])
+{
+    struct dtls_identity *identity = calloc(1, sizeof *identity);
+    ERR_clear_error();
+    if (identity)
+        identity->context = make_context();
+    if (!identity || !identity->context ||
+        SSL_CTX_use_certificate_file(identity->context, certificate, SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_use_PrivateKey_file(identity->context, key, SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_check_private_key(identity->context) != 1 || !finish_identity(identity)) {
+        ERR_error_string_n(ERR_peek_error(), error, 256);
+        dtls_identity_destroy(identity);
+        return NULL;
+    }
+    return identity;
+}
+
+void dtls_identity_destroy(struct dtls_identity *identity)
+{
+    if (!identity)
+        return;
+    SSL_CTX_free(identity->context);
+    BIO_meth_free(identity->method);
+    free(identity);
+}
+
+const uint8_t *dtls_identity_fingerprint(const struct dtls_identity *identity)
+{
+    return identity->fingerprint;
+}
+
+struct dtls *dtls_create(struct dtls_identity *identity, const uint8_t fingerprint[32],
+                         void (*send)(void *context, const uint8_t *data, size_t size),
+                         void *context)
+{
+    struct dtls *dtls = calloc(1, sizeof *dtls);
+    if (!dtls)
+        return NULL;
+    memcpy(dtls->fingerprint, fingerprint, sizeof dtls->fingerprint);
+    dtls->send = send;
+    dtls->context = context;
+    dtls->ssl = SSL_new(identity->context);
+    BIO *bio = BIO_new(identity->method);
+    if (!dtls->ssl || !bio) {
+        BIO_free(bio);
+        SSL_free(dtls->ssl);
+        free(dtls);
+        return NULL;
+    }
+    BIO_set_data(bio, dtls);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(dtls->ssl, bio, bio);
+    SSL_set_app_data(dtls->ssl, dtls);
+    SSL_set_mtu(dtls->ssl, DTLS_HANDSHAKE_MTU);
+    SSL_set_accept_state(dtls->ssl);
+    return dtls;
+}
+
+void dtls_destroy(struct dtls *dtls)
+{
+    if (!dtls)
+        return;
+    SSL_free(dtls->ssl);
+    free(dtls);
+}
+
+enum dtls_state dtls_state(const struct dtls *dtls)
+{
+    return dtls->state;
+}
+
+/* What a result below 1 of OpenSSL means. */
+static void settle(struct dtls *dtls, int result)
+{
+    switch (SSL_get_error(dtls->ssl, result)) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE:
+        break;
+    case SSL_ERROR_ZERO_RETURN:
+        dtls->state = DTLS_CLOSED;
+        break;
+    default:
+        dtls->state = DTLS_FAILED;
+        break;
+    }
+}
+
+enum dtls_state dtls_receive(struct dtls *dtls, const uint8_t *data, size_t size)
+{
+    if (dtls->state == DTLS_CLOSED || dtls->state == DTLS_FAILED)
+        return dtls->state;
+    dtls->datagram = data;
+    dtls->datagram_size = size;
+    if (dtls->state == DTLS_HANDSHAKE) {
+        ERR_clear_error();
+        const int result = SSL_do_handshake(dtls->ssl);
+        if (result == 1)
+            dtls->state = DTLS_CONNECTED;
+        else
+            settle(dtls, result);
+    }
+    return dtls->state;
+}
+
+size_t dtls_read(struct dtls *dtls, uint8_t *out, size_t capacity)
+{
+    /* Asking OpenSSL for nothing costs it as much as half a record. */
+    if (dtls->state != DTLS_CONNECTED || (!dtls->datagram && !SSL_has_pending(dtls->ssl)))
+        return 0;
+    ERR_clear_error();
+    const int result = SSL_read(dtls->ssl, out, (int)capacity);
+    if (result > 0)
+        return (size_t)result;
+    settle(dtls, result);
+    dtls->datagram = NULL;
+    return 0;
+}
+
+bool dtls_write(struct dtls *dtls, const uint8_t *data, size_t size)
+{
+    if (dtls->state != DTLS_CONNECTED)
+        return false;
+    ERR_clear_error();
+    const int result = SSL_write(dtls->ssl, data, (int)size);
+    if (result <= 0)
+        settle(dtls, result);
+    return result > 0;
+}
+
+void dtls_close(struct dtls *dtls)
+{
+    if (dtls->state != DTLS_CONNECTED)
+        return;
+    ERR_clear_error();
+    SSL_shutdown(dtls->ssl);
+    dtls->state = DTLS_CLOSED;
+}
+
+double dtls_timeout(struct dtls *dtls)
+{
+    struct timeval left;
+    if (dtls->state != DTLS_HANDSHAKE && dtls->state != DTLS_CONNECTED)
+        return INFINITY;
+    if (DTLSv1_get_timeout(dtls->ssl, &left) != 1)
+        return INFINITY;
+    return (double)left.tv_sec + (double)left.tv_usec * 1e-6;
+}
+
+enum dtls_state dtls_update(struct dtls *dtls)
+{
+    ERR_clear_error();
+    if ((dtls->state == DTLS_HANDSHAKE || dtls->state == DTLS_CONNECTED) &&
+        DTLSv1_handle_timeout(dtls->ssl) < 0)
+        dtls->state = DTLS_FAILED;
+    return dtls->state;
+}

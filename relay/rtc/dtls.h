@@ -1,0 +1,72 @@
+/* DTLS 1.2 for one peer (OpenSSL), the server's side. Datagrams are handed in; those to send leave
+   through a callback, because a handshake makes several at a time. */
+#ifndef CAUSEWAY_RELAY_RTC_DTLS_H
+#define CAUSEWAY_RELAY_RTC_DTLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest datagram that a handshake sends. */
+#define DTLS_HANDSHAKE_MTU 1200
+/* What a record adds to its contents. */
+#define DTLS_OVERHEAD 37
+
+/* True when the datagram may be DTLS: its first byte is 20 to 63 (RFC 7983). */
+static inline bool dtls_is(const uint8_t *data, size_t size)
+{
+    return size > 0 && data[0] >= 20 && data[0] <= 63;
+}
+
+/* The certificate, shared by all peers. */
+struct dtls_identity;
+
+/* Makes a new ECDSA P-256 certificate. NULL when OpenSSL refuses. */
+struct dtls_identity *dtls_identity_create(void);
+
+/* Reads a certificate and its key from PEM files. NULL with a sentence in error otherwise. */
+struct dtls_identity *dtls_identity_load(const char *certificate, const char *key, char error[256]);
+void dtls_identity_destroy(struct dtls_identity *identity);
+
+/* The SHA-256 of the certificate: 32 bytes. */
+const uint8_t *dtls_identity_fingerprint(const struct dtls_identity *identity);
+
+enum dtls_state {
+    DTLS_HANDSHAKE,
+    DTLS_CONNECTED,
+    DTLS_CLOSED, /* the other side said goodbye */
+    DTLS_FAILED,
+};
+
+struct dtls;
+
+/* Waits for a handshake of the owner of the certificate with this SHA-256; anyone else's fails.
+   send is called inside the other functions with each datagram that is to go out. identity outlives
+   it. NULL when there is no memory. */
+struct dtls *dtls_create(struct dtls_identity *identity, const uint8_t fingerprint[32],
+                         void (*send)(void *context, const uint8_t *data, size_t size),
+                         void *context);
+void dtls_destroy(struct dtls *dtls);
+
+/* Takes a datagram. It must stay in place until dtls_read has returned 0. */
+enum dtls_state dtls_receive(struct dtls *dtls, const uint8_t *data, size_t size);
+
+/* The next record's contents from the datagram; 0 when there are no more. Look at dtls_state()
+   afterwards: the end of a connection comes in a record too. */
+size_t dtls_read(struct dtls *dtls, uint8_t *out, size_t capacity);
+
+/* Sends one record. False when the connection is not up. */
+bool dtls_write(struct dtls *dtls, const uint8_t *data, size_t size);
+
+/* Says goodbye. */
+void dtls_close(struct dtls *dtls);
+
+enum dtls_state dtls_state(const struct dtls *dtls);
+
+/* Seconds until dtls_update has a handshake message to repeat; INFINITY when never. */
+double dtls_timeout(struct dtls *dtls);
+
+/* Repeats what has not been answered in time. */
+enum dtls_state dtls_update(struct dtls *dtls);
+
+#endif

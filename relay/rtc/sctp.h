@@ -1,0 +1,114 @@
+/* SCTP for datagrams (RFC 9260, RFC 3758, RFC 6525, the parts that WebRTC data channels use): one
+   association, opened by the other side, whose messages to the other side are unordered and never
+   sent again. No sockets, no clock: packets and the time come from the caller.
+
+   A packet is handed in with sctp_receive() and worked off with sctp_next() until that
+   returns false; what is to be sent is then fetched with sctp_transmit() until that returns 0.
+   There is no send queue: a message goes out now or not at all. */
+#ifndef CAUSEWAY_RELAY_RTC_SCTP_H
+#define CAUSEWAY_RELAY_RTC_SCTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest packet that is sent: with DTLS, UDP and IPv6 around it 1,276 bytes, which even
+   tunnels of 1,280 carry. */
+#define SCTP_PACKET_MAX 1191
+/* The longest message that goes out in one packet. */
+#define SCTP_UNSPLIT_MAX (SCTP_PACKET_MAX - 12 - 16 - 3)
+/* The longest message in either direction. */
+#define SCTP_MESSAGE_MAX 1400
+/* Messages that are sent reliably: at most so long, and so many at once. */
+#define SCTP_RELIABLE_BYTES 8
+#define SCTP_RELIABLE_MAX   4
+
+struct sctp_config {
+    uint16_t local_port;
+    uint16_t remote_port;
+    uint8_t random[24]; /* fresh random bytes */
+};
+
+enum sctp_event_type {
+    SCTP_ESTABLISHED, /* the association is established */
+    SCTP_MESSAGE,     /* a whole message */
+    SCTP_RESET,       /* the other side closed streams */
+    SCTP_ENDED,       /* the association has ended; reason says how */
+};
+
+struct sctp_event {
+    enum sctp_event_type type;
+    /* of a message; data is valid until the next call */
+    const uint8_t *data;
+    size_t size;
+    uint32_t ppid;
+    uint16_t stream;
+    bool unordered;
+    uint16_t order; /* its number among the ordered messages of its stream */
+    /* of a reset: streams, two bytes each, big-endian; none means all */
+    const uint8_t *streams;
+    size_t stream_count;
+    /* of an end: static text */
+    const char *reason;
+};
+
+enum sctp_send {
+    SCTP_SENT,
+    SCTP_NOT_UP,
+    SCTP_TOO_LONG,
+    SCTP_WINDOW_FULL, /* the other side has too much to acknowledge, or has no room */
+    SCTP_BUSY,        /* the last message has not been fetched, or too many reliable ones wait */
+};
+
+struct sctp_stats {
+    uint64_t packets_refused; /* checksum, tag, ports or form are wrong */
+    uint64_t duplicates;      /* DATA that had arrived before, or lay beyond the window */
+    uint64_t fragments_dropped;
+    uint64_t messages_too_long;
+    uint64_t chunks_abandoned; /* ours that the other side did not acknowledge in time */
+    uint64_t forwards_sent;
+};
+
+struct sctp;
+
+/* NULL when there is no memory. */
+struct sctp *sctp_create(const struct sctp_config *config);
+void sctp_destroy(struct sctp *sctp);
+
+/* Takes a packet. It must stay in place until sctp_next() has returned false. */
+void sctp_receive(struct sctp *sctp, const uint8_t *packet, size_t size, double now);
+
+/* Works on until something has happened that concerns the caller. False: the packet is done. */
+bool sctp_next(struct sctp *sctp, struct sctp_event *event, double now);
+
+/* Hands over an unordered message of 1 to SCTP_MESSAGE_MAX bytes that is sent once. Nothing is
+   copied: data must stay in place until sctp_transmit() has returned 0, which is to be called
+   right away. */
+enum sctp_send sctp_send(struct sctp *sctp, uint16_t stream, uint32_t ppid, const uint8_t *data,
+                         size_t size);
+
+/* Hands over an ordered message, the first of its stream, of at most SCTP_RELIABLE_BYTES that is
+   sent until it is acknowledged. It is copied. */
+enum sctp_send sctp_send_reliable(struct sctp *sctp, uint16_t stream, uint32_t ppid,
+                                  const uint8_t *data, size_t size);
+
+/* Closes our direction of a stream and asks until it is answered; one at a time, false while
+   another one waits. */
+bool sctp_reset(struct sctp *sctp, uint16_t stream);
+
+/* Ends the association: an ABORT with the reason is to be fetched with sctp_transmit(). */
+void sctp_abort(struct sctp *sctp, const char *reason);
+
+/* Writes the next packet to send; 0 when there is none. capacity: SCTP_PACKET_MAX or more. */
+size_t sctp_transmit(struct sctp *sctp, uint8_t *out, size_t capacity, double now);
+
+/* When sctp_update() has something to do: seconds, INFINITY when never. */
+double sctp_deadline(const struct sctp *sctp);
+
+/* Lets time pass: acknowledgements that were held back, repeats. Fetch packets afterwards. */
+void sctp_update(struct sctp *sctp, double now);
+
+bool sctp_is_established(const struct sctp *sctp);
+void sctp_stats(const struct sctp *sctp, struct sctp_stats *out);
+
+#endif

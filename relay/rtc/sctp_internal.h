@@ -1,0 +1,100 @@
+/* What sctp.c and sctp_receive.c share. */
+#ifndef CAUSEWAY_RELAY_RTC_SCTP_INTERNAL_H
+#define CAUSEWAY_RELAY_RTC_SCTP_INTERNAL_H
+
+#include "outstanding.h"
+#include "reassembly.h"
+#include "sctp.h"
+#include "sctp_chunk.h"
+#include "tsn_map.h"
+
+/* What we say we have room for. Whole messages are handed on at once, parts are bounded by the
+   reassembly, so it never shrinks. */
+#define RECEIVE_WINDOW 131072
+/* Any number of streams costs us nothing. */
+#define STREAMS 65535
+/* The longest wait for a message that takes an acknowledgement along. */
+#define ACK_DELAY 0.02
+/* Between two FORWARD-TSN chunks. */
+#define FORWARD_INTERVAL 0.05
+/* Until something unanswered is sent again; doubled each time up to the maximum. */
+#define RESEND_INTERVAL     1.0
+#define RESEND_INTERVAL_MAX 8.0
+#define COOKIE_SIZE         24
+
+enum state {
+    CLOSED,
+    ANSWERED, /* an INIT came and was acknowledged */
+    ESTABLISHED,
+    ENDED,
+};
+
+struct reliable_message {
+    bool used;
+    bool due; /* to be put into the next packet */
+    uint16_t stream;
+    uint32_t ppid;
+    uint32_t tsn;
+    uint8_t size;
+    uint8_t data[SCTP_RELIABLE_BYTES];
+};
+
+struct sctp {
+    enum state state;
+    uint16_t local_port;
+    uint16_t remote_port;
+    uint32_t local_tag;
+    uint32_t remote_tag;
+    uint32_t local_tsn; /* the first of ours */
+    uint32_t remote_tsn;
+    uint16_t remote_streams; /* how many of ours the other side takes */
+    uint8_t nonce[COOKIE_SIZE - 8];
+
+    /* the packet that is worked off */
+    const uint8_t *at;
+    const uint8_t *end;
+    bool packet_has_data;
+
+    /* receiving */
+    struct tsn_map arrived;
+    struct reassembly reassembly;
+    uint8_t message[SCTP_MESSAGE_MAX];
+    unsigned packets_to_acknowledge;
+    bool acknowledge_now;
+    double acknowledge_at;
+    uint32_t next_request; /* the number of the other side's next stream reset */
+    uint32_t last_result;  /* what we said to the one before */
+
+    /* sending */
+    struct outstanding outstanding;
+    uint32_t remote_window;
+    struct reliable_message reliable[SCTP_RELIABLE_MAX];
+    const uint8_t *staged; /* the message that goes out now */
+    size_t staged_size;
+    size_t staged_sent;
+    uint32_t staged_ppid;
+    uint16_t staged_stream;
+    uint32_t forwarded; /* the last point told with FORWARD-TSN */
+    double forward_at;  /* not before */
+    double resend_at;
+    double resend_interval;
+    bool reset_waits; /* our stream reset has no answer yet */
+    bool reset_due;
+    uint16_t reset_stream;
+    uint32_t reset_request;
+    bool init_ack_due;
+    struct sctp_writer control; /* answers that go out with the next packet */
+    uint8_t control_data[SCTP_PACKET_MAX - SCTP_HEADER_SIZE];
+
+    struct sctp_stats stats;
+};
+
+/* Ends the association with an ABORT that names a cause and, if not NULL, a reason. */
+void sctp_abort_with(struct sctp *sctp, uint16_t cause, const char *reason);
+
+/* The first TSN that must not be given up. */
+uint32_t sctp_keep(const struct sctp *sctp);
+
+void sctp_make_cookie(const struct sctp *sctp, uint8_t cookie[COOKIE_SIZE]);
+
+#endif

@@ -1,0 +1,368 @@
+#include "crc32c.h"
+#include "sctp_internal.h"
+
+#include <math.h>
+
+enum { RESET_DONE = 1, RESET_DENIED = 2, RESET_BAD_NUMBER = 5, RESET_LATER = 6 };
+
+static bool checksum_is_right(const uint8_t *packet, size_t size)
+{
+    static const uint8_t zeros[4];
+    uint32_t crc = crc32c(0, packet, 8);
+    crc = crc32c(crc, zeros, 4);
+    crc = crc32c(crc, packet + SCTP_HEADER_SIZE, size - SCTP_HEADER_SIZE);
+    return packet[8] == (uint8_t)crc && packet[9] == (uint8_t)(crc >> 8) &&
+           packet[10] == (uint8_t)(crc >> 16) && packet[11] == (uint8_t)(crc >> 24);
+}
+
+/* The whole packet is looked over before any of it is acted on. */
+static bool is_well_formed(const struct sctp *sctp, const uint8_t *packet, size_t size)
+{
+    if (size < SCTP_HEADER_SIZE + SCTP_CHUNK_HEADER || load16(packet) != sctp->remote_port ||
+        load16(packet + 2) != sctp->local_port || !checksum_is_right(packet, size))
+        return false;
+
+    const uint8_t *at = packet + SCTP_HEADER_SIZE;
+    const uint8_t *end = packet + size;
+    struct sctp_piece first;
+    struct sctp_piece chunk;
+    if (!sctp_next_chunk(&at, end, &first))
+        return false;
+    const bool alone = at == end;
+    while (sctp_next_chunk(&at, end, &chunk))
+        if (chunk.type == CHUNK_INIT)
+            return false;
+    if (at != end)
+        return false;
+
+    const uint32_t tag = load32(packet + 4);
+    if (first.type == CHUNK_INIT)
+        return tag == 0 && alone;
+    if (sctp->state == CLOSED)
+        return false;
+    /* Flag 1 of an ABORT says that it echoes the tag which we send. */
+    return tag == sctp->local_tag ||
+           (first.type == CHUNK_ABORT && (first.flags & 1) != 0 && tag == sctp->remote_tag);
+}
+
+void sctp_receive(struct sctp *sctp, const uint8_t *packet, size_t size, double now)
+{
+    (void)now;
+    sctp->at = sctp->end = NULL;
+    sctp->packet_has_data = false;
+    if (sctp->state == ENDED)
+        return;
+    if (!is_well_formed(sctp, packet, size)) {
+        sctp->stats.packets_refused++;
+        return;
+    }
+    sctp->at = packet + SCTP_HEADER_SIZE;
+    sctp->end = packet + size;
+}
+
+static bool goes_down(struct sctp *sctp, struct sctp_event *event, const char *reason)
+{
+    sctp->state = ENDED;
+    sctp->at = sctp->end;
+    *event = (struct sctp_event){.type = SCTP_ENDED, .reason = reason};
+    return true;
+}
+
+static bool violated(struct sctp *sctp, struct sctp_event *event, uint16_t cause,
+                     const char *reason)
+{
+    sctp_abort_with(sctp, cause, reason);
+    return goes_down(sctp, event, reason);
+}
+
+static bool supports_forward(const uint8_t *at, const uint8_t *end)
+{
+    struct sctp_piece parameter;
+    while (sctp_next_parameter(&at, end, &parameter)) {
+        if (parameter.type == PARAMETER_FORWARD_TSN)
+            return true;
+        if (parameter.type == PARAMETER_EXTENSIONS && parameter.size > 0 &&
+            memchr(parameter.value, CHUNK_FORWARD_TSN, parameter.size) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool take_init(struct sctp *sctp, const struct sctp_piece *chunk, struct sctp_event *event)
+{
+    /* Inside one DTLS connection there is no reason to begin anew. */
+    if (sctp->state == ESTABLISHED)
+        return false;
+    const size_t fixed = SCTP_INIT_SIZE - SCTP_CHUNK_HEADER;
+    if (chunk->size < fixed || load32(chunk->value) == 0) {
+        sctp->stats.packets_refused++;
+        return false;
+    }
+    const uint16_t streams_in = load16(chunk->value + 10);
+    sctp->remote_tag = load32(chunk->value);
+    sctp->remote_window = load32(chunk->value + 4);
+    sctp->remote_tsn = load32(chunk->value + 12);
+    sctp->remote_streams = streams_in;
+    if (streams_in == 0 || load16(chunk->value + 8) == 0)
+        return violated(sctp, event, CAUSE_PROTOCOL_VIOLATION, "an INIT without streams");
+    if (!supports_forward(chunk->value + fixed, chunk->value + chunk->size))
+        return violated(sctp, event, CAUSE_PROTOCOL_VIOLATION, "no support of FORWARD-TSN");
+    sctp->state = ANSWERED;
+    sctp->init_ack_due = true;
+    return false;
+}
+
+static bool take_cookie(struct sctp *sctp, const struct sctp_piece *chunk, struct sctp_event *event)
+{
+    uint8_t cookie[COOKIE_SIZE];
+    sctp_make_cookie(sctp, cookie);
+    if (chunk->size != COOKIE_SIZE || memcmp(chunk->value, cookie, COOKIE_SIZE) != 0)
+        return false;
+    sctp_put_chunk(&sctp->control, CHUNK_COOKIE_ACK, 0, 0);
+    if (sctp->state == ESTABLISHED)
+        return false; /* our answer was lost */
+
+    sctp->state = ESTABLISHED;
+    sctp->init_ack_due = false;
+    sctp->next_request = sctp->remote_tsn;
+    tsn_map_reset(&sctp->arrived, sctp->remote_tsn);
+    *event = (struct sctp_event){.type = SCTP_ESTABLISHED};
+    return true;
+}
+
+static bool take_data(struct sctp *sctp, const struct sctp_piece *chunk, struct sctp_event *event)
+{
+    const size_t header = SCTP_DATA_HEADER - SCTP_CHUNK_HEADER;
+    if (chunk->size <= header)
+        return violated(sctp, event, CAUSE_NO_USER_DATA, "DATA without data");
+
+    const uint32_t tsn = load32(chunk->value);
+    const enum tsn_arrival arrival = tsn_map_add(&sctp->arrived, tsn);
+    sctp->packet_has_data = true;
+    if (arrival != TSN_NEW) {
+        sctp->stats.duplicates++;
+        sctp->acknowledge_now = true;
+        return false;
+    }
+    if ((chunk->flags & DATA_IMMEDIATE) != 0 || sctp->arrived.highest != sctp->arrived.cumulative)
+        sctp->acknowledge_now = true;
+
+    *event = (struct sctp_event){
+        .type = SCTP_MESSAGE,
+        .data = chunk->value + header,
+        .size = chunk->size - header,
+        .stream = load16(chunk->value + 4),
+        .order = load16(chunk->value + 6),
+        .ppid = load32(chunk->value + 8),
+        .unordered = (chunk->flags & DATA_UNORDERED) != 0,
+    };
+    bool too_long = event->size > SCTP_MESSAGE_MAX;
+    if ((chunk->flags & (DATA_BEGIN | DATA_END)) != (DATA_BEGIN | DATA_END)) {
+        const struct fragment fragment = {
+            .tsn = tsn,
+            .ppid = event->ppid,
+            .stream = event->stream,
+            .size = (uint16_t)event->size,
+            .begins = (chunk->flags & DATA_BEGIN) != 0,
+            .ends = (chunk->flags & DATA_END) != 0,
+            .unordered = event->unordered,
+            .data = (uint8_t *)event->data,
+        };
+        event->data = sctp->message;
+        event->size = reassembly_add(&sctp->reassembly, &fragment, sctp->message,
+                                     sizeof sctp->message, &too_long);
+    }
+    if (too_long)
+        sctp->stats.messages_too_long++;
+    return !too_long && event->size > 0;
+}
+
+static void take_sack(struct sctp *sctp, const struct sctp_piece *chunk, double now)
+{
+    const size_t header = SCTP_SACK_HEADER - SCTP_CHUNK_HEADER;
+    struct tsn_gap gaps[OUTSTANDING_MAX / 2];
+    if (chunk->size < header)
+        return;
+    size_t count = load16(chunk->value + 8);
+    if (count * 4 > chunk->size - header)
+        return;
+    if (count > sizeof gaps / sizeof gaps[0])
+        count = sizeof gaps / sizeof gaps[0];
+    for (size_t i = 0; i < count; i++) {
+        gaps[i].first = load16(chunk->value + header + i * 4);
+        gaps[i].last = load16(chunk->value + header + i * 4 + 2);
+    }
+
+    struct outstanding *out = &sctp->outstanding;
+    const uint32_t before = out->acknowledged;
+    const uint32_t cumulative = load32(chunk->value);
+    if (!outstanding_acknowledge(out, cumulative, gaps, count, sctp_keep(sctp)) ||
+        out->acknowledged != cumulative)
+        return;
+    sctp->remote_window = load32(chunk->value + 4);
+    for (size_t i = 0; i < SCTP_RELIABLE_MAX; i++)
+        if (sctp->reliable[i].used && !outstanding_in_flight(out, sctp->reliable[i].tsn))
+            sctp->reliable[i].used = false;
+    if (out->acknowledged == before)
+        return;
+    sctp->resend_interval = RESEND_INTERVAL;
+    sctp->resend_at = out->acknowledged != out->next - 1 || sctp->reset_waits
+                          ? now + sctp->resend_interval
+                          : INFINITY;
+}
+
+static void take_forward(struct sctp *sctp, const struct sctp_piece *chunk)
+{
+    if (chunk->size < 4)
+        return;
+    const uint32_t tsn = load32(chunk->value);
+    if (tsn_map_forward(&sctp->arrived, tsn))
+        reassembly_forward(&sctp->reassembly, sctp->arrived.cumulative);
+    sctp->acknowledge_now = true;
+}
+
+static void answer_request(struct sctp *sctp, uint32_t number, uint32_t result)
+{
+    uint8_t *out = sctp_put_chunk(&sctp->control, CHUNK_RECONFIG, 0, 12);
+    if (!out)
+        return;
+    store16(out, PARAMETER_RECONFIG_RESPONSE);
+    store16(out + 2, 12);
+    store32(out + 4, number);
+    store32(out + 8, result);
+}
+
+/* The other side resets its streams: their last message must have come, or been given up. */
+static bool take_reset(struct sctp *sctp, const struct sctp_piece *parameter,
+                       struct sctp_event *event)
+{
+    if (parameter->size < 12 || parameter->size % 2 != 0)
+        return false;
+    const uint32_t number = load32(parameter->value);
+    const bool again = number == sctp->next_request - 1;
+    if (number != sctp->next_request && !again) {
+        answer_request(sctp, number, RESET_BAD_NUMBER);
+        return false;
+    }
+    if (again && sctp->last_result != RESET_LATER) {
+        answer_request(sctp, number, sctp->last_result);
+        return false;
+    }
+    sctp->next_request = number + 1;
+    const bool complete = tsn_ahead(load32(parameter->value + 8), sctp->arrived.cumulative) <= 0;
+    sctp->last_result = complete ? RESET_DONE : RESET_LATER;
+    answer_request(sctp, number, sctp->last_result);
+    if (!complete)
+        return false;
+    *event = (struct sctp_event){.type = SCTP_RESET,
+                                 .streams = parameter->value + 12,
+                                 .stream_count = (parameter->size - 12) / 2};
+    return true;
+}
+
+static void take_reset_response(struct sctp *sctp, const struct sctp_piece *parameter)
+{
+    if (parameter->size < 8 || load32(parameter->value) != sctp->reset_request ||
+        load32(parameter->value + 4) == RESET_LATER)
+        return;
+    sctp->reset_waits = false;
+    sctp->reset_due = false;
+}
+
+static bool take_reconfig(struct sctp *sctp, const struct sctp_piece *chunk,
+                          struct sctp_event *event)
+{
+    const uint8_t *at = chunk->value;
+    struct sctp_piece parameter;
+    bool happened = false;
+    /* At most two parameters, of which one at most is a reset of outgoing streams. */
+    for (int i = 0; i < 2 && sctp_next_parameter(&at, chunk->value + chunk->size, &parameter);
+         i++) {
+        if (parameter.type == PARAMETER_OUTGOING_RESET && !happened)
+            happened = take_reset(sctp, &parameter, event);
+        else if (parameter.type == PARAMETER_RECONFIG_RESPONSE)
+            take_reset_response(sctp, &parameter);
+        else if (parameter.size >= 4)
+            answer_request(sctp, load32(parameter.value), RESET_DENIED);
+    }
+    return happened;
+}
+
+static void take_unknown(struct sctp *sctp, const struct sctp_piece *chunk)
+{
+    if ((chunk->type & 0x40) != 0) {
+        const size_t size = SCTP_CHUNK_HEADER + chunk->size;
+        uint8_t *out = sctp_put_chunk(&sctp->control, CHUNK_ERROR, 0, 4 + size);
+        if (out) {
+            store16(out, CAUSE_UNRECOGNIZED_CHUNK);
+            store16(out + 2, (uint16_t)(4 + size));
+            memcpy(out + 4, chunk->start, size);
+        }
+    }
+    if ((chunk->type & 0x80) == 0)
+        sctp->at = sctp->end;
+}
+
+/* What is understood only when the association is up. */
+static bool take_established(struct sctp *sctp, const struct sctp_piece *chunk,
+                             struct sctp_event *event, double now)
+{
+    uint8_t *out;
+    switch (chunk->type) {
+    case CHUNK_DATA:
+        return take_data(sctp, chunk, event);
+    case CHUNK_SACK:
+        take_sack(sctp, chunk, now);
+        return false;
+    case CHUNK_FORWARD_TSN:
+        take_forward(sctp, chunk);
+        return false;
+    case CHUNK_HEARTBEAT:
+        out = sctp_put_chunk(&sctp->control, CHUNK_HEARTBEAT_ACK, 0, chunk->size);
+        if (out)
+            memcpy(out, chunk->value, chunk->size);
+        return false;
+    case CHUNK_RECONFIG:
+        return take_reconfig(sctp, chunk, event);
+    case CHUNK_SHUTDOWN:
+        sctp->control.size = 0;
+        sctp_put_chunk(&sctp->control, CHUNK_SHUTDOWN_ACK, 0, 0);
+        return goes_down(sctp, event, "shut down by the other side");
+    default:
+        if (chunk->type > CHUNK_SHUTDOWN_COMPLETE)
+            take_unknown(sctp, chunk);
+        return false;
+    }
+}
+
+static void schedule_acknowledgement(struct sctp *sctp, double now)
+{
+    sctp->packet_has_data = false;
+    sctp->packets_to_acknowledge++;
+    if (sctp->packets_to_acknowledge >= 2)
+        sctp->acknowledge_now = true;
+    else
+        sctp->acknowledge_at = now + ACK_DELAY;
+}
+
+bool sctp_next(struct sctp *sctp, struct sctp_event *event, double now)
+{
+    struct sctp_piece chunk;
+    while (sctp->at && sctp_next_chunk(&sctp->at, sctp->end, &chunk)) {
+        bool happened = false;
+        if (chunk.type == CHUNK_INIT)
+            happened = take_init(sctp, &chunk, event);
+        else if (chunk.type == CHUNK_COOKIE_ECHO)
+            happened = take_cookie(sctp, &chunk, event);
+        else if (chunk.type == CHUNK_ABORT)
+            happened = goes_down(sctp, event, "aborted by the other side");
+        else if (sctp->state == ESTABLISHED)
+            happened = take_established(sctp, &chunk, event, now);
+        if (happened)
+            return true;
+    }
+    sctp->at = NULL;
+    if (sctp->packet_has_data && sctp->state == ESTABLISHED)
+        schedule_acknowledgement(sctp, now);
+    return false;
+}

@@ -1,0 +1,67 @@
+/* The two texts of the signalling: a browser's offer is read, our answer is written (RFC 8866, RFC
+   8841 for data channels). Pure functions. */
+#ifndef CAUSEWAY_RELAY_RTC_SDP_H
+#define CAUSEWAY_RELAY_RTC_SDP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest offer that is read. Browsers send 500 to 2,000 bytes for one data channel. */
+#define SDP_OFFER_MAX  8192
+#define SDP_MID_MAX    32
+#define SDP_UFRAG_MAX  256
+#define SDP_CANDIDATES 8
+
+enum sdp_error {
+    SDP_OK,
+    SDP_TOO_LONG,
+    SDP_MALFORMED,
+    SDP_NO_DATA_CHANNEL,
+    SDP_OTHER_MEDIA,
+    SDP_PROTOCOL,
+    SDP_UFRAG,
+    SDP_PASSWORD,
+    SDP_FINGERPRINT,
+    SDP_SETUP,
+    SDP_MID,
+    SDP_SCTP_PORT,
+    SDP_ICE_LITE,
+};
+
+/* One sentence for the reply to a bad offer: what is wrong and what to offer instead. Static. */
+const char *sdp_error_string(enum sdp_error error);
+
+struct sdp_offer {
+    char ufrag[SDP_UFRAG_MAX + 1];
+    char mid[SDP_MID_MAX + 1];
+    uint8_t fingerprint[32]; /* SHA-256 of the client's certificate */
+    uint16_t sctp_port;
+    uint32_t max_message_size; /* 0: any */
+    bool bundle;               /* the offer bundles, so the answer must */
+};
+
+/* Reads an offer of one data channel section. size may be anything; data need not be
+   terminated. */
+enum sdp_error sdp_read_offer(struct sdp_offer *offer, const char *data, size_t size);
+
+struct sdp_answer {
+    uint64_t session;  /* any number, new for every answer */
+    const char *ufrag; /* 4 to 256 characters */
+    const char *password;
+    const uint8_t *fingerprint; /* 32 bytes */
+    const char *mid;
+    bool bundle;
+    uint16_t sctp_port;
+    uint32_t max_message_size;
+    size_t candidate_count; /* at most SDP_CANDIDATES, best first */
+    struct {
+        char ip[46];
+        uint16_t port;
+    } candidates[SDP_CANDIDATES];
+};
+
+/* Writes the answer, terminated. Returns its length; 0 when it does not fit. */
+size_t sdp_write_answer(char *out, size_t capacity, const struct sdp_answer *answer);
+
+#endif

@@ -1,0 +1,47 @@
+/* STUN binding requests (RFC 8489) as an ICE-lite agent meets them (RFC 8445). Pure functions:
+   bytes in, bytes out. */
+#ifndef CAUSEWAY_RELAY_RTC_STUN_H
+#define CAUSEWAY_RELAY_RTC_STUN_H
+
+#include "udp_address.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* No request that is longer is read. */
+#define STUN_REQUEST_MAX 1024
+/* Room for any response that is written here. */
+#define STUN_RESPONSE_MAX 128
+
+/* A request that has the right form. Nothing in it may be trusted before stun_verify(). The
+   pointers lead into the datagram. */
+struct stun_request {
+    const uint8_t *transaction; /* 12 bytes */
+    const char *username;       /* "ours:theirs", not terminated */
+    size_t username_size;
+    size_t integrity;          /* where MESSAGE-INTEGRITY begins, from the start of the datagram */
+    bool controlled;           /* the sender claims the controlled role, which is ours */
+    uint16_t unknown_required; /* an attribute that must be understood and is not; 0: none */
+};
+
+/* True when the datagram may be STUN: its first byte is 0 to 3 (RFC 7983). */
+static inline bool stun_is(const uint8_t *data, size_t size)
+{
+    return size > 0 && data[0] <= 3;
+}
+
+/* Reads a binding request with USERNAME, MESSAGE-INTEGRITY and a FINGERPRINT that matches.
+   False for anything else; then *request is not to be used. */
+bool stun_parse(struct stun_request *request, const uint8_t *data, size_t size);
+
+/* True when the request was signed with our password. data is what stun_parse() was given. */
+bool stun_verify(const struct stun_request *request, const uint8_t *data, const char *password);
+
+/* Writes the response to a verified request: success with the address it came from, or error 420
+   or 487 when the request asks for what is not to be had. Returns its size; 0 when capacity is
+   below STUN_RESPONSE_MAX. *accepted tells whether it is a success. */
+size_t stun_respond(uint8_t *out, size_t capacity, const struct stun_request *request,
+                    const struct udp_address *from, const char *password, bool *accepted);
+
+#endif

@@ -1,0 +1,26 @@
+/* The far end of a UDP path. */
+#ifndef CAUSEWAY_RELAY_RTC_UDP_ADDRESS_H
+#define CAUSEWAY_RELAY_RTC_UDP_ADDRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* IPv4 is held as the mapped IPv6 address ::ffff:a.b.c.d, as a dual-stack socket gives it. */
+struct udp_address {
+    uint8_t ip[16];
+    uint16_t port; /* host order */
+};
+
+static inline bool udp_address_is_v4(const struct udp_address *address)
+{
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    return memcmp(address->ip, mapped, sizeof mapped) == 0;
+}
+
+static inline bool udp_address_same(const struct udp_address *a, const struct udp_address *b)
+{
+    return a->port == b->port && memcmp(a->ip, b->ip, sizeof a->ip) == 0;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* The other end of an SCTP association, as simple as a test or a load generator can do with: it
+   never resends and acknowledges what it was told last. Written apart from relay/rtc, so that both
+   cannot share an error. */
+#ifndef CAUSEWAY_TESTS_SCTP_CLIENT_H
+#define CAUSEWAY_TESTS_SCTP_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCTP_CLIENT_PACKET_MAX 1500
+
+enum { SCTP_END = 1, SCTP_BEGIN = 2, SCTP_UNORDERED = 4, SCTP_WHOLE = 3 };
+
+struct sctp_client {
+    uint32_t tag; /* what the other side must put into its packets */
+    uint32_t remote_tag;
+    uint32_t tsn;        /* our next */
+    uint32_t cumulative; /* the highest of theirs */
+    uint32_t acknowledged;
+    uint32_t forwarded; /* the last FORWARD-TSN of theirs */
+    bool established;
+    bool ended;
+    bool acknowledge; /* a SACK is due */
+    uint8_t cookie[256];
+    size_t cookie_size;
+    uint8_t part[2000];
+    size_t part_size;
+    void (*message)(void *context, uint16_t stream, uint32_t ppid, const uint8_t *data,
+                    size_t size);
+    void *context;
+};
+
+/* A packet that is being put together. */
+struct sctp_packet {
+    size_t size;
+    uint8_t data[SCTP_CLIENT_PACKET_MAX];
+};
+
+void sctp_packet_begin(struct sctp_packet *packet, uint32_t tag);
+void sctp_packet_chunk(struct sctp_packet *packet, uint8_t type, uint8_t flags, const void *value,
+                       size_t size);
+/* Writes the checksum; nothing may follow. */
+void sctp_packet_end(struct sctp_packet *packet);
+
+void sctp_client_init(struct sctp_client *client, uint32_t tag, uint32_t tsn);
+void sctp_client_write_init(struct sctp_client *client, struct sctp_packet *packet);
+void sctp_client_write_cookie(struct sctp_client *client, struct sctp_packet *packet);
+void sctp_client_put_data(struct sctp_client *client, struct sctp_packet *packet, uint32_t tsn,
+                          uint8_t flags, uint16_t stream, uint16_t order, uint32_t ppid,
+                          const void *data, size_t size);
+void sctp_client_put_sack(struct sctp_client *client, struct sctp_packet *packet,
+                          uint32_t cumulative, const uint16_t *gaps, size_t gap_count);
+
+/* One message in one packet, with an acknowledgement when one is due. */
+void sctp_client_write_message(struct sctp_client *client, struct sctp_packet *packet,
+                               uint16_t stream, uint32_t ppid, const void *data, size_t size);
+
+/* Reads a packet of the other side; messages go to client->message. False when it is malformed. */
+bool sctp_client_read(struct sctp_client *client, const uint8_t *data, size_t size);
+
+#endif

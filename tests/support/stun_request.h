@@ -1,0 +1,28 @@
+/* Binding requests as a browser sends them, for tests and load. */
+#ifndef CAUSEWAY_TESTS_STUN_REQUEST_H
+#define CAUSEWAY_TESTS_STUN_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STUN_REQUEST_SIZE 700
+
+enum {
+    STUN_WITHOUT_USERNAME = 1,
+    STUN_WITHOUT_INTEGRITY = 2,
+    STUN_WITHOUT_FINGERPRINT = 4,
+};
+
+/* Writes a request into STUN_REQUEST_SIZE bytes; an attribute `extra` of no length is put before
+   the signature when it is not 0. */
+size_t stun_request(uint8_t *out, const char *username, const char *password, uint16_t extra,
+                    unsigned without);
+
+/* Writes the checksum of a changed request anew. */
+void stun_request_fingerprint(uint8_t *data, size_t size);
+
+/* True when a response carries a signature made with password, and a right checksum. */
+bool stun_response_is_signed(const uint8_t *data, size_t size, const char *password);
+
+#endif
