@@ -42,7 +42,9 @@ export async function startRelay(upstreamPort, ...options) {
       const match = /listening on 127\.0\.0\.1:(\d+)/.exec(line);
       if (match) resolve(Number(match[1]));
     });
-    void exited.then((code) => reject(new Error(`the relay ended with ${code}: ${log.join('\n')}`)));
+    void exited.then((code) =>
+      reject(new Error(`the relay ended with ${code}: ${log.join('\n')}`)),
+    );
   });
   return {
     port,

@@ -16,7 +16,9 @@ test(`the module has at most ${GZIP_LIMIT} bytes when gzipped`, () => {
 });
 
 test('the module imports nothing that the loader does not give', () => {
-  const imports = WebAssembly.Module.imports(module).map((entry) => `${entry.module}.${entry.name}`);
+  const imports = WebAssembly.Module.imports(module).map(
+    (entry) => `${entry.module}.${entry.name}`,
+  );
   assert.deepEqual(
     imports.filter((name) => !IMPORTS_ALLOWED.includes(name)),
     [],
@@ -47,7 +49,12 @@ test('memory that was given back is used again', async () => {
 
 test('more memory than there is gives an error, not a trap', async () => {
   const core = await loadCore({ wasm: module });
-  const huge = { maxPacketSize: 1 << 23, fragmentSize: 65000, fragmentAbove: 65000, maxReassemblies: 64 };
+  const huge = {
+    maxPacketSize: 1 << 23,
+    fragmentSize: 65000,
+    fragmentAbove: 65000,
+    maxReassemblies: 64,
+  };
   const endpoints = [];
   const use = () => {
     for (;;) endpoints.push(new Endpoint(core, huge));

@@ -180,7 +180,10 @@ test('what arrives before anybody listens is kept, up to a bound', () =>
       await transport.closed;
       const values = [];
       transport.ondatagram = ([value]) => values.push(value);
-      assert.deepEqual(values, Array.from({ length: 64 }, (_, i) => 36 + i));
+      assert.deepEqual(
+        values,
+        Array.from({ length: 64 }, (_, i) => 36 + i),
+      );
       assert.equal(transport.stats().droppedUnread, 36);
     },
   ));
@@ -189,7 +192,10 @@ test('datagrams are dropped while too many bytes wait', () =>
   withServer(
     (http) => new WebSocketServer({ server: http }).on('connection', (socket) => socket.pause()),
     async (url) => {
-      const transport = await WebSocketTransport.connect(url, { ...options, maxBufferedAmount: 3000 });
+      const transport = await WebSocketTransport.connect(url, {
+        ...options,
+        maxBufferedAmount: 3000,
+      });
       const datagram = new Uint8Array(1000);
       const deadline = Date.now() + 10_000;
       while (transport.send(datagram) && Date.now() < deadline)

@@ -24,7 +24,11 @@ export interface EndpointConfig {
 /** Something that happened to a packet. */
 export type EndpointEvent =
   /** A packet of the other end arrived. The payload is the receiver's to keep. */
-  | { readonly type: 'packet'; readonly sequence: number; readonly payload: Uint8Array<ArrayBuffer> }
+  | {
+      readonly type: 'packet';
+      readonly sequence: number;
+      readonly payload: Uint8Array<ArrayBuffer>;
+    }
   /** A packet of ours arrived at the other end. */
   | { readonly type: 'acked'; readonly sequence: number }
   /** A packet of ours has most likely not arrived. An `acked` may still follow when it was only late. */

@@ -3,12 +3,7 @@ import { LoadError } from './errors.js';
 
 /** Where the module can come from. */
 export type WasmSource =
-  | string
-  | URL
-  | Response
-  | PromiseLike<Response>
-  | BufferSource
-  | WebAssembly.Module;
+  string | URL | Response | PromiseLike<Response> | BufferSource | WebAssembly.Module;
 
 /** Options of {@link loadCore}. */
 export interface LoadOptions {

@@ -47,7 +47,10 @@ export class WebSocketTransport extends BaseTransport {
    * @param url address of the relay: `ws:`, `wss:`, or `http:` and `https:`, which mean the same
    * @throws {@link TransportError} that says at which stage it failed; the reason of an aborted signal.
    */
-  static async connect(url: string | URL, options: WebSocketOptions = {}): Promise<WebSocketTransport> {
+  static async connect(
+    url: string | URL,
+    options: WebSocketOptions = {},
+  ): Promise<WebSocketTransport> {
     const { signal, timeout = 10 } = options;
     signal?.throwIfAborted();
     const Socket = options.WebSocket ?? globalThis.WebSocket;
