@@ -24,6 +24,25 @@ const char *cw_error_string(enum cw_error error)
         return "max_reassemblies must be from 1 to 64";
     case CW_ERROR_CONFIG_TIME:
         return "a time or a smoothing factor is not a number or out of its range";
+    case CW_ERROR_CONFIG_POOL:
+        return "a message pool needs a schema and a capacity from 1 to 65536 messages";
+    case CW_ERROR_SCHEMA_TYPES:
+        return "a schema has 1 to 65536 message types, each with a name and either fields or a "
+               "function";
+    case CW_ERROR_SCHEMA_FIELD:
+        return "a field has no name, an unknown kind, or limits that its kind does not allow";
+    case CW_ERROR_SCHEMA_SIZE:
+        return "a message's struct is larger than CW_MESSAGE_MAX_SIZE or not as large as its "
+               "fields "
+               "make it";
+    case CW_ERROR_SCHEMA_BYTES:
+        return "the bytes are not an encoded schema";
+    case CW_ERROR_MESSAGE_TYPE:
+        return "the schema has no message type of that number";
+    case CW_ERROR_MESSAGE_VALUE:
+        return "a value of the message is out of its range; cw_message_check tells which field";
+    case CW_ERROR_POOL_EMPTY:
+        return "all messages of the pool are in use; release some or raise its capacity";
     case CW_ERROR_PACKET_TOO_LARGE:
         return "the packet is longer than max_packet_size; send less or raise max_packet_size on "
                "both ends";

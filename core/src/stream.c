@@ -72,10 +72,10 @@ bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, floa
 {
     const float delta = max - min;
     float steps = delta / resolution;
-    if (!(delta > 0) || !(resolution > 0) || !isfinite(delta)) {
-        assert(!"a compressed float needs finite limits, min < max and resolution > 0");
+    const bool usable = delta > 0 && resolution > 0 && isfinite(delta);
+    assert(usable);
+    if (!usable)
         return cw_stream_fail(stream);
-    }
     /* the largest float below 2^32 */
     steps = steps > 1 ? ceilf(steps < 4294967040.0f ? steps : 4294967040.0f) : 1;
     uint32_t step = 0;

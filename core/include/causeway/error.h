@@ -19,6 +19,16 @@ enum cw_error {
     CW_ERROR_CONFIG_MAX_FRAGMENTS,
     CW_ERROR_CONFIG_REASSEMBLIES,
     CW_ERROR_CONFIG_TIME,
+    CW_ERROR_CONFIG_POOL,
+
+    /* message types that cannot work, messages that cannot be made */
+    CW_ERROR_SCHEMA_TYPES,
+    CW_ERROR_SCHEMA_FIELD,
+    CW_ERROR_SCHEMA_SIZE,
+    CW_ERROR_SCHEMA_BYTES,
+    CW_ERROR_MESSAGE_TYPE,
+    CW_ERROR_MESSAGE_VALUE,
+    CW_ERROR_POOL_EMPTY,
 
     /* calls that cannot be carried out now */
     CW_ERROR_PACKET_TOO_LARGE,

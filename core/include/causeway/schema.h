@@ -1,0 +1,191 @@
+/* The types of messages that two peers exchange, each a table of fields.
+
+   In C one declaration makes a struct and its table:
+
+       #define MOVE_FIELDS(FIELD)                            \
+           FIELD(direction, CW_INT(0, 7))                    \
+           FIELD(jump, CW_BOOL)                              \
+           FIELD(name, CW_STRING(32))                        \
+           FIELD(path, CW_ARRAY(CW_INT(-100, 100), 16))      \
+           FIELD(target, CW_OPTIONAL(CW_BITS(12)))
+       CW_MESSAGE(move, MOVE_FIELDS)
+
+   that is, `struct move` and `static const struct cw_message_type move_type`. A program may also
+   fill in tables at run time, or give a function made with CW_SERIALIZE in place of a table. All
+   types together are a schema; a type's index in it is its number on the wire. */
+#ifndef CAUSEWAY_SCHEMA_H
+#define CAUSEWAY_SCHEMA_H
+
+#include "causeway/allocator.h"
+#include "causeway/error.h"
+#include "causeway/stream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a field holds, and the member that holds it. */
+enum cw_kind {
+    CW_KIND_BOOL,             /* bool */
+    CW_KIND_INT,              /* int32_t */
+    CW_KIND_UINT,             /* uint32_t */
+    CW_KIND_INT_64,           /* int64_t */
+    CW_KIND_UINT_64,          /* uint64_t */
+    CW_KIND_FLOAT,            /* float */
+    CW_KIND_DOUBLE,           /* double */
+    CW_KIND_COMPRESSED_FLOAT, /* float */
+    CW_KIND_BYTES,            /* struct { uint32_t size; uint8_t data[max]; } */
+    CW_KIND_STRING,           /* char[max + 1], UTF-8 and a NUL */
+    CW_KIND_COUNT
+};
+
+struct cw_field {
+    const char *name;
+    enum cw_kind kind;
+    /* The member is struct { bool present; value; }, and value is on the wire only when present. */
+    bool optional;
+    /* Not 0: the member is struct { uint32_t count; items[array]; } with at most that many items
+       on the wire. A field is not both optional and an array. */
+    uint32_t array;
+    /* The limits of the four kinds of integers, of signed ones as (uint64_t)(int64_t)limit; max is
+       also the most bytes of CW_KIND_BYTES and CW_KIND_STRING. */
+    uint64_t min, max;
+    /* Those of CW_KIND_COMPRESSED_FLOAT: see cw_stream_compressed_float. */
+    float float_min, float_max, resolution;
+    /* Where the member is in the struct. cw_schema_create ignores it and fills it in. */
+    uint32_t offset;
+};
+
+struct cw_message_type {
+    const char *name;
+    const struct cw_field *fields; /* NULL when there are none */
+    uint32_t field_count;
+    /* sizeof the struct. 0: as large as the fields make it. */
+    uint32_t size;
+    cw_serialize *serialize; /* instead of fields, or NULL */
+};
+
+/* An unchanging set of types. */
+struct cw_schema;
+
+struct cw_schema_config {
+    const struct cw_message_type *types; /* copied, with fields and names */
+    uint32_t count;                      /* 1 to 65536 */
+    struct cw_allocator allocator;
+};
+
+/* No index of a field. */
+#define CW_FIELD_NONE UINT32_MAX
+
+/* The most bytes that the struct of a message may have. */
+#define CW_MESSAGE_MAX_SIZE (1 << 20)
+
+/* Errors: CW_ERROR_SCHEMA_TYPES, CW_ERROR_SCHEMA_FIELD, CW_ERROR_SCHEMA_SIZE, CW_ERROR_NO_MEMORY;
+ *out is then NULL. */
+enum cw_error cw_schema_create(struct cw_schema **out, const struct cw_schema_config *config);
+void cw_schema_destroy(struct cw_schema *schema);
+
+/* The bytes that cw_schema_create allocates, 0 when it would refuse the config. */
+size_t cw_schema_memory(const struct cw_schema_config *config);
+
+/* How many types there are. */
+uint32_t cw_schema_count(const struct cw_schema *schema);
+
+/* A type with the size of its struct and the offsets of its fields filled in; NULL when type is not
+   below the count. It lives as long as the schema. */
+const struct cw_message_type *cw_schema_type(const struct cw_schema *schema, uint32_t type);
+
+/* The size of the largest struct, in bytes. */
+size_t cw_schema_message_size(const struct cw_schema *schema);
+
+/* Writes, reads or measures the body of a message. message is the type's struct; to read into, it
+   was set to zero before. False as for every function of a stream, and when there is no such
+   type. */
+bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
+                         void *message);
+
+/* The index of the first field with a value that cannot be sent (out of range, not a number in a
+   compressed float, too long, not UTF-8), CW_FIELD_NONE when there is none. For a type with a
+   function of its own the index is 0 when the function refuses to measure the message. */
+uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const void *message);
+
+/* The kinds for CW_MESSAGE. Each is a list: shape of the member, its type, its extent, optional,
+   array, then kind and limits as in struct cw_field. */
+#define CW_PLAIN(type, kind, min, max)                                                             \
+    value, type, 0, false, 0, kind, (uint64_t)(min), (uint64_t)(max), 0, 0, 0
+#define CW_BOOL              CW_PLAIN(bool, CW_KIND_BOOL, 0, 1)
+#define CW_INT(min, max)     CW_PLAIN(int32_t, CW_KIND_INT, (int64_t)(min), (int64_t)(max))
+#define CW_UINT(min, max)    CW_PLAIN(uint32_t, CW_KIND_UINT, min, max)
+#define CW_INT_64(min, max)  CW_PLAIN(int64_t, CW_KIND_INT_64, (int64_t)(min), (int64_t)(max))
+#define CW_UINT_64(min, max) CW_PLAIN(uint64_t, CW_KIND_UINT_64, min, max)
+#define CW_BITS(bits)        CW_PLAIN(uint32_t, CW_KIND_UINT, 0, UINT32_MAX >> (32 - (bits)))
+#define CW_BITS_64(bits)     CW_PLAIN(uint64_t, CW_KIND_UINT_64, 0, UINT64_MAX >> (64 - (bits)))
+#define CW_FLOAT             CW_PLAIN(float, CW_KIND_FLOAT, 0, 0)
+#define CW_DOUBLE            CW_PLAIN(double, CW_KIND_DOUBLE, 0, 0)
+#define CW_COMPRESSED_FLOAT(min, max, resolution)                                                  \
+    value, float, 0, false, 0, CW_KIND_COMPRESSED_FLOAT, 0, 0, min, max, resolution
+#define CW_BYTES(most)  bytes, uint8_t, most, false, 0, CW_KIND_BYTES, 0, most, 0, 0, 0
+#define CW_STRING(most) string, char, most, false, 0, CW_KIND_STRING, 0, most, 0, 0, 0
+/* CW_ARRAY(kind, most) and CW_OPTIONAL(kind) */
+#define CW_ARRAY(...)    CW_ARRAY_OF(__VA_ARGS__)
+#define CW_OPTIONAL(...) CW_OPTIONAL_OF(__VA_ARGS__)
+
+#define CW_ARRAY_OF(shape, type, extent, optional, array, kind, min, max, low, high, step, most)   \
+    array_of_##shape, type, extent, optional, most, kind, min, max, low, high, step
+#define CW_OPTIONAL_OF(shape, type, extent, optional, array, kind, min, max, low, high, step)      \
+    optional_##shape, type, extent, true, array, kind, min, max, low, high, step
+
+#define CW_DECLARE_value(name, type, extent, most)  type name;
+#define CW_DECLARE_string(name, type, extent, most) type name[(extent) + 1];
+#define CW_DECLARE_bytes(name, type, extent, most)                                                 \
+    struct {                                                                                       \
+        uint32_t size;                                                                             \
+        type data[extent];                                                                         \
+    } name;
+#define CW_DECLARE_LIST(member, most)                                                              \
+    struct {                                                                                       \
+        uint32_t count;                                                                            \
+        member                                                                                     \
+    }
+#define CW_DECLARE_array_of_value(name, type, extent, most)                                        \
+    CW_DECLARE_LIST(CW_DECLARE_value(items[most], type, extent, most), most) name;
+#define CW_DECLARE_array_of_string(name, type, extent, most)                                       \
+    CW_DECLARE_LIST(CW_DECLARE_string(items[most], type, extent, most), most) name;
+#define CW_DECLARE_array_of_bytes(name, type, extent, most)                                        \
+    CW_DECLARE_LIST(CW_DECLARE_bytes(items[most], type, extent, most), most) name;
+#define CW_DECLARE_MAYBE(member)                                                                   \
+    struct {                                                                                       \
+        bool present;                                                                              \
+        member                                                                                     \
+    }
+#define CW_DECLARE_optional_value(name, type, extent, most)                                        \
+    CW_DECLARE_MAYBE(CW_DECLARE_value(value, type, extent, most)) name;
+#define CW_DECLARE_optional_string(name, type, extent, most)                                       \
+    CW_DECLARE_MAYBE(CW_DECLARE_string(value, type, extent, most)) name;
+#define CW_DECLARE_optional_bytes(name, type, extent, most)                                        \
+    CW_DECLARE_MAYBE(CW_DECLARE_bytes(value, type, extent, most)) name;
+
+#define CW_FIELD_MEMBER(name, ...) CW_FIELD_MEMBER_OF(name, __VA_ARGS__)
+#define CW_FIELD_MEMBER_OF(name, shape, type, extent, optional, array, ...)                        \
+    CW_DECLARE_##shape(name, type, extent, array)
+#define CW_FIELD_ENTRY(name, ...) CW_FIELD_ENTRY_OF(name, __VA_ARGS__)
+#define CW_FIELD_ENTRY_OF(name, shape, type, extent, optional, array, kind, min, max, low, high,   \
+                          step)                                                                    \
+    {#name, kind, optional, array, min, max, low, high, step, 0},
+
+/* See the top of this file. FIELDS must have at least one field; a type without any is
+   `{.name = "ping"}`. */
+#define CW_MESSAGE(message, FIELDS)                                                                \
+    struct message {                                                                               \
+        FIELDS(CW_FIELD_MEMBER)                                                                    \
+    };                                                                                             \
+    static const struct cw_field message##_fields[] = {FIELDS(CW_FIELD_ENTRY)};                    \
+    static const struct cw_message_type message##_type = {                                         \
+        #message, message##_fields, sizeof message##_fields / sizeof message##_fields[0],          \
+        sizeof(struct message), NULL};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

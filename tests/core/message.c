@@ -1,0 +1,273 @@
+/* Messages: pool, references, blocks. */
+#include "causeway/message.h"
+
+#include "unit.h"
+
+#include <stdlib.h>
+
+#define MOVE_FIELDS(FIELD)                                                                         \
+    FIELD(direction, CW_INT(0, 7))                                                                 \
+    FIELD(name, CW_STRING(32))
+CW_MESSAGE(move, MOVE_FIELDS)
+
+struct fixture {
+    struct cw_schema *schema;
+    struct cw_message_pool *pool;
+};
+
+static int set_up(void **state)
+{
+    const struct cw_message_type types[] = {{.name = "ping"}, move_type};
+    const struct cw_schema_config schema = {.types = types, .count = 2};
+    struct fixture *fixture = malloc(sizeof *fixture);
+    assert_int_equal(cw_schema_create(&fixture->schema, &schema), CW_OK);
+    struct cw_message_pool_config config = cw_message_pool_config_default();
+    config.schema = fixture->schema;
+    config.capacity = 3;
+    assert_int_equal(cw_message_pool_create(&fixture->pool, &config), CW_OK);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(cw_message_pool_used(fixture->pool), 0);
+    cw_message_pool_destroy(fixture->pool);
+    cw_schema_destroy(fixture->schema);
+    free(fixture);
+    return 0;
+}
+
+static struct cw_message *make_move(struct fixture *fixture)
+{
+    struct cw_message *message;
+    assert_int_equal(cw_message_create(&message, fixture->pool, 1), CW_OK);
+    return message;
+}
+
+static void test_an_empty_pool_is_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cw_message *messages[3], *more;
+    for (int i = 0; i < 3; i++)
+        messages[i] = make_move(fixture);
+    assert_int_equal(cw_message_create(&more, fixture->pool, 1), CW_ERROR_POOL_EMPTY);
+    assert_null(more);
+    cw_message_release(messages[1]);
+    assert_int_equal(cw_message_create(&more, fixture->pool, 0), CW_OK);
+    assert_int_equal(cw_message_pool_used(fixture->pool), 3);
+    cw_message_release(more);
+    cw_message_release(messages[0]);
+    cw_message_release(messages[2]);
+}
+
+static void test_a_type_that_does_not_exist_is_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cw_message *message;
+    assert_int_equal(cw_message_create(&message, fixture->pool, 2), CW_ERROR_MESSAGE_TYPE);
+    assert_null(message);
+    assert_int_equal(cw_message_create(&message, fixture->pool, UINT32_MAX), CW_ERROR_MESSAGE_TYPE);
+}
+
+static void test_the_last_reference_gives_the_message_back(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cw_message *message = make_move(fixture);
+    cw_message_acquire(message);
+    cw_message_release(message);
+    assert_int_equal(cw_message_pool_used(fixture->pool), 1);
+    cw_message_release(message);
+    assert_int_equal(cw_message_pool_used(fixture->pool), 0);
+    cw_message_release(NULL);
+}
+
+static void test_a_message_starts_as_zeros(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cw_message *message = make_move(fixture);
+    memset(message->data, 0xff, sizeof(struct move));
+    message->id = 7;
+    cw_message_release(message);
+    message = make_move(fixture);
+    const struct move nothing = {0};
+    assert_memory_equal(message->data, &nothing, sizeof nothing);
+    assert_int_equal(message->type, 1);
+    assert_int_equal(message->id, 0);
+    assert_int_equal(message->references, 1);
+    assert_null(message->block);
+    cw_message_release(message);
+}
+
+static void test_messages_do_not_share_memory(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cw_message *messages[3];
+    for (int i = 0; i < 3; i++) {
+        messages[i] = make_move(fixture);
+        memset(messages[i]->data, i + 1, sizeof(struct move));
+    }
+    for (int i = 0; i < 3; i++) {
+        const char *bytes = messages[i]->data;
+        for (size_t j = 0; j < sizeof(struct move); j++)
+            assert_int_equal(bytes[j], i + 1);
+        cw_message_release(messages[i]);
+    }
+}
+
+struct released {
+    int times;
+    uint8_t *block;
+    size_t size;
+};
+
+static void note_release(void *context, uint8_t *block, size_t size)
+{
+    struct released *released = context;
+    released->times++;
+    released->block = block;
+    released->size = size;
+}
+
+static void test_a_block_goes_with_the_last_reference(void **state)
+{
+    struct fixture *fixture = *state;
+    uint8_t block[100];
+    struct released released = {0};
+    struct cw_message *message = make_move(fixture);
+    cw_message_attach(message, block, sizeof block, note_release, &released);
+    assert_ptr_equal(message->block, block);
+    assert_int_equal(message->block_size, 100);
+    cw_message_acquire(message);
+    cw_message_release(message);
+    assert_int_equal(released.times, 0);
+    cw_message_release(message);
+    assert_int_equal(released.times, 1);
+    assert_ptr_equal(released.block, block);
+    assert_int_equal(released.size, 100);
+}
+
+static void test_another_block_takes_the_place_of_the_first(void **state)
+{
+    struct fixture *fixture = *state;
+    uint8_t first[1], second[2];
+    struct released released = {0};
+    struct cw_message *message = make_move(fixture);
+    cw_message_attach(message, first, 1, note_release, &released);
+    cw_message_attach(message, second, 2, note_release, &released);
+    assert_ptr_equal(released.block, first);
+    cw_message_release(message);
+    assert_int_equal(released.times, 2);
+    assert_ptr_equal(released.block, second);
+}
+
+static void test_a_body_is_written_measured_and_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cw_message *sent = make_move(fixture), *received = make_move(fixture);
+    struct move *move = sent->data;
+    move->direction = 5;
+    strcpy(move->name, "alice");
+    uint8_t buffer[64];
+    struct cw_stream writer = cw_stream_writer(buffer, sizeof buffer);
+    assert_true(cw_message_serialize(&writer, sent));
+    size_t bits;
+    assert_true(cw_message_measure(sent, &bits));
+    assert_true(bits >= cw_stream_position(&writer));
+    struct cw_stream reader = cw_stream_reader(buffer, cw_stream_flush(&writer));
+    assert_true(cw_message_serialize(&reader, received));
+    assert_int_equal(((struct move *)received->data)->direction, 5);
+    assert_string_equal(((struct move *)received->data)->name, "alice");
+    cw_message_release(sent);
+    cw_message_release(received);
+}
+
+static void test_a_value_out_of_range_is_named(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cw_message *message = make_move(fixture);
+    struct move *move = message->data;
+    size_t bits = 1;
+    assert_int_equal(cw_message_check(message), CW_FIELD_NONE);
+    move->name[0] = (char)0xff;
+    assert_int_equal(cw_message_check(message), 1);
+    move->direction = 8;
+    assert_int_equal(cw_message_check(message), 0);
+    assert_false(cw_message_measure(message, &bits));
+    assert_int_equal(bits, 0);
+    cw_message_release(message);
+}
+
+static void test_a_pool_needs_a_schema_and_a_capacity(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cw_message_pool *pool;
+    struct cw_message_pool_config config = cw_message_pool_config_default();
+    assert_int_equal(cw_message_pool_create(&pool, &config), CW_ERROR_CONFIG_POOL);
+    assert_null(pool);
+    assert_int_equal(cw_message_pool_memory(&config), 0);
+    config.schema = fixture->schema;
+    assert_true(cw_message_pool_memory(&config) > 1024 * sizeof(struct move));
+    config.capacity = 0;
+    assert_int_equal(cw_message_pool_create(&pool, &config), CW_ERROR_CONFIG_POOL);
+    config.capacity = 65537;
+    assert_int_equal(cw_message_pool_create(&pool, &config), CW_ERROR_CONFIG_POOL);
+    assert_int_equal(cw_message_pool_create(&pool, NULL), CW_ERROR_CONFIG_POOL);
+}
+
+struct counted {
+    size_t allocated, released;
+    bool refuse;
+};
+
+static void *count_allocate(void *context, size_t size)
+{
+    struct counted *counted = context;
+    counted->allocated += size;
+    return counted->refuse ? NULL : malloc(size);
+}
+
+static void count_release(void *context, void *memory, size_t size)
+{
+    struct counted *counted = context;
+    counted->released += size;
+    free(memory);
+}
+
+static void test_a_pool_takes_the_memory_that_it_tells(void **state)
+{
+    struct fixture *fixture = *state;
+    struct counted counted = {0};
+    struct cw_message_pool *pool;
+    struct cw_message_pool_config config = {.schema = fixture->schema,
+                                            .capacity = 5,
+                                            .allocator = {count_allocate, count_release, &counted}};
+    assert_int_equal(cw_message_pool_create(&pool, &config), CW_OK);
+    assert_int_equal(counted.allocated, cw_message_pool_memory(&config));
+    cw_message_pool_destroy(pool);
+    assert_int_equal(counted.released, counted.allocated);
+    counted.refuse = true;
+    assert_int_equal(cw_message_pool_create(&pool, &config), CW_ERROR_NO_MEMORY);
+    assert_null(pool);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_an_empty_pool_is_an_error),
+        TEST(test_a_type_that_does_not_exist_is_an_error),
+        TEST(test_the_last_reference_gives_the_message_back),
+        TEST(test_a_message_starts_as_zeros),
+        TEST(test_messages_do_not_share_memory),
+        TEST(test_a_block_goes_with_the_last_reference),
+        TEST(test_another_block_takes_the_place_of_the_first),
+        TEST(test_a_body_is_written_measured_and_read),
+        TEST(test_a_value_out_of_range_is_named),
+        TEST(test_a_pool_needs_a_schema_and_a_capacity),
+        TEST(test_a_pool_takes_the_memory_that_it_tells),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
