@@ -2,7 +2,7 @@
    each to the other. Run under callgrind with two counts, the difference is the cost of a tick.
      core_packet packets ROUNDS    send, transmit, receive, next and acks
      core_packet updates ROUNDS    the same with ten more updates per tick and endpoint
-     core_packet memory            bytes of an endpoint with the default configuration */
+     core_packet                   what tests/bench/run wants to know */
 #include "causeway/endpoint.h"
 
 #include <stdio.h>
@@ -28,13 +28,12 @@ static void pass(struct cw_endpoint *from, struct cw_endpoint *to, double now)
 int main(int argc, char **argv)
 {
     const struct cw_endpoint_config config = cw_endpoint_config_default();
-    if (argc == 2 && strcmp(argv[1], "memory") == 0) {
-        printf("%zu\n", cw_endpoint_memory(&config));
-        return 0;
-    }
     if (argc != 3) {
-        fprintf(stderr, "usage: core_packet packets|updates ROUNDS, or core_packet memory\n");
-        return 2;
+        /* A round is two packets; ten more updates at each of two endpoints are twenty. */
+        printf("count packet_64_instructions 10000: packets 10000 - packets 5000\n");
+        printf("count update_instructions 100000: updates 5000 - packets 5000\n");
+        printf("endpoint_bytes %zu bytes\n", cw_endpoint_memory(&config));
+        return 0;
     }
     const int updates = strcmp(argv[1], "updates") == 0 ? 11 : 1;
     const long rounds = atol(argv[2]);
