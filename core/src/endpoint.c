@@ -65,7 +65,7 @@ static bool window_is_valid(uint32_t window)
     return window >= CW_ACKS_PER_HEADER && window <= 32768 && (window & (window - 1)) == 0;
 }
 
-static enum cw_error check_config(const struct cw_endpoint_config *config)
+enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
 {
     const uint32_t largest =
         MAX_DATAGRAM_PAYLOAD - CW_FRAGMENT_HEADER_SIZE - CW_PACKET_HEADER_MAX_SIZE;
@@ -144,7 +144,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
 size_t cw_endpoint_memory(const struct cw_endpoint_config *config)
 {
     struct cw_arena arena = {0};
-    if (check_config(config) != CW_OK)
+    if (cw_endpoint_config_check(config) != CW_OK)
         return 0;
     (void)lay_out(&arena, config, NULL);
     return arena.used;
@@ -153,7 +153,7 @@ size_t cw_endpoint_memory(const struct cw_endpoint_config *config)
 enum cw_error cw_endpoint_create(struct cw_endpoint **endpoint,
                                  const struct cw_endpoint_config *config)
 {
-    enum cw_error error = check_config(config);
+    enum cw_error error = cw_endpoint_config_check(config);
     if (error != CW_OK)
         return error;
     struct cw_arena arena = {.size = cw_endpoint_memory(config)};

@@ -186,9 +186,10 @@ static enum cw_error lay_out_type(struct type *type, struct cw_arena *arena,
             fields[i].name = field_name;
     }
     if (type)
-        *type = (struct type){.public = {name, fields, from->field_count, *size, from->serialize},
-                              .fields = fields,
-                              .steps = steps};
+        *type = (struct type){
+            .public = {name, fields, from->field_count, *size, from->serialize, from->block},
+            .fields = fields,
+            .steps = steps};
     return CW_OK;
 }
 

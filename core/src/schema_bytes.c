@@ -81,6 +81,7 @@ static void put_schema(struct sink *sink, const struct cw_schema *schema)
     for (uint32_t i = 0; i < cw_schema_count(schema); ++i) {
         const struct cw_message_type *const type = cw_schema_type(schema, i);
         put_name(sink, type->name);
+        put(sink, type->block, 1);
         put(sink, type->serialize ? NO_FIELDS : type->field_count, 4);
         for (uint32_t j = 0; j < type->field_count; ++j)
             put_field(sink, &type->fields[j]);
@@ -188,10 +189,14 @@ static uint32_t get_schema(struct source *source, uint32_t *count, struct cw_mes
     *count = (uint32_t)get(source, 4);
     for (uint32_t i = 0; i < *count && !source->failed; ++i) {
         const char *const name = get_name(source);
+        const uint64_t block = get(source, 1);
         const uint32_t field_count = (uint32_t)get(source, 4);
+        source->failed |= block > 1;
         if (types)
-            types[i] = (struct cw_message_type){
-                .name = name, .fields = fields + total, .field_count = field_count};
+            types[i] = (struct cw_message_type){.name = name,
+                                                .fields = fields + total,
+                                                .field_count = field_count,
+                                                .block = block == 1};
         for (uint32_t j = 0; j < field_count && !source->failed; ++j, ++total) {
             const struct cw_field field = get_field(source);
             if (fields)

@@ -229,9 +229,8 @@ CW_INLINE bool cw_bit_reader_align(struct cw_bit_reader *reader)
     return !reader->failed;
 }
 
-/* Aligns, then reads count bytes as they are. False when there are fewer; bytes is then
-   untouched. */
-CW_INLINE bool cw_bit_reader_bytes(struct cw_bit_reader *reader, uint8_t *bytes, size_t count)
+/* Aligns; false when fewer than count bytes follow. */
+CW_INLINE bool cw_bit_reader_bytes_ahead(struct cw_bit_reader *reader, size_t count)
 {
     if (!cw_bit_reader_align(reader))
         return false;
@@ -240,8 +239,29 @@ CW_INLINE bool cw_bit_reader_bytes(struct cw_bit_reader *reader, uint8_t *bytes,
     reader->available = 0;
     if (count > (size_t)(reader->last + 4 - reader->position))
         return cw_bit_reader_fail(reader);
+    return true;
+}
+
+/* Aligns, then reads count bytes as they are. False when there are fewer; bytes is then
+   untouched. */
+CW_INLINE bool cw_bit_reader_bytes(struct cw_bit_reader *reader, uint8_t *bytes, size_t count)
+{
+    if (!cw_bit_reader_bytes_ahead(reader, count))
+        return false;
     if (count > 0)
         memcpy(bytes, reader->data + reader->position, count);
+    reader->position += (ptrdiff_t)count;
+    return true;
+}
+
+/* As cw_bit_reader_bytes, but gives the address of the bytes where they are: in the buffer that is
+   being read. */
+CW_INLINE bool cw_bit_reader_borrow(struct cw_bit_reader *reader, const uint8_t **bytes,
+                                    size_t count)
+{
+    if (!cw_bit_reader_bytes_ahead(reader, count))
+        return false;
+    *bytes = reader->data + reader->position;
     reader->position += (ptrdiff_t)count;
     return true;
 }

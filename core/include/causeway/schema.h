@@ -63,6 +63,7 @@ struct cw_message_type {
     /* sizeof the struct. 0: as large as the fields make it. */
     uint32_t size;
     cw_serialize *serialize; /* instead of fields, or NULL */
+    bool block;              /* every message of this type carries a block, see cw_message_attach */
 };
 
 /* An unchanging set of types. */
@@ -175,14 +176,22 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
 
 /* See the top of this file. FIELDS must have at least one field; a type without any is
    `{.name = "ping"}`. */
-#define CW_MESSAGE(message, FIELDS)                                                                \
+#define CW_MESSAGE(message, FIELDS) CW_MESSAGE_OF(message, FIELDS, false)
+/* The same for a type whose messages carry a block. */
+#define CW_BLOCK_MESSAGE(message, FIELDS) CW_MESSAGE_OF(message, FIELDS, true)
+
+#define CW_MESSAGE_OF(message, FIELDS, block)                                                      \
     struct message {                                                                               \
         FIELDS(CW_FIELD_MEMBER)                                                                    \
     };                                                                                             \
     static const struct cw_field message##_fields[] = {FIELDS(CW_FIELD_ENTRY)};                    \
-    static const struct cw_message_type message##_type = {                                         \
-        #message, message##_fields, sizeof message##_fields / sizeof message##_fields[0],          \
-        sizeof(struct message), NULL};
+    static const struct cw_message_type message##_type = {#message,                                \
+                                                          message##_fields,                        \
+                                                          sizeof message##_fields /                \
+                                                              sizeof message##_fields[0],          \
+                                                          sizeof(struct message),                  \
+                                                          NULL,                                    \
+                                                          block};
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,11 @@
 /* A schema as bytes: what the browser hands to the core, and what a fingerprint is made of.
 
    Integers are little-endian. u8 1 (the version of this form), u32 number of types; per type its
-   name and a NUL, u32 number of fields (2^32 - 1: none, the type has a function of its own); per
-   field its name and a NUL, u8 kind as in enum cw_kind, u8 optional (0 or 1), u32 array, and the
-   limits: u64 min and u64 max of integers, u32 max of bytes and strings, three u32 with the bits of
-   float_min, float_max and resolution of compressed floats, nothing for the others. */
+   name and a NUL, u8 whether it is a block type (0 or 1), u32 number of fields (2^32 - 1: none, the
+   type has a function of its own); per field its name and a NUL, u8 kind as in enum cw_kind, u8
+   optional (0 or 1), u32 array, and the limits: u64 min and u64 max of integers, u32 max of bytes
+   and strings, three u32 with the bits of float_min, float_max and resolution of compressed floats,
+   nothing for the others. */
 #ifndef CAUSEWAY_SCHEMA_BYTES_H
 #define CAUSEWAY_SCHEMA_BYTES_H
 
