@@ -27,11 +27,11 @@ const arrival = (transport) =>
     transport.ondatagram = resolve;
   });
 
-const rejectsAt = (stage, promise, message = /./) =>
+const rejectsAt = (stage, promise, timedOut = false) =>
   assert.rejects(promise, (error) => {
     assert.ok(error instanceof TransportError, String(error));
     assert.equal(error.stage, stage);
-    assert.match(error.message, message);
+    assert.equal(error.timedOut, timedOut);
     return true;
   });
 
@@ -97,7 +97,7 @@ test('the end of the relay is told with its close code', async () => {
 test('nobody listening fails in the handshake', async () => {
   const short = await startRelay(udp.port);
   await short.stop();
-  await rejectsAt('handshake', WebSocketTransport.connect(short.url, options), /:\d+\//);
+  await rejectsAt('handshake', WebSocketTransport.connect(short.url, options));
 });
 
 test('an address that is none fails in the setup', async () => {
@@ -106,7 +106,7 @@ test('an address that is none fails in the setup', async () => {
 });
 
 test('without a WebSocket it says so', { skip: 'WebSocket' in globalThis }, () =>
-  rejectsAt('setup', WebSocketTransport.connect(relay.url), /pass one/),
+  rejectsAt('setup', WebSocketTransport.connect(relay.url)),
 );
 
 /** A server of our own, for what the relay does not do. */
@@ -134,7 +134,8 @@ test('a server with another protocol fails in the handshake', () =>
 test('a server that does not answer fails in time', () =>
   withServer(
     (http) => http.on('upgrade', () => {}),
-    (url) => rejectsAt('timeout', WebSocketTransport.connect(url, { ...options, timeout: 0.05 })),
+    (url) =>
+      rejectsAt('handshake', WebSocketTransport.connect(url, { ...options, timeout: 0.05 }), true),
   ));
 
 test('an aborted signal ends the attempt with its reason', () =>

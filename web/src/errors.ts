@@ -52,20 +52,49 @@ export class DestroyedError extends CausewayError {
   }
 }
 
-/** How far a transport came before it failed. */
-export type TransportStage = 'setup' | 'handshake' | 'timeout' | 'open';
+/**
+ * Where a transport failed: before anything was sent (`setup`), in the WebSocket's handshake, in the
+ * exchange of WebRTC's descriptions (`signalling`), in the search for a path (`ice`), in the encryption
+ * (`dtls`), or while the data channel opened (`channel`).
+ */
+export type TransportStage = 'setup' | 'handshake' | 'signalling' | 'ice' | 'dtls' | 'channel';
 
-/** A transport could not be opened, or broke. */
+/** A transport could not be opened. */
 export class TransportError extends CausewayError {
   /** How far it came. */
   readonly stage: TransportStage;
+  /** Whether it is the time allowed that was over. */
+  readonly timedOut: boolean;
 
-  constructor(stage: TransportStage, message: string, options?: ErrorOptions) {
-    super(`TRANSPORT_${stage.toUpperCase()}`, message, options);
+  constructor(
+    stage: TransportStage,
+    message: string,
+    options: ErrorOptions & { readonly timedOut?: boolean } = {},
+  ) {
+    super('TRANSPORT', message, options);
     this.stage = stage;
+    this.timedOut = options.timedOut ?? false;
   }
 
   static {
     this.prototype.name = 'TransportError';
+  }
+}
+
+/** None of the transports could be opened. */
+export class ConnectError extends CausewayError {
+  /** What each of them failed of, in the order in which they were tried. */
+  readonly errors: readonly unknown[];
+
+  constructor(errors: readonly unknown[]) {
+    super(
+      'CONNECT',
+      errors.map((error) => (error instanceof Error ? error.message : String(error))).join('; '),
+    );
+    this.errors = errors;
+  }
+
+  static {
+    this.prototype.name = 'ConnectError';
   }
 }

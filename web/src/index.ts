@@ -1,7 +1,14 @@
 export { Core, CoreObject } from './core.js';
 export { Endpoint } from './endpoint.js';
 export type { EndpointConfig, EndpointEvent, EndpointStats, ReceiveResult } from './endpoint.js';
-export { CausewayError, CoreError, DestroyedError, LoadError, TransportError } from './errors.js';
+export {
+  CausewayError,
+  ConnectError,
+  CoreError,
+  DestroyedError,
+  LoadError,
+  TransportError,
+} from './errors.js';
 export type { CoreErrorCode, TransportStage } from './errors.js';
 export { loadCore } from './loader.js';
 export type { LoadOptions, WasmSource } from './loader.js';
@@ -12,5 +19,9 @@ export type {
   TransportState,
   TransportStats,
 } from './transports/transport.js';
+export { openTransport } from './transports/race.js';
+export type { TransportOptions } from './transports/race.js';
+export { WebRtcTransport } from './transports/webrtc.js';
+export type { DataChannelLike, PeerConnectionLike, WebRtcOptions } from './transports/webrtc.js';
 export { WEBSOCKET_PROTOCOL, WebSocketTransport } from './transports/websocket.js';
 export type { WebSocketLike, WebSocketOptions } from './transports/websocket.js';

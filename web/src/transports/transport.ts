@@ -1,5 +1,5 @@
 /** The kinds of transport, as `Transport.kind` tells them. */
-export type TransportKind = 'websocket';
+export type TransportKind = 'webrtc' | 'websocket';
 
 /** The life of a transport. */
 export type TransportState = 'open' | 'closing' | 'closed';

@@ -72,18 +72,18 @@ export class WebSocketTransport extends BaseTransport {
     let abort: (() => void) | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
-        const fail = (stage: 'handshake' | 'timeout', what: string): void =>
-          reject(new TransportError(stage, `the relay at ${url} ${what}`));
+        const fail = (what: string, timedOut = false): void =>
+          reject(new TransportError('handshake', `the relay at ${url} ${what}`, { timedOut }));
         abort = () => reject(signal?.reason);
         signal?.addEventListener('abort', abort);
-        timer = setTimeout(fail, timeout * 1000, 'timeout', `did not answer in ${timeout} s`);
+        timer = setTimeout(fail, timeout * 1000, `did not answer in ${timeout} s`, true);
         socket.addEventListener('open', () =>
           socket.protocol === WEBSOCKET_PROTOCOL
             ? resolve()
-            : fail('handshake', `does not speak ${WEBSOCKET_PROTOCOL}`),
+            : fail(`does not speak ${WEBSOCKET_PROTOCOL}`),
         );
         void transport.closed.then(({ code, reason }) =>
-          fail('handshake', `refused the WebSocket (${[code, reason].filter(Boolean).join(' ')})`),
+          fail(`refused the WebSocket (${[code, reason].filter(Boolean).join(' ')})`),
         );
       });
     } catch (error) {

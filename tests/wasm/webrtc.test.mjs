@@ -1,0 +1,230 @@
+// The WebRTC transport against a peer of another stack in this process.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { after, beforeEach, test } from 'node:test';
+import {
+  ConnectError,
+  TransportError,
+  WebRtcTransport,
+  WebSocketTransport,
+  openTransport,
+  require,
+} from '../support/causeway.mjs';
+
+const { RTCPeerConnection } = require('@roamhq/wrtc');
+const { WebSocket, WebSocketServer } = require('ws');
+const options = { RTCPeerConnection, WebSocket };
+const bytes = (...values) => new Uint8Array(values);
+
+/** What the server does with an offer; a test may put something else here. */
+let answer;
+let peers;
+let deleted;
+
+const complete = async (peer) => {
+  if (peer.iceGatheringState !== 'complete')
+    await new Promise((resolve) => {
+      peer.onicegatheringstatechange = () => peer.iceGatheringState === 'complete' && resolve();
+    });
+};
+
+/** Sends back every datagram. */
+async function echo(offer, response) {
+  const peer = new RTCPeerConnection();
+  const channel = peer.createDataChannel('', {
+    negotiated: true,
+    id: 0,
+    ordered: false,
+    maxRetransmits: 0,
+  });
+  channel.binaryType = 'arraybuffer';
+  channel.onmessage = ({ data }) => channel.send(data);
+  peers.push(peer);
+  await peer.setRemoteDescription({ type: 'offer', sdp: offer });
+  await peer.setLocalDescription(await peer.createAnswer());
+  await complete(peer);
+  response.writeHead(201, { 'content-type': 'application/sdp', location: '/rtc/1' });
+  response.end(peer.localDescription.sdp);
+}
+
+const server = createServer(async (request, response) => {
+  if (request.method === 'DELETE') {
+    deleted.push(request.url);
+    response.writeHead(200).end();
+    return;
+  }
+  assert.equal(request.method, 'POST');
+  assert.equal(request.url, '/rtc');
+  assert.equal(request.headers['content-type'], 'application/sdp');
+  let offer = '';
+  for await (const chunk of request) offer += chunk;
+  await answer(offer, response);
+});
+const sockets = new WebSocketServer({ server });
+sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const url = `http://127.0.0.1:${server.address().port}/`;
+
+beforeEach(() => {
+  answer = echo;
+  peers = [];
+  deleted = [];
+});
+
+after(() => {
+  sockets.clients.forEach((client) => client.terminate());
+  server.closeAllConnections();
+  server.close();
+});
+
+const closePeers = () => peers.forEach((peer) => peer.close());
+
+const failsAt = (stage, promise, message = /./) =>
+  assert.rejects(promise, (error) => {
+    assert.ok(error instanceof TransportError, String(error));
+    assert.equal(error.stage, stage);
+    assert.match(error.message, message);
+    return true;
+  });
+
+const arrival = (transport) =>
+  new Promise((resolve) => {
+    transport.ondatagram = resolve;
+  });
+
+test('datagrams travel both ways, one in each message', async () => {
+  const transport = await WebRtcTransport.connect(url, options);
+  assert.equal(transport.kind, 'webrtc');
+  for (const size of [1, 64, 1100]) {
+    const datagram = Uint8Array.from({ length: size }, (_, i) => i * 5);
+    assert.equal(transport.send(datagram), true);
+    assert.deepEqual(await arrival(transport), datagram);
+  }
+  assert.throws(() => transport.send(new Uint8Array(1101)), RangeError);
+  assert.equal(transport.stats().datagramsReceived, 3);
+  transport.close();
+  assert.deepEqual(await transport.closed, { code: 1000, reason: '' });
+  assert.equal(transport.send(bytes(1)), false);
+  assert.deepEqual(deleted, []);
+  closePeers();
+});
+
+test('the end of the other side is told', async () => {
+  const transport = await WebRtcTransport.connect(url, options);
+  closePeers();
+  assert.equal((await transport.closed).code, 1006);
+  assert.equal(transport.state, 'closed');
+});
+
+test('one turn of the event loop may send a burst, and no more', async () => {
+  const transport = await WebRtcTransport.connect(url, { ...options, maxBurst: 3000 });
+  const sent = Array.from({ length: 5 }, () => transport.send(new Uint8Array(1000).fill(1)));
+  assert.deepEqual(sent, [true, true, true, false, false]);
+  assert.equal(transport.stats().droppedBacklog, 2);
+  await arrival(transport);
+  assert.equal(transport.send(bytes(1)), true);
+  transport.close();
+  closePeers();
+});
+
+test('a relay without WebRTC fails in the signalling, at once', async () => {
+  answer = (_, response) => response.writeHead(404).end('no such thing');
+  await failsAt('signalling', WebRtcTransport.connect(url, options), /404 no such thing/);
+});
+
+test('a relay that is not there fails in the signalling', () =>
+  failsAt(
+    'signalling',
+    WebRtcTransport.connect('http://127.0.0.1:9/', options),
+    /cannot be reached/,
+  ));
+
+test('an answer that is none fails in the signalling', async () => {
+  answer = (_, response) => response.writeHead(201, { location: '/rtc/7' }).end('hello');
+  await failsAt('signalling', WebRtcTransport.connect(url, options), /no description/);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(deleted, ['/rtc/7']);
+});
+
+test('a path that does not carry UDP fails in the search for one', async () => {
+  answer = (offer, response) =>
+    echo(offer, {
+      writeHead: (...head) => response.writeHead(...head),
+      end: (sdp) => response.end(sdp.replace(/a=candidate.*\r\n/g, '')),
+    });
+  await assert.rejects(WebRtcTransport.connect(url, { ...options, timeout: 0.5 }), (error) => {
+    assert.equal(error.stage, 'ice');
+    assert.equal(error.timedOut, true);
+    return true;
+  });
+  closePeers();
+});
+
+test('an aborted signal ends the attempt with its reason', async () => {
+  answer = () => {};
+  const reason = new Error('changed my mind');
+  const controller = new AbortController();
+  const attempt = WebRtcTransport.connect(url, { ...options, signal: controller.signal });
+  setTimeout(() => controller.abort(reason), 20);
+  await assert.rejects(attempt, reason);
+});
+
+test('the best transport that opens wins, and is remembered', async () => {
+  const first = await openTransport(url, options);
+  assert.equal(first.kind, 'webrtc');
+  first.close();
+  closePeers();
+
+  answer = (_, response) => response.writeHead(404).end();
+  const second = await openTransport(url, options);
+  assert.equal(second.kind, 'websocket');
+  second.close();
+
+  answer = () => assert.fail('WebRTC was tried before the one that won');
+  const third = await openTransport(url, options);
+  assert.equal(third.kind, 'websocket');
+  third.close();
+});
+
+test('a transport that hangs does not hold up the next one', async () => {
+  answer = () => {};
+  const other = url.replace('127.0.0.1', 'localhost');
+  const begin = performance.now();
+  const transport = await openTransport(other, { ...options, stagger: 0.05 });
+  assert.equal(transport.kind, 'websocket');
+  assert.ok(performance.now() - begin < 2000);
+  transport.send(bytes(4));
+  assert.deepEqual(await arrival(transport), bytes(4));
+  transport.close();
+});
+
+test('when none opens, the error tells of each', async () => {
+  await assert.rejects(openTransport('http://127.0.0.1:9/', options), (error) => {
+    assert.ok(error instanceof ConnectError);
+    assert.deepEqual(
+      error.errors.map(({ stage }) => stage),
+      ['signalling', 'handshake'],
+    );
+    return true;
+  });
+});
+
+test("the choice of transports is the caller's", async () => {
+  const transport = await openTransport(url, { ...options, transports: ['websocket'] });
+  assert.ok(transport instanceof WebSocketTransport);
+  transport.close();
+  await failsAt('setup', openTransport(url, { ...options, transports: [] }));
+});
+
+test('an aborted signal ends the race', async () => {
+  answer = () => {};
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error('enough')), 20);
+  const signal = controller.signal;
+  await assert.rejects(
+    openTransport(url, { ...options, transports: ['webrtc'], signal }),
+    /enough/,
+  );
+});

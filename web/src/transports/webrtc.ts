@@ -1,0 +1,249 @@
+import { TransportError, type TransportStage } from '../errors.js';
+import { BaseTransport } from './base.js';
+
+/** What this transport needs of a data channel. */
+export interface DataChannelLike {
+  binaryType: string;
+  readonly bufferedAmount: number;
+  readonly readyState: string;
+  send(data: Uint8Array<ArrayBuffer>): void;
+  addEventListener(type: 'open' | 'close' | 'error', listener: () => void): void;
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+}
+
+/** What this transport needs of a peer connection: the browser's or, in Node, that of a package. */
+export interface PeerConnectionLike {
+  readonly iceConnectionState: string;
+  readonly connectionState: string;
+  createDataChannel(
+    label: string,
+    options: { negotiated: boolean; id: number; ordered: boolean; maxRetransmits: number },
+  ): DataChannelLike;
+  createOffer(): Promise<{ type: string; sdp?: string }>;
+  setLocalDescription(description: { type: 'offer'; sdp: string }): Promise<void>;
+  setRemoteDescription(description: { type: 'answer'; sdp: string }): Promise<void>;
+  addEventListener(
+    type: 'iceconnectionstatechange' | 'connectionstatechange',
+    listener: () => void,
+  ): void;
+  close(): void;
+}
+
+/** Options of {@link WebRtcTransport.connect}. */
+export interface WebRtcOptions {
+  /** Gives up connecting; the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Seconds to connect in. Default 10. */
+  readonly timeout?: number;
+  /**
+   * Longest datagram in bytes. Default 1100, which one packet of every path carries; longer ones are
+   * split, and lost when any part is.
+   */
+  readonly maxDatagramSize?: number;
+  /**
+   * Bytes that one turn of the event loop may send. Default 4400. What is sent after that waits for the
+   * data channel to be empty, or is dropped.
+   */
+  readonly maxBurst?: number;
+  /** The constructor to use instead of the global `RTCPeerConnection`, as in Node. */
+  readonly RTCPeerConnection?: new () => PeerConnectionLike;
+}
+
+/** Datagrams over an unordered, unreliable WebRTC data channel, one in each message. */
+export class WebRtcTransport extends BaseTransport {
+  readonly kind = 'webrtc';
+  readonly #peer: PeerConnectionLike;
+  readonly #channel: DataChannelLike;
+  readonly #maxBurst: number;
+  #burst = 0;
+
+  /**
+   * Connects to a relay: one HTTP request to its `/rtc`, then UDP.
+   * @param url address of the relay: `http:` or `https:`, or `ws:` and `wss:`, which mean the same
+   * @throws {@link TransportError} that says at which stage it failed; the reason of an aborted signal.
+   */
+  static async connect(url: string | URL, options: WebRtcOptions = {}): Promise<WebRtcTransport> {
+    const { timeout = 10 } = options;
+    options.signal?.throwIfAborted();
+    const PeerConnection = options.RTCPeerConnection ?? globalThis.RTCPeerConnection;
+    if (!PeerConnection)
+      throw new TransportError(
+        'setup',
+        'there is no RTCPeerConnection here; pass one in the options',
+      );
+    let address: URL;
+    try {
+      address = new URL('rtc', signallingBase(url));
+    } catch (error) {
+      throw new TransportError('setup', `${url} is no address of a relay`, { cause: error });
+    }
+
+    const peer = new PeerConnection() as PeerConnectionLike;
+    const attempt = new Attempt(peer, address);
+    // Aborted by the caller or by the clock, whichever is first; the clock's reason is made when needed.
+    const overtime = new AbortController();
+    const timer = setTimeout(() => overtime.abort(attempt.timeout(timeout)), timeout * 1000);
+    const signal = AbortSignal.any([overtime.signal, ...(options.signal ? [options.signal] : [])]);
+    try {
+      const channel = await attempt.open(signal);
+      return new WebRtcTransport(peer, channel, options);
+    } catch (error) {
+      attempt.cancel();
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private constructor(peer: PeerConnectionLike, channel: DataChannelLike, options: WebRtcOptions) {
+    super(options.maxDatagramSize ?? 1100);
+    this.#peer = peer;
+    this.#channel = channel;
+    this.#maxBurst = options.maxBurst ?? 4400;
+    channel.addEventListener('message', ({ data }) => this.arrived(data));
+    channel.addEventListener('close', () => this.#end());
+    peer.addEventListener('connectionstatechange', () => {
+      if (['failed', 'closed'].includes(peer.connectionState)) this.#end();
+    });
+  }
+
+  /**
+   * The browser holds back what its congestion control does not let out, for seconds if one lets it.
+   * So nothing is sent while anything waits, but for what waits because it was sent this very moment.
+   */
+  protected override isBusy(size: number): boolean {
+    if (this.#burst > 0) return this.#burst + size > this.#maxBurst;
+    return this.#channel.bufferedAmount > 0;
+  }
+
+  protected override put(datagram: Uint8Array<ArrayBuffer>): boolean {
+    try {
+      this.#channel.send(datagram);
+    } catch {
+      return false;
+    }
+    if (this.#burst === 0)
+      queueMicrotask(() => {
+        this.#burst = 0;
+      });
+    this.#burst += datagram.length;
+    return true;
+  }
+
+  protected override end(): void {
+    this.#peer.close();
+    this.ended({ code: 1000, reason: '' });
+  }
+
+  #end(): void {
+    if (this.state === 'closed') return;
+    this.#peer.close();
+    this.ended({ code: 1006, reason: 'the data channel was closed' });
+  }
+}
+
+/** The way from nothing to an open data channel. */
+class Attempt {
+  #session: URL | undefined;
+  #channel: DataChannelLike | undefined;
+
+  constructor(
+    readonly peer: PeerConnectionLike,
+    readonly address: URL,
+  ) {}
+
+  async open(signal: AbortSignal): Promise<DataChannelLike> {
+    const { peer } = this;
+    const channel = peer.createDataChannel('causeway', {
+      negotiated: true,
+      id: 0,
+      ordered: false,
+      maxRetransmits: 0,
+    });
+    channel.binaryType = 'arraybuffer';
+    const opened = this.#opened(channel, signal);
+    // Whoever fails before it is awaited says why better than it does.
+    opened.catch(() => {});
+
+    const { sdp = '' } = await peer.createOffer();
+    await peer.setLocalDescription({ type: 'offer', sdp });
+    const answer = await this.#ask(sdp, signal);
+    try {
+      await peer.setRemoteDescription({ type: 'answer', sdp: answer });
+    } catch (error) {
+      throw this.#error(
+        'signalling',
+        `answered with what is no description: ${String(error)}`,
+        error,
+      );
+    }
+    this.#channel = channel;
+    await opened;
+    return channel;
+  }
+
+  /** Posts the offer and gives the answer. The relay needs none of our candidates. */
+  async #ask(sdp: string, signal: AbortSignal): Promise<string> {
+    let response: Response;
+    try {
+      response = await fetch(this.address, {
+        method: 'POST',
+        headers: { 'content-type': 'application/sdp' },
+        body: sdp,
+        signal,
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#error('signalling', `cannot be reached: ${String(error)}`, error);
+    }
+    const text = await response.text();
+    if (response.status !== 201)
+      throw this.#error('signalling', `answered ${response.status} ${text.slice(0, 200)}`);
+    const location = response.headers.get('location');
+    if (location) this.#session = new URL(location, this.address);
+    return text;
+  }
+
+  #opened(channel: DataChannelLike, signal: AbortSignal): Promise<void> {
+    const { peer } = this;
+    return new Promise((resolve, reject) => {
+      const fail = (what: string): void => reject(this.#error(this.#stage(), what));
+      channel.addEventListener('open', () => resolve());
+      channel.addEventListener('close', () => fail('closed the data channel'));
+      const watch = (): void => {
+        if (peer.iceConnectionState === 'failed') fail('cannot be reached over UDP');
+        else if (peer.connectionState === 'failed') fail('broke the connection off');
+      };
+      peer.addEventListener('iceconnectionstatechange', watch);
+      peer.addEventListener('connectionstatechange', watch);
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  }
+
+  timeout(seconds: number): TransportError {
+    return this.#error(this.#stage(), `did not connect in ${seconds} s`, undefined, true);
+  }
+
+  /** Frees what the relay may hold for a session that never came about. */
+  cancel(): void {
+    this.peer.close();
+    if (this.#session)
+      void fetch(this.#session, { method: 'DELETE', keepalive: true }).catch(() => {});
+  }
+
+  #stage(): TransportStage {
+    if (!this.#channel) return 'signalling';
+    if (!['connected', 'completed'].includes(this.peer.iceConnectionState)) return 'ice';
+    return this.peer.connectionState === 'connected' ? 'channel' : 'dtls';
+  }
+
+  #error(stage: TransportStage, what: string, cause?: unknown, timedOut = false): TransportError {
+    return new TransportError(stage, `the relay at ${this.address} ${what}`, { cause, timedOut });
+  }
+}
+
+function signallingBase(url: string | URL): URL {
+  const address = new URL(url, globalThis.location?.href);
+  address.protocol = address.protocol.replace(/^ws/, 'http');
+  return address;
+}
