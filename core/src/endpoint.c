@@ -31,6 +31,7 @@ struct cw_endpoint {
     /* The packet that waits to be taken. */
     struct cw_endpoint_event packet;
     bool packet_waits;
+    bool packet_refusable;
     struct cw_reassembly *packet_owner; /* NULL: payload is in the caller's datagram */
     struct cw_reassemblies reassemblies;
 
@@ -186,6 +187,7 @@ void cw_endpoint_reset(struct cw_endpoint *e)
     cw_reassemblies_reset(&e->reassemblies);
     e->outgoing_pending = false;
     e->packet_waits = false;
+    e->packet_refusable = false;
     e->packet_owner = NULL;
     e->rate_sent = e->rate_received = e->rate_acked = (struct cw_rate){0};
     e->rates_started = false;
@@ -275,6 +277,7 @@ size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity
     assert(capacity >= e->max_datagram_size);
     if (capacity < e->max_datagram_size)
         return 0;
+    e->packet_refusable = false;
     const struct cw_packet_header header = {
         .sequence = (uint16_t)(e->sent.window.next - 1),
         .ack = cw_received_packets_newest(&e->received),
@@ -370,6 +373,7 @@ enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, si
 {
     if (e->packet_waits)
         return CW_ERROR_EVENTS_PENDING;
+    e->packet_refusable = false;
     if (e->packet_owner) {
         cw_reassemblies_release(&e->reassemblies, e->packet_owner);
         e->packet_owner = NULL;
@@ -391,6 +395,7 @@ bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
 {
     if (e->packet_waits) {
         e->packet_waits = false;
+        e->packet_refusable = true;
         *event = e->packet;
         return true;
     }
@@ -407,9 +412,9 @@ bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
 
 void cw_endpoint_refuse(struct cw_endpoint *e, uint16_t sequence)
 {
-    if (e->packet_waits || e->packet.sequence != sequence ||
-        !cw_sequence_buffer_exists(&e->received.window, sequence))
+    if (!e->packet_refusable || e->packet.sequence != sequence)
         return;
+    e->packet_refusable = false;
     cw_received_packets_remove(&e->received, sequence);
     e->stats.packets_received--;
 }
