@@ -14,12 +14,11 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_WINDOW:
         return "a window must be a power of two from 32 to 32768 packets";
     case CW_ERROR_CONFIG_PACKET_SIZE:
-        return "max_packet_size must be at least 1 and at most fragment_size * max_fragments, "
-               "or at most fragment_above when nothing is fragmented";
+        return "max_packet_size must be at least 1";
     case CW_ERROR_CONFIG_FRAGMENT_SIZE:
-        return "fragment_size and fragment_above must be from 1 to 65507 bytes";
+        return "fragment_size and fragment_above must be from 1 to 65493 bytes";
     case CW_ERROR_CONFIG_MAX_FRAGMENTS:
-        return "max_fragments must be from 1 to 256";
+        return "max_packet_size makes more than 256 fragments; raise fragment_size";
     case CW_ERROR_CONFIG_REASSEMBLIES:
         return "max_reassemblies must be from 1 to 64";
     case CW_ERROR_CONFIG_TIME:

@@ -22,9 +22,9 @@ struct cw_endpoint_config {
     struct cw_allocator allocator; /* zero: malloc */
 
     /* Both ends must agree on these three; nothing on the wire tells. */
-    uint32_t max_packet_size; /* longest payload in bytes; default 4096 */
-    uint32_t fragment_size;   /* payload bytes in a fragment; default 1024 */
-    uint32_t fragment_above;  /* longer payloads are sent in fragments; default 1024 */
+    uint32_t max_packet_size; /* longest payload in bytes, at most 256 fragments; default 4096 */
+    uint32_t fragment_size;   /* payload bytes in a fragment, 1 to 65493; default 1024 */
+    uint32_t fragment_above;  /* longer payloads are sent in fragments, likewise; default 1024 */
 
     uint32_t sent_window; /* packets remembered until acked or lost, a power of two from 32 to
                              32768; default 256 */
@@ -34,8 +34,8 @@ struct cw_endpoint_config {
                                   default 4. One more takes the place of the oldest. */
 
     double rtt_smoothing;    /* weight of a new sample in rtt, above 0, at most 1; default 0.1 */
-    double min_loss_timeout; /* seconds that a packet has at least before it is reported lost;
-                                default 0.1 */
+    double min_loss_timeout; /* seconds that a packet has at least before it is reported lost, 0
+                                to 60; default 0.1 */
 };
 
 struct cw_endpoint_config cw_endpoint_config_default(void);
@@ -90,7 +90,9 @@ void cw_endpoint_update(struct cw_endpoint *endpoint, double now);
 enum cw_endpoint_event_type {
     CW_ENDPOINT_PACKET = 1, /* a packet of the other end arrived */
     CW_ENDPOINT_ACKED,      /* a packet of ours arrived at the other end */
-    CW_ENDPOINT_LOST        /* a packet of ours has most likely not arrived */
+    CW_ENDPOINT_LOST        /* a packet of ours has most likely not arrived: three later ones were
+                               acked, or rtt + 4 * rtt_deviation passed (1 s before there is an RTT,
+                               min_loss_timeout at least), or it left sent_window */
 };
 
 struct cw_endpoint_event {
@@ -120,8 +122,8 @@ struct cw_endpoint_stats {
     uint64_t packets_acked;     /* ours, known to have arrived */
     uint64_t packets_lost;      /* ours, reported lost and not acked since */
     uint64_t packets_missed;    /* theirs: numbers passed by without arriving within 32 packets */
-    uint64_t packets_duplicate; /* arrived again, dropped */
-    uint64_t packets_stale;     /* arrived too late for the window, dropped */
+    uint64_t packets_duplicate; /* datagrams that arrived again, dropped */
+    uint64_t packets_stale;     /* datagrams that arrived too late for the window, dropped */
     uint64_t packets_malformed; /* datagrams that are not of this protocol, dropped */
     uint64_t packets_abandoned; /* theirs, given up with fragments missing */
     uint64_t fragments_sent;
@@ -131,10 +133,11 @@ struct cw_endpoint_stats {
     uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
     uint64_t bytes_received;     /* likewise, dropped ones included */
 
-    /* Seconds from send to the receive that brought the first ack, taken only from packets that
-       were the newest the other end had received, in headers before which none was lost. The time
-       for which the other end waited before it sent its next packet is part of it: over a path of
-       its own it is exact only when each packet is answered at once. 0 before the first sample. */
+    /* Seconds from the first transmit to the receive that brought the first ack, taken only from
+       packets that were the newest the other end had received, in headers before which none was
+       lost. The time for which the other end waited before it sent its next packet is part of it:
+       over a path of its own it is exact only when each packet is answered at once. 0 before the
+       first sample. */
     double rtt;           /* exponentially smoothed by rtt_smoothing */
     double rtt_min;       /* smallest sample so far */
     double rtt_deviation; /* mean distance of the samples from rtt, smoothed by 1/4 */
