@@ -1,0 +1,216 @@
+/* What an endpoint can be made of, and its memory. */
+#include "endpoints.h"
+
+static struct seen seen;
+
+static void test_defaults_are_those_of_the_header(void **state)
+{
+    (void)state;
+    const struct cw_endpoint_config config = cw_endpoint_config_default();
+    assert_int_equal(config.max_packet_size, 4096);
+    assert_int_equal(config.fragment_size, 1024);
+    assert_int_equal(config.fragment_above, 1024);
+    assert_int_equal(config.sent_window, 256);
+    assert_int_equal(config.received_window, 256);
+    assert_int_equal(config.max_reassemblies, 4);
+    assert_true(config.rtt_smoothing == 0.1);
+    assert_true(config.min_loss_timeout == 0.1);
+    assert_null(config.allocator.allocate);
+}
+
+struct counting {
+    size_t allocations, releases, size;
+    void *memory;
+    bool empty;
+};
+
+static void *count_allocate(void *context, size_t size)
+{
+    struct counting *counting = context;
+    counting->allocations++;
+    if (counting->empty)
+        return NULL;
+    counting->size = size;
+    counting->memory = malloc(size);
+    memset(counting->memory, 0x5A, size);
+    return counting->memory;
+}
+
+static void count_release(void *context, void *memory, size_t size)
+{
+    struct counting *counting = context;
+    counting->releases++;
+    assert_ptr_equal(memory, counting->memory);
+    assert_int_equal(size, counting->size);
+    free(memory);
+}
+
+static void refuse_config(struct cw_endpoint_config config, enum cw_error error)
+{
+    struct counting counting = {0};
+    struct cw_endpoint *const untouched = (struct cw_endpoint *)(void *)&counting;
+    struct cw_endpoint *endpoint = untouched;
+    config.allocator = (struct cw_allocator){count_allocate, count_release, &counting};
+    assert_int_equal(cw_endpoint_create(&endpoint, &config), error);
+    assert_ptr_equal(endpoint, untouched);
+    assert_int_equal(cw_endpoint_memory(&config), 0);
+    assert_int_equal(counting.allocations, 0);
+}
+
+static void accept_config(struct cw_endpoint_config config)
+{
+    assert_true(cw_endpoint_memory(&config) > 0);
+    cw_endpoint_destroy(endpoint_with(&config));
+}
+
+#define CONFIG_WITH(field, value) (with = cw_endpoint_config_default(), with.field = (value), with)
+
+static void test_a_config_that_cannot_work_is_refused_by_name(void **state)
+{
+    (void)state;
+    struct cw_endpoint_config with;
+    const uint32_t bad_windows[] = {0, 1, 16, 31, 33, 48, 100, 255, 257, 65535, 65536, 1u << 31};
+    for (size_t i = 0; i < sizeof bad_windows / sizeof *bad_windows; i++) {
+        refuse_config(CONFIG_WITH(sent_window, bad_windows[i]), CW_ERROR_CONFIG_WINDOW);
+        refuse_config(CONFIG_WITH(received_window, bad_windows[i]), CW_ERROR_CONFIG_WINDOW);
+    }
+    refuse_config(CONFIG_WITH(max_packet_size, 0), CW_ERROR_CONFIG_PACKET_SIZE);
+    refuse_config(CONFIG_WITH(max_packet_size, 256 * 1024 + 1), CW_ERROR_CONFIG_MAX_FRAGMENTS);
+    refuse_config(CONFIG_WITH(max_packet_size, UINT32_MAX), CW_ERROR_CONFIG_MAX_FRAGMENTS);
+    refuse_config(CONFIG_WITH(fragment_size, 0), CW_ERROR_CONFIG_FRAGMENT_SIZE);
+    refuse_config(CONFIG_WITH(fragment_size, 65494), CW_ERROR_CONFIG_FRAGMENT_SIZE);
+    refuse_config(CONFIG_WITH(fragment_size, 15), CW_ERROR_CONFIG_MAX_FRAGMENTS);
+    refuse_config(CONFIG_WITH(fragment_above, 0), CW_ERROR_CONFIG_FRAGMENT_SIZE);
+    refuse_config(CONFIG_WITH(fragment_above, 65494), CW_ERROR_CONFIG_FRAGMENT_SIZE);
+    refuse_config(CONFIG_WITH(max_reassemblies, 0), CW_ERROR_CONFIG_REASSEMBLIES);
+    refuse_config(CONFIG_WITH(max_reassemblies, 65), CW_ERROR_CONFIG_REASSEMBLIES);
+    const double nan = strtod("nan", NULL);
+    refuse_config(CONFIG_WITH(rtt_smoothing, 0), CW_ERROR_CONFIG_TIME);
+    refuse_config(CONFIG_WITH(rtt_smoothing, -0.1), CW_ERROR_CONFIG_TIME);
+    refuse_config(CONFIG_WITH(rtt_smoothing, 1.001), CW_ERROR_CONFIG_TIME);
+    refuse_config(CONFIG_WITH(rtt_smoothing, nan), CW_ERROR_CONFIG_TIME);
+    refuse_config(CONFIG_WITH(min_loss_timeout, -0.001), CW_ERROR_CONFIG_TIME);
+    refuse_config(CONFIG_WITH(min_loss_timeout, 60.001), CW_ERROR_CONFIG_TIME);
+    refuse_config(CONFIG_WITH(min_loss_timeout, nan), CW_ERROR_CONFIG_TIME);
+}
+
+static void test_configs_at_the_limits_are_accepted(void **state)
+{
+    (void)state;
+    struct cw_endpoint_config with;
+    for (uint32_t window = 32; window <= 32768; window *= 2) {
+        with = cw_endpoint_config_default();
+        with.sent_window = with.received_window = window;
+        accept_config(with);
+    }
+    accept_config(CONFIG_WITH(max_packet_size, 1));
+    accept_config(CONFIG_WITH(max_packet_size, 256 * 1024));
+    accept_config(CONFIG_WITH(fragment_size, 16));
+    accept_config(CONFIG_WITH(fragment_size, 65493));
+    accept_config(CONFIG_WITH(fragment_above, 1));
+    accept_config(CONFIG_WITH(fragment_above, 65493));
+    accept_config(CONFIG_WITH(max_reassemblies, 1));
+    accept_config(CONFIG_WITH(max_reassemblies, 64));
+    accept_config(CONFIG_WITH(rtt_smoothing, 1));
+    accept_config(CONFIG_WITH(min_loss_timeout, 0));
+    accept_config(CONFIG_WITH(min_loss_timeout, 60));
+}
+
+static void use_for_a_while(struct cw_endpoint *a, struct cw_endpoint *b,
+                            const struct cw_endpoint_config *config)
+{
+    struct wire wire;
+    uint8_t *payload = malloc(config->max_packet_size);
+    for (uint32_t i = 0; i < 2000; i++) {
+        struct cw_endpoint *from = i % 2 ? a : b, *to = i % 2 ? b : a;
+        const size_t size = i * 97 % (config->max_packet_size + 1);
+        fill_payload(payload, size, i);
+        wire_send(&wire, from, payload, size, i * 0.01);
+        if (i % 7)
+            wire_deliver(&wire, to, i * 0.01, &seen);
+        else if (wire.count > 1) /* leave it incomplete */
+            receive_bytes(to, wire.datagrams[1].data, wire.datagrams[1].size, i * 0.01, &seen);
+        wire_free(&wire);
+        cw_endpoint_update(a, i * 0.01);
+        cw_endpoint_update(b, i * 0.01);
+        seen_take(&seen, a);
+        seen_take(&seen, b);
+    }
+    free(payload);
+}
+
+static void test_memory_is_one_allocation_of_the_size_told(void **state)
+{
+    (void)state;
+    struct cw_endpoint_config configs[4];
+    for (size_t i = 0; i < 4; i++)
+        configs[i] = cw_endpoint_config_default();
+    configs[1].max_packet_size = 1000; /* no fragments at all */
+    configs[2].max_packet_size = 5001;
+    configs[2].fragment_size = 333;
+    configs[2].fragment_above = 100;
+    configs[2].max_reassemblies = 7;
+    configs[3].sent_window = 32;
+    configs[3].received_window = 1024;
+    configs[3].max_packet_size = 1;
+    for (size_t i = 0; i < 4; i++) {
+        struct counting counting[2] = {{0}};
+        struct cw_endpoint *ends[2];
+        for (int j = 0; j < 2; j++) {
+            struct cw_endpoint_config config = configs[i];
+            config.allocator = (struct cw_allocator){count_allocate, count_release, &counting[j]};
+            ends[j] = endpoint_with(&config);
+            assert_int_equal(counting[j].size, cw_endpoint_memory(&configs[i]));
+        }
+        use_for_a_while(ends[0], ends[1], &configs[i]);
+        for (int j = 0; j < 2; j++) {
+            cw_endpoint_reset(ends[j]);
+            assert_int_equal(counting[j].allocations, 1);
+            assert_int_equal(counting[j].releases, 0);
+            cw_endpoint_destroy(ends[j]);
+            assert_int_equal(counting[j].allocations, 1);
+            assert_int_equal(counting[j].releases, 1);
+        }
+        seen_clear(&seen);
+    }
+}
+
+static void test_a_default_endpoint_fits_into_32_kilobytes(void **state)
+{
+    (void)state;
+    const struct cw_endpoint_config config = cw_endpoint_config_default();
+    assert_true(cw_endpoint_memory(&config) <= 32768);
+}
+
+static void test_an_empty_allocator_is_an_error(void **state)
+{
+    (void)state;
+    struct counting counting = {.empty = true};
+    struct cw_endpoint *const untouched = (struct cw_endpoint *)(void *)&counting;
+    struct cw_endpoint *endpoint = untouched;
+    struct cw_endpoint_config config = cw_endpoint_config_default();
+    config.allocator = (struct cw_allocator){count_allocate, count_release, &counting};
+    assert_int_equal(cw_endpoint_create(&endpoint, &config), CW_ERROR_NO_MEMORY);
+    assert_ptr_equal(endpoint, untouched);
+    assert_int_equal(counting.releases, 0);
+}
+
+static void test_destroying_nothing_is_allowed(void **state)
+{
+    (void)state;
+    cw_endpoint_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults_are_those_of_the_header),
+        cmocka_unit_test(test_a_config_that_cannot_work_is_refused_by_name),
+        cmocka_unit_test(test_configs_at_the_limits_are_accepted),
+        cmocka_unit_test(test_memory_is_one_allocation_of_the_size_told),
+        cmocka_unit_test(test_a_default_endpoint_fits_into_32_kilobytes),
+        cmocka_unit_test(test_an_empty_allocator_is_an_error),
+        cmocka_unit_test(test_destroying_nothing_is_allowed),
+    };
+    return cmocka_run_group_tests_name("endpoint_config", tests, NULL, NULL);
+}
