@@ -1,0 +1,391 @@
+/* What becomes of the packets an endpoint sent: acked, lost, told once, and never forgotten. */
+#include "endpoints.h"
+
+static struct seen at_a, at_b;
+
+static int clear_seen(void **state)
+{
+    (void)state;
+    seen_clear(&at_a);
+    seen_clear(&at_b);
+    return 0;
+}
+
+static void test_an_ack_is_told_once_however_often_it_comes(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    pass(a, b, 0, &at_b);
+    for (int i = 0; i < 40; i++)
+        pass(b, a, 0, &at_a);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, 0), 1);
+    assert_int_equal(at_a.count, 40 + 1);
+    assert_int_equal(stats_of(a).packets_acked, 1);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_the_packet_comes_before_the_acks_it_brings(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    pass(a, b, 0, &at_b);
+    pass(b, a, 0, &at_a);
+    assert_int_equal(at_a.count, 2);
+    assert_int_equal(at_a.events[0].type, CW_ENDPOINT_PACKET);
+    assert_int_equal(at_a.events[1].type, CW_ENDPOINT_ACKED);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_each_of_the_32_packets_in_a_header_is_acked(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    for (int i = 0; i < 32; i++)
+        pass(a, b, 0, &at_b);
+    pass(b, a, 0, &at_a);
+    for (uint16_t s = 0; s < 32; s++)
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, s), 1);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 0);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_a_packet_is_lost_once_after_three_later_acks(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    lose(a, 0);
+    for (unsigned later = 1; later <= 10; later++) {
+        pass(a, b, 0, &at_b);
+        pass(b, a, 0, &at_a);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, 0), later >= 3);
+    }
+    cw_endpoint_update(a, 100);
+    seen_take(&at_a, a);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 1);
+    assert_int_equal(stats_of(a).packets_lost, 1);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_later_acks_in_one_header_count_each(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default();
+    for (int i = 0; i < 8; i++)
+        lose(a, 0);
+    /* 7, 5 and 4 arrived: too few for 6, enough for 0 to 3. */
+    receive_crafted(a, 0, 7, 0xD, 0, 0, &at_a);
+    for (uint16_t s = 0; s < 8; s++) {
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, s), s < 4);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, s), s == 4 || s == 5 || s == 7);
+    }
+    cw_endpoint_destroy(a);
+}
+
+static void test_without_samples_a_packet_is_lost_after_a_second(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default();
+    lose(a, 10);
+    cw_endpoint_update(a, 10.99);
+    seen_take(&at_a, a);
+    assert_int_equal(at_a.count, 0);
+    cw_endpoint_update(a, 11);
+    cw_endpoint_update(a, 12);
+    seen_take(&at_a, a);
+    assert_int_equal(at_a.count, 1);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, 0), 1);
+    cw_endpoint_destroy(a);
+}
+
+static void test_the_timeout_follows_the_rtt(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    double now = 0;
+    for (int i = 0; i < 200; i++, now += 1) {
+        pass(a, b, now, &at_b);
+        pass(b, a, now + 0.3, &at_a);
+    }
+    const struct cw_endpoint_stats stats = stats_of(a);
+    const double timeout = stats.rtt + 4 * stats.rtt_deviation;
+    assert_true(timeout > 0.299 && timeout < 0.301);
+    const uint16_t lost = lose(a, now);
+    cw_endpoint_update(a, now + timeout - 0.001);
+    seen_take(&at_a, a);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 0);
+    cw_endpoint_update(a, now + timeout + 0.001);
+    seen_take(&at_a, a);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, lost), 1);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_the_timeout_is_never_below_its_minimum(void **state)
+{
+    (void)state;
+    struct cw_endpoint_config config = cw_endpoint_config_default();
+    config.min_loss_timeout = 0.25;
+    struct cw_endpoint *a = endpoint_with(&config), *b = endpoint_with(&config);
+    for (int i = 0; i < 100; i++) {
+        pass(a, b, i, &at_b);
+        pass(b, a, i + 0.001, &at_a);
+    }
+    lose(a, 200);
+    cw_endpoint_update(a, 200.249);
+    seen_take(&at_a, a);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 0);
+    cw_endpoint_update(a, 200.251);
+    seen_take(&at_a, a);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 1);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_a_late_ack_follows_the_loss(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    struct wire late;
+    wire_send(&late, a, "late", 4, 0);
+    for (int i = 0; i < 5; i++)
+        pass(a, b, 0, &at_b);
+    pass(b, a, 0, &at_a);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, 0), 1);
+    assert_int_equal(stats_of(a).packets_lost, 1);
+    wire_deliver(&late, b, 0, &at_b);
+    pass(b, a, 0, &at_a);
+    pass(b, a, 0, &at_a);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, 0), 1);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, 0), 1);
+    assert_int_equal(stats_of(a).packets_lost, 0);
+    assert_int_equal(stats_of(a).packets_acked, 6);
+    wire_free(&late);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_a_packet_that_leaves_the_window_is_lost(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default();
+    for (int i = 0; i < 256; i++)
+        lose(a, 0);
+    seen_take(&at_a, a);
+    assert_int_equal(at_a.count, 0);
+    lose(a, 0);
+    seen_take(&at_a, a);
+    assert_int_equal(at_a.count, 1);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, 0), 1);
+    /* Its ack comes too late to be told. */
+    receive_crafted(a, 0, 0, 1, 0, 0, &at_a);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 0);
+    cw_endpoint_destroy(a);
+}
+
+static void test_10000_packets_without_an_ack_are_all_told(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default();
+    for (int i = 0; i < 10000; i++) {
+        lose(a, i / 60.0);
+        cw_endpoint_update(a, i / 60.0);
+        seen_take(&at_a, a);
+    }
+    cw_endpoint_update(a, 1000);
+    seen_take(&at_a, a);
+    assert_int_equal(at_a.count, 10000);
+    for (uint16_t s = 0; s < 10000; s++) {
+        assert_int_equal(at_a.events[s].type, CW_ENDPOINT_LOST);
+        assert_int_equal(at_a.events[s].sequence, s);
+    }
+    cw_endpoint_destroy(a);
+}
+
+/* Sends until it is refused; the packets arrive, their acks do not. */
+static unsigned send_until_refused(struct cw_endpoint *from, struct cw_endpoint *to)
+{
+    struct wire wire;
+    for (unsigned sent = 0; sent < 100000; sent++) {
+        const struct cw_endpoint_stats before = stats_of(from);
+        const uint16_t next = cw_endpoint_next_sequence(from);
+        const enum cw_error error = cw_endpoint_send(from, (const uint8_t *)"x", 1, 0, NULL);
+        if (error == CW_ERROR_EVENTS_PENDING) {
+            const struct cw_endpoint_stats after = stats_of(from);
+            assert_memory_equal(&before, &after, sizeof before);
+            assert_int_equal(cw_endpoint_next_sequence(from), next);
+            return sent;
+        }
+        assert_int_equal(error, CW_OK);
+        wire_fill(&wire, from, 0);
+        wire_deliver(&wire, to, 0, &at_b);
+        wire_free(&wire);
+    }
+    fail_msg("never refused");
+    return 0;
+}
+
+static void test_a_slow_application_is_held_back_and_goes_on_after_draining(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    size_t sent = 0;
+    for (int round = 0; round < 20; round++) {
+        const unsigned accepted = send_until_refused(a, b);
+        assert_in_range(accepted, 256, 4 * 256);
+        sent += accepted;
+        seen_take(&at_a, a);
+        assert_int_equal(cw_endpoint_next_sequence(a), sent % 65536);
+    }
+    cw_endpoint_update(a, 100);
+    seen_take(&at_a, a);
+    assert_int_equal(at_a.count, sent);
+    for (size_t s = 0; s < sent; s++) {
+        assert_int_equal(at_a.events[s].type, CW_ENDPOINT_LOST);
+        assert_int_equal(at_a.events[s].sequence, s);
+    }
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+/* Takes what there is only when send refuses, while packets, acks and time pass in every way. */
+static void test_no_event_is_lost_when_they_are_taken_late(void **state)
+{
+    (void)state;
+    struct cw_endpoint_config config = cw_endpoint_config_default();
+    config.sent_window = 32;
+    struct cw_endpoint *a = endpoint_with(&config), *b = endpoint_with(&config);
+    struct cw_endpoint_event event;
+    struct wire wire[4];
+    static uint8_t arrived[65536], acked[65536], lost[65536];
+    memset(arrived, 0, sizeof arrived);
+    memset(acked, 0, sizeof acked);
+    memset(lost, 0, sizeof lost);
+    uint32_t random = 1, refused = 0, sent = 0;
+    double now = 0;
+    for (size_t i = 0; i < 4; i++)
+        wire[i].count = 0;
+    while (sent < 60000) {
+        random = random * 1664525u + 1013904223u;
+        now += (random >> 24) / 2560.0;
+        if (cw_endpoint_send(a, (const uint8_t *)"x", 1, now, NULL) == CW_ERROR_EVENTS_PENDING) {
+            refused++;
+            while (cw_endpoint_next(a, &event)) {
+                assert_int_not_equal(event.type, CW_ENDPOINT_PACKET);
+                uint8_t *told = event.type == CW_ENDPOINT_ACKED ? acked : lost;
+                assert_int_equal(told[event.sequence]++, 0);
+                if (event.type == CW_ENDPOINT_ACKED)
+                    assert_true(arrived[event.sequence]);
+                else
+                    assert_false(acked[event.sequence]);
+            }
+            continue;
+        }
+        /* A place that keeps a few packets back, so that they arrive late or never. */
+        struct wire *slot = &wire[random >> 8 & 3];
+        wire_free(slot);
+        wire_fill(slot, a, now);
+        slot->sequence = (uint16_t)sent++;
+        slot = &wire[random >> 10 & 3];
+        if (slot->count && cw_endpoint_receive(b, slot->datagrams[0].data, slot->datagrams[0].size,
+                                               now) == CW_OK) {
+            arrived[slot->sequence] = 1;
+            seen_clear(&at_b);
+            seen_take(&at_b, b);
+        }
+        if (random >> 12 & 1) {
+            struct wire back;
+            wire_send(&back, b, NULL, 0, now);
+            if (random >> 13 & 1) {
+                assert_int_equal(
+                    cw_endpoint_receive(a, back.datagrams[0].data, back.datagrams[0].size, now),
+                    CW_OK);
+                assert_true(cw_endpoint_next(a, &event)); /* the packet comes first */
+                assert_int_equal(event.type, CW_ENDPOINT_PACKET);
+            }
+            wire_free(&back);
+        }
+        seen_take(&at_b, b);
+        cw_endpoint_update(a, now);
+    }
+    cw_endpoint_update(a, now + 100);
+    while (cw_endpoint_next(a, &event))
+        (event.type == CW_ENDPOINT_ACKED ? acked : lost)[event.sequence]++;
+    size_t both = 0;
+    for (uint32_t s = 0; s < sent; s++) {
+        assert_true(acked[s] <= 1 && lost[s] <= 1 && acked[s] + lost[s] >= 1);
+        both += acked[s] && lost[s];
+    }
+    assert_true(refused > 100);
+    assert_true(both > 100);
+    for (size_t i = 0; i < 4; i++)
+        wire_free(&wire[i]);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_acks_missed_in_one_header_come_with_the_next(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    for (int i = 0; i < 320; i++) {
+        pass(a, b, 0, &at_b);
+        if (i % 16 == 15)
+            pass(b, a, 0, &at_a);
+        else
+            lose(b, 0);
+    }
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 320);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 0);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_headers_that_arrive_in_the_wrong_order_tell_the_same(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    struct wire back[50];
+    for (int i = 0; i < 50; i++) {
+        if (i % 5)
+            pass(a, b, 0, &at_b);
+        else
+            lose(a, 0);
+        wire_send(&back[i], b, NULL, 0, 0);
+    }
+    for (int i = 0; i < 50; i++)
+        wire_deliver(&back[(i * 17 + 5) % 50], a, 0, &at_a);
+    for (uint16_t s = 0; s < 50; s++) {
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, s), s % 5 != 0);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, s), s % 5 == 0);
+        wire_free(&back[s]);
+    }
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
+    const struct CMUnitTest tests[] = {
+        TEST(test_an_ack_is_told_once_however_often_it_comes),
+        TEST(test_the_packet_comes_before_the_acks_it_brings),
+        TEST(test_each_of_the_32_packets_in_a_header_is_acked),
+        TEST(test_a_packet_is_lost_once_after_three_later_acks),
+        TEST(test_later_acks_in_one_header_count_each),
+        TEST(test_without_samples_a_packet_is_lost_after_a_second),
+        TEST(test_the_timeout_follows_the_rtt),
+        TEST(test_the_timeout_is_never_below_its_minimum),
+        TEST(test_a_late_ack_follows_the_loss),
+        TEST(test_a_packet_that_leaves_the_window_is_lost),
+        TEST(test_10000_packets_without_an_ack_are_all_told),
+        TEST(test_a_slow_application_is_held_back_and_goes_on_after_draining),
+        TEST(test_no_event_is_lost_when_they_are_taken_late),
+        TEST(test_acks_missed_in_one_header_come_with_the_next),
+        TEST(test_headers_that_arrive_in_the_wrong_order_tell_the_same),
+    };
+    return cmocka_run_group_tests_name("endpoint_fate", tests, NULL, NULL);
+}
