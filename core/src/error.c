@@ -12,7 +12,7 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_ADDRESS:
         return "this is no address; write 1.2.3.4:5 or [::1]:5";
     case CW_ERROR_CONFIG_WINDOW:
-        return "a window must be a power of two from 32 to 32768 packets";
+        return "a window must be a power of two from 32 to 16384 packets";
     case CW_ERROR_CONFIG_PACKET_SIZE:
         return "max_packet_size must be at least 1";
     case CW_ERROR_CONFIG_FRAGMENT_SIZE:

@@ -12,7 +12,7 @@ static size_t entries_size(uint32_t size, uint32_t stride)
 
 static bool size_is_valid(uint32_t size)
 {
-    return size > 0 && size <= 32768 && (size & (size - 1)) == 0;
+    return size > 0 && size <= CW_SEQUENCE_BUFFER_MAX_SIZE && (size & (size - 1)) == 0;
 }
 
 size_t cw_sequence_buffer_memory(uint32_t size, uint32_t stride)

@@ -69,7 +69,7 @@ static void test_a_config_that_cannot_work_is_refused_by_name(void **state)
 {
     (void)state;
     struct cw_endpoint_config with;
-    const uint32_t bad_windows[] = {0, 1, 16, 31, 33, 48, 100, 255, 257, 65535, 65536, 1u << 31};
+    const uint32_t bad_windows[] = {0, 1, 16, 31, 33, 48, 100, 255, 257, 32768, 65536, 1u << 31};
     for (size_t i = 0; i < sizeof bad_windows / sizeof *bad_windows; i++) {
         refuse_config(CONFIG_WITH(sent_window, bad_windows[i]), CW_ERROR_CONFIG_WINDOW);
         refuse_config(CONFIG_WITH(received_window, bad_windows[i]), CW_ERROR_CONFIG_WINDOW);
@@ -98,7 +98,7 @@ static void test_configs_at_the_limits_are_accepted(void **state)
 {
     (void)state;
     struct cw_endpoint_config with;
-    for (uint32_t window = 32; window <= 32768; window *= 2) {
+    for (uint32_t window = 32; window <= 16384; window *= 2) {
         with = cw_endpoint_config_default();
         with.sent_window = with.received_window = window;
         accept_config(with);

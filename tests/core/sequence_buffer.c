@@ -24,11 +24,25 @@ static void test_sizes_that_do_not_divide_65536_are_refused(void **state)
 {
     (void)state;
     struct cw_sequence_buffer buffer;
-    const uint32_t bad[] = {0, 3, 100, 255, 257, 65536, 1u << 31, UINT32_MAX};
+    const uint32_t bad[] = {0, 3, 100, 255, 257, 32768, 65536, 1u << 31, UINT32_MAX};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(cw_sequence_buffer_create(&buffer, bad[i], 4, &heap),
                          CW_ERROR_CONFIG_WINDOW);
         assert_int_equal(cw_sequence_buffer_memory(bad[i], 4), 0);
+    }
+}
+
+static void test_every_size_takes_number_after_number(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= CW_SEQUENCE_BUFFER_MAX_SIZE; size *= 2) {
+        struct cw_sequence_buffer buffer;
+        assert_int_equal(cw_sequence_buffer_create(&buffer, size, 4, &heap), CW_OK);
+        for (uint32_t s = 0; s < 3 * 65536; s++) {
+            put(&buffer, (uint16_t)s);
+            assert_holds(&buffer, (uint16_t)(s < size ? 0 : s - size + 1));
+        }
+        cw_sequence_buffer_destroy(&buffer);
     }
 }
 
@@ -134,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes_that_do_not_divide_65536_are_refused),
+        cmocka_unit_test(test_every_size_takes_number_after_number),
         cmocka_unit_test(test_finds_what_was_inserted_and_nothing_else),
         cmocka_unit_test(test_an_insert_of_a_stale_number_is_refused),
         cmocka_unit_test(test_advance_clears_what_it_passes),

@@ -9,7 +9,7 @@ export interface EndpointConfig {
   readonly fragmentSize?: number;
   /** Longer payloads are sent in fragments. Default 1024. */
   readonly fragmentAbove?: number;
-  /** Packets remembered until acked or lost, a power of two from 32 to 32768. Default 256. */
+  /** Packets remembered until acked or lost, a power of two from 32 to 16384. Default 256. */
   readonly sentWindow?: number;
   /** Packets in which duplicates are recognised, likewise. Default 256. */
   readonly receivedWindow?: number;

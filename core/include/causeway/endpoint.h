@@ -27,7 +27,7 @@ struct cw_endpoint_config {
     uint32_t fragment_above;  /* longer payloads are sent in fragments, likewise; default 1024 */
 
     uint32_t sent_window; /* packets remembered until acked or lost, a power of two from 32 to
-                             32768; default 256 */
+                             16384; default 256 */
     uint32_t
         received_window; /* packets in which duplicates are recognised, likewise; default 256 */
     uint32_t max_reassemblies; /* packets that can be incomplete at the same time, 1 to 64;

@@ -17,6 +17,10 @@ extern "C" {
 /* Stored where a slot holds nothing; no 16-bit sequence number equals it. */
 #define CW_SEQUENCE_EMPTY 0xFFFFFFFFu
 
+/* Half of the numbers tell newer from older: those a buffer covers and those it can go forward to
+   have to share them. */
+#define CW_SEQUENCE_BUFFER_MAX_SIZE 16384u
+
 /* Entry s lives in slot s % size. The buffer covers the size numbers before next; an insert further
    on moves next and clears every slot that it passes, so that nothing of an earlier lap is ever
    found again. Read the fields, change them through the functions only. */
@@ -32,9 +36,10 @@ struct cw_sequence_buffer {
 /* Bytes that create asks the allocator for; 0 for a size that create refuses. */
 size_t cw_sequence_buffer_memory(uint32_t size, uint32_t stride);
 
-/* size: number of slots, a power of two up to 32768 (it must divide 65536, or slots would not line
-   up across the wrap). stride: bytes of an entry. allocator: copied; what its context points to
-   must outlive the buffer. CW_ERROR_CONFIG_WINDOW for any other size, CW_ERROR_NO_MEMORY. */
+/* size: number of slots, a power of two up to CW_SEQUENCE_BUFFER_MAX_SIZE (it must divide 65536, or
+   slots would not line up across the wrap). stride: bytes of an entry. allocator: copied; what its
+   context points to must outlive the buffer. CW_ERROR_CONFIG_WINDOW for any other size,
+   CW_ERROR_NO_MEMORY. */
 enum cw_error cw_sequence_buffer_create(struct cw_sequence_buffer *buffer, uint32_t size,
                                         uint32_t stride, const struct cw_allocator *allocator);
 void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer);
