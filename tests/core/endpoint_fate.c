@@ -251,6 +251,32 @@ static void test_a_slow_application_is_held_back_and_goes_on_after_draining(void
     cw_endpoint_destroy(b);
 }
 
+static void test_acks_wait_for_as_long_as_it_takes(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    for (int i = 0; i < 250; i++) {
+        struct wire wire;
+        struct cw_endpoint_event event;
+        pass(a, b, i, &at_b);
+        wire_send(&wire, b, NULL, 0, i);
+        assert_int_equal(cw_endpoint_receive(a, wire.datagrams[0].data, wire.datagrams[0].size, i),
+                         CW_OK);
+        assert_true(cw_endpoint_next(a, &event));
+        assert_int_equal(event.type, CW_ENDPOINT_PACKET);
+        cw_endpoint_update(a, i);
+        wire_free(&wire);
+    }
+    seen_take(&at_a, a);
+    assert_int_equal(at_a.count, 250);
+    for (uint16_t s = 0; s < 250; s++) {
+        assert_int_equal(at_a.events[s].type, CW_ENDPOINT_ACKED);
+        assert_int_equal(at_a.events[s].sequence, s);
+    }
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
 /* Takes what there is only when send refuses, while packets, acks and time pass in every way. */
 static void test_no_event_is_lost_when_they_are_taken_late(void **state)
 {
@@ -383,6 +409,7 @@ int main(void)
         TEST(test_a_packet_that_leaves_the_window_is_lost),
         TEST(test_10000_packets_without_an_ack_are_all_told),
         TEST(test_a_slow_application_is_held_back_and_goes_on_after_draining),
+        TEST(test_acks_wait_for_as_long_as_it_takes),
         TEST(test_no_event_is_lost_when_they_are_taken_late),
         TEST(test_acks_missed_in_one_header_come_with_the_next),
         TEST(test_headers_that_arrive_in_the_wrong_order_tell_the_same),

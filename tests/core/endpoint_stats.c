@@ -188,6 +188,40 @@ static void test_time_that_runs_backwards_is_a_sample_of_0(void **state)
     cw_endpoint_destroy(b);
 }
 
+static void test_rtt_says_what_the_wait_of_the_other_end_adds(void **state)
+{
+    (void)state;
+    const double path = 0.04, tick = 0.1;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    for (int i = 0; i < 300; i++) {
+        /* Half of the packets are answered at once, the others with the next tick. */
+        const double now = i, wait = i % 2 ? tick : 0;
+        pass(a, b, now, &at_b);
+        pass(b, a, now + path + wait, &at_a);
+    }
+    const struct cw_endpoint_stats stats = stats_of(a);
+    assert_true(stats.rtt_min > path - 1e-9 && stats.rtt_min < path + 1e-9);
+    assert_true(stats.rtt > path + tick * 0.4 && stats.rtt < path + tick * 0.6);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+/* Packets that were acked only because a later one was: they waited, so they tell no RTT. */
+static void test_rtt_takes_no_sample_from_acks_that_came_later(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    for (int i = 0; i < 10; i++)
+        pass(a, b, i, &at_b);
+    pass(b, a, 9.05, &at_a);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 10);
+    const struct cw_endpoint_stats stats = stats_of(a);
+    assert_true(stats.rtt > 0.0499 && stats.rtt < 0.0501);
+    assert_true(stats.jitter == 0);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
 /* A path of constant delay and random loss both ways, at 100 packets a second, each answered at
    once. The counts are exact, the shares of late within what 128 packets can tell. */
 static void test_rtt_and_loss_on_a_lossy_path(void **state)
@@ -315,6 +349,8 @@ int main(void)
         TEST(test_rtt_smoothing_minimum_deviation_and_jitter),
         TEST(test_rtt_runs_from_the_first_transmit),
         TEST(test_time_that_runs_backwards_is_a_sample_of_0),
+        TEST(test_rtt_says_what_the_wait_of_the_other_end_adds),
+        TEST(test_rtt_takes_no_sample_from_acks_that_came_later),
         TEST(test_rtt_and_loss_on_a_lossy_path),
         TEST(test_loss_follows_a_change_within_some_hundred_packets),
         TEST(test_bandwidths_are_those_of_about_the_last_second),

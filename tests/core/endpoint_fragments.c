@@ -1,0 +1,149 @@
+/* Fragments that are too long, too many, too late or contradict each other. */
+#include "endpoints.h"
+
+static struct seen at_a, at_b;
+
+static int clear_seen(void **state)
+{
+    (void)state;
+    seen_clear(&at_a);
+    seen_clear(&at_b);
+    return 0;
+}
+
+static struct cw_endpoint *with_fragments_of_100(uint32_t max_packet_size)
+{
+    struct cw_endpoint_config config = cw_endpoint_config_default();
+    config.max_packet_size = max_packet_size;
+    config.fragment_size = 100;
+    config.fragment_above = 100;
+    return endpoint_with(&config);
+}
+
+static void test_a_fragment_of_the_wrong_length_is_refused(void **state)
+{
+    (void)state;
+    struct cw_endpoint *e = with_fragments_of_100(1000);
+    for (size_t size = 0; size <= 300; size++) {
+        const enum cw_error expected = size == 100 ? CW_OK : CW_ERROR_MALFORMED;
+        assert_int_equal(receive_fragment(e, 1, 0, 3, size, &at_a), expected);
+        assert_int_equal(receive_fragment(e, 1, 1, 3, size, &at_a), expected);
+        cw_endpoint_reset(e);
+        assert_int_equal(receive_fragment(e, 1, 2, 3, size, &at_a),
+                         size <= 100 ? CW_OK : CW_ERROR_MALFORMED);
+        cw_endpoint_reset(e);
+    }
+    assert_int_equal(at_a.count, 0);
+    cw_endpoint_destroy(e);
+}
+
+static void test_the_header_in_the_first_fragment_is_not_payload(void **state)
+{
+    (void)state;
+    struct cw_endpoint *e = with_fragments_of_100(1000);
+    assert_int_equal(receive_fragment(e, 0, 1, 2, 30, &at_a), CW_OK);
+    assert_int_equal(receive_fragment(e, 0, 0, 2, 100, &at_a), CW_OK);
+    assert_int_equal(at_a.size, 130);
+    for (size_t i = 0; i < 130; i++)
+        assert_int_equal(at_a.payload[i], 0xCD);
+    cw_endpoint_destroy(e);
+}
+
+static void test_fragments_beyond_the_largest_packet_are_refused(void **state)
+{
+    (void)state;
+    struct cw_endpoint *e = with_fragments_of_100(250);
+    assert_int_equal(receive_fragment(e, 0, 0, 4, 100, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_fragment(e, 0, 3, 4, 1, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_fragment(e, 0, 0, 256, 100, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_fragment(e, 0, 255, 256, 1, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_fragment(e, 0, 2, 3, 51, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_fragment(e, 0, 2, 3, 50, &at_a), CW_OK);
+    assert_int_equal(receive_fragment(e, 0, 3, 3, 50, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_fragment(e, 0, 200, 3, 50, &at_a), CW_ERROR_MALFORMED);
+    cw_endpoint_destroy(e);
+}
+
+static void test_256_fragments_make_a_packet(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = with_fragments_of_100(25600), *b = with_fragments_of_100(25600);
+    static uint8_t payload[25600];
+    struct wire wire;
+    fill_payload(payload, sizeof payload, 5);
+    wire_send(&wire, a, payload, sizeof payload, 0);
+    assert_int_equal(wire.count, 256);
+    for (size_t i = wire.count; i-- > 0;)
+        assert_int_equal(receive_bytes(b, wire.datagrams[i].data, wire.datagrams[i].size, 0, &at_b),
+                         CW_OK);
+    assert_int_equal(at_b.size, sizeof payload);
+    assert_memory_equal(at_b.payload, payload, sizeof payload);
+    wire_free(&wire);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_a_late_copy_of_a_fragment_opens_nothing(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    struct wire wire;
+    uint8_t payload[3000] = {1};
+    wire_send(&wire, a, payload, sizeof payload, 0);
+    wire_deliver(&wire, b, 0, &at_b);
+    for (int i = 0; i < 70; i++) {
+        const size_t j = (size_t)i % 3;
+        const enum cw_error error =
+            receive_bytes(b, wire.datagrams[j].data, wire.datagrams[j].size, 0, &at_b);
+        assert_int_equal(error, i < 64 ? CW_ERROR_DUPLICATE : CW_ERROR_STALE);
+        pass(a, b, 0, &at_b);
+    }
+    assert_int_equal(seen_times(&at_b, CW_ENDPOINT_PACKET, wire.sequence), 1);
+    for (int i = 0; i < 500; i++)
+        pass(a, b, 0, &at_b);
+    assert_int_equal(stats_of(b).packets_abandoned, 0);
+    wire_free(&wire);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_a_fragment_that_contradicts_the_others_is_refused(void **state)
+{
+    (void)state;
+    struct cw_endpoint *e = with_fragments_of_100(1000);
+    assert_int_equal(receive_fragment(e, 0, 0, 3, 100, &at_a), CW_OK);
+    assert_int_equal(receive_fragment(e, 0, 1, 2, 10, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_fragment(e, 0, 1, 4, 100, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_fragment(e, 0, 0, 3, 100, &at_a), CW_ERROR_DUPLICATE);
+    assert_int_equal(receive_fragment(e, 0, 1, 3, 100, &at_a), CW_OK);
+    assert_int_equal(receive_fragment(e, 0, 2, 3, 10, &at_a), CW_OK);
+    assert_int_equal(at_a.size, 210);
+    cw_endpoint_destroy(e);
+}
+
+static void test_fragments_are_refused_where_there_are_none(void **state)
+{
+    (void)state;
+    struct cw_endpoint_config config = cw_endpoint_config_default();
+    config.max_packet_size = 1000;
+    struct cw_endpoint *e = endpoint_with(&config);
+    assert_int_equal(receive_fragment(e, 0, 0, 1, 10, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_fragment(e, 0, 0, 2, 1024, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_fragment(e, 0, 1, 2, 10, &at_a), CW_ERROR_MALFORMED);
+    cw_endpoint_destroy(e);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_fragment_of_the_wrong_length_is_refused),
+        TEST(test_the_header_in_the_first_fragment_is_not_payload),
+        TEST(test_fragments_beyond_the_largest_packet_are_refused),
+        TEST(test_256_fragments_make_a_packet),
+        TEST(test_a_late_copy_of_a_fragment_opens_nothing),
+        TEST(test_a_fragment_that_contradicts_the_others_is_refused),
+        TEST(test_fragments_are_refused_where_there_are_none),
+    };
+    return cmocka_run_group_tests_name("endpoint_fragments", tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* Datagrams that arrive again, too late, or were made in bad faith. */
+#include "endpoints.h"
+
+static struct seen at_a, at_b;
+
+static int clear_seen(void **state)
+{
+    (void)state;
+    seen_clear(&at_a);
+    seen_clear(&at_b);
+    return 0;
+}
+
+static void test_nothing_is_delivered_twice_at_any_distance(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    static struct wire wires[600];
+    static uint8_t large[1500];
+    for (size_t i = 0; i < 600; i++) {
+        wire_send(&wires[i], a, large, i % 10 ? 5 : sizeof large, 0);
+        wire_deliver(&wires[i], b, 0, &at_b);
+        for (size_t back = 0; back <= i; back += i % 50 ? 37 : 1) {
+            const struct wire *old = &wires[i - back];
+            for (size_t j = 0; j < old->count; j++) {
+                const enum cw_error error =
+                    receive_bytes(b, old->datagrams[j].data, old->datagrams[j].size, 0, &at_b);
+                const size_t window = old->count > 1 ? 64 : 256;
+                assert_int_equal(error, back < window ? CW_ERROR_DUPLICATE : CW_ERROR_STALE);
+            }
+        }
+        seen_clear(&at_a);
+        seen_take(&at_a, a);
+    }
+    assert_int_equal(at_b.count, 600);
+    for (size_t i = 0; i < 600; i++)
+        wire_free(&wires[i]);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_a_packet_later_than_the_window_is_dropped(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    struct wire in_time, late;
+    wire_send(&late, a, "late", 4, 0);
+    wire_send(&in_time, a, "in time", 7, 0);
+    for (int i = 0; i < 255; i++)
+        pass(a, b, 0, &at_b);
+    wire_deliver(&in_time, b, 0, &at_b);
+    assert_memory_equal(at_b.payload, "in time", 7);
+    assert_int_equal(receive_bytes(b, late.datagrams[0].data, late.datagrams[0].size, 0, &at_b),
+                     CW_ERROR_STALE);
+    wire_free(&in_time);
+    wire_free(&late);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_acks_of_packets_never_sent_do_nothing(void **state)
+{
+    (void)state;
+    struct cw_endpoint *e = endpoint_default();
+    uint16_t sequence = 0;
+    for (int i = 0; i < 10; i++)
+        lose(e, 0);
+    const uint16_t acks[] = {10, 11, 41, 42, 265, 266, 1000, 32777, 32778, 40000, 65535, 65400};
+    for (size_t i = 0; i < sizeof acks / sizeof *acks; i++)
+        receive_crafted(e, sequence++, acks[i], 0xFFFFFFFF, 0, 1, &at_a);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 0);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 0);
+    assert_true(stats_of(e).rtt == 0);
+    /* And they do not spoil the honest one. */
+    receive_crafted(e, sequence, 9, 0x3FF, 0, 1, &at_a);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 10);
+    cw_endpoint_destroy(e);
+}
+
+static void test_every_header_there_is_does_no_harm(void **state)
+{
+    (void)state;
+    struct cw_endpoint *e = endpoint_default();
+    uint32_t random = 17;
+    static uint8_t told[65536];
+    memset(told, 0, sizeof told);
+    for (uint32_t i = 0; i < 200000; i++) {
+        uint8_t bytes[40];
+        for (size_t j = 0; j < sizeof bytes; j++) {
+            random = random * 1664525u + 1013904223u;
+            bytes[j] = (uint8_t)(random >> 24);
+        }
+        if (random & 0x100) /* near what is expected, else nearly all is stale */
+            bytes[2] = (uint8_t)(i >> 10), bytes[4] = (uint8_t)(i >> 10);
+        receive_bytes(e, bytes, random >> 16 & 15 ? random >> 20 & 15 : sizeof bytes, i, &at_a);
+        if (i % 4 == 0) {
+            const uint16_t sent = lose(e, i);
+            assert_int_equal(sent, i / 4 % 65536);
+        }
+        cw_endpoint_update(e, i);
+        seen_take(&at_a, e);
+        for (size_t j = 0; j < at_a.count; j++) {
+            if (at_a.events[j].type == CW_ENDPOINT_PACKET)
+                continue;
+            const unsigned bit = at_a.events[j].type == CW_ENDPOINT_ACKED ? 1 : 2;
+            assert_false(told[at_a.events[j].sequence] & bit);
+            told[at_a.events[j].sequence] |= (uint8_t)bit;
+        }
+        seen_clear(&at_a);
+    }
+    cw_endpoint_update(e, 1e6);
+    seen_take(&at_a, e);
+    for (size_t j = 0; j < at_a.count; j++)
+        told[at_a.events[j].sequence] |= 2;
+    for (uint32_t s = 0; s < 50000; s++)
+        assert_int_not_equal(told[s], 0);
+    cw_endpoint_destroy(e);
+}
+
+static void test_a_number_far_ahead_moves_the_window_at_most_half_way(void **state)
+{
+    (void)state;
+    struct cw_endpoint *e = endpoint_default();
+    assert_int_equal(receive_crafted(e, 300, 0xFFFF, 0, 0, 0, &at_a), CW_OK);
+    assert_int_equal(receive_crafted(e, 32814, 0xFFFF, 0, 0, 0, &at_a), CW_ERROR_STALE);
+    assert_int_equal(receive_crafted(e, 32813, 0xFFFF, 0, 0, 0, &at_a), CW_OK);
+    assert_int_equal(receive_crafted(e, 301, 0xFFFF, 0, 0, 0, &at_a), CW_ERROR_STALE);
+    assert_int_equal(receive_crafted(e, 32814, 0xFFFF, 0, 0, 0, &at_a), CW_OK);
+    assert_int_equal(stats_of(e).packets_received, 3);
+    cw_endpoint_destroy(e);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
+    const struct CMUnitTest tests[] = {
+        TEST(test_nothing_is_delivered_twice_at_any_distance),
+        TEST(test_a_packet_later_than_the_window_is_dropped),
+        TEST(test_acks_of_packets_never_sent_do_nothing),
+        TEST(test_every_header_there_is_does_no_harm),
+        TEST(test_a_number_far_ahead_moves_the_window_at_most_half_way),
+    };
+    return cmocka_run_group_tests_name("endpoint_hostile", tests, NULL, NULL);
+}

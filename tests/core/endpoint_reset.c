@@ -1,0 +1,100 @@
+/* Reset leaves nothing of the old life. */
+#include "endpoints.h"
+
+static struct seen at_a, at_b;
+
+static int clear_seen(void **state)
+{
+    (void)state;
+    seen_clear(&at_a);
+    seen_clear(&at_b);
+    return 0;
+}
+
+static uint64_t hash(uint64_t h, const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ bytes[i]) * 1099511628211u;
+    return h;
+}
+
+/* A life of a and b from time start on: a hash over all that can be seen of it. */
+static uint64_t live(struct cw_endpoint *a, struct cw_endpoint *b, double start)
+{
+    uint64_t h = 14695981039346656037u;
+    static uint8_t payload[4000];
+    uint32_t random = 11;
+    for (int i = 0; i < 700; i++) {
+        const double now = start + i / 64.0;
+        struct cw_endpoint *from = i % 2 ? b : a, *to = i % 2 ? a : b;
+        struct wire wire;
+        random = random * 1664525u + 1013904223u;
+        wire_send(&wire, from, payload, random >> 28 == 0 ? sizeof payload : random >> 25, now);
+        for (size_t j = 0; j < wire.count; j++) {
+            h = hash(h, wire.datagrams[j].data, wire.datagrams[j].size);
+            random = random * 1664525u + 1013904223u;
+            if (random >> 30)
+                receive_bytes(to, wire.datagrams[j].data, wire.datagrams[j].size, now, &at_b);
+        }
+        wire_free(&wire);
+        cw_endpoint_update(a, now);
+        cw_endpoint_update(b, now);
+        seen_take(&at_b, a);
+        seen_take(&at_b, b);
+        for (size_t j = 0; j < at_b.count; j++) {
+            h = hash(h, &at_b.events[j].type, sizeof at_b.events[j].type);
+            h = hash(h, &at_b.events[j].sequence, sizeof at_b.events[j].sequence);
+        }
+        seen_clear(&at_b);
+        const struct cw_endpoint_stats of_a = stats_of(a), of_b = stats_of(b);
+        h = hash(hash(h, &of_a, sizeof of_a), &of_b, sizeof of_b);
+    }
+    return h;
+}
+
+static void test_reset_leaves_nothing_of_the_old_life(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    static const uint8_t payload[4000] = {0};
+    const uint64_t fresh = live(a, b, 0);
+    for (int i = 0; i < 3; i++) {
+        /* Datagrams to transmit, a packet to take, events and fragments that wait. */
+        lose(b, 11);
+        assert_int_equal(
+            receive_fragment(a, (uint16_t)(cw_endpoint_next_sequence(b) + 5), 0, 2, 1024, &at_a),
+            CW_OK);
+        cw_endpoint_update(b, 30);
+        cw_endpoint_send(a, payload, sizeof payload, 11, NULL);
+        struct wire wire;
+        wire_send(&wire, b, "x", 1, 11);
+        assert_int_equal(cw_endpoint_receive(a, wire.datagrams[0].data, wire.datagrams[0].size, 11),
+                         CW_OK);
+        wire_free(&wire);
+        cw_endpoint_reset(a);
+        cw_endpoint_reset(b);
+        cw_endpoint_refuse(a, 350);
+        const struct cw_endpoint_stats zero = {0}, of_a = stats_of(a), of_b = stats_of(b);
+        assert_memory_equal(&of_a, &zero, sizeof zero);
+        assert_memory_equal(&of_b, &zero, sizeof zero);
+        assert_int_equal(cw_endpoint_next_sequence(a), 0);
+        struct cw_endpoint_event event;
+        assert_false(cw_endpoint_next(a, &event));
+        assert_false(cw_endpoint_next(b, &event));
+        wire_fill(&wire, a, 0);
+        assert_int_equal(wire.count, 0);
+        assert_true(live(a, b, 0) == fresh);
+    }
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
+    const struct CMUnitTest tests[] = {
+        TEST(test_reset_leaves_nothing_of_the_old_life),
+    };
+    return cmocka_run_group_tests_name("endpoint_reset", tests, NULL, NULL);
+}
