@@ -42,6 +42,9 @@ const char *cw_error_string(enum cw_error error)
         return "a value of the message is out of its range; cw_message_check tells which field";
     case CW_ERROR_POOL_EMPTY:
         return "all messages of the pool are in use; release some or raise its capacity";
+    case CW_ERROR_CONFIG_SIMULATOR:
+        return "a simulated path takes chances from 0 to 1 and finite amounts from 0 up, "
+               "max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";
     case CW_ERROR_PACKET_TOO_LARGE:
         return "the packet is longer than max_packet_size; send less or raise max_packet_size on "
                "both ends";

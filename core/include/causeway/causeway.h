@@ -14,6 +14,7 @@
 #include "causeway/secure_packet.h"
 #include "causeway/sequence.h"
 #include "causeway/sequence_buffer.h"
+#include "causeway/simulator.h"
 #include "causeway/stream.h"
 #include "causeway/token.h"
 

@@ -20,6 +20,7 @@ enum cw_error {
     CW_ERROR_CONFIG_REASSEMBLIES,
     CW_ERROR_CONFIG_TIME,
     CW_ERROR_CONFIG_POOL,
+    CW_ERROR_CONFIG_SIMULATOR,
 
     /* message types that cannot work, messages that cannot be made */
     CW_ERROR_SCHEMA_TYPES,
