@@ -40,6 +40,8 @@ const fields = (header, struct) =>
 const constants = {
   errorCodes: errorCodes(),
   endpointStatsFields: fields('endpoint.h', 'cw_endpoint_stats'),
+  simulatorPathFields: fields('simulator.h', 'cw_simulator_path'),
+  simulatorStatsFields: fields('simulator.h', 'cw_simulator_stats'),
 };
 
 const text = Object.entries(constants).map(

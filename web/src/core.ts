@@ -32,6 +32,14 @@ export interface CoreExports {
   endpoint_next(endpoint: number): number;
   endpoint_refuse(endpoint: number, sequence: number): void;
   endpoint_stats(endpoint: number): void;
+
+  simulator_create(seed: number, maxDatagramSize: number, maxDatagrams: number): number;
+  simulator_destroy(simulator: number): void;
+  simulator_change(simulator: number): number;
+  simulator_receive(simulator: number, data: number, size: number, now: number): number;
+  simulator_transmit(simulator: number, out: number, capacity: number, now: number): number;
+  simulator_due(simulator: number): number;
+  simulator_stats(simulator: number): void;
 }
 
 /**

@@ -19,6 +19,8 @@ export type {
   TransportState,
   TransportStats,
 } from './transports/transport.js';
+export { Simulator } from './simulator.js';
+export type { SimulatorConfig, SimulatorPath, SimulatorStats } from './simulator.js';
 export { openTransport } from './transports/race.js';
 export type { TransportOptions } from './transports/race.js';
 export { WebRtcTransport } from './transports/webrtc.js';

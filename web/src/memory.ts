@@ -56,6 +56,16 @@ export class Memory {
     return result;
   }
 
+  /** Writes the fields of a C struct of floating-point numbers; what is not given is 0. */
+  setStruct<Key extends string>(
+    address: number,
+    fields: readonly (readonly [Key, 'f64'])[],
+    values: { readonly [Name in Key]?: number },
+  ): void {
+    const view = this.view;
+    fields.forEach(([name], i) => view.setFloat64(address + 8 * i, values[name] ?? 0, true));
+  }
+
   #refresh(): void {
     this.#bytes = new Uint8Array(this.#memory.buffer as ArrayBuffer);
     this.#view = new DataView(this.#memory.buffer);

@@ -1,0 +1,121 @@
+import { CoreObject, type Core } from './core.js';
+import { simulatorPathFields, simulatorStatsFields } from './generated.js';
+
+/**
+ * What a simulated path does to datagrams. What is not given is perfect. Chances and losses are from 0
+ * to 1, times in seconds.
+ */
+export interface SimulatorPath {
+  /** Every datagram takes at least this long. */
+  readonly latency?: number;
+  /** And up to this much longer, each for itself: late ones are overtaken. */
+  readonly jitter?: number;
+  /** Chance of being lost, in the good state of two. */
+  readonly loss?: number;
+  /** Chance per datagram that the good state ends before it. With 0 there is only the good one. */
+  readonly burstStart?: number;
+  /** Chance per datagram that the bad state ends before it. */
+  readonly burstEnd?: number;
+  /** Chance of being lost in the bad state. */
+  readonly burstLoss?: number;
+  /** Chance of arriving twice. */
+  readonly duplicate?: number;
+  /** Chance of being held up by `reorderDelay`. */
+  readonly reorder?: number;
+  readonly reorderDelay?: number;
+  /** Bytes per second that pass, 0 for no limit. */
+  readonly bandwidth?: number;
+  /** Bytes that may wait for their turn; a datagram that finds more is dropped. Default 65536. */
+  readonly queue?: number;
+}
+
+/** What a {@link Simulator} can be told. */
+export interface SimulatorConfig extends SimulatorPath {
+  /** The same seed and the same calls give the same result. A whole number; default 0. */
+  readonly seed?: number;
+  /** Longest datagram in bytes. Default 1400. */
+  readonly maxDatagramSize?: number;
+  /** Datagrams under way at the same time; more are dropped. Default 256. */
+  readonly maxDatagrams?: number;
+}
+
+/** The truth about a simulated path, counted since the constructor. */
+export interface SimulatorStats {
+  /** Datagrams taken. */
+  readonly datagramsReceived: number;
+  /** Datagrams lost by `loss` and `burstLoss`. */
+  readonly datagramsLost: number;
+  /** Datagrams dropped because too many were under way. */
+  readonly datagramsOverflowed: number;
+  /** Copies made. */
+  readonly datagramsDuplicated: number;
+  /** Datagrams that left after one that came later. */
+  readonly datagramsReordered: number;
+  /** Datagrams that left, copies included. */
+  readonly datagramsTransmitted: number;
+  /** Datagrams that have not left yet. */
+  readonly datagramsUnderWay: number;
+  readonly bytesReceived: number;
+  readonly bytesTransmitted: number;
+}
+
+/**
+ * One direction of a bad network: what `receive` is given, `transmit` gives again, later, more than
+ * once or never. The time, in seconds that only go forward, comes from the caller.
+ */
+export class Simulator extends CoreObject {
+  /** Longest datagram that `receive` takes, in bytes. */
+  readonly maxDatagramSize: number;
+  readonly #buffer: number;
+
+  /** @throws {@link CoreError} `CONFIG_SIMULATOR` when the config cannot work. */
+  constructor(core: Core, config: SimulatorConfig = {}) {
+    const { exports, memory, scratch } = core;
+    core.check(
+      exports.simulator_create(
+        config.seed ?? 0,
+        config.maxDatagramSize ?? NaN,
+        config.maxDatagrams ?? NaN,
+      ),
+    );
+    const maxDatagramSize = memory.u32(scratch + 4);
+    super(core, memory.u32(scratch), exports.simulator_destroy);
+    this.maxDatagramSize = maxDatagramSize;
+    this.#buffer = this.buffer(maxDatagramSize);
+    this.change(config);
+  }
+
+  /** Changes the path for datagrams received from now on; those under way stay as they are. */
+  change(path: SimulatorPath): void {
+    const { exports, memory, scratch } = this.core;
+    memory.setStruct(scratch, simulatorPathFields, { queue: 65536, ...path });
+    this.core.check(exports.simulator_change(this.address));
+  }
+
+  /** @throws {@link CoreError} `PACKET_TOO_LARGE` when the datagram is above `maxDatagramSize`. */
+  receive(datagram: Uint8Array, now: number): void {
+    const { core, address } = this;
+    if (datagram.length > this.maxDatagramSize) throw core.error('PACKET_TOO_LARGE');
+    core.memory.bytes.set(datagram, this.#buffer);
+    core.check(core.exports.simulator_receive(address, this.#buffer, datagram.length, now));
+  }
+
+  /** The next datagram that is due, or `undefined` when there is none. */
+  transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
+    const { exports, memory } = this.core;
+    const size = exports.simulator_transmit(this.address, this.#buffer, this.maxDatagramSize, now);
+    return size > 0 ? memory.copy(this.#buffer, size) : undefined;
+  }
+
+  /** When the next datagram is due, on the caller's clock; `Infinity` when none is under way. */
+  get due(): number {
+    return this.core.exports.simulator_due(this.address);
+  }
+
+  /** The truth about the path. */
+  stats(): SimulatorStats {
+    const { exports, memory, scratch } = this.core;
+    exports.simulator_stats(this.address);
+    return memory.struct(scratch, simulatorStatsFields);
+  }
+}
