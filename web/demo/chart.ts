@@ -1,0 +1,78 @@
+/** Makes a canvas as sharp as the screen; gives what to draw with and the size in CSS pixels. */
+export function prepare(canvas: HTMLCanvasElement) {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  const scale = devicePixelRatio;
+  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+  }
+  const context = canvas.getContext('2d')!;
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, width, height);
+  const style = getComputedStyle(canvas);
+  return { context, width, height, color: (name: string) => style.getPropertyValue(`--${name}`) };
+}
+
+const LEFT = 34;
+const BOTTOM = 4;
+
+/** Lines over the latest seconds, scaled to the highest value in sight. */
+export class Chart {
+  readonly #points: { time: number; values: number[] }[] = [];
+
+  /** `colors` are the names of CSS properties, one for each line; `top` is the least height. */
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    readonly colors: string[],
+    readonly top: number,
+    readonly seconds = 30,
+  ) {}
+
+  add(time: number, values: number[]): void {
+    this.#points.push({ time, values });
+    while (this.#points[0]!.time < time - this.seconds - 1) this.#points.shift();
+  }
+
+  draw(now: number): void {
+    const { context, width, height, color } = prepare(this.canvas);
+    const highest = Math.max(this.top, ...this.#points.flatMap((point) => point.values));
+    const step = niceStep(highest / 4);
+    const full = Math.ceil(highest / step) * step;
+    const x = (time: number) => width - ((now - time) / this.seconds) * (width - LEFT);
+    const y = (value: number) => height - BOTTOM - (value / full) * (height - BOTTOM - 12);
+
+    context.font = '11px system-ui, sans-serif';
+    context.textAlign = 'right';
+    context.textBaseline = 'middle';
+    context.strokeStyle = color('line');
+    context.fillStyle = color('faint');
+    for (let value = 0; value <= full; value += step) {
+      const level = Math.round(y(value)) + 0.5;
+      context.beginPath();
+      context.moveTo(LEFT, level);
+      context.lineTo(width, level);
+      context.stroke();
+      context.fillText(String(value), LEFT - 6, level);
+    }
+
+    context.save();
+    context.beginPath();
+    context.rect(LEFT, 0, width - LEFT, height);
+    context.clip();
+    context.lineWidth = 2;
+    context.lineJoin = 'round';
+    this.colors.forEach((name, line) => {
+      context.strokeStyle = color(name);
+      context.beginPath();
+      for (const { time, values } of this.#points) context.lineTo(x(time), y(values[line]!));
+      context.stroke();
+    });
+    context.restore();
+  }
+}
+
+/** The smallest of 1, 2 and 5 times a power of ten that is not below `least`. */
+function niceStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least)!;
+}

@@ -1,0 +1,91 @@
+import { loadCore, openTransport, type TransportKind } from 'causeway';
+import { Chart, prepare } from './chart.js';
+import { Link, seconds } from './link.js';
+
+const element = <Type extends HTMLElement>(id: string): Type => document.getElementById(id) as Type;
+
+const show = (id: string, value: number, digits = 0): void => {
+  element(id).textContent = value.toFixed(digits);
+};
+
+const state = (name: 'connecting' | 'open' | 'closed', text: string): void => {
+  element('state').dataset.state = name;
+  element('state').textContent = text;
+};
+
+const rttChart = new Chart(element('rtt-chart'), ['up'], 20);
+const lossChart = new Chart(element('loss-chart'), ['up', 'down'], 10);
+
+function showStats({ endpoint }: Link): void {
+  const stats = endpoint.stats();
+  show('packets-sent', stats.packetsSent);
+  show('packets-acked', stats.packetsAcked);
+  show('packets-received', stats.packetsReceived);
+  show('packets-lost', stats.packetsLost);
+  show('packets-missed', stats.packetsMissed);
+  show('rtt', stats.rtt * 1000, stats.rtt < 0.01 ? 1 : 0);
+  show('jitter', stats.jitter * 1000, 1);
+  show('loss-sent', stats.lossSent * 100, 1);
+  show('loss-received', stats.lossReceived * 100, 1);
+  show('bandwidth-sent', stats.bandwidthSent / 1000);
+  show('bandwidth-received', stats.bandwidthReceived / 1000);
+  rttChart.add(seconds(), [stats.rtt * 1000]);
+  lossChart.add(seconds(), [stats.lossSent * 100, stats.lossReceived * 100]);
+}
+
+/** A field for every packet of the window, oldest to newest as they are numbered. */
+function drawFates({ fates }: Link): void {
+  const { context, width, height, color } = prepare(element<HTMLCanvasElement>('fates'));
+  const columns = Math.round(Math.sqrt((fates.length * width) / height));
+  const cell = Math.min(width / columns, height / Math.ceil(fates.length / columns));
+  const colors = { flying: color('idle'), acked: color('good'), lost: color('bad') };
+  fates.forEach((fate, i) => {
+    context.fillStyle = colors[fate];
+    context.fillRect((i % columns) * cell, Math.floor(i / columns) * cell, cell - 2, cell - 2);
+  });
+}
+
+/** The three sliders change the simulators as they are moved. */
+function watchSliders(link: Link): void {
+  const sliders = ['latency', 'shake', 'loss'].map((id) => element<HTMLInputElement>(id));
+  const apply = (): void => {
+    const [latency, jitter, loss] = sliders.map((slider) => slider.valueAsNumber);
+    element('latency-value').textContent = `${latency} ms each way`;
+    element('shake-value').textContent = `${jitter} ms`;
+    element('loss-value').textContent = `${loss} % each way`;
+    link.worsen({ latency: latency! / 1000, jitter: jitter! / 1000, loss: loss! / 100 });
+  };
+  sliders.forEach((slider) => slider.addEventListener('input', apply));
+  apply();
+}
+
+/** The address of the page may say which transports to try: `?transport=websocket`. */
+function wishes(): { transports?: TransportKind[] } {
+  const names = new URLSearchParams(location.search).getAll('transport') as TransportKind[];
+  return names.length > 0 ? { transports: names } : {};
+}
+
+async function main(): Promise<void> {
+  const core = await loadCore();
+  const transport = await openTransport(new URL('/', location.href), wishes());
+  const link = new Link(core, transport);
+  state('open', `connected: ${transport.kind}`);
+  void transport.closed.then(({ code, reason }) =>
+    state('closed', ['closed', code, reason].filter(Boolean).join(' ')),
+  );
+  watchSliders(link);
+  setInterval(() => showStats(link), 100);
+  const draw = (): void => {
+    rttChart.draw(seconds());
+    lossChart.draw(seconds());
+    drawFates(link);
+    requestAnimationFrame(draw);
+  };
+  draw();
+}
+
+main().catch((error: unknown) => {
+  state('closed', 'not connected');
+  element('state').title = String(error);
+  console.error(error);
+});
