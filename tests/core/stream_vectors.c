@@ -12,7 +12,9 @@ static uint64_t number(const cJSON *object, const char *key)
         const char *text = cJSON_GetStringValue(item);
         return text[0] == '-' ? (uint64_t)strtoll(text, NULL, 10) : strtoull(text, NULL, 10);
     }
-    return (uint64_t)(int64_t)cJSON_GetNumberValue(item);
+    /* a larger one is the decimal of a float, whose bits are read instead */
+    const double value = cJSON_GetNumberValue(item);
+    return value > -1e18 && value < 1e18 ? (uint64_t)(int64_t)value : 0;
 }
 
 static uint64_t pattern(const cJSON *object, const char *key)
