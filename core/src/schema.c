@@ -5,12 +5,23 @@
 #include <math.h>
 
 /* What a field comes down to. Signed and unsigned integers differ only in their limits, and a float
-   is an integer that uses all of its bits. */
-enum code { CODE_BOOL, CODE_32, CODE_64, CODE_COMPRESSED_FLOAT, CODE_BYTES, CODE_STRING };
+   is an integer that uses all of its bits. The first three are single values, and quick. */
+enum code {
+    CODE_PLAIN_BOOL,
+    CODE_PLAIN_32,    /* all 32 bits */
+    CODE_PLAIN_RANGE, /* 1 to 31 bits */
+    CODE_BOOL,
+    CODE_RANGE,
+    CODE_RANGE_64,
+    CODE_COMPRESSED_FLOAT,
+    CODE_BYTES,
+    CODE_STRING
+};
 
 /* A field as the loops below want it. */
 struct step {
     uint8_t code;
+    uint8_t bits; /* of a plain range */
     bool optional;
     uint32_t array;
     uint32_t offset; /* of the member */
@@ -80,13 +91,15 @@ static bool valid_limits(const struct cw_field *field)
 /* Fills in the step but for its offsets, and gives the alignment of the value. */
 static uint64_t make_step(struct step *step, const struct cw_field *field)
 {
+    const bool plain = !field->optional && field->array == 0;
     *step = (struct step){.optional = field->optional,
                           .array = field->array,
+                          .stride = 4,
                           .min = field->min,
                           .range = field->max - field->min};
     switch (field->kind) {
     case CW_KIND_BOOL:
-        step->code = CODE_BOOL;
+        step->code = plain ? CODE_PLAIN_BOOL : CODE_BOOL;
         step->stride = sizeof(bool);
         return 1;
     case CW_KIND_FLOAT:
@@ -95,8 +108,11 @@ static uint64_t make_step(struct step *step, const struct cw_field *field)
         /* fall through */
     case CW_KIND_INT:
     case CW_KIND_UINT:
-        step->code = CODE_32;
-        step->stride = 4;
+        step->bits = (uint8_t)cw_bits_required((uint32_t)step->range);
+        step->code = !plain || step->bits == 0   ? CODE_RANGE
+                     : step->range == UINT32_MAX ? CODE_PLAIN_32
+                     : step->bits < 32           ? CODE_PLAIN_RANGE
+                                                 : CODE_RANGE;
         return offsetof(struct aligned_4, second);
     case CW_KIND_DOUBLE:
         step->min = 0;
@@ -104,12 +120,11 @@ static uint64_t make_step(struct step *step, const struct cw_field *field)
         /* fall through */
     case CW_KIND_INT_64:
     case CW_KIND_UINT_64:
-        step->code = CODE_64;
+        step->code = CODE_RANGE_64;
         step->stride = 8;
         return offsetof(struct aligned_8, second);
     case CW_KIND_COMPRESSED_FLOAT:
         step->code = CODE_COMPRESSED_FLOAT;
-        step->stride = 4;
         return offsetof(struct aligned_4, second);
     case CW_KIND_BYTES:
         step->code = CODE_BYTES;
@@ -263,74 +278,75 @@ size_t cw_schema_message_size(const struct cw_schema *schema)
     return schema->message_size;
 }
 
-/* Out of line and with a copy of the stream, as the far functions of stream.h. */
-static bool far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min, uint64_t range)
-{
-    return cw_stream_uint_64(stream, value, min, min + range);
-}
-
-/* One value. Its bytes are copied, because the type that the memory has is the caller's affair. */
-CW_INLINE bool serialize_value(struct cw_stream *stream, const struct step *step,
-                               const struct cw_field *field, uint8_t *value)
+/* One value of any kind. Its bytes are copied, because the type that the memory has is the caller's
+   affair. */
+static bool serialize_value(struct cw_stream *stream, const struct step *step,
+                            const struct cw_field *field, uint8_t *value)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
-    uint32_t number = 0;
+    bool done = false;
     switch (step->code) {
-    case CODE_BOOL:
-        number = !reading && *value != 0;
-        if (!cw_stream_bits(stream, &number, 1))
-            return false;
-        if (reading)
-            *value = (uint8_t)number;
-        return true;
-    case CODE_32: {
+    case CODE_PLAIN_BOOL:
+    case CODE_BOOL: {
+        bool set = !reading && *value != 0;
+        done = cw_stream_bool(stream, &set);
+        if (done && reading)
+            *value = set;
+        return done;
+    }
+    case CODE_PLAIN_32:
+    case CODE_PLAIN_RANGE:
+    case CODE_RANGE: {
         const uint32_t min = (uint32_t)step->min;
+        uint32_t number = 0;
         if (!reading)
             memcpy(&number, value, sizeof number);
-        if (!cw_stream_uint(stream, &number, min, min + (uint32_t)step->range))
-            return false;
-        if (reading)
-            memcpy(value, &number, sizeof number);
-        return true;
-    }
-    case CODE_64: {
-        uint64_t long_number = 0;
-        if (!reading)
-            memcpy(&long_number, value, sizeof long_number);
-        struct cw_stream copy = *stream;
-        const bool done = far_uint_64(&copy, &long_number, step->min, step->range);
-        *stream = copy;
+        number -= min;
+        done = cw_stream_uint(stream, &number, 0, (uint32_t)step->range);
+        number += min;
         if (done && reading)
-            memcpy(value, &long_number, sizeof long_number);
+            memcpy(value, &number, sizeof number);
+        return done;
+    }
+    case CODE_RANGE_64: {
+        uint64_t number = 0;
+        if (!reading)
+            memcpy(&number, value, sizeof number);
+        number -= step->min;
+        done = cw_stream_uint_64(stream, &number, 0, step->range);
+        number += step->min;
+        if (done && reading)
+            memcpy(value, &number, sizeof number);
         return done;
     }
     case CODE_COMPRESSED_FLOAT: {
-        float real = 0;
-        if (!reading)
-            memcpy(&real, value, sizeof real);
-        const bool done = cw_stream_compressed_float(stream, &real, field->float_min,
-                                                     field->float_max, field->resolution);
-        if (done && reading)
-            memcpy(value, &real, sizeof real);
-        return done;
-    }
-    case CODE_BYTES:
+        float number = 0;
         if (!reading)
             memcpy(&number, value, sizeof number);
-        if (!cw_stream_uint(stream, &number, 0, (uint32_t)step->range) ||
-            !cw_stream_bytes(stream, value + sizeof number, number))
-            return false;
-        if (reading)
+        done = cw_stream_compressed_float(stream, &number, field->float_min, field->float_max,
+                                          field->resolution);
+        if (done && reading)
             memcpy(value, &number, sizeof number);
-        return true;
+        return done;
+    }
+    case CODE_BYTES: {
+        uint32_t size = 0;
+        if (!reading)
+            memcpy(&size, value, sizeof size);
+        done = cw_stream_uint(stream, &size, 0, (uint32_t)step->range) &&
+               cw_stream_bytes(stream, value + sizeof size, size);
+        if (done && reading)
+            memcpy(value, &size, sizeof size);
+        return done;
+    }
     default:
         return cw_stream_string(stream, (char *)value, step->stride);
     }
 }
 
-/* A field; its member is part of the struct at message. */
-CW_INLINE bool serialize_field(struct cw_stream *stream, const struct step *step,
-                               const struct cw_field *field, uint8_t *message)
+/* A field of any kind, optional or an array. Its member is part of the struct at message. */
+static bool serialize_field(struct cw_stream *stream, const struct step *step,
+                            const struct cw_field *field, uint8_t *message)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
     uint8_t *const member = message + step->offset;
@@ -360,13 +376,56 @@ struct body {
     uint8_t *message;
 };
 
+/* The quick codes here, with the stream in registers, the others out of line, with a copy of it. */
 CW_SERIALIZE(serialize_table, struct body, stream, body)
 {
+    const bool reading = stream->mode == CW_STREAM_READ;
     const struct type *const type = body->type;
-    const uint32_t count = type->public.field_count;
-    for (uint32_t i = 0; i < count; ++i)
-        if (!serialize_field(stream, &type->steps[i], &type->fields[i], body->message))
-            return false;
+    const struct step *const end = type->steps + type->public.field_count;
+    for (const struct step *step = type->steps; step < end; ++step) {
+        uint8_t *const value = body->message + step->value;
+        uint32_t number = 0;
+        switch (step->code) {
+        case CODE_PLAIN_BOOL:
+            if (!reading)
+                number = *value != 0;
+            if (!cw_stream_bits(stream, &number, 1))
+                return false;
+            if (reading)
+                *value = (uint8_t)number;
+            break;
+        case CODE_PLAIN_32:
+            if (!reading)
+                memcpy(&number, value, sizeof number);
+            if (!cw_stream_bits(stream, &number, 32))
+                return false;
+            if (reading)
+                memcpy(value, &number, sizeof number);
+            break;
+        case CODE_PLAIN_RANGE:
+            if (!reading)
+                memcpy(&number, value, sizeof number);
+            number -= (uint32_t)step->min;
+            if (!reading && number > (uint32_t)step->range)
+                return cw_stream_fail(stream);
+            if (!cw_stream_bits(stream, &number, step->bits))
+                return false;
+            if (number > (uint32_t)step->range)
+                return cw_stream_fail(stream);
+            number += (uint32_t)step->min;
+            if (reading)
+                memcpy(value, &number, sizeof number);
+            break;
+        default: {
+            struct cw_stream copy = *stream;
+            const struct cw_field *const field = &type->fields[step - type->steps];
+            const bool done = serialize_field(&copy, step, field, body->message);
+            *stream = copy;
+            if (!done)
+                return false;
+        }
+        }
+    }
     return true;
 }
 
