@@ -4,6 +4,8 @@
 
 #include "causeway/stream.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,6 +176,20 @@ static inline bool operation_same_value(const struct operation *a, const struct 
     if (a->kind == OPERATION_BYTES || a->kind == OPERATION_STRING)
         return a->value == b->value && memcmp(a->data, b->data, a->value) == 0;
     return a->kind == OPERATION_ALIGN || a->value == b->value;
+}
+
+/* The operation as text, such as "int 3 0 7;": name, value in hex, limits in hex. */
+static inline size_t operation_print(char *out, size_t size, const struct operation *operation)
+{
+    size_t used = (size_t)snprintf(out, size, "%s ", operation_names[operation->kind]);
+    if (operation->kind == OPERATION_BYTES || operation->kind == OPERATION_STRING)
+        for (size_t i = 0; i < operation->value; i++)
+            used += (size_t)snprintf(out + used, size - used, "%02x", operation->data[i]);
+    else
+        used += (size_t)snprintf(out + used, size - used, "%" PRIx64, operation->value);
+    return used + (size_t)snprintf(out + used, size - used,
+                                   " %" PRIx64 " %" PRIx64 " %" PRIx64 "; ", operation->min,
+                                   operation->max, operation->resolution);
 }
 
 #endif
