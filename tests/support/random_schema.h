@@ -1,0 +1,189 @@
+/* Random schemas and random messages that can be sent. The next numbers come from random_state. */
+#ifndef CAUSEWAY_TESTS_RANDOM_SCHEMA_H
+#define CAUSEWAY_TESTS_RANDOM_SCHEMA_H
+
+#include "causeway/schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t random_state = 1;
+
+static inline uint32_t random_32(void)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 32);
+}
+
+static inline uint32_t random_below(uint32_t end)
+{
+    return random_32() % end;
+}
+
+/* Of any width, so that small numbers are as common as large ones. */
+static inline uint64_t random_64(void)
+{
+    const uint64_t number = (uint64_t)random_32() << 32 | random_32();
+    return number >> random_below(64);
+}
+
+static inline struct cw_field random_field(const char *name)
+{
+    struct cw_field field = {.name = name, .kind = (enum cw_kind)random_below(CW_KIND_COUNT)};
+    if (random_below(4) == 0)
+        field.optional = true;
+    else if (random_below(4) == 0)
+        field.array = 1 + random_below(6);
+    uint64_t a = random_64(), b = random_64();
+    switch (field.kind) {
+    case CW_KIND_UINT:
+        a = (uint32_t)a;
+        b = (uint32_t)b;
+        /* fall through */
+    case CW_KIND_UINT_64:
+        field.min = a < b ? a : b;
+        field.max = a < b ? b : a;
+        break;
+    case CW_KIND_INT:
+        a = (uint64_t)(int32_t)a;
+        b = (uint64_t)(int32_t)b;
+        /* fall through */
+    case CW_KIND_INT_64:
+        a = random_below(2) ? 0 - a : a;
+        if (field.kind == CW_KIND_INT)
+            a = (uint64_t)(int32_t)a;
+        field.min = (int64_t)a < (int64_t)b ? a : b;
+        field.max = (int64_t)a < (int64_t)b ? b : a;
+        break;
+    case CW_KIND_BYTES:
+    case CW_KIND_STRING:
+        field.max = 1 + random_below(20);
+        break;
+    case CW_KIND_COMPRESSED_FLOAT:
+        /* such that every step is a float without rounding */
+        field.float_min = -(float)random_below(100);
+        field.float_max = field.float_min + (float)(1 << random_below(8));
+        field.resolution = 1.0f / (float)(1 << random_below(8));
+        break;
+    default:
+        break;
+    }
+    return field;
+}
+
+#define RANDOM_TYPES  3
+#define RANDOM_FIELDS 8
+
+static inline struct cw_schema *random_schema(void)
+{
+    static char names[RANDOM_FIELDS][8];
+    struct cw_field fields[RANDOM_TYPES][RANDOM_FIELDS];
+    struct cw_message_type types[RANDOM_TYPES];
+    const uint32_t count = 1 + random_below(RANDOM_TYPES);
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = (struct cw_message_type){
+            .name = "message", .fields = fields[i], .field_count = random_below(RANDOM_FIELDS + 1)};
+        for (uint32_t j = 0; j < types[i].field_count; j++) {
+            snprintf(names[j], sizeof names[j], "field%u", j);
+            fields[i][j] = random_field(names[j]);
+        }
+    }
+    struct cw_schema *schema;
+    const struct cw_schema_config config = {.types = types, .count = count};
+    if (cw_schema_create(&schema, &config) != CW_OK)
+        abort();
+    return schema;
+}
+
+static inline void random_value(const struct cw_field *field, uint8_t *value)
+{
+    const uint64_t range = field->max - field->min;
+    uint64_t number = field->min + (range == UINT64_MAX ? random_64() : random_64() % (range + 1));
+    if (random_below(8) == 0)
+        number = field->max;
+    const uint32_t low = (uint32_t)number;
+    switch (field->kind) {
+    case CW_KIND_BOOL:
+        *value = (uint8_t)random_below(2);
+        break;
+    case CW_KIND_INT:
+    case CW_KIND_UINT:
+        memcpy(value, &low, 4);
+        break;
+    case CW_KIND_INT_64:
+    case CW_KIND_UINT_64:
+        memcpy(value, &number, 8);
+        break;
+    case CW_KIND_FLOAT:
+        number = random_64();
+        memcpy(value, &number, 4);
+        break;
+    case CW_KIND_DOUBLE:
+        number = random_64();
+        memcpy(value, &number, 8);
+        break;
+    case CW_KIND_COMPRESSED_FLOAT: {
+        const float steps = (field->float_max - field->float_min) / field->resolution;
+        const float real =
+            field->float_min + (float)random_below((uint32_t)steps + 1) * field->resolution;
+        memcpy(value, &real, 4);
+        break;
+    }
+    case CW_KIND_BYTES: {
+        const uint32_t size = random_below((uint32_t)field->max + 1);
+        memcpy(value, &size, 4);
+        for (uint32_t i = 0; i < size; i++)
+            value[4 + i] = (uint8_t)random_32();
+        break;
+    }
+    default: {
+        const uint32_t size = random_below((uint32_t)field->max + 1);
+        for (uint32_t i = 0; i < size; i++)
+            value[i] = (uint8_t)(1 + random_below(127));
+    }
+    }
+}
+
+/* How far apart the items of an array are, and how far the first is from its member's start. */
+static inline uint32_t random_stride(const struct cw_field *field, uint32_t *first)
+{
+    uint32_t size = 4, alignment = 4;
+    if (field->kind == CW_KIND_BOOL || field->kind == CW_KIND_STRING)
+        alignment = 1;
+    if (field->kind == CW_KIND_DOUBLE || field->kind == CW_KIND_INT_64 ||
+        field->kind == CW_KIND_UINT_64)
+        size = alignment = 8;
+    if (field->kind == CW_KIND_BOOL)
+        size = 1;
+    if (field->kind == CW_KIND_STRING)
+        size = (uint32_t)field->max + 1;
+    if (field->kind == CW_KIND_BYTES)
+        size = ((uint32_t)field->max + 7) / 4 * 4;
+    *first = field->optional ? alignment : field->array ? (alignment > 4 ? alignment : 4) : 0;
+    return size;
+}
+
+/* The struct of a type with zeros wherever it holds no value; to be freed. */
+static inline uint8_t *random_message(const struct cw_schema *schema, uint32_t index)
+{
+    const struct cw_message_type *type = cw_schema_type(schema, index);
+    uint8_t *message = calloc(1, type->size + 1u);
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct cw_field *field = &type->fields[i];
+        uint8_t *member = message + field->offset;
+        uint32_t first, count = 1;
+        const uint32_t stride = random_stride(field, &first);
+        if (field->optional)
+            *member = (uint8_t)(count = random_below(2));
+        if (field->array) {
+            count = random_below(field->array + 1);
+            memcpy(member, &count, 4);
+        }
+        for (uint32_t j = 0; j < count; j++)
+            random_value(field, member + first + j * stride);
+    }
+    return message;
+}
+
+#endif
