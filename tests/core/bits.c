@@ -142,6 +142,13 @@ static void test_bytes_come_aligned_after_any_number_of_bits(void **state)
             assert_true(cw_bit_reader_bytes(&reader, read, count));
             assert_memory_equal(read, bytes, count);
             assert_int_equal(cw_bit_reader_position(&reader), (size - 1) * 8);
+
+            const uint8_t *borrowed;
+            reader = cw_bit_reader(block, size);
+            for (unsigned i = 0; i < before; i++)
+                assert_true(cw_bit_reader_bits(&reader, &value, 1));
+            assert_true(cw_bit_reader_borrow(&reader, &borrowed, count));
+            assert_ptr_equal(borrowed, block + (before + 7) / 8);
             assert_true(cw_bit_reader_bits(&reader, &value, 8));
             assert_int_equal(value, 0x5a);
             assert_false(cw_bit_reader_bits(&reader, &value, 1));

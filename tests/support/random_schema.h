@@ -82,8 +82,10 @@ static inline struct cw_schema *random_schema(void)
     struct cw_message_type types[RANDOM_TYPES];
     const uint32_t count = 1 + random_below(RANDOM_TYPES);
     for (uint32_t i = 0; i < count; i++) {
-        types[i] = (struct cw_message_type){
-            .name = "message", .fields = fields[i], .field_count = random_below(RANDOM_FIELDS + 1)};
+        types[i] = (struct cw_message_type){.name = "message",
+                                            .fields = fields[i],
+                                            .field_count = random_below(RANDOM_FIELDS + 1),
+                                            .block = random_below(8) == 0};
         for (uint32_t j = 0; j < types[i].field_count; j++) {
             snprintf(names[j], sizeof names[j], "field%u", j);
             fields[i][j] = random_field(names[j]);

@@ -1,0 +1,261 @@
+/* Schemas as bytes: a known encoding, there and back, damage, fingerprints. */
+#include "causeway/schema_bytes.h"
+
+#include "random_schema.h"
+#include "unit.h"
+
+#define MOVE_FIELDS(FIELD)                                                                         \
+    FIELD(dir, CW_INT(-1, 7))                                                                      \
+    FIELD(up, CW_OPTIONAL(CW_BOOL))                                                                \
+    FIELD(name, CW_ARRAY(CW_STRING(32), 3))                                                        \
+    FIELD(yaw, CW_COMPRESSED_FLOAT(0, 2, 0.5f))
+CW_MESSAGE(move, MOVE_FIELDS)
+
+static bool refuse(struct cw_stream *stream, void *message)
+{
+    (void)message;
+    return cw_stream_fail(stream);
+}
+
+static struct cw_schema *create(const struct cw_message_type *types, uint32_t count)
+{
+    const struct cw_schema_config config = {.types = types, .count = count};
+    struct cw_schema *schema;
+    assert_int_equal(cw_schema_create(&schema, &config), CW_OK);
+    return schema;
+}
+
+/* In a block of exactly its size, to be freed. */
+static uint8_t *encode(const struct cw_schema *schema, size_t *size)
+{
+    *size = cw_schema_encode(schema, NULL, 0);
+    uint8_t *bytes = malloc(*size);
+    assert_int_equal(cw_schema_encode(schema, bytes, *size), *size);
+    return bytes;
+}
+
+static void test_the_form_is_as_documented(void **state)
+{
+    (void)state;
+    const struct cw_message_type types[] = {
+        {.name = "hi", .block = true}, move_type, {.name = "own", .serialize = refuse}};
+    struct cw_schema *schema = create(types, 3);
+    static const uint8_t expected[] =
+        "\1\3\0\0\0"
+        "hi\0\1\0\0\0\0"
+        "move\0\0\4\0\0\0"
+        "dir\0\1\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\7\0\0\0\0\0\0\0"
+        "up\0\0\1\0\0\0\0"
+        "name\0\11\0\3\0\0\0\40\0\0\0"
+        "yaw\0\7\0\0\0\0\0\0\0\0\0\0\0\0\100\0\0\0\77"
+        "own\0\0\xff\xff\xff\xff";
+    size_t size;
+    uint8_t *bytes = encode(schema, &size);
+    assert_int_equal(size, sizeof expected - 1);
+    assert_memory_equal(bytes, expected, size);
+    free(bytes);
+    cw_schema_destroy(schema);
+}
+
+static void test_schemas_come_back(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 500; round++) {
+        struct cw_schema *schema = random_schema(), *decoded;
+        size_t size, again;
+        uint8_t *bytes = encode(schema, &size);
+        assert_int_equal(cw_schema_decode(&decoded, bytes, size, NULL), CW_OK);
+        uint8_t *second = encode(decoded, &again);
+        assert_int_equal(size, again);
+        assert_memory_equal(bytes, second, size);
+        assert_int_equal(cw_schema_fingerprint(schema, NULL, 0),
+                         cw_schema_fingerprint(decoded, NULL, 0));
+        /* names are the decoded schema's own */
+        memset(bytes, 0xff, size);
+        free(bytes);
+        for (uint32_t type = 0; type < cw_schema_count(schema); type++) {
+            const struct cw_message_type *a = cw_schema_type(schema, type);
+            const struct cw_message_type *b = cw_schema_type(decoded, type);
+            assert_string_equal(a->name, b->name);
+            assert_int_equal(a->size, b->size);
+            assert_int_equal(a->block, b->block);
+            for (uint32_t i = 0; i < a->field_count; i++) {
+                assert_string_equal(a->fields[i].name, b->fields[i].name);
+                assert_int_equal(a->fields[i].offset, b->fields[i].offset);
+            }
+        }
+        free(second);
+        cw_schema_destroy(decoded);
+        cw_schema_destroy(schema);
+    }
+}
+
+static void test_cut_or_prolonged_bytes_are_refused(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = create(&move_type, 1), *decoded;
+    size_t size;
+    uint8_t *bytes = encode(schema, &size);
+    for (size_t cut = 0; cut < size; cut++) {
+        uint8_t *exact = malloc(cut);
+        if (cut > 0)
+            memcpy(exact, bytes, cut);
+        assert_int_equal(cw_schema_decode(&decoded, exact, cut, NULL), CW_ERROR_SCHEMA_BYTES);
+        assert_null(decoded);
+        free(exact);
+    }
+    uint8_t *longer = calloc(1, size + 1);
+    memcpy(longer, bytes, size);
+    assert_int_equal(cw_schema_decode(&decoded, longer, size + 1, NULL), CW_ERROR_SCHEMA_BYTES);
+    longer[0] = 2;
+    assert_int_equal(cw_schema_decode(&decoded, longer, size, NULL), CW_ERROR_SCHEMA_BYTES);
+    free(longer);
+    free(bytes);
+    cw_schema_destroy(schema);
+}
+
+static void test_a_function_of_its_own_cannot_be_decoded(void **state)
+{
+    (void)state;
+    const struct cw_message_type own = {.name = "own", .serialize = refuse};
+    struct cw_schema *schema = create(&own, 1), *decoded;
+    size_t size;
+    uint8_t *bytes = encode(schema, &size);
+    assert_int_equal(cw_schema_decode(&decoded, bytes, size, NULL), CW_ERROR_SCHEMA_BYTES);
+    free(bytes);
+    cw_schema_destroy(schema);
+}
+
+static void test_damaged_bytes_give_another_schema_or_none(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 5000; round++) {
+        struct cw_schema *schema = random_schema(), *decoded;
+        size_t size;
+        uint8_t *bytes = encode(schema, &size);
+        bytes[random_below((uint32_t)size)] ^= (uint8_t)(1 << random_below(8));
+        if (cw_schema_decode(&decoded, bytes, size, NULL) == CW_OK) {
+            assert_true(cw_schema_fingerprint(decoded, NULL, 0) !=
+                        cw_schema_fingerprint(schema, NULL, 0));
+            cw_schema_destroy(decoded);
+        } else {
+            assert_null(decoded);
+        }
+        free(bytes);
+        cw_schema_destroy(schema);
+    }
+}
+
+struct counted {
+    size_t taken, returned;
+    int calls, refuse_at;
+};
+
+static void *count_allocate(void *context, size_t size)
+{
+    struct counted *counted = context;
+    if (++counted->calls == counted->refuse_at)
+        return NULL;
+    counted->taken += size;
+    return malloc(size);
+}
+
+static void count_release(void *context, void *memory, size_t size)
+{
+    struct counted *counted = context;
+    counted->returned += size;
+    free(memory);
+}
+
+static void test_decoding_gives_its_memory_back(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = create(&move_type, 1), *decoded;
+    size_t size;
+    uint8_t *bytes = encode(schema, &size);
+    for (int refuse_at = 0; refuse_at <= 2; refuse_at++) {
+        struct counted counted = {.refuse_at = refuse_at};
+        const struct cw_allocator allocator = {count_allocate, count_release, &counted};
+        const enum cw_error error = cw_schema_decode(&decoded, bytes, size, &allocator);
+        assert_int_equal(error, refuse_at ? CW_ERROR_NO_MEMORY : CW_OK);
+        cw_schema_destroy(decoded);
+        assert_int_equal(counted.taken, counted.returned);
+    }
+    free(bytes);
+    cw_schema_destroy(schema);
+}
+
+static uint64_t fingerprint(struct cw_field field, const char *name, const char *extra)
+{
+    const struct cw_message_type type = {.name = name, .fields = &field, .field_count = 1};
+    struct cw_schema *schema = create(&type, 1);
+    const uint64_t value = cw_schema_fingerprint(schema, extra, strlen(extra));
+    cw_schema_destroy(schema);
+    return value;
+}
+
+static void test_a_fingerprint_tells_every_difference(void **state)
+{
+    (void)state;
+    const struct cw_field first = {.name = "x", .kind = CW_KIND_INT, .max = 7};
+    const uint64_t base = fingerprint(first, "move", "");
+    assert_true(base == fingerprint(first, "move", ""));
+    assert_true(base != fingerprint(first, "mover", ""));
+    assert_true(base != fingerprint(first, "move", "2 channels"));
+    assert_true(fingerprint(first, "move", "1") != fingerprint(first, "move", "2"));
+#define DIFFERS(statement)                                                                         \
+    do {                                                                                           \
+        struct cw_field field = first;                                                             \
+        statement;                                                                                 \
+        assert_true(base != fingerprint(field, "move", ""));                                       \
+    } while (0)
+    DIFFERS(field.name = "y");
+    DIFFERS(field.kind = CW_KIND_UINT);
+    DIFFERS(field.optional = true);
+    DIFFERS(field.array = 1);
+    DIFFERS(field.min = UINT64_MAX);
+    DIFFERS(field.max = 8);
+    /* what does not matter for the kind does not count */
+    struct cw_field field = first;
+    field.resolution = 3;
+    field.offset = 8;
+    assert_true(base == fingerprint(field, "move", ""));
+
+    const struct cw_message_type types[] = {{.name = "a"}, {.name = "b"}};
+    const struct cw_message_type swapped[] = {{.name = "b"}, {.name = "a"}};
+    const struct cw_message_type block[] = {{.name = "a", .block = true}, {.name = "b"}};
+    struct cw_schema *one = create(types, 2), *two = create(swapped, 2), *less = create(types, 1);
+    struct cw_schema *with_block = create(block, 2);
+    assert_true(cw_schema_fingerprint(one, NULL, 0) != cw_schema_fingerprint(two, NULL, 0));
+    assert_true(cw_schema_fingerprint(one, NULL, 0) != cw_schema_fingerprint(less, NULL, 0));
+    assert_true(cw_schema_fingerprint(one, NULL, 0) != cw_schema_fingerprint(with_block, NULL, 0));
+    cw_schema_destroy(with_block);
+    cw_schema_destroy(one);
+    cw_schema_destroy(two);
+    cw_schema_destroy(less);
+}
+
+/* The number is on the wire, in connect tokens: it must not change from release to release. */
+static void test_a_fingerprint_is_the_same_for_ever(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = create(&move_type, 1);
+    assert_true(cw_schema_fingerprint(schema, "channels", 8) == 0xe82e31d73c9617ef);
+    cw_schema_destroy(schema);
+}
+
+int main(void)
+{
+    printf("seed %llu\n", (unsigned long long)random_state);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_form_is_as_documented),
+        cmocka_unit_test(test_schemas_come_back),
+        cmocka_unit_test(test_cut_or_prolonged_bytes_are_refused),
+        cmocka_unit_test(test_a_function_of_its_own_cannot_be_decoded),
+        cmocka_unit_test(test_damaged_bytes_give_another_schema_or_none),
+        cmocka_unit_test(test_decoding_gives_its_memory_back),
+        cmocka_unit_test(test_a_fingerprint_tells_every_difference),
+        cmocka_unit_test(test_a_fingerprint_is_the_same_for_ever),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
