@@ -63,7 +63,8 @@ static uint32_t max_fragments(const struct cw_endpoint_config *config)
 
 static bool window_is_valid(uint32_t window)
 {
-    return window >= CW_ACKS_PER_HEADER && window <= CW_SEQUENCE_BUFFER_MAX_SIZE && (window & (window - 1)) == 0;
+    return window >= CW_ACKS_PER_HEADER && window <= CW_SEQUENCE_BUFFER_MAX_SIZE &&
+           (window & (window - 1)) == 0;
 }
 
 enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)

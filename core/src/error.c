@@ -45,6 +45,28 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_SIMULATOR:
         return "a simulated path takes chances from 0 to 1 and finite amounts from 0 up, "
                "max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";
+    case CW_ERROR_CONFIG_CONNECTION:
+        return "channel_count must be from 1 to 64, max_messages from 1 to 65536 and "
+               "max_packets_per_update from 1 to 64";
+    case CW_ERROR_CONFIG_CHANNEL:
+        return "a channel's max_messages_per_packet must be from 1 to 256, its weight from 1 to "
+               "1000 and its redundancy from 0 to 3";
+    case CW_ERROR_CONFIG_QUEUE:
+        return "a channel's queue sizes must be powers of two from 2 to 16384";
+    case CW_ERROR_CONFIG_BLOCK:
+        return "max_block_size must be from 1 byte to 64 MB and block_fragment_size at least 16 "
+               "bytes below the size of a packet";
+    case CW_ERROR_QUEUE_FULL:
+        return "the channel's send queue is full; send less, or again when messages were delivered";
+    case CW_ERROR_MESSAGE_TOO_LARGE:
+        return "the message would never fit into a packet of its channel; split it or send it as a "
+               "block";
+    case CW_ERROR_BLOCK_NOT_ALLOWED:
+        return "blocks need a channel with blocks and a message type that is a block type";
+    case CW_ERROR_BLOCK_MISSING:
+        return "a message of a block type needs a block; attach one first";
+    case CW_ERROR_BLOCK_TOO_LARGE:
+        return "the block is longer than max_block_size or, on an unreliable channel, than a packet";
     case CW_ERROR_PACKET_TOO_LARGE:
         return "the packet is longer than max_packet_size; send less or raise max_packet_size on "
                "both ends";
@@ -58,6 +80,9 @@ const char *cw_error_string(enum cw_error error)
         return "the datagram is not what the protocol allows";
     case CW_ERROR_STALE:
         return "the packet is older than the window";
+    case CW_ERROR_RECEIVER_FULL:
+        return "a message of the packet cannot be kept until the application takes and releases "
+               "others; the packet will come again";
     case CW_ERROR_DUPLICATE:
         return "the packet was received before";
     case CW_ERROR_NO_RANDOM:

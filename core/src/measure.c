@@ -27,7 +27,7 @@ void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing)
 double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least)
 {
     const double timeout =
-        rtt->sampled ? rtt->smoothed + 4 * rtt->deviation : TIMEOUT_BEFORE_SAMPLES;
+        rtt->sampled ? 2 * rtt->smoothed + 4 * rtt->deviation : TIMEOUT_BEFORE_SAMPLES;
     return timeout > at_least ? timeout : at_least;
 }
 

@@ -6,6 +6,8 @@
 #include "causeway/allocator.h"
 #include "causeway/bits.h"
 #include "causeway/crypto.h"
+#include "causeway/channel.h"
+#include "causeway/connection.h"
 #include "causeway/endpoint.h"
 #include "causeway/error.h"
 #include "causeway/message.h"

@@ -91,7 +91,7 @@ enum cw_endpoint_event_type {
     CW_ENDPOINT_PACKET = 1, /* a packet of the other end arrived */
     CW_ENDPOINT_ACKED,      /* a packet of ours arrived at the other end */
     CW_ENDPOINT_LOST        /* a packet of ours has most likely not arrived: three later ones were
-                               acked, or rtt + 4 * rtt_deviation passed (1 s before there is an RTT,
+                               acked, or 2 * rtt + 4 * rtt_deviation passed (1 s before there is an RTT,
                                min_loss_timeout at least), or it left sent_window */
 };
 

@@ -1,0 +1,72 @@
+/* Channels: streams of messages within a connection, each with its own promise.
+   The functions of a channel are those of its connection, see connection.h. */
+#ifndef CAUSEWAY_CHANNEL_H
+#define CAUSEWAY_CHANNEL_H
+
+#include "causeway/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CW_MAX_CHANNELS            64
+#define CW_MAX_MESSAGES_PER_PACKET 256
+
+enum cw_channel_kind {
+    /* Every message arrives, once, in the order of sending. */
+    CW_CHANNEL_RELIABLE_ORDERED,
+    /* A message is sent once, in the next packets that have room, or not at all. It may be lost or
+       overtaken. */
+    CW_CHANNEL_UNRELIABLE
+};
+
+struct cw_channel_config {
+    enum cw_channel_kind kind;
+
+    /* Both ends must agree on these; nothing in a packet tells. */
+    uint32_t max_messages_per_packet; /* 1 to 256; default 256 */
+    uint32_t receive_queue_size;  /* messages that the receiver can hold until the application takes
+                                     them, a power of two from 2 to 16384; default 256 */
+    bool blocks;                  /* messages may carry a block; default false */
+    uint32_t max_block_size;      /* bytes; default 256 KB. A reliable channel with blocks has a
+                                     receive buffer of this size */
+    uint32_t block_fragment_size; /* bytes of a block that go into one packet; default 1024 */
+
+    /* The sender's own business. */
+    uint32_t send_queue_size; /* messages that may wait or be unacked, a power of two from 2 to
+                                 16384; default 256 */
+    uint32_t
+        packet_budget;   /* bytes that this channel may take of one packet; 0: all, the default */
+    uint32_t weight;     /* share of a packet that cannot hold all, 1 to 1000; default 1 */
+    uint32_t redundancy; /* reliable: copies of each new message in the packets that follow while
+                            loss is observed, 0 to 3; default 0 */
+    uint32_t redundancy_budget; /* bytes of such copies in one packet; default 512 */
+};
+
+struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind);
+
+/* CW_OK, or what is wrong: CW_ERROR_CONFIG_CHANNEL, CW_ERROR_CONFIG_QUEUE or CW_ERROR_CONFIG_BLOCK.
+   packet_size: bytes of a packet's payload. */
+enum cw_error cw_channel_config_check(const struct cw_channel_config *config, uint32_t packet_size);
+
+struct cw_channel_stats {
+    uint64_t sent;      /* messages that send has accepted */
+    uint64_t resent;    /* messages and fragments of blocks that went into one more packet */
+    uint64_t delivered; /* reliable: messages known to have arrived */
+    uint64_t received;  /* messages that arrived, each once */
+    uint64_t dropped; /* unreliable: messages that found no room in a packet, a queue or the pool */
+    uint32_t queued;  /* messages that wait for their first packet */
+    uint32_t in_flight; /* reliable: messages that were sent and are not known to have arrived */
+    double delivery_latency; /* reliable: seconds from send to the ack, smoothed by 1/16; 0 before
+                                the first */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,112 @@
+/* One peer of a conversation: an endpoint and channels of messages over it. The wire format of a
+   packet is yojimbo 1.0. */
+#ifndef CAUSEWAY_CONNECTION_H
+#define CAUSEWAY_CONNECTION_H
+
+#include "causeway/channel.h"
+#include "causeway/endpoint.h"
+#include "causeway/message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Not thread-safe; any number may exist. */
+struct cw_connection;
+
+struct cw_connection_config {
+    struct cw_allocator allocator; /* zero: malloc */
+
+    /* Both ends must agree on these; see cw_connection_fingerprint. */
+    const struct cw_schema *schema; /* the message types; must outlive the connection */
+    uint32_t channel_count;         /* 1 to CW_MAX_CHANNELS; default 2 */
+    struct cw_channel_config channels[CW_MAX_CHANNELS]; /* default: 0 reliable, all others not */
+
+    /* Packets are filled up to max_packet_size or fragment_above, whichever is less, so that none
+       is ever sent in fragments; longer ones of the other end are still received. The default, 1064
+       bytes for both, keeps every datagram below 1,100 bytes, encryption included. */
+    struct cw_endpoint_config endpoint; /* its allocator is not used */
+
+    uint32_t max_messages; /* in the pool: sent and not acked, or received and not released; 1 to
+                              65536; default 256 */
+    uint32_t max_packets_per_update; /* 1 to 64; default 4 */
+};
+
+struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema);
+
+/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+size_t cw_connection_memory(const struct cw_connection_config *config);
+
+/* *connection is set only on CW_OK. Errors: CW_ERROR_INVALID_ARGUMENT without a schema,
+   CW_ERROR_CONFIG_* that says which part cannot work, CW_ERROR_NO_MEMORY. */
+enum cw_error cw_connection_create(struct cw_connection **connection,
+                                   const struct cw_connection_config *config);
+
+/* Messages that the application still holds must be released before. NULL is allowed. */
+void cw_connection_destroy(struct cw_connection *connection);
+
+/* Back to the state after create. Messages on their way are released; those that the application
+   holds stay valid. */
+void cw_connection_reset(struct cw_connection *connection);
+
+/* Equal on two ends that agree on all they must agree on, and practically never else. */
+uint64_t cw_connection_fingerprint(const struct cw_connection_config *config);
+
+/* A new message of the type, all zero, from the connection's pool. The caller fills in data and
+   sends or releases it. CW_ERROR_MESSAGE_TYPE, CW_ERROR_POOL_EMPTY. */
+enum cw_error cw_connection_create_message(struct cw_connection *connection, uint32_t type,
+                                           struct cw_message **message);
+
+/* Sends a message of this connection's pool. On CW_OK the connection takes over the caller's
+   reference; on an error the message stays with the caller and nothing has changed:
+   CW_ERROR_INVALID_ARGUMENT   no such channel, or a message of another pool
+   CW_ERROR_MESSAGE_VALUE      a field is out of range: see cw_message_check
+   CW_ERROR_MESSAGE_TOO_LARGE  it would never fit into a packet of the channel
+   CW_ERROR_QUEUE_FULL         the channel's send queue is full
+   CW_ERROR_BLOCK_NOT_ALLOWED  a block, but the channel has no blocks or the type is not a block
+   type CW_ERROR_BLOCK_MISSING      a block type without a block CW_ERROR_BLOCK_TOO_LARGE    longer
+   than max_block_size, or than a packet of an unreliable channel */
+enum cw_error cw_connection_send(struct cw_connection *connection, uint32_t channel,
+                                 struct cw_message *message, double now);
+
+/* Takes a datagram that arrived. It is taken whole or not at all. Beside the errors of
+   cw_endpoint_receive: CW_ERROR_RECEIVER_FULL when a message in it cannot be kept, because the
+   application does not take messages or holds too many. The packet is not acked then, so that the
+   other end sends it again and is held back. */
+enum cw_error cw_connection_receive(struct cw_connection *connection, const uint8_t *data,
+                                    size_t size, double now);
+
+/* The next message that arrived, and on which channel, unless channel is NULL. The reference is the
+   caller's: release it. NULL when there is none. */
+struct cw_message *cw_connection_next(struct cw_connection *connection, uint32_t *channel);
+
+/* Lets time pass and opens a round of packets. Call it once per tick, then transmit. */
+void cw_connection_update(struct cw_connection *connection, double now);
+
+/* Writes the next datagram of this round to out and returns its size; 0 when the round is over. The
+   first of a round is always sent, as it carries acks; more follow while messages are due, up to
+   max_packets_per_update. Then unreliable messages that found no room are dropped. capacity must be
+   at least cw_connection_max_datagram_size(). */
+size_t cw_connection_transmit(struct cw_connection *connection, uint8_t *out, size_t capacity,
+                              double now);
+
+size_t cw_connection_max_datagram_size(const struct cw_connection *connection);
+
+struct cw_connection_stats {
+    struct cw_endpoint_stats endpoint;
+    uint64_t packets_refused; /* received, but with messages that could not be kept */
+    uint64_t packets_invalid; /* received, but malformed inside */
+    uint32_t messages_in_use; /* of the pool */
+};
+
+void cw_connection_stats(const struct cw_connection *connection, struct cw_connection_stats *stats);
+
+/* CW_ERROR_INVALID_ARGUMENT when there is no such channel. */
+enum cw_error cw_connection_channel_stats(const struct cw_connection *connection, uint32_t channel,
+                                          struct cw_channel_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

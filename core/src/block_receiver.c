@@ -1,0 +1,73 @@
+#include "block_receiver.h"
+
+#include <string.h>
+
+/* The application has the block until it releases the message: then ours is the last reference. */
+static bool buffer_is_free(struct cw_block_receiver *receiver)
+{
+    if (receiver->message && receiver->message->references > 1)
+        return false;
+    cw_message_release(receiver->message);
+    receiver->message = NULL;
+    return true;
+}
+
+void cw_block_receiver_reset(struct cw_block_receiver *receiver)
+{
+    if (receiver->active) {
+        cw_message_release(receiver->message);
+        receiver->message = NULL;
+    }
+    receiver->active = false;
+    (void)buffer_is_free(receiver);
+}
+
+enum cw_error cw_block_receiver_check(struct cw_block_receiver *receiver,
+                                      const struct cw_block_piece *piece)
+{
+    const bool is_last = piece->fragment == piece->count - 1;
+    const uint64_t end = (uint64_t)piece->fragment * receiver->fragment_size + piece->size;
+    if ((!is_last && piece->size < receiver->fragment_size) || end > receiver->max_block_size)
+        return CW_ERROR_MALFORMED;
+    if (receiver->active) {
+        if (receiver->id != piece->id)
+            return CW_ERROR_RECEIVER_FULL;
+        return receiver->count == piece->count ? CW_OK : CW_ERROR_MALFORMED;
+    }
+    return buffer_is_free(receiver) ? CW_OK : CW_ERROR_RECEIVER_FULL;
+}
+
+bool cw_block_receiver_has(const struct cw_block_receiver *receiver,
+                           const struct cw_block_piece *piece)
+{
+    return receiver->active && receiver->id == piece->id &&
+           receiver->received[piece->fragment / 8] >> (piece->fragment % 8) & 1;
+}
+
+struct cw_message *cw_block_receiver_take(struct cw_block_receiver *receiver,
+                                          const struct cw_block_piece *piece,
+                                          struct cw_message *message)
+{
+    if (!receiver->active) {
+        receiver->active = true;
+        receiver->id = piece->id;
+        receiver->count = piece->count;
+        receiver->arrived = 0;
+        receiver->size = 0;
+        memset(receiver->received, 0, piece->count / 8 + 1);
+    }
+    if (message)
+        receiver->message = message;
+    receiver->received[piece->fragment / 8] |= (uint8_t)(1u << (piece->fragment % 8));
+    receiver->arrived++;
+    const size_t offset = (size_t)piece->fragment * receiver->fragment_size;
+    memcpy(receiver->buffer + offset, piece->bytes, piece->size);
+    if (piece->fragment == piece->count - 1)
+        receiver->size = (uint32_t)offset + piece->size;
+    if (receiver->arrived < receiver->count)
+        return NULL;
+    receiver->active = false;
+    cw_message_attach(receiver->message, receiver->buffer, receiver->size, NULL, NULL);
+    cw_message_acquire(receiver->message);
+    return receiver->message;
+}

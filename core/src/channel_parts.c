@@ -1,0 +1,32 @@
+#include "channel_parts.h"
+
+#include <string.h>
+
+bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_parts *parts,
+                          uint32_t *type)
+{
+    *type = 0;
+    if (parts->type_bits > 0 && !cw_stream_bits(stream, type, parts->type_bits))
+        return false;
+    return *type < cw_schema_count(parts->schema);
+}
+
+bool cw_channel_skip_body(struct cw_stream *stream, const struct cw_channel_parts *parts,
+                          uint32_t type)
+{
+    memset(parts->scratch, 0, cw_schema_type(parts->schema, type)->size);
+    return cw_schema_serialize(parts->schema, type, stream, parts->scratch);
+}
+
+struct cw_message *cw_channel_read_body(struct cw_stream *stream,
+                                        const struct cw_channel_parts *parts, uint32_t type)
+{
+    struct cw_message *message;
+    if (cw_message_create(&message, parts->pool, type) != CW_OK)
+        return NULL;
+    if (!cw_message_serialize(stream, message)) {
+        cw_message_release(message);
+        return NULL;
+    }
+    return message;
+}

@@ -1,0 +1,266 @@
+#include "connection_state.h"
+
+#include <assert.h>
+
+#define DEVIATIONS       2
+#define MAX_SLACK        0.02
+#define INTERVAL_WEIGHT  0.125
+#define SHARE_SCALE      1024 /* parts of a bit, so that weights divide it well */
+
+/* What our packets carried */
+
+static void note_carried(struct cw_connection *c, uint16_t packet)
+{
+    struct cw_carried *carried = cw_sequence_buffer_insert(&c->packets, packet);
+    carried->start = c->words_written;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        const struct cw_any_channel *channel = &c->channels[i];
+        const struct cw_channel_parts *parts = &channel->parts;
+        if (channel->kind != CW_CHANNEL_RELIABLE_ORDERED || parts->picked_count == 0)
+            continue;
+        const uint32_t fragment = channel->reliable.picked_fragment ? CW_CARRIED_FRAGMENT : 0;
+        c->words[c->words_written++ & c->words_mask] =
+            (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | parts->picked_count);
+        for (uint32_t j = 0; j < parts->picked_count; j++)
+            c->words[c->words_written++ & c->words_mask] = parts->picked[j];
+    }
+    carried->words = c->words_written - carried->start;
+}
+
+/* Tells the channels what became of a packet. */
+static void settle(struct cw_connection *c, uint16_t packet, bool acked, double now)
+{
+    const struct cw_carried *carried = cw_sequence_buffer_find(&c->packets, packet);
+    if (!carried || c->words_written - carried->start > c->words_mask + 1)
+        return;
+    uint16_t ids[CW_MAX_MESSAGES_PER_PACKET];
+    uint32_t position = carried->start;
+    const uint32_t end = position + carried->words;
+    while (position != end) {
+        const uint16_t head = c->words[position++ & c->words_mask];
+        const uint32_t count = head & ((1u << CW_CARRIED_CHANNEL) - 1);
+        const uint32_t index = (head & ~CW_CARRIED_FRAGMENT) >> CW_CARRIED_CHANNEL;
+        const bool is_fragment = head & CW_CARRIED_FRAGMENT;
+        struct cw_reliable_channel *channel = &c->channels[index].reliable;
+        for (uint32_t i = 0; i < count; i++)
+            ids[i] = c->words[position++ & c->words_mask];
+        if (acked)
+            cw_reliable_acked(channel, ids, count, is_fragment, now);
+        else
+            cw_reliable_lost(channel, ids, count, is_fragment, packet);
+    }
+    if (acked)
+        cw_sequence_buffer_remove(&c->packets, packet);
+}
+
+/* Sending */
+
+static void begin_packet(struct cw_connection *c, double now)
+{
+    c->timing.now = now;
+    c->timing.packet = cw_endpoint_next_sequence(c->endpoint);
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        struct cw_any_channel *channel = &c->channels[i];
+        const uint32_t budget = channel->parts.config.packet_budget;
+        channel->exhausted = false;
+        channel->bits_left = budget > 0 ? budget * 8 : UINT32_MAX;
+        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
+            cw_reliable_begin(&channel->reliable);
+        else
+            cw_unreliable_begin(&channel->unreliable);
+    }
+}
+
+static uint32_t pick(struct cw_connection *c, struct cw_any_channel *channel, uint32_t bits_left)
+{
+    const uint32_t bits = bits_left < channel->bits_left ? bits_left : channel->bits_left;
+    return channel->kind == CW_CHANNEL_RELIABLE_ORDERED
+               ? cw_reliable_pick(&channel->reliable, &c->timing, bits)
+               : cw_unreliable_pick(&channel->unreliable, bits);
+}
+
+/* The channel whose turn it is: the one that would begin earliest in virtual time, in which every
+   channel sends at the rate of its weight. A channel that had nothing to send begins now, so that
+   it cannot save up. */
+static struct cw_any_channel *next_channel(struct cw_connection *c, uint64_t *begin)
+{
+    struct cw_any_channel *earliest = NULL;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        struct cw_any_channel *channel = &c->channels[i];
+        if (channel->exhausted)
+            continue;
+        const uint64_t start = channel->finish > c->share_clock ? channel->finish : c->share_clock;
+        if (!earliest || start < *begin) {
+            earliest = channel;
+            *begin = start;
+        }
+    }
+    return earliest;
+}
+
+/* Picks what goes into the packet, message by message. False when nothing is due. */
+static bool fill_packet(struct cw_connection *c)
+{
+    uint32_t bits_left = c->packet_size * 8 - c->entries_bits;
+    bool any = false;
+    uint64_t begin = 0;
+    struct cw_any_channel *channel;
+    while ((channel = next_channel(c, &begin)) != NULL) {
+        const uint32_t bits = pick(c, channel, bits_left);
+        if (bits == 0) {
+            channel->exhausted = true;
+            continue;
+        }
+        any = true;
+        bits_left -= bits;
+        channel->bits_left -= bits;
+        channel->finish = begin + (uint64_t)bits * SHARE_SCALE / channel->parts.config.weight;
+        c->share_clock = begin;
+    }
+    return any;
+}
+
+static bool write_entry(struct cw_connection *c, struct cw_stream *stream, uint32_t index)
+{
+    struct cw_any_channel *channel = &c->channels[index];
+    const bool is_reliable = channel->kind == CW_CHANNEL_RELIABLE_ORDERED;
+    bool is_fragment = is_reliable && channel->reliable.picked_fragment;
+    return cw_stream_uint(stream, &index, 0, c->config.channel_count - 1) &&
+           cw_stream_bool(stream, &is_fragment) &&
+           (is_reliable ? cw_reliable_write(&channel->reliable, stream)
+                        : cw_unreliable_write(&channel->unreliable, stream));
+}
+
+static size_t write_payload(struct cw_connection *c)
+{
+    struct cw_stream stream = cw_stream_writer(c->payload, c->packet_size);
+    uint32_t entries = 0;
+    for (uint32_t i = 0; i < c->config.channel_count; i++)
+        entries += c->channels[i].parts.picked_count > 0;
+    bool done = cw_stream_uint(&stream, &entries, 0, c->config.channel_count);
+    for (uint32_t i = 0; i < c->config.channel_count && done; i++) {
+        if (c->channels[i].parts.picked_count > 0)
+            done = write_entry(c, &stream, i);
+    }
+    assert(done);
+    return cw_stream_flush(&stream);
+}
+
+static void end_round(struct cw_connection *c)
+{
+    c->round_open = false;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        if (c->channels[i].kind == CW_CHANNEL_UNRELIABLE)
+            cw_unreliable_end_round(&c->channels[i].unreliable);
+    }
+}
+
+size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capacity, double now)
+{
+    assert(capacity >= cw_connection_max_datagram_size(c));
+    if (!c->round_open || capacity < cw_connection_max_datagram_size(c))
+        return 0;
+    if (c->packets_this_round == c->config.max_packets_per_update) {
+        end_round(c);
+        return 0;
+    }
+    begin_packet(c, now);
+    if (!fill_packet(c) && c->packets_this_round > 0) {
+        end_round(c);
+        return 0;
+    }
+    note_carried(c, c->timing.packet);
+    const enum cw_error error =
+        cw_endpoint_send(c->endpoint, c->payload, write_payload(c), now, NULL);
+    assert(error == CW_OK);
+    (void)error;
+    c->packets_this_round++;
+    return cw_endpoint_transmit(c->endpoint, out, capacity, now);
+}
+
+/* Receiving */
+
+/* Reads the whole payload; with apply unset it only tells whether it could be applied whole. */
+static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payload, size_t size,
+                                  bool apply)
+{
+    struct cw_stream stream = cw_stream_reader(payload, size);
+    uint32_t entries = 0, needed = 0;
+    if (size == 0 || !cw_stream_uint(&stream, &entries, 0, c->config.channel_count))
+        return CW_ERROR_MALFORMED;
+    bool full = false;
+    for (uint32_t i = 0; i < entries; i++) {
+        uint32_t index = 0;
+        bool is_fragment = false;
+        if (!cw_stream_uint(&stream, &index, 0, c->config.channel_count - 1) ||
+            !cw_stream_bool(&stream, &is_fragment))
+            return CW_ERROR_MALFORMED;
+        struct cw_any_channel *channel = &c->channels[index];
+        const enum cw_error error =
+            channel->kind == CW_CHANNEL_RELIABLE_ORDERED
+                ? cw_reliable_read(&channel->reliable, &stream, is_fragment, apply, &needed)
+                : cw_unreliable_read(&channel->unreliable, &stream, is_fragment, apply);
+        if (error == CW_ERROR_MALFORMED)
+            return error;
+        full |= error == CW_ERROR_RECEIVER_FULL;
+    }
+    full |= needed > c->config.max_messages - cw_message_pool_used(c->pool);
+    return full ? CW_ERROR_RECEIVER_FULL : CW_OK;
+}
+
+static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoint_event *packet,
+                                 double now)
+{
+    if (cw_sequence_newer(packet->sequence, c->newest_heard)) {
+        c->newest_heard = packet->sequence;
+        c->timing.heard = now;
+    }
+    enum cw_error error = read_payload(c, packet->payload, packet->size, false);
+    if (error == CW_OK)
+        error = read_payload(c, packet->payload, packet->size, true);
+    if (error == CW_OK)
+        return CW_OK;
+    cw_endpoint_refuse(c->endpoint, packet->sequence);
+    c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
+    c->packets_invalid += error == CW_ERROR_MALFORMED;
+    return error;
+}
+
+static enum cw_error take_events(struct cw_connection *c, double now)
+{
+    enum cw_error error = CW_OK;
+    struct cw_endpoint_event event;
+    while (cw_endpoint_next(c->endpoint, &event)) {
+        if (event.type == CW_ENDPOINT_PACKET)
+            error = take_packet(c, &event, now);
+        else
+            settle(c, event.sequence, event.type == CW_ENDPOINT_ACKED, now);
+    }
+    return error;
+}
+
+enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data, size_t size,
+                                    double now)
+{
+    const enum cw_error error = cw_endpoint_receive(c->endpoint, data, size, now);
+    return error == CW_OK ? take_events(c, now) : error;
+}
+
+void cw_connection_update(struct cw_connection *c, double now)
+{
+    cw_endpoint_update(c->endpoint, now);
+    (void)take_events(c, now);
+    struct cw_endpoint_stats stats;
+    cw_endpoint_stats(c->endpoint, &stats);
+    if (stats.rtt > 0)
+        c->timing.answer = stats.rtt + DEVIATIONS * stats.rtt_deviation;
+    c->timing.loss = stats.loss_sent;
+    if (c->updated >= 0 && now > c->updated) {
+        const double interval = now - c->updated;
+        c->interval += c->interval == 0 ? interval : (interval - c->interval) * INTERVAL_WEIGHT;
+    }
+    c->updated = now;
+    c->timing.slack = c->interval / 2 < MAX_SLACK ? c->interval / 2 : MAX_SLACK;
+    c->packets_this_round = 0;
+    c->round_open = true;
+}

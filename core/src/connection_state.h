@@ -1,0 +1,65 @@
+/* The inside of a connection: connection.c makes and keeps it, connection_packets.c moves it. */
+#ifndef CAUSEWAY_CONNECTION_STATE_H
+#define CAUSEWAY_CONNECTION_STATE_H
+
+#include "reliable_channel.h"
+#include "unreliable_channel.h"
+
+#include "causeway/connection.h"
+#include "causeway/sequence_buffer.h"
+
+/* Seconds within which an ack is expected as long as no RTT is known. */
+#define CW_ANSWER_BEFORE_SAMPLES 0.25
+
+/* What a packet carried lies in a ring of 16-bit words: per channel a word with the channel,
+   whether it is a fragment, and the count, then the ids. When the ring comes round, the packets
+   whose words were overwritten are forgotten: what they carried is sent again. */
+#define CW_WORDS_PER_PACKET 16
+#define CW_CARRIED_FRAGMENT 0x8000u
+#define CW_CARRIED_CHANNEL  9 /* bits of the count, up to 256 */
+
+struct cw_carried {
+    uint32_t start;
+    uint32_t words;
+};
+
+struct cw_any_channel {
+    enum cw_channel_kind kind;
+    union {
+        struct cw_channel_parts parts; /* both begin with it */
+        struct cw_reliable_channel reliable;
+        struct cw_unreliable_channel unreliable;
+    };
+    uint64_t finish; /* virtual time up to which it has had its share */
+    bool exhausted;  /* has nothing more for the packet being made */
+    uint32_t bits_left;
+};
+
+struct cw_connection {
+    struct cw_connection_config config;
+    uint32_t packet_size;  /* bytes of payload that a packet of ours has at most */
+    uint32_t entries_bits; /* of the number of entries in front of it */
+    struct cw_endpoint *endpoint;
+    struct cw_message_pool *pool;
+    struct cw_any_channel *channels;
+    uint8_t *payload;
+
+    struct cw_sequence_buffer packets; /* of struct cw_carried */
+    uint16_t *words;
+    uint32_t words_mask;
+    uint32_t words_written;
+
+    struct cw_timing timing;
+    uint16_t newest_heard;
+    double updated;
+    double interval; /* between updates, smoothed */
+    uint64_t share_clock;
+    uint32_t packets_this_round;
+    bool round_open;
+    uint32_t next_channel; /* that next looks at first */
+
+    uint64_t packets_refused;
+    uint64_t packets_invalid;
+};
+
+#endif

@@ -1,0 +1,81 @@
+/* When something that was sent is due to be sent again. */
+#ifndef CAUSEWAY_RESEND_H
+#define CAUSEWAY_RESEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a connection knows when it makes a packet; the same for all of its channels. */
+struct cw_timing {
+    double now;      /* seconds */
+    double slack;    /* half the time between two rounds of packets: what is due before the next
+                        round is due now */
+    double heard;    /* when the newest packet of theirs arrived, or -1 */
+    double answer;   /* time within which a packet's ack is expected */
+    uint16_t packet; /* sequence number of the packet being made */
+    double loss;     /* share of our packets lost of late */
+};
+
+/* Shares of packets lost above which copies are sent: of what had to be sent again, and of new
+   messages where the channel's redundancy asks for them. */
+#define CW_LOSS_FOR_COPIES     0.04
+#define CW_LOSS_FOR_REDUNDANCY 0.01
+
+enum cw_due {
+    CW_NOT_DUE,
+    CW_DUE_FIRST,
+    CW_DUE_AGAIN,
+    CW_DUE_COPY,          /* of something that had to be sent again */
+    CW_DUE_REDUNDANT_COPY /* of something new */
+};
+
+/* The state of one thing that is sent until it is acked. All zero: never sent. */
+struct cw_transmission {
+    double time;     /* of the latest send */
+    uint16_t packet; /* that carried it then */
+    uint8_t copies;  /* that are still to follow it */
+    bool sent;
+    bool lost;  /* that packet was reported lost */
+    bool again; /* it was due again, not for the first time */
+};
+
+/* A packet of theirs that comes when the ack should be there, and does not bring it, says that ours
+   was lost, or its ack. While nothing comes from them nothing is known: then it is worth waiting
+   twice as long. */
+static inline enum cw_due cw_transmission_due(const struct cw_transmission *transmission,
+                                              const struct cw_timing *timing)
+{
+    if (!transmission->sent)
+        return CW_DUE_FIRST;
+    const double answered = transmission->time + timing->answer;
+    if (transmission->lost || timing->heard + timing->slack >= answered ||
+        timing->now + timing->slack >= answered + timing->answer)
+        return CW_DUE_AGAIN;
+    if (transmission->copies == 0 || timing->now <= transmission->time)
+        return CW_NOT_DUE;
+    return transmission->again ? CW_DUE_COPY : CW_DUE_REDUNDANT_COPY;
+}
+
+/* Notes that it goes into the packet being made. What had to be sent again holds up all that comes
+   after it, and may get lost as easily as before: it is worth one copy, or more where the caller
+   has copies of new messages sent. */
+static inline void cw_transmission_send(struct cw_transmission *transmission, enum cw_due due,
+                                        uint32_t redundancy, const struct cw_timing *timing)
+{
+    if (due == CW_DUE_FIRST) {
+        transmission->copies = timing->loss > CW_LOSS_FOR_REDUNDANCY ? (uint8_t)redundancy : 0;
+    } else if (due == CW_DUE_AGAIN) {
+        transmission->copies = timing->loss > CW_LOSS_FOR_COPIES;
+        if (transmission->copies < redundancy)
+            transmission->copies = (uint8_t)redundancy;
+        transmission->again = true;
+    } else {
+        transmission->copies--;
+    }
+    transmission->time = timing->now;
+    transmission->packet = timing->packet;
+    transmission->sent = true;
+    transmission->lost = false;
+}
+
+#endif
