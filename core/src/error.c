@@ -85,6 +85,20 @@ const char *cw_error_string(enum cw_error error)
                "others; the packet will come again";
     case CW_ERROR_DUPLICATE:
         return "the packet was received before";
+    case CW_ERROR_HOST:
+        return "the host name has no address";
+    case CW_ERROR_SOCKET:
+        return "the operating system gave no socket";
+    case CW_ERROR_ADDRESS_IN_USE:
+        return "another program uses this address and port; stop it or choose another port";
+    case CW_ERROR_ADDRESS_NOT_HERE:
+        return "the address is not one of this machine";
+    case CW_ERROR_NOT_PERMITTED:
+        return "the operating system does not permit this address or port";
+    case CW_ERROR_SOCKET_FULL:
+        return "the socket takes no more just now; send later or drop the datagram";
+    case CW_ERROR_SEND:
+        return "the operating system refused to send this datagram: no route, or too long";
     case CW_ERROR_NO_RANDOM:
         return "the machine has no source of random bytes";
     case CW_ERROR_USER_DATA:

@@ -53,6 +53,15 @@ enum cw_error {
     CW_ERROR_DUPLICATE,
     CW_ERROR_RECEIVER_FULL,
 
+    /* sockets and host names */
+    CW_ERROR_HOST,
+    CW_ERROR_SOCKET,
+    CW_ERROR_ADDRESS_IN_USE,
+    CW_ERROR_ADDRESS_NOT_HERE,
+    CW_ERROR_NOT_PERMITTED,
+    CW_ERROR_SOCKET_FULL,
+    CW_ERROR_SEND,
+
     /* secure connections: tokens, then packets */
     CW_ERROR_NO_RANDOM,
     CW_ERROR_USER_DATA,

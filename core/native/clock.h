@@ -1,0 +1,17 @@
+/* The time for native programs. */
+#ifndef CAUSEWAY_NATIVE_CLOCK_H
+#define CAUSEWAY_NATIVE_CLOCK_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Seconds since some moment in the past; never goes back and does not follow changes of the wall
+   clock. */
+double cw_clock_now(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

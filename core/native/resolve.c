@@ -1,0 +1,70 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "causeway/native/resolve.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* The longest name that DNS knows, and its terminator. */
+#define NAME_SIZE 254
+
+/* Splits "name" or "name:port". */
+static enum cw_error split(const char *text, char name[NAME_SIZE], uint16_t *port)
+{
+    const size_t length = strcspn(text, ":");
+    if (length == 0 || length >= NAME_SIZE || strpbrk(text, "[] /"))
+        return CW_ERROR_ADDRESS;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    /* The resolver would take "127.1" for an address. */
+    if (name[strspn(name, "0123456789.")] == '\0')
+        return CW_ERROR_ADDRESS;
+    *port = 0;
+    if (text[length] == '\0')
+        return CW_OK;
+
+    /* A port is what an address may have behind its colon. */
+    char numeric[] = "0.0.0.0:65535";
+    struct cw_address address;
+    if (strlen(text + length) > strlen(":65535"))
+        return CW_ERROR_ADDRESS;
+    strcpy(strchr(numeric, ':'), text + length);
+    const enum cw_error error = cw_address_parse(&address, numeric);
+    *port = address.port;
+    return error;
+}
+
+enum cw_error cw_resolve(struct cw_address *address, const char *text)
+{
+    char name[NAME_SIZE];
+    uint16_t port;
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
+
+    if (cw_address_parse(address, text) == CW_OK)
+        return CW_OK;
+    const enum cw_error error = split(text, name, &port);
+    if (error != CW_OK)
+        return error;
+    if (getaddrinfo(name, NULL, &hints, &found) != 0)
+        return CW_ERROR_HOST;
+    for (const struct addrinfo *entry = found; entry; entry = entry->ai_next) {
+        if (entry->ai_family == AF_INET) {
+            const struct sockaddr_in *ipv4 = (const void *)entry->ai_addr;
+            address->type = CW_ADDRESS_IPV4;
+            memcpy(address->bytes, &ipv4->sin_addr, 4);
+        } else if (entry->ai_family == AF_INET6) {
+            const struct sockaddr_in6 *ipv6 = (const void *)entry->ai_addr;
+            address->type = CW_ADDRESS_IPV6;
+            memcpy(address->bytes, &ipv6->sin6_addr, 16);
+        } else {
+            continue;
+        }
+        address->port = port;
+        break;
+    }
+    freeaddrinfo(found);
+    return address->type == CW_ADDRESS_NONE ? CW_ERROR_HOST : CW_OK;
+}

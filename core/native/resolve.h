@@ -1,0 +1,22 @@
+/* Host names. */
+#ifndef CAUSEWAY_NATIVE_RESOLVE_H
+#define CAUSEWAY_NATIVE_RESOLVE_H
+
+#include "causeway/address.h"
+#include "causeway/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Reads what cw_address_parse reads, and also "example.com" and "example.com:40000", for which the
+   system's resolver is asked; that may block for seconds. The first address it gives is taken.
+   Errors: CW_ERROR_ADDRESS for a text of another form, CW_ERROR_HOST when the name has no
+   address. */
+enum cw_error cw_resolve(struct cw_address *address, const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

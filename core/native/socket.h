@@ -1,0 +1,94 @@
+/* A UDP socket that never blocks. */
+#ifndef CAUSEWAY_NATIVE_SOCKET_H
+#define CAUSEWAY_NATIVE_SOCKET_H
+
+#include "causeway/address.h"
+#include "causeway/allocator.h"
+#include "causeway/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cw_socket;
+
+struct cw_socket_config {
+    struct cw_allocator allocator; /* zero: malloc */
+
+    /* Where to listen; port 0 lets the system choose. Default, type CW_ADDRESS_NONE: every address
+       of this machine, IPv6 and IPv4 through one socket. [::] is the same; 0.0.0.0 is IPv4 only. */
+    struct cw_address address;
+
+    /* Bytes asked of the system, which may give less; see cw_socket_stats. Default 4 MiB. */
+    uint32_t send_buffer_size;
+    uint32_t receive_buffer_size;
+};
+
+struct cw_socket_config cw_socket_config_default(void);
+
+/* *socket is set only on CW_OK. Errors: CW_ERROR_NO_MEMORY, CW_ERROR_ADDRESS_IN_USE,
+   CW_ERROR_ADDRESS_NOT_HERE, CW_ERROR_NOT_PERMITTED, CW_ERROR_SOCKET. */
+enum cw_error cw_socket_open(struct cw_socket **socket, const struct cw_socket_config *config);
+
+/* NULL is allowed. */
+void cw_socket_close(struct cw_socket *socket);
+
+/* The address that the socket is bound to, with the port that the system chose. */
+void cw_socket_address(const struct cw_socket *socket, struct cw_address *address);
+
+/* The system's own handle (a file descriptor), for event loops. The socket keeps it. */
+intptr_t cw_socket_handle(const struct cw_socket *socket);
+
+/* One datagram. data belongs to the caller. */
+struct cw_socket_datagram {
+    struct cw_address address; /* where it goes, or came from; IPv4 is IPv4 on every socket */
+    uint8_t *data;             /* only read by send */
+    size_t size;               /* bytes of data */
+    size_t capacity;           /* receive: bytes that data has room for */
+};
+
+/* Sends one datagram. CW_ERROR_SOCKET_FULL when the system takes no more just now, CW_ERROR_SEND
+   when it refused this one (no route, too long). UDP promises nothing, so a caller that ignores
+   both only sees more loss. */
+enum cw_error cw_socket_send(struct cw_socket *socket, const struct cw_address *address,
+                             const uint8_t *data, size_t size);
+
+/* Receives one datagram into data, and its sender into *address. Returns its size, 0 when none has
+   arrived. Empty datagrams and those longer than capacity are dropped; the latter are counted. */
+size_t cw_socket_receive(struct cw_socket *socket, struct cw_address *address, uint8_t *data,
+                         size_t capacity);
+
+/* Sends datagrams front to back in as few system calls as the system allows. Returns how many are
+   dealt with: fewer than count when the system takes no more just now. Those that it refused are
+   dealt with and counted. */
+size_t cw_socket_send_batch(struct cw_socket *socket, const struct cw_socket_datagram *datagrams,
+                            size_t count);
+
+/* Receives up to count datagrams and returns how many. Of each entry the caller sets data and
+   capacity; address and size are filled in. The data pointers may come back in another order. */
+size_t cw_socket_receive_batch(struct cw_socket *socket, struct cw_socket_datagram *datagrams,
+                               size_t count);
+
+/* Waits until a datagram has arrived, for so many seconds at most. True when one has. */
+bool cw_socket_wait(const struct cw_socket *socket, double seconds);
+
+struct cw_socket_stats {
+    uint32_t send_buffer_size; /* bytes granted, as the system counts them */
+    uint32_t receive_buffer_size;
+    uint64_t datagrams_sent;
+    uint64_t datagrams_received;
+    uint64_t datagrams_refused;   /* not sent: no route, too long, wrong family */
+    uint64_t datagrams_truncated; /* not delivered: longer than the caller's capacity */
+};
+
+void cw_socket_stats(const struct cw_socket *socket, struct cw_socket_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

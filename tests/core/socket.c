@@ -1,0 +1,311 @@
+#include "causeway/native/socket.h"
+
+#include "causeway/native/clock.h"
+#include "causeway/native/resolve.h"
+
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Long enough for any loopback interface; a test that passes never waits so long. */
+#define PATIENCE 10.0
+
+static struct cw_address at(const char *text)
+{
+    struct cw_address address;
+    assert_int_equal(cw_address_parse(&address, text), CW_OK);
+    return address;
+}
+
+static struct cw_socket *open_at(const char *text)
+{
+    struct cw_socket *socket = NULL;
+    struct cw_socket_config config = cw_socket_config_default();
+    if (text)
+        config.address = at(text);
+    assert_int_equal(cw_socket_open(&socket, &config), CW_OK);
+    return socket;
+}
+
+static struct cw_address address_of(const struct cw_socket *socket)
+{
+    struct cw_address address;
+    cw_socket_address(socket, &address);
+    return address;
+}
+
+static bool has_ipv6(void)
+{
+    struct cw_socket *socket = NULL;
+    struct cw_socket_config config = cw_socket_config_default();
+    config.address = at("::1");
+    if (cw_socket_open(&socket, &config) != CW_OK)
+        return false;
+    cw_socket_close(socket);
+    return true;
+}
+
+static size_t receive(struct cw_socket *socket, struct cw_address *from, uint8_t *data,
+                      size_t capacity)
+{
+    assert_true(cw_socket_wait(socket, PATIENCE));
+    return cw_socket_receive(socket, from, data, capacity);
+}
+
+/* A datagram from a to b, and an answer to where it came from. */
+static void talk(struct cw_socket *a, struct cw_socket *b, struct cw_address b_address)
+{
+    uint8_t data[64];
+    struct cw_address from;
+    assert_int_equal(cw_socket_send(a, &b_address, (const uint8_t *)"question", 8), CW_OK);
+    assert_int_equal(receive(b, &from, data, sizeof data), 8);
+    assert_memory_equal(data, "question", 8);
+    assert_int_equal(from.type, b_address.type);
+    assert_int_equal(from.port, address_of(a).port);
+
+    assert_int_equal(cw_socket_send(b, &from, (const uint8_t *)"answer", 6), CW_OK);
+    assert_int_equal(receive(a, &from, data, sizeof data), 6);
+    assert_memory_equal(data, "answer", 6);
+    assert_true(cw_address_equal(&from, &b_address));
+}
+
+static void ipv4_goes_both_ways(void **state)
+{
+    (void)state;
+    struct cw_socket *a = open_at("127.0.0.1");
+    struct cw_socket *b = open_at("127.0.0.1");
+    const struct cw_address address = address_of(b);
+    assert_int_equal(address.type, CW_ADDRESS_IPV4);
+    assert_int_not_equal(address.port, 0);
+    talk(a, b, address);
+    cw_socket_close(a);
+    cw_socket_close(b);
+}
+
+static void ipv6_goes_both_ways(void **state)
+{
+    (void)state;
+    if (!has_ipv6())
+        skip();
+    struct cw_socket *a = open_at("[::1]");
+    struct cw_socket *b = open_at("[::1]");
+    assert_int_equal(address_of(b).type, CW_ADDRESS_IPV6);
+    talk(a, b, address_of(b));
+    cw_socket_close(a);
+    cw_socket_close(b);
+}
+
+static void one_socket_serves_both_families(void **state)
+{
+    (void)state;
+    struct cw_socket *server = open_at(NULL);
+    struct cw_socket *ipv4 = open_at("127.0.0.1");
+    struct cw_address address = at("127.0.0.1");
+    address.port = address_of(server).port;
+    talk(ipv4, server, address);
+    /* The socket of both families may begin, too. */
+    talk(server, ipv4, address_of(ipv4));
+    cw_socket_close(ipv4);
+    if (has_ipv6()) {
+        struct cw_socket *ipv6 = open_at("[::1]");
+        address = at("::1");
+        address.port = address_of(server).port;
+        talk(ipv6, server, address);
+        cw_socket_close(ipv6);
+    }
+    cw_socket_close(server);
+}
+
+static void never_blocks(void **state)
+{
+    (void)state;
+    uint8_t data[16];
+    struct cw_address from = at("1.2.3.4:5");
+    struct cw_socket *socket = open_at("127.0.0.1");
+    assert_int_equal(cw_socket_receive(socket, &from, data, sizeof data), 0);
+    assert_false(cw_socket_wait(socket, 0));
+    assert_true(cw_socket_handle(socket) >= 0);
+    cw_socket_close(socket);
+    cw_socket_close(NULL);
+}
+
+static void empty_and_long_datagrams_are_skipped(void **state)
+{
+    (void)state;
+    struct cw_address from;
+    struct cw_socket_stats stats;
+    struct cw_socket *a = open_at("127.0.0.1");
+    struct cw_socket *b = open_at("127.0.0.1");
+    const struct cw_address address = address_of(b);
+    static const uint8_t bytes[100] = {7};
+    const size_t sizes[] = {0, 11, 0, 10, 1};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        assert_int_equal(cw_socket_send(a, &address, bytes, sizes[i]), CW_OK);
+
+    uint8_t *data = malloc(10);
+    assert_non_null(data);
+    assert_int_equal(receive(b, &from, data, 10), 10);
+    assert_int_equal(receive(b, &from, data, 10), 1);
+    assert_int_equal(cw_socket_receive(b, &from, data, 10), 0);
+    free(data);
+    cw_socket_stats(b, &stats);
+    assert_int_equal(stats.datagrams_truncated, 1);
+    assert_int_equal(stats.datagrams_received, 2);
+    cw_socket_stats(a, &stats);
+    assert_int_equal(stats.datagrams_sent, 5);
+    cw_socket_close(a);
+    cw_socket_close(b);
+}
+
+#define MANY 150
+
+/* More than a system call takes, with some among them that cannot be sent. */
+static void batches_keep_order_and_count(void **state)
+{
+    (void)state;
+    static uint8_t out[MANY][8], in[MANY][8];
+    static uint8_t huge[70000];
+    struct cw_socket_datagram sent[MANY], received[MANY];
+    struct cw_socket_stats stats;
+    struct cw_socket *a = open_at("127.0.0.1");
+    struct cw_socket *b = open_at("127.0.0.1");
+    for (size_t i = 0; i < MANY; i++) {
+        memset(out[i], (int)i, sizeof out[i]);
+        sent[i] = (struct cw_socket_datagram){
+            .address = address_of(b), .data = out[i], .size = 1 + i % 8};
+        received[i] = (struct cw_socket_datagram){.data = in[i], .capacity = 7};
+    }
+    sent[0].address = (struct cw_address){.type = CW_ADDRESS_NONE};
+    sent[70].address = at("::1");
+    sent[71].data = huge;
+    sent[71].size = sizeof huge;
+    sent[149].address = (struct cw_address){.type = CW_ADDRESS_NONE};
+    assert_int_equal(cw_socket_send_batch(a, sent, MANY), MANY);
+    cw_socket_stats(a, &stats);
+    assert_int_equal(stats.datagrams_refused, 4);
+    assert_int_equal(stats.datagrams_sent, MANY - 4);
+
+    /* Every eighth is too long for its place: 7, 15, ... 143; 71 was not sent. */
+    const size_t expected = MANY - 4 - 17;
+    size_t count = 0;
+    while (count < expected) {
+        assert_true(cw_socket_wait(b, PATIENCE));
+        count += cw_socket_receive_batch(b, received + count, MANY - count);
+    }
+    assert_int_equal(count, expected);
+    for (size_t i = 0, number = 0; i < count; i++, number++) {
+        while (number % 8 == 7 || number == 0 || number == 70)
+            number++;
+        assert_int_equal(received[i].size, 1 + number % 8);
+        assert_int_equal(received[i].data[0], number);
+        assert_int_equal(received[i].address.port, address_of(a).port);
+    }
+    /* The buffers only changed places. */
+    for (size_t i = 0; i < MANY; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_ptr_not_equal(received[i].data, received[j].data);
+    cw_socket_stats(b, &stats);
+    assert_int_equal(stats.datagrams_truncated, 17);
+    assert_int_equal(stats.datagrams_received, expected);
+    cw_socket_close(a);
+    cw_socket_close(b);
+}
+
+static void failures_have_names(void **state)
+{
+    (void)state;
+    struct cw_socket *second = NULL;
+    struct cw_socket *first = open_at("127.0.0.1");
+    struct cw_socket_config config = cw_socket_config_default();
+    config.address = address_of(first);
+    assert_int_equal(cw_socket_open(&second, &config), CW_ERROR_ADDRESS_IN_USE);
+    config.address = at("192.0.2.1");
+    assert_int_equal(cw_socket_open(&second, &config), CW_ERROR_ADDRESS_NOT_HERE);
+    assert_null(second);
+
+    static const uint8_t huge[70000];
+    const struct cw_address ipv6 = at("[::1]:5");
+    const struct cw_address itself = address_of(first);
+    assert_int_equal(cw_socket_send(first, &ipv6, huge, 1), CW_ERROR_SEND);
+    assert_int_equal(cw_socket_send(first, &itself, huge, sizeof huge), CW_ERROR_SEND);
+    cw_socket_close(first);
+}
+
+static void buffers_are_told(void **state)
+{
+    (void)state;
+    struct cw_socket_stats small, large;
+    struct cw_socket *socket = NULL;
+    struct cw_socket_config config = cw_socket_config_default();
+    config.send_buffer_size = config.receive_buffer_size = 16384;
+    assert_int_equal(cw_socket_open(&socket, &config), CW_OK);
+    cw_socket_stats(socket, &small);
+    cw_socket_close(socket);
+    socket = open_at(NULL);
+    cw_socket_stats(socket, &large);
+    cw_socket_close(socket);
+    assert_true(small.send_buffer_size >= 16384 && small.receive_buffer_size >= 16384);
+    assert_true(large.send_buffer_size > small.send_buffer_size);
+    assert_true(large.receive_buffer_size > small.receive_buffer_size);
+}
+
+static void names_are_resolved(void **state)
+{
+    (void)state;
+    struct cw_address address;
+    assert_int_equal(cw_resolve(&address, "1.2.3.4:5"), CW_OK);
+    assert_int_equal(address.port, 5);
+    assert_int_equal(cw_resolve(&address, "[::1]:6"), CW_OK);
+    assert_int_equal(address.type, CW_ADDRESS_IPV6);
+    assert_int_equal(cw_resolve(&address, "localhost:40000"), CW_OK);
+    assert_int_not_equal(address.type, CW_ADDRESS_NONE);
+    assert_int_equal(address.port, 40000);
+    assert_int_equal(cw_resolve(&address, "localhost"), CW_OK);
+    assert_int_equal(address.port, 0);
+
+    static const char *const wrong[] = {"",
+                                        ":5",
+                                        "localhost:",
+                                        "localhost:x",
+                                        "localhost:65536",
+                                        "localhost:05",
+                                        "localhost:5:6",
+                                        "[localhost]:5",
+                                        "127.1:5",
+                                        "1.2.3.4.5",
+                                        "a b",
+                                        "localhost:0000000000"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(cw_resolve(&address, wrong[i]), CW_ERROR_ADDRESS);
+        assert_int_equal(address.type, CW_ADDRESS_NONE);
+    }
+}
+
+static void the_clock_does_not_go_back(void **state)
+{
+    (void)state;
+    double last = cw_clock_now();
+    for (int i = 0; i < 1000; i++) {
+        const double now = cw_clock_now();
+        assert_true(now >= last);
+        last = now;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ipv4_goes_both_ways),
+        cmocka_unit_test(ipv6_goes_both_ways),
+        cmocka_unit_test(one_socket_serves_both_families),
+        cmocka_unit_test(never_blocks),
+        cmocka_unit_test(empty_and_long_datagrams_are_skipped),
+        cmocka_unit_test(batches_keep_order_and_count),
+        cmocka_unit_test(failures_have_names),
+        cmocka_unit_test(buffers_are_told),
+        cmocka_unit_test(names_are_resolved),
+        cmocka_unit_test(the_clock_does_not_go_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
