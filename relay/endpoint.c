@@ -1,5 +1,6 @@
 #include "endpoint.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -42,6 +43,39 @@ bool endpoint_valid(const char *text, unsigned lowest_port)
     return number >= lowest_port && number <= 65535;
 }
 
+static bool parse_host(const char *host, unsigned port, struct endpoint *out)
+{
+    memset(out, 0, sizeof *out);
+    struct sockaddr_in *v4 = (struct sockaddr_in *)&out->address;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out->address;
+    if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons((uint16_t)port);
+        out->size = sizeof *v4;
+        return true;
+    }
+    memset(out, 0, sizeof *out);
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons((uint16_t)port);
+    out->size = sizeof *v6;
+    return inet_pton(AF_INET6, host, &v6->sin6_addr) == 1;
+}
+
+bool endpoint_parse(const char *text, struct endpoint *out, bool *has_port)
+{
+    char host[HOST_MAX];
+    const char *port;
+    *has_port = endpoint_valid(text, 0) && split(text, host, &port);
+    if (*has_port)
+        return parse_host(host, (unsigned)strtoul(port, NULL, 10), out);
+    const size_t size = strlen(text);
+    const bool brackets = size >= 2 && text[0] == '[' && text[size - 1] == ']';
+    if (size >= HOST_MAX)
+        return false;
+    snprintf(host, sizeof host, "%.*s", (int)(brackets ? size - 2 : size), text + brackets);
+    return parse_host(host, 0, out);
+}
+
 bool endpoint_resolve(const char *text, struct endpoint *out, const char **error)
 {
     char host[HOST_MAX];
@@ -69,6 +103,21 @@ bool endpoint_resolve(const char *text, struct endpoint *out, const char **error
     out->size = best->ai_addrlen;
     freeaddrinfo(found);
     return true;
+}
+
+unsigned endpoint_port(const struct endpoint *endpoint)
+{
+    if (endpoint->address.ss_family == AF_INET6)
+        return ntohs(((const struct sockaddr_in6 *)&endpoint->address)->sin6_port);
+    return ntohs(((const struct sockaddr_in *)&endpoint->address)->sin_port);
+}
+
+void endpoint_set_port(struct endpoint *endpoint, unsigned port)
+{
+    if (endpoint->address.ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)&endpoint->address)->sin6_port = htons((uint16_t)port);
+    else
+        ((struct sockaddr_in *)&endpoint->address)->sin_port = htons((uint16_t)port);
 }
 
 void endpoint_format(const struct endpoint *endpoint, char text[ENDPOINT_TEXT])

@@ -18,10 +18,18 @@ struct endpoint {
    lowest_port to 65535. Does not resolve. */
 bool endpoint_valid(const char *text, unsigned lowest_port);
 
-/* Resolves such a text; the first IPv4 address of a name with both kinds, because many game
-   servers listen on IPv4 alone. ":port" is the IPv6 wildcard. False with the resolver's reason in
-   *error (constant text) when there is no address. */
+/* Reads an address without a name: "1.2.3.4", "1.2.3.4:5", "[::1]:5" or "::1". *has_port tells
+   whether a port was given; without one it is 0. False when text has another form. */
+bool endpoint_parse(const char *text, struct endpoint *out, bool *has_port);
+
+/* Resolves a text of the form that endpoint_valid tells; the first IPv4 address of a name with both
+   kinds, because many game servers listen on IPv4 alone. ":port" is the IPv6 wildcard. False with
+   the resolver's reason in *error (constant text) when there is no address. */
 bool endpoint_resolve(const char *text, struct endpoint *out, const char **error);
+
+/* Its port, and another one put in its place. */
+unsigned endpoint_port(const struct endpoint *endpoint);
+void endpoint_set_port(struct endpoint *endpoint, unsigned port);
 
 /* Writes "1.2.3.4:5" or "[::1]:5"; an IPv4 address inside IPv6 is written as IPv4. */
 void endpoint_format(const struct endpoint *endpoint, char text[ENDPOINT_TEXT]);

@@ -23,6 +23,7 @@ struct listener {
     struct loop_watch watch;
     struct loop_timer pause;
     struct log_limit limit;
+    unsigned port;
 };
 
 static void resume(void *context)
@@ -110,8 +111,14 @@ struct listener *listener_create(const char *text, struct loop *loop, struct lws
     endpoint.size = sizeof endpoint.address;
     getsockname(fd, (struct sockaddr *)&endpoint.address, &endpoint.size);
     endpoint_format(&endpoint, name);
+    listener->port = endpoint_port(&endpoint);
     log_info("listening on %s", name);
     return listener;
+}
+
+unsigned listener_port(const struct listener *listener)
+{
+    return listener->port;
 }
 
 void listener_destroy(struct listener *listener)

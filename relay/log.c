@@ -36,7 +36,7 @@ __attribute__((format(printf, 2, 0))) static void write_line(enum log_level leve
 {
     if (!log_wants(level))
         return;
-    char text[1024];
+    char text[2048];
     vsnprintf(text, sizeof text, format, arguments);
     for (char *c = text; *c; c++) {
         if ((unsigned char)*c < ' ' || *c == 127)

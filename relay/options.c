@@ -12,8 +12,9 @@
 static const char usage[] =
     "Usage: causeway-relay --listen ADDRESS:PORT --upstream HOST:PORT [option...]\n"
     "\n"
-    "Carries datagrams between browsers (WebSocket, subprotocol causeway.v1) and one UDP\n"
-    "game server. Each browser gets a UDP socket of its own towards the server.\n"
+    "Carries datagrams between browsers (WebSocket, subprotocol causeway.v1, and WebRTC data\n"
+    "channels) and one UDP game server. Each browser gets a UDP socket of its own towards the\n"
+    "server.\n"
     "\n"
     "  --listen ADDRESS:PORT   where to accept browsers, up to 8 times; [::]:8080 takes IPv6\n"
     "                          and IPv4; port 0 takes any free port (the log tells which)\n"
@@ -34,6 +35,18 @@ static const char usage[] =
     "                          answer for twice that (default 30; 0 = never)\n"
     "  --queue-bytes BYTES     most that waits for one slow browser (default 65536)\n"
     "  --queue-age MS          longest that a datagram waits for it (default 250)\n"
+    "  --rtc ADDRESS[:PORT]    serve WebRTC on this UDP port, all browsers on the one; [::]\n"
+    "                          takes IPv6 and IPv4; without a port, that of the first\n"
+    "                          --listen. Browsers POST their offer to /rtc\n"
+    "  --rtc-advertise ADDRESS[:PORT]\n"
+    "                          the public address of the UDP port, up to 8 times (IPv4 and\n"
+    "                          IPv6); default: the address that the offer came to, which is\n"
+    "                          wrong behind a NAT or a reverse proxy\n"
+    "  --rtc-certificate FILE, --rtc-key FILE\n"
+    "                          PEM files for DTLS (default: made anew at every start, which\n"
+    "                          is as safe: its hash goes into every answer)\n"
+    "  --peer-rate BYTES       most that goes to one WebRTC browser per second; what is over\n"
+    "                          is dropped (default 262144; 0 = no limit)\n"
     "  --log-level LEVEL       error, warn, info or debug (default info)\n"
     "  --help, --version\n"
     "\n"
@@ -52,6 +65,11 @@ enum option_name {
     OPTION_PING_INTERVAL,
     OPTION_QUEUE_BYTES,
     OPTION_QUEUE_AGE,
+    OPTION_RTC,
+    OPTION_RTC_ADVERTISE,
+    OPTION_RTC_CERTIFICATE,
+    OPTION_RTC_KEY,
+    OPTION_PEER_RATE,
     OPTION_LOG_LEVEL,
     OPTION_HELP,
     OPTION_VERSION,
@@ -68,6 +86,11 @@ static const struct option long_options[] = {
     {"ping-interval", required_argument, NULL, OPTION_PING_INTERVAL},
     {"queue-bytes", required_argument, NULL, OPTION_QUEUE_BYTES},
     {"queue-age", required_argument, NULL, OPTION_QUEUE_AGE},
+    {"rtc", required_argument, NULL, OPTION_RTC},
+    {"rtc-advertise", required_argument, NULL, OPTION_RTC_ADVERTISE},
+    {"rtc-certificate", required_argument, NULL, OPTION_RTC_CERTIFICATE},
+    {"rtc-key", required_argument, NULL, OPTION_RTC_KEY},
+    {"peer-rate", required_argument, NULL, OPTION_PEER_RATE},
     {"log-level", required_argument, NULL, OPTION_LOG_LEVEL},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -117,6 +140,17 @@ static bool take_address(const char *option, const char *text, unsigned lowest_p
                text);
 }
 
+static bool advertise(const char *value, struct options *out)
+{
+    bool has_port;
+    if (out->rtc_advertised_count == OPTIONS_ADVERTISE_MAX)
+        return bad("--rtc-advertise can be given %d times at most", OPTIONS_ADVERTISE_MAX);
+    return endpoint_parse(value, &out->rtc_advertised[out->rtc_advertised_count++], &has_port) ||
+           bad("--rtc-advertise needs an IP address, as in 203.0.113.7 or [2001:db8::7]:8081, not "
+               "'%s'",
+               value);
+}
+
 static bool take(enum option_name name, const char *option, const char *value, struct options *out)
 {
     unsigned whole;
@@ -158,6 +192,20 @@ static bool take(enum option_name name, const char *option, const char *value, s
             return false;
         out->queue_age /= 1000.0;
         return true;
+    case OPTION_RTC:
+        out->rtc = true;
+        return endpoint_parse(value, &out->rtc_local, &out->rtc_own_port) ||
+               bad("--rtc needs an IP address, as in 0.0.0.0:8081 or [::], not '%s'", value);
+    case OPTION_RTC_ADVERTISE:
+        return advertise(value, out);
+    case OPTION_RTC_CERTIFICATE:
+        out->rtc_certificate = value;
+        return true;
+    case OPTION_RTC_KEY:
+        out->rtc_key = value;
+        return true;
+    case OPTION_PEER_RATE:
+        return number(option, value, 0, 1e12, &out->peer_rate);
     case OPTION_LOG_LEVEL:
         return log_level_parse(value, &out->log_level) ||
                bad("--log-level needs error, warn, info or debug, not '%s'", value);
@@ -177,6 +225,7 @@ enum options_result options_parse(int argc, char **argv, struct options *out)
         .ping_interval = 30.0,
         .queue_bytes = 65536,
         .queue_age = 0.25,
+        .peer_rate = 262144.0,
         .log_level = LOG_INFO,
     };
     int name;
@@ -200,5 +249,7 @@ enum options_result options_parse(int argc, char **argv, struct options *out)
         return bad("--listen is missing"), OPTIONS_BAD;
     if (!out->upstream)
         return bad("--upstream is missing"), OPTIONS_BAD;
+    if (!out->rtc_certificate != !out->rtc_key)
+        return bad("--rtc-certificate and --rtc-key go together"), OPTIONS_BAD;
     return OPTIONS_RUN;
 }

@@ -2,13 +2,15 @@
 #ifndef CAUSEWAY_RELAY_OPTIONS_H
 #define CAUSEWAY_RELAY_OPTIONS_H
 
+#include "endpoint.h"
 #include "log.h"
 #include "origin.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define OPTIONS_LISTEN_MAX 8
+#define OPTIONS_LISTEN_MAX    8
+#define OPTIONS_ADVERTISE_MAX 8
 
 struct options {
     const char *listen[OPTIONS_LISTEN_MAX]; /* "host:port"; port 0 = any */
@@ -22,6 +24,14 @@ struct options {
     double ping_interval;     /* seconds; 0 = never */
     size_t queue_bytes;
     double queue_age; /* seconds */
+    bool rtc;         /* WebRTC is served */
+    struct endpoint rtc_local;
+    bool rtc_own_port; /* else the port of the first --listen is taken */
+    struct endpoint rtc_advertised[OPTIONS_ADVERTISE_MAX];
+    unsigned rtc_advertised_count;
+    const char *rtc_certificate; /* PEM files; NULL = made at the start */
+    const char *rtc_key;
+    double peer_rate; /* bytes per second to one browser; 0 = no limit */
     enum log_level log_level;
 };
 

@@ -7,6 +7,7 @@
 #include "loop.h"
 #include "session.h"
 #include "stats.h"
+#include "webrtc.h"
 #include "websocket.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ struct server {
     struct loop *loop;
     struct sessions *sessions;
     struct websockets *websockets;
+    struct webrtc *webrtc; /* NULL without --rtc */
     struct http *http;
     struct listener *listeners[OPTIONS_LISTEN_MAX];
     struct loop_watch signals;
@@ -149,6 +151,36 @@ static bool open_library(struct server *server)
     return server->loop != NULL;
 }
 
+static bool open_webrtc(struct server *server)
+{
+    const struct options *options = server->options;
+    struct webrtc_config config = {
+        .local = options->rtc_local,
+        .advertised_count = options->rtc_advertised_count,
+        .max_sessions = options->max_sessions,
+        .max_per_address = options->max_per_address,
+        .rate = options->peer_rate,
+    };
+    char error[256] = "OpenSSL made no certificate";
+    struct dtls_identity *identity;
+    if (!options->rtc)
+        return true;
+    memcpy(config.advertised, options->rtc_advertised, sizeof options->rtc_advertised);
+    if (!options->rtc_own_port)
+        endpoint_set_port(&config.local, listener_port(server->listeners[0]));
+    if (options->rtc_certificate)
+        identity = dtls_identity_load(options->rtc_certificate, options->rtc_key, error);
+    else
+        identity = dtls_identity_create();
+    if (!identity) {
+        log_error("no certificate for WebRTC: %s", error);
+        return false;
+    }
+    server->webrtc = webrtc_create(&config, identity, server->loop, server->sessions, server->http,
+                                   &server->stats);
+    return server->webrtc != NULL;
+}
+
 static bool open_parts(struct server *server)
 {
     const struct options *options = server->options;
@@ -190,7 +222,7 @@ static bool open_parts(struct server *server)
         if (!server->listeners[i])
             return false;
     }
-    return true;
+    return open_webrtc(server);
 }
 
 struct server *server_create(const struct options *options)
@@ -213,6 +245,7 @@ static void on_turn(void *context)
 {
     struct server *server = context;
     sessions_flush(server->sessions);
+    webrtc_turn(server->webrtc);
 }
 
 void server_run(struct server *server)
@@ -227,6 +260,7 @@ void server_destroy(struct server *server)
         return;
     close_listeners(server);
     loop_timer_stop(&server->drain);
+    webrtc_destroy(server->webrtc);
     /* Closing what is still connected closes its sessions, which need the rest. */
     if (server->context)
         lws_context_destroy(server->context);

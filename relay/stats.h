@@ -27,10 +27,18 @@
     X(delivered_writes, "writes that this took")                                                   \
     X(dropped_age, "to a browser: waited longer than --queue-age")                                 \
     X(dropped_bytes, "to a browser: more waiting than --queue-bytes")                              \
+    X(dropped_rate, "to a browser: more than --peer-rate")                                         \
+    X(dropped_congested, "to a browser: too much on its way, not acknowledged")                    \
     X(dropped_closing, "to a browser: its session was ending")                                     \
     X(dropped_oversize, "to a browser: longer than a datagram may be")                             \
     X(dropped_upstream, "to the game server: its socket did not take it")                          \
-    X(upstream_refused, "times the game server's port was found closed or unreachable")
+    X(upstream_refused, "times the game server's port was found closed or unreachable")            \
+    X(rtc_offers, "WebRTC offers that were answered")                                              \
+    X(rtc_offers_refused, "offers that were malformed or asked for what is not to be had")         \
+    X(rtc_offers_full, "offers refused: too many were waiting")                                    \
+    X(rtc_offers_expired, "offers that did not become an open data channel in time")               \
+    X(rtc_packets_ignored, "packets on the WebRTC port of nobody known")                           \
+    X(rtc_packets_unsent, "packets to browsers that the system did not take")
 
 struct stats {
 #define STATS_MEMBER(name, help) uint64_t name;

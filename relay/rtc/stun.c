@@ -52,7 +52,7 @@ static bool sign(uint8_t out[INTEGRITY_SIZE], const uint8_t *data, size_t integr
 static bool is_known(uint16_t type)
 {
     return type == USERNAME || type == MESSAGE_INTEGRITY || type == MESSAGE_INTEGRITY_SHA256 ||
-           type == PRIORITY || type == USE_CANDIDATE;
+           type == PRIORITY;
 }
 
 static bool read_attribute(struct stun_request *request, const uint8_t *data, size_t offset,
@@ -68,6 +68,9 @@ static bool read_attribute(struct stun_request *request, const uint8_t *data, si
     case MESSAGE_INTEGRITY:
         request->integrity = offset;
         return size == INTEGRITY_SIZE;
+    case USE_CANDIDATE:
+        request->nominates = true;
+        return true;
     case ICE_CONTROLLED:
         request->controlled = true;
         return true;

@@ -21,6 +21,7 @@ struct stun_request {
     const char *username;       /* "ours:theirs", not terminated */
     size_t username_size;
     size_t integrity;          /* where MESSAGE-INTEGRITY begins, from the start of the datagram */
+    bool nominates;            /* USE-CANDIDATE: the sender wants this path */
     bool controlled;           /* the sender claims the controlled role, which is ours */
     uint16_t unknown_required; /* an attribute that must be understood and is not; 0: none */
 };

@@ -1,4 +1,4 @@
-/* The far end of a UDP path. */
+/* The two ends of a UDP path. */
 #ifndef CAUSEWAY_RELAY_RTC_UDP_ADDRESS_H
 #define CAUSEWAY_RELAY_RTC_UDP_ADDRESS_H
 
@@ -22,5 +22,13 @@ static inline bool udp_address_same(const struct udp_address *a, const struct ud
 {
     return a->port == b->port && memcmp(a->ip, b->ip, sizeof a->ip) == 0;
 }
+
+/* Where datagrams come from and go to. The near end matters on a machine with several addresses: a
+   browser takes answers only from the one that it has asked. */
+struct udp_path {
+    struct udp_address remote;
+    uint8_t local[16];  /* our address, without its port; all zero: the system chooses */
+    uint32_t interface; /* 0: the system chooses */
+};
 
 #endif

@@ -1,0 +1,32 @@
+/* Many points in time, the earliest at hand: a binary heap whose entries sit in their owners. */
+#ifndef CAUSEWAY_RELAY_DEADLINES_H
+#define CAUSEWAY_RELAY_DEADLINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct deadline {
+    double time;
+    size_t place; /* in the heap, from 1 on; 0 = not in it */
+};
+
+/* All zero is an empty one. */
+struct deadlines {
+    struct deadline **heap;
+    size_t count;
+    size_t capacity;
+};
+
+/* Puts an entry in, or moves it. False when there is no memory. */
+bool deadlines_set(struct deadlines *deadlines, struct deadline *entry, double time);
+
+/* Takes an entry out; one that is not in is fine. */
+void deadlines_remove(struct deadlines *deadlines, struct deadline *entry);
+
+/* The earliest; NULL when there is none. */
+struct deadline *deadlines_first(const struct deadlines *deadlines);
+
+/* Frees the heap, not the entries. */
+void deadlines_free(struct deadlines *deadlines);
+
+#endif

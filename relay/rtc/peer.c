@@ -1,0 +1,406 @@
+#include "peer.h"
+
+#include "bytes.h"
+#include "dcep.h"
+
+#include <math.h>
+#include <openssl/rand.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A path on which something came in so many last seconds is kept, unless the browser nominates
+   another: one with two networks keeps checking both. */
+#define PATH_IN_USE_SECONDS 0.25
+/* What UDP, DTLS and SCTP add to a datagram, for the rate. */
+#define OVERHEAD (28 + DTLS_OVERHEAD + 28)
+/* So many seconds' worth may go out at once, and always some whole datagrams. */
+#define BURST_SECONDS 0.1
+#define BURST_LEAST   8192.0
+#define NO_CHANNEL    UINT32_MAX
+
+struct peer {
+    struct peer_common *common;
+    enum peer_state state;
+    char ufrag[PEER_NAME_SIZE];
+    char password[PEER_NAME_SIZE];
+    char remote_ufrag[SDP_UFRAG_MAX + 1];
+    uint8_t fingerprint[32];
+    uint16_t remote_sctp_port;
+    struct udp_path path;
+    double heard;     /* when something last came on the path */
+    double consented; /* when the last check was verified */
+    double expires;   /* when it must be open at the latest; INFINITY once it is */
+    struct dtls *dtls;
+    double dtls_at; /* when a handshake message is to be repeated */
+    struct sctp *sctp;
+    uint32_t channel; /* the stream of the data channel */
+    double tokens;    /* bytes that may go out, at tokens_at */
+    double tokens_at;
+    const char *reason;
+};
+
+static void on_dtls_send(void *context, const uint8_t *data, size_t size)
+{
+    const struct peer *peer = context;
+    peer->common->send(peer->common->context, &peer->path, data, size);
+}
+
+struct peer *peer_create(struct peer_common *common, const struct sdp_offer *offer,
+                         const char *ufrag, const char *password, double now)
+{
+    struct peer *peer = calloc(1, sizeof *peer);
+    if (!peer)
+        return NULL;
+    peer->common = common;
+    strncpy(peer->ufrag, ufrag, sizeof peer->ufrag - 1);
+    strncpy(peer->password, password, sizeof peer->password - 1);
+    memcpy(peer->remote_ufrag, offer->ufrag, sizeof peer->remote_ufrag);
+    memcpy(peer->fingerprint, offer->fingerprint, sizeof peer->fingerprint);
+    peer->remote_sctp_port = offer->sctp_port;
+    peer->expires = now + PEER_CHECK_SECONDS;
+    peer->consented = now;
+    peer->dtls_at = INFINITY;
+    peer->channel = NO_CHANNEL;
+    peer->reason = "";
+    return peer;
+}
+
+void peer_destroy(struct peer *peer)
+{
+    if (!peer)
+        return;
+    sctp_destroy(peer->sctp);
+    dtls_destroy(peer->dtls);
+    free(peer);
+}
+
+enum peer_state peer_state(const struct peer *peer)
+{
+    return peer->state;
+}
+
+const struct udp_path *peer_path(const struct peer *peer)
+{
+    return &peer->path;
+}
+
+double peer_heard(const struct peer *peer)
+{
+    return peer->heard;
+}
+
+const char *peer_ufrag(const struct peer *peer)
+{
+    return peer->ufrag;
+}
+
+const char *peer_reason(const struct peer *peer)
+{
+    return peer->reason;
+}
+
+static void has_ended(struct peer *peer, const char *reason)
+{
+    if (peer->state == PEER_ENDED)
+        return;
+    peer->state = PEER_ENDED;
+    peer->reason = reason;
+}
+
+/* Sends all that SCTP has to say. */
+static void flush(struct peer *peer, double now)
+{
+    uint8_t packet[SCTP_PACKET_MAX];
+    size_t size;
+    while ((size = sctp_transmit(peer->sctp, packet, sizeof packet, now)) > 0)
+        if (!dtls_write(peer->dtls, packet, size)) {
+            has_ended(peer, "DTLS failed");
+            return;
+        }
+}
+
+void peer_end(struct peer *peer, const char *reason, double now)
+{
+    if (peer->state == PEER_ENDED)
+        return;
+    if (peer->sctp) {
+        sctp_abort(peer->sctp, reason);
+        flush(peer, now);
+    }
+    if (peer->dtls)
+        dtls_close(peer->dtls);
+    has_ended(peer, reason);
+}
+
+static bool names_match(const struct peer *peer, const struct stun_request *request)
+{
+    const size_t ours = strlen(peer->ufrag);
+    const size_t theirs = strlen(peer->remote_ufrag);
+    return request->username_size == ours + 1 + theirs &&
+           memcmp(request->username, peer->ufrag, ours) == 0 && request->username[ours] == ':' &&
+           memcmp(request->username + ours + 1, peer->remote_ufrag, theirs) == 0;
+}
+
+static bool same_path(const struct udp_path *a, const struct udp_path *b)
+{
+    return udp_address_same(&a->remote, &b->remote) && a->interface == b->interface &&
+           memcmp(a->local, b->local, sizeof a->local) == 0;
+}
+
+bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
+                const struct udp_path *path, double now)
+{
+    if (peer->state == PEER_ENDED || !names_match(peer, request) ||
+        !stun_verify(request, data, peer->password))
+        return false;
+
+    uint8_t response[STUN_RESPONSE_MAX];
+    bool accepted;
+    const size_t size =
+        stun_respond(response, sizeof response, request, &path->remote, peer->password, &accepted);
+    if (size > 0)
+        peer->common->send(peer->common->context, path, response, size);
+    if (!accepted)
+        return true;
+
+    peer->consented = now;
+    const bool quiet = now - peer->heard > PATH_IN_USE_SECONDS;
+    if (peer->state == PEER_OFFERED || request->nominates || quiet)
+        peer->path = *path;
+    if (same_path(&peer->path, path))
+        peer->heard = now;
+    if (peer->state == PEER_OFFERED) {
+        /* Browsers begin with DTLS after the first answer; they nominate later. */
+        peer->dtls = dtls_create(peer->common->identity, peer->fingerprint, on_dtls_send, peer);
+        peer->expires = now + PEER_SETUP_SECONDS;
+        peer->state = PEER_CONNECTING;
+        if (!peer->dtls)
+            has_ended(peer, "no memory");
+    }
+    return true;
+}
+
+static void begin_sctp(struct peer *peer)
+{
+    struct sctp_config config = {.local_port = PEER_SCTP_PORT,
+                                 .remote_port = peer->remote_sctp_port};
+    if (RAND_bytes(config.random, sizeof config.random) == 1)
+        peer->sctp = sctp_create(&config);
+    if (!peer->sctp)
+        has_ended(peer, "no memory");
+}
+
+/* What DTLS has come to. */
+static void follow_dtls(struct peer *peer, double now)
+{
+    const enum dtls_state state = dtls_state(peer->dtls);
+    if (state == DTLS_CLOSED)
+        has_ended(peer, "closed by the browser");
+    else if (state == DTLS_FAILED)
+        has_ended(peer, peer->sctp ? "DTLS failed" : "the DTLS handshake failed");
+    else if (state == DTLS_CONNECTED && !peer->sctp)
+        begin_sctp(peer);
+    peer->dtls_at = now + dtls_timeout(peer->dtls);
+}
+
+void peer_receive(struct peer *peer, const uint8_t *data, size_t size, double now)
+{
+    if (!peer->dtls || peer->state == PEER_ENDED)
+        return;
+    peer->heard = now;
+    const bool connected = peer->sctp != NULL;
+    dtls_receive(peer->dtls, data, size);
+    if (!connected)
+        follow_dtls(peer, now);
+}
+
+static void channel_opens(struct peer *peer, uint16_t stream)
+{
+    peer->channel = stream;
+    peer->state = PEER_OPEN;
+    peer->expires = INFINITY;
+}
+
+static void refuse(struct peer *peer, const char *reason, double now)
+{
+    peer_end(peer, reason, now);
+}
+
+static void take_dcep(struct peer *peer, const struct sctp_event *event, double now)
+{
+    struct dcep_message message;
+    uint8_t ack[DCEP_ACK_SIZE];
+    switch (dcep_read(&message, event->data, event->size)) {
+    case DCEP_MALFORMED:
+        refuse(peer, "malformed data channel message", now);
+        return;
+    case DCEP_ACK:
+        return;
+    case DCEP_OPEN:
+        break;
+    }
+    if (!message.unordered || !message.unreliable) {
+        refuse(peer, "the data channel must have ordered: false and maxRetransmits: 0", now);
+    } else if (peer->channel != NO_CHANNEL && peer->channel != event->stream) {
+        refuse(peer, "one data channel per connection", now);
+    } else {
+        dcep_write_ack(ack);
+        sctp_send_reliable(peer->sctp, event->stream, PPID_DCEP, ack, sizeof ack);
+        channel_opens(peer, event->stream);
+    }
+}
+
+/* A message that is no DCEP; false when there is nothing to hand on. */
+static bool take_message(struct peer *peer, const struct sctp_event *event,
+                         struct peer_datagram *datagram, double now)
+{
+    if (peer->channel == NO_CHANNEL) {
+        /* A negotiated channel has no OPEN: its first message opens it. The other kind may send
+           ordered messages until its OPEN is answered, and one may overtake a lost OPEN, but the
+           OPEN is the first of them. */
+        if (!event->unordered && event->order == 0)
+            refuse(peer, "the data channel must have ordered: false and maxRetransmits: 0", now);
+        if (!event->unordered)
+            return false;
+        channel_opens(peer, event->stream);
+    } else if (peer->channel != event->stream) {
+        refuse(peer, "one data channel per connection", now);
+        return false;
+    }
+    const bool empty = event->ppid == PPID_STRING_EMPTY || event->ppid == PPID_BINARY_EMPTY;
+    *datagram = (struct peer_datagram){
+        .data = event->data,
+        .size = empty ? 0 : event->size,
+        .text = event->ppid == PPID_STRING || event->ppid == PPID_STRING_EMPTY,
+    };
+    return true;
+}
+
+/* The browser closed streams. Without our side of it, it would wait for the end of its channel. */
+static void take_reset(struct peer *peer, const struct sctp_event *event, double now)
+{
+    bool ours = event->stream_count == 0;
+    for (size_t i = 0; i < event->stream_count; i++)
+        ours = ours || load16(event->streams + i * 2) == peer->channel;
+    if (!ours || peer->channel == NO_CHANNEL)
+        return;
+    sctp_reset(peer->sctp, (uint16_t)peer->channel);
+    flush(peer, now);
+    peer_end(peer, "the data channel was closed", now);
+}
+
+static bool take_event(struct peer *peer, const struct sctp_event *event,
+                       struct peer_datagram *datagram, double now)
+{
+    switch (event->type) {
+    case SCTP_ESTABLISHED:
+        return false;
+    case SCTP_MESSAGE:
+        if (event->ppid != PPID_DCEP)
+            return take_message(peer, event, datagram, now);
+        take_dcep(peer, event, now);
+        return false;
+    case SCTP_RESET:
+        take_reset(peer, event, now);
+        return false;
+    case SCTP_ENDED:
+        flush(peer, now);
+        dtls_close(peer->dtls);
+        has_ended(peer, event->reason);
+        return false;
+    }
+    return false;
+}
+
+bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now)
+{
+    struct sctp_event event;
+    while (peer->state != PEER_ENDED && peer->sctp) {
+        while (sctp_next(peer->sctp, &event, now)) {
+            if (take_event(peer, &event, datagram, now))
+                return true;
+            if (peer->state == PEER_ENDED)
+                return false;
+        }
+        const size_t size =
+            dtls_read(peer->dtls, peer->common->record, sizeof peer->common->record);
+        if (size == 0) {
+            if (dtls_state(peer->dtls) != DTLS_CONNECTED)
+                follow_dtls(peer, now);
+            else
+                flush(peer, now);
+            return false;
+        }
+        sctp_receive(peer->sctp, peer->common->record, size, now);
+    }
+    return false;
+}
+
+/* A bucket that fills at the rate: true when so many bytes may go out now. */
+static bool take_tokens(struct peer *peer, double bytes, double now)
+{
+    const double rate = peer->common->rate;
+    if (rate <= 0.0)
+        return true;
+    const double most = fmax(rate * BURST_SECONDS, BURST_LEAST);
+    peer->tokens = fmin(peer->tokens + (now - peer->tokens_at) * rate, most);
+    peer->tokens_at = now;
+    if (peer->tokens < bytes)
+        return false;
+    peer->tokens -= bytes;
+    return true;
+}
+
+enum peer_send peer_send(struct peer *peer, const uint8_t *data, size_t size, double now)
+{
+    if (peer->state != PEER_OPEN)
+        return PEER_NOT_OPEN;
+    if (!take_tokens(peer, (double)(size + OVERHEAD), now))
+        return PEER_OVER_RATE;
+    switch (sctp_send(peer->sctp, (uint16_t)peer->channel, PPID_BINARY, data, size)) {
+    case SCTP_SENT:
+        flush(peer, now);
+        return PEER_SENT;
+    case SCTP_TOO_LONG:
+        return PEER_TOO_LONG;
+    case SCTP_WINDOW_FULL:
+    case SCTP_BUSY:
+        return PEER_CONGESTED;
+    case SCTP_NOT_UP:
+        break;
+    }
+    return PEER_NOT_OPEN;
+}
+
+double peer_deadline(const struct peer *peer)
+{
+    double deadline = fmin(peer->expires, peer->consented + PEER_CONSENT_SECONDS);
+    deadline = fmin(deadline, peer->dtls_at);
+    return peer->sctp ? fmin(deadline, sctp_deadline(peer->sctp)) : deadline;
+}
+
+void peer_update(struct peer *peer, double now)
+{
+    if (peer->state == PEER_ENDED)
+        return;
+    if (now >= peer->expires) {
+        peer_end(peer,
+                 peer->state == PEER_OFFERED ? "no connectivity check came"
+                 : peer->sctp                ? "no data channel was opened"
+                                             : "the DTLS handshake was not finished",
+                 now);
+        return;
+    }
+    if (now >= peer->consented + PEER_CONSENT_SECONDS) {
+        peer_end(peer, "the connectivity checks stopped", now);
+        return;
+    }
+    if (now >= peer->dtls_at) {
+        dtls_update(peer->dtls);
+        follow_dtls(peer, now);
+    }
+    if (peer->sctp && peer->state != PEER_ENDED) {
+        sctp_update(peer->sctp, now);
+        flush(peer, now);
+    }
+}

@@ -1,0 +1,105 @@
+/* One browser: what it offered, the path to it, DTLS, SCTP and its data channel. No sockets and no
+   clock: datagrams and the time come from the caller; datagrams to send leave through a callback.
+ */
+#ifndef CAUSEWAY_RELAY_RTC_PEER_H
+#define CAUSEWAY_RELAY_RTC_PEER_H
+
+#include "dtls.h"
+#include "sctp.h"
+#include "sdp.h"
+#include "stun.h"
+#include "udp_address.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The port number inside SCTP that browsers use; it has nothing to do with UDP. */
+#define PEER_SCTP_PORT 5000
+/* ufrag and password of ours: 24 characters each, made from random bytes. */
+#define PEER_NAME_SIZE 25
+
+/* Seconds from the offer to the first verified check. */
+#define PEER_CHECK_SECONDS 10.0
+/* Seconds from the first check to an open data channel. */
+#define PEER_SETUP_SECONDS 20.0
+/* Seconds after the last verified check (RFC 7675). */
+#define PEER_CONSENT_SECONDS 30.0
+
+/* What all peers share. */
+struct peer_common {
+    struct dtls_identity *identity;
+    double rate;          /* bytes per second to one browser, 0 = no limit */
+    uint8_t record[2048]; /* for the record that is being read */
+    void (*send)(void *context, const struct udp_path *path, const uint8_t *data, size_t size);
+    void *context;
+};
+
+enum peer_state {
+    PEER_OFFERED, /* waits for a verified check */
+    PEER_CONNECTING,
+    PEER_OPEN,  /* datagrams go both ways */
+    PEER_ENDED, /* to be destroyed */
+};
+
+/* A datagram of the browser; valid until the next call. */
+struct peer_datagram {
+    const uint8_t *data;
+    size_t size; /* 0: an empty message */
+    bool text;
+};
+
+enum peer_send {
+    PEER_SENT,
+    PEER_NOT_OPEN,
+    PEER_OVER_RATE, /* more than common->rate */
+    PEER_CONGESTED, /* the browser does not acknowledge what is on its way */
+    PEER_TOO_LONG,
+};
+
+struct peer;
+
+/* Takes up an offer that was read from SDP; ufrag and password are those of our answer, below
+   PEER_NAME_SIZE characters. common outlives it. NULL when there is no memory. */
+struct peer *peer_create(struct peer_common *common, const struct sdp_offer *offer,
+                         const char *ufrag, const char *password, double now);
+
+/* Frees it, without a word to the browser. NULL is allowed. */
+void peer_destroy(struct peer *peer);
+
+/* Takes a connectivity check that carries our ufrag. False when it is not this browser's: nothing
+   has changed then and nothing is answered. Otherwise it has been answered, and peer_path may have
+   changed. */
+bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
+                const struct udp_path *path, double now);
+
+/* Takes a DTLS datagram that came on peer_path. It must stay in place until peer_next has returned
+   false. */
+void peer_receive(struct peer *peer, const uint8_t *data, size_t size, double now);
+
+/* The next datagram of the browser. The state may have changed whatever is returned. */
+bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now);
+
+/* Sends a datagram of 1 to SCTP_MESSAGE_MAX bytes now, or not at all. */
+enum peer_send peer_send(struct peer *peer, const uint8_t *data, size_t size, double now);
+
+/* Ends it, telling the browser why; the state is PEER_ENDED then. */
+void peer_end(struct peer *peer, const char *reason, double now);
+
+/* When peer_update has something to do, in seconds. */
+double peer_deadline(const struct peer *peer);
+
+/* Lets time pass. */
+void peer_update(struct peer *peer, double now);
+
+enum peer_state peer_state(const struct peer *peer);
+const struct udp_path *peer_path(const struct peer *peer);
+
+/* When something that was its own last came on the path: a check, or a DTLS datagram. */
+double peer_heard(const struct peer *peer);
+const char *peer_ufrag(const struct peer *peer);
+
+/* Why it has ended: constant text for log lines. */
+const char *peer_reason(const struct peer *peer);
+
+#endif
