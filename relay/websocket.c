@@ -28,6 +28,8 @@
 /* Seconds in which a browser must answer our close; then the connection is cut. */
 #define CLOSE_SECONDS 3
 
+#define CLOSE_TEXT_MAX 64
+
 /* One browser's connection. Allocated and zeroed by libwebsockets. */
 struct link {
     struct websockets *all;
@@ -39,8 +41,7 @@ struct link {
     size_t credit;
     bool direct; /* the run of datagrams at hand goes straight out, not into the queue */
     bool closing;
-    uint16_t close_code;
-    const char *close_text;
+    bool close_sent;
 };
 
 struct websockets {
@@ -83,27 +84,33 @@ static size_t frame_header(uint8_t header[FRAME_HEADER_MAX], size_t size)
     return 4;
 }
 
-static void begin_close(struct link *link, unsigned code, const char *text)
+/* Lets nothing more out, and cuts the connection when it is not closed in time. */
+static void stop_sending(struct link *link)
 {
-    if (link->closing)
-        return;
     link->closing = true;
-    link->close_code = (uint16_t)code;
-    link->close_text = text;
     link->all->stats->dropped_closing += link->queue.count;
     queue_free(&link->queue);
-    lws_callback_on_writable(link->wsi);
-    lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, CLOSE_SECONDS);
+    lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_ACK, CLOSE_SECONDS);
 }
 
-/* What a callback of libwebsockets returns to say goodbye with our code. */
-static int say_close(struct link *link)
+/* Sends our close and waits for the browser's. libwebsockets can do that too, but it cuts the
+   connection when more of a large message comes instead, and the browser never sees the code. */
+static void begin_close(struct link *link, unsigned code, const char *text)
 {
-    unsigned char text[64];
-    size_t size = strlen(link->close_text);
-    memcpy(text, link->close_text, size);
-    lws_close_reason(link->wsi, (enum lws_close_status)link->close_code, text, size);
-    return -1;
+    uint8_t frame[LWS_PRE + 4 + CLOSE_TEXT_MAX];
+    uint8_t *at = frame + LWS_PRE;
+    size_t size = strlen(text);
+    if (link->closing)
+        return;
+    stop_sending(link);
+    link->close_sent = true;
+    at[0] = 0x88; /* final, close */
+    at[1] = (uint8_t)(2 + size);
+    at[2] = (uint8_t)(code >> 8);
+    at[3] = (uint8_t)code;
+    memcpy(at + 4, text, size);
+    if (lws_write(link->wsi, at, 4 + size, LWS_WRITE_HTTP) < 0)
+        lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
 }
 
 /* Writes whole frames. libwebsockets has one call per frame, and one system call per call; but what
@@ -228,8 +235,6 @@ static void on_established(struct link *link, struct websockets *all, struct lws
 
     link->all = all;
     link->wsi = wsi;
-    link->close_code = 1000;
-    link->close_text = "";
     link->queue.limit_bytes = all->config.queue_bytes;
     link->queue.limit_age = all->config.queue_age;
     struct endpoint client = {.size = sizeof client.address};
@@ -243,43 +248,42 @@ static void on_established(struct link *link, struct websockets *all, struct lws
 }
 
 /* A part of a message, mostly the whole of it. */
-static int on_receive(struct link *link, const uint8_t *data, size_t size)
+static void on_receive(struct link *link, const uint8_t *data, size_t size)
 {
     if (link->closing)
-        return 0;
+        return;
     if (!lws_frame_is_binary(link->wsi)) {
         session_end(link->session, SESSION_END_TEXT);
-        return say_close(link);
+        return;
     }
     bool last = lws_is_final_fragment(link->wsi);
     size_t total = link->partial_size + size;
     if (total + lws_remaining_packet_payload(link->wsi) > SESSION_DATAGRAM_MAX) {
         session_end(link->session, SESSION_END_OVERSIZE);
-        return say_close(link);
+        return;
     }
     if (link->partial_size > 0 || !last) {
         if (!link->partial)
             link->partial = malloc(SESSION_DATAGRAM_MAX);
         if (!link->partial) {
             session_end(link->session, SESSION_END_RESOURCES);
-            return say_close(link);
+            return;
         }
         if (size > 0)
             memcpy(link->partial + link->partial_size, data, size);
         link->partial_size = total;
         if (!last)
-            return 0;
+            return;
         data = link->partial;
     }
     link->partial_size = 0;
     session_receive(link->session, data, total);
-    return link->closing ? say_close(link) : 0;
 }
 
 static int on_writable(struct link *link)
 {
     if (link->closing)
-        return say_close(link);
+        return 0;
     struct queue_drops drops = {0};
     queue_expire(&link->queue, loop_now(), &drops);
     link->all->stats->dropped_age += drops.age;
@@ -323,12 +327,17 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return 0;
     }
     case LWS_CALLBACK_RECEIVE:
-        return on_receive(link, in, size);
+        on_receive(link, in, size);
+        return 0;
     case LWS_CALLBACK_SERVER_WRITEABLE:
         return on_writable(link);
     case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
-        /* Its close is answered by libwebsockets; nothing may follow the answer. */
-        link->closing = true;
+        /* The answer to our close ends the connection. Its own close is answered by
+           libwebsockets, and nothing may follow the answer. */
+        if (link->close_sent)
+            return -1;
+        if (!link->closing)
+            stop_sending(link);
         return 0;
     case LWS_CALLBACK_CLOSED:
         on_closed(link);
