@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import test from 'node:test';
+import { run, startServer } from './support.mjs';
+
+const good = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9'];
+
+test('--help and --version print and end with 0', async () => {
+  const help = await run(['--help']);
+  assert.equal(help.code, 0);
+  assert.equal(help.stderr, '');
+  for (const option of ['--listen', '--upstream', '--root', '--origin', '--max-sessions', '--idle-timeout'])
+    assert.match(help.stdout, new RegExp(`${option} `));
+  const version = await run(['--version']);
+  assert.equal(version.code, 0);
+  assert.match(version.stdout, /^causeway-relay \d+\.\d+\.\d+\n$/);
+});
+
+const bad = {
+  'an unknown option': [[...good, '--nonsense'], /--nonsense/],
+  'a short option': [[...good, '-x'], /-x/],
+  'a word': [[...good, 'word'], /word/],
+  'a missing value': [[...good, '--root'], /--root/],
+  'no --listen': [['--upstream', '127.0.0.1:9'], /--listen/],
+  'no --upstream': [['--listen', '127.0.0.1:0'], /--upstream/],
+  'an upstream without a port': [['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1'], /--upstream/],
+  'an upstream with port 0': [['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:0'], /--upstream/],
+  'a port that is too high': [['--listen', '127.0.0.1:65536', '--upstream', '127.0.0.1:9'], /--listen/],
+  'IPv6 without brackets': [['--listen', '::1:80', '--upstream', '127.0.0.1:9'], /--listen/],
+  'a negative timeout': [[...good, '--idle-timeout', '-1'], /--idle-timeout/],
+  'no number': [[...good, '--max-sessions', 'many'], /--max-sessions/],
+  'no sessions': [[...good, '--max-sessions', '0'], /--max-sessions/],
+  'half a session': [[...good, '--max-sessions', '1.5'], /--max-sessions/],
+  'an unknown level': [[...good, '--log-level', 'loud'], /--log-level/],
+  'an origin with a path': [[...good, '--origin', 'https://a.example/b'], /--origin/],
+  'an origin without a scheme': [[...good, '--origin', 'a.example'], /--origin/],
+};
+for (const [name, [args, pattern]] of Object.entries(bad)) {
+  test(`${name} is one line and exit code 2`, async () => {
+    const { code, stdout, stderr } = await run(args);
+    assert.equal(code, 2);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^causeway-relay: [^\n]+\n$/);
+    assert.match(stderr, pattern);
+  });
+}
+
+test('a port in use is one line and exit code 1', async (t) => {
+  const holder = net.createServer();
+  await new Promise((resolve) => holder.listen(0, '127.0.0.1', resolve));
+  t.after(() => holder.close());
+  const taken = `127.0.0.1:${holder.address().port}`;
+  const { code, stderr } = await run(['--listen', taken, '--upstream', '127.0.0.1:9', '--log-level', 'error']);
+  assert.equal(code, 1);
+  assert.match(stderr, new RegExp(`^\\S+ error cannot listen on ${taken}: Address already in use\\n$`));
+});
+
+test('an unresolvable upstream is one line and exit code 1', async () => {
+  const { code, stderr } = await run([
+    '--listen', '127.0.0.1:0', '--upstream', 'no-such-host.invalid:4000', '--log-level', 'error',
+  ]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^\S+ error cannot resolve the upstream no-such-host\.invalid:4000: [^\n]+\n$/);
+});
+
+test('a root that is no directory is one line and exit code 1', async (t) => {
+  const server = await startServer(t);
+  for (const root of ['/no/such/directory', process.execPath]) {
+    const { code, stderr } = await run([
+      '--listen', '127.0.0.1:0', '--upstream', server.upstream, '--root', root, '--log-level', 'error',
+    ]);
+    assert.equal(code, 1);
+    assert.match(stderr, /^\S+ error cannot serve files from [^\n]+\n$/);
+  }
+});

@@ -1,0 +1,83 @@
+#include "endpoint.h"
+#include "unit.h"
+
+#include <string.h>
+
+static void test_form(void **state)
+{
+    (void)state;
+    assert_true(endpoint_valid("127.0.0.1:0", 0));
+    assert_true(endpoint_valid("[::1]:65535", 1));
+    assert_true(endpoint_valid("a.example:40000", 1));
+    assert_true(endpoint_valid(":8080", 1));
+    static const char *const bad[] = {"",       "127.0.0.1", "127.0.0.1:",   "::1:80",
+                                      "[::1]",  "[::1:80",   "a:65536",      "a:123456",
+                                      "a:-1",   "a:8o",      "a: 80",        "a:80 ",
+                                      "a:0x50", "[a]b:80",   "a:99999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(endpoint_valid(bad[i], 0));
+    assert_false(endpoint_valid("a:0", 1));
+    char long_name[400];
+    memset(long_name, 'a', sizeof long_name);
+    memcpy(long_name + 300, ":80", 4);
+    assert_false(endpoint_valid(long_name, 0));
+}
+
+static void check_text(const char *text, const char *expected)
+{
+    struct endpoint endpoint;
+    const char *error = NULL;
+    char out[ENDPOINT_TEXT];
+    assert_true(endpoint_resolve(text, &endpoint, &error));
+    endpoint_format(&endpoint, out);
+    assert_string_equal(out, expected);
+}
+
+static void test_text_and_back(void **state)
+{
+    (void)state;
+    check_text("127.0.0.1:40000", "127.0.0.1:40000");
+    check_text("[::1]:1", "[::1]:1");
+    check_text("[2001:db8::1]:65535", "[2001:db8::1]:65535");
+    check_text("[::ffff:10.0.0.1]:7", "10.0.0.1:7");
+    check_text(":8080", "[::]:8080");
+    struct endpoint endpoint;
+    const char *error = NULL;
+    assert_false(endpoint_resolve("no-such-host.invalid:1", &endpoint, &error));
+    assert_non_null(error);
+}
+
+static void owner_of(const char *text, unsigned char owner[16])
+{
+    struct endpoint endpoint;
+    const char *error;
+    assert_true(endpoint_resolve(text, &endpoint, &error));
+    endpoint_owner(&endpoint, owner);
+}
+
+static void test_owner(void **state)
+{
+    (void)state;
+    unsigned char a[16];
+    unsigned char b[16];
+    owner_of("10.0.0.1:1", a);
+    owner_of("[::ffff:10.0.0.1]:2", b);
+    assert_memory_equal(a, b, 16);
+    owner_of("10.0.0.2:1", b);
+    assert_memory_not_equal(a, b, 16);
+    owner_of("[2001:db8:0:1::1]:1", a);
+    owner_of("[2001:db8:0:1:ffff::2]:1", b);
+    assert_memory_equal(a, b, 16);
+    owner_of("[2001:db8:0:2::1]:1", b);
+    assert_memory_not_equal(a, b, 16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_form),
+        cmocka_unit_test(test_text_and_back),
+        cmocka_unit_test(test_owner),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

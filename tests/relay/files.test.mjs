@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { patiently, startRelay, startServer } from './support.mjs';
+
+/** One request whose path is sent as it is. */
+function request(relay, target, { method = 'GET', headers = {}, body } = {}) {
+  return patiently(
+    new Promise((resolve, reject) => {
+      const sent = http.request({ host: '127.0.0.1', port: relay.port, path: target, method, headers, agent: false });
+      sent.on('response', (response) => {
+        const chunks = [];
+        response.on('data', (chunk) => chunks.push(chunk));
+        response.on('end', () =>
+          resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
+        );
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    }),
+    `${method} ${target}`,
+  );
+}
+
+async function serveFiles(t, args = []) {
+  const base = mkdtempSync(path.join(os.tmpdir(), 'causeway-files-'));
+  t.after(() => rmSync(base, { recursive: true }));
+  const root = path.join(base, 'root');
+  mkdirSync(path.join(root, 'sub'), { recursive: true });
+  writeFileSync(path.join(base, 'secret.txt'), 'secret');
+  mkdirSync(path.join(base, 'root-beside'));
+  writeFileSync(path.join(base, 'root-beside', 'secret.txt'), 'secret');
+  writeFileSync(path.join(root, '.hidden'), 'hidden');
+  symlinkSync(path.join(base, 'secret.txt'), path.join(root, 'link.txt'));
+  symlinkSync(path.join(base, 'root-beside'), path.join(root, 'away'));
+  for (const name of ['index.html', 'a.wasm', 'a.mjs', 'a.js', 'a.css', 'a.json', 'a.svg', 'a.png', 'a.unknown', 'with space.txt'])
+    writeFileSync(path.join(root, name), `the contents of ${name}`);
+  writeFileSync(path.join(root, 'sub', 'index.html'), 'the sub index');
+  writeFileSync(path.join(root, 'large.bin'), Buffer.alloc(3_000_000, 'causeway'));
+  const server = await startServer(t);
+  return startRelay(t, { upstream: server.upstream, args: ['--root', root, ...args] });
+}
+
+test('files have the right type and contents', async (t) => {
+  const relay = await serveFiles(t);
+  const types = {
+    'index.html': 'text/html; charset=utf-8',
+    'a.wasm': 'application/wasm',
+    'a.mjs': 'text/javascript; charset=utf-8',
+    'a.js': 'text/javascript; charset=utf-8',
+    'a.css': 'text/css; charset=utf-8',
+    'a.json': 'application/json',
+    'a.svg': 'image/svg+xml',
+    'a.png': 'image/png',
+    'a.unknown': 'application/octet-stream',
+  };
+  for (const [name, type] of Object.entries(types)) {
+    const { status, headers, body } = await request(relay, `/${name}`);
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], type);
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(body.toString(), `the contents of ${name}`);
+  }
+  assert.equal((await request(relay, '/')).body.toString(), 'the contents of index.html');
+  assert.equal((await request(relay, '/index.html?query=1')).body.toString(), 'the contents of index.html');
+  assert.equal((await request(relay, '/with%20space.txt')).body.toString(), 'the contents of with space.txt');
+  assert.equal((await request(relay, '/sub/')).body.toString(), 'the sub index');
+  const redirect = await request(relay, '/sub');
+  assert.equal(redirect.status, 301);
+  assert.equal(redirect.headers.location, '/sub/');
+  assert.deepEqual((await request(relay, '/large.bin')).body, Buffer.alloc(3_000_000, 'causeway'));
+});
+
+test('HEAD has no body, a known file is not sent again, other methods are refused', async (t) => {
+  const relay = await serveFiles(t);
+  const head = await request(relay, '/a.wasm', { method: 'HEAD' });
+  assert.equal(head.status, 200);
+  assert.equal(head.headers['content-length'], String('the contents of a.wasm'.length));
+  assert.equal(head.body.length, 0);
+  const again = await request(relay, '/a.wasm', { headers: { 'if-none-match': head.headers.etag } });
+  assert.equal(again.status, 304);
+  assert.equal(again.body.length, 0);
+  assert.equal((await request(relay, '/a.wasm', { headers: { 'if-none-match': '"other"' } })).status, 200);
+  assert.equal((await request(relay, '/a.wasm', { method: 'DELETE' })).status, 405);
+  assert.equal((await request(relay, '/a.wasm', { method: 'POST', body: 'x' })).status, 405);
+});
+
+test('nothing outside of the root is served', async (t) => {
+  const relay = await serveFiles(t);
+  const targets = [
+    '/missing.html', '/../secret.txt', '/sub/../../secret.txt', '/%2e%2e/secret.txt', '/..%2fsecret.txt',
+    '/sub/..%2f..%2fsecret.txt', '/%2e%2e%2fsecret.txt', '//secret.txt', '/..\\secret.txt', '/link.txt',
+    '/away/secret.txt', '/.hidden', '/%2ehidden', '/sub/.%2e/.%2e/secret.txt', '/index.html%00.png',
+    '/../root-beside/secret.txt', '/index.html/', '/etc/passwd', '//etc/passwd',
+  ];
+  for (const target of targets) {
+    // Refused with a status, or by hanging up on what is no path at all.
+    const { status, body } = await request(relay, target).catch((error) => {
+      assert.equal(error.code, 'ECONNRESET');
+      return { status: 0, body: '' };
+    });
+    assert.ok([0, 400, 403, 404].includes(status), `${target} gave ${status}`);
+    assert.doesNotMatch(body.toString(), /secret|hidden|root:/, target);
+  }
+  assert.equal((await request(relay, '/')).status, 200);
+});
+
+test('without --root there are no files', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  assert.equal((await request(relay, '/')).status, 404);
+  assert.equal((await request(relay, '/etc/passwd')).status, 404);
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import test from 'node:test';
+import { connect, patiently, pattern, sleep, startRelay, startServer, statsUntil } from './support.mjs';
+
+/** A WebSocket of a browser that hangs: it never answers a close. */
+async function connectStuck(t, relay) {
+  const socket = net.connect(relay.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.write(
+    'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n' +
+      'Sec-WebSocket-Protocol: causeway.v1\r\n\r\n',
+  );
+  await patiently(new Promise((resolve) => socket.once('data', resolve)), 'the handshake');
+}
+
+test('a silent session ends after the idle timeout, one that speaks does not', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '2'] });
+  const silent = await connect(t, relay);
+  const speaker = await connect(t, relay);
+  const listener = await connect(t, relay);
+  listener.send(Buffer.from('listening'));
+  await listener.received(1);
+  const peer = [...server.peers.values()][0];
+  // Datagrams from either side keep a session.
+  const timer = setInterval(() => {
+    speaker.send(pattern(10));
+    server.send(Buffer.from('state'), peer);
+  }, 100);
+  t.after(() => clearInterval(timer));
+  assert.deepEqual(await silent.closed(), { code: 4000, reason: 'idle' });
+  await sleep(2500);
+  assert.equal(speaker.socket.readyState, 1);
+  assert.equal(listener.socket.readyState, 1);
+  clearInterval(timer);
+  assert.equal((await speaker.closed()).code, 4000);
+  assert.equal((await listener.closed()).code, 4000);
+  assert.equal((await relay.stats()).sessions_ended_idle, 3);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  test(`${signal} closes every session with 1001 and ends with 0`, async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream });
+    const clients = await Promise.all(Array.from({ length: 10 }, () => connect(t, relay)));
+    clients[0].send(Buffer.from('hello'));
+    await clients[0].received(1);
+    relay.kill(signal);
+    for (const client of clients)
+      assert.deepEqual(await client.closed(), { code: 1001, reason: 'relay is stopping' });
+    assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+    assert.match(relay.log(), / stats sessions_open=0 sessions_opened=10 .*sessions_ended_drain=10/);
+    await assert.rejects(connect(t, relay), { code: 'ECONNREFUSED' });
+  });
+}
+
+test('a stopping relay accepts nobody, and does not wait for ever for a browser that is stuck', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  await connectStuck(t, relay);
+  relay.kill('SIGTERM');
+  await relay.logged(/stopping on/);
+  await assert.rejects(connect(t, relay), { code: 'ECONNREFUSED' });
+  assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+});
+
+test('a second signal does not wait', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  await connectStuck(t, relay);
+  relay.kill('SIGTERM');
+  await relay.logged(/stopping on/);
+  relay.kill('SIGTERM');
+  assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+  assert.match(relay.log(), /stopping at once/);
+});
+
+test('a browser that vanished is found by pings, one that only listens is kept', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--ping-interval', '1'] });
+  const client = await connect(t, relay);
+  let pings = 0;
+  client.socket.on('ping', () => pings++);
+  const gone = await connect(t, relay, { autoPong: false });
+  await gone.closed();
+  await statsUntil(relay, ({ sessions_open }) => sessions_open === 1);
+  assert.equal(client.socket.readyState, 1);
+  assert.ok(pings >= 1);
+});
+
+test('a connection without a handshake does no harm', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  for (const bytes of ['', 'GET', '\0\x01\x02\xff\r\n\r\n', 'GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n', 'PUT / HTTP/1.1\r\n\r\n']) {
+    const socket = net.connect(relay.port, '127.0.0.1');
+    socket.on('error', () => {});
+    await new Promise((resolve) => socket.write(bytes || '\r\n', resolve));
+    socket.destroy();
+  }
+  const client = await connect(t, relay);
+  client.send(Buffer.from('hello'));
+  await client.received(1);
+  relay.kill('SIGTERM');
+  assert.equal((await relay.ended()).code, 0);
+});
+
+test('a relay with nothing to do sleeps', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  // A wake-up is a context switch: counting them does not depend on how fast the machine is.
+  const switches = () => {
+    const status = readFileSync(`/proc/${relay.pid}/status`, 'utf8');
+    return Number(/nonvoluntary_ctxt_switches:\s+(\d+)/.exec(status)[1]) +
+      Number(/\nvoluntary_ctxt_switches:\s+(\d+)/.exec(status)[1]);
+  };
+  const quiet = async () => {
+    await patiently((async () => {
+      for (let before = -1; before !== switches(); await sleep(200)) before = switches();
+    })(), 'the relay to settle');
+    const before = switches();
+    await sleep(2000);
+    return switches() - before;
+  };
+  assert.equal(await quiet(), 0, 'before the first session');
+  const client = await connect(t, relay);
+  client.send(Buffer.from('hello'));
+  await client.received(1);
+  assert.equal(await quiet(), 0, 'with a session that is silent');
+  client.close(1000);
+  await client.closed();
+  assert.equal(await quiet(), 0, 'after the last session');
+});

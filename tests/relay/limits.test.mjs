@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { connect, pattern, startRelay, startServer, statsUntil } from './support.mjs';
+
+const offences = {
+  'text': { send: (client) => client.send('text'), code: 1003, counter: 'sessions_ended_text' },
+  'an empty message': { send: (client) => client.send(Buffer.alloc(0)), code: 1003, counter: 'sessions_ended_empty' },
+  '1401 bytes': { send: (client) => client.send(pattern(1401)), code: 1009, counter: 'sessions_ended_oversize' },
+  'a megabyte': { send: (client) => client.send(pattern(1 << 20)), code: 1009, counter: 'sessions_ended_oversize' },
+  'too much in fragments': {
+    send: (client) => {
+      for (let i = 0; i < 3; i++) client.socket.send(pattern(500), { fin: i === 2 });
+    },
+    code: 1009,
+    counter: 'sessions_ended_oversize',
+  },
+};
+for (const [name, { send, code, counter }] of Object.entries(offences)) {
+  test(`${name} closes the session with ${code}, is counted and not forwarded`, async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream });
+    const client = await connect(t, relay, { perMessageDeflate: false });
+    const other = await connect(t, relay);
+    client.send(Buffer.from('before'));
+    await client.received(1);
+    send(client);
+    assert.equal((await client.closed()).code, code);
+    const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 1);
+    assert.equal(stats[counter], 1);
+    other.send(Buffer.from('after'));
+    await other.received(1);
+    assert.deepEqual(server.received.map(({ data }) => data.toString()), ['before', 'after']);
+  });
+}
+
+test('--max-sessions: one more is told to try later, and is let in when there is room', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--max-sessions', '2'] });
+  const first = await connect(t, relay);
+  await connect(t, relay);
+  const third = await connect(t, relay);
+  third.send(Buffer.from('let me in'));
+  assert.equal((await third.closed()).code, 1013);
+  first.close(1000);
+  await first.closed();
+  await statsUntil(relay, ({ sessions_open }) => sessions_open === 1);
+  const fourth = await connect(t, relay);
+  fourth.send(Buffer.from('hello'));
+  await fourth.received(1);
+  const stats = await relay.stats();
+  assert.equal(stats.sessions_refused_full, 1);
+  assert.deepEqual(server.received.map(({ data }) => data.toString()), ['hello']);
+});
+
+test('--max-sessions-per-address counts each address on its own', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    args: ['--max-sessions-per-address', '2'],
+  });
+  const first = await connect(t, relay, { localAddress: '127.0.0.2' });
+  await connect(t, relay, { localAddress: '127.0.0.2' });
+  const third = await connect(t, relay, { localAddress: '127.0.0.2' });
+  assert.equal((await third.closed()).code, 1013);
+  const other = await connect(t, relay, { localAddress: '127.0.0.3' });
+  other.send(Buffer.from('hello'));
+  await other.received(1);
+  first.close(1000);
+  await statsUntil(relay, ({ sessions_open }) => sessions_open === 2);
+  const again = await connect(t, relay, { localAddress: '127.0.0.2' });
+  again.send(Buffer.from('hello'));
+  await again.received(1);
+  assert.equal((await relay.stats()).sessions_refused_address, 1);
+});
+
+test('by default only pages of the same host may connect', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  for (const origin of [`http://127.0.0.1:${relay.port}`, `https://127.0.0.1:${relay.port}`]) {
+    const client = await connect(t, relay, { origin });
+    client.close(1000);
+    await client.closed();
+  }
+  const refused = ['http://evil.example', 'http://127.0.0.1', `http://127.0.0.1:${relay.port}0`, 'null',
+    `http://127.0.0.1:${relay.port}.evil.example`];
+  for (const origin of refused) await assert.rejects(connect(t, relay, { origin }), { status: 403 });
+  const client = await connect(t, relay);
+  client.close(1000);
+  assert.equal((await relay.stats()).sessions_refused_origin, refused.length);
+});
+
+test('--origin replaces the default by a list', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    args: ['--origin', 'https://game.example', '--origin', 'http://localhost:5173'],
+  });
+  for (const origin of ['https://game.example', 'https://GAME.example', 'http://localhost:5173'])
+    (await connect(t, relay, { origin })).close(1000);
+  for (const origin of [`http://127.0.0.1:${relay.port}`, 'http://game.example', 'https://game.example.evil.example', 'null'])
+    await assert.rejects(connect(t, relay, { origin }), { status: 403 });
+});
+
+test("--origin '*' allows every page", async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--origin', '*'] });
+  const client = await connect(t, relay, { origin: 'https://anywhere.example' });
+  client.send(Buffer.from('hello'));
+  await client.received(1);
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import test from 'node:test';
+import { patiently, startRelay, startServer, sleep } from './support.mjs';
+
+const SIZE = 500;
+const FRAME = SIZE + 4;
+
+/** Sends to the first client at 60 Hz from its first datagram on; resolves with the number sent. */
+async function sendStates(server, seconds) {
+  await patiently((async () => {
+    while (server.peers.size === 0) await sleep(5);
+  })(), 'the client');
+  const [peer] = server.peers.values();
+  const start = performance.now();
+  let sent = 0;
+  while (sent < seconds * 60) {
+    const due = Math.floor((performance.now() - start) * 0.06);
+    for (; sent < due && sent < seconds * 60; sent++) {
+      const data = Buffer.alloc(SIZE, sent & 0xff);
+      data.writeBigUInt64LE(process.hrtime.bigint());
+      server.send(data, peer);
+    }
+    await sleep(4);
+  }
+  return sent;
+}
+
+async function stall(t, { seconds, receiveBuffer, args = [] }) {
+  const server = await startServer(t, { answer: () => null });
+  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const child = spawn(process.env.CAUSEWAY_STALL, [relay.port, seconds, receiveBuffer], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (text) => (output += text));
+  const closed = once(child, 'close');
+  const sent = await sendStates(server, seconds + 1);
+  const [code] = await patiently(closed, 'the client to end');
+  assert.equal(code, 0);
+  const { held, datagrams } = JSON.parse(output);
+  const ages = datagrams.map(({ sent, read }) => (read - sent) / 1000);
+  return { sent, held, datagrams, ages, stats: await relay.stats() };
+}
+
+test('after a stall of 10 s, what is old is what the receiver held itself', async (t) => {
+  const { sent, held, datagrams, ages, stats } = await stall(t, { seconds: 10, receiveBuffer: 32768 });
+  const stale = ages.filter((age) => age > 500).length * FRAME;
+  const message = `${stale} stale bytes, ${held} held by the receiver, ${datagrams.length} of ${sent} datagrams read`;
+  t.diagnostic(message);
+  // Beyond that only what the relay's kernel had taken: its unsent limit and a write or two.
+  assert.ok(stale <= held + 12288, message);
+  assert.ok(held < 100_000, 'the receiver cannot have held it all');
+  assert.ok(ages.slice(-30).every((age) => age < 500), 'the flow is fresh again');
+  for (const { size } of datagrams) assert.equal(size, SIZE);
+  assert.ok(datagrams.every(({ sent }, i) => i === 0 || sent >= datagrams[i - 1].sent), 'in order');
+  assert.ok(stats.dropped_age > 0);
+  assert.equal(stats.dropped_bytes, 0);
+  // Every datagram is accounted for.
+  assert.equal(stats.upstream_datagrams, sent);
+  assert.equal(stats.delivered_datagrams, datagrams.length);
+  assert.equal(sent, stats.delivered_datagrams + stats.dropped_age + stats.dropped_bytes + stats.dropped_closing);
+});
+
+test('the queue is bounded in bytes too, and drops the oldest', async (t) => {
+  const { sent, held, datagrams, ages, stats } = await stall(t, {
+    seconds: 4,
+    receiveBuffer: 4096,
+    args: ['--queue-age', '60000', '--queue-bytes', String(10 * FRAME)],
+  });
+  assert.ok(stats.dropped_bytes > 0);
+  assert.equal(stats.dropped_age, 0);
+  assert.equal(stats.delivered_datagrams, datagrams.length);
+  assert.equal(sent, datagrams.length + stats.dropped_bytes + stats.dropped_closing);
+  const stale = ages.filter((age) => age > 500).length * FRAME;
+  assert.ok(stale <= held + 10 * FRAME + 12288, `${stale} stale bytes, ${held} held`);
+});

@@ -1,0 +1,181 @@
+// What the relay's tests share: the relay as a child process, a UDP game server, WebSocket clients.
+import { spawn } from 'node:child_process';
+import dgram from 'node:dgram';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import net from 'node:net';
+
+const require = createRequire(new URL('../../web/package.json', import.meta.url));
+export const WebSocket = require('ws');
+
+export const program = process.env.CAUSEWAY_RELAY;
+if (!program) throw new Error('CAUSEWAY_RELAY must name the relay program');
+
+// Long enough for a loaded machine under sanitizers; nothing waits for it when all is well.
+const PATIENCE_MS = 30_000;
+
+/** Rejects with a clear message when the promise takes too long. */
+export function patiently(promise, what) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), PATIENCE_MS);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Runs the program to its end. */
+export async function run(args) {
+  const child = spawn(program, args);
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (data) => (stdout += data));
+  child.stderr.on('data', (data) => (stderr += data));
+  const [code] = await patiently(once(child, 'close'), `the end of ${args.join(' ')}`);
+  return { code, stdout, stderr };
+}
+
+/** Starts the relay on a free port and ends it with the test. */
+export async function startRelay(t, { upstream, listen = '127.0.0.1:0', args = [] }) {
+  const child = spawn(program, ['--listen', listen, '--upstream', upstream, ...args], {
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  let log = '';
+  const watchers = new Set();
+  child.stderr.setEncoding('utf8');
+  child.stderr.on('data', (text) => {
+    log += text;
+    for (const watcher of watchers) watcher();
+  });
+  const closed = once(child, 'close').then(([code, signal]) => {
+    for (const watcher of watchers) watcher();
+    return { code, signal };
+  });
+  t.after(() => child.kill('SIGKILL'));
+
+  /** Resolves with the match as soon as the log, from an offset on, has it. */
+  const logged = (pattern, from = 0) =>
+    patiently(
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(log.slice(from));
+          if (match || child.exitCode !== null) watchers.delete(look);
+          if (match) resolve(match);
+          else if (child.exitCode !== null) reject(new Error(`the relay ended:\n${log}`));
+        };
+        watchers.add(look);
+        look();
+      }),
+      `${pattern} in the relay's log:\n${log}`,
+    );
+
+  const [, host, port] = await logged(/listening on (\S+):(\d+)\n/);
+  return {
+    pid: child.pid,
+    host,
+    port: Number(port),
+    logged,
+    log: () => log,
+    kill: (signal) => child.kill(signal),
+    ended: () => patiently(closed, 'the end of the relay'),
+    /** The counters, by name. */
+    async stats() {
+      const from = log.length;
+      child.kill('SIGUSR1');
+      const [, line] = await logged(/ stats (.*)\n/, from);
+      return Object.fromEntries(line.split(' ').map((pair) => [pair.split('=')[0], Number(pair.split('=')[1])]));
+    },
+  };
+}
+
+/** Polls the counters until they satisfy the condition. */
+export async function statsUntil(relay, condition) {
+  return patiently(
+    (async () => {
+      for (;;) {
+        const stats = await relay.stats();
+        if (condition(stats)) return stats;
+        await sleep(20);
+      }
+    })(),
+    'the counters',
+  );
+}
+
+/** A game server that answers every datagram with the same bytes unless `answer` says otherwise. */
+export async function startServer(t, { host = '127.0.0.1', port = 0, answer = (data) => data } = {}) {
+  const socket = dgram.createSocket({ type: net.isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize: 1 << 20 });
+  const peers = new Map();
+  const received = [];
+  socket.on('message', (data, from) => {
+    peers.set(from.port, from);
+    received.push({ data, port: from.port });
+    const reply = answer(data, from);
+    if (reply) socket.send(reply, from.port, from.address);
+  });
+  await new Promise((resolve) => socket.bind(port, host, resolve));
+  let open = true;
+  const close = () => open && ((open = false), new Promise((resolve) => socket.close(resolve)));
+  t.after(close);
+  const address = socket.address();
+  return {
+    port: address.port,
+    upstream: net.isIPv6(host) ? `[${host}]:${address.port}` : `${host}:${address.port}`,
+    peers,
+    received,
+    send: (data, to) => socket.send(data, to.port, to.address),
+    close,
+  };
+}
+
+/** A WebSocket to the relay whose messages are kept. */
+export async function connect(t, relay, { protocols = ['causeway.v1'], host = '127.0.0.1', ...options } = {}) {
+  const socket = new WebSocket(`ws://${host}:${relay.port}/`, protocols, { perMessageDeflate: true, ...options });
+  const messages = [];
+  const waiting = [];
+  socket.on('message', (data, binary) => {
+    messages.push({ data, binary });
+    while (waiting.length > 0 && messages.length >= waiting[0].count) waiting.shift().resolve();
+  });
+  socket.on('error', () => {});
+  t.after(() => socket.terminate());
+  const closed = new Promise((resolve) => {
+    socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
+  await patiently(
+    new Promise((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('unexpected-response', (_, response) => {
+        reject(Object.assign(new Error(`HTTP ${response.statusCode}`), { status: response.statusCode }));
+      });
+      socket.once('error', reject);
+    }),
+    'the WebSocket to open',
+  );
+  return {
+    socket,
+    messages,
+    send: (data) => socket.send(data),
+    close: (code) => socket.close(code),
+    closed: () => patiently(closed, 'the close of the WebSocket'),
+    /** Resolves when so many messages have come in all. */
+    received: (count) =>
+      patiently(
+        messages.length >= count
+          ? Promise.resolve()
+          : new Promise((resolve) => {
+              waiting.push({ count, resolve });
+              waiting.sort((a, b) => a.count - b.count);
+            }),
+        `message ${count}; ${messages.length} have come`,
+      ),
+  };
+}
+
+/** Bytes that differ from one seed, and from one place, to the next. */
+export function pattern(size, seed = 0) {
+  const bytes = Buffer.alloc(size);
+  for (let i = 0; i < size; i++) bytes[i] = (i * 131 + seed * 17 + (i >> 8)) & 0xff;
+  return bytes;
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { connect, patiently, sleep, startRelay, startServer, statsUntil } from './support.mjs';
+
+test('a game server that is down is reported, and used again when it is back', async (t) => {
+  const first = await startServer(t);
+  const relay = await startRelay(t, { upstream: first.upstream });
+  const client = await connect(t, relay);
+  client.send(Buffer.from('one'));
+  await client.received(1);
+
+  await first.close();
+  // Many sends, so that the error comes back in a send call as well as in the event loop.
+  for (let i = 0; i < 20; i++) {
+    for (let n = 0; n < 5; n++) client.send(Buffer.from(`lost ${i} ${n}`));
+    await sleep(10);
+  }
+  const down = await statsUntil(relay, (stats) => stats.upstream_refused > 0 && stats.client_datagrams === 101);
+  assert.equal(down.sessions_open, 1);
+  await relay.logged(new RegExp(`warn  game server ${first.upstream} is down: Connection refused`));
+  assert.equal(relay.log().match(/is down/g).length, 1, 'one line for many errors');
+
+  const second = await startServer(t, { port: first.port });
+  client.send(Buffer.from('two'));
+  // The answer of the closed port to an earlier datagram may still take one with it.
+  await patiently((async () => {
+    while (client.messages.length < 2) {
+      await sleep(50);
+      client.send(Buffer.from('two'));
+    }
+  })(), 'the server to answer again');
+  assert.equal(client.messages[1].data.toString(), 'two');
+  assert.ok(second.received.length > 0);
+  await relay.logged(/info  game server \S+ answers again/);
+  assert.equal(client.socket.readyState, 1);
+});
+
+test('sessions can begin while the game server is down', async (t) => {
+  const server = await startServer(t);
+  await server.close();
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const client = await connect(t, relay);
+  client.send(Buffer.from('anyone?'));
+  await statsUntil(relay, ({ upstream_refused }) => upstream_refused > 0);
+  const revived = await startServer(t, { port: server.port });
+  client.send(Buffer.from('now?'));
+  await client.received(1);
+  assert.equal(revived.received.at(-1).data.toString(), 'now?');
+});
