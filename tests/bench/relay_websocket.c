@@ -1,0 +1,297 @@
+/* Round trips per second of server CPU time: the relay with 1, 100 and 1000 WebSocket sessions of
+   one 64-byte datagram outstanding each, as a ratio against a bare UDP echo (recvfrom, sendto)
+   under the same load. The runs are interleaved and the median of their ratios is printed, because
+   other work on the machine moves single runs.
+
+   bench_relay_websocket [--relay PROGRAM] [--rounds N] [--seconds S]; the program is that of the
+   build that CAUSEWAY_BUILD names unless it is given */
+#define _GNU_SOURCE
+#include "websocket_client.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define PAYLOAD    64
+#define ROUNDS_MAX 99
+
+static const unsigned session_counts[] = {1, 100, 1000};
+#define CASES (sizeof session_counts / sizeof session_counts[0])
+
+/* A server process under load, and the clients that load it. */
+struct target {
+    pid_t pid;
+    unsigned sessions;
+    bool websocket;
+    int epoll;
+    int *fds;
+};
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench_relay_websocket: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+/* The servers get the first processor, everything that loads them the second. */
+static void pin(unsigned processor)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    if (sysconf(_SC_NPROCESSORS_ONLN) >= 2)
+        sched_setaffinity(0, sizeof set, &set);
+}
+
+static double now(clockid_t clock)
+{
+    struct timespec time;
+    if (clock_gettime(clock, &time) != 0)
+        fail("clock_gettime");
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double cpu_seconds(pid_t pid)
+{
+    clockid_t clock;
+    if (clock_getcpuclockid(pid, &clock) != 0)
+        fail("clock_getcpuclockid");
+    return now(clock);
+}
+
+static int udp_socket(unsigned *port)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    int buffer = 4 << 20;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &size) != 0)
+        fail("UDP socket");
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static pid_t start_echo(int fd, unsigned processor)
+{
+    pid_t pid = fork();
+    if (pid < 0)
+        fail("fork");
+    if (pid > 0) {
+        close(fd);
+        return pid;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pin(processor);
+    for (;;) {
+        uint8_t data[2048];
+        struct sockaddr_in from;
+        socklen_t size = sizeof from;
+        ssize_t got = recvfrom(fd, data, sizeof data, 0, (struct sockaddr *)&from, &size);
+        if (got >= 0)
+            sendto(fd, data, (size_t)got, 0, (struct sockaddr *)&from, size);
+    }
+}
+
+/* Starts the relay and reads its port from its log. */
+static pid_t start_relay(const char *program, unsigned upstream, unsigned *port)
+{
+    int ends[2];
+    char target[32];
+    snprintf(target, sizeof target, "127.0.0.1:%u", upstream);
+    if (pipe(ends) != 0)
+        fail("pipe");
+    pid_t pid = fork();
+    if (pid < 0)
+        fail("fork");
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pin(0);
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl(program, program, "--listen", "127.0.0.1:0", "--upstream", target, "--max-sessions",
+              "2000", "--max-sessions-per-address", "0", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    FILE *log = fdopen(ends[0], "r");
+    char line[1024];
+    *port = 0;
+    while (*port == 0 && log && fgets(line, sizeof line, log)) {
+        const char *found = strstr(line, "listening on 127.0.0.1:");
+        if (found)
+            *port = (unsigned)strtoul(found + strlen("listening on 127.0.0.1:"), NULL, 10);
+    }
+    if (*port == 0) {
+        fprintf(stderr, "bench_relay_websocket: %s does not start\n", program);
+        exit(1);
+    }
+    /* The pipe stays open: the relay must be able to write its log. */
+    return pid;
+}
+
+static void add_client(struct target *target, unsigned index, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = index};
+    if (fd < 0 || epoll_ctl(target->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+        fail("client");
+    target->fds[index] = fd;
+}
+
+static struct target make_target(pid_t pid, unsigned sessions, bool websocket, unsigned port)
+{
+    struct target target = {.pid = pid, .sessions = sessions, .websocket = websocket};
+    target.epoll = epoll_create1(EPOLL_CLOEXEC);
+    target.fds = calloc(sessions, sizeof *target.fds);
+    if (target.epoll < 0 || !target.fds)
+        fail("clients");
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (unsigned i = 0; i < sessions; i++) {
+        int fd;
+        if (websocket) {
+            fd = websocket_client_open(port, 0);
+        } else {
+            fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+            if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
+                fail("connect");
+        }
+        add_client(&target, i, fd);
+    }
+    return target;
+}
+
+/* Keeps one datagram per session on its way for so long; the server's CPU time and the round trips
+   of that time give the rate. */
+static double measure(const struct target *target, double seconds)
+{
+    uint8_t data[PAYLOAD] = {0};
+    uint8_t frame[PAYLOAD + 8];
+    uint8_t reply[4096];
+    size_t size = websocket_client_frame(frame, data, PAYLOAD);
+    const uint8_t *request = target->websocket ? frame : data;
+    size_t request_size = target->websocket ? size : PAYLOAD;
+    size_t reply_size = target->websocket ? PAYLOAD + 2 : PAYLOAD;
+    struct epoll_event events[256];
+    unsigned long trips = 0;
+    unsigned outstanding = 0;
+    double start = now(CLOCK_MONOTONIC);
+    double cpu = cpu_seconds(target->pid);
+    bool running = true;
+    for (unsigned i = 0; i < target->sessions; i++, outstanding++)
+        send(target->fds[i], request, request_size, MSG_NOSIGNAL);
+    while (outstanding > 0) {
+        int count = epoll_wait(target->epoll, events, 256, 1000);
+        if (count <= 0) {
+            if (target->websocket)
+                fail("no reply from the relay");
+            break; /* UDP may lose one */
+        }
+        if (running && now(CLOCK_MONOTONIC) - start >= seconds)
+            running = false;
+        for (int i = 0; i < count; i++) {
+            int fd = target->fds[events[i].data.u32];
+            if (recv(fd, reply, sizeof reply, 0) != (ssize_t)reply_size)
+                fail("a reply of another size");
+            trips++;
+            if (running)
+                send(fd, request, request_size, MSG_NOSIGNAL);
+            else
+                outstanding--;
+        }
+    }
+    cpu = cpu_seconds(target->pid) - cpu;
+    return (double)trips / cpu;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, unsigned count)
+{
+    qsort(values, count, sizeof *values, compare);
+    return values[count / 2];
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"relay", required_argument, NULL, 'p'},
+                                            {"rounds", required_argument, NULL, 'r'},
+                                            {"seconds", required_argument, NULL, 's'},
+                                            {0}};
+    char program[4096];
+    const char *build = getenv("CAUSEWAY_BUILD");
+    snprintf(program, sizeof program, "%s/relay/causeway-relay", build ? build : "build/release");
+    unsigned rounds = 7;
+    double seconds = 0.5;
+    int option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (option == 'p')
+            snprintf(program, sizeof program, "%s", optarg);
+        else if (option == 'r')
+            rounds = (unsigned)strtoul(optarg, NULL, 10);
+        else if (option == 's')
+            seconds = strtod(optarg, NULL);
+        else
+            return 2;
+    }
+    if (rounds < 1 || rounds > ROUNDS_MAX)
+        return 2;
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    pin(1);
+
+    unsigned port;
+    unsigned upstream;
+    int fd = udp_socket(&port);
+    pid_t bare = start_echo(fd, 0);
+    fd = udp_socket(&upstream);
+    pid_t server = start_echo(fd, 1);
+    struct target udp[CASES];
+    struct target relay[CASES];
+    for (size_t i = 0; i < CASES; i++) {
+        unsigned relay_port;
+        udp[i] = make_target(bare, session_counts[i], false, port);
+        pid_t pid = start_relay(program, upstream, &relay_port);
+        relay[i] = make_target(pid, session_counts[i], true, relay_port);
+    }
+
+    double ratios[CASES][ROUNDS_MAX];
+    double rates[CASES][ROUNDS_MAX];
+    for (unsigned round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < CASES; i++) {
+            double echo = measure(&udp[i], seconds / 2);
+            rates[i][round] = measure(&relay[i], seconds);
+            ratios[i][round] = rates[i][round] / echo;
+        }
+    }
+    for (size_t i = 0; i < CASES; i++) {
+        printf("ws_%u_udp_ratio %.3f ratio\n", session_counts[i], median(ratios[i], rounds));
+        printf("ws_%u_round_trips %.0f per-cpu-second\n", session_counts[i],
+               median(rates[i], rounds));
+    }
+    for (size_t i = 0; i < CASES; i++)
+        kill(relay[i].pid, SIGKILL);
+    kill(bare, SIGKILL);
+    kill(server, SIGKILL);
+    while (wait(NULL) > 0)
+        continue;
+    return 0;
+}
