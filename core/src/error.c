@@ -138,6 +138,29 @@ const char *cw_error_string(enum cw_error error)
         return "the token or packet was altered, or sealed with another key";
     case CW_ERROR_BODY_SIZE:
         return "the packet's body has a size that its type does not allow";
+    case CW_ERROR_CONFIG_CLIENTS:
+        return "max_clients must be from 1 to 1024, max_pending at most 65536 and token_history at "
+               "most 2^24";
+    case CW_ERROR_CONFIG_ADDRESSES:
+        return "a server must have from 1 to 32 addresses, each IPv4 or IPv6";
+    case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
+        return "disconnect_packets must be from 1 to 100";
+    case CW_ERROR_NOT_CONNECTED:
+        return "there is no connection";
+    case CW_ERROR_CONNECTED:
+        return "there is a connection already; disconnect first";
+    case CW_ERROR_TOO_MANY_REQUESTS:
+        return "more connection requests than requests_per_second";
+    case CW_ERROR_HISTORY_FULL:
+        return "too many tokens were used that have not expired; raise token_history";
+    case CW_ERROR_PENDING_FULL:
+        return "too many clients are about to connect; raise max_pending";
+    case CW_ERROR_SERVER_FULL:
+        return "the server has no free slot";
+    case CW_ERROR_WRONG_SENDER:
+        return "the datagram is not from the server's address";
+    case CW_ERROR_UNEXPECTED:
+        return "the packet has no place in this state of the connection";
     case CW_ERROR_COUNT:
         break;
     }

@@ -5,6 +5,7 @@
 #include "causeway/address.h"
 #include "causeway/allocator.h"
 #include "causeway/bits.h"
+#include "causeway/client.h"
 #include "causeway/crypto.h"
 #include "causeway/channel.h"
 #include "causeway/connection.h"
@@ -18,6 +19,7 @@
 #include "causeway/sequence_buffer.h"
 #include "causeway/simulator.h"
 #include "causeway/stream.h"
+#include "causeway/server.h"
 #include "causeway/token.h"
 
 #endif

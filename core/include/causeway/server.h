@@ -1,0 +1,152 @@
+/* The server's end of secure connections: netcode 1.02 for many clients on one socket. Who has no
+   valid connect token costs little and gets no answer; every answer is smaller than what it
+   answers. */
+#ifndef CAUSEWAY_SERVER_H
+#define CAUSEWAY_SERVER_H
+
+#include "causeway/allocator.h"
+#include "causeway/secure_packet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Not thread-safe; any number may exist. */
+struct cw_server;
+
+#define CW_SERVER_MAX_CLIENTS 1024
+
+struct cw_server_config {
+    struct cw_allocator allocator; /* zero: malloc */
+    struct cw_random random;       /* for the key of the challenges; zero: the operating system's */
+
+    uint64_t protocol_id;
+    uint8_t private_key[CW_KEY_BYTES];  /* shared with the backend that makes the tokens */
+    const struct cw_address *addresses; /* of this server, as tokens name it; copied by create */
+    uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES */
+    uint32_t max_clients;               /* slots, 1 to CW_SERVER_MAX_CLIENTS; default 64 */
+    uint64_t fingerprint;               /* of this program's schema; default 0: not compared */
+
+    double unix_offset; /* Unix time in seconds minus the `now` of all calls; default 0 */
+
+    /* Seconds that a token lives at most, from the backend's making it, plus what the backend's
+       clock may be off. Tokens that expire later than this from now are not taken, and none that
+       may be older than this server's first call, so that a restart does not open used tokens
+       again. For that, a fresh server takes no token for this time minus the tokens' real life, and
+       a second. Default 50, for tokens of 45 seconds. 0 turns both rules off: only where the
+       private key is new at every start. */
+    uint32_t max_token_life;
+
+    uint32_t max_pending;   /* clients that are about to connect; default 0: twice max_clients */
+    uint32_t token_history; /* used tokens remembered until they expire, and then no more are
+                               taken; default 0: 16 times max_clients, and 1024 or more */
+    double requests_per_second;  /* that are decrypted, at most; default 5000 */
+    double keep_alive_seconds;   /* of silence after which a keep-alive is sent; default 0.1 */
+    uint32_t disconnect_packets; /* sent on disconnect, as any may be lost, 1 to 100; default 10 */
+};
+
+struct cw_server_config cw_server_config_default(void);
+
+/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+size_t cw_server_memory(const struct cw_server_config *config);
+
+/* *server is set only on CW_OK. Errors: CW_ERROR_CONFIG_CLIENTS (max_clients, max_pending,
+   token_history), CW_ERROR_CONFIG_ADDRESSES, CW_ERROR_CONFIG_TIME (a time or a rate),
+   CW_ERROR_CONFIG_DISCONNECT_PACKETS, CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
+enum cw_error cw_server_create(struct cw_server **server, const struct cw_server_config *config);
+
+/* NULL is allowed. Keys are wiped. Nothing is sent: disconnect all and transmit before. */
+void cw_server_destroy(struct cw_server *server);
+
+/* Sets unix_offset anew, where the clock of `now` and that of the world drift apart. */
+void cw_server_set_unix_offset(struct cw_server *server, double unix_offset);
+
+/* Takes a datagram and the address that it came from. Take the events with next before the
+   following receive. CW_OK when it did something. Else it was dropped, and counted by the error: of
+   requests those of cw_request_parse, cw_request_check and cw_request_open, and
+   CW_ERROR_TOKEN_LIFE, CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOKEN_SERVER, CW_ERROR_CONNECTED (the
+   address, or the client's id), CW_ERROR_TOKEN_USED, CW_ERROR_HISTORY_FULL, CW_ERROR_PENDING_FULL;
+   of others CW_ERROR_NOT_CONNECTED, those of cw_secure_read, CW_ERROR_UNEXPECTED and
+   CW_ERROR_EVENTS_PENDING;
+   and with the answer denied CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA. */
+enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
+                                const void *data, size_t size, double now);
+
+/* Writes the next datagram to out and the address to send it to to *to, and returns its size; 0
+   when there is none or when capacity is below CW_SECURE_MAX. Call it until it returns 0, after
+   each update and send, and after disconnect. */
+size_t cw_server_transmit(struct cw_server *server, struct cw_address *to, void *out,
+                          size_t capacity, double now);
+
+/* Lets time pass: keep-alives, timeouts. Call it once per tick. */
+void cw_server_update(struct cw_server *server, double now);
+
+enum cw_server_event_type {
+    CW_SERVER_EVENT_CONNECTED = 1,
+    CW_SERVER_EVENT_DISCONNECTED, /* the slot is free afterwards */
+    CW_SERVER_EVENT_PAYLOAD       /* bytes of a client */
+};
+
+enum cw_disconnect_reason {
+    CW_DISCONNECT_BY_CLIENT = 1,
+    CW_DISCONNECT_BY_SERVER, /* cw_server_disconnect */
+    CW_DISCONNECT_TIMED_OUT
+};
+
+struct cw_server_event {
+    enum cw_server_event_type type;
+    uint32_t client;                  /* the slot, from 0 */
+    enum cw_disconnect_reason reason; /* DISCONNECTED */
+    const uint8_t *payload;           /* PAYLOAD: valid until the next receive or destroy */
+    size_t size;                      /* PAYLOAD: 1 to CW_PAYLOAD_MAX */
+};
+
+/* Takes the next event; false when there is none. Every CONNECTED is followed by one DISCONNECTED,
+   and the slot belongs to that client until that one has been taken. */
+bool cw_server_next(struct cw_server *server, struct cw_server_event *event);
+
+/* Takes size bytes (1 to CW_PAYLOAD_MAX, copied) for one payload packet; transmit then gives it,
+   with a keep-alive before it while the client may not know that it is connected. Errors:
+   CW_ERROR_NOT_CONNECTED, CW_ERROR_PACKET_TOO_LARGE, CW_ERROR_INVALID_ARGUMENT for none,
+   CW_ERROR_TRANSMIT_PENDING when the one before, to anyone, is not transmitted yet. */
+enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const void *payload,
+                             size_t size);
+
+/* Ends a connection; nothing when there is none. The packets that tell the client wait in transmit.
+ */
+void cw_server_disconnect(struct cw_server *server, uint32_t client);
+void cw_server_disconnect_all(struct cw_server *server);
+
+/* What is known of the client in a slot. */
+struct cw_server_client {
+    uint64_t id; /* as the backend gave it */
+    struct cw_address address;
+    const uint8_t *user_data; /* CW_USER_DATA_SIZE bytes, the backend's; valid while the slot is */
+    bool confirmed;           /* something came since the connection was made */
+};
+
+/* False when the slot has no client, not even one whose DISCONNECTED waits. */
+bool cw_server_client(const struct cw_server *server, uint32_t client,
+                      struct cw_server_client *about);
+
+struct cw_server_stats {
+    uint32_t clients; /* connected now */
+    uint32_t pending; /* about to connect now */
+    /* Counted since create. */
+    uint64_t datagrams_sent;
+    uint64_t datagrams_received; /* all that receive was given */
+    uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
+    uint64_t bytes_received;
+    uint64_t connections;     /* ever made */
+    uint64_t challenges_sent; /* one per request that was taken */
+    uint64_t denied_sent;
+    uint64_t dropped[CW_ERROR_COUNT]; /* datagrams received, by the error that receive returned */
+};
+
+void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
