@@ -560,6 +560,12 @@ static void amplification(void **state)
         struct cw_address from = rig_client_address(2 + step / 4);
         rig.now += 0.02;
         cw_server_update(rig.server, rig.now);
+        if (step > 300) {
+            cw_client_update(client, rig.now);
+            rig_up(&rig, client, &at);
+            rig_down(&rig, client, &at);
+            drain(&rig, client);
+        }
         if (step == 300) {
             /* The response, after which the server is full. */
             cw_client_destroy(client);
@@ -581,12 +587,6 @@ static void amplification(void **state)
             const double ratio = answer_ratio(&rig, &from, datagram, size);
             if (ratio > worst)
                 worst = ratio;
-        }
-        if (step > 300) {
-            cw_client_update(client, rig.now);
-            rig_up(&rig, client, &at);
-            rig_down(&rig, client, &at);
-            drain(&rig, client);
         }
     }
     const struct cw_server_stats stats = stats_of(&rig);
