@@ -133,6 +133,78 @@ static void test_fragments_are_refused_where_there_are_none(void **state)
     cw_endpoint_destroy(e);
 }
 
+static void test_an_embedded_header_must_be_that_of_the_fragment(void **state)
+{
+    (void)state;
+    struct cw_endpoint *e = with_fragments_of_100(1000);
+    /* Sequence 7, fragment 0 of 2, acks nothing; then the same with sequence 8 inside, and with
+       a header that is not the shortest one. */
+    uint8_t good[113] = {0x01, 7, 0, 0, 1, 0x3E, 7, 0, 8};
+    uint8_t other[113] = {0x01, 7, 0, 0, 1, 0x3E, 8, 0, 9};
+    uint8_t longer[114] = {0x01, 7, 0, 0, 1, 0x1E, 7, 0, 0xFF, 0xFF};
+    uint8_t nested[113] = {0x01, 7, 0, 0, 1, 0x01, 7, 0, 0, 1};
+    assert_int_equal(receive_bytes(e, other, sizeof other, 0, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_bytes(e, longer, sizeof longer, 0, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_bytes(e, nested, sizeof nested, 0, &at_a), CW_ERROR_MALFORMED);
+    for (size_t size = 0; size < 13; size++)
+        assert_int_equal(receive_bytes(e, good, size, 0, &at_a), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_bytes(e, good, sizeof good, 0, &at_a), CW_OK);
+    cw_endpoint_destroy(e);
+}
+
+static void test_the_acks_of_a_packet_in_fragments_count_in_any_order(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    static const uint8_t payload[3000] = {0};
+    for (size_t first = 0; first < 3; first++) {
+        struct wire wire;
+        const uint16_t sequence = pass(a, b, 0, &at_b);
+        wire_send(&wire, b, payload, sizeof payload, 0);
+        for (size_t i = 0; i < 3; i++) {
+            const size_t j = (first + i) % 3;
+            assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, sequence), 0);
+            receive_bytes(a, wire.datagrams[j].data, wire.datagrams[j].size, 0, &at_a);
+        }
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, sequence), 1);
+        wire_free(&wire);
+    }
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its_bit(void **state)
+{
+    (void)state;
+    struct cw_endpoint *e = with_fragments_of_100(1000);
+    uint8_t out[200];
+    const uint8_t moved[] = {0x1E, 0, 0, 10, 0, 0, 0, 0, 0}; /* ack 10 */
+    const uint8_t whole[] = {0x1E, 1, 0, 10, 0, 1, 0, 0, 0};
+    assert_int_equal(receive_fragment(e, 10, 1, 2, 3, &at_a), CW_OK);
+    assert_int_equal(cw_endpoint_send(e, NULL, 0, 0, NULL), CW_OK);
+    assert_int_equal(cw_endpoint_transmit(e, out, sizeof out, 0), 9);
+    assert_memory_equal(out, moved, 9);
+    assert_int_equal(receive_fragment(e, 10, 0, 2, 100, &at_a), CW_OK);
+    assert_int_equal(cw_endpoint_send(e, NULL, 0, 0, NULL), CW_OK);
+    assert_int_equal(cw_endpoint_transmit(e, out, sizeof out, 0), 9);
+    assert_memory_equal(out, whole, 9);
+    cw_endpoint_destroy(e);
+}
+
+static void test_a_half_packet_is_given_up_when_64_later_ones_began(void **state)
+{
+    (void)state;
+    struct cw_endpoint *e = with_fragments_of_100(1000);
+    assert_int_equal(receive_fragment(e, 10, 0, 2, 100, &at_a), CW_OK);
+    assert_int_equal(receive_fragment(e, 73, 0, 2, 100, &at_a), CW_OK);
+    assert_int_equal(stats_of(e).packets_abandoned, 0);
+    assert_int_equal(receive_fragment(e, 74, 0, 2, 100, &at_a), CW_OK);
+    assert_int_equal(stats_of(e).packets_abandoned, 1);
+    assert_int_equal(receive_fragment(e, 10, 1, 2, 100, &at_a), CW_ERROR_STALE);
+    assert_int_equal(at_a.count, 0);
+    cw_endpoint_destroy(e);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, clear_seen)
@@ -144,6 +216,10 @@ int main(void)
         TEST(test_a_late_copy_of_a_fragment_opens_nothing),
         TEST(test_a_fragment_that_contradicts_the_others_is_refused),
         TEST(test_fragments_are_refused_where_there_are_none),
+        TEST(test_an_embedded_header_must_be_that_of_the_fragment),
+        TEST(test_the_acks_of_a_packet_in_fragments_count_in_any_order),
+        TEST(test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its_bit),
+        TEST(test_a_half_packet_is_given_up_when_64_later_ones_began),
     };
     return cmocka_run_group_tests_name("endpoint_fragments", tests, NULL, NULL);
 }

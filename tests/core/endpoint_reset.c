@@ -60,6 +60,12 @@ static void test_reset_leaves_nothing_of_the_old_life(void **state)
     static const uint8_t payload[4000] = {0};
     const uint64_t fresh = live(a, b, 0);
     for (int i = 0; i < 3; i++) {
+        /* RTT samples that were left out because they came late. */
+        for (int j = 0; j < 15; j++) {
+            pass(a, b, 11, &at_b);
+            lose(b, 11);
+            pass(b, a, 11, &at_a);
+        }
         /* Datagrams to transmit, a packet to take, events and fragments that wait. */
         lose(b, 11);
         assert_int_equal(
@@ -84,6 +90,7 @@ static void test_reset_leaves_nothing_of_the_old_life(void **state)
         assert_false(cw_endpoint_next(b, &event));
         wire_fill(&wire, a, 0);
         assert_int_equal(wire.count, 0);
+        seen_clear(&at_b);
         assert_true(live(a, b, 0) == fresh);
     }
     cw_endpoint_destroy(a);

@@ -337,6 +337,46 @@ static void test_bandwidths_are_those_of_about_the_last_second(void **state)
     cw_endpoint_destroy(b);
 }
 
+static void test_the_bandwidth_acked_has_all_fragments_in_it(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    static const uint8_t payload[4096] = {0};
+    for (int i = 0; i < 100; i++) {
+        struct wire wire;
+        wire_send(&wire, a, payload, sizeof payload, i * 0.1);
+        wire_deliver(&wire, b, i * 0.1, &at_b);
+        wire_free(&wire);
+        pass(b, a, i * 0.1, &at_a);
+        cw_endpoint_update(a, i * 0.1);
+    }
+    assert_close(stats_of(a).bandwidth_acked, stats_of(a).bandwidth_sent, 1);
+    assert_close(stats_of(a).bandwidth_acked, 10 * 4120 * 8, 10 * 20 * 8);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+/* After a header that was lost, the next one tells late; one in 16 such samples in a row counts. */
+static void test_rtt_takes_few_samples_from_headers_after_a_gap(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    pass(a, b, 0, &at_b);
+    pass(b, a, 0.1, &at_a);
+    for (int i = 1; i <= 15; i++) {
+        pass(a, b, i, &at_b);
+        lose(b, i + 0.1);
+        pass(b, a, i + 0.2, &at_a);
+        assert_close(stats_of(a).rtt, 0.1, 1e-9);
+    }
+    pass(a, b, 16, &at_b);
+    lose(b, 16.1);
+    pass(b, a, 16.2, &at_a);
+    assert_close(stats_of(a).rtt, 0.11, 1e-9);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, clear_seen)
@@ -354,6 +394,8 @@ int main(void)
         TEST(test_rtt_and_loss_on_a_lossy_path),
         TEST(test_loss_follows_a_change_within_some_hundred_packets),
         TEST(test_bandwidths_are_those_of_about_the_last_second),
+        TEST(test_the_bandwidth_acked_has_all_fragments_in_it),
+        TEST(test_rtt_takes_few_samples_from_headers_after_a_gap),
     };
     return cmocka_run_group_tests_name("endpoint_stats", tests, NULL, NULL);
 }

@@ -242,6 +242,25 @@ static void test_every_window_size_works_over_the_wrap(void **state)
     }
 }
 
+/* One slot of the window is used once in a lap only: what it held then is the same number. */
+static void test_a_number_is_no_duplicate_of_the_lap_before(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    for (uint32_t i = 0; i < 4 * 65536; i++) {
+        if (i % 256 == 5 && i % 65536 != 5)
+            lose(a, 0);
+        else
+            pass(a, b, 0, &at_b);
+        seen_clear(&at_b);
+        seen_take(&at_a, a);
+        seen_clear(&at_a);
+    }
+    assert_int_equal(stats_of(b).packets_duplicate, 0);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, clear_seen)
@@ -253,6 +272,7 @@ int main(void)
         TEST(test_silence_for_any_time_leaves_no_false_ack),
         TEST(test_a_whole_lap_without_headers_and_then_acks_again),
         TEST(test_every_window_size_works_over_the_wrap),
+        TEST(test_a_number_is_no_duplicate_of_the_lap_before),
     };
     return cmocka_run_group_tests_name("endpoint_wrap", tests, NULL, NULL);
 }
