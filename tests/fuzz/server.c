@@ -1,0 +1,186 @@
+/* A server against anything that may come from four addresses: each has a token and its keys, so
+   that the input reaches every state. An input is a list of steps: what, who, how many bytes,
+   bytes. */
+#include "causeway/server.h"
+#include "causeway/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CLIENTS 4
+#define UNIX    1900000000
+
+static const struct cw_address server_address = {
+    .type = CW_ADDRESS_IPV4, .port = 40000, .bytes = {127, 0, 0, 1}};
+static const uint8_t private_key[CW_KEY_BYTES] = {3, 1, 4};
+
+static void fill(void *context, void *out, size_t size)
+{
+    uint8_t *counter = context;
+    memset(out, ++*counter, size);
+}
+
+/* Tokens do not depend on the input and are made once. */
+static struct cw_token tokens[CLIENTS];
+
+static void make_tokens(void)
+{
+    static uint8_t counter = 100;
+    for (uint64_t n = 0; n < CLIENTS && tokens[n].address_count == 0; n++) {
+        struct cw_token_grant grant = cw_token_grant_default();
+        grant.protocol_id = 7;
+        grant.client_id = n / 2;
+        grant.create_time = UNIX;
+        grant.addresses = &server_address;
+        grant.address_count = 1;
+        grant.random = (struct cw_random){fill, &counter};
+        uint8_t bytes[CW_TOKEN_SIZE];
+        if (cw_token_generate(bytes, &grant, private_key) != CW_OK ||
+            cw_token_read(&tokens[n], bytes, sizeof(bytes)) != CW_OK)
+            abort();
+    }
+}
+
+struct world {
+    struct cw_server *server;
+    double now;
+    uint64_t sequences[CLIENTS];
+    uint8_t challenges[CLIENTS][CW_CHALLENGE_BODY_SIZE];
+    uint32_t connected;
+};
+
+static struct cw_address address_of(uint32_t n)
+{
+    return (struct cw_address){
+        .type = CW_ADDRESS_IPV4, .port = (uint16_t)(1000 + n), .bytes = {10, 0, 0, 1}};
+}
+
+/* From a block of exactly the size. */
+static void give(struct world *world, uint32_t who, const uint8_t *bytes, size_t size)
+{
+    const struct cw_address from = address_of(who);
+    uint8_t *exact = malloc(size);
+    if (size)
+        memcpy(exact, bytes, size);
+    cw_server_receive(world->server, &from, exact, size, world->now);
+    free(exact);
+}
+
+static void transmit(struct world *world)
+{
+    uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
+    struct cw_address to;
+    size_t size;
+    while ((size = cw_server_transmit(world->server, &to, out, sizeof(out), world->now)) > 0) {
+        const uint32_t who = to.port - 1000u;
+        struct cw_secure_packet packet;
+        if (who >= CLIENTS)
+            abort();
+        if (cw_secure_read(&packet, body, out, size, CW_TO_CLIENT, 7,
+                           tokens[who].server_to_client_key, NULL) == CW_OK &&
+            packet.type == CW_SECURE_CHALLENGE)
+            memcpy(world->challenges[who], body, CW_CHALLENGE_BODY_SIZE);
+    }
+}
+
+static void take_events(struct world *world)
+{
+    struct cw_server_event event;
+    while (cw_server_next(world->server, &event)) {
+        const uint32_t bit = 1u << event.client;
+        if (event.type == CW_SERVER_EVENT_CONNECTED && world->connected & bit)
+            abort();
+        if (event.type != CW_SERVER_EVENT_CONNECTED && !(world->connected & bit))
+            abort();
+        if (event.type != CW_SERVER_EVENT_PAYLOAD)
+            world->connected ^= bit;
+        else if (event.size < 1 || event.size > CW_PAYLOAD_MAX)
+            abort();
+    }
+}
+
+static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t *bytes, size_t size)
+{
+    uint8_t out[CW_SECURE_MAX];
+    size_t length;
+    switch (what % 8) {
+    case 0:
+        give(world, who, bytes, size);
+        break;
+    case 1: /* a request, as it should be or with one byte changed */
+        cw_request_write(out, &tokens[who]);
+        if (size >= 3)
+            out[(size_t)(bytes[0] << 8 | bytes[1]) % CW_REQUEST_SIZE] ^= bytes[2];
+        give(world, size & 1 ? (who + 1) % CLIENTS : who, out, CW_REQUEST_SIZE);
+        break;
+    case 2: /* any sealed packet */
+        length = cw_secure_write(out, sizeof(out),
+                                 size ? (enum cw_secure_type)(bytes[0] % 7) : CW_SECURE_DISCONNECT,
+                                 world->sequences[who]++, size ? bytes + 1 : NULL,
+                                 size ? size - 1 : 0, 7, tokens[who].client_to_server_key);
+        give(world, who, out, length);
+        break;
+    case 3: /* the response that is asked for */
+        length = cw_secure_write(out, sizeof(out), CW_SECURE_RESPONSE, world->sequences[who]++,
+                                 world->challenges[size & 1 ? (who + 1) % CLIENTS : who],
+                                 CW_CHALLENGE_BODY_SIZE, 7, tokens[who].client_to_server_key);
+        give(world, who, out, length);
+        break;
+    case 4:
+        world->now += size ? bytes[0] / 32.0 : 0;
+        cw_server_update(world->server, world->now);
+        break;
+    case 5:
+        transmit(world);
+        break;
+    case 6:
+        take_events(world);
+        break;
+    default:
+        if (size == 0)
+            cw_server_disconnect(world->server, who);
+        else
+            cw_server_send(world->server, who, bytes, size);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    make_tokens();
+    struct world world = {.now = 0.5};
+    uint8_t counter = 0;
+    struct cw_server_config config = cw_server_config_default();
+    config.protocol_id = 7;
+    memcpy(config.private_key, private_key, sizeof(private_key));
+    config.addresses = &server_address;
+    config.address_count = 1;
+    config.max_clients = 2;
+    config.max_pending = 2;
+    config.token_history = 3;
+    config.max_token_life = 0;
+    config.unix_offset = UNIX;
+    config.random = (struct cw_random){fill, &counter};
+    if (cw_server_create(&world.server, &config) != CW_OK)
+        abort();
+    while (size >= 3) {
+        size_t length = (size_t)data[1] << 8 | data[2];
+        const uint8_t what = data[0] & 15, who = data[0] >> 4 & 3;
+        data += 3;
+        size -= 3;
+        if (length > size)
+            length = size;
+        step(&world, what, who, data, length);
+        data += length;
+        size -= length;
+        struct cw_server_stats stats;
+        cw_server_stats(world.server, &stats);
+        if (stats.clients > 2 || stats.pending > 2)
+            abort();
+    }
+    transmit(&world);
+    take_events(&world);
+    cw_server_destroy(world.server);
+    return 0;
+}
