@@ -8,7 +8,7 @@ let demo;
 let browser;
 
 before(async () => {
-  demo = await startDemo();
+  demo = await startDemo('--rtc', '127.0.0.1:0');
   browser = await startChromium();
 });
 
@@ -33,11 +33,11 @@ const waitFor = (page, id, least, most = Infinity) =>
 
 const slide = (page, id, value) => page.locator(`#${id}`).fill(String(value));
 
-const open = async (query = '') => {
+const open = async (query = '', from = demo) => {
   const page = await browser.newPage();
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(error));
-  await page.goto(demo.url + query);
+  await page.goto(from.url + query);
   return page;
 };
 
@@ -72,6 +72,39 @@ test('the latency of the slider is seen in the round trip', async () => {
   await page.close();
 });
 
+test('over WebRTC when the relay has it', async () => {
+  const page = await open();
+  await waitFor(page, 'packets-acked', 60);
+  assert.equal(await page.textContent('#state'), 'connected: webrtc');
+  await page.close();
+});
+
+/** How long the page takes to be connected over WebSocket, in seconds. */
+const fallBack = async (...options) => {
+  const other = await startDemo(...options);
+  try {
+    const page = await open('', other);
+    const begin = performance.now();
+    await page.waitForFunction(
+      () => document.getElementById('state').textContent === 'connected: websocket',
+    );
+    const seconds = (performance.now() - begin) / 1000;
+    await waitFor(page, 'packets-acked', 1);
+    await page.close();
+    return seconds;
+  } finally {
+    await other.stop();
+  }
+};
+
+test('over WebSocket when the relay has no WebRTC', async () => {
+  assert.ok((await fallBack()) < 2);
+});
+
+test('over WebSocket when UDP does not come through', async () => {
+  assert.ok((await fallBack('--rtc', '127.0.0.1:0', '--rtc-advertise', '127.0.0.1:9')) < 2);
+});
+
 test('over WebSocket when the page asks for it', async () => {
   const page = await open('?transport=websocket');
   await waitFor(page, 'packets-acked', 60);
@@ -81,9 +114,13 @@ test('over WebSocket when the page asks for it', async () => {
 
 test('the page shows that the relay ended', async () => {
   const page = await open('?transport=websocket');
+  const rtc = await open('?transport=webrtc');
   await waitFor(page, 'packets-acked', 1);
+  await waitFor(rtc, 'packets-acked', 1);
   assert.equal(await demo.relay.stop(), 0);
   await page.waitForFunction(() => document.getElementById('state').dataset.state === 'closed');
   assert.match(await page.textContent('#state'), /^closed 1001/);
   await page.close();
+  await rtc.waitForFunction(() => document.getElementById('state').dataset.state === 'closed');
+  await rtc.close();
 });

@@ -3,7 +3,9 @@ import os from 'node:os';
 import test from 'node:test';
 import { connect, pattern, startRelay, startServer, statsUntil } from './support.mjs';
 
-const hasIPv6 = Object.values(os.networkInterfaces()).flat().some((each) => each.family === 'IPv6');
+const hasIPv6 = Object.values(os.networkInterfaces())
+  .flat()
+  .some((each) => each.family === 'IPv6');
 
 test('datagrams of every kind of size come back unchanged, one per message', async (t) => {
   const server = await startServer(t);
@@ -14,7 +16,10 @@ test('datagrams of every kind of size come back unchanged, one per message', asy
     client.send(pattern(size, size));
     await client.received(client.messages.length + 1);
   }
-  assert.deepEqual(server.received.map(({ data }) => data.length), sizes);
+  assert.deepEqual(
+    server.received.map(({ data }) => data.length),
+    sizes,
+  );
   for (const [i, size] of sizes.entries()) {
     assert.deepEqual(server.received[i].data, pattern(size, size));
     assert.deepEqual(client.messages[i].data, pattern(size, size));
@@ -48,7 +53,10 @@ test('a burst keeps its order and its contents, and goes out in few writes', asy
   for (let i = 0; i < 60; i++) assert.deepEqual(client.messages[200 + i].data, pattern(64, i));
   const after = await relay.stats();
   assert.equal(after.delivered_datagrams - before.delivered_datagrams, 60);
-  assert.ok(after.delivered_writes - before.delivered_writes <= 2, 'sixty datagrams that are due together');
+  assert.ok(
+    after.delivered_writes - before.delivered_writes <= 2,
+    'sixty datagrams that are due together',
+  );
 });
 
 test('each session has a socket of its own, and nobody sees the datagrams of another', async (t) => {
@@ -76,7 +84,11 @@ test('each session has a socket of its own, and nobody sees the datagrams of ano
   await clients[7].received(11);
   for (const client of clients) client.send(Buffer.from('end'));
   await Promise.all(clients.map((client, i) => client.received(i === 7 ? 12 : 11)));
-  assert.equal(clients.filter((client) => client.messages.some(({ data }) => data.toString() === 'only seven')).length, 1);
+  assert.equal(
+    clients.filter((client) => client.messages.some(({ data }) => data.toString() === 'only seven'))
+      .length,
+    1,
+  );
 });
 
 test('a message in fragments is one datagram', async (t) => {
@@ -140,15 +152,19 @@ test('the counters add up', async (t) => {
   assert.equal(closed.sessions_ended_client, 1);
 });
 
-test('IPv6 on both sides, and IPv4 through the same socket', { skip: !hasIPv6 && 'no IPv6 here' }, async (t) => {
-  const server = await startServer(t, { host: '::1' });
-  const relay = await startRelay(t, { listen: '[::]:0', upstream: server.upstream });
-  assert.equal(relay.host, '[::]');
-  for (const host of ['[::1]', '127.0.0.1']) {
-    const client = await connect(t, relay, { host });
-    client.send(pattern(77));
-    await client.received(1);
-    assert.deepEqual(client.messages[0].data, pattern(77));
-  }
-  assert.equal([...server.peers.values()][0].family, 'IPv6');
-});
+test(
+  'IPv6 on both sides, and IPv4 through the same socket',
+  { skip: !hasIPv6 && 'no IPv6 here' },
+  async (t) => {
+    const server = await startServer(t, { host: '::1' });
+    const relay = await startRelay(t, { listen: '[::]:0', upstream: server.upstream });
+    assert.equal(relay.host, '[::]');
+    for (const host of ['[::1]', '127.0.0.1']) {
+      const client = await connect(t, relay, { host });
+      client.send(pattern(77));
+      await client.received(1);
+      assert.deepEqual(client.messages[0].data, pattern(77));
+    }
+    assert.equal([...server.peers.values()][0].family, 'IPv6');
+  },
+);

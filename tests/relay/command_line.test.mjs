@@ -9,7 +9,14 @@ test('--help and --version print and end with 0', async () => {
   const help = await run(['--help']);
   assert.equal(help.code, 0);
   assert.equal(help.stderr, '');
-  for (const option of ['--listen', '--upstream', '--root', '--origin', '--max-sessions', '--idle-timeout'])
+  for (const option of [
+    '--listen',
+    '--upstream',
+    '--root',
+    '--origin',
+    '--max-sessions',
+    '--idle-timeout',
+  ])
     assert.match(help.stdout, new RegExp(`${option} `));
   const version = await run(['--version']);
   assert.equal(version.code, 0);
@@ -23,9 +30,18 @@ const bad = {
   'a missing value': [[...good, '--root'], /--root/],
   'no --listen': [['--upstream', '127.0.0.1:9'], /--listen/],
   'no --upstream': [['--listen', '127.0.0.1:0'], /--upstream/],
-  'an upstream without a port': [['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1'], /--upstream/],
-  'an upstream with port 0': [['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:0'], /--upstream/],
-  'a port that is too high': [['--listen', '127.0.0.1:65536', '--upstream', '127.0.0.1:9'], /--listen/],
+  'an upstream without a port': [
+    ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1'],
+    /--upstream/,
+  ],
+  'an upstream with port 0': [
+    ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:0'],
+    /--upstream/,
+  ],
+  'a port that is too high': [
+    ['--listen', '127.0.0.1:65536', '--upstream', '127.0.0.1:9'],
+    /--listen/,
+  ],
   'IPv6 without brackets': [['--listen', '::1:80', '--upstream', '127.0.0.1:9'], /--listen/],
   'a negative timeout': [[...good, '--idle-timeout', '-1'], /--idle-timeout/],
   'no number': [[...good, '--max-sessions', 'many'], /--max-sessions/],
@@ -50,24 +66,49 @@ test('a port in use is one line and exit code 1', async (t) => {
   await new Promise((resolve) => holder.listen(0, '127.0.0.1', resolve));
   t.after(() => holder.close());
   const taken = `127.0.0.1:${holder.address().port}`;
-  const { code, stderr } = await run(['--listen', taken, '--upstream', '127.0.0.1:9', '--log-level', 'error']);
+  const { code, stderr } = await run([
+    '--listen',
+    taken,
+    '--upstream',
+    '127.0.0.1:9',
+    '--log-level',
+    'error',
+  ]);
   assert.equal(code, 1);
-  assert.match(stderr, new RegExp(`^\\S+ error cannot listen on ${taken}: Address already in use\\n$`));
+  assert.match(
+    stderr,
+    new RegExp(`^\\S+ error cannot listen on ${taken}: Address already in use\\n$`),
+  );
 });
 
 test('an unresolvable upstream is one line and exit code 1', async () => {
   const { code, stderr } = await run([
-    '--listen', '127.0.0.1:0', '--upstream', 'no-such-host.invalid:4000', '--log-level', 'error',
+    '--listen',
+    '127.0.0.1:0',
+    '--upstream',
+    'no-such-host.invalid:4000',
+    '--log-level',
+    'error',
   ]);
   assert.equal(code, 1);
-  assert.match(stderr, /^\S+ error cannot resolve the upstream no-such-host\.invalid:4000: [^\n]+\n$/);
+  assert.match(
+    stderr,
+    /^\S+ error cannot resolve the upstream no-such-host\.invalid:4000: [^\n]+\n$/,
+  );
 });
 
 test('a root that is no directory is one line and exit code 1', async (t) => {
   const server = await startServer(t);
   for (const root of ['/no/such/directory', process.execPath]) {
     const { code, stderr } = await run([
-      '--listen', '127.0.0.1:0', '--upstream', server.upstream, '--root', root, '--log-level', 'error',
+      '--listen',
+      '127.0.0.1:0',
+      '--upstream',
+      server.upstream,
+      '--root',
+      root,
+      '--log-level',
+      'error',
     ]);
     assert.equal(code, 1);
     assert.match(stderr, /^\S+ error cannot serve files from [^\n]+\n$/);

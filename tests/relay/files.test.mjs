@@ -10,12 +10,23 @@ import { patiently, startRelay, startServer } from './support.mjs';
 function request(relay, target, { method = 'GET', headers = {}, body } = {}) {
   return patiently(
     new Promise((resolve, reject) => {
-      const sent = http.request({ host: '127.0.0.1', port: relay.port, path: target, method, headers, agent: false });
+      const sent = http.request({
+        host: '127.0.0.1',
+        port: relay.port,
+        path: target,
+        method,
+        headers,
+        agent: false,
+      });
       sent.on('response', (response) => {
         const chunks = [];
         response.on('data', (chunk) => chunks.push(chunk));
         response.on('end', () =>
-          resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
+          resolve({
+            status: response.statusCode,
+            headers: response.headers,
+            body: Buffer.concat(chunks),
+          }),
         );
       });
       sent.on('error', reject);
@@ -36,7 +47,18 @@ async function serveFiles(t, args = []) {
   writeFileSync(path.join(root, '.hidden'), 'hidden');
   symlinkSync(path.join(base, 'secret.txt'), path.join(root, 'link.txt'));
   symlinkSync(path.join(base, 'root-beside'), path.join(root, 'away'));
-  for (const name of ['index.html', 'a.wasm', 'a.mjs', 'a.js', 'a.css', 'a.json', 'a.svg', 'a.png', 'a.unknown', 'with space.txt'])
+  for (const name of [
+    'index.html',
+    'a.wasm',
+    'a.mjs',
+    'a.js',
+    'a.css',
+    'a.json',
+    'a.svg',
+    'a.png',
+    'a.unknown',
+    'with space.txt',
+  ])
     writeFileSync(path.join(root, name), `the contents of ${name}`);
   writeFileSync(path.join(root, 'sub', 'index.html'), 'the sub index');
   writeFileSync(path.join(root, 'large.bin'), Buffer.alloc(3_000_000, 'causeway'));
@@ -65,8 +87,14 @@ test('files have the right type and contents', async (t) => {
     assert.equal(body.toString(), `the contents of ${name}`);
   }
   assert.equal((await request(relay, '/')).body.toString(), 'the contents of index.html');
-  assert.equal((await request(relay, '/index.html?query=1')).body.toString(), 'the contents of index.html');
-  assert.equal((await request(relay, '/with%20space.txt')).body.toString(), 'the contents of with space.txt');
+  assert.equal(
+    (await request(relay, '/index.html?query=1')).body.toString(),
+    'the contents of index.html',
+  );
+  assert.equal(
+    (await request(relay, '/with%20space.txt')).body.toString(),
+    'the contents of with space.txt',
+  );
   assert.equal((await request(relay, '/sub/')).body.toString(), 'the sub index');
   const redirect = await request(relay, '/sub');
   assert.equal(redirect.status, 301);
@@ -80,10 +108,15 @@ test('HEAD has no body, a known file is not sent again, other methods are refuse
   assert.equal(head.status, 200);
   assert.equal(head.headers['content-length'], String('the contents of a.wasm'.length));
   assert.equal(head.body.length, 0);
-  const again = await request(relay, '/a.wasm', { headers: { 'if-none-match': head.headers.etag } });
+  const again = await request(relay, '/a.wasm', {
+    headers: { 'if-none-match': head.headers.etag },
+  });
   assert.equal(again.status, 304);
   assert.equal(again.body.length, 0);
-  assert.equal((await request(relay, '/a.wasm', { headers: { 'if-none-match': '"other"' } })).status, 200);
+  assert.equal(
+    (await request(relay, '/a.wasm', { headers: { 'if-none-match': '"other"' } })).status,
+    200,
+  );
   assert.equal((await request(relay, '/a.wasm', { method: 'DELETE' })).status, 405);
   assert.equal((await request(relay, '/a.wasm', { method: 'POST', body: 'x' })).status, 405);
 });
@@ -91,10 +124,25 @@ test('HEAD has no body, a known file is not sent again, other methods are refuse
 test('nothing outside of the root is served', async (t) => {
   const relay = await serveFiles(t);
   const targets = [
-    '/missing.html', '/../secret.txt', '/sub/../../secret.txt', '/%2e%2e/secret.txt', '/..%2fsecret.txt',
-    '/sub/..%2f..%2fsecret.txt', '/%2e%2e%2fsecret.txt', '//secret.txt', '/..\\secret.txt', '/link.txt',
-    '/away/secret.txt', '/.hidden', '/%2ehidden', '/sub/.%2e/.%2e/secret.txt', '/index.html%00.png',
-    '/../root-beside/secret.txt', '/index.html/', '/etc/passwd', '//etc/passwd',
+    '/missing.html',
+    '/../secret.txt',
+    '/sub/../../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/..%2fsecret.txt',
+    '/sub/..%2f..%2fsecret.txt',
+    '/%2e%2e%2fsecret.txt',
+    '//secret.txt',
+    '/..\\secret.txt',
+    '/link.txt',
+    '/away/secret.txt',
+    '/.hidden',
+    '/%2ehidden',
+    '/sub/.%2e/.%2e/secret.txt',
+    '/index.html%00.png',
+    '/../root-beside/secret.txt',
+    '/index.html/',
+    '/etc/passwd',
+    '//etc/passwd',
   ];
   for (const target of targets) {
     // Refused with a status, or by hanging up on what is no path at all.

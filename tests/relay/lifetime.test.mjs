@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import test from 'node:test';
-import { connect, patiently, pattern, sleep, startRelay, startServer, statsUntil } from './support.mjs';
+import {
+  connect,
+  patiently,
+  pattern,
+  sleep,
+  startRelay,
+  startServer,
+  statsUntil,
+} from './support.mjs';
 
 /** A WebSocket of a browser that hangs: it never answers a close. */
 async function connectStuck(t, relay) {
@@ -52,7 +60,10 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
     for (const client of clients)
       assert.deepEqual(await client.closed(), { code: 1001, reason: 'relay is stopping' });
     assert.deepEqual(await relay.ended(), { code: 0, signal: null });
-    assert.match(relay.log(), / stats sessions_open=0 sessions_opened=10 .*sessions_ended_drain=10/);
+    assert.match(
+      relay.log(),
+      / stats sessions_open=0 sessions_opened=10 .*sessions_ended_drain=10/,
+    );
     await assert.rejects(connect(t, relay), { code: 'ECONNREFUSED' });
   });
 }
@@ -94,7 +105,13 @@ test('a browser that vanished is found by pings, one that only listens is kept',
 test('a connection without a handshake does no harm', async (t) => {
   const server = await startServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
-  for (const bytes of ['', 'GET', '\0\x01\x02\xff\r\n\r\n', 'GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n', 'PUT / HTTP/1.1\r\n\r\n']) {
+  for (const bytes of [
+    '',
+    'GET',
+    '\0\x01\x02\xff\r\n\r\n',
+    'GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n',
+    'PUT / HTTP/1.1\r\n\r\n',
+  ]) {
     const socket = net.connect(relay.port, '127.0.0.1');
     socket.on('error', () => {});
     await new Promise((resolve) => socket.write(bytes || '\r\n', resolve));
@@ -113,13 +130,18 @@ test('a relay with nothing to do sleeps', async (t) => {
   // A wake-up is a context switch: counting them does not depend on how fast the machine is.
   const switches = () => {
     const status = readFileSync(`/proc/${relay.pid}/status`, 'utf8');
-    return Number(/nonvoluntary_ctxt_switches:\s+(\d+)/.exec(status)[1]) +
-      Number(/\nvoluntary_ctxt_switches:\s+(\d+)/.exec(status)[1]);
+    return (
+      Number(/nonvoluntary_ctxt_switches:\s+(\d+)/.exec(status)[1]) +
+      Number(/\nvoluntary_ctxt_switches:\s+(\d+)/.exec(status)[1])
+    );
   };
   const quiet = async () => {
-    await patiently((async () => {
-      for (let before = -1; before !== switches(); await sleep(200)) before = switches();
-    })(), 'the relay to settle');
+    await patiently(
+      (async () => {
+        for (let before = -1; before !== switches(); await sleep(200)) before = switches();
+      })(),
+      'the relay to settle',
+    );
     const before = switches();
     await sleep(2000);
     return switches() - before;

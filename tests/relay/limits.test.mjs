@@ -3,10 +3,22 @@ import test from 'node:test';
 import { connect, pattern, startRelay, startServer, statsUntil } from './support.mjs';
 
 const offences = {
-  'text': { send: (client) => client.send('text'), code: 1003, counter: 'sessions_ended_text' },
-  'an empty message': { send: (client) => client.send(Buffer.alloc(0)), code: 1003, counter: 'sessions_ended_empty' },
-  '1401 bytes': { send: (client) => client.send(pattern(1401)), code: 1009, counter: 'sessions_ended_oversize' },
-  'a megabyte': { send: (client) => client.send(pattern(1 << 20)), code: 1009, counter: 'sessions_ended_oversize' },
+  text: { send: (client) => client.send('text'), code: 1003, counter: 'sessions_ended_text' },
+  'an empty message': {
+    send: (client) => client.send(Buffer.alloc(0)),
+    code: 1003,
+    counter: 'sessions_ended_empty',
+  },
+  '1401 bytes': {
+    send: (client) => client.send(pattern(1401)),
+    code: 1009,
+    counter: 'sessions_ended_oversize',
+  },
+  'a megabyte': {
+    send: (client) => client.send(pattern(1 << 20)),
+    code: 1009,
+    counter: 'sessions_ended_oversize',
+  },
   'too much in fragments': {
     send: (client) => {
       for (let i = 0; i < 3; i++) client.socket.send(pattern(500), { fin: i === 2 });
@@ -29,7 +41,10 @@ for (const [name, { send, code, counter }] of Object.entries(offences)) {
     assert.equal(stats[counter], 1);
     other.send(Buffer.from('after'));
     await other.received(1);
-    assert.deepEqual(server.received.map(({ data }) => data.toString()), ['before', 'after']);
+    assert.deepEqual(
+      server.received.map(({ data }) => data.toString()),
+      ['before', 'after'],
+    );
   });
 }
 
@@ -49,7 +64,10 @@ test('--max-sessions: one more is told to try later, and is let in when there is
   await fourth.received(1);
   const stats = await relay.stats();
   assert.equal(stats.sessions_refused_full, 1);
-  assert.deepEqual(server.received.map(({ data }) => data.toString()), ['hello']);
+  assert.deepEqual(
+    server.received.map(({ data }) => data.toString()),
+    ['hello'],
+  );
 });
 
 test('--max-sessions-per-address counts each address on its own', async (t) => {
@@ -81,9 +99,15 @@ test('by default only pages of the same host may connect', async (t) => {
     client.close(1000);
     await client.closed();
   }
-  const refused = ['http://evil.example', 'http://127.0.0.1', `http://127.0.0.1:${relay.port}0`, 'null',
-    `http://127.0.0.1:${relay.port}.evil.example`];
-  for (const origin of refused) await assert.rejects(connect(t, relay, { origin }), { status: 403 });
+  const refused = [
+    'http://evil.example',
+    'http://127.0.0.1',
+    `http://127.0.0.1:${relay.port}0`,
+    'null',
+    `http://127.0.0.1:${relay.port}.evil.example`,
+  ];
+  for (const origin of refused)
+    await assert.rejects(connect(t, relay, { origin }), { status: 403 });
   const client = await connect(t, relay);
   client.close(1000);
   assert.equal((await relay.stats()).sessions_refused_origin, refused.length);
@@ -97,7 +121,12 @@ test('--origin replaces the default by a list', async (t) => {
   });
   for (const origin of ['https://game.example', 'https://GAME.example', 'http://localhost:5173'])
     (await connect(t, relay, { origin })).close(1000);
-  for (const origin of [`http://127.0.0.1:${relay.port}`, 'http://game.example', 'https://game.example.evil.example', 'null'])
+  for (const origin of [
+    `http://127.0.0.1:${relay.port}`,
+    'http://game.example',
+    'https://game.example.evil.example',
+    'null',
+  ])
     await assert.rejects(connect(t, relay, { origin }), { status: 403 });
 });
 

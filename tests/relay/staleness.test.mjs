@@ -9,9 +9,12 @@ const FRAME = SIZE + 4;
 
 /** Sends to the first client at 60 Hz from its first datagram on; resolves with the number sent. */
 async function sendStates(server, seconds) {
-  await patiently((async () => {
-    while (server.peers.size === 0) await sleep(5);
-  })(), 'the client');
+  await patiently(
+    (async () => {
+      while (server.peers.size === 0) await sleep(5);
+    })(),
+    'the client',
+  );
   const [peer] = server.peers.values();
   const start = performance.now();
   let sent = 0;
@@ -46,22 +49,34 @@ async function stall(t, { seconds, receiveBuffer, args = [] }) {
 }
 
 test('after a stall of 10 s, what is old is what the receiver held itself', async (t) => {
-  const { sent, held, datagrams, ages, stats } = await stall(t, { seconds: 10, receiveBuffer: 32768 });
+  const { sent, held, datagrams, ages, stats } = await stall(t, {
+    seconds: 10,
+    receiveBuffer: 32768,
+  });
   const stale = ages.filter((age) => age > 500).length * FRAME;
   const message = `${stale} stale bytes, ${held} held by the receiver, ${datagrams.length} of ${sent} datagrams read`;
   t.diagnostic(message);
   // Beyond that only what the relay's kernel had taken: its unsent limit and a write or two.
   assert.ok(stale <= held + 12288, message);
   assert.ok(held < 100_000, 'the receiver cannot have held it all');
-  assert.ok(ages.slice(-30).every((age) => age < 500), 'the flow is fresh again');
+  assert.ok(
+    ages.slice(-30).every((age) => age < 500),
+    'the flow is fresh again',
+  );
   for (const { size } of datagrams) assert.equal(size, SIZE);
-  assert.ok(datagrams.every(({ sent }, i) => i === 0 || sent >= datagrams[i - 1].sent), 'in order');
+  assert.ok(
+    datagrams.every(({ sent }, i) => i === 0 || sent >= datagrams[i - 1].sent),
+    'in order',
+  );
   assert.ok(stats.dropped_age > 0);
   assert.equal(stats.dropped_bytes, 0);
   // Every datagram is accounted for.
   assert.equal(stats.upstream_datagrams, sent);
   assert.equal(stats.delivered_datagrams, datagrams.length);
-  assert.equal(sent, stats.delivered_datagrams + stats.dropped_age + stats.dropped_bytes + stats.dropped_closing);
+  assert.equal(
+    sent,
+    stats.delivered_datagrams + stats.dropped_age + stats.dropped_bytes + stats.dropped_closing,
+  );
 });
 
 test('the queue is bounded in bytes too, and drops the oldest', async (t) => {

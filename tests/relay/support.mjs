@@ -84,7 +84,9 @@ export async function startRelay(t, { upstream, listen = '127.0.0.1:0', args = [
       const from = log.length;
       child.kill('SIGUSR1');
       const [, line] = await logged(/ stats (.*)\n/, from);
-      return Object.fromEntries(line.split(' ').map((pair) => [pair.split('=')[0], Number(pair.split('=')[1])]));
+      return Object.fromEntries(
+        line.split(' ').map((pair) => [pair.split('=')[0], Number(pair.split('=')[1])]),
+      );
     },
   };
 }
@@ -104,8 +106,14 @@ export async function statsUntil(relay, condition) {
 }
 
 /** A game server that answers every datagram with the same bytes unless `answer` says otherwise. */
-export async function startServer(t, { host = '127.0.0.1', port = 0, answer = (data) => data } = {}) {
-  const socket = dgram.createSocket({ type: net.isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize: 1 << 20 });
+export async function startServer(
+  t,
+  { host = '127.0.0.1', port = 0, answer = (data) => data } = {},
+) {
+  const socket = dgram.createSocket({
+    type: net.isIPv6(host) ? 'udp6' : 'udp4',
+    recvBufferSize: 1 << 20,
+  });
   const peers = new Map();
   const received = [];
   socket.on('message', (data, from) => {
@@ -130,8 +138,15 @@ export async function startServer(t, { host = '127.0.0.1', port = 0, answer = (d
 }
 
 /** A WebSocket to the relay whose messages are kept. */
-export async function connect(t, relay, { protocols = ['causeway.v1'], host = '127.0.0.1', ...options } = {}) {
-  const socket = new WebSocket(`ws://${host}:${relay.port}/`, protocols, { perMessageDeflate: true, ...options });
+export async function connect(
+  t,
+  relay,
+  { protocols = ['causeway.v1'], host = '127.0.0.1', ...options } = {},
+) {
+  const socket = new WebSocket(`ws://${host}:${relay.port}/`, protocols, {
+    perMessageDeflate: true,
+    ...options,
+  });
   const messages = [];
   const waiting = [];
   socket.on('message', (data, binary) => {
@@ -147,7 +162,9 @@ export async function connect(t, relay, { protocols = ['causeway.v1'], host = '1
     new Promise((resolve, reject) => {
       socket.once('open', resolve);
       socket.once('unexpected-response', (_, response) => {
-        reject(Object.assign(new Error(`HTTP ${response.statusCode}`), { status: response.statusCode }));
+        reject(
+          Object.assign(new Error(`HTTP ${response.statusCode}`), { status: response.statusCode }),
+        );
       });
       socket.once('error', reject);
     }),

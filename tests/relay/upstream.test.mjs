@@ -15,7 +15,10 @@ test('a game server that is down is reported, and used again when it is back', a
     for (let n = 0; n < 5; n++) client.send(Buffer.from(`lost ${i} ${n}`));
     await sleep(10);
   }
-  const down = await statsUntil(relay, (stats) => stats.upstream_refused > 0 && stats.client_datagrams === 101);
+  const down = await statsUntil(
+    relay,
+    (stats) => stats.upstream_refused > 0 && stats.client_datagrams === 101,
+  );
   assert.equal(down.sessions_open, 1);
   await relay.logged(new RegExp(`warn  game server ${first.upstream} is down: Connection refused`));
   assert.equal(relay.log().match(/is down/g).length, 1, 'one line for many errors');
@@ -23,12 +26,15 @@ test('a game server that is down is reported, and used again when it is back', a
   const second = await startServer(t, { port: first.port });
   client.send(Buffer.from('two'));
   // The answer of the closed port to an earlier datagram may still take one with it.
-  await patiently((async () => {
-    while (client.messages.length < 2) {
-      await sleep(50);
-      client.send(Buffer.from('two'));
-    }
-  })(), 'the server to answer again');
+  await patiently(
+    (async () => {
+      while (client.messages.length < 2) {
+        await sleep(50);
+        client.send(Buffer.from('two'));
+      }
+    })(),
+    'the server to answer again',
+  );
   assert.equal(client.messages[1].data.toString(), 'two');
   assert.ok(second.received.length > 0);
   await relay.logged(/info  game server \S+ answers again/);

@@ -1,0 +1,60 @@
+// The WebRTC transport through the real relay to a real UDP server, with a WebRTC stack for Node.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { TransportError, WebRtcTransport, openTransport, require } from '../support/causeway.mjs';
+import { startRelay, startUdpServer } from '../support/relay.mjs';
+
+const { RTCPeerConnection } = require('@roamhq/wrtc');
+const { WebSocket } = require('ws');
+const options = { RTCPeerConnection, WebSocket };
+let udp;
+let relay;
+
+before(async () => {
+  udp = await startUdpServer();
+  relay = await startRelay(udp.port, '--rtc', '127.0.0.1:0');
+});
+
+after(async () => {
+  await relay.stop();
+  await udp.stop();
+});
+
+const arrival = (transport) =>
+  new Promise((resolve) => {
+    transport.ondatagram = resolve;
+  });
+
+test('datagrams travel through the relay to a UDP server and back', async () => {
+  const transport = await WebRtcTransport.connect(relay.url, options);
+  for (const size of [1, 64, 1100]) {
+    const datagram = Uint8Array.from({ length: size }, (_, i) => i * 11);
+    assert.equal(transport.send(datagram), true);
+    assert.deepEqual(await arrival(transport), datagram);
+  }
+  const { from } = udp.received.at(-1);
+  udp.send(new Uint8Array(1400).fill(7), from);
+  assert.equal((await arrival(transport)).length, 1400);
+  transport.close();
+});
+
+test('the end of the relay ends the transport', async () => {
+  const short = await startRelay(udp.port, '--rtc', '127.0.0.1:0');
+  const transport = await WebRtcTransport.connect(short.url, options);
+  assert.equal(await short.stop(), 0);
+  await transport.closed;
+  assert.equal(transport.state, 'closed');
+});
+
+test('a relay without WebRTC says so, and WebSocket takes over', async () => {
+  const short = await startRelay(udp.port);
+  await assert.rejects(WebRtcTransport.connect(short.url, options), (error) => {
+    assert.ok(error instanceof TransportError);
+    assert.equal(error.stage, 'signalling');
+    return true;
+  });
+  const transport = await openTransport(short.url, options);
+  assert.equal(transport.kind, 'websocket');
+  transport.close();
+  await short.stop();
+});
