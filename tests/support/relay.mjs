@@ -50,6 +50,7 @@ export async function startRelay(upstreamPort, ...options) {
     port,
     url: `http://127.0.0.1:${port}/`,
     log,
+    signal: (name) => relay.kill(name),
     /** Asks it to end, and gives its exit code. */
     stop: (signal = 'SIGTERM') => {
       relay.kill(signal);

@@ -1,0 +1,412 @@
+// The relay's WebRTC side: the real program, a real UDP server, and two client stacks.
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+import { startRelay, startUdpServer } from '../support/relay.mjs';
+import {
+  connect,
+  counters,
+  negotiated,
+  open,
+  postOffer,
+  stacks,
+  unreliable,
+  until,
+} from '../support/rtc.mjs';
+
+const [{ RTCPeerConnection }] = stacks;
+let udp;
+let relay;
+
+before(async () => {
+  udp = await startUdpServer();
+  relay = await startRelay(udp.port, '--rtc', '127.0.0.1', '--log-level', 'debug');
+});
+
+after(async () => {
+  await relay.stop();
+  await udp.stop();
+});
+
+const sessions = async () => (await counters(relay)).sessions_open;
+const noSession = () => until('all sessions closed', async () => (await sessions()) === 0);
+
+async function makeOffer() {
+  const peer = new RTCPeerConnection();
+  peer.createDataChannel('game', unreliable);
+  const offer = await peer.createOffer();
+  peer.close();
+  return offer.sdp;
+}
+
+for (const { name, RTCPeerConnection: Peer } of stacks) {
+  describe(name, () => {
+    for (const [kind, options] of Object.entries({ unreliable, negotiated })) {
+      test(`a channel that is ${kind} carries datagrams of every size both ways`, async () => {
+        const seen = udp.received.length;
+        const connection = await open(Peer, relay.url, options);
+        for (const size of [1, 2, 100, 1100, 1160, 1161, 1200, 1399, 1400]) {
+          const data = Buffer.alloc(size, size & 0xff);
+          connection.channel.send(data);
+          assert.deepEqual(await connection.next(), data);
+        }
+        const from = new Set(udp.received.slice(seen).map((each) => each.from.port));
+        assert.equal(from.size, 1, 'the game server sees one address per browser');
+        connection.close();
+        await noSession();
+      });
+    }
+
+    test('a channel that is reliable or ordered is refused', async () => {
+      for (const options of [{}, { ordered: false }, { ordered: true, maxRetransmits: 0 }]) {
+        const lines = relay.log.length;
+        const connection = await connect(Peer, relay.url, options);
+        await connection.closed();
+        await until('the reason in the log', () =>
+          relay.log.slice(lines).some((line) => line.includes('must have ordered: false')),
+        );
+        connection.close();
+      }
+      assert.equal(await sessions(), 0);
+    });
+
+    test('a closed channel and a closed connection free the session at once', async () => {
+      const one = await open(Peer, relay.url);
+      one.channel.close();
+      await one.closed();
+      await noSession();
+      one.close();
+      const other = await open(Peer, relay.url);
+      assert.equal(await sessions(), 1);
+      other.close();
+      await noSession();
+    });
+
+    test('DELETE ends it on both sides', async () => {
+      const connection = await open(Peer, relay.url);
+      const resource = new URL(connection.location, relay.url);
+      assert.equal((await fetch(resource, { method: 'DELETE' })).status, 200);
+      await connection.closed();
+      assert.equal((await fetch(resource, { method: 'DELETE' })).status, 404);
+      await noSession();
+      connection.close();
+    });
+
+    test('text ends the session, as on a WebSocket', async () => {
+      const connection = await open(Peer, relay.url);
+      const before = (await counters(relay)).sessions_ended_text;
+      connection.channel.send('hello');
+      await connection.closed();
+      assert.equal((await counters(relay)).sessions_ended_text, before + 1);
+      connection.close();
+    });
+  });
+}
+
+test('the answer tells all that a browser needs', async () => {
+  const reply = await postOffer(relay.url, await makeOffer());
+  assert.equal(reply.status, 201);
+  assert.equal(reply.headers.get('content-type'), 'application/sdp');
+  assert.match(reply.headers.get('location'), /^\/rtc\/[0-9a-f]{38}$/);
+  const answer = await reply.text();
+  for (const line of [
+    /^a=ice-lite\r$/m,
+    /^a=setup:passive\r$/m,
+    /^a=ice-pwd:[A-Za-z0-9+/]{24}\r$/m,
+    /^a=fingerprint:sha-256 ([0-9A-F]{2}:){31}[0-9A-F]{2}\r$/m,
+    /^a=max-message-size:1400\r$/m,
+    new RegExp(`^a=candidate:1 1 udp \\d+ 127\\.0\\.0\\.1 ${relay.port} typ host\r$`, 'm'),
+  ])
+    assert.match(answer, line);
+});
+
+test('a bad offer is refused with a reason and leaves nothing behind', async () => {
+  const offer = await makeOffer();
+  const cases = [
+    ['', /not a session description/],
+    ['v=0\r\n', /has no data channel/],
+    [offer.replace(/a=ice-ufrag:.*\r\n/, ''), /a=ice-ufrag/],
+    [offer.replace(/a=setup:actpass/, 'a=setup:passive'), /a=setup/],
+    [offer.replace('sha-256', 'sha-1'), /a=fingerprint/],
+    [`${offer}m=audio 9 UDP/TLS/RTP/SAVPF 111\r\n`, /more than one media section/],
+  ];
+  const before = await counters(relay);
+  for (const [sdp, reason] of cases) {
+    const reply = await postOffer(relay.url, sdp);
+    assert.equal(reply.status, 400);
+    assert.match(await reply.text(), reason);
+    assert.equal(reply.headers.get('location'), null);
+  }
+  const long = await postOffer(relay.url, offer + 'a=x:y\r\n'.repeat(2000));
+  assert.equal(long.status, 413);
+  const wrong = await postOffer(relay.url, offer, { 'content-type': 'text/plain' });
+  assert.equal(wrong.status, 415);
+  const got = await fetch(new URL('/rtc', relay.url));
+  assert.equal(got.status, 405);
+  const now = await counters(relay);
+  assert.equal(now.rtc_offers, before.rtc_offers);
+  assert.equal(now.rtc_offers_refused, before.rtc_offers_refused + cases.length);
+});
+
+test('pages of other origins are kept out, and allowed ones may read the answer', async () => {
+  const strict = await startRelay(udp.port, '--rtc', '127.0.0.1:0', '--origin', 'https://a.example');
+  const offer = await makeOffer();
+  const refused = await postOffer(strict.url, offer, { origin: 'https://b.example' });
+  assert.equal(refused.status, 403);
+  const taken = await postOffer(strict.url, offer, { origin: 'https://a.example' });
+  assert.equal(taken.status, 201);
+  assert.equal(taken.headers.get('access-control-allow-origin'), 'https://a.example');
+  assert.match(taken.headers.get('access-control-expose-headers'), /location/i);
+  const asked = await fetch(new URL(taken.headers.get('location'), strict.url), {
+    method: 'OPTIONS',
+    headers: { origin: 'https://a.example', 'access-control-request-method': 'DELETE' },
+  });
+  assert.equal(asked.status, 204);
+  assert.match(asked.headers.get('access-control-allow-methods'), /DELETE/);
+  assert.match(asked.headers.get('access-control-allow-headers'), /content-type/);
+  assert.equal(await strict.stop(), 0);
+});
+
+test('what is advertised stands in the answer', async () => {
+  const public_ = ['203.0.113.7', '[2001:db8::7]:9', '203.0.113.8:99'];
+  const advertising = await startRelay(
+    udp.port,
+    '--rtc',
+    '127.0.0.1:0',
+    ...public_.flatMap((address) => ['--rtc-advertise', address]),
+  );
+  const [, port] = await until('the port in the log', () =>
+    /webrtc on udp 127\.0\.0\.1:(\d+)/.exec(advertising.log.join('\n')),
+  );
+  const answer = await (await postOffer(advertising.url, await makeOffer())).text();
+  const candidates = [...answer.matchAll(/^a=candidate:\d+ 1 udp \d+ (\S+ \d+) typ host/gm)];
+  assert.deepEqual(
+    candidates.map(([, address]) => address),
+    [`203.0.113.7 ${port}`, '2001:db8::7 9', '203.0.113.8 99'],
+  );
+  await advertising.stop();
+});
+
+test('without --rtc there is no such path', async () => {
+  const plain = await startRelay(udp.port);
+  const reply = await postOffer(plain.url, await makeOffer());
+  assert.ok(reply.status === 404 || reply.status === 405);
+  await plain.stop();
+});
+
+test('a relay that stops says so, and does not wait for the browser', async () => {
+  const stopping = await startRelay(udp.port, '--rtc', '127.0.0.1:0');
+  const connections = await Promise.all(stacks.map((each) => open(each.RTCPeerConnection, stopping.url)));
+  const begun = performance.now();
+  assert.equal(await stopping.stop(), 0);
+  assert.ok(performance.now() - begun < 2000);
+  await Promise.all(connections.map((each) => each.closed()));
+  for (const each of connections) each.close();
+});
+
+test('a silent session ends, and its browser is told', async () => {
+  const impatient = await startRelay(udp.port, '--rtc', '127.0.0.1:0', '--idle-timeout', '0.3');
+  const connection = await open(RTCPeerConnection, impatient.url);
+  await connection.closed();
+  assert.equal((await counters(impatient)).sessions_ended_idle, 1);
+  connection.close();
+  await impatient.stop();
+});
+
+test('limits of sessions hold for WebRTC', async () => {
+  const small = await startRelay(udp.port, '--rtc', '127.0.0.1:0', '--max-sessions', '1');
+  const first = await open(RTCPeerConnection, small.url);
+  const second = await connect(RTCPeerConnection, small.url);
+  await second.closed();
+  second.close();
+  first.channel.send(Buffer.from('still here'));
+  assert.equal(String(await first.next()), 'still here');
+  assert.equal((await counters(small)).sessions_refused_full, 1);
+  first.close();
+  await small.stop();
+});
+
+test('the rate towards a browser is bounded, and what is over is counted', async () => {
+  const flood = await startUdpServer(() => Array(200).fill(Buffer.alloc(1000, 1)));
+  const slow = await startRelay(flood.port, '--rtc', '127.0.0.1:0', '--peer-rate', '100000');
+  const connection = await open(RTCPeerConnection, slow.url);
+  connection.channel.send(Buffer.from('go'));
+  await connection.next();
+  const now = await counters(slow);
+  assert.equal(now.delivered_datagrams + now.dropped_rate, now.upstream_datagrams);
+  assert.ok(now.upstream_datagrams > 50);
+  // A tenth of a second's worth, at 1,093 bytes each.
+  assert.ok(now.delivered_datagrams >= 9 && now.delivered_datagrams < 30);
+  connection.close();
+  await slow.stop();
+  await flood.stop();
+});
+
+test('strangers on the UDP port get no answer', async () => {
+  const offer = await makeOffer();
+  const answer = await (await postOffer(relay.url, offer)).text();
+  const ufrag = /a=ice-ufrag:(\S+)/.exec(answer)[1];
+  const socket = createSocket('udp4');
+  let answers = 0;
+  socket.on('message', () => answers++);
+  socket.connect(relay.port, '127.0.0.1');
+  await once(socket, 'connect');
+  const { rtc_packets_ignored: before } = await counters(relay);
+  const theirs = /a=ice-ufrag:(\S+)/.exec(offer)[1];
+  const packets = [
+    Buffer.from([22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1]), // DTLS
+    Buffer.from([0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, ...Array(12).fill(7)]), // STUN, bare
+    Buffer.from(`GET / HTTP/1.1\r\n\r\n`),
+    Buffer.from([0x80, 96, 0, 0]), // RTP
+    bindingRequest(`${ufrag}:${theirs}`, 'not the password, by far'),
+    bindingRequest(`ffffff${ufrag.slice(6)}:${theirs}`, 'x'),
+  ];
+  for (const packet of packets) socket.send(packet);
+  await until(
+    'all are ignored',
+    async () => (await counters(relay)).rtc_packets_ignored === before + packets.length,
+  );
+  assert.equal(answers, 0);
+  socket.close();
+});
+
+/** A connectivity check, signed with any password, with a right checksum. */
+function bindingRequest(username, password) {
+  const attribute = (type, value) => {
+    const padded = Buffer.alloc(4 + Math.ceil(value.length / 4) * 4);
+    padded.writeUInt16BE(type, 0);
+    padded.writeUInt16BE(value.length, 2);
+    value.copy(padded, 4);
+    return padded;
+  };
+  const header = Buffer.from([0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, ...Array(12).fill(9)]);
+  const name = attribute(0x0006, Buffer.from(username));
+  header.writeUInt16BE(name.length + 24, 2);
+  const signature = createHmac('sha1', password).update(header).update(name).digest();
+  const signed = Buffer.concat([header, name, attribute(0x0008, signature)]);
+  signed.writeUInt16BE(signed.length - 20 + 8, 2);
+  const check = Buffer.alloc(4);
+  check.writeUInt32BE((crc32(signed) ^ 0x5354554e) >>> 0);
+  return Buffer.concat([signed, attribute(0x8028, check)]);
+}
+
+function crc32(bytes) {
+  let crc = ~0;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc;
+}
+
+test('a browser whose address changes goes on without a new handshake', async () => {
+  const proxy = await startRoamingProxy(relay.port);
+  const connection = await open(RTCPeerConnection, relay.url, unreliable, (sdp) =>
+    sdp.replace(`127.0.0.1 ${relay.port} typ`, `127.0.0.1 ${proxy.port} typ`),
+  );
+  connection.channel.send(Buffer.from('before'));
+  assert.equal(String(await connection.next()), 'before');
+  const { rtc_offers: offers } = await counters(relay);
+  await proxy.roam();
+  const begun = performance.now();
+  let echoed;
+  while (!echoed && performance.now() - begun < 15000) {
+    connection.channel.send(Buffer.from('after'));
+    echoed = await connection.next(200).catch(() => undefined);
+  }
+  assert.equal(String(echoed), 'after');
+  const now = await counters(relay);
+  assert.equal(now.rtc_offers, offers);
+  assert.equal(now.sessions_open, 1);
+  connection.close();
+  await proxy.stop();
+});
+
+/** Carries datagrams of one client to the relay, and changes its own address when told to. */
+async function startRoamingProxy(port) {
+  const front = createSocket('udp4');
+  let client;
+  let back;
+  const openBack = async () => {
+    back = createSocket('udp4');
+    back.on('message', (data) => client && front.send(data, client.port, client.address));
+    back.bind(0, '127.0.0.1');
+    await once(back, 'listening');
+  };
+  await openBack();
+  front.on('message', (data, from) => {
+    client = from;
+    back.send(data, port, '127.0.0.1');
+  });
+  front.bind(0, '127.0.0.1');
+  await once(front, 'listening');
+  return {
+    port: front.address().port,
+    roam: async () => {
+      const old = back;
+      await openBack();
+      old.close();
+    },
+    stop: async () => {
+      front.close();
+      back.close();
+    },
+  };
+}
+
+test('a thousand offers that wait do not harm the connected', async () => {
+  const busy = await startRelay(
+    udp.port,
+    '--rtc',
+    '127.0.0.1:0',
+    '--max-sessions-per-address',
+    '0',
+  );
+  const connection = await open(RTCPeerConnection, busy.url);
+  const offer = await makeOffer();
+  let waiting = 0;
+  const roundTrips = async (count) => {
+    const times = [];
+    for (let i = 0; i < count; i++) {
+      const begun = performance.now();
+      connection.channel.send(Buffer.from(`trip ${i}`));
+      assert.equal(String(await connection.next()), `trip ${i}`);
+      times.push(performance.now() - begun);
+    }
+    return times.sort((a, b) => a - b)[count >> 1];
+  };
+  const alone = await roundTrips(200);
+  while (waiting < 1000) {
+    const replies = await Promise.all(Array.from({ length: 50 }, () => postOffer(busy.url, offer)));
+    for (const reply of replies) {
+      assert.equal(reply.status, 201);
+      await reply.arrayBuffer();
+    }
+    waiting += replies.length;
+  }
+  const crowded = await roundTrips(200);
+  assert.ok(crowded < alone * 3 + 1, `${alone} ms alone, ${crowded} ms among 1,000 offers`);
+  const another = await open(RTCPeerConnection, busy.url);
+  another.close();
+  connection.close();
+  await until('only the offers are left', async () => (await counters(busy)).sessions_open === 0);
+  await busy.stop();
+});
+
+test('offers that wait are bounded per address', async () => {
+  const guarded = await startRelay(
+    udp.port,
+    '--rtc',
+    '127.0.0.1:0',
+    '--max-sessions-per-address',
+    '5',
+  );
+  const offer = await makeOffer();
+  for (let i = 0; i < 5; i++) assert.equal((await postOffer(guarded.url, offer)).status, 201);
+  const reply = await postOffer(guarded.url, offer);
+  assert.equal(reply.status, 503);
+  assert.equal((await counters(guarded)).rtc_offers_full, 1);
+  await guarded.stop();
+});

@@ -1,0 +1,105 @@
+// WebRTC clients in Node, on two stacks that know nothing of each other.
+import { createRequire } from 'node:module';
+
+const require = createRequire(new URL('../../web/package.json', import.meta.url));
+
+export const stacks = [
+  { name: '@roamhq/wrtc', RTCPeerConnection: require('@roamhq/wrtc').RTCPeerConnection },
+  {
+    name: 'node-datachannel',
+    RTCPeerConnection: require('node-datachannel/polyfill').RTCPeerConnection,
+  },
+];
+
+export const unreliable = { ordered: false, maxRetransmits: 0 };
+export const negotiated = { ...unreliable, negotiated: true, id: 0 };
+
+const within = (ms, what, promise) => {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no ${what} within ${ms} ms`)), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
+
+export const postOffer = (url, sdp, headers = {}) =>
+  fetch(new URL('/rtc', url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/sdp', ...headers },
+    body: sdp,
+  });
+
+/** A connection whose answer has come but may be changed by `edit` before it is used. */
+export async function connect(RTCPeerConnection, url, options = unreliable, edit = (sdp) => sdp) {
+  const peer = new RTCPeerConnection();
+  const channel = peer.createDataChannel('game', options);
+  channel.binaryType = 'arraybuffer';
+  const arrived = [];
+  const waiting = [];
+  channel.onmessage = ({ data }) => {
+    const bytes = Buffer.from(data);
+    if (waiting.length > 0) waiting.shift()(bytes);
+    else arrived.push(bytes);
+  };
+  const opened = new Promise((resolve) => (channel.onopen = resolve));
+  const closed = new Promise((resolve) => (channel.onclose = resolve));
+  await peer.setLocalDescription(await peer.createOffer());
+  const reply = await postOffer(url, peer.localDescription.sdp);
+  const answer = await reply.text();
+  if (reply.status !== 201) {
+    peer.close();
+    throw new Error(`${reply.status}: ${answer}`);
+  }
+  await peer.setRemoteDescription({ type: 'answer', sdp: edit(answer) });
+  return {
+    peer,
+    channel,
+    answer,
+    location: reply.headers.get('location'),
+    opened: (ms = 10000) => within(ms, 'open channel', opened),
+    closed: (ms = 10000) => within(ms, 'close', closed),
+    /** The next message, or an error when none comes. */
+    next: (ms = 5000) => {
+      if (arrived.length > 0) return Promise.resolve(arrived.shift());
+      let waiter;
+      const message = new Promise((resolve) => waiting.push((waiter = resolve)));
+      return within(ms, 'message', message).finally(() => {
+        const place = waiting.indexOf(waiter);
+        if (place >= 0) waiting.splice(place, 1);
+      });
+    },
+    arrived,
+    close: () => peer.close(),
+  };
+}
+
+export async function open(...options) {
+  const connection = await connect(...options);
+  await connection.opened();
+  return connection;
+}
+
+/** The counters that the relay logs on SIGUSR1. */
+export async function counters(relay) {
+  const before = relay.log.length;
+  relay.signal('SIGUSR1');
+  for (let i = 0; i < 200; i++) {
+    const line = relay.log.slice(before).find((each) => each.includes('stats sessions_open='));
+    if (line)
+      return Object.fromEntries(
+        [...line.matchAll(/(\w+)=(\d+)/g)].map(([, name, value]) => [name, Number(value)]),
+      );
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('the relay logged no counters');
+}
+
+/** Waits until `check` gives a true value; it is asked again and again. */
+export async function until(what, check, ms = 5000) {
+  for (let waited = 0; waited < ms; waited += 20) {
+    const value = await check();
+    if (value) return value;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`${what}: not within ${ms} ms`);
+}
