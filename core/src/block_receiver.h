@@ -2,17 +2,7 @@
 #ifndef CAUSEWAY_BLOCK_RECEIVER_H
 #define CAUSEWAY_BLOCK_RECEIVER_H
 
-#include "causeway/error.h"
-#include "causeway/message.h"
-
-/* A fragment as it stood in a packet. */
-struct cw_block_piece {
-    uint16_t id; /* of the block's message */
-    uint32_t count;
-    uint32_t fragment;
-    uint32_t size;
-    const uint8_t *bytes; /* in the packet */
-};
+#include "channel_parts.h"
 
 struct cw_block_receiver {
     uint8_t *buffer;   /* max_block_size bytes */

@@ -11,22 +11,16 @@ bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_part
     return *type < cw_schema_count(parts->schema);
 }
 
-bool cw_channel_skip_body(struct cw_stream *stream, const struct cw_channel_parts *parts,
-                          uint32_t type)
+bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_parts *parts,
+                          uint32_t type, bool keep, struct cw_message **message)
 {
+    *message = NULL;
+    if (keep && cw_message_create(message, parts->pool, type) == CW_OK) {
+        if (cw_message_serialize(stream, *message))
+            return true;
+        cw_message_release(*message);
+        return false;
+    }
     memset(parts->scratch, 0, cw_schema_type(parts->schema, type)->size);
     return cw_schema_serialize(parts->schema, type, stream, parts->scratch);
-}
-
-struct cw_message *cw_channel_read_body(struct cw_stream *stream,
-                                        const struct cw_channel_parts *parts, uint32_t type)
-{
-    struct cw_message *message;
-    if (cw_message_create(&message, parts->pool, type) != CW_OK)
-        return NULL;
-    if (!cw_message_serialize(stream, message)) {
-        cw_message_release(message);
-        return NULL;
-    }
-    return message;
 }

@@ -5,19 +5,44 @@
 #include "causeway/channel.h"
 #include "causeway/message.h"
 
+/* A fragment of a block as it stood in a packet. */
+struct cw_block_piece {
+    uint16_t id; /* of the block's message */
+    uint32_t count;
+    uint32_t fragment;
+    uint32_t size;
+    const uint8_t *bytes; /* in the packet */
+};
+
 struct cw_channel_parts {
     struct cw_channel_config config;
     const struct cw_schema *schema;
     struct cw_message_pool *pool;
     uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
     uint32_t type_bits;
-    uint32_t entry_bits; /* of an entry before its first message */
+    uint32_t count_bits; /* of the number of messages in an entry */
+    uint32_t entry_bits; /* of an entry before its first message: at most 16 */
 
     uint16_t *picked; /* max_messages_per_packet ids that go into the packet being made */
     uint32_t picked_count;
+    bool more; /* something else is due, but not for this packet */
 
     struct cw_channel_stats stats;
 };
+
+/* Writes an entry up to its first message. All of it fits into one word: index of the channel, no
+   block, messages follow, how many, and bits more that the caller adds. */
+static inline bool cw_channel_write_head(struct cw_stream *stream,
+                                         const struct cw_channel_parts *parts, uint32_t index,
+                                         uint32_t more, uint32_t more_bits)
+{
+    const uint32_t index_bits = parts->entry_bits - parts->count_bits - 2;
+    const uint32_t count = parts->picked_count - 1;
+    uint32_t head = index | (2u | count << 2) << index_bits;
+    if (more_bits > 0)
+        head |= more << parts->entry_bits;
+    return cw_stream_bits(stream, &head, parts->entry_bits + more_bits);
+}
 
 /* Type and body of a message. */
 static inline bool cw_channel_write_message(struct cw_stream *stream,
@@ -32,12 +57,29 @@ static inline bool cw_channel_write_message(struct cw_stream *stream,
 bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_parts *parts,
                           uint32_t *type);
 
-/* Reads the body of a message of the type to nowhere. */
-bool cw_channel_skip_body(struct cw_stream *stream, const struct cw_channel_parts *parts,
-                          uint32_t type);
+/* What an entry of a packet holds, until it is clear that the whole packet can be taken. */
+struct cw_parsed_entry {
+    struct cw_message *first; /* messages to keep, linked by next */
+    struct cw_message *last;
+    struct cw_block_piece piece; /* size is 0 when there is none to keep */
+    uint32_t dropped;            /* unreliable messages for which there was no room */
+    bool full;                   /* something in it cannot be kept now */
+};
 
-/* Reads it into a new message from the pool, which has one; NULL when that fails after all. */
-struct cw_message *cw_channel_read_body(struct cw_stream *stream,
-                                        const struct cw_channel_parts *parts, uint32_t type);
+/* Reads the body of a message of the type. With keep set, *message is a new one from the pool, or
+   NULL when that is empty: then, as without keep, the body is read to nowhere. False when it is
+   malformed. */
+bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_parts *parts,
+                          uint32_t type, bool keep, struct cw_message **message);
+
+static inline void cw_parsed_add(struct cw_parsed_entry *entry, struct cw_message *message)
+{
+    message->next = NULL;
+    if (entry->last)
+        entry->last->next = message;
+    else
+        entry->first = message;
+    entry->last = message;
+}
 
 #endif

@@ -117,8 +117,9 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
         channel->parts.scratch = scratch;
         channel->parts.picked = picked;
         channel->parts.type_bits = cw_bits_required(cw_schema_count(config->schema) - 1);
-        channel->parts.entry_bits = cw_bits_required(config->channel_count - 1) + 2 +
-                                    cw_bits_required(channel_config->max_messages_per_packet - 1);
+        channel->parts.count_bits = cw_bits_required(channel_config->max_messages_per_packet - 1);
+        channel->parts.entry_bits =
+            cw_bits_required(config->channel_count - 1) + 2 + channel->parts.count_bits;
     }
     if (channel_config->kind == CW_CHANNEL_RELIABLE_ORDERED)
         lay_out_reliable(arena, channel_config, channel ? &channel->reliable : NULL);

@@ -2,10 +2,10 @@
 
 #include <assert.h>
 
-#define DEVIATIONS       2
-#define MAX_SLACK        0.02
-#define INTERVAL_WEIGHT  0.125
-#define SHARE_SCALE      1024 /* parts of a bit, so that weights divide it well */
+#define DEVIATIONS      2
+#define MAX_SLACK       0.02
+#define INTERVAL_WEIGHT 0.125
+#define SHARE_SCALE     1024 /* parts of a bit, so that weights divide it well */
 
 /* What our packets carried */
 
@@ -98,49 +98,42 @@ static struct cw_any_channel *next_channel(struct cw_connection *c, uint64_t *be
     return earliest;
 }
 
-/* Picks what goes into the packet, message by message. False when nothing is due. */
-static bool fill_packet(struct cw_connection *c)
+/* Picks what goes into the packet, message by message. Returns how many channels have something in
+   it. */
+static uint32_t fill_packet(struct cw_connection *c)
 {
     uint32_t bits_left = c->packet_size * 8 - c->entries_bits;
-    bool any = false;
+    uint32_t entries = 0;
     uint64_t begin = 0;
     struct cw_any_channel *channel;
+    c->more = false;
     while ((channel = next_channel(c, &begin)) != NULL) {
         const uint32_t bits = pick(c, channel, bits_left);
         if (bits == 0) {
             channel->exhausted = true;
+            c->more |= channel->parts.more;
+            entries += channel->parts.picked_count > 0;
             continue;
         }
-        any = true;
         bits_left -= bits;
         channel->bits_left -= bits;
         channel->finish = begin + (uint64_t)bits * SHARE_SCALE / channel->parts.config.weight;
         c->share_clock = begin;
     }
-    return any;
+    return entries;
 }
 
-static bool write_entry(struct cw_connection *c, struct cw_stream *stream, uint32_t index)
-{
-    struct cw_any_channel *channel = &c->channels[index];
-    const bool is_reliable = channel->kind == CW_CHANNEL_RELIABLE_ORDERED;
-    bool is_fragment = is_reliable && channel->reliable.picked_fragment;
-    return cw_stream_uint(stream, &index, 0, c->config.channel_count - 1) &&
-           cw_stream_bool(stream, &is_fragment) &&
-           (is_reliable ? cw_reliable_write(&channel->reliable, stream)
-                        : cw_unreliable_write(&channel->unreliable, stream));
-}
-
-static size_t write_payload(struct cw_connection *c)
+static size_t write_payload(struct cw_connection *c, uint32_t entries)
 {
     struct cw_stream stream = cw_stream_writer(c->payload, c->packet_size);
-    uint32_t entries = 0;
-    for (uint32_t i = 0; i < c->config.channel_count; i++)
-        entries += c->channels[i].parts.picked_count > 0;
     bool done = cw_stream_uint(&stream, &entries, 0, c->config.channel_count);
     for (uint32_t i = 0; i < c->config.channel_count && done; i++) {
-        if (c->channels[i].parts.picked_count > 0)
-            done = write_entry(c, &stream, i);
+        struct cw_any_channel *channel = &c->channels[i];
+        if (channel->parts.picked_count == 0)
+            continue;
+        done = channel->kind == CW_CHANNEL_RELIABLE_ORDERED
+                   ? cw_reliable_write(&channel->reliable, &stream, i)
+                   : cw_unreliable_write(&channel->unreliable, &stream, i);
     }
     assert(done);
     return cw_stream_flush(&stream);
@@ -160,18 +153,20 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     assert(capacity >= cw_connection_max_datagram_size(c));
     if (!c->round_open || capacity < cw_connection_max_datagram_size(c))
         return 0;
-    if (c->packets_this_round == c->config.max_packets_per_update) {
+    if (c->packets_this_round > 0 &&
+        (!c->more || c->packets_this_round == c->config.max_packets_per_update)) {
         end_round(c);
         return 0;
     }
     begin_packet(c, now);
-    if (!fill_packet(c) && c->packets_this_round > 0) {
+    const uint32_t entries = fill_packet(c);
+    if (entries == 0 && c->packets_this_round > 0) {
         end_round(c);
         return 0;
     }
     note_carried(c, c->timing.packet);
-    const enum cw_error error =
-        cw_endpoint_send(c->endpoint, c->payload, write_payload(c), now, NULL);
+    const size_t size = write_payload(c, entries);
+    const enum cw_error error = cw_endpoint_send(c->endpoint, c->payload, size, now, NULL);
     assert(error == CW_OK);
     (void)error;
     c->packets_this_round++;
@@ -180,32 +175,67 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
 
 /* Receiving */
 
-/* Reads the whole payload; with apply unset it only tells whether it could be applied whole. */
+/* The entries of a packet, as they were read. */
+struct parsed {
+    uint32_t count;
+    uint32_t channels[CW_MAX_CHANNELS];
+    struct cw_parsed_entry entries[CW_MAX_CHANNELS];
+};
+
+static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct parsed *parsed)
+{
+    uint32_t index = 0;
+    bool is_fragment = false;
+    if (!cw_stream_uint(stream, &index, 0, c->config.channel_count - 1) ||
+        !cw_stream_bool(stream, &is_fragment))
+        return false;
+    struct cw_any_channel *channel = &c->channels[index];
+    struct cw_parsed_entry *entry = &parsed->entries[parsed->count];
+    *entry = (struct cw_parsed_entry){0};
+    parsed->channels[parsed->count++] = index;
+    return channel->kind == CW_CHANNEL_RELIABLE_ORDERED
+               ? cw_reliable_read(&channel->reliable, stream, is_fragment, entry)
+               : cw_unreliable_read(&channel->unreliable, stream, is_fragment, entry);
+}
+
 static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payload, size_t size,
-                                  bool apply)
+                                  struct parsed *parsed)
 {
     struct cw_stream stream = cw_stream_reader(payload, size);
-    uint32_t entries = 0, needed = 0;
+    uint32_t entries = 0;
+    parsed->count = 0;
     if (size == 0 || !cw_stream_uint(&stream, &entries, 0, c->config.channel_count))
         return CW_ERROR_MALFORMED;
     bool full = false;
-    for (uint32_t i = 0; i < entries; i++) {
-        uint32_t index = 0;
-        bool is_fragment = false;
-        if (!cw_stream_uint(&stream, &index, 0, c->config.channel_count - 1) ||
-            !cw_stream_bool(&stream, &is_fragment))
+    while (parsed->count < entries) {
+        if (!read_entry(c, &stream, parsed))
             return CW_ERROR_MALFORMED;
-        struct cw_any_channel *channel = &c->channels[index];
-        const enum cw_error error =
-            channel->kind == CW_CHANNEL_RELIABLE_ORDERED
-                ? cw_reliable_read(&channel->reliable, &stream, is_fragment, apply, &needed)
-                : cw_unreliable_read(&channel->unreliable, &stream, is_fragment, apply);
-        if (error == CW_ERROR_MALFORMED)
-            return error;
-        full |= error == CW_ERROR_RECEIVER_FULL;
+        full |= parsed->entries[parsed->count - 1].full;
     }
-    full |= needed > c->config.max_messages - cw_message_pool_used(c->pool);
     return full ? CW_ERROR_RECEIVER_FULL : CW_OK;
+}
+
+static void take_parsed(struct cw_connection *c, const struct parsed *parsed)
+{
+    for (uint32_t i = 0; i < parsed->count; i++) {
+        struct cw_any_channel *channel = &c->channels[parsed->channels[i]];
+        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
+            cw_reliable_take(&channel->reliable, &parsed->entries[i]);
+        else
+            cw_unreliable_take(&channel->unreliable, &parsed->entries[i]);
+    }
+}
+
+static void release_parsed(const struct parsed *parsed)
+{
+    for (uint32_t i = 0; i < parsed->count; i++) {
+        struct cw_message *message = parsed->entries[i].first;
+        while (message) {
+            struct cw_message *next = message->next;
+            cw_message_release(message);
+            message = next;
+        }
+    }
 }
 
 static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoint_event *packet,
@@ -215,11 +245,13 @@ static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoi
         c->newest_heard = packet->sequence;
         c->timing.heard = now;
     }
-    enum cw_error error = read_payload(c, packet->payload, packet->size, false);
-    if (error == CW_OK)
-        error = read_payload(c, packet->payload, packet->size, true);
-    if (error == CW_OK)
+    struct parsed parsed;
+    const enum cw_error error = read_payload(c, packet->payload, packet->size, &parsed);
+    if (error == CW_OK) {
+        take_parsed(c, &parsed);
         return CW_OK;
+    }
+    release_parsed(&parsed);
     cw_endpoint_refuse(c->endpoint, packet->sequence);
     c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
     c->packets_invalid += error == CW_ERROR_MALFORMED;

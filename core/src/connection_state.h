@@ -56,6 +56,7 @@ struct cw_connection {
     uint64_t share_clock;
     uint32_t packets_this_round;
     bool round_open;
+    bool more;             /* something is due that did not fit into the packet before */
     uint32_t next_channel; /* that next looks at first */
 
     uint64_t packets_refused;

@@ -66,7 +66,8 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_BLOCK_MISSING:
         return "a message of a block type needs a block; attach one first";
     case CW_ERROR_BLOCK_TOO_LARGE:
-        return "the block is longer than max_block_size or, on an unreliable channel, than a packet";
+        return "the block is longer than max_block_size or, on an unreliable channel, than a "
+               "packet";
     case CW_ERROR_PACKET_TOO_LARGE:
         return "the packet is longer than max_packet_size; send less or raise max_packet_size on "
                "both ends";

@@ -63,6 +63,7 @@ void cw_reliable_begin(struct cw_reliable_channel *channel)
 {
     channel->cursor = channel->oldest_unacked;
     channel->parts.picked_count = 0;
+    channel->parts.more = false;
     channel->picked_fragment = false;
     channel->copy_bits_left = channel->parts.config.redundancy_budget * 8;
 }
@@ -118,6 +119,7 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
                     (sender->fragment_size - cw_block_sender_fragment_size(sender, fragment)) * 8;
     if (fragment == 0)
         bits += slot->bits;
+    channel->parts.more = true;
     if (bits > bits_left)
         return 0;
     struct cw_block_fragment *sent = &sender->fragments[fragment];
@@ -145,8 +147,12 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
                           uint32_t bits_left)
 {
     struct cw_channel_parts *parts = &channel->parts;
-    if (channel->picked_fragment || parts->picked_count == parts->config.max_messages_per_packet)
+    if (channel->picked_fragment)
         return 0;
+    if (parts->picked_count == parts->config.max_messages_per_packet) {
+        parts->more = true;
+        return 0;
+    }
     if (count_of(channel) > 0 && is_block(slot_of(channel, channel->oldest_unacked)->message))
         return pick_fragment(channel, timing, bits_left);
     for (; channel->cursor != channel->next_id && may_send(channel, channel->cursor);
@@ -161,8 +167,10 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
         if (due == CW_NOT_DUE)
             continue;
         const uint32_t bits = slot->bits + id_bits(channel, id);
-        if (bits > bits_left || (due == CW_DUE_REDUNDANT_COPY && bits > channel->copy_bits_left))
+        if (bits > bits_left || (due == CW_DUE_REDUNDANT_COPY && bits > channel->copy_bits_left)) {
+            parts->more = true;
             continue;
+        }
         if (due == CW_DUE_REDUNDANT_COPY)
             channel->copy_bits_left -= bits;
         if (due == CW_DUE_FIRST)
@@ -176,41 +184,41 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
     return 0;
 }
 
-static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream)
+static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                           uint32_t index)
 {
-    const struct cw_channel_config *config = &channel->parts.config;
+    const struct cw_channel_parts *parts = &channel->parts;
+    const struct cw_channel_config *config = &parts->config;
     const struct cw_block_sender *sender = &channel->block_sender;
     const uint32_t most =
         cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
-    uint32_t id = channel->parts.picked[0];
-    uint32_t fragment = channel->parts.picked[1];
+    const uint32_t index_bits = parts->entry_bits - parts->count_bits - 2;
+    uint32_t id = parts->picked[0];
+    uint32_t fragment = parts->picked[1];
+    uint32_t head = index | 1u << index_bits | id << (index_bits + 1);
     uint32_t count = sender->count;
     uint32_t size = cw_block_sender_fragment_size(sender, fragment);
     /* the stream only reads from here: it is a writer */
     uint8_t *bytes =
         (uint8_t *)(uintptr_t)(sender->block + (size_t)fragment * config->block_fragment_size);
-    if (!cw_stream_bits(stream, &id, CW_MESSAGE_ID_BITS) ||
+    if (!cw_stream_bits(stream, &head, index_bits + 1 + CW_MESSAGE_ID_BITS) ||
         !cw_stream_uint(stream, &count, 1, most) ||
         !cw_stream_uint(stream, &fragment, 0, count - 1) ||
         !cw_stream_uint(stream, &size, 1, config->block_fragment_size) ||
         !cw_stream_bytes(stream, bytes, size))
         return false;
-    return fragment > 0 || cw_channel_write_message(stream, &channel->parts,
-                                                    slot_of(channel, (uint16_t)id)->message);
+    return fragment > 0 ||
+           cw_channel_write_message(stream, parts, slot_of(channel, (uint16_t)id)->message);
 }
 
-bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream)
+bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                       uint32_t index)
 {
     struct cw_channel_parts *parts = &channel->parts;
     if (channel->picked_fragment)
-        return write_fragment(channel, stream);
-    bool any = parts->picked_count > 0;
-    if (!cw_stream_bool(stream, &any) || !any)
-        return any == false;
-    uint32_t count = parts->picked_count;
-    uint32_t first = parts->picked[0];
-    if (!cw_stream_uint(stream, &count, 1, parts->config.max_messages_per_packet) ||
-        !cw_stream_bits(stream, &first, CW_MESSAGE_ID_BITS))
+        return write_fragment(channel, stream, index);
+    const uint32_t count = parts->picked_count;
+    if (!cw_channel_write_head(stream, parts, index, parts->picked[0], CW_MESSAGE_ID_BITS))
         return false;
     for (uint32_t i = 1; i < count; i++) {
         if (!cw_stream_relative_sequence(stream, parts->picked[i - 1], &parts->picked[i]))
@@ -293,14 +301,14 @@ static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id
     return *received_slot(channel, id) ? IGNORE : KEEP;
 }
 
-static enum cw_error read_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
-                                   bool apply, uint32_t *needed)
+static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                          struct cw_parsed_entry *parsed)
 {
     struct cw_channel_parts *parts = &channel->parts;
     const struct cw_channel_config *config = &parts->config;
     struct cw_block_receiver *receiver = &channel->block_receiver;
     if (!config->blocks)
-        return CW_ERROR_MALFORMED;
+        return false;
     const uint32_t most =
         cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
     struct cw_block_piece piece = {0};
@@ -310,36 +318,31 @@ static enum cw_error read_fragment(struct cw_reliable_channel *channel, struct c
         !cw_stream_uint(stream, &piece.fragment, 0, piece.count - 1) ||
         !cw_stream_uint(stream, &piece.size, 1, config->block_fragment_size) ||
         !cw_bit_reader_borrow(&stream->reader, &piece.bytes, piece.size))
-        return CW_ERROR_MALFORMED;
+        return false;
     piece.id = (uint16_t)id;
     if (piece.fragment == 0 && (!cw_channel_read_type(stream, parts, &type) ||
                                 !cw_schema_type(parts->schema, type)->block))
-        return CW_ERROR_MALFORMED;
+        return false;
 
     const enum keep keep = judge_id(channel, piece.id);
     enum cw_error error = keep == REFUSE ? CW_ERROR_RECEIVER_FULL : CW_OK;
     if (keep == KEEP)
         error = cw_block_receiver_check(receiver, &piece);
+    if (error == CW_ERROR_MALFORMED)
+        return false;
     const bool is_new = keep == KEEP && error == CW_OK && !cw_block_receiver_has(receiver, &piece);
-    struct cw_message *message = NULL;
-    if (piece.fragment == 0 && apply && is_new) {
-        message = cw_channel_read_body(stream, parts, type);
-        if (!message)
-            return CW_ERROR_RECEIVER_FULL;
-    } else if (piece.fragment == 0) {
-        if (!cw_channel_skip_body(stream, parts, type))
-            return CW_ERROR_MALFORMED;
-        *needed += is_new;
+    if (piece.fragment == 0) {
+        struct cw_message *message;
+        if (!cw_channel_read_body(stream, parts, type, is_new, &message))
+            return false;
+        if (message)
+            cw_parsed_add(parsed, message);
+        parsed->full |= is_new && !message;
     }
-    if (apply && is_new) {
-        struct cw_message *complete = cw_block_receiver_take(receiver, &piece, message);
-        if (complete) {
-            complete->id = piece.id;
-            *received_slot(channel, piece.id) = complete;
-            parts->stats.received++;
-        }
-    }
-    return error;
+    parsed->full |= error == CW_ERROR_RECEIVER_FULL;
+    if (is_new)
+        parsed->piece = piece;
+    return true;
 }
 
 static bool read_ids(struct cw_reliable_channel *channel, struct cw_stream *stream, uint16_t *ids,
@@ -357,43 +360,79 @@ static bool read_ids(struct cw_reliable_channel *channel, struct cw_stream *stre
     return true;
 }
 
-enum cw_error cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
-                               bool is_fragment, bool apply, uint32_t *needed)
+bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                      bool is_fragment, struct cw_parsed_entry *parsed)
 {
     if (is_fragment)
-        return read_fragment(channel, stream, apply, needed);
+        return read_fragment(channel, stream, parsed);
     struct cw_channel_parts *parts = &channel->parts;
     uint16_t ids[CW_MAX_MESSAGES_PER_PACKET];
     uint32_t count = 0;
     bool any = false;
     if (!cw_stream_bool(stream, &any))
-        return CW_ERROR_MALFORMED;
+        return false;
     if (!any)
-        return CW_OK;
+        return true;
     if (!read_ids(channel, stream, ids, &count))
-        return CW_ERROR_MALFORMED;
-    bool full = false;
+        return false;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t type = 0;
-        if (!cw_channel_read_type(stream, parts, &type) ||
-            cw_schema_type(parts->schema, type)->block)
-            return CW_ERROR_MALFORMED;
+        struct cw_message *message;
         const enum keep keep = judge_id(channel, ids[i]);
-        full |= keep == REFUSE;
-        if (!apply || keep != KEEP) {
-            if (!cw_channel_skip_body(stream, parts, type))
-                return CW_ERROR_MALFORMED;
-            *needed += keep == KEEP;
-            continue;
+        if (!cw_channel_read_type(stream, parts, &type) ||
+            cw_schema_type(parts->schema, type)->block ||
+            !cw_channel_read_body(stream, parts, type, keep == KEEP, &message))
+            return false;
+        if (message) {
+            message->id = ids[i];
+            cw_parsed_add(parsed, message);
         }
-        struct cw_message *message = cw_channel_read_body(stream, parts, type);
-        if (!message)
-            return CW_ERROR_RECEIVER_FULL;
-        message->id = ids[i];
-        *received_slot(channel, ids[i]) = message;
-        parts->stats.received++;
+        parsed->full |= keep == REFUSE || (keep == KEEP && !message);
     }
-    return full ? CW_ERROR_RECEIVER_FULL : CW_OK;
+    return true;
+}
+
+/* Puts a message where next finds it, unless the packet held it twice. */
+static void keep_message(struct cw_reliable_channel *channel, struct cw_message *message)
+{
+    struct cw_message **slot = received_slot(channel, message->id);
+    if (*slot) {
+        cw_message_release(message);
+        return;
+    }
+    *slot = message;
+    channel->parts.stats.received++;
+}
+
+static void take_piece(struct cw_reliable_channel *channel, const struct cw_block_piece *piece,
+                       struct cw_message *message)
+{
+    struct cw_block_receiver *receiver = &channel->block_receiver;
+    /* another entry of the same packet may have changed what was checked */
+    if (cw_block_receiver_check(receiver, piece) != CW_OK ||
+        cw_block_receiver_has(receiver, piece)) {
+        cw_message_release(message);
+        return;
+    }
+    struct cw_message *complete = cw_block_receiver_take(receiver, piece, message);
+    if (complete) {
+        complete->id = piece->id;
+        keep_message(channel, complete);
+    }
+}
+
+void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed)
+{
+    if (parsed->piece.size > 0) {
+        take_piece(channel, &parsed->piece, parsed->first);
+        return;
+    }
+    struct cw_message *message = parsed->first;
+    while (message) {
+        struct cw_message *next = message->next;
+        keep_message(channel, message);
+        message = next;
+    }
 }
 
 struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel)

@@ -55,8 +55,9 @@ void cw_reliable_begin(struct cw_reliable_channel *channel);
 uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
                           uint32_t bits_left);
 
-/* Writes the entry of what was picked. */
-bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream);
+/* Writes the entry of what was picked; index is the channel's. */
+bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                       uint32_t index);
 
 /* What became of a packet that carried these ids. */
 void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
@@ -64,11 +65,14 @@ void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids,
 void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
                       bool is_fragment, uint16_t packet);
 
-/* Reads an entry after its channel and block flag. Unless apply is set nothing is changed, and
-   *needed grows by the messages that applying it will take from the pool.
-   CW_ERROR_MALFORMED, or CW_ERROR_RECEIVER_FULL when it holds what cannot be kept now. */
-enum cw_error cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
-                               bool is_fragment, bool apply, uint32_t *needed);
+/* Reads an entry after its channel and block flag into parsed, which is all zero before. The
+   channel does not change. False when it is malformed; what was parsed by then is to be released.
+ */
+bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                      bool is_fragment, struct cw_parsed_entry *parsed);
+
+/* Takes what was parsed, with its references. */
+void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed);
 
 /* The next message in order, with its reference; NULL when it has not arrived. */
 struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel);

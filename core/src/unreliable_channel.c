@@ -42,18 +42,25 @@ void cw_unreliable_begin(struct cw_unreliable_channel *channel)
 {
     channel->cursor = 0;
     channel->parts.picked_count = 0;
+    channel->parts.more = false;
 }
 
 uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left)
 {
     struct cw_channel_parts *parts = &channel->parts;
-    if (parts->picked_count == parts->config.max_messages_per_packet)
+    if (parts->picked_count == parts->config.max_messages_per_packet) {
+        parts->more = true;
         return 0;
+    }
     for (; channel->cursor < channel->queue_count; channel->cursor++) {
         const struct cw_unreliable_slot *slot = &channel->queue[channel->cursor];
         const uint32_t bits = slot->bits + (parts->picked_count == 0 ? parts->entry_bits : 0);
-        if (!slot->message || bits > bits_left)
+        if (!slot->message)
             continue;
+        if (bits > bits_left) {
+            parts->more = true;
+            continue;
+        }
         parts->picked[parts->picked_count++] = (uint16_t)channel->cursor++;
         return bits;
     }
@@ -68,16 +75,13 @@ static bool write_block(struct cw_unreliable_channel *channel, struct cw_stream 
            cw_stream_bytes(stream, message->block, size);
 }
 
-bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream)
+bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                         uint32_t index)
 {
     struct cw_channel_parts *parts = &channel->parts;
-    bool any = parts->picked_count > 0;
-    if (!cw_stream_bool(stream, &any) || !any)
-        return any == false;
-    uint32_t count = parts->picked_count;
-    if (!cw_stream_uint(stream, &count, 1, parts->config.max_messages_per_packet))
+    if (!cw_channel_write_head(stream, parts, index, 0, 0))
         return false;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < parts->picked_count; i++) {
         struct cw_unreliable_slot *slot = &channel->queue[parts->picked[i]];
         if (!cw_channel_write_message(stream, parts, slot->message) ||
             (slot->message->block && !write_block(channel, stream, slot->message)))
@@ -128,7 +132,7 @@ static bool keep_block(struct cw_unreliable_channel *channel, struct cw_message 
 }
 
 static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream *stream,
-                         bool apply)
+                         struct cw_parsed_entry *parsed)
 {
     struct cw_channel_parts *parts = &channel->parts;
     uint32_t type = 0;
@@ -137,17 +141,10 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
     const bool has_block = cw_schema_type(parts->schema, type)->block;
     if (has_block && !parts->config.blocks)
         return false;
-    const bool has_room =
-        channel->received_written - channel->received_read < parts->config.receive_queue_size;
-    struct cw_message *message = NULL;
-    const bool from_pool =
-        apply && has_room && cw_message_create(&message, parts->pool, type) == CW_OK;
-    if (!(from_pool ? cw_message_serialize(stream, message)
-                    : cw_channel_skip_body(stream, parts, type))) {
-        cw_message_release(message);
+    struct cw_message *message;
+    if (!cw_channel_read_body(stream, parts, type, true, &message))
         return false;
-    }
-    bool keep = from_pool;
+    bool keep = message != NULL;
     if (has_block) {
         uint32_t size = 0;
         const uint8_t *bytes = NULL;
@@ -158,34 +155,50 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
         }
         keep = keep && keep_block(channel, message, bytes, size);
     }
-    if (!apply)
-        return true;
     if (keep) {
-        *received_slot(channel, channel->received_written++) = message;
-        parts->stats.received++;
+        cw_parsed_add(parsed, message);
     } else {
         cw_message_release(message);
-        parts->stats.dropped++;
+        parsed->dropped++;
     }
     return true;
 }
 
-enum cw_error cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream *stream,
-                                 bool is_fragment, bool apply)
+bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                        bool is_fragment, struct cw_parsed_entry *parsed)
 {
     bool any = false;
     uint32_t count = 0;
     if (is_fragment || !cw_stream_bool(stream, &any))
-        return CW_ERROR_MALFORMED;
+        return false;
     if (!any)
-        return CW_OK;
+        return true;
     if (!cw_stream_uint(stream, &count, 1, channel->parts.config.max_messages_per_packet))
-        return CW_ERROR_MALFORMED;
+        return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!read_message(channel, stream, apply))
-            return CW_ERROR_MALFORMED;
+        if (!read_message(channel, stream, parsed))
+            return false;
     }
-    return CW_OK;
+    return true;
+}
+
+void cw_unreliable_take(struct cw_unreliable_channel *channel, const struct cw_parsed_entry *parsed)
+{
+    struct cw_channel_stats *stats = &channel->parts.stats;
+    stats->dropped += parsed->dropped;
+    struct cw_message *message = parsed->first;
+    while (message) {
+        struct cw_message *next = message->next;
+        if (channel->received_written - channel->received_read <
+            channel->parts.config.receive_queue_size) {
+            *received_slot(channel, channel->received_written++) = message;
+            stats->received++;
+        } else {
+            cw_message_release(message);
+            stats->dropped++;
+        }
+        message = next;
+    }
 }
 
 struct cw_message *cw_unreliable_next(struct cw_unreliable_channel *channel)

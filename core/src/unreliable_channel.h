@@ -40,15 +40,18 @@ uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, u
 void cw_unreliable_begin(struct cw_unreliable_channel *channel);
 uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left);
 
-/* Writes the entry of what was picked, and lets go of it. */
-bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream);
+/* Writes the entry of what was picked, and lets go of it; index is the channel's. */
+bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                         uint32_t index);
 
 /* Drops what found no room in any packet of this round. */
 void cw_unreliable_end_round(struct cw_unreliable_channel *channel);
 
 /* As cw_reliable_read; what there is no room for is dropped, not refused. */
-enum cw_error cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream *stream,
-                                 bool is_fragment, bool apply);
+bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                        bool is_fragment, struct cw_parsed_entry *parsed);
+void cw_unreliable_take(struct cw_unreliable_channel *channel,
+                        const struct cw_parsed_entry *parsed);
 
 struct cw_message *cw_unreliable_next(struct cw_unreliable_channel *channel);
 

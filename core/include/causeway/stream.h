@@ -293,6 +293,8 @@ bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous
 /* Aligns, then count bytes as they are. The count is not on the wire. */
 CW_INLINE bool cw_stream_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
 {
+    if (stream->mode == CW_STREAM_MEASURE)
+        return cw_bit_measurer_bytes(&stream->measurer, count);
     struct cw_stream copy = *stream;
     const bool done = cw_stream_far_bytes(&copy, bytes, count);
     *stream = copy;
