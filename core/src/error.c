@@ -23,6 +23,8 @@ const char *cw_error_string(enum cw_error error)
         return "max_reassemblies must be from 1 to 64";
     case CW_ERROR_CONFIG_TIME:
         return "a time or a smoothing factor is not a number or out of its range";
+    case CW_ERROR_CONFIG_RATE:
+        return "good_rate must be from bad_rate to 1,000,000 packets per second, bad_rate above 0";
     case CW_ERROR_CONFIG_POOL:
         return "a message pool needs a schema and a capacity from 1 to 65536 messages";
     case CW_ERROR_SCHEMA_TYPES:

@@ -1,0 +1,139 @@
+#include "causeway/congestion.h"
+
+#define MAX_RATE  1e6
+#define MAX_TIME  1e6
+#define MAX_BURST 60
+#define ROUNDING  1e-6 /* of a packet: sums of ticks fall short of whole packets by less */
+
+struct cw_congestion_config cw_congestion_config_default(void)
+{
+    return (struct cw_congestion_config){
+        .rtt_threshold = 0.25,
+        .good_rate = 30,
+        .bad_rate = 10,
+        .penalty = 4,
+        .min_penalty = 1,
+        .max_penalty = 60,
+        .good_period = 10,
+        .burst = 0.1,
+    };
+}
+
+/* Written so that NaN is refused. */
+static enum cw_error check_config(const struct cw_congestion_config *config)
+{
+    if (!(config->rtt_threshold > 0 && config->rtt_threshold <= MAX_TIME) ||
+        !(config->min_penalty >= 0 && config->penalty >= config->min_penalty) ||
+        !(config->max_penalty >= config->penalty && config->max_penalty <= MAX_TIME) ||
+        !(config->good_period > 0 && config->good_period <= MAX_TIME) ||
+        !(config->burst >= 0 && config->burst <= MAX_BURST))
+        return CW_ERROR_CONFIG_TIME;
+    if (!(config->bad_rate > 0 && config->good_rate >= config->bad_rate &&
+          config->good_rate <= MAX_RATE))
+        return CW_ERROR_CONFIG_RATE;
+    return CW_OK;
+}
+
+enum cw_error cw_congestion_init(struct cw_congestion *congestion,
+                                 const struct cw_congestion_config *config, double now)
+{
+    const enum cw_error error = check_config(config);
+    if (error != CW_OK)
+        return error;
+    *congestion = (struct cw_congestion){
+        .mode = CW_CONGESTION_BAD,
+        .reason = CW_CONGESTION_NO_RTT,
+        .rate = config->bad_rate,
+        .penalty = config->penalty,
+        .config = *config,
+        .now = now,
+        .saved = 1,
+    };
+    return CW_OK;
+}
+
+static double most_saved(const struct cw_congestion *c)
+{
+    return 1 + c->rate * c->config.burst;
+}
+
+static void advance(struct cw_congestion *c, double now)
+{
+    if (!(now > c->now))
+        return;
+    c->saved += (now - c->now) * c->rate;
+    if (c->saved > most_saved(c))
+        c->saved = most_saved(c);
+    c->now = now;
+}
+
+static void halve_penalty(struct cw_congestion *c)
+{
+    while (c->penalty > c->config.min_penalty && c->now - c->halved >= c->config.good_period) {
+        c->halved += c->config.good_period;
+        c->penalty /= 2;
+        if (c->penalty < c->config.min_penalty)
+            c->penalty = c->config.min_penalty;
+    }
+}
+
+static void enter_bad(struct cw_congestion *c)
+{
+    if (c->now - c->good_since < c->config.good_period) {
+        c->penalty *= 2;
+        if (c->penalty > c->config.max_penalty)
+            c->penalty = c->config.max_penalty;
+    }
+    c->mode = CW_CONGESTION_BAD;
+    c->reason = CW_CONGESTION_HIGH_RTT;
+    c->rate = c->config.bad_rate;
+    c->conditions_good = false;
+    if (c->saved > most_saved(c))
+        c->saved = most_saved(c);
+}
+
+static void enter_good(struct cw_congestion *c)
+{
+    c->mode = CW_CONGESTION_GOOD;
+    c->reason = CW_CONGESTION_RECOVERED;
+    c->rate = c->config.good_rate;
+    c->good_since = c->halved = c->now;
+}
+
+void cw_congestion_update(struct cw_congestion *c, double rtt, double now)
+{
+    advance(c, now);
+    if (c->mode == CW_CONGESTION_GOOD) {
+        halve_penalty(c);
+        if (rtt > c->config.rtt_threshold)
+            enter_bad(c);
+        return;
+    }
+    if (!(rtt > 0))
+        return;
+    if (rtt > c->config.rtt_threshold) {
+        c->conditions_good = false;
+        c->reason = CW_CONGESTION_HIGH_RTT;
+        return;
+    }
+    if (!c->conditions_good) {
+        c->conditions_good = true;
+        c->good_since = c->now;
+        c->reason = CW_CONGESTION_PENALTY;
+    }
+    if (c->now - c->good_since >= c->penalty)
+        enter_good(c);
+}
+
+uint32_t cw_congestion_allowance(struct cw_congestion *c, double now)
+{
+    advance(c, now);
+    return c->saved > 0 ? (uint32_t)(c->saved + ROUNDING) : 0;
+}
+
+void cw_congestion_sent(struct cw_congestion *c, uint32_t packets)
+{
+    c->saved -= packets;
+    if (c->saved < -most_saved(c))
+        c->saved = -most_saved(c);
+}

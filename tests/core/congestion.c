@@ -1,0 +1,350 @@
+/* The two modes of congestion control, in virtual time. */
+#include "causeway/congestion.h"
+
+#include "unit.h"
+
+#include <stdlib.h>
+
+#define FINE 0.1
+#define HIGH 0.3
+#define TICK (1.0 / 64) /* sums of it are exact */
+
+static struct cw_congestion made(void)
+{
+    struct cw_congestion c;
+    const struct cw_congestion_config config = cw_congestion_config_default();
+    assert_int_equal(cw_congestion_init(&c, &config, 0), CW_OK);
+    return c;
+}
+
+/* Ticks for seconds with the same RTT. */
+static void run(struct cw_congestion *c, double rtt, double seconds)
+{
+    const double end = c->now + seconds;
+    while (c->now < end)
+        cw_congestion_update(c, rtt, c->now + TICK);
+}
+
+/* In good mode for the first time, with a penalty time of 4 s. */
+static struct cw_congestion made_good(void)
+{
+    struct cw_congestion c = made();
+    run(&c, FINE, 4 + TICK);
+    assert_int_equal(c.mode, CW_CONGESTION_GOOD);
+    return c;
+}
+
+static void assert_is(const struct cw_congestion *c, enum cw_congestion_mode mode,
+                      enum cw_congestion_reason reason, double penalty)
+{
+    assert_int_equal(c->mode, mode);
+    assert_int_equal(c->reason, reason);
+    assert_true(c->rate == (mode == CW_CONGESTION_GOOD ? 30 : 10));
+    if (c->penalty != penalty)
+        fail_msg("the penalty time is %g, not %g", c->penalty, penalty);
+}
+
+static void test_defaults_are_those_of_the_header(void **state)
+{
+    (void)state;
+    const struct cw_congestion_config config = cw_congestion_config_default();
+    assert_true(config.rtt_threshold == 0.25);
+    assert_true(config.good_rate == 30);
+    assert_true(config.bad_rate == 10);
+    assert_true(config.penalty == 4);
+    assert_true(config.min_penalty == 1);
+    assert_true(config.max_penalty == 60);
+    assert_true(config.good_period == 10);
+    assert_true(config.burst == 0.1);
+}
+
+static void refuse(const struct cw_congestion_config *config, enum cw_error error)
+{
+    struct cw_congestion c = {.penalty = 77};
+    assert_int_equal(cw_congestion_init(&c, config, 0), error);
+    assert_true(c.penalty == 77);
+}
+
+static void test_a_config_that_cannot_work_is_refused(void **state)
+{
+    (void)state;
+    struct cw_congestion_config config;
+    const double nan = strtod("nan", NULL), infinity = strtod("inf", NULL);
+    const double no_time[] = {-1, nan, infinity};
+#define REFUSED(field, value, error)                                                               \
+    do {                                                                                           \
+        config = cw_congestion_config_default();                                                   \
+        config.field = (value);                                                                    \
+        refuse(&config, error);                                                                    \
+    } while (0)
+    for (size_t i = 0; i < 3; i++) {
+        REFUSED(rtt_threshold, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(penalty, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(min_penalty, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(max_penalty, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(good_period, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(burst, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(good_rate, no_time[i], CW_ERROR_CONFIG_RATE);
+        REFUSED(bad_rate, no_time[i], CW_ERROR_CONFIG_RATE);
+    }
+    REFUSED(rtt_threshold, 0, CW_ERROR_CONFIG_TIME);
+    REFUSED(good_period, 0, CW_ERROR_CONFIG_TIME);
+    REFUSED(penalty, 0.9, CW_ERROR_CONFIG_TIME);
+    REFUSED(penalty, 61, CW_ERROR_CONFIG_TIME);
+    REFUSED(min_penalty, 5, CW_ERROR_CONFIG_TIME);
+    REFUSED(max_penalty, 3, CW_ERROR_CONFIG_TIME);
+    REFUSED(burst, 61, CW_ERROR_CONFIG_TIME);
+    REFUSED(bad_rate, 0, CW_ERROR_CONFIG_RATE);
+    REFUSED(bad_rate, 31, CW_ERROR_CONFIG_RATE);
+    REFUSED(good_rate, 9, CW_ERROR_CONFIG_RATE);
+    REFUSED(good_rate, 1000001, CW_ERROR_CONFIG_RATE);
+}
+
+static void test_it_begins_in_bad_mode(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made();
+    assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_NO_RTT, 4);
+    run(&c, 0, 1000); /* no RTT is no good RTT */
+    assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_NO_RTT, 4);
+    run(&c, strtod("nan", NULL), 10);
+    assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_NO_RTT, 4);
+}
+
+static void test_good_mode_comes_after_the_penalty_time(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made();
+    cw_congestion_update(&c, FINE, TICK); /* fine from now on */
+    run(&c, FINE, 4 - TICK);
+    assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_PENALTY, 4);
+    run(&c, FINE, TICK);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 4);
+}
+
+static void test_the_penalty_time_starts_again_with_every_high_rtt(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made();
+    for (int i = 0; i < 50; i++) {
+        run(&c, FINE, 3.9);
+        assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_PENALTY, 4);
+        run(&c, HIGH, TICK);
+        assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 4);
+    }
+    run(&c, FINE, 4 + TICK);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 4);
+}
+
+static void test_the_threshold_itself_is_good(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made();
+    run(&c, 0.25, 5);
+    assert_int_equal(c.mode, CW_CONGESTION_GOOD);
+    cw_congestion_update(&c, 0.2500001, c.now + TICK);
+    assert_int_equal(c.mode, CW_CONGESTION_BAD);
+}
+
+static void test_bad_mode_comes_at_once(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made_good();
+    cw_congestion_update(&c, HIGH, c.now + TICK);
+    assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 8);
+    c = made_good();
+    cw_congestion_update(&c, strtod("inf", NULL), c.now + TICK);
+    assert_int_equal(c.mode, CW_CONGESTION_BAD);
+}
+
+static void test_the_penalty_time_doubles_up_to_60_seconds(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made();
+    double penalty = 4;
+    for (int i = 0; i < 10; i++) {
+        run(&c, FINE, penalty);
+        assert_int_equal(c.mode, CW_CONGESTION_BAD);
+        run(&c, FINE, TICK);
+        assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, penalty);
+        run(&c, FINE, 9.5);
+        run(&c, HIGH, TICK);
+        penalty = penalty * 2 < 60 ? penalty * 2 : 60;
+        assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, penalty);
+    }
+    assert_true(c.penalty == 60);
+}
+
+static void test_good_mode_of_ten_seconds_is_not_punished(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made_good();
+    const double begin = c.now;
+    cw_congestion_update(&c, HIGH, begin + 10 - TICK);
+    assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 8);
+    c = made_good();
+    cw_congestion_update(&c, HIGH, begin + 10);
+    assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 2);
+}
+
+static void test_the_penalty_time_halves_every_ten_seconds_down_to_1(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made_good();
+    run(&c, FINE, 10 - TICK);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 4);
+    run(&c, FINE, TICK);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 2);
+    run(&c, FINE, 10 - TICK);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 2);
+    run(&c, FINE, TICK);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 1);
+    run(&c, FINE, 100);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 1);
+    run(&c, HIGH, TICK);
+    assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 1);
+    run(&c, FINE, 1 + TICK);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 1);
+    run(&c, HIGH, TICK);
+    assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 2);
+}
+
+static void test_rare_updates_count_the_same_time(void **state)
+{
+    (void)state;
+    struct cw_congestion_config config = cw_congestion_config_default();
+    struct cw_congestion c;
+    config.penalty = 48;
+    assert_int_equal(cw_congestion_init(&c, &config, 0), CW_OK);
+    cw_congestion_update(&c, FINE, 1);
+    cw_congestion_update(&c, FINE, 100);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 48);
+    cw_congestion_update(&c, FINE, 135);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 6);
+    cw_congestion_update(&c, FINE, 140);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 3);
+    cw_congestion_update(&c, FINE, 1e9);
+    assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 1);
+}
+
+static void test_good_mode_outlasts_an_rtt_that_is_not_known(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made_good();
+    run(&c, 0, 5);
+    assert_int_equal(c.mode, CW_CONGESTION_GOOD);
+}
+
+static void test_time_does_not_run_backwards(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made_good();
+    const struct cw_congestion before = c;
+    cw_congestion_update(&c, FINE, 1);
+    assert_true(c.now == before.now);
+    assert_true(cw_congestion_allowance(&c, 2) == cw_congestion_allowance(&c, c.now));
+    cw_congestion_update(&c, HIGH, 1);
+    assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 8);
+}
+
+/* Packets sent in ten seconds by one who asks tick times a second and sends all that is allowed. */
+static unsigned sent_in_ten_seconds(struct cw_congestion *c, double rtt, unsigned ticks)
+{
+    unsigned sent = 0;
+    const double begin = c->now;
+    for (unsigned i = 1; i <= 10 * ticks; i++) {
+        const double now = begin + i / (double)ticks;
+        cw_congestion_update(c, rtt, now);
+        const uint32_t packets = cw_congestion_allowance(c, now);
+        cw_congestion_sent(c, packets);
+        sent += packets;
+    }
+    return sent;
+}
+
+static void test_the_allowance_adds_up_to_the_rate(void **state)
+{
+    (void)state;
+    const unsigned ticks[] = {20, 30, 50, 60, 64, 100, 144, 1000};
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+        struct cw_congestion c = made_good();
+        cw_congestion_sent(&c, cw_congestion_allowance(&c, c.now));
+        assert_in_range(sent_in_ten_seconds(&c, FINE, ticks[i]), 299, 300);
+        cw_congestion_update(&c, HIGH, c.now);
+        assert_in_range(sent_in_ten_seconds(&c, HIGH, ticks[i]), 99, 101);
+    }
+}
+
+static void test_ticks_that_divide_evenly_send_evenly(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made_good();
+    cw_congestion_sent(&c, cw_congestion_allowance(&c, c.now));
+    const double begin = c.now;
+    for (int i = 1; i <= 6000; i++) {
+        const uint32_t packets = cw_congestion_allowance(&c, begin + i / 60.0);
+        assert_int_equal(packets, i % 2 == 0);
+        cw_congestion_sent(&c, packets);
+    }
+}
+
+static void test_the_first_packet_goes_at_once(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made();
+    assert_int_equal(cw_congestion_allowance(&c, 0), 1);
+    cw_congestion_sent(&c, 1);
+    assert_int_equal(cw_congestion_allowance(&c, 0), 0);
+    assert_int_equal(cw_congestion_allowance(&c, 0.09), 0);
+    assert_int_equal(cw_congestion_allowance(&c, 0.1), 1);
+}
+
+static void test_what_is_saved_up_is_bounded(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made_good();
+    assert_int_equal(cw_congestion_allowance(&c, c.now + 1000), 1 + 3);
+    assert_int_equal(cw_congestion_allowance(&c, c.now), 1 + 3);
+    cw_congestion_update(&c, HIGH, c.now); /* what good mode saved is too much for bad mode */
+    assert_int_equal(cw_congestion_allowance(&c, c.now), 1 + 1);
+}
+
+static void test_what_was_sent_too_much_is_made_up_for_within_a_burst(void **state)
+{
+    (void)state;
+    struct cw_congestion c = made();
+    cw_congestion_sent(&c, 3);
+    assert_int_equal(cw_congestion_allowance(&c, 0), 0);
+    c = made();
+    cw_congestion_sent(&c, 2);
+    assert_int_equal(cw_congestion_allowance(&c, 0.15), 0);
+    assert_int_equal(cw_congestion_allowance(&c, 0.2), 1);
+    cw_congestion_sent(&c, UINT32_MAX);
+    assert_int_equal(cw_congestion_allowance(&c, 0.45), 0);
+    assert_int_equal(cw_congestion_allowance(&c, 0.5), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults_are_those_of_the_header),
+        cmocka_unit_test(test_a_config_that_cannot_work_is_refused),
+        cmocka_unit_test(test_it_begins_in_bad_mode),
+        cmocka_unit_test(test_good_mode_comes_after_the_penalty_time),
+        cmocka_unit_test(test_the_penalty_time_starts_again_with_every_high_rtt),
+        cmocka_unit_test(test_the_threshold_itself_is_good),
+        cmocka_unit_test(test_bad_mode_comes_at_once),
+        cmocka_unit_test(test_the_penalty_time_doubles_up_to_60_seconds),
+        cmocka_unit_test(test_good_mode_of_ten_seconds_is_not_punished),
+        cmocka_unit_test(test_the_penalty_time_halves_every_ten_seconds_down_to_1),
+        cmocka_unit_test(test_rare_updates_count_the_same_time),
+        cmocka_unit_test(test_good_mode_outlasts_an_rtt_that_is_not_known),
+        cmocka_unit_test(test_time_does_not_run_backwards),
+        cmocka_unit_test(test_the_allowance_adds_up_to_the_rate),
+        cmocka_unit_test(test_ticks_that_divide_evenly_send_evenly),
+        cmocka_unit_test(test_the_first_packet_goes_at_once),
+        cmocka_unit_test(test_what_is_saved_up_is_bounded),
+        cmocka_unit_test(test_what_was_sent_too_much_is_made_up_for_within_a_burst),
+    };
+    return cmocka_run_group_tests_name("congestion", tests, NULL, NULL);
+}
