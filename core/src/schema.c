@@ -406,8 +406,6 @@ CW_SERIALIZE(serialize_table, struct body, stream, body)
             if (!reading)
                 memcpy(&number, value, sizeof number);
             number -= (uint32_t)step->min;
-            if (!reading && number > (uint32_t)step->range)
-                return cw_stream_fail(stream);
             if (!cw_stream_bits(stream, &number, step->bits))
                 return false;
             if (number > (uint32_t)step->range)

@@ -326,6 +326,59 @@ static void test_a_sequence_number_a_lap_ahead_is_refused(void **state)
     assert_int_equal(sequence, 9);
 }
 
+static void test_only_utf8_without_a_nul_is_text(void **state)
+{
+    (void)state;
+    static const char *const valid[] = {
+        "",
+        "abc",
+        "\xc2\x80",
+        "\xdf\xbf",
+        "\xe0\xa0\x80",
+        "\xed\x9f\xbf",
+        "\xee\x80\x80",
+        "\xef\xbf\xbf",
+        "\xf0\x90\x80\x80",
+        "\xf4\x8f\xbf\xbf",
+    };
+    static const char *const invalid[] = {
+        "\x80",
+        "a\xff",
+        "\xc0\x80",
+        "\xc1\xbf",
+        "\xc3",
+        "\xc3(",
+        "\xe0\x9f\xbf",
+        "\xed\xa0\x80",
+        "\xe2\x82",
+        "\xe2\x82(",
+        "\xf0\x8f\xbf\xbf",
+        "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80",
+        "\xf0\x90\x80",
+    };
+    for (size_t i = 0; i < sizeof valid / sizeof valid[0]; i++)
+        assert_true(cw_text_valid(valid[i], strlen(valid[i])));
+    for (size_t i = 0; i < sizeof invalid / sizeof invalid[0]; i++)
+        assert_false(cw_text_valid(invalid[i], strlen(invalid[i])));
+    assert_false(cw_text_valid("a\0b", 3));
+    assert_false(cw_text_valid("", 1));
+}
+
+static void test_a_relative_number_must_grow(void **state)
+{
+    (void)state;
+    for (uint32_t absolute = 999; absolute <= 1001; absolute++) {
+        uint8_t out[8];
+        uint32_t tiers = 0, number = absolute, current = 0;
+        struct cw_stream stream = cw_stream_writer(out, sizeof out);
+        assert_true(cw_stream_bits(&stream, &tiers, 6));
+        assert_true(cw_stream_bits(&stream, &number, 32));
+        stream = cw_stream_reader(out, cw_stream_flush(&stream));
+        assert_int_equal(cw_stream_relative(&stream, 1000, &current), absolute > 1000);
+    }
+}
+
 struct mixed {
     bool has_target;
     uint32_t target;
@@ -412,6 +465,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_a_number_with_one_value_takes_no_bits_but_remembers_a_failure),
         cmocka_unit_test(test_a_compressed_float_takes_any_value),
         cmocka_unit_test(test_a_sequence_number_a_lap_ahead_is_refused),
+        cmocka_unit_test(test_only_utf8_without_a_nul_is_text),
+        cmocka_unit_test(test_a_relative_number_must_grow),
         cmocka_unit_test(test_one_function_serves_every_mode),
         cmocka_unit_test(test_golden),
     };
