@@ -17,6 +17,7 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
         .endpoint = cw_endpoint_config_default(),
         .max_messages = 256,
         .max_packets_per_update = 4,
+        .congestion = cw_congestion_config_default(),
     };
     config.endpoint.max_packet_size = PACKET_SIZE;
     config.endpoint.fragment_above = PACKET_SIZE;
@@ -51,7 +52,8 @@ static enum cw_error check_config(const struct cw_connection_config *config)
         if (error != CW_OK)
             return error;
     }
-    return CW_OK;
+    struct cw_congestion congestion;
+    return cw_congestion_init(&congestion, &config->congestion, 0);
 }
 
 /* Takes size bytes of zeros; NULL while measuring. */
@@ -236,6 +238,7 @@ void cw_connection_reset(struct cw_connection *c)
     c->packets_this_round = 0;
     c->round_open = false;
     c->next_channel = 0;
+    (void)cw_congestion_init(&c->congestion, &c->config.congestion, 0);
     c->packets_refused = 0;
     c->packets_invalid = 0;
 }
@@ -340,6 +343,16 @@ struct cw_message *cw_connection_next(struct cw_connection *c, uint32_t *index)
 size_t cw_connection_max_datagram_size(const struct cw_connection *c)
 {
     return cw_endpoint_max_datagram_size(c->endpoint);
+}
+
+uint32_t cw_connection_send_allowance(struct cw_connection *c, double now)
+{
+    return cw_congestion_allowance(&c->congestion, now);
+}
+
+const struct cw_congestion *cw_connection_congestion(const struct cw_connection *c)
+{
+    return &c->congestion;
 }
 
 void cw_connection_stats(const struct cw_connection *c, struct cw_connection_stats *stats)

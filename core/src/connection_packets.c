@@ -170,6 +170,7 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     assert(error == CW_OK);
     (void)error;
     c->packets_this_round++;
+    cw_congestion_sent(&c->congestion, 1);
     return cw_endpoint_transmit(c->endpoint, out, capacity, now);
 }
 
@@ -293,6 +294,7 @@ void cw_connection_update(struct cw_connection *c, double now)
     }
     c->updated = now;
     c->timing.slack = c->interval / 2 < MAX_SLACK ? c->interval / 2 : MAX_SLACK;
+    cw_congestion_update(&c->congestion, stats.rtt, now);
     c->packets_this_round = 0;
     c->round_open = true;
 }

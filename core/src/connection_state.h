@@ -59,6 +59,7 @@ struct cw_connection {
     bool more;             /* something is due that did not fit into the packet before */
     uint32_t next_channel; /* that next looks at first */
 
+    struct cw_congestion congestion;
     uint64_t packets_refused;
     uint64_t packets_invalid;
 };

@@ -4,6 +4,7 @@
 #define CAUSEWAY_CONNECTION_H
 
 #include "causeway/channel.h"
+#include "causeway/congestion.h"
 #include "causeway/endpoint.h"
 #include "causeway/message.h"
 
@@ -30,6 +31,7 @@ struct cw_connection_config {
     uint32_t max_messages; /* in the pool: sent and not acked, or received and not released; 1 to
                               65536; default 256 */
     uint32_t max_packets_per_update; /* 1 to 64; default 4 */
+    struct cw_congestion_config congestion;
 };
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema);
@@ -91,6 +93,13 @@ size_t cw_connection_transmit(struct cw_connection *connection, uint8_t *out, si
                               double now);
 
 size_t cw_connection_max_datagram_size(const struct cw_connection *connection);
+
+/* How many packets congestion avoidance allows now. It is an offer: who heeds it calls update once
+   per tick and transmit no more than so many times, and who sends at a fixed rate does not ask. */
+uint32_t cw_connection_send_allowance(struct cw_connection *connection, double now);
+
+/* The mode, the allowed rate and the reason; valid as long as the connection. */
+const struct cw_congestion *cw_connection_congestion(const struct cw_connection *connection);
 
 struct cw_connection_stats {
     struct cw_endpoint_stats endpoint;
