@@ -1,6 +1,7 @@
 #include "causeway/client.h"
 
 #include "memory.h"
+#include "payload.h"
 
 #include <string.h>
 
@@ -11,6 +12,7 @@
 struct cw_client {
     struct cw_client_config config;
     size_t memory;
+    struct cw_connection *connection; /* NULL: payloads are the application's own */
 
     enum cw_client_state state;
     bool connected_waits; /* events */
@@ -58,12 +60,7 @@ static enum cw_error check(const struct cw_client_config *config)
         return CW_ERROR_CONFIG_TIME;
     if (config->disconnect_packets < 1 || config->disconnect_packets > 100)
         return CW_ERROR_CONFIG_DISCONNECT_PACKETS;
-    return CW_OK;
-}
-
-static struct cw_client *layout(struct cw_arena *arena)
-{
-    return cw_arena_take(arena, sizeof(struct cw_client));
+    return config->connection ? cw_payload_check(config->connection) : CW_OK;
 }
 
 size_t cw_client_memory(const struct cw_client_config *config)
@@ -71,13 +68,15 @@ size_t cw_client_memory(const struct cw_client_config *config)
     if (check(config) != CW_OK)
         return 0;
     struct cw_arena arena = {0};
-    layout(&arena);
+    cw_arena_take(&arena, sizeof(struct cw_client));
+    if (config->connection)
+        cw_arena_take(&arena, cw_connection_memory(config->connection));
     return arena.used;
 }
 
 enum cw_error cw_client_create(struct cw_client **client, const struct cw_client_config *config)
 {
-    const enum cw_error error = check(config);
+    enum cw_error error = check(config);
     if (error)
         return error;
     if (!cw_crypto_init())
@@ -87,9 +86,21 @@ enum cw_error cw_client_create(struct cw_client **client, const struct cw_client
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
     memset(arena.base, 0, arena.size);
-    struct cw_client *made = layout(&arena);
+    struct cw_client *made = cw_arena_take(&arena, sizeof(*made));
     made->config = *config;
+    made->config.connection = NULL;
     made->memory = arena.size;
+    if (config->connection) {
+        if (config->fingerprint == 0)
+            made->config.fingerprint = cw_connection_fingerprint(config->connection);
+        struct cw_connection_config connection = *config->connection;
+        connection.allocator = cw_arena_allocator(&arena);
+        error = cw_connection_create(&made->connection, &connection);
+    }
+    if (error) {
+        cw_release(&config->allocator, arena.base, arena.size);
+        return error;
+    }
     *client = made;
     return CW_OK;
 }
@@ -100,6 +111,7 @@ void cw_client_destroy(struct cw_client *client)
         return;
     const struct cw_allocator allocator = client->config.allocator;
     const size_t memory = client->memory;
+    cw_connection_destroy(client->connection);
     cw_crypto_wipe(client, memory);
     cw_release(&allocator, client, memory);
 }
@@ -160,6 +172,8 @@ enum cw_error cw_client_connect(struct cw_client *client, const void *token, siz
     client->address = 0;
     client->sequence = 0;
     client->token = read;
+    if (client->connection)
+        cw_connection_reset(client->connection);
     if (error) {
         memset(&client->token, 0, sizeof(client->token));
         client->state = failed;
@@ -210,6 +224,8 @@ static enum cw_error take(struct cw_client *client, const struct cw_secure_packe
         if (!connected)
             break;
         client->last_received = now;
+        if (client->connection)
+            return cw_connection_receive(client->connection, client->body, packet->size, now);
         client->payload_size = packet->size;
         client->payload_waits = true;
         return CW_OK;
@@ -260,7 +276,18 @@ static size_t write_packet(struct cw_client *client, enum cw_secure_type type, c
                            client->token.protocol_id, client->token.client_to_server_key);
 }
 
-static size_t write_next(struct cw_client *client, void *out, size_t capacity)
+/* The connection's next datagram, written where its packet has its body. */
+static size_t write_datagram(struct cw_client *client, uint8_t *out, size_t capacity, double now)
+{
+    uint8_t *body = out + cw_secure_body_offset(client->sequence);
+    const size_t size = cw_connection_transmit(client->connection, body, CW_PAYLOAD_MAX, now);
+    if (size == 0)
+        return 0;
+    client->send_due = false;
+    return write_packet(client, CW_SECURE_PAYLOAD, body, size, out, capacity);
+}
+
+static size_t write_next(struct cw_client *client, void *out, size_t capacity, double now)
 {
     if (client->disconnects_left > 0) {
         client->disconnects_left--;
@@ -271,6 +298,11 @@ static size_t write_next(struct cw_client *client, void *out, size_t capacity)
         client->outgoing_size = 0;
         client->send_due = false;
         return write_packet(client, CW_SECURE_PAYLOAD, client->outgoing, size, out, capacity);
+    }
+    if (client->state == CW_CLIENT_CONNECTED && client->connection) {
+        const size_t size = write_datagram(client, out, capacity, now);
+        if (size > 0)
+            return size;
     }
     if (!client->send_due)
         return 0;
@@ -296,7 +328,7 @@ size_t cw_client_transmit(struct cw_client *client, struct cw_address *to, void 
 {
     if (capacity < CW_SECURE_MAX)
         return 0;
-    const size_t size = write_next(client, out, capacity);
+    const size_t size = write_next(client, out, capacity, now);
     if (size == 0)
         return 0;
     if (to)
@@ -338,6 +370,8 @@ void cw_client_update(struct cw_client *client, double now)
         connected ? client->config.keep_alive_seconds : client->config.resend_seconds;
     if (client->state > CW_CLIENT_DISCONNECTED && now - client->last_sent >= interval)
         client->send_due = true;
+    if (client->state == CW_CLIENT_CONNECTED && client->connection)
+        cw_connection_update(client->connection, now);
 }
 
 bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
@@ -347,6 +381,9 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
         client->connected_waits = false;
         event->type = CW_CLIENT_EVENT_CONNECTED;
         event->state = CW_CLIENT_CONNECTED;
+    } else if (client->connection &&
+               (event->message = cw_connection_next(client->connection, &event->channel))) {
+        event->type = CW_CLIENT_EVENT_MESSAGE;
     } else if (client->payload_waits) {
         client->payload_waits = false;
         event->type = CW_CLIENT_EVENT_PAYLOAD;
@@ -367,7 +404,7 @@ enum cw_error cw_client_send(struct cw_client *client, const void *payload, size
         return CW_ERROR_NOT_CONNECTED;
     if (size > CW_PAYLOAD_MAX)
         return CW_ERROR_PACKET_TOO_LARGE;
-    if (size == 0)
+    if (size == 0 || client->connection)
         return CW_ERROR_INVALID_ARGUMENT;
     if (client->outgoing_size > 0)
         return CW_ERROR_TRANSMIT_PENDING;
@@ -383,6 +420,11 @@ void cw_client_disconnect(struct cw_client *client)
         client->disconnects_left = client->config.disconnect_packets;
     if (client->state > CW_CLIENT_DISCONNECTED)
         finish(client, CW_CLIENT_DISCONNECTED);
+}
+
+struct cw_connection *cw_client_connection(struct cw_client *client)
+{
+    return client->connection;
 }
 
 enum cw_client_state cw_client_state(const struct cw_client *client)

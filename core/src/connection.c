@@ -34,7 +34,7 @@ static uint32_t packet_size_of(const struct cw_connection_config *config)
                                                                 : endpoint->fragment_above;
 }
 
-static enum cw_error check_config(const struct cw_connection_config *config)
+enum cw_error cw_connection_config_check(const struct cw_connection_config *config)
 {
     if (!config->schema)
         return CW_ERROR_INVALID_ARGUMENT;
@@ -180,7 +180,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
 size_t cw_connection_memory(const struct cw_connection_config *config)
 {
     struct cw_arena arena = {0};
-    if (check_config(config) != CW_OK)
+    if (cw_connection_config_check(config) != CW_OK)
         return 0;
     (void)lay_out(&arena, config, NULL);
     return arena.used;
@@ -189,7 +189,7 @@ size_t cw_connection_memory(const struct cw_connection_config *config)
 enum cw_error cw_connection_create(struct cw_connection **connection,
                                    const struct cw_connection_config *config)
 {
-    enum cw_error error = check_config(config);
+    enum cw_error error = cw_connection_config_check(config);
     if (error != CW_OK)
         return error;
     struct cw_arena arena = {.size = cw_connection_memory(config)};

@@ -89,7 +89,7 @@ enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
     return CW_OK;
 }
 
-static size_t max_datagram_size(const struct cw_endpoint_config *config)
+size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *config)
 {
     if (config->max_packet_size <= config->fragment_above)
         return CW_PACKET_HEADER_MAX_SIZE + (size_t)config->max_packet_size;
@@ -120,7 +120,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
 
     memset(e, 0, sizeof *e);
     e->config = *config;
-    e->max_datagram_size = max_datagram_size(config);
+    e->max_datagram_size = cw_endpoint_config_max_datagram_size(config);
     e->sent.events = events;
     e->sent.events_mask = CW_SENT_EVENTS_PER_PACKET * config->sent_window - 1;
     e->outgoing = outgoing;

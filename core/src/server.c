@@ -36,18 +36,24 @@ static enum cw_error complete(struct cw_server_config *config)
         config->max_pending = 2 * config->max_clients;
     if (config->token_history == 0)
         config->token_history = config->max_clients < 64 ? 1024 : 16 * config->max_clients;
-    return CW_OK;
+    if (!config->connection)
+        return CW_OK;
+    const enum cw_error error = cw_payload_check(config->connection);
+    if (!error && config->fingerprint == 0)
+        config->fingerprint = cw_connection_fingerprint(config->connection);
+    return error;
 }
 
 /* The server's parts; config is complete. */
-static void layout(struct cw_server *server, struct cw_arena *arena)
+static enum cw_error layout(struct cw_server *server, struct cw_arena *arena,
+                            const struct cw_connection_config *connection)
 {
     server->addresses =
         cw_arena_take(arena, server->config.address_count * sizeof(*server->addresses));
     server->event_capacity = 2 * server->config.max_clients + 1;
     server->events = cw_arena_take(arena, server->event_capacity * sizeof(*server->events));
-    cw_slots_layout(server, arena);
     cw_handshake_layout(server, arena);
+    return cw_slots_layout(server, arena, connection);
 }
 
 static size_t measure(const struct cw_server_config *config)
@@ -55,7 +61,7 @@ static size_t measure(const struct cw_server_config *config)
     struct cw_server server = {.config = *config};
     struct cw_arena arena = {0};
     cw_arena_take(&arena, sizeof(server));
-    layout(&server, &arena);
+    (void)layout(&server, &arena, config->connection);
     return arena.used;
 }
 
@@ -68,7 +74,7 @@ size_t cw_server_memory(const struct cw_server_config *config)
 enum cw_error cw_server_create(struct cw_server **server, const struct cw_server_config *config)
 {
     struct cw_server_config completed = *config;
-    const enum cw_error error = complete(&completed);
+    enum cw_error error = complete(&completed);
     if (error)
         return error;
     if (!cw_crypto_init())
@@ -81,7 +87,12 @@ enum cw_error cw_server_create(struct cw_server **server, const struct cw_server
     struct cw_server *made = cw_arena_take(&arena, sizeof(*made));
     made->config = completed;
     made->memory = arena.size;
-    layout(made, &arena);
+    error = layout(made, &arena, config->connection);
+    if (error) {
+        cw_release(&config->allocator, arena.base, arena.size);
+        return error;
+    }
+    made->config.connection = NULL;
     memcpy(made->addresses, config->addresses, config->address_count * sizeof(*made->addresses));
     made->config.addresses = made->addresses;
     cw_random_fill(&config->random, made->challenge_key, CW_KEY_BYTES);
@@ -97,6 +108,7 @@ void cw_server_destroy(struct cw_server *server)
         return;
     const struct cw_allocator allocator = server->config.allocator;
     const size_t memory = server->memory;
+    cw_slots_destroy(server);
     cw_crypto_wipe(server, memory);
     cw_release(&allocator, server, memory);
 }
@@ -175,11 +187,36 @@ void cw_server_update(struct cw_server *server, double now)
     cw_slots_update(server, now);
 }
 
+/* The next message of one client. */
+static bool next_message(struct cw_server *server, uint32_t client, struct cw_server_event *event)
+{
+    if (!server->connections)
+        return false;
+    *event = (struct cw_server_event){.type = CW_SERVER_EVENT_MESSAGE, .client = client};
+    event->message = cw_connection_next(server->connections[client], &event->channel);
+    return event->message != NULL;
+}
+
+static bool next_of_all(struct cw_server *server, struct cw_server_event *event)
+{
+    uint32_t client;
+    while ((client = cw_bit_next(server->readable, 0, server->config.max_clients)) !=
+           CW_INDEX_NONE) {
+        if (next_message(server, client, event))
+            return true;
+        cw_bit_clear(server->readable, client);
+    }
+    return false;
+}
+
 bool cw_server_next(struct cw_server *server, struct cw_server_event *event)
 {
     if (server->event_count == 0)
-        return false;
-    *event = server->events[server->event_first];
+        return next_of_all(server, event);
+    const struct cw_server_event *first = &server->events[server->event_first];
+    if (first->type == CW_SERVER_EVENT_DISCONNECTED && next_message(server, first->client, event))
+        return true;
+    *event = *first;
     server->event_first = (server->event_first + 1) % server->event_capacity;
     server->event_count--;
     if (event->type == CW_SERVER_EVENT_PAYLOAD) {
@@ -199,6 +236,14 @@ static struct cw_slot *connected(struct cw_server *server, uint32_t client)
     return &server->slots[client];
 }
 
+struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client)
+{
+    if (!server->connections || client >= server->config.max_clients ||
+        server->slots[client].state == CW_SLOT_FREE)
+        return NULL;
+    return server->connections[client];
+}
+
 enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const void *payload,
                              size_t size)
 {
@@ -206,7 +251,7 @@ enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const vo
         return CW_ERROR_NOT_CONNECTED;
     if (size > CW_PAYLOAD_MAX)
         return CW_ERROR_PACKET_TOO_LARGE;
-    if (size == 0)
+    if (size == 0 || server->connections)
         return CW_ERROR_INVALID_ARGUMENT;
     if (server->outgoing_size > 0)
         return CW_ERROR_TRANSMIT_PENDING;

@@ -2,12 +2,32 @@
 
 #include <string.h>
 
-void cw_slots_layout(struct cw_server *server, struct cw_arena *arena)
+enum cw_error cw_slots_layout(struct cw_server *server, struct cw_arena *arena,
+                              const struct cw_connection_config *connection)
 {
     const uint32_t count = server->config.max_clients;
     server->slots = cw_arena_take(arena, count * sizeof(*server->slots));
     cw_index_layout(&server->slots_by_address, arena, count);
     cw_index_layout(&server->slots_by_id, arena, count);
+    if (!connection)
+        return CW_OK;
+    server->connections = cw_arena_take(arena, count * sizeof(*server->connections));
+    struct cw_connection_config config = *connection;
+    config.allocator = cw_arena_allocator(arena);
+    enum cw_error error = CW_OK;
+    for (uint32_t i = 0; i < count && !error; i++) {
+        if (arena->base)
+            error = cw_connection_create(&server->connections[i], &config);
+        else
+            cw_arena_take(arena, cw_connection_memory(&config));
+    }
+    return error;
+}
+
+void cw_slots_destroy(struct cw_server *server)
+{
+    for (uint32_t i = 0; server->connections && i < server->config.max_clients; i++)
+        cw_connection_destroy(server->connections[i]);
 }
 
 static uint32_t number_of(const struct cw_server *server, const struct cw_slot *slot)
@@ -102,7 +122,26 @@ void cw_slots_release(struct cw_server *server, struct cw_slot *slot)
     const uint32_t number = number_of(server, slot);
     cw_bit_clear(server->used, number);
     cw_bit_clear(server->due, number);
+    cw_bit_clear(server->readable, number);
+    if (server->connections)
+        cw_connection_reset(server->connections[number]);
     cw_crypto_wipe(slot, sizeof(*slot));
+}
+
+static enum cw_error take_payload(struct cw_server *server, struct cw_slot *slot, size_t size,
+                                  double now)
+{
+    const uint32_t number = number_of(server, slot);
+    if (server->connections) {
+        cw_bit_set(server->readable, number);
+        return cw_connection_receive(server->connections[number], server->body, size, now);
+    }
+    server->payload_waits = true;
+    cw_server_put_event(server, &(struct cw_server_event){.type = CW_SERVER_EVENT_PAYLOAD,
+                                                          .client = number,
+                                                          .payload = server->body,
+                                                          .size = size});
+    return CW_OK;
 }
 
 enum cw_error cw_slots_receive(struct cw_server *server, struct cw_slot *slot, const void *data,
@@ -119,14 +158,8 @@ enum cw_error cw_slots_receive(struct cw_server *server, struct cw_slot *slot, c
     case CW_SECURE_PAYLOAD:
         slot->confirmed = true;
         slot->last_received = now;
-        if (packet.type == CW_SECURE_PAYLOAD) {
-            server->payload_waits = true;
-            cw_server_put_event(server, &(struct cw_server_event){.type = CW_SERVER_EVENT_PAYLOAD,
-                                                                  .client = number_of(server, slot),
-                                                                  .payload = server->body,
-                                                                  .size = packet.size});
-        }
-        return CW_OK;
+        return packet.type == CW_SECURE_PAYLOAD ? take_payload(server, slot, packet.size, now)
+                                                : CW_OK;
     case CW_SECURE_DISCONNECT:
         cw_slots_close(server, slot, CW_DISCONNECT_BY_CLIENT);
         return CW_OK;
@@ -151,8 +184,40 @@ static size_t write_keep_alive(struct cw_server *server, struct cw_slot *slot, v
     return write_packet(server, slot, CW_SECURE_KEEP_ALIVE, body, sizeof(body), out, capacity);
 }
 
+/* The next payload packet of a slot, with a keep-alive before it while the client may not know that
+   it is connected; 0 when there is none. */
+static size_t write_payload(struct cw_server *server, struct cw_slot *slot, uint8_t *out,
+                            size_t capacity, double now)
+{
+    const uint32_t number = number_of(server, slot);
+    const bool waits = server->outgoing_size > 0 && server->outgoing_client == number;
+    if (!waits && !slot->round_open)
+        return 0;
+    if (!slot->confirmed && !slot->introduced) {
+        slot->introduced = true;
+        return write_keep_alive(server, slot, out, capacity);
+    }
+    const uint8_t *body = server->outgoing;
+    size_t size = server->outgoing_size;
+    if (waits) {
+        server->outgoing_size = 0;
+    } else {
+        uint8_t *place = out + cw_secure_body_offset(slot->sequence);
+        size = cw_connection_transmit(server->connections[number], place, CW_PAYLOAD_MAX, now);
+        body = place;
+    }
+    if (size == 0) {
+        slot->round_open = false;
+        return 0;
+    }
+    slot->introduced = false;
+    slot->keep_alive_due = false;
+    return write_packet(server, slot, CW_SECURE_PAYLOAD, body, size, out, capacity);
+}
+
 /* The next packet of a slot; 0 when it has none. */
-static size_t write_next(struct cw_server *server, struct cw_slot *slot, void *out, size_t capacity)
+static size_t write_next(struct cw_server *server, struct cw_slot *slot, void *out, size_t capacity,
+                         double now)
 {
     if (slot->state == CW_SLOT_CLOSED) {
         if (slot->disconnects_left == 0)
@@ -160,17 +225,9 @@ static size_t write_next(struct cw_server *server, struct cw_slot *slot, void *o
         slot->disconnects_left--;
         return write_packet(server, slot, CW_SECURE_DISCONNECT, NULL, 0, out, capacity);
     }
-    if (server->outgoing_size > 0 && server->outgoing_client == number_of(server, slot)) {
-        if (!slot->confirmed && !slot->introduced) {
-            slot->introduced = true;
-            return write_keep_alive(server, slot, out, capacity);
-        }
-        const size_t size = server->outgoing_size;
-        server->outgoing_size = 0;
-        slot->introduced = false;
-        slot->keep_alive_due = false;
-        return write_packet(server, slot, CW_SECURE_PAYLOAD, server->outgoing, size, out, capacity);
-    }
+    const size_t size = write_payload(server, slot, out, capacity, now);
+    if (size > 0)
+        return size;
     return slot->keep_alive_due ? write_keep_alive(server, slot, out, capacity) : 0;
 }
 
@@ -186,7 +243,7 @@ size_t cw_slots_transmit(struct cw_server *server, struct cw_address *to, void *
             return 0;
         server->due_cursor = number;
         struct cw_slot *slot = &server->slots[number];
-        const size_t size = write_next(server, slot, out, capacity);
+        const size_t size = write_next(server, slot, out, capacity, now);
         if (size > 0) {
             *to = slot->address;
             slot->last_sent = now;
@@ -207,8 +264,15 @@ void cw_slots_update(struct cw_server *server, double now)
             continue;
         if (slot->timeout_seconds > 0 && now - slot->last_received >= slot->timeout_seconds) {
             cw_slots_close(server, slot, CW_DISCONNECT_TIMED_OUT);
-        } else if (now - slot->last_sent >= server->config.keep_alive_seconds) {
+            continue;
+        }
+        if (now - slot->last_sent >= server->config.keep_alive_seconds) {
             slot->keep_alive_due = true;
+            cw_bit_set(server->due, number);
+        }
+        if (server->connections) {
+            cw_connection_update(server->connections[number], now);
+            slot->round_open = true;
             cw_bit_set(server->due, number);
         }
     }

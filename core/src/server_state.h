@@ -7,6 +7,7 @@
 
 #include "index.h"
 #include "memory.h"
+#include "payload.h"
 #include "token_history.h"
 
 #define CW_DENIALS 32
@@ -28,6 +29,7 @@ struct cw_slot {
     bool confirmed;
     bool keep_alive_due;
     bool introduced;     /* the keep-alive before a payload to an unconfirmed client is sent */
+    bool round_open;     /* its connection may have datagrams to transmit */
     bool farewell_taken; /* CLOSED: the application knows */
     uint32_t disconnects_left;
     enum cw_disconnect_reason reason;
@@ -66,8 +68,10 @@ struct cw_server {
     uint64_t unix_start;
 
     struct cw_slot *slots;
+    struct cw_connection **connections; /* of the slots; NULL: payloads are the application's */
     uint64_t used[CW_SERVER_MAX_CLIENTS / 64]; /* bits: slots that are not free */
     uint64_t due[CW_SERVER_MAX_CLIENTS / 64];  /* bits: slots that may have something to transmit */
+    uint64_t readable[CW_SERVER_MAX_CLIENTS / 64]; /* bits: slots that may have messages */
     uint32_t due_cursor;
     uint32_t clients;
     struct cw_index slots_by_address;
@@ -144,7 +148,10 @@ size_t cw_handshake_transmit(struct cw_server *server, struct cw_address *to, vo
 void cw_handshake_update(struct cw_server *server, double now);
 
 /* Slots. */
-void cw_slots_layout(struct cw_server *server, struct cw_arena *arena);
+/* connection: the application's config, or NULL. */
+enum cw_error cw_slots_layout(struct cw_server *server, struct cw_arena *arena,
+                              const struct cw_connection_config *connection);
+void cw_slots_destroy(struct cw_server *server);
 /* The connected slot of an address, or of a client id; NULL. */
 struct cw_slot *cw_slots_by_address(struct cw_server *server, const struct cw_address *address);
 struct cw_slot *cw_slots_by_id(struct cw_server *server, uint64_t id);

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_CLIENT_H
 #define CAUSEWAY_CLIENT_H
 
-#include "causeway/allocator.h"
+#include "causeway/connection.h"
 #include "causeway/secure_packet.h"
 
 #ifdef __cplusplus
@@ -30,9 +30,13 @@ enum cw_client_state {
 
 struct cw_client_config {
     struct cw_allocator allocator; /* zero: malloc */
-    uint64_t fingerprint;          /* of this program's schema; default 0: not compared */
-    double resend_seconds;         /* between requests and responses; default 0.1 */
-    double keep_alive_seconds;     /* of silence after which a keep-alive is sent; default 0.1 */
+    /* The messages and channels, the same as the server's; its allocator is not used. Only create
+       and memory read it. NULL: the payloads are the application's own; see cw_client_send. */
+    const struct cw_connection_config *connection;
+    uint64_t fingerprint;        /* of this program's schema; default 0: that of connection, or not
+                                    compared without one */
+    double resend_seconds;       /* between requests and responses; default 0.1 */
+    double keep_alive_seconds;   /* of silence after which a keep-alive is sent; default 0.1 */
     uint32_t disconnect_packets; /* sent on disconnect, as any may be lost, 1 to 100; default 10 */
 };
 
@@ -42,10 +46,12 @@ struct cw_client_config cw_client_config_default(void);
 size_t cw_client_memory(const struct cw_client_config *config);
 
 /* *client is set only on CW_OK. Errors: CW_ERROR_CONFIG_TIME, CW_ERROR_CONFIG_DISCONNECT_PACKETS,
-   CW_ERROR_NO_MEMORY. */
+   those of cw_connection_create, CW_ERROR_CONFIG_PACKET_SIZE when the connection's datagrams would
+   be longer than CW_PAYLOAD_MAX, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_client_create(struct cw_client **client, const struct cw_client_config *config);
 
-/* NULL is allowed. Keys are wiped. Nothing is sent: disconnect and transmit before. */
+/* NULL is allowed. Keys are wiped. Messages that the application still holds must be released
+   before. Nothing is sent: disconnect and transmit before. */
 void cw_client_destroy(struct cw_client *client);
 
 /* Begins to connect with a token (CW_TOKEN_SIZE bytes, copied) to its first address. Events and
@@ -60,8 +66,8 @@ enum cw_error cw_client_connect(struct cw_client *client, const void *token, siz
 /* Takes a datagram. from is the address that it came from, compared with the server's; NULL where
    the way that it came is proof enough, as with a relay. Take the events with next before the
    following receive. Errors, with the datagram dropped: those of cw_secure_read,
-   CW_ERROR_WRONG_SENDER, CW_ERROR_UNEXPECTED for a packet that has no place in this state, and
-   CW_ERROR_EVENTS_PENDING. */
+   CW_ERROR_WRONG_SENDER, CW_ERROR_UNEXPECTED for a packet that has no place in this state,
+   CW_ERROR_EVENTS_PENDING, and those of cw_connection_receive. */
 enum cw_error cw_client_receive(struct cw_client *client, const struct cw_address *from,
                                 const void *data, size_t size, double now);
 
@@ -77,7 +83,8 @@ void cw_client_update(struct cw_client *client, double now);
 enum cw_client_event_type {
     CW_CLIENT_EVENT_CONNECTED = 1,
     CW_CLIENT_EVENT_DISCONNECTED, /* or did not get to connect: see state */
-    CW_CLIENT_EVENT_PAYLOAD       /* bytes of the server */
+    CW_CLIENT_EVENT_MESSAGE,      /* of the server; with a connection */
+    CW_CLIENT_EVENT_PAYLOAD       /* bytes of the server; without */
 };
 
 struct cw_client_event {
@@ -85,14 +92,21 @@ struct cw_client_event {
     enum cw_client_state state; /* DISCONNECTED: the reason, 0 and below */
     const uint8_t *payload;     /* PAYLOAD: valid until the next receive or destroy. Else NULL */
     size_t size;                /* PAYLOAD: 1 to CW_PAYLOAD_MAX. Else 0 */
+    struct cw_message *message; /* MESSAGE: the reference is the caller's: release it. Else NULL */
+    uint32_t channel;           /* MESSAGE: that it came on */
 };
 
 /* Takes the next event; false when there is none. */
 bool cw_client_next(struct cw_client *client, struct cw_client_event *event);
 
-/* Takes size bytes (1 to CW_PAYLOAD_MAX, copied) for one payload packet; transmit then gives it.
-   Errors: CW_ERROR_NOT_CONNECTED, CW_ERROR_PACKET_TOO_LARGE, CW_ERROR_INVALID_ARGUMENT for none,
-   CW_ERROR_TRANSMIT_PENDING when the one before is not transmitted yet. */
+/* To make and send messages, and for statistics; NULL without one. What is sent goes out with the
+   next update and transmit. It is reset by cw_client_connect. */
+struct cw_connection *cw_client_connection(struct cw_client *client);
+
+/* Without a connection: takes size bytes (1 to CW_PAYLOAD_MAX, copied) for one payload packet;
+   transmit then gives it. Errors: CW_ERROR_NOT_CONNECTED, CW_ERROR_PACKET_TOO_LARGE,
+   CW_ERROR_INVALID_ARGUMENT for no bytes or with a connection, CW_ERROR_TRANSMIT_PENDING when the
+   one before is not transmitted yet. */
 enum cw_error cw_client_send(struct cw_client *client, const void *payload, size_t size);
 
 /* Ends the connection, or the attempt; nothing when there is none. The state is

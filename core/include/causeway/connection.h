@@ -36,6 +36,9 @@ struct cw_connection_config {
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema);
 
+/* CW_OK, or what create would say: CW_ERROR_INVALID_ARGUMENT without a schema, CW_ERROR_CONFIG_*. */
+enum cw_error cw_connection_config_check(const struct cw_connection_config *config);
+
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_connection_memory(const struct cw_connection_config *config);
 

@@ -43,6 +43,9 @@ struct cw_endpoint_config cw_endpoint_config_default(void);
 /* CW_OK, or the CW_ERROR_CONFIG_* that says which part of the config cannot work. */
 enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config);
 
+/* Bytes of the longest datagram that an endpoint of this config sends. */
+size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *config);
+
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_endpoint_memory(const struct cw_endpoint_config *config);
 

@@ -4,7 +4,7 @@
 #ifndef CAUSEWAY_SERVER_H
 #define CAUSEWAY_SERVER_H
 
-#include "causeway/allocator.h"
+#include "causeway/connection.h"
 #include "causeway/secure_packet.h"
 
 #ifdef __cplusplus
@@ -25,7 +25,12 @@ struct cw_server_config {
     const struct cw_address *addresses; /* of this server, as tokens name it; copied by create */
     uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES */
     uint32_t max_clients;               /* slots, 1 to CW_SERVER_MAX_CLIENTS; default 64 */
-    uint64_t fingerprint;               /* of this program's schema; default 0: not compared */
+
+    /* The messages and channels, the same as the clients'; its allocator is not used. Only create
+       and memory read it. NULL: the payloads are the application's own; see cw_server_send. */
+    const struct cw_connection_config *connection;
+    uint64_t fingerprint; /* of this program's schema; default 0: that of connection, or not
+                             compared without one */
 
     double unix_offset; /* Unix time in seconds minus the `now` of all calls; default 0 */
 
@@ -52,10 +57,13 @@ size_t cw_server_memory(const struct cw_server_config *config);
 
 /* *server is set only on CW_OK. Errors: CW_ERROR_CONFIG_CLIENTS (max_clients, max_pending,
    token_history), CW_ERROR_CONFIG_ADDRESSES, CW_ERROR_CONFIG_TIME (a time or a rate),
-   CW_ERROR_CONFIG_DISCONNECT_PACKETS, CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
+   CW_ERROR_CONFIG_DISCONNECT_PACKETS, those of cw_connection_create, CW_ERROR_CONFIG_PACKET_SIZE
+   when the connections' datagrams would be longer than CW_PAYLOAD_MAX, CW_ERROR_NO_RANDOM,
+   CW_ERROR_NO_MEMORY. */
 enum cw_error cw_server_create(struct cw_server **server, const struct cw_server_config *config);
 
-/* NULL is allowed. Keys are wiped. Nothing is sent: disconnect all and transmit before. */
+/* NULL is allowed. Keys are wiped. Messages that the application still holds must be released
+   before. Nothing is sent: disconnect all and transmit before. */
 void cw_server_destroy(struct cw_server *server);
 
 /* Sets unix_offset anew, where the clock of `now` and that of the world drift apart. */
@@ -66,8 +74,8 @@ void cw_server_set_unix_offset(struct cw_server *server, double unix_offset);
    requests those of cw_request_parse, cw_request_check and cw_request_open, and
    CW_ERROR_TOKEN_LIFE, CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOKEN_SERVER, CW_ERROR_CONNECTED (the
    address, or the client's id), CW_ERROR_TOKEN_USED, CW_ERROR_HISTORY_FULL, CW_ERROR_PENDING_FULL;
-   of others CW_ERROR_NOT_CONNECTED, those of cw_secure_read, CW_ERROR_UNEXPECTED and
-   CW_ERROR_EVENTS_PENDING;
+   of others CW_ERROR_NOT_CONNECTED, those of cw_secure_read, CW_ERROR_UNEXPECTED,
+   CW_ERROR_EVENTS_PENDING, and those of cw_connection_receive;
    and with the answer denied CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA. */
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
                                 const void *data, size_t size, double now);
@@ -84,7 +92,8 @@ void cw_server_update(struct cw_server *server, double now);
 enum cw_server_event_type {
     CW_SERVER_EVENT_CONNECTED = 1,
     CW_SERVER_EVENT_DISCONNECTED, /* the slot is free afterwards */
-    CW_SERVER_EVENT_PAYLOAD       /* bytes of a client */
+    CW_SERVER_EVENT_MESSAGE,      /* of a client; with connections */
+    CW_SERVER_EVENT_PAYLOAD       /* bytes of a client; without */
 };
 
 enum cw_disconnect_reason {
@@ -99,16 +108,23 @@ struct cw_server_event {
     enum cw_disconnect_reason reason; /* DISCONNECTED */
     const uint8_t *payload;           /* PAYLOAD: valid until the next receive or destroy */
     size_t size;                      /* PAYLOAD: 1 to CW_PAYLOAD_MAX */
+    struct cw_message *message;       /* MESSAGE: the reference is the caller's: release it */
+    uint32_t channel;                 /* MESSAGE: that it came on */
 };
 
 /* Takes the next event; false when there is none. Every CONNECTED is followed by one DISCONNECTED,
    and the slot belongs to that client until that one has been taken. */
 bool cw_server_next(struct cw_server *server, struct cw_server_event *event);
 
-/* Takes size bytes (1 to CW_PAYLOAD_MAX, copied) for one payload packet; transmit then gives it,
-   with a keep-alive before it while the client may not know that it is connected. Errors:
-   CW_ERROR_NOT_CONNECTED, CW_ERROR_PACKET_TOO_LARGE, CW_ERROR_INVALID_ARGUMENT for none,
-   CW_ERROR_TRANSMIT_PENDING when the one before, to anyone, is not transmitted yet. */
+/* A client's connection, to make and send messages, and for statistics; NULL without connections or
+   for a slot without a client. What is sent goes out with the next update and transmit. */
+struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client);
+
+/* Without connections: takes size bytes (1 to CW_PAYLOAD_MAX, copied) for one payload packet;
+   transmit then gives it, with a keep-alive before it while the client may not know that it is
+   connected. Errors: CW_ERROR_NOT_CONNECTED, CW_ERROR_PACKET_TOO_LARGE, CW_ERROR_INVALID_ARGUMENT
+   for no bytes or with connections, CW_ERROR_TRANSMIT_PENDING when the one before, to anyone, is
+   not transmitted yet. */
 enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const void *payload,
                              size_t size);
 
