@@ -1,0 +1,506 @@
+/* Clients and a server whose payloads are messages, over paths that lose, repeat and reorder. */
+#include "causeway/simulator.h"
+#include "secure_rig.h"
+
+#define NOTE_FIELDS(FIELD)                                                                         \
+    FIELD(number, CW_UINT(0, 1000000))                                                             \
+    FIELD(from, CW_INT(-1, 63))
+CW_MESSAGE(note, NOTE_FIELDS)
+
+#define OTHER_FIELDS(FIELD)                                                                        \
+    FIELD(number, CW_UINT(0, 1000001))                                                             \
+    FIELD(from, CW_INT(-1, 63))
+CW_MESSAGE(other, OTHER_FIELDS)
+
+#define RELIABLE   0
+#define UNRELIABLE 1
+
+struct world {
+    struct rig rig;
+    struct cw_schema *schema;
+    struct cw_connection_config connection;
+};
+
+static struct cw_schema *make_schema(const struct cw_message_type *type)
+{
+    const struct cw_schema_config config = {.types = type, .count = 1};
+    struct cw_schema *schema;
+    assert_int_equal(cw_schema_create(&schema, &config), CW_OK);
+    return schema;
+}
+
+static void open_world(struct world *world, uint32_t max_clients)
+{
+    world->schema = make_schema(&note_type);
+    world->connection = cw_connection_config_default(world->schema);
+    rig_init(&world->rig);
+    world->rig.config.max_clients = max_clients;
+    world->rig.config.connection = &world->connection;
+    rig_start(&world->rig);
+}
+
+static void close_world(struct world *world)
+{
+    rig_stop(&world->rig);
+    cw_schema_destroy(world->schema);
+}
+
+/* A client with messages, connecting with a token that names its fingerprint. */
+static struct cw_client *open_client(struct world *world, uint64_t id,
+                                     const struct cw_connection_config *connection)
+{
+    struct cw_client_config config = cw_client_config_default();
+    config.connection = connection;
+    struct cw_client *client;
+    struct cw_token_grant grant = rig_grant(&world->rig, id);
+    grant.fingerprint = cw_connection_fingerprint(connection);
+    uint8_t token[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_client_create(&client, &config), CW_OK);
+    assert_int_equal(cw_client_connect(client, token, sizeof(token), world->rig.now), CW_OK);
+    return client;
+}
+
+static void send_note(struct cw_connection *connection, uint32_t channel, uint32_t number,
+                      int32_t from, double now)
+{
+    struct cw_message *message;
+    assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
+    *(struct note *)message->data = (struct note){.number = number, .from = from};
+    if (cw_connection_send(connection, channel, message, now) != CW_OK)
+        cw_message_release(message);
+}
+
+static struct note take_note(struct cw_message *message)
+{
+    const struct note note = *(const struct note *)message->data;
+    cw_message_release(message);
+    return note;
+}
+
+#define CLIENTS 3
+struct path {
+    struct cw_simulator *up, *down;
+};
+
+/* One tick of everybody over the paths. */
+static void tick(struct world *world, struct cw_client **clients, struct path *paths)
+{
+    struct rig *rig = &world->rig;
+    uint8_t datagram[CW_SECURE_MAX];
+    struct cw_address to;
+    size_t size;
+    rig->now += 1.0 / 60;
+    cw_server_update(rig->server, rig->now);
+    while ((size = cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now)) > 0)
+        cw_simulator_receive(paths[to.port - 1000].down, datagram, size, rig->now);
+    for (uint32_t n = 0; n < CLIENTS; n++) {
+        const struct cw_address at = rig_client_address(n);
+        cw_client_update(clients[n], rig->now);
+        while ((size = cw_client_transmit(clients[n], NULL, datagram, sizeof(datagram), rig->now)) >
+               0) {
+            assert_true(size <= 1100);
+            cw_simulator_receive(paths[n].up, datagram, size, rig->now);
+        }
+        while ((size = cw_simulator_transmit(paths[n].up, datagram, sizeof(datagram), rig->now)) >
+               0)
+            rig_give(rig, &at, datagram, size);
+        while ((size = cw_simulator_transmit(paths[n].down, datagram, sizeof(datagram), rig->now)) >
+               0)
+            cw_client_receive(clients[n], &rig->address, datagram, size, rig->now);
+    }
+}
+
+static void messages_cross_bad_paths(void **state)
+{
+    (void)state;
+    enum { TICKS = 1200, DRAIN = 300 };
+    struct world world;
+    open_world(&world, 8);
+    struct cw_client *clients[CLIENTS];
+    struct path paths[CLIENTS];
+    uint32_t up_next[CLIENTS] = {0}, down_next[CLIENTS] = {0}, up_sent[CLIENTS] = {0},
+             down_sent[CLIENTS] = {0}, loose[CLIENTS] = {0};
+    uint32_t slots[CLIENTS] = {0};
+    bool connected[CLIENTS] = {false};
+    struct cw_simulator_config config = cw_simulator_config_default();
+    config.path.latency = 0.03;
+    config.path.jitter = 0.02;
+    config.path.loss = 0.05;
+    config.path.duplicate = 0.05;
+    config.path.reorder = 0.05;
+    config.path.reorder_delay = 0.05;
+    for (uint32_t n = 0; n < CLIENTS; n++) {
+        clients[n] = open_client(&world, n, &world.connection);
+        config.seed = 100 + n;
+        assert_int_equal(cw_simulator_create(&paths[n].up, &config), CW_OK);
+        config.seed = 200 + n;
+        assert_int_equal(cw_simulator_create(&paths[n].down, &config), CW_OK);
+    }
+    for (int i = 0; i < TICKS + DRAIN; i++) {
+        tick(&world, clients, paths);
+        struct cw_server_event up;
+        while (cw_server_next(world.rig.server, &up)) {
+            assert_int_not_equal(up.type, CW_SERVER_EVENT_DISCONNECTED);
+            if (up.type == CW_SERVER_EVENT_CONNECTED) {
+                struct cw_server_client about;
+                assert_true(cw_server_client(world.rig.server, up.client, &about));
+                slots[about.id] = up.client;
+                connected[about.id] = true;
+                continue;
+            }
+            const struct note note = take_note(up.message);
+            assert_int_equal(slots[note.from], up.client);
+            if (up.channel == RELIABLE)
+                assert_int_equal(note.number, up_next[note.from]++);
+            else
+                loose[note.from]++;
+        }
+        for (uint32_t n = 0; n < CLIENTS; n++) {
+            struct cw_client_event down;
+            while (cw_client_next(clients[n], &down)) {
+                assert_int_not_equal(down.type, CW_CLIENT_EVENT_DISCONNECTED);
+                if (down.type != CW_CLIENT_EVENT_MESSAGE)
+                    continue;
+                const struct note note = take_note(down.message);
+                assert_int_equal(note.from, (int)n);
+                assert_int_equal(down.channel, RELIABLE);
+                assert_int_equal(note.number, down_next[n]++);
+            }
+            if (i >= TICKS)
+                continue;
+            if (cw_client_state(clients[n]) == CW_CLIENT_CONNECTED) {
+                send_note(cw_client_connection(clients[n]), RELIABLE, up_sent[n]++, (int32_t)n,
+                          world.rig.now);
+                send_note(cw_client_connection(clients[n]), UNRELIABLE, 7, (int32_t)n,
+                          world.rig.now);
+            }
+            if (connected[n])
+                send_note(cw_server_connection(world.rig.server, slots[n]), RELIABLE,
+                          down_sent[n]++, (int32_t)n, world.rig.now);
+        }
+    }
+    for (uint32_t n = 0; n < CLIENTS; n++) {
+        assert_true(up_sent[n] > TICKS - 120);
+        assert_int_equal(up_next[n], up_sent[n]);
+        assert_int_equal(down_next[n], down_sent[n]);
+        assert_in_range(loose[n], up_sent[n] * 85 / 100, up_sent[n]);
+        struct cw_connection_stats stats;
+        cw_connection_stats(cw_client_connection(clients[n]), &stats);
+        assert_true(stats.endpoint.rtt > 0.06 && stats.endpoint.rtt < 0.2);
+        cw_client_destroy(clients[n]);
+        cw_simulator_destroy(paths[n].up);
+        cw_simulator_destroy(paths[n].down);
+    }
+    close_world(&world);
+}
+
+static uint32_t connect_at(struct world *world, struct cw_client *client,
+                           const struct cw_address *at)
+{
+    return rig_connect(&world->rig, client, at);
+}
+
+static void messages_come_before_the_farewell(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 2);
+    const struct cw_address at = rig_client_address(0);
+    for (int by_server = 0; by_server < 2; by_server++) {
+        struct cw_client *client = open_client(&world, 10 + (uint64_t)by_server, &world.connection);
+        const uint32_t slot = connect_at(&world, client, &at);
+        for (uint32_t i = 0; i < 3; i++) {
+            send_note(cw_client_connection(client), RELIABLE, i, 0, world.rig.now);
+            send_note(cw_server_connection(world.rig.server, slot), RELIABLE, i, 0, world.rig.now);
+        }
+        rig_tick(&world.rig, client, &at);
+        if (by_server)
+            cw_server_disconnect(world.rig.server, slot);
+        else
+            cw_client_disconnect(client);
+        rig_up(&world.rig, client, &at);
+        rig_down(&world.rig, client, &at);
+        struct cw_server_event up;
+        struct cw_client_event down;
+        for (uint32_t i = 0; i < 3; i++) {
+            assert_true(cw_server_next(world.rig.server, &up));
+            assert_int_equal(up.type, CW_SERVER_EVENT_MESSAGE);
+            assert_int_equal(take_note(up.message).number, i);
+            assert_true(cw_client_next(client, &down));
+            assert_int_equal(down.type, CW_CLIENT_EVENT_MESSAGE);
+            assert_int_equal(take_note(down.message).number, i);
+        }
+        assert_true(cw_server_next(world.rig.server, &up));
+        assert_int_equal(up.type, CW_SERVER_EVENT_DISCONNECTED);
+        assert_false(cw_server_next(world.rig.server, &up));
+        assert_true(cw_client_next(client, &down));
+        assert_int_equal(down.type, CW_CLIENT_EVENT_DISCONNECTED);
+        assert_false(cw_client_next(client, &down));
+        cw_client_destroy(client);
+    }
+    close_world(&world);
+}
+
+/* Bug 7: what the old client of a slot had sent, or was to be sent, is gone with him. */
+static void slots_begin_anew(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1);
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client *client = open_client(&world, 1, &world.connection);
+    assert_int_equal(connect_at(&world, client, &at), 0);
+    for (int i = 0; i < 100; i++) {
+        send_note(cw_client_connection(client), RELIABLE, 1, 0, world.rig.now);
+        rig_tick(&world.rig, client, &at);
+    }
+    for (int i = 0; i < 10; i++)
+        send_note(cw_server_connection(world.rig.server, 0), RELIABLE, 1, 0, world.rig.now);
+    /* One message is still held when its slot is given to the next. */
+    struct cw_server_event event;
+    assert_true(cw_server_next(world.rig.server, &event));
+    struct cw_message *held = event.message;
+    cw_client_disconnect(client);
+    rig_up(&world.rig, client, &at);
+    while (cw_server_next(world.rig.server, &event))
+        if (event.type == CW_SERVER_EVENT_MESSAGE)
+            cw_message_release(event.message);
+    assert_null(cw_server_connection(world.rig.server, 0));
+    cw_client_destroy(client);
+
+    client = open_client(&world, 2, &world.connection);
+    assert_int_equal(connect_at(&world, client, &at), 0);
+    for (int i = 0; i < 30; i++)
+        rig_tick(&world.rig, client, &at);
+    struct cw_client_event down;
+    assert_false(cw_client_next(client, &down));
+    assert_false(cw_server_next(world.rig.server, &event));
+    struct cw_connection_stats stats;
+    cw_connection_stats(cw_server_connection(world.rig.server, 0), &stats);
+    assert_in_range(stats.endpoint.packets_received, 25, 40);
+    assert_int_equal(stats.messages_in_use, 1);
+    assert_int_equal(((const struct note *)held->data)->number, 1);
+    cw_message_release(held);
+    cw_client_destroy(client);
+    close_world(&world);
+}
+
+/* The same client object with a second token. */
+static void clients_begin_anew(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1);
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client *client = open_client(&world, 1, &world.connection);
+    connect_at(&world, client, &at);
+    for (int i = 0; i < 100; i++)
+        rig_tick(&world.rig, client, &at);
+    for (int i = 0; i < 10; i++)
+        send_note(cw_client_connection(client), RELIABLE, 1, 0, world.rig.now);
+    cw_client_disconnect(client);
+    rig_up(&world.rig, client, &at);
+    struct cw_server_event event;
+    while (cw_server_next(world.rig.server, &event))
+        assert_int_equal(event.type, CW_SERVER_EVENT_DISCONNECTED);
+    uint8_t token[CW_TOKEN_SIZE];
+    rig_token(&world.rig, token, 2);
+    assert_int_equal(cw_client_connect(client, token, sizeof(token), world.rig.now), CW_OK);
+    connect_at(&world, client, &at);
+    struct cw_connection_stats stats;
+    cw_connection_stats(cw_client_connection(client), &stats);
+    assert_in_range(stats.endpoint.packets_sent, 0, 3);
+    for (int i = 0; i < 30; i++)
+        rig_tick(&world.rig, client, &at);
+    assert_false(cw_server_next(world.rig.server, &event));
+    cw_client_destroy(client);
+    close_world(&world);
+}
+
+static void other_schema_is_denied(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 2);
+    const struct cw_address at = rig_client_address(0);
+    struct cw_schema *schema = make_schema(&other_type);
+    const struct cw_connection_config connection = cw_connection_config_default(schema);
+    struct cw_client *client = open_client(&world, 1, &connection);
+    for (int i = 0; i < 3; i++)
+        rig_tick(&world.rig, client, &at);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_SCHEMA);
+    struct cw_server_event event;
+    assert_false(cw_server_next(world.rig.server, &event));
+
+    /* And a token that is for the server's schema is refused by the client itself. */
+    struct cw_token_grant grant = rig_grant(&world.rig, 2);
+    grant.fingerprint = cw_connection_fingerprint(&world.connection);
+    uint8_t token[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_client_connect(client, token, sizeof(token), world.rig.now),
+                     CW_ERROR_SCHEMA);
+    cw_client_destroy(client);
+    cw_schema_destroy(schema);
+    close_world(&world);
+}
+
+/* Until something came from the client, each payload has a keep-alive before it. */
+static void unconfirmed_clients_are_introduced(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 2);
+    struct rig *rig = &world.rig;
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client *client = open_client(&world, 1, &world.connection);
+    rig_up(rig, client, &at);
+    rig_down(rig, client, &at);
+    rig_up(rig, client, &at);
+    rig_down(rig, NULL, NULL);
+    int payloads = 0;
+    for (int i = 0; i < 10; i++) {
+        uint8_t datagram[CW_SECURE_MAX], last = 0;
+        struct cw_address to;
+        size_t size;
+        rig->now += 1.0 / 60;
+        for (int k = 0; k < 100; k++)
+            send_note(cw_server_connection(rig->server, 0), UNRELIABLE, 1, 0, rig->now);
+        cw_server_update(rig->server, rig->now);
+        while ((size = cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now)) >
+               0) {
+            if ((datagram[0] & 15) == CW_SECURE_PAYLOAD) {
+                assert_true(last == CW_SECURE_KEEP_ALIVE || (i > 0 && last == 0));
+                payloads++;
+            }
+            last = datagram[0] & 15;
+        }
+    }
+    assert_true(payloads >= 10);
+    cw_client_destroy(client);
+    close_world(&world);
+}
+
+/* A client that is connected and says nothing still has its acks and is still there. */
+static void silence_keeps_the_connection(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1);
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client *client = open_client(&world, 1, &world.connection);
+    connect_at(&world, client, &at);
+    for (int i = 0; i < 60 * 20; i++)
+        rig_tick(&world.rig, client, &at);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
+    struct cw_server_event event;
+    assert_false(cw_server_next(world.rig.server, &event));
+    cw_client_destroy(client);
+    close_world(&world);
+}
+
+static size_t allocations, releases;
+
+static void *counted_allocate(void *context, size_t size)
+{
+    (void)context;
+    allocations++;
+    return malloc(size);
+}
+
+static void counted_release(void *context, void *memory, size_t size)
+{
+    (void)context;
+    (void)size;
+    releases++;
+    free(memory);
+}
+
+static void one_allocation(void **state)
+{
+    (void)state;
+    struct world world;
+    world.schema = make_schema(&note_type);
+    world.connection = cw_connection_config_default(world.schema);
+    rig_init(&world.rig);
+    world.rig.config.connection = &world.connection;
+    world.rig.config.allocator = (struct cw_allocator){counted_allocate, counted_release, NULL};
+    rig_start(&world.rig);
+    struct cw_client_config config = cw_client_config_default();
+    config.connection = &world.connection;
+    config.allocator = world.rig.config.allocator;
+    struct cw_client *client;
+    assert_int_equal(cw_client_create(&client, &config), CW_OK);
+    assert_int_equal(allocations, 2);
+    cw_client_destroy(client);
+    close_world(&world);
+    assert_int_equal(allocations, 2);
+    assert_int_equal(releases, 2);
+}
+
+static void memory_of_a_slot(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1);
+    struct cw_server_config config = world.rig.config;
+    const size_t one = cw_server_memory(&config);
+    config.max_clients = 65;
+    config.token_history = 1024;
+    const size_t slot = (cw_server_memory(&config) - one) / 64;
+    printf("%zu bytes per slot with two channels\n", slot);
+    assert_true(slot > 1000 && slot <= 128 * 1024);
+    close_world(&world);
+}
+
+static void configs_refused(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1);
+    struct cw_connection_config connection = world.connection;
+    struct cw_server_config config = world.rig.config;
+    struct cw_client_config client_config = cw_client_config_default();
+    struct cw_server *server;
+    struct cw_client *client;
+    config.connection = client_config.connection = &connection;
+    connection.endpoint.max_packet_size = connection.endpoint.fragment_above = 1191;
+    assert_true(cw_server_memory(&config) > 0);
+    assert_true(cw_client_memory(&client_config) > 0);
+    connection.endpoint.max_packet_size = connection.endpoint.fragment_above = 1192;
+    assert_int_equal(cw_server_create(&server, &config), CW_ERROR_CONFIG_PACKET_SIZE);
+    assert_int_equal(cw_server_memory(&config), 0);
+    assert_int_equal(cw_client_create(&client, &client_config), CW_ERROR_CONFIG_PACKET_SIZE);
+    assert_int_equal(cw_client_memory(&client_config), 0);
+    connection = world.connection;
+    connection.channel_count = 0;
+    assert_int_equal(cw_server_create(&server, &config), CW_ERROR_CONFIG_CONNECTION);
+    assert_int_equal(cw_client_create(&client, &client_config), CW_ERROR_CONFIG_CONNECTION);
+
+    /* Raw payloads and messages do not mix. */
+    const struct cw_address at = rig_client_address(0);
+    client = open_client(&world, 1, &world.connection);
+    const uint32_t slot = connect_at(&world, client, &at);
+    assert_int_equal(cw_client_send(client, "x", 1), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_server_send(world.rig.server, slot, "x", 1), CW_ERROR_INVALID_ARGUMENT);
+    assert_null(cw_server_connection(world.rig.server, 99));
+    cw_client_destroy(client);
+    close_world(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_cross_bad_paths),
+        cmocka_unit_test(messages_come_before_the_farewell),
+        cmocka_unit_test(slots_begin_anew),
+        cmocka_unit_test(clients_begin_anew),
+        cmocka_unit_test(other_schema_is_denied),
+        cmocka_unit_test(unconfirmed_clients_are_introduced),
+        cmocka_unit_test(silence_keeps_the_connection),
+        cmocka_unit_test(one_allocation),
+        cmocka_unit_test(memory_of_a_slot),
+        cmocka_unit_test(configs_refused),
+    };
+    return cmocka_run_group_tests_name("secure_messages", tests, NULL, NULL);
+}
