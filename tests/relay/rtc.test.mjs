@@ -79,7 +79,7 @@ for (const { name, RTCPeerConnection: Peer } of stacks) {
       await noSession();
       one.close();
       const other = await open(Peer, relay.url);
-      assert.equal(await sessions(), 1);
+      await until('the session is open', async () => (await sessions()) === 1);
       other.close();
       await noSession();
     });
