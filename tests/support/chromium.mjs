@@ -1,5 +1,5 @@
 // A headless Chromium with a profile of its own, for the length of a test.
-import { require } from './causeway.mjs';
+import { require } from './packages.mjs';
 
 const { chromium } = require('playwright-core');
 

@@ -1,7 +1,5 @@
 // WebRTC clients in Node, on two stacks that know nothing of each other.
-import { createRequire } from 'node:module';
-
-const require = createRequire(new URL('../../web/package.json', import.meta.url));
+import { require } from './packages.mjs';
 
 export const stacks = [
   { name: '@roamhq/wrtc', RTCPeerConnection: require('@roamhq/wrtc').RTCPeerConnection },
