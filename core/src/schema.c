@@ -288,10 +288,10 @@ static bool serialize_value(struct cw_stream *stream, const struct step *step,
     switch (step->code) {
     case CODE_PLAIN_BOOL:
     case CODE_BOOL: {
-        bool set = !reading && *value != 0;
-        done = cw_stream_bool(stream, &set);
+        uint32_t set = !reading && *value != 0;
+        done = cw_stream_far_uint(stream, &set, 0, 1);
         if (done && reading)
-            *value = set;
+            *value = (uint8_t)set;
         return done;
     }
     case CODE_PLAIN_32:
@@ -302,7 +302,7 @@ static bool serialize_value(struct cw_stream *stream, const struct step *step,
         if (!reading)
             memcpy(&number, value, sizeof number);
         number -= min;
-        done = cw_stream_uint(stream, &number, 0, (uint32_t)step->range);
+        done = cw_stream_far_uint(stream, &number, 0, (uint32_t)step->range);
         number += min;
         if (done && reading)
             memcpy(value, &number, sizeof number);
@@ -313,7 +313,7 @@ static bool serialize_value(struct cw_stream *stream, const struct step *step,
         if (!reading)
             memcpy(&number, value, sizeof number);
         number -= step->min;
-        done = cw_stream_uint_64(stream, &number, 0, step->range);
+        done = cw_stream_far_uint_64(stream, &number, 0, step->range);
         number += step->min;
         if (done && reading)
             memcpy(value, &number, sizeof number);
@@ -323,8 +323,8 @@ static bool serialize_value(struct cw_stream *stream, const struct step *step,
         float number = 0;
         if (!reading)
             memcpy(&number, value, sizeof number);
-        done = cw_stream_compressed_float(stream, &number, field->float_min, field->float_max,
-                                          field->resolution);
+        done = cw_stream_far_compressed_float(stream, &number, field->float_min, field->float_max,
+                                              field->resolution);
         if (done && reading)
             memcpy(value, &number, sizeof number);
         return done;
@@ -333,14 +333,14 @@ static bool serialize_value(struct cw_stream *stream, const struct step *step,
         uint32_t size = 0;
         if (!reading)
             memcpy(&size, value, sizeof size);
-        done = cw_stream_uint(stream, &size, 0, (uint32_t)step->range) &&
-               cw_stream_bytes(stream, value + sizeof size, size);
+        done = cw_stream_far_uint(stream, &size, 0, (uint32_t)step->range) &&
+               cw_stream_far_bytes(stream, value + sizeof size, size);
         if (done && reading)
             memcpy(value, &size, sizeof size);
         return done;
     }
     default:
-        return cw_stream_string(stream, (char *)value, step->stride);
+        return cw_stream_far_string(stream, (char *)value, step->stride);
     }
 }
 
@@ -358,7 +358,7 @@ static bool serialize_field(struct cw_stream *stream, const struct step *step,
             count = *member != 0;
         else if (!reading)
             memcpy(&count, member, sizeof count);
-        if (!cw_stream_uint(stream, &count, 0, most))
+        if (!cw_stream_far_uint(stream, &count, 0, most))
             return false;
         if (reading && step->optional)
             *member = (uint8_t)count;

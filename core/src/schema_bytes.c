@@ -39,50 +39,61 @@ static void put_name(struct sink *sink, const char *name)
     put_bytes(sink, name, strlen(name) + 1);
 }
 
-static void put_float(struct sink *sink, float value)
+/* How many limits a kind has, each of how many bytes. */
+static unsigned limits_of(enum cw_kind kind, unsigned *size)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    put(sink, bits, 4);
-}
-
-static void put_field(struct sink *sink, const struct cw_field *field)
-{
-    put_name(sink, field->name);
-    put(sink, (uint64_t)field->kind, 1);
-    put(sink, field->optional, 1);
-    put(sink, field->array, 4);
-    switch (field->kind) {
+    *size = 4;
+    switch (kind) {
     case CW_KIND_INT:
     case CW_KIND_UINT:
     case CW_KIND_INT_64:
     case CW_KIND_UINT_64:
-        put(sink, field->min, 8);
-        put(sink, field->max, 8);
-        break;
+        *size = 8;
+        return 2;
     case CW_KIND_BYTES:
     case CW_KIND_STRING:
-        put(sink, field->max, 4);
-        break;
+        return 1;
     case CW_KIND_COMPRESSED_FLOAT:
-        put_float(sink, field->float_min);
-        put_float(sink, field->float_max);
-        put_float(sink, field->resolution);
-        break;
+        return 3;
     default:
-        break;
+        return 0;
     }
+}
+
+static uint64_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static void put_field(struct sink *sink, const struct cw_field *field)
+{
+    unsigned size;
+    const unsigned count = limits_of(field->kind, &size);
+    uint64_t limits[3] = {field->min, field->max, 0};
+    if (count == 1) {
+        limits[0] = field->max;
+    } else if (count == 3) {
+        limits[0] = float_bits(field->float_min);
+        limits[1] = float_bits(field->float_max);
+        limits[2] = float_bits(field->resolution);
+    }
+    put_name(sink, field->name);
+    put(sink, (uint64_t)field->kind | (uint64_t)field->optional << 8 | (uint64_t)field->array << 16,
+        6);
+    for (unsigned i = 0; i < count; ++i)
+        put(sink, limits[i], size);
 }
 
 static void put_schema(struct sink *sink, const struct cw_schema *schema)
 {
-    put(sink, VERSION, 1);
-    put(sink, cw_schema_count(schema), 4);
+    put(sink, VERSION | (uint64_t)cw_schema_count(schema) << 8, 5);
     for (uint32_t i = 0; i < cw_schema_count(schema); ++i) {
         const struct cw_message_type *const type = cw_schema_type(schema, i);
         put_name(sink, type->name);
-        put(sink, type->block, 1);
-        put(sink, type->serialize ? NO_FIELDS : type->field_count, 4);
+        const uint64_t field_count = type->serialize ? NO_FIELDS : type->field_count;
+        put(sink, (uint64_t)type->block | field_count << 8, 5);
         for (uint32_t j = 0; j < type->field_count; ++j)
             put_field(sink, &type->fields[j]);
     }
@@ -140,42 +151,35 @@ static const char *get_name(struct source *source)
     return name;
 }
 
-static float get_float(struct source *source)
+static float bits_float(uint64_t bits)
 {
-    const uint32_t bits = (uint32_t)get(source, 4);
+    const uint32_t low = (uint32_t)bits;
     float value;
-    memcpy(&value, &bits, sizeof value);
+    memcpy(&value, &low, sizeof value);
     return value;
 }
 
 static struct cw_field get_field(struct source *source)
 {
     struct cw_field field = {.name = get_name(source)};
-    const uint64_t kind = get(source, 1);
-    const uint64_t optional = get(source, 1);
+    const uint64_t head = get(source, 6);
+    const uint64_t kind = head & 0xff, optional = head >> 8 & 0xff;
     source->failed |= kind >= CW_KIND_COUNT || optional > 1;
     field.kind = (enum cw_kind)kind;
     field.optional = optional == 1;
-    field.array = (uint32_t)get(source, 4);
-    switch (field.kind) {
-    case CW_KIND_INT:
-    case CW_KIND_UINT:
-    case CW_KIND_INT_64:
-    case CW_KIND_UINT_64:
-        field.min = get(source, 8);
-        field.max = get(source, 8);
-        break;
-    case CW_KIND_BYTES:
-    case CW_KIND_STRING:
-        field.max = get(source, 4);
-        break;
-    case CW_KIND_COMPRESSED_FLOAT:
-        field.float_min = get_float(source);
-        field.float_max = get_float(source);
-        field.resolution = get_float(source);
-        break;
-    default:
-        break;
+    field.array = (uint32_t)(head >> 16);
+    unsigned size;
+    const unsigned count = limits_of(field.kind, &size);
+    uint64_t limits[3] = {0};
+    for (unsigned i = 0; i < count; ++i)
+        limits[i] = get(source, size);
+    if (count == 3) {
+        field.float_min = bits_float(limits[0]);
+        field.float_max = bits_float(limits[1]);
+        field.resolution = bits_float(limits[2]);
+    } else {
+        field.min = count == 2 ? limits[0] : 0;
+        field.max = count == 2 ? limits[1] : limits[0];
     }
     return field;
 }
@@ -185,12 +189,13 @@ static uint32_t get_schema(struct source *source, uint32_t *count, struct cw_mes
                            struct cw_field *fields)
 {
     uint32_t total = 0;
-    source->failed |= get(source, 1) != VERSION;
-    *count = (uint32_t)get(source, 4);
+    const uint64_t head = get(source, 5);
+    source->failed |= (head & 0xff) != VERSION;
+    *count = (uint32_t)(head >> 8);
     for (uint32_t i = 0; i < *count && !source->failed; ++i) {
         const char *const name = get_name(source);
-        const uint64_t block = get(source, 1);
-        const uint32_t field_count = (uint32_t)get(source, 4);
+        const uint64_t type_head = get(source, 5), block = type_head & 0xff;
+        const uint32_t field_count = (uint32_t)(type_head >> 8);
         source->failed |= block > 1;
         if (types)
             types[i] = (struct cw_message_type){.name = name,

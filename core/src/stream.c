@@ -2,6 +2,32 @@
 
 #include <math.h>
 
+bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max)
+{
+    return cw_stream_uint(stream, value, min, max);
+}
+
+/* As two groups, which is how cw_stream_uint_64 comes out too. */
+bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min, uint64_t max)
+{
+    const bool reading = stream->mode == CW_STREAM_READ;
+    const uint64_t range = max - min;
+    const uint64_t offset = reading ? 0 : *value - min;
+    uint32_t low = (uint32_t)offset, high = (uint32_t)(offset >> 32);
+    if (min > max || (!reading && offset > range))
+        return cw_stream_fail(stream);
+    const uint32_t low_most = range > UINT32_MAX ? UINT32_MAX : (uint32_t)range;
+    if (!cw_stream_far_uint(stream, &low, 0, low_most) ||
+        !cw_stream_far_uint(stream, &high, 0, (uint32_t)(range >> 32)))
+        return false;
+    const uint64_t read = (uint64_t)high << 32 | low;
+    if (read > range)
+        return cw_stream_fail(stream);
+    if (reading)
+        *value = read + min;
+    return true;
+}
+
 bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
 {
     if (stream->mode == CW_STREAM_WRITE)
@@ -56,7 +82,7 @@ bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size)
             return cw_stream_fail(stream);
         length = (uint32_t)(end - string);
     }
-    if (!cw_stream_uint(stream, &length, 0, (uint32_t)(size - 1)) ||
+    if (!cw_stream_far_uint(stream, &length, 0, (uint32_t)(size - 1)) ||
         !cw_stream_far_bytes(stream, (uint8_t *)string, length))
         return false;
     if (!reading)
@@ -89,7 +115,7 @@ bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, floa
         /* from 2^23 on, the half that was added can carry into the next step */
         step = (uint32_t)(part < steps ? floorf(part) : steps);
     }
-    if (!cw_stream_uint(stream, &step, 0, (uint32_t)steps))
+    if (!cw_stream_far_uint(stream, &step, 0, (uint32_t)steps))
         return false;
     if (stream->mode == CW_STREAM_READ) {
         float part = (float)step / steps;
@@ -113,12 +139,12 @@ bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_
     if (!reading && *current <= previous)
         return cw_stream_fail(stream);
     for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; ++i) {
-        bool here = difference <= tiers[i].high;
-        if (!cw_stream_bool(stream, &here))
+        uint32_t here = difference <= tiers[i].high;
+        if (!cw_stream_far_uint(stream, &here, 0, 1))
             return false;
-        if (!here)
+        if (here == 0)
             continue;
-        if (!cw_stream_uint(stream, &difference, tiers[i].low, tiers[i].high))
+        if (!cw_stream_far_uint(stream, &difference, tiers[i].low, tiers[i].high))
             return false;
         if (!reading)
             return true;
@@ -128,7 +154,7 @@ bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_
         return true;
     }
     uint32_t absolute = reading ? 0 : *current;
-    if (!cw_stream_bits(stream, &absolute, 32))
+    if (!cw_stream_far_uint(stream, &absolute, 0, UINT32_MAX))
         return false;
     if (absolute <= previous)
         return cw_stream_fail(stream);

@@ -280,8 +280,10 @@ CW_INLINE bool cw_stream_align(struct cw_stream *stream)
 /* True when the length bytes at text are valid UTF-8 and hold no NUL. */
 bool cw_text_valid(const char *text, size_t length);
 
-/* The kinds below do more than a call costs, so that they are not inlined. The stream is handed
-   over as a copy, because one whose address is known elsewhere cannot stay in registers. */
+/* What is not inlined: the kinds that do more than a call costs, and the ranges again, for where
+   size matters more than speed. */
+bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max);
+bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min, uint64_t max);
 bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count);
 bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size);
 bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, float min, float max,
@@ -289,6 +291,9 @@ bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, floa
 bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current);
 bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous,
                                      uint16_t *current);
+
+/* Below, such functions are given a copy of the stream, because one whose address is known
+   elsewhere cannot stay in registers. */
 
 /* Aligns, then count bytes as they are. The count is not on the wire. */
 CW_INLINE bool cw_stream_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
