@@ -1,7 +1,8 @@
 /* Two endpoints at a steady 60 Hz each way with 64-byte payloads: ROUNDS ticks of one packet from
    each to the other. Run under callgrind with two counts, the difference is the cost of a tick.
-     core_packet packets ROUNDS    send, transmit, receive, next and acks
+     core_packet packets ROUNDS    send, transmit, receive, next, acks and one update per packet
      core_packet updates ROUNDS    the same with ten more updates per tick and endpoint
+     core_packet lossy ROUNDS      like packets, but one datagram in ten is lost
      core_packet                   what tests/bench/run wants to know */
 #include "causeway/endpoint.h"
 
@@ -11,6 +12,17 @@
 
 #define TICK (1.0 / 60)
 
+static uint32_t loss_percent;
+
+static bool is_lost(void)
+{
+    static uint32_t random = 1;
+    if (loss_percent == 0)
+        return false;
+    random = random * 1664525u + 1013904223u;
+    return (random >> 16) % 100 < loss_percent;
+}
+
 static void pass(struct cw_endpoint *from, struct cw_endpoint *to, double now)
 {
     static const uint8_t payload[64] = {1, 2, 3};
@@ -19,6 +31,8 @@ static void pass(struct cw_endpoint *from, struct cw_endpoint *to, double now)
     if (cw_endpoint_send(from, payload, sizeof payload, now, NULL) != CW_OK)
         abort();
     const size_t size = cw_endpoint_transmit(from, datagram, sizeof datagram, now);
+    if (is_lost())
+        return;
     if (cw_endpoint_receive(to, datagram, size, now) != CW_OK)
         abort();
     while (cw_endpoint_next(to, &event))
@@ -31,11 +45,13 @@ int main(int argc, char **argv)
     if (argc != 3) {
         /* A round is two packets; ten more updates at each of two endpoints are twenty. */
         printf("count packet_64_instructions 10000: packets 10000 - packets 5000\n");
+        printf("count packet_64_loss_10_instructions 10000: lossy 10000 - lossy 5000\n");
         printf("count update_instructions 100000: updates 5000 - packets 5000\n");
         printf("endpoint_bytes %zu bytes\n", cw_endpoint_memory(&config));
         return 0;
     }
     const int updates = strcmp(argv[1], "updates") == 0 ? 11 : 1;
+    loss_percent = strcmp(argv[1], "lossy") == 0 ? 10 : 0;
     const long rounds = atol(argv[2]);
     struct cw_endpoint *a, *b;
     if (cw_endpoint_create(&a, &config) != CW_OK || cw_endpoint_create(&b, &config) != CW_OK)
