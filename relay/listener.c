@@ -19,7 +19,6 @@
 
 struct listener {
     struct loop *loop;
-    struct lws_vhost *vhost;
     struct loop_watch watch;
     struct loop_timer pause;
     struct log_limit limit;
@@ -58,7 +57,7 @@ static void accept_ready(void *context, unsigned events)
         int on = 1;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         /* It closes the socket itself when it has no place for it. */
-        lws_adopt_socket_vhost(listener->vhost, fd);
+        lws_adopt_socket_vhost(loop_vhost(listener->loop), fd);
     }
 }
 
@@ -81,7 +80,7 @@ static int open_socket(const struct endpoint *endpoint)
     return -1;
 }
 
-struct listener *listener_create(const char *text, struct loop *loop, struct lws_vhost *vhost)
+struct listener *listener_create(const char *text, struct loop *loop)
 {
     struct endpoint endpoint;
     const char *error;
@@ -97,7 +96,6 @@ struct listener *listener_create(const char *text, struct loop *loop, struct lws
         return NULL;
     }
     listener->loop = loop;
-    listener->vhost = vhost;
     listener->watch = (struct loop_watch){.fd = fd, .ready = accept_ready, .context = listener};
     listener->pause.expired = resume;
     listener->pause.context = listener;

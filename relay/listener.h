@@ -7,7 +7,7 @@
 struct listener;
 
 /* Opens one at "host:port"; [::] takes IPv4 too. NULL when it cannot, after logging why. */
-struct listener *listener_create(const char *text, struct loop *loop, struct lws_vhost *vhost);
+struct listener *listener_create(const char *text, struct loop *loop);
 
 /* The port that it listens on. */
 unsigned listener_port(const struct listener *listener);

@@ -1,4 +1,5 @@
-/* The event loop: libwebsockets' own, with everything that is not a web connection behind it. */
+/* The event loop: libwebsockets on libuv, with everything that is not a web connection behind it.
+ */
 #ifndef CAUSEWAY_RELAY_LOOP_H
 #define CAUSEWAY_RELAY_LOOP_H
 
@@ -18,22 +19,31 @@ struct loop_watch {
     void *context;
 };
 
-/* A call at a later time. Embed it in its owner, zeroed but for the last two members. */
+/* A call at a later time. Embed it in its owner, zeroed but for the last two members. A program has
+   a handful of them: what has many deadlines keeps them itself, behind one timer. */
 struct loop_timer {
-    lws_sorted_usec_list_t entry;
+    struct loop *loop; /* NULL when it is not armed */
+    struct loop_timer *previous;
+    struct loop_timer *next;
+    double due;
     void (*expired)(void *context);
     void *context;
 };
 
 struct loop;
 
-/* The protocol that libwebsockets needs in the list of every vhost that carries a loop. */
+/* The protocol that the vhost needs in its list. */
 extern const struct lws_protocols loop_protocol;
 
-/* Makes the loop of a libwebsockets context; NULL when the system refuses (errno tells). */
-struct loop *loop_create(struct lws_context *context, struct lws_vhost *vhost);
+/* Makes the loop, with a libwebsockets context and one vhost as `info` describes them, in which the
+   members for the event loop are set here. NULL when the system refuses. */
+struct loop *loop_create(struct lws_context_creation_info *info);
 
-/* Frees it, before the context is destroyed. All watches and timers are gone. NULL is allowed. */
+/* The vhost, for lws_adopt_socket_vhost. */
+struct lws_vhost *loop_vhost(struct loop *loop);
+
+/* Closes what is still connected, calling back its protocols, then frees all. Watches and timers
+   may still be removed in these callbacks, none started. NULL is allowed. */
 void loop_destroy(struct loop *loop);
 
 /* Serves events until loop_stop. After each round of them, `turn` is called (NULL for none). */
@@ -51,7 +61,8 @@ bool loop_change(struct loop *loop, struct loop_watch *watch, unsigned events);
    before closing the file descriptor. */
 void loop_remove(struct loop *loop, struct loop_watch *watch);
 
-/* Calls timer->expired once in `seconds`; arming again moves it. Steps of a millisecond. */
+/* Calls timer->expired once in `seconds`, or as soon as the loop turns when that is not above 0;
+   arming again moves it. */
 void loop_timer_start(struct loop *loop, struct loop_timer *timer, double seconds);
 void loop_timer_stop(struct loop_timer *timer);
 

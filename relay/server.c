@@ -28,9 +28,6 @@ struct server {
     const struct options *options;
     struct stats stats;
     struct lws_protocols protocols[4];
-    lws_retry_bo_t liveness;
-    struct lws_context *context;
-    struct lws_vhost *vhost;
     struct loop *loop;
     struct sessions *sessions;
     struct websockets *websockets;
@@ -127,12 +124,9 @@ static bool open_signals(struct server *server)
 
 static bool open_library(struct server *server)
 {
-    const struct options *options = server->options;
     server->protocols[0] = http_protocol(&server->http);
     server->protocols[1] = websocket_protocol(&server->websockets);
     server->protocols[2] = loop_protocol;
-    server->liveness.secs_since_valid_ping = (uint16_t)options->ping_interval;
-    server->liveness.secs_since_valid_hangup = (uint16_t)(2.0 * options->ping_interval);
     lws_set_log_level(log_wants(LOG_DEBUG) ? LLL_ERR | LLL_WARN : 0, on_library_line);
     struct lws_context_creation_info info = {
         .port = CONTEXT_PORT_NO_LISTEN_SERVER,
@@ -142,12 +136,8 @@ static bool open_library(struct server *server)
         .keepalive_timeout = HANDSHAKE_SECONDS,
         .pt_serv_buf_size = 16384,
         .max_http_header_pool = 256,
-        .retry_and_idle_policy = options->ping_interval > 0.0 ? &server->liveness : NULL,
-        .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
     };
-    server->context = lws_create_context(&info);
-    server->vhost = server->context ? lws_create_vhost(server->context, &info) : NULL;
-    server->loop = server->vhost ? loop_create(server->context, server->vhost) : NULL;
+    server->loop = loop_create(&info);
     return server->loop != NULL;
 }
 
@@ -192,6 +182,7 @@ static bool open_parts(struct server *server)
     struct websockets_config websockets = {
         .queue_bytes = options->queue_bytes,
         .queue_age = options->queue_age,
+        .ping_interval = options->ping_interval,
     };
     const char *error;
     if (!endpoint_resolve(options->upstream, &sessions.upstream, &error)) {
@@ -209,7 +200,8 @@ static bool open_parts(struct server *server)
     }
     server->sessions = sessions_create(&sessions, server->loop, &server->stats);
     if (server->sessions)
-        server->websockets = websockets_create(&websockets, server->sessions, &server->stats);
+        server->websockets =
+            websockets_create(&websockets, server->loop, server->sessions, &server->stats);
     if (!server->websockets) {
         log_error("no memory");
         return false;
@@ -218,7 +210,7 @@ static bool open_parts(struct server *server)
     endpoint_format(&sessions.upstream, text);
     log_info("forwarding to game server %s", text);
     for (unsigned i = 0; i < options->listen_count; i++) {
-        server->listeners[i] = listener_create(options->listen[i], server->loop, server->vhost);
+        server->listeners[i] = listener_create(options->listen[i], server->loop);
         if (!server->listeners[i])
             return false;
     }
@@ -262,13 +254,11 @@ void server_destroy(struct server *server)
     loop_timer_stop(&server->drain);
     webrtc_destroy(server->webrtc);
     /* Closing what is still connected closes its sessions, which need the rest. */
-    if (server->context)
-        lws_context_destroy(server->context);
+    loop_destroy(server->loop);
     websockets_destroy(server->websockets);
     sessions_destroy(server->sessions);
     http_destroy(server->http);
     if (server->signals.fd >= 0)
         close(server->signals.fd);
-    loop_destroy(server->loop);
     free(server);
 }

@@ -1,6 +1,6 @@
 #include "websocket.h"
 
-#include "log.h"
+#include "heartbeat.h"
 #include "queue.h"
 
 #include <netinet/in.h>
@@ -35,6 +35,7 @@ struct link {
     struct websockets *all;
     struct lws *wsi;
     struct session *session; /* NULL when it was refused */
+    struct heartbeat heartbeat;
     struct queue queue;
     uint8_t *partial; /* a message that has not come whole */
     size_t partial_size;
@@ -48,28 +49,12 @@ struct websockets {
     struct websockets_config config;
     struct sessions *sessions;
     struct stats *stats;
+    struct heartbeats heartbeats;
     struct link *gatherer; /* whose run of datagrams is at hand */
     size_t gathered;
     unsigned gathered_frames;
     uint8_t out[LWS_PRE + WRITE_MAX];
 };
-
-struct websockets *websockets_create(const struct websockets_config *config,
-                                     struct sessions *sessions, struct stats *stats)
-{
-    struct websockets *all = calloc(1, sizeof *all);
-    if (!all)
-        return NULL;
-    all->config = *config;
-    all->sessions = sessions;
-    all->stats = stats;
-    return all;
-}
-
-void websockets_destroy(struct websockets *all)
-{
-    free(all);
-}
 
 static size_t frame_header(uint8_t header[FRAME_HEADER_MAX], size_t size)
 {
@@ -88,6 +73,7 @@ static size_t frame_header(uint8_t header[FRAME_HEADER_MAX], size_t size)
 static void stop_sending(struct link *link)
 {
     link->closing = true;
+    heartbeat_stop(&link->all->heartbeats, &link->heartbeat);
     link->all->stats->dropped_closing += link->queue.count;
     queue_free(&link->queue);
     lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_ACK, CLOSE_SECONDS);
@@ -225,6 +211,42 @@ static const struct transport websocket_transport = {
     .close = link_close,
 };
 
+/* Straight out, also when datagrams wait: a browser that is only slow answers in time. */
+static void ask(void *owner)
+{
+    struct link *link = owner;
+    uint8_t frame[LWS_PRE + 3];
+    frame[LWS_PRE] = 0x89;  /* final, ping */
+    frame[LWS_PRE + 1] = 1; /* libwebsockets does not tell of an empty answer */
+    frame[LWS_PRE + 2] = 0;
+    lws_write(link->wsi, frame + LWS_PRE, 3, LWS_WRITE_HTTP);
+}
+
+static void lost(void *owner)
+{
+    struct link *link = owner;
+    stop_sending(link);
+    lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
+}
+
+struct websockets *websockets_create(const struct websockets_config *config, struct loop *loop,
+                                     struct sessions *sessions, struct stats *stats)
+{
+    struct websockets *all = calloc(1, sizeof *all);
+    if (!all)
+        return NULL;
+    all->config = *config;
+    all->sessions = sessions;
+    all->stats = stats;
+    heartbeats_init(&all->heartbeats, loop, config->ping_interval, ask, lost);
+    return all;
+}
+
+void websockets_destroy(struct websockets *all)
+{
+    free(all);
+}
+
 static void on_established(struct link *link, struct websockets *all, struct lws *wsi)
 {
     int fd = lws_get_socket_fd(wsi);
@@ -244,7 +266,9 @@ static void on_established(struct link *link, struct websockets *all, struct lws
     if (!link->session) {
         bool draining = why == SESSION_REFUSED_DRAINING;
         begin_close(link, draining ? 1001 : 1013, draining ? "relay is stopping" : "try later");
+        return;
     }
+    heartbeat_start(&all->heartbeats, &link->heartbeat, link);
 }
 
 /* A part of a message, mostly the whole of it. */
@@ -252,6 +276,7 @@ static void on_receive(struct link *link, const uint8_t *data, size_t size)
 {
     if (link->closing)
         return;
+    heartbeat_heard(&link->heartbeat);
     if (!lws_frame_is_binary(link->wsi)) {
         session_end(link->session, SESSION_END_TEXT);
         return;
@@ -306,6 +331,7 @@ static int on_writable(struct link *link)
 static void on_closed(struct link *link)
 {
     link->closing = true;
+    heartbeat_stop(&link->all->heartbeats, &link->heartbeat);
     if (link->all->gatherer == link)
         link->all->gatherer = NULL;
     link->all->stats->dropped_closing += link->queue.count;
@@ -328,6 +354,9 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     }
     case LWS_CALLBACK_RECEIVE:
         on_receive(link, in, size);
+        return 0;
+    case LWS_CALLBACK_RECEIVE_PONG:
+        heartbeat_heard(&link->heartbeat);
         return 0;
     case LWS_CALLBACK_SERVER_WRITEABLE:
         return on_writable(link);

@@ -12,12 +12,13 @@
 struct websockets;
 
 struct websockets_config {
-    size_t queue_bytes; /* most that waits for one browser */
-    double queue_age;   /* seconds that a datagram waits for one */
+    size_t queue_bytes;   /* most that waits for one browser */
+    double queue_age;     /* seconds that a datagram waits for one */
+    double ping_interval; /* seconds; 0 = never */
 };
 
-/* Makes the transport; sessions and stats outlive it. NULL when there is no memory. */
-struct websockets *websockets_create(const struct websockets_config *config,
+/* Makes the transport; the others outlive it. NULL when there is no memory. */
+struct websockets *websockets_create(const struct websockets_config *config, struct loop *loop,
                                      struct sessions *sessions, struct stats *stats);
 void websockets_destroy(struct websockets *websockets);
 
