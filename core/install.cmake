@@ -1,0 +1,22 @@
+# The library for others: headers, archive, causeway.pc for pkg-config and a package for
+# find_package(causeway CONFIG), which gives causeway::causeway. All of it can be moved as a whole.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS causeway EXPORT causeway ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/causeway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY native/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/causeway/native
+        FILES_MATCHING PATTERN *.h)
+
+set(PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH PREFIX_FROM_PC /prefix/${PC_DIR} /prefix)
+configure_file(causeway.pc.in causeway.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/causeway.pc DESTINATION ${PC_DIR})
+
+set(PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/causeway)
+install(EXPORT causeway NAMESPACE causeway:: FILE causeway-targets.cmake DESTINATION ${PACKAGE_DIR})
+configure_file(causeway-config.cmake.in causeway-config.cmake COPYONLY)
+write_basic_package_version_file(causeway-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/causeway-config.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/causeway-config-version.cmake
+        DESTINATION ${PACKAGE_DIR})

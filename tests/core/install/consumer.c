@@ -1,0 +1,21 @@
+/* What a user of the installed library writes. */
+#include <causeway/causeway.h>
+#include <causeway/native/clock.h>
+#include <causeway/native/socket.h>
+
+#include <stdio.h>
+
+int main(void)
+{
+    struct cw_endpoint *endpoint;
+    struct cw_socket *socket;
+    const struct cw_endpoint_config endpoint_config = cw_endpoint_config_default();
+    const struct cw_socket_config socket_config = cw_socket_config_default();
+    if (cw_endpoint_create(&endpoint, &endpoint_config) != CW_OK ||
+        cw_socket_open(&socket, &socket_config) != CW_OK)
+        return 1;
+    printf("%zu bytes at %f\n", cw_endpoint_memory(&endpoint_config), cw_clock_now());
+    cw_socket_close(socket);
+    cw_endpoint_destroy(endpoint);
+    return cw_crypto_init() ? 0 : 1;
+}
