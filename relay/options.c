@@ -2,6 +2,7 @@
 
 #include "endpoint.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
@@ -19,6 +20,11 @@ static const char usage[] =
     "  --listen ADDRESS:PORT   where to accept browsers, up to 8 times; [::]:8080 takes IPv6\n"
     "                          and IPv4; port 0 takes any free port (the log tells which)\n"
     "  --upstream HOST:PORT    the game server; a name is resolved once, at the start\n"
+    "  --protocol-id N         take only secure connections of this game, up to 8 times;\n"
+    "                          decimal or 0x...; default: of any\n"
+    "  --raw                   take any datagrams. Without it a session must begin with a\n"
+    "                          connect token that has not expired, and nothing that is no\n"
+    "                          packet of a secure connection (netcode 1.02) goes on\n"
     "  --root DIRECTORY        serve the files in it over HTTP\n"
     "  --origin ORIGIN         allow pages of this origin (https://game.example), may be\n"
     "                          repeated; '*' allows all; default: the page must come from\n"
@@ -57,6 +63,8 @@ static const char usage[] =
 enum option_name {
     OPTION_LISTEN,
     OPTION_UPSTREAM,
+    OPTION_PROTOCOL_ID,
+    OPTION_RAW,
     OPTION_ROOT,
     OPTION_ORIGIN,
     OPTION_MAX_SESSIONS,
@@ -78,6 +86,8 @@ enum option_name {
 static const struct option long_options[] = {
     {"listen", required_argument, NULL, OPTION_LISTEN},
     {"upstream", required_argument, NULL, OPTION_UPSTREAM},
+    {"protocol-id", required_argument, NULL, OPTION_PROTOCOL_ID},
+    {"raw", no_argument, NULL, OPTION_RAW},
     {"root", required_argument, NULL, OPTION_ROOT},
     {"origin", required_argument, NULL, OPTION_ORIGIN},
     {"max-sessions", required_argument, NULL, OPTION_MAX_SESSIONS},
@@ -151,6 +161,19 @@ static bool advertise(const char *value, struct options *out)
                value);
 }
 
+static bool protocol_id(const char *value, struct gate *gate)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long number = strtoull(value, &end, 0);
+    if (errno || value[0] < '0' || value[0] > '9' || *end != '\0')
+        return bad("--protocol-id needs a number of 64 bits, not '%s'", value);
+    if (gate->protocol_count == GATE_PROTOCOLS_MAX)
+        return bad("--protocol-id can be given %d times at most", GATE_PROTOCOLS_MAX);
+    gate->protocols[gate->protocol_count++] = number;
+    return true;
+}
+
 static bool take(enum option_name name, const char *option, const char *value, struct options *out)
 {
     unsigned whole;
@@ -163,6 +186,11 @@ static bool take(enum option_name name, const char *option, const char *value, s
     case OPTION_UPSTREAM:
         out->upstream = value;
         return take_address(option, value, 1);
+    case OPTION_PROTOCOL_ID:
+        return protocol_id(value, &out->gate);
+    case OPTION_RAW:
+        out->gate.raw = true;
+        return true;
     case OPTION_ROOT:
         out->root = value;
         return true;
@@ -249,6 +277,8 @@ enum options_result options_parse(int argc, char **argv, struct options *out)
         return bad("--listen is missing"), OPTIONS_BAD;
     if (!out->upstream)
         return bad("--upstream is missing"), OPTIONS_BAD;
+    if (out->gate.raw && out->gate.protocol_count > 0)
+        return bad("--raw takes any datagram: --protocol-id has no meaning with it"), OPTIONS_BAD;
     if (!out->rtc_certificate != !out->rtc_key)
         return bad("--rtc-certificate and --rtc-key go together"), OPTIONS_BAD;
     return OPTIONS_RUN;

@@ -3,6 +3,7 @@
 #define CAUSEWAY_RELAY_OPTIONS_H
 
 #include "endpoint.h"
+#include "gate.h"
 #include "log.h"
 #include "origin.h"
 
@@ -17,6 +18,7 @@ struct options {
     unsigned listen_count;
     const char *upstream; /* "host:port" */
     const char *root;     /* NULL = no files are served */
+    struct gate gate;
     struct origin_list origins;
     unsigned max_sessions;
     unsigned max_per_address; /* 0 = no limit */

@@ -175,6 +175,7 @@ static bool open_parts(struct server *server)
 {
     const struct options *options = server->options;
     struct sessions_config sessions = {
+        .gate = options->gate,
         .max_sessions = options->max_sessions,
         .max_per_address = options->max_per_address,
         .idle_timeout = options->idle_timeout,

@@ -5,6 +5,10 @@
 #include "upstream.h"
 
 #include <stdlib.h>
+#include <time.h>
+
+/* Some may be damaged on the way, or come late from an earlier connection. */
+#define OFFENCES_MAX 8
 
 struct session {
     struct sessions *all;
@@ -16,6 +20,8 @@ struct session {
     double active; /* when the last datagram came, from either side */
     unsigned long id;
     bool ending;
+    bool admitted;     /* the gate has let a first datagram pass */
+    unsigned offences; /* datagrams that it has not */
     struct upstream upstream;
 };
 
@@ -241,6 +247,7 @@ void session_end(struct session *session, enum session_end why)
         [SESSION_END_TEXT] = "it sent text",
         [SESSION_END_EMPTY] = "it sent an empty message",
         [SESSION_END_OVERSIZE] = "it sent an oversized message",
+        [SESSION_END_PROTOCOL] = "it sent what is no packet of a secure connection",
         [SESSION_END_RESOURCES] = "no socket or memory for it",
     };
     if (session->ending)
@@ -263,6 +270,9 @@ void session_end(struct session *session, enum session_end why)
     case SESSION_END_OVERSIZE:
         stats->sessions_ended_oversize++;
         break;
+    case SESSION_END_PROTOCOL:
+        stats->sessions_ended_protocol++;
+        break;
     case SESSION_END_RESOURCES:
         stats->sessions_ended_resources++;
         break;
@@ -272,24 +282,33 @@ void session_end(struct session *session, enum session_end why)
     session->transport->close(session->link, why);
 }
 
-/* Whether a datagram from the browser may go on. A check of its contents belongs here: nothing has
-   been opened or sent for the session's first datagram when this is asked. */
-static bool accepts(struct session *session, const uint8_t *data, size_t size)
+/* Nothing has been opened or sent for a session before the gate lets a datagram pass. */
+static bool passes(struct session *session, const uint8_t *data, size_t size)
 {
-    (void)data;
-    if (size >= 1 && size <= SESSION_DATAGRAM_MAX)
-        return true;
-    session_end(session, size == 0 ? SESSION_END_EMPTY : SESSION_END_OVERSIZE);
-    return false;
+    const struct gate *gate = &session->all->config.gate;
+    if (session->admitted)
+        return gate_passes(gate, data, size);
+    session->admitted = gate_opens(gate, data, size, (uint64_t)time(NULL));
+    return session->admitted;
 }
 
 bool session_receive(struct session *session, const uint8_t *data, size_t size)
 {
-    if (session->ending || !accepts(session, data, size))
-        return false;
     struct stats *stats = session->all->stats;
+    if (session->ending)
+        return false;
+    if (size == 0 || size > SESSION_DATAGRAM_MAX) {
+        session_end(session, size == 0 ? SESSION_END_EMPTY : SESSION_END_OVERSIZE);
+        return false;
+    }
     stats->client_datagrams++;
     stats->client_bytes += size;
+    if (!passes(session, data, size)) {
+        stats->dropped_protocol++;
+        if (++session->offences >= OFFENCES_MAX)
+            session_end(session, SESSION_END_PROTOCOL);
+        return !session->ending;
+    }
     touch(session);
     if (!upstream_send(&session->upstream, data, size)) {
         session_end(session, SESSION_END_RESOURCES);

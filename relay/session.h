@@ -4,6 +4,7 @@
 #define CAUSEWAY_RELAY_SESSION_H
 
 #include "endpoint.h"
+#include "gate.h"
 #include "loop.h"
 #include "stats.h"
 #include "transport.h"
@@ -20,6 +21,7 @@ struct sessions;
 
 struct sessions_config {
     struct endpoint upstream; /* the game server: the only place datagrams go to */
+    struct gate gate;         /* what may go there */
     unsigned max_sessions;    /* over all transports */
     unsigned max_per_address; /* 0 = no limit; an IPv6 address counts by its /64 */
     double idle_timeout;      /* seconds without a datagram either way; 0 = never */
@@ -55,7 +57,7 @@ struct session *session_open(struct sessions *sessions, const struct transport *
                              void *link, const struct endpoint *client, enum session_refusal *why);
 
 /* A datagram from the browser, on its way to the game server. An empty or oversized one ends the
-   session. Returns false when the session is ending (the transport's close has been called, now
+   session, and so do several that the gate does not let pass; till then they are dropped. Returns false when the session is ending (the transport's close has been called, now
    or earlier) and nothing more need be given to it. */
 bool session_receive(struct session *session, const uint8_t *data, size_t size);
 

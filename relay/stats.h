@@ -18,6 +18,7 @@
     X(sessions_ended_text, "ended: the browser sent text")                                         \
     X(sessions_ended_empty, "ended: the browser sent an empty message")                            \
     X(sessions_ended_oversize, "ended: the browser sent more than fits a datagram")                \
+    X(sessions_ended_protocol, "ended: the browser sent no packets of a secure connection")        \
     X(sessions_ended_resources, "ended: no socket or memory for it")                               \
     X(client_datagrams, "datagrams taken from browsers")                                           \
     X(client_bytes, "their bytes")                                                                 \
@@ -31,6 +32,7 @@
     X(dropped_congested, "to a browser: too much on its way, not acknowledged")                    \
     X(dropped_closing, "to a browser: its session was ending")                                     \
     X(dropped_oversize, "to a browser: longer than a datagram may be")                             \
+    X(dropped_protocol, "to the game server: no packet of a secure connection")                    \
     X(dropped_upstream, "to the game server: its socket did not take it")                          \
     X(upstream_refused, "times the game server's port was found closed or unreachable")            \
     X(rtc_offers, "WebRTC offers that were answered")                                              \

@@ -12,6 +12,7 @@ enum session_end {
     SESSION_END_TEXT,      /* the browser sent a text message */
     SESSION_END_EMPTY,     /* the browser sent an empty message */
     SESSION_END_OVERSIZE,  /* the browser sent more than SESSION_DATAGRAM_MAX bytes */
+    SESSION_END_PROTOCOL,  /* the browser kept sending what the gate does not let pass */
     SESSION_END_RESOURCES, /* the relay has no socket or no memory for it */
 };
 

@@ -302,6 +302,7 @@ static void link_close(void *context, enum session_end why)
         [SESSION_END_TEXT] = "text is not supported",
         [SESSION_END_EMPTY] = "empty message",
         [SESSION_END_OVERSIZE] = "longer than a datagram",
+        [SESSION_END_PROTOCOL] = "not a secure connection",
         [SESSION_END_RESOURCES] = "out of resources",
     };
     struct link *link = context;

@@ -199,6 +199,7 @@ static void link_close(void *context, enum session_end why)
         [SESSION_END_TEXT] = {1003, "text is not supported"},
         [SESSION_END_EMPTY] = {1003, "empty message"},
         [SESSION_END_OVERSIZE] = {1009, "longer than a datagram"},
+        [SESSION_END_PROTOCOL] = {1008, "not a secure connection"},
         [SESSION_END_RESOURCES] = {1013, "out of resources"},
     };
     begin_close(context, reasons[why].code, reasons[why].text);

@@ -36,9 +36,13 @@ export async function run(args) {
   return { code, stdout, stderr };
 }
 
-/** Starts the relay on a free port and ends it with the test. */
-export async function startRelay(t, { upstream, listen = '127.0.0.1:0', args = [] }) {
-  const child = spawn(program, ['--listen', listen, '--upstream', upstream, ...args], {
+/** Starts the relay on a free port and ends it with the test. Unless gated it takes any datagram. */
+export async function startRelay(
+  t,
+  { upstream, listen = '127.0.0.1:0', args = [], gated = false },
+) {
+  const gate = gated ? [] : ['--raw'];
+  const child = spawn(program, ['--listen', listen, '--upstream', upstream, ...gate, ...args], {
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   let log = '';

@@ -25,8 +25,15 @@ export async function startUdpServer(answer = (datagram) => [datagram]) {
   };
 }
 
-/** The relay that CAUSEWAY_RELAY names, on any free port of the loopback interface. */
-export async function startRelay(upstreamPort, ...options) {
+/**
+ * The relay that CAUSEWAY_RELAY names, on any free port of the loopback interface. It takes any
+ * datagrams: see startGatedRelay.
+ */
+export const startRelay = (upstreamPort, ...options) =>
+  startGatedRelay(upstreamPort, '--raw', ...options);
+
+/** A relay that takes secure connections only. */
+export async function startGatedRelay(upstreamPort, ...options) {
   const program = process.env.CAUSEWAY_RELAY;
   if (!program) throw new Error('CAUSEWAY_RELAY must name the relay program');
   const relay = spawn(

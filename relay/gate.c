@@ -1,0 +1,25 @@
+#include "gate.h"
+
+#include "causeway/secure_packet.h"
+
+static bool allows(const struct gate *gate, uint64_t protocol)
+{
+    for (unsigned i = 0; i < gate->protocol_count; i++) {
+        if (gate->protocols[i] == protocol)
+            return true;
+    }
+    return gate->protocol_count == 0;
+}
+
+bool gate_opens(const struct gate *gate, const uint8_t *data, size_t size, uint64_t unix_time)
+{
+    struct cw_request request;
+    return gate->raw ||
+           (cw_request_parse(&request, data, size) == CW_OK && allows(gate, request.protocol_id) &&
+            cw_request_check(&request, request.protocol_id, unix_time) == CW_OK);
+}
+
+bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size)
+{
+    return gate->raw || cw_secure_shape(data, size, CW_TO_SERVER, NULL) == CW_OK;
+}

@@ -1,0 +1,25 @@
+/* Which datagrams of a browser may go on: those that could be packets of a secure connection, as
+   far as that shows without its keys. */
+#ifndef CAUSEWAY_RELAY_GATE_H
+#define CAUSEWAY_RELAY_GATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GATE_PROTOCOLS_MAX 8
+
+struct gate {
+    bool raw; /* everything may go on */
+    uint64_t protocols[GATE_PROTOCOLS_MAX];
+    unsigned protocol_count; /* 0: all are allowed */
+};
+
+/* Whether a datagram may begin a session: a connection request of an allowed protocol, whose token
+   has not expired at unix_time, in seconds. */
+bool gate_opens(const struct gate *gate, const uint8_t *data, size_t size, uint64_t unix_time);
+
+/* Whether a later one has the shape of a packet to a server. */
+bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size);
+
+#endif

@@ -1,0 +1,133 @@
+// Without --raw the relay lets secure connections pass and nothing else.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import test from 'node:test';
+import { connect, startRelay, startServer, statsUntil } from './support.mjs';
+
+const PROTOCOL = 0x1122334455667788n;
+const REQUEST_SIZE = 1078;
+const OFFENCES_MAX = 8;
+
+/** The connection request of a new token: what stands at these places is in both. */
+function request({ protocol = PROTOCOL } = {}) {
+  const token = execFileSync(
+    process.env.CAUSEWAY_TOKEN,
+    // prettier-ignore
+    ['--protocol-id', String(protocol), '--client-id', '1', '--server', '127.0.0.1:1', '--binary'],
+    { env: { CAUSEWAY_KEY: randomBytes(32).toString('hex') } },
+  );
+  const [version, protocolId] = [token.subarray(0, 13), token.subarray(13, 21)];
+  const rest = token.subarray(29, 29 + 8 + 24 + 1024);
+  const datagram = Buffer.concat([Buffer.of(0), version, protocolId, rest]);
+  assert.equal(datagram.length, REQUEST_SIZE);
+  return datagram;
+}
+
+const EXPIRES_AT = 1 + 13 + 8;
+
+/** A packet of this type as far as its shape goes. */
+const packet = (type, bodySize, { sequenceBytes = 1 } = {}) =>
+  Buffer.concat([
+    Buffer.of((sequenceBytes << 4) | type),
+    randomBytes(sequenceBytes + bodySize + 16),
+  ]);
+
+const RESPONSE = 3;
+const KEEP_ALIVE = 4;
+const PAYLOAD = 5;
+const DISCONNECT = 6;
+
+async function begin(t, ...args) {
+  const server = await startServer(t, { answer: () => null });
+  const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+  return { server, relay, client: await connect(t, relay) };
+}
+
+test('a connection request of the protocol and what follows it reach the server', async (t) => {
+  const { server, relay, client } = await begin(t, '--protocol-id', String(PROTOCOL));
+  const sent = [
+    request(),
+    packet(RESPONSE, 308),
+    packet(KEEP_ALIVE, 8),
+    packet(PAYLOAD, 1),
+    packet(PAYLOAD, 1200, { sequenceBytes: 8 }),
+    packet(DISCONNECT, 0),
+    request(),
+  ];
+  for (const datagram of sent) client.send(datagram);
+  await statsUntil(relay, (stats) => stats.client_datagrams === sent.length);
+  assert.equal((await relay.stats()).dropped_protocol, 0);
+  await statsUntil(relay, () => server.received.length === sent.length);
+  assert.deepEqual(
+    server.received.map(({ data }) => data),
+    sent,
+  );
+});
+
+test('several protocols can be allowed, and without any all are', async (t) => {
+  for (const args of [['--protocol-id', '1', '--protocol-id', '0x2'], []]) {
+    const { server, relay, client } = await begin(t, ...args);
+    client.send(request({ protocol: 2n }));
+    await statsUntil(relay, () => server.received.length === 1);
+  }
+});
+
+const late = request();
+late.writeBigUInt64LE(BigInt(Math.floor(Date.now() / 1000) - 10), EXPIRES_AT);
+const wrongVersion = request();
+wrongVersion.write('NETCODE 1.03', 1);
+const openers = {
+  'a payload packet': packet(PAYLOAD, 100),
+  'random bytes': randomBytes(500),
+  'one byte': Buffer.of(0),
+  'a request of another protocol': request({ protocol: 7n }),
+  'a request of another version': wrongVersion,
+  'an expired token': late,
+  'a short request': request().subarray(0, REQUEST_SIZE - 1),
+  'a long request': Buffer.concat([request(), Buffer.of(0)]),
+};
+for (const [name, opener] of Object.entries(openers)) {
+  test(`${name} does not begin a session`, async (t) => {
+    const { server, relay, client } = await begin(t, '--protocol-id', String(PROTOCOL));
+    client.send(opener);
+    await statsUntil(relay, (stats) => stats.dropped_protocol === 1);
+    // a good one still does
+    client.send(request());
+    await statsUntil(relay, () => server.received.length === 1);
+    assert.equal(server.received[0].data.length, REQUEST_SIZE);
+  });
+}
+
+const followers = {
+  'a packet that only a server sends': packet(2, 308),
+  'an unknown type': packet(9, 100),
+  'no sequence': packet(PAYLOAD, 100, { sequenceBytes: 0 }),
+  'a sequence of nine bytes': packet(PAYLOAD, 100, { sequenceBytes: 9 }),
+  'a packet that is too short': packet(PAYLOAD, 100).subarray(0, 17),
+  'a response of another size': packet(RESPONSE, 307),
+  'a payload that is too long': packet(PAYLOAD, 1201),
+};
+for (const [name, follower] of Object.entries(followers)) {
+  test(`${name} is dropped and counted`, async (t) => {
+    const { server, relay, client } = await begin(t);
+    client.send(request());
+    client.send(follower);
+    client.send(packet(PAYLOAD, 20));
+    await statsUntil(relay, () => server.received.length === 2);
+    assert.equal((await relay.stats()).dropped_protocol, 1);
+    assert.equal(server.received[1].data.length, 1 + 1 + 20 + 16);
+  });
+}
+
+test('who goes on with it is sent away with 1008, and nothing of it has passed', async (t) => {
+  const { server, relay, client } = await begin(t);
+  for (let i = 0; i < OFFENCES_MAX; i++) client.send(randomBytes(64).fill(0xff, 0, 1));
+  const { code, reason } = await client.closed();
+  assert.equal(code, 1008);
+  assert.equal(reason, 'not a secure connection');
+  const stats = await relay.stats();
+  assert.equal(stats.sessions_ended_protocol, 1);
+  assert.equal(stats.dropped_protocol, OFFENCES_MAX);
+  assert.equal(server.received.length, 0);
+});
