@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <openssl/rand.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@
 #define PLACE_DIGITS 6
 #define NAME_BYTES   16
 #define ROUTE        "/rtc"
+/* Memory is not worth giving back for fewer links. */
+#define TRIM_LINKS 32
 /* An address is free for another browser when its last one was silent for so long. */
 #define TAKE_OVER_SECONDS 5.0
 
@@ -53,6 +56,7 @@ struct webrtc {
     size_t *free_places; /* a stack */
     size_t free_count;
     unsigned half_open;
+    size_t most; /* links at a time since memory was given back */
     struct link **rows; /* links by the address of their browser */
     size_t row_mask;
     uint64_t row_key;
@@ -224,6 +228,12 @@ static void reap(struct webrtc *all)
         struct link *link = all->ended;
         all->ended = link->next_ended;
         link_destroy(link);
+    }
+    /* A browser's state is many small blocks; left to itself the C library would keep the pages. */
+    const size_t links = all->place_count - all->free_count;
+    if (all->most > TRIM_LINKS && links <= all->most / 2) {
+        all->most = links;
+        malloc_trim(0);
     }
 }
 
@@ -445,6 +455,8 @@ static struct link *link_create(struct webrtc *all, const struct sdp_offer *offe
     for (int i = 0; i < NAME_BYTES; i++)
         snprintf(link->name + PLACE_DIGITS + i * 2, 3, "%02x", secret[i]);
     all->links[link->place] = link;
+    if (all->most < all->place_count - all->free_count)
+        all->most = all->place_count - all->free_count;
     return link;
 }
 

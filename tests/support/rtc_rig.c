@@ -1,0 +1,364 @@
+#define _GNU_SOURCE
+#include "rtc_rig.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REPEAT_SECONDS 0.5
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "rtc_rig: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+double rtc_rig_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+double rtc_rig_cpu(pid_t pid)
+{
+    struct timespec time;
+    clockid_t clock;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+        fail("processor time");
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+long rtc_rig_memory(const struct rtc_rig *rig)
+{
+    char path[64];
+    long pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)rig->relay);
+    FILE *file = fopen(path, "r");
+    if (!file || fscanf(file, "%*d %ld", &pages) != 1)
+        fail(path);
+    fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+void rtc_rig_pin(unsigned processor)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    if (sysconf(_SC_NPROCESSORS_ONLN) >= 2)
+        sched_setaffinity(0, sizeof set, &set);
+}
+
+pid_t rtc_rig_start_echo(unsigned processor, unsigned *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    const int buffer = 4 << 20;
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) != 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &size) != 0)
+        fail("echo");
+    *port = ntohs(address.sin_port);
+    const pid_t pid = fork();
+    if (pid < 0)
+        fail("fork");
+    if (pid > 0) {
+        close(fd);
+        return pid;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    rtc_rig_pin(processor);
+    for (;;) {
+        uint8_t data[2048];
+        size = sizeof address;
+        const ssize_t got = recvfrom(fd, data, sizeof data, 0, (struct sockaddr *)&address, &size);
+        if (got >= 0)
+            sendto(fd, data, (size_t)got, 0, (struct sockaddr *)&address, size);
+    }
+}
+
+void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper, const char *host)
+{
+    unsigned upstream;
+    int ends[2];
+    char command[1024];
+    const bool v6 = strchr(host, ':') != NULL;
+    *rig = (struct rtc_rig){.host = host};
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    rtc_identity_create(&rig->identity);
+    rig->epoll = epoll_create1(EPOLL_CLOEXEC);
+    rig->echo = rtc_rig_start_echo(1, &upstream);
+    snprintf(command, sizeof command,
+             "exec %s %s --listen %s%s%s:0 --rtc %s --upstream 127.0.0.1:%u --max-sessions 4000 "
+             "--max-sessions-per-address 0 --peer-rate 0",
+             wrapper, program, v6 ? "[" : "", host, v6 ? "]" : "", host, upstream);
+    if (rig->epoll < 0 || pipe(ends) != 0)
+        fail("set-up");
+    rig->relay = fork();
+    if (rig->relay < 0)
+        fail("fork");
+    if (rig->relay == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        rtc_rig_pin(0);
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    FILE *log = fdopen(ends[0], "r");
+    char line[4096];
+    bool ready = false;
+    while (!ready && log && fgets(line, sizeof line, log)) {
+        const char *found = strstr(line, "listening on ");
+        if (found)
+            rig->port = (unsigned)strtoul(strrchr(found, ':') + 1, NULL, 10);
+        ready = strstr(line, "webrtc on udp") != NULL;
+    }
+    /* The pipe stays open: the relay must be able to write its log. */
+    if (!ready) {
+        fprintf(stderr, "rtc_rig: the relay does not start: %s\n", command);
+        exit(1);
+    }
+}
+
+int rtc_rig_stop(struct rtc_rig *rig)
+{
+    int status = 0;
+    kill(rig->relay, SIGTERM);
+    waitpid(rig->relay, &status, 0);
+    kill(rig->echo, SIGKILL);
+    waitpid(rig->echo, NULL, 0);
+    rtc_identity_destroy(&rig->identity);
+    close(rig->epoll);
+    free(rig->browsers);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int connect_to(const struct rtc_rig *rig, int type, unsigned port)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+    const bool is_v6 = inet_pton(AF_INET, rig->host, &v4.sin_addr) != 1;
+    if (is_v6 && inet_pton(AF_INET6, rig->host, &v6.sin6_addr) != 1)
+        fail(rig->host);
+    const int fd = socket(is_v6 ? AF_INET6 : AF_INET, type | SOCK_CLOEXEC, 0);
+    if (fd < 0 || (is_v6 ? connect(fd, (struct sockaddr *)&v6, sizeof v6)
+                         : connect(fd, (struct sockaddr *)&v4, sizeof v4)) != 0)
+        fail("connect");
+    return fd;
+}
+
+/* Copies the rest of the line after `name`. */
+static void copy_line(const char *text, const char *name, char *out, size_t capacity)
+{
+    const char *at = strstr(text, name);
+    if (!at) {
+        fprintf(stderr, "rtc_rig: no %s in the answer:\n%s\n", name, text);
+        exit(1);
+    }
+    at += strlen(name);
+    snprintf(out, capacity, "%.*s", (int)strcspn(at, "\r\n"), at);
+}
+
+static void signal_offer(struct rtc_rig *rig, struct rtc_browser *browser)
+{
+    char offer[1024];
+    char request[2048];
+    char reply[8192];
+    char ufrag[64];
+    size_t size = rtc_client_offer(&browser->client, "brow", offer, sizeof offer);
+    const int fd = connect_to(rig, SOCK_STREAM, rig->port);
+    const int length = snprintf(request, sizeof request,
+                                "POST /rtc HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n"
+                                "Content-Type: application/sdp\r\nContent-Length: %zu\r\n\r\n%s",
+                                size, offer);
+    if (send(fd, request, (size_t)length, MSG_NOSIGNAL) != length)
+        fail("POST");
+    size = 0;
+    ssize_t got;
+    while (size + 1 < sizeof reply &&
+           (got = recv(fd, reply + size, sizeof reply - 1 - size, 0)) > 0)
+        size += (size_t)got;
+    reply[size] = '\0';
+    close(fd);
+    copy_line(reply, "a=ice-ufrag:", ufrag, sizeof ufrag);
+    copy_line(reply, "a=ice-pwd:", browser->client.password, sizeof browser->client.password);
+    snprintf(browser->client.username, sizeof browser->client.username, "%s:brow", ufrag);
+}
+
+static void on_send(void *context, const uint8_t *data, size_t size)
+{
+    const struct rtc_browser *browser = context;
+    send(browser->fd, data, size, MSG_NOSIGNAL);
+}
+
+static void on_message(void *context, const uint8_t *data, size_t size)
+{
+    struct rtc_browser *browser = context;
+    (void)data;
+    browser->echoed++;
+    browser->last_size = size;
+}
+
+static void add_browser(struct rtc_rig *rig)
+{
+    struct rtc_browser *browser = calloc(1, sizeof *browser);
+    if (!browser)
+        fail("memory");
+    browser->client = (struct rtc_client){.identity = &rig->identity,
+                                          .kind = 0x81,
+                                          .send = on_send,
+                                          .message = on_message,
+                                          .context = browser};
+    signal_offer(rig, browser);
+    browser->fd = connect_to(rig, SOCK_DGRAM, rig->port);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = browser};
+    if (epoll_ctl(rig->epoll, EPOLL_CTL_ADD, browser->fd, &event) != 0)
+        fail("epoll");
+    rig->browsers[rig->count++] = browser;
+    rtc_client_open(&browser->client);
+    rtc_client_check(&browser->client);
+}
+
+/* Hands on what has come, after waiting for it for so many milliseconds; `then` is called for each
+   browser that got something. */
+static void serve(struct rtc_rig *rig, int wait,
+                  void (*then)(struct rtc_browser *browser, void *context), void *context)
+{
+    struct epoll_event events[256];
+    const int count = epoll_wait(rig->epoll, events, 256, wait);
+    for (int i = 0; i < count; i++) {
+        struct rtc_browser *browser = events[i].data.ptr;
+        uint8_t data[2048];
+        ssize_t size;
+        while ((size = recv(browser->fd, data, sizeof data, MSG_DONTWAIT)) > 0)
+            rtc_client_receive(&browser->client, data, (size_t)size);
+        if (then)
+            then(browser, context);
+    }
+}
+
+bool rtc_rig_open(struct rtc_rig *rig, unsigned count, double seconds)
+{
+    struct rtc_browser **more =
+        realloc(rig->browsers, (rig->count + count) * sizeof *rig->browsers);
+    if (!more)
+        fail("memory");
+    rig->browsers = more;
+    for (unsigned i = 0; i < count; i++) {
+        add_browser(rig);
+        serve(rig, 0, NULL, NULL);
+    }
+    const double start = rtc_rig_now();
+    double repeat = start + REPEAT_SECONDS;
+    for (;;) {
+        unsigned open = 0;
+        const double now = rtc_rig_now();
+        for (unsigned i = 0; i < rig->count; i++) {
+            struct rtc_client *client = &rig->browsers[i]->client;
+            open += client->open && !client->ended;
+            if (!client->open && now >= repeat)
+                rtc_client_repeat(client);
+        }
+        if (open == rig->count)
+            return true;
+        if (now - start > seconds) {
+            fprintf(stderr, "rtc_rig: %u of %u are open\n", open, rig->count);
+            return false;
+        }
+        if (now >= repeat)
+            repeat = now + REPEAT_SECONDS;
+        serve(rig, 50, NULL, NULL);
+    }
+}
+
+struct trips {
+    uint8_t data[1400];
+    size_t size;
+    unsigned rounds; /* 0: without end */
+    unsigned waiting;
+    unsigned long done;
+    bool running;
+};
+
+static void go_on(struct rtc_browser *browser, void *context)
+{
+    struct trips *trips = context;
+    if (browser->echoed == 0 || browser->last_size != trips->size)
+        return;
+    trips->done++;
+    browser->last_size = 0;
+    if (trips->running && (trips->rounds == 0 || browser->echoed < trips->rounds))
+        rtc_client_send(&browser->client, trips->data, trips->size);
+    else
+        trips->waiting--;
+}
+
+static bool run(struct rtc_rig *rig, struct trips *trips, double seconds, double grace)
+{
+    const double start = rtc_rig_now();
+    trips->waiting = rig->count;
+    trips->running = true;
+    for (unsigned i = 0; i < rig->count; i++) {
+        rig->browsers[i]->echoed = 0;
+        rtc_client_send(&rig->browsers[i]->client, trips->data, trips->size);
+    }
+    while (trips->waiting > 0) {
+        const double now = rtc_rig_now();
+        trips->running = now - start < seconds;
+        if (now - start > seconds + grace)
+            return false;
+        serve(rig, 50, go_on, trips);
+    }
+    /* What came last is acknowledged too, or the relay would wait for it. */
+    for (unsigned i = 0; i < rig->count; i++)
+        rtc_client_acknowledge(&rig->browsers[i]->client);
+    return true;
+}
+
+bool rtc_rig_echo(struct rtc_rig *rig, unsigned rounds, size_t size, double seconds)
+{
+    struct trips trips = {.size = size, .rounds = rounds};
+    return run(rig, &trips, seconds, 0.0) && trips.done == (unsigned long)rounds * rig->count;
+}
+
+unsigned long rtc_rig_run(struct rtc_rig *rig, size_t size, double seconds)
+{
+    struct trips trips = {.size = size};
+    if (!run(rig, &trips, seconds, 5.0)) {
+        fprintf(stderr, "rtc_rig: %u datagrams did not come back\n", trips.waiting);
+        exit(1);
+    }
+    return trips.done;
+}
+
+void rtc_rig_close(struct rtc_rig *rig)
+{
+    for (unsigned i = 0; i < rig->count; i++) {
+        struct rtc_browser *browser = rig->browsers[i];
+        rtc_client_abort(&browser->client);
+        rtc_client_destroy(&browser->client);
+        close(browser->fd);
+        free(browser);
+    }
+    rig->count = 0;
+}

@@ -1,0 +1,62 @@
+/* A relay process with WebRTC, a UDP echo behind it, and many browsers' sides in this process. */
+#ifndef CAUSEWAY_TESTS_RTC_RIG_H
+#define CAUSEWAY_TESTS_RTC_RIG_H
+
+#include "rtc_client.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* One browser. */
+struct rtc_browser {
+    struct rtc_client client;
+    int fd;
+    unsigned echoed; /* messages that came back */
+    size_t last_size;
+};
+
+struct rtc_rig {
+    struct rtc_identity identity;
+    const char *host; /* "127.0.0.1" or "::1" */
+    pid_t relay;
+    pid_t echo;
+    unsigned port; /* of the relay, TCP and UDP */
+    int epoll;
+    struct rtc_browser **browsers;
+    unsigned count;
+};
+
+/* Puts this process and those that it starts from now on on a processor, when there are two. */
+void rtc_rig_pin(unsigned processor);
+
+/* Starts a UDP echo that answers every datagram. */
+pid_t rtc_rig_start_echo(unsigned processor, unsigned *port);
+
+/* Starts `program` (with `wrapper` in front, "" for none) as a relay in front of an echo; exits
+   with a message when that cannot be done. */
+void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper, const char *host);
+
+/* Stops both. Returns the relay's exit code. */
+int rtc_rig_stop(struct rtc_rig *rig);
+
+/* Adds browsers and opens their channels; false when one is not open after `seconds`. */
+bool rtc_rig_open(struct rtc_rig *rig, unsigned count, double seconds);
+
+/* Each browser sends `rounds` datagrams, one at a time, and waits for its echo; false when one does
+   not come within `seconds`. */
+bool rtc_rig_echo(struct rtc_rig *rig, unsigned rounds, size_t size, double seconds);
+
+/* Keeps one datagram per browser on its way for so long; returns how many came back. */
+unsigned long rtc_rig_run(struct rtc_rig *rig, size_t size, double seconds);
+
+/* All browsers say goodbye and are gone. */
+void rtc_rig_close(struct rtc_rig *rig);
+
+/* Resident memory of the relay in KiB, and the processor time that a process has had in seconds. */
+long rtc_rig_memory(const struct rtc_rig *rig);
+double rtc_rig_cpu(pid_t pid);
+
+double rtc_rig_now(void);
+
+#endif
