@@ -106,7 +106,9 @@ static void test_a_conversation_repeats_byte_by_byte(void **state)
     talk(ends, 150, 0);
     while (cw_endpoint_next_sequence(ends[0]) != 65480) {
         pass(ends[0], ends[1], 10, &ignored);
-        pass(ends[1], ends[0], 10, &ignored);
+        if (cw_endpoint_next_sequence(ends[0]) %
+            400) /* so far apart that acks soon take two bytes */
+            pass(ends[1], ends[0], 10, &ignored);
         seen_clear(&ignored);
     }
     cw_endpoint_update(ends[0], 20);
