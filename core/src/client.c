@@ -124,8 +124,14 @@ static void start_request(struct cw_client *client, double now)
     client->replay = (struct cw_replay){0};
 }
 
+static void forget_keys(struct cw_client *client)
+{
+    cw_crypto_wipe(client->token.client_to_server_key, CW_KEY_BYTES);
+    cw_crypto_wipe(client->token.server_to_client_key, CW_KEY_BYTES);
+}
+
 /* Connected or not, it is over: to is what the application is told. */
-static void finish(struct cw_client *client, enum cw_client_state to)
+static void finish(struct cw_client *client, enum cw_client_state to, bool tell_server)
 {
     client->state = to;
     client->disconnected_waits = true;
@@ -133,13 +139,17 @@ static void finish(struct cw_client *client, enum cw_client_state to)
     client->outgoing_size = 0;
     client->index = 0;
     client->max_clients = 0;
+    if (tell_server)
+        client->disconnects_left = client->config.disconnect_packets;
+    else
+        forget_keys(client);
 }
 
 /* This server will not do: the next one of the token, or the end. */
 static void next_server(struct cw_client *client, enum cw_client_state reason, double now)
 {
     if (client->address + 1 >= client->token.address_count) {
-        finish(client, reason);
+        finish(client, reason, false);
         return;
     }
     client->address++;
@@ -232,7 +242,7 @@ static enum cw_error take(struct cw_client *client, const struct cw_secure_packe
     case CW_SECURE_DISCONNECT:
         if (!connected)
             break;
-        finish(client, CW_CLIENT_DISCONNECTED);
+        finish(client, CW_CLIENT_DISCONNECTED, false);
         return CW_OK;
     case CW_SECURE_REQUEST:
     case CW_SECURE_RESPONSE:
@@ -290,8 +300,10 @@ static size_t write_datagram(struct cw_client *client, uint8_t *out, size_t capa
 static size_t write_next(struct cw_client *client, void *out, size_t capacity, double now)
 {
     if (client->disconnects_left > 0) {
-        client->disconnects_left--;
-        return write_packet(client, CW_SECURE_DISCONNECT, NULL, 0, out, capacity);
+        const size_t size = write_packet(client, CW_SECURE_DISCONNECT, NULL, 0, out, capacity);
+        if (--client->disconnects_left == 0)
+            forget_keys(client);
+        return size;
     }
     if (client->outgoing_size > 0) {
         const size_t size = client->outgoing_size;
@@ -344,15 +356,14 @@ static void check_times(struct cw_client *client, double now)
     const bool connected = client->state == CW_CLIENT_CONNECTED;
     const double life = (double)(client->token.expire_time - client->token.create_time);
     if (!connected && now - client->connect_time >= life) {
-        finish(client, CW_CLIENT_TOKEN_EXPIRED);
+        finish(client, CW_CLIENT_TOKEN_EXPIRED, false);
         return;
     }
     const int32_t timeout = client->token.timeout_seconds;
     if (timeout <= 0 || now - client->last_received < timeout)
         return;
     if (connected) {
-        finish(client, CW_CLIENT_TIMED_OUT);
-        client->disconnects_left = client->config.disconnect_packets;
+        finish(client, CW_CLIENT_TIMED_OUT, true);
     } else if (client->state == CW_CLIENT_SENDING_REQUEST) {
         next_server(client, CW_CLIENT_REQUEST_TIMED_OUT, now);
     } else {
@@ -416,10 +427,8 @@ enum cw_error cw_client_send(struct cw_client *client, const void *payload, size
 void cw_client_disconnect(struct cw_client *client)
 {
     /* Whoever has answered a challenge may have a slot already. */
-    if (client->state >= CW_CLIENT_SENDING_RESPONSE)
-        client->disconnects_left = client->config.disconnect_packets;
     if (client->state > CW_CLIENT_DISCONNECTED)
-        finish(client, CW_CLIENT_DISCONNECTED);
+        finish(client, CW_CLIENT_DISCONNECTED, client->state >= CW_CLIENT_SENDING_RESPONSE);
 }
 
 struct cw_connection *cw_client_connection(struct cw_client *client)

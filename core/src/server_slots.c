@@ -122,7 +122,6 @@ void cw_slots_release(struct cw_server *server, struct cw_slot *slot)
     const uint32_t number = number_of(server, slot);
     cw_bit_clear(server->used, number);
     cw_bit_clear(server->due, number);
-    cw_bit_clear(server->readable, number);
     if (server->connections)
         cw_connection_reset(server->connections[number]);
     cw_crypto_wipe(slot, sizeof(*slot));

@@ -212,7 +212,7 @@ static enum cw_error fill_tokens(struct cw_token *public_part,
     if (!grant->addresses || !valid_addresses(grant->addresses, grant->address_count) ||
         !valid_addresses(inner, inner_count))
         return CW_ERROR_TOKEN_ADDRESSES;
-    if (grant->life_seconds == 0 || grant->create_time > UINT64_MAX - grant->life_seconds)
+    if (grant->life_seconds == 0)
         return CW_ERROR_TOKEN_TIMES;
 
     memcpy(private_part->user_data, grant->user_data, CW_USER_DATA_SIZE);

@@ -91,7 +91,7 @@ enum cw_error cw_token_history_use(struct cw_token_history *history,
 bool cw_token_history_consume(struct cw_token_history *history, const uint8_t mac[CW_MAC_BYTES])
 {
     struct cw_used_token *token = find(history, mac);
-    if (!token || token->consumed)
+    if (!token)
         return false;
     token->consumed = true;
     return true;

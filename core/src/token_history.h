@@ -30,7 +30,7 @@ enum cw_error cw_token_history_use(struct cw_token_history *history,
                                    const struct cw_address *address, uint64_t expire_time,
                                    uint64_t now);
 
-/* From now on nobody may use the token. False when it is not there or has been consumed before. */
+/* From now on nobody may use the token. False when it is not there: it has expired meanwhile. */
 bool cw_token_history_consume(struct cw_token_history *history, const uint8_t mac[CW_MAC_BYTES]);
 
 #endif

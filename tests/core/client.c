@@ -191,7 +191,7 @@ static void payloads_both_ways(void **state)
     assert_int_equal(cw_client_send(bench.client, payload, CW_PAYLOAD_MAX + 1),
                      CW_ERROR_PACKET_TOO_LARGE);
     for (int tick = 0; tick < 100; tick++) {
-        pass(&bench, 0.05);
+        pass(&bench, tick % 2 ? 0.05 : 0.2);
         give_keep_alive(&bench);
         assert_int_equal(cw_client_send(bench.client, payload, CW_PAYLOAD_MAX), CW_OK);
         assert_int_equal(cw_client_send(bench.client, payload, 1), CW_ERROR_TRANSMIT_PENDING);
@@ -309,6 +309,11 @@ static void connection_times_out(void **state)
     assert_int_equal(cw_client_state(bench.client), CW_CLIENT_CONNECTED);
     pass(&bench, 0.02);
     expect_event(&bench, CW_CLIENT_EVENT_DISCONNECTED, CW_CLIENT_TIMED_OUT);
+    /* The server may still hear us. */
+    uint8_t body[CW_PAYLOAD_MAX];
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(take(&bench, body, NULL), CW_SECURE_DISCONNECT);
+    assert_int_equal(take(&bench, body, NULL), -1);
     cw_client_destroy(bench.client);
 }
 
@@ -515,7 +520,13 @@ static void second_connection_is_like_the_first(void **state)
     assert_false(cw_client_next(bench.client, &event));
     assert_int_equal(cw_client_index(bench.client), 0);
     assert_true(cw_address_equal(cw_client_server_address(bench.client), &bench.servers[0]));
-    to_connected(&bench);
+    uint8_t out[CW_SECURE_MAX];
+    give_challenge(&bench);
+    assert_true(cw_client_transmit(bench.client, NULL, out, sizeof(out), bench.now) > 0);
+    assert_int_equal(out[0], 0x13);
+    assert_int_equal(out[1], 0);
+    assert_int_equal(give_keep_alive(&bench), CW_OK);
+    expect_event(&bench, CW_CLIENT_EVENT_CONNECTED, CW_CLIENT_CONNECTED);
     cw_client_destroy(bench.client);
 }
 

@@ -399,6 +399,29 @@ static void silence_keeps_the_connection(void **state)
     close_world(&world);
 }
 
+/* The packets of the connection take the place of keep-alives. */
+static void no_keep_alives_beside_packets(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1);
+    struct rig *rig = &world.rig;
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client *client = open_client(&world, 1, &world.connection);
+    connect_at(&world, client, &at);
+    for (int i = 0; i < 3; i++)
+        rig_tick(rig, client, &at);
+    for (int i = 0; i < 10; i++) {
+        rig->now += 0.2;
+        cw_server_update(rig->server, rig->now);
+        cw_client_update(client, rig->now);
+        assert_int_equal(rig_up(rig, client, &at), 1);
+        assert_int_equal(rig_down(rig, client, &at), 1);
+    }
+    cw_client_destroy(client);
+    close_world(&world);
+}
+
 static size_t allocations, releases;
 
 static void *counted_allocate(void *context, size_t size)
@@ -498,6 +521,7 @@ int main(void)
         cmocka_unit_test(other_schema_is_denied),
         cmocka_unit_test(unconfirmed_clients_are_introduced),
         cmocka_unit_test(silence_keeps_the_connection),
+        cmocka_unit_test(no_keep_alives_beside_packets),
         cmocka_unit_test(one_allocation),
         cmocka_unit_test(memory_of_a_slot),
         cmocka_unit_test(configs_refused),

@@ -473,6 +473,19 @@ static void types_of_the_other_direction_refused(void **state)
         }
 }
 
+/* Too short for any packet comes before anything in it. */
+static void checks_size_before_type(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[18] = {0x1f};
+    uint8_t body[CW_PAYLOAD_MAX];
+    struct cw_secure_packet packet;
+    assert_int_equal(read_exact(&packet, body, bytes, 17, CW_TO_SERVER, protocol_id, key, NULL),
+                     CW_ERROR_PACKET_SHORT);
+    assert_int_equal(read_exact(&packet, body, bytes, 18, CW_TO_SERVER, protocol_id, key, NULL),
+                     CW_ERROR_PACKET_TYPE);
+}
+
 static void writer_refuses(void **state)
 {
     (void)state;
@@ -591,6 +604,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(last_sequence_is_taken_once),
         cmocka_unit_test(altered_packets_refused),
         cmocka_unit_test(types_of_the_other_direction_refused),
+        cmocka_unit_test(checks_size_before_type),
         cmocka_unit_test(writer_refuses),
         cmocka_unit_test(body_is_encrypted_in_place),
         cmocka_unit_test(shape),

@@ -272,7 +272,7 @@ static void keeps_alive_ten_times_a_second(void **state)
     }
     assert_in_range(count, 9, 11);
     for (int tick = 0; tick < 20; tick++) {
-        rig.now += 0.05;
+        rig.now += tick % 2 ? 0.05 : 0.2;
         cw_server_update(rig.server, rig.now);
         assert_int_equal(cw_server_send(rig.server, slot, "x", 1), CW_OK);
         assert_int_equal(rig_down(&rig, NULL, NULL), 1);
@@ -578,6 +578,150 @@ static void pending_is_bounded(void **state)
     rig_stop(&rig);
 }
 
+/* However often a client asks before the server gets to answer, it is answered once; and not when
+   it was forgotten meanwhile. */
+static void one_challenge_for_many_requests(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_pending = 2;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    uint8_t token[CW_TOKEN_SIZE];
+    rig_token(&rig, token, 1);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(give_token(&rig, &at, token), CW_OK);
+    assert_int_equal(rig_down(&rig, NULL, NULL), 1);
+    assert_int_equal(give_token(&rig, &at, token), CW_OK);
+    rig.now += 5.01;
+    cw_server_update(rig.server, rig.now);
+    assert_int_equal(stats_of(&rig).pending, 0);
+    assert_true(rig_silent(&rig));
+    assert_int_equal(give_token(&rig, &at, token), CW_OK);
+    assert_int_equal(rig_down(&rig, NULL, NULL), 1);
+    rig_stop(&rig);
+}
+
+static void denials_are_bounded(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_clients = 1;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client *client = rig_client(&rig, 0);
+    rig_connect(&rig, client, &at);
+    rig_down(&rig, NULL, NULL);
+    for (uint32_t n = 1; n <= 100; n++) {
+        const struct cw_address from = rig_client_address(n);
+        uint8_t token[CW_TOKEN_SIZE];
+        rig_token(&rig, token, n);
+        assert_int_equal(give_token(&rig, &from, token), CW_ERROR_SERVER_FULL);
+    }
+    assert_int_equal(rig_down(&rig, NULL, NULL), 32);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* No two packets under one key have the same number, be they challenges, denials or of a slot, and
+   no two challenge tokens have. */
+static void numbers_are_used_once(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    uint8_t token[CW_TOKEN_SIZE], out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
+    struct cw_token read;
+    struct cw_address to;
+    rig_token(&rig, token, 1);
+    assert_int_equal(cw_token_read(&read, token, sizeof(token)), CW_OK);
+    uint64_t last_packet = 0, last_challenge = 0;
+    for (int i = 0; i < 50; i++) {
+        /* The slots are full now and then, so that the same token is also denied. */
+        struct cw_client *others[4];
+        for (uint32_t n = 0; i % 10 == 9 && n < 4; n++) {
+            const struct cw_address other = rig_client_address(10 + n);
+            others[n] = rig_client(&rig, 100 * (uint64_t)i + n);
+            rig_connect(&rig, others[n], &other);
+        }
+        give_token(&rig, &at, token);
+        size_t size;
+        do
+            size = cw_server_transmit(rig.server, &to, out, sizeof(out), rig.now);
+        while (size > 0 && !cw_address_equal(&to, &at));
+        struct cw_secure_packet packet;
+        assert_int_equal(cw_secure_read(&packet, body, out, size, CW_TO_CLIENT, RIG_PROTOCOL,
+                                        read.server_to_client_key, NULL),
+                         CW_OK);
+        assert_int_equal(packet.type, i % 10 == 9 ? CW_SECURE_DENIED : CW_SECURE_CHALLENGE);
+        assert_true(packet.sequence >= (uint64_t)1 << 63);
+        assert_true(i == 0 || packet.sequence > last_packet);
+        last_packet = packet.sequence;
+        if (packet.type == CW_SECURE_CHALLENGE) {
+            uint64_t challenge;
+            cw_challenge_get(body, &challenge);
+            assert_true(i == 0 || challenge > last_challenge);
+            last_challenge = challenge;
+        }
+        for (uint32_t n = 0; i % 10 == 9 && n < 4; n++)
+            cw_client_destroy(others[n]);
+        cw_server_disconnect_all(rig.server);
+        rig_down(&rig, NULL, NULL);
+        struct cw_server_event event;
+        while (cw_server_next(rig.server, &event))
+            ;
+    }
+    rig_stop(&rig);
+}
+
+/* The same client begins again with another token before it is connected. */
+static void pending_client_with_another_token(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    struct cw_client *first = rig_client(&rig, 1), *second = rig_client(&rig, 2);
+    rig_up(&rig, first, &at);
+    rig_down(&rig, first, &at);
+    rig_up(&rig, second, &at);
+    assert_int_equal(stats_of(&rig).pending, 1);
+    rig_up(&rig, first, &at);
+    assert_int_equal(stats_of(&rig).clients, 0);
+    rig_down(&rig, second, &at);
+    rig_connect(&rig, second, &at);
+    cw_client_destroy(first);
+    cw_client_destroy(second);
+    rig_stop(&rig);
+}
+
+/* What was to be sent to a client that is gone is not sent, and not in the way. */
+static void payload_for_one_who_left(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2);
+    struct cw_client *a = rig_client(&rig, 1), *b = rig_client(&rig, 2);
+    const uint32_t slot_a = rig_connect(&rig, a, &at_a), slot_b = rig_connect(&rig, b, &at_b);
+    assert_int_equal(cw_server_send(rig.server, slot_a, "x", 1), CW_OK);
+    cw_server_disconnect(rig.server, slot_a);
+    assert_int_equal(cw_server_send(rig.server, slot_b, "y", 1), CW_OK);
+    rig_down(&rig, b, &at_b);
+    struct cw_client_event event;
+    assert_true(cw_client_next(b, &event));
+    assert_memory_equal(event.payload, "y", 1);
+    cw_client_destroy(a);
+    cw_client_destroy(b);
+    rig_stop(&rig);
+}
+
 static void requests_are_limited(void **state)
 {
     (void)state;
@@ -609,7 +753,7 @@ static void history_is_bounded(void **state)
     rig.config.token_history = 20;
     rig.config.max_pending = 100;
     rig_start(&rig);
-    for (uint32_t round = 0; round < 3; round++) {
+    for (uint32_t round = 0; round < 10; round++) {
         for (uint32_t n = 0; n < 25; n++) {
             const struct cw_address at = rig_client_address(100 * round + n);
             uint8_t token[CW_TOKEN_SIZE];
@@ -619,6 +763,49 @@ static void history_is_bounded(void **state)
         rig.now += 45;
         cw_server_update(rig.server, rig.now);
     }
+    rig_stop(&rig);
+}
+
+/* The place of a token that was consumed goes to another one. */
+static void history_forgets(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.token_history = 1;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    for (uint64_t id = 1; id <= 3; id++) {
+        struct cw_client *client = rig_client(&rig, id);
+        rig_connect(&rig, client, &at);
+        cw_client_disconnect(client);
+        rig_up(&rig, client, &at);
+        struct cw_server_event event;
+        assert_true(cw_server_next(rig.server, &event));
+        cw_client_destroy(client);
+        rig.now += 45;
+        cw_server_update(rig.server, rig.now);
+    }
+    rig_stop(&rig);
+}
+
+/* What lies behind the four bytes of an IPv4 address is no part of it. */
+static void addresses_with_other_bytes_behind(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    struct cw_address at = rig_client_address(1);
+    struct cw_client *client = rig_client(&rig, 1);
+    rig_connect(&rig, client, &at);
+    memset(at.bytes + 4, 0xee, 12);
+    assert_int_equal(cw_client_send(client, "x", 1), CW_OK);
+    rig_up(&rig, client, &at);
+    struct cw_server_event event;
+    assert_true(cw_server_next(rig.server, &event));
+    assert_int_equal(event.type, CW_SERVER_EVENT_PAYLOAD);
+    cw_client_destroy(client);
     rig_stop(&rig);
 }
 
@@ -791,8 +978,15 @@ int main(void)
         cmocka_unit_test(slots_are_used_again),
         cmocka_unit_test(pending_clients_time_out),
         cmocka_unit_test(pending_is_bounded),
+        cmocka_unit_test(one_challenge_for_many_requests),
+        cmocka_unit_test(denials_are_bounded),
+        cmocka_unit_test(numbers_are_used_once),
+        cmocka_unit_test(pending_client_with_another_token),
+        cmocka_unit_test(payload_for_one_who_left),
         cmocka_unit_test(requests_are_limited),
         cmocka_unit_test(history_is_bounded),
+        cmocka_unit_test(history_forgets),
+        cmocka_unit_test(addresses_with_other_bytes_behind),
         cmocka_unit_test(many_clients),
         cmocka_unit_test(two_addresses_of_one_server),
         cmocka_unit_test(one_allocation),

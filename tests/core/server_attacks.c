@@ -289,45 +289,74 @@ static void place_taken_in_the_frame_of_the_timeout(void **state)
     }
 }
 
-/* Somebody with a token and keys of their own uses a challenge that was meant for another. */
+/* The body of the challenge that the request with this token gets. */
+static void challenge_of(struct rig *rig, const uint8_t token[CW_TOKEN_SIZE],
+                         const struct cw_address *at, uint8_t body[CW_PAYLOAD_MAX])
+{
+    uint8_t request[CW_REQUEST_SIZE], datagram[CW_SECURE_MAX];
+    struct cw_token read;
+    struct cw_address to;
+    struct cw_secure_packet packet;
+    rig_request(request, token);
+    assert_int_equal(rig_give(rig, at, request, sizeof(request)), CW_OK);
+    const size_t size = cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now);
+    assert_int_equal(cw_token_read(&read, token, CW_TOKEN_SIZE), CW_OK);
+    assert_int_equal(cw_secure_read(&packet, body, datagram, size, CW_TO_CLIENT, RIG_PROTOCOL,
+                                    read.server_to_client_key, NULL),
+                     CW_OK);
+}
+
+/* What the server says to a packet sealed with the keys of a token. */
+static enum cw_error give_sealed(struct rig *rig, const uint8_t token[CW_TOKEN_SIZE],
+                                 const struct cw_address *at, enum cw_secure_type type,
+                                 const uint8_t *body, size_t size)
+{
+    uint8_t out[CW_SECURE_MAX];
+    struct cw_token read;
+    assert_int_equal(cw_token_read(&read, token, CW_TOKEN_SIZE), CW_OK);
+    const size_t length = cw_secure_write(out, sizeof(out), type, 5, body, size, RIG_PROTOCOL,
+                                          read.client_to_server_key);
+    return rig_give(rig, at, out, length);
+}
+
+/* Somebody with a token and keys of their own uses a challenge that was meant for another: of
+   another client, made before or after their own, or of the same client id. */
 static void challenge_of_somebody_else(void **state)
 {
     (void)state;
     struct rig rig;
     rig_init(&rig);
     rig_start(&rig);
-    const struct cw_address at = rig_client_address(1), thief = rig_client_address(2);
-    uint8_t token[CW_TOKEN_SIZE], thief_token[CW_TOKEN_SIZE], request[CW_REQUEST_SIZE],
-        datagram[CW_SECURE_MAX], body[CW_PAYLOAD_MAX], out[CW_SECURE_MAX];
-    struct cw_token read;
-    struct cw_address to;
-    struct cw_secure_packet packet;
+    const struct cw_address at = rig_client_address(1), thief = rig_client_address(2),
+                            twin = rig_client_address(3);
+    uint8_t token[CW_TOKEN_SIZE], thief_token[CW_TOKEN_SIZE], twin_token[CW_TOKEN_SIZE],
+        body[CW_PAYLOAD_MAX], own[CW_PAYLOAD_MAX];
     rig_token(&rig, token, 1);
     rig_token(&rig, thief_token, 2);
-    rig_request(request, token);
-    assert_int_equal(rig_give(&rig, &at, request, sizeof(request)), CW_OK);
-    const size_t size = cw_server_transmit(rig.server, &to, datagram, sizeof(datagram), rig.now);
-    assert_int_equal(cw_token_read(&read, token, sizeof(token)), CW_OK);
-    assert_int_equal(cw_secure_read(&packet, body, datagram, size, CW_TO_CLIENT, RIG_PROTOCOL,
-                                    read.server_to_client_key, NULL),
-                     CW_OK);
-    rig_request(request, thief_token);
-    assert_int_equal(rig_give(&rig, &thief, request, sizeof(request)), CW_OK);
-    assert_int_equal(cw_token_read(&read, thief_token, sizeof(thief_token)), CW_OK);
-    size_t length =
-        cw_secure_write(out, sizeof(out), CW_SECURE_RESPONSE, 0, body, CW_CHALLENGE_BODY_SIZE,
-                        RIG_PROTOCOL, read.client_to_server_key);
-    assert_int_equal(rig_give(&rig, &thief, out, length), CW_ERROR_NOT_AUTHENTIC);
-    /* And one made up. */
-    body[20] ^= 1;
-    length = cw_secure_write(out, sizeof(out), CW_SECURE_RESPONSE, 1, body, CW_CHALLENGE_BODY_SIZE,
-                             RIG_PROTOCOL, read.client_to_server_key);
-    assert_int_equal(rig_give(&rig, &thief, out, length), CW_ERROR_NOT_AUTHENTIC);
+    rig_token(&rig, twin_token, 1);
+    challenge_of(&rig, thief_token, &thief, own);
+    challenge_of(&rig, token, &at, body);
+    assert_int_equal(
+        give_sealed(&rig, thief_token, &thief, CW_SECURE_RESPONSE, body, CW_CHALLENGE_BODY_SIZE),
+        CW_ERROR_NOT_AUTHENTIC);
+    assert_int_equal(give_sealed(&rig, token, &at, CW_SECURE_RESPONSE, own, CW_CHALLENGE_BODY_SIZE),
+                     CW_ERROR_NOT_AUTHENTIC);
+    challenge_of(&rig, twin_token, &twin, own);
+    assert_int_equal(
+        give_sealed(&rig, twin_token, &twin, CW_SECURE_RESPONSE, body, CW_CHALLENGE_BODY_SIZE),
+        CW_ERROR_NOT_AUTHENTIC);
+    /* Made up. */
+    own[20] ^= 1;
+    assert_int_equal(
+        give_sealed(&rig, twin_token, &twin, CW_SECURE_RESPONSE, own, CW_CHALLENGE_BODY_SIZE),
+        CW_ERROR_NOT_AUTHENTIC);
     /* Other packets with the right keys open nothing. */
-    length = cw_secure_write(out, sizeof(out), CW_SECURE_PAYLOAD, 2, body, 10, RIG_PROTOCOL,
-                             read.client_to_server_key);
-    assert_int_equal(rig_give(&rig, &thief, out, length), CW_ERROR_UNEXPECTED);
+    assert_int_equal(give_sealed(&rig, twin_token, &twin, CW_SECURE_PAYLOAD, own, 10),
+                     CW_ERROR_UNEXPECTED);
     assert_int_equal(stats_of(&rig).clients, 0);
+    assert_int_equal(
+        give_sealed(&rig, token, &at, CW_SECURE_RESPONSE, body, CW_CHALLENGE_BODY_SIZE), CW_OK);
+    assert_int_equal(stats_of(&rig).clients, 1);
     rig_stop(&rig);
 }
 
