@@ -470,6 +470,15 @@ static void client_disconnects(void **state)
     assert_int_equal(take(&bench, body, NULL), -1);
     cw_client_destroy(bench.client);
 
+    /* Who has answered a challenge may have a slot already. */
+    bench = setup(1, 5, 45);
+    give_challenge(&bench);
+    cw_client_disconnect(bench.client);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(take(&bench, body, NULL), CW_SECURE_DISCONNECT);
+    assert_int_equal(take(&bench, body, NULL), -1);
+    cw_client_destroy(bench.client);
+
     bench = setup(1, 5, 45);
     cw_client_disconnect(bench.client);
     expect_event(&bench, CW_CLIENT_EVENT_DISCONNECTED, CW_CLIENT_DISCONNECTED);

@@ -590,9 +590,14 @@ static void one_challenge_for_many_requests(void **state)
     const struct cw_address at = rig_client_address(1);
     uint8_t token[CW_TOKEN_SIZE];
     rig_token(&rig, token, 1);
+    const struct cw_address other = rig_client_address(2);
+    uint8_t other_token[CW_TOKEN_SIZE];
+    rig_token(&rig, other_token, 2);
+    assert_int_equal(give_token(&rig, &other, other_token), CW_OK);
     for (int i = 0; i < 100; i++)
         assert_int_equal(give_token(&rig, &at, token), CW_OK);
-    assert_int_equal(rig_down(&rig, NULL, NULL), 1);
+    assert_int_equal(rig_down(&rig, NULL, NULL), 2);
+    assert_int_equal(stats_of(&rig).challenges_sent, 2);
     assert_int_equal(give_token(&rig, &at, token), CW_OK);
     rig.now += 5.01;
     cw_server_update(rig.server, rig.now);
@@ -777,7 +782,11 @@ static void history_forgets(void **state)
     const struct cw_address at = rig_client_address(1);
     for (uint64_t id = 1; id <= 3; id++) {
         struct cw_client *client = rig_client(&rig, id);
+        rig_up(&rig, client, &at);
+        rig_down(&rig, NULL, NULL);
+        rig.now += 0.2;
         rig_connect(&rig, client, &at);
+        assert_int_equal(stats_of(&rig).dropped[CW_ERROR_TOKEN_USED], 0);
         cw_client_disconnect(client);
         rig_up(&rig, client, &at);
         struct cw_server_event event;
