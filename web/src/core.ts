@@ -40,6 +40,15 @@ export interface CoreExports {
   simulator_transmit(simulator: number, out: number, capacity: number, now: number): number;
   simulator_due(simulator: number): number;
   simulator_stats(simulator: number): void;
+
+  token_generate(
+    out: number,
+    options: number,
+    servers: number,
+    count: number,
+    internalCount: number,
+  ): number;
+  release_secret(address: number, size: number): void;
 }
 
 /**

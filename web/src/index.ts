@@ -19,6 +19,8 @@ export type {
   TransportState,
   TransportStats,
 } from './transports/transport.js';
+export { generateConnectToken, generateKey } from './secure/token.js';
+export type { ConnectTokenOptions } from './secure/token.js';
 export { Simulator } from './simulator.js';
 export type { SimulatorConfig, SimulatorPath, SimulatorStats } from './simulator.js';
 export { openTransport } from './transports/race.js';

@@ -1,0 +1,111 @@
+// Connect tokens made in JavaScript: the vectors' bytes, the native tool's form, and what is refused.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { generateConnectToken, generateKey } from '../support/causeway.mjs';
+
+const folder = process.env.CAUSEWAY_VECTORS;
+const skip = folder ? false : 'CAUSEWAY_VECTORS names no folder';
+const fromHex = (hex) => new Uint8Array(Buffer.from(hex, 'hex'));
+const toHex = (bytes) => Buffer.from(bytes).toString('hex');
+
+const key = generateKey();
+const options = {
+  protocolId: 0x1122334455667788n,
+  privateKey: key,
+  clientId: 7,
+  servers: ['127.0.0.1:40000', '[2001:db8::1]:40001'],
+};
+
+const text = ({ type, bytes, words, port }) =>
+  type === 'ipv4'
+    ? `${bytes.join('.')}:${port}`
+    : `[${words.map((word) => word.toString(16)).join(':')}]:${port}`;
+
+test('the tokens of the vectors come out byte for byte', { skip }, async (t) => {
+  const { connect_tokens } = JSON.parse(readFileSync(join(folder, 'netcode.json'), 'utf8'));
+  let compared = 0;
+  for (const vector of connect_tokens) {
+    const life = Number(vector.expire_timestamp) - Number(vector.create_timestamp);
+    const addresses = [...vector.public_server_addresses, ...vector.private_server_addresses];
+    if (life < 1 || vector.timeout_seconds < 1 || addresses.some(({ port }) => port === 0)) continue;
+    const random = [vector.client_to_server_key, vector.server_to_client_key, vector.nonce];
+    t.mock.method(Date, 'now', () => Number(vector.create_timestamp) * 1000 + 999);
+    t.mock.method(crypto, 'getRandomValues', (array) => {
+      array.set(fromHex(random.shift()));
+      return array;
+    });
+    const token = await generateConnectToken({
+      protocolId: BigInt(vector.protocol_id),
+      privateKey: vector.private_key,
+      clientId: BigInt(vector.client_id),
+      servers: vector.public_server_addresses.map(text),
+      internalServers: vector.private_server_addresses.map(text),
+      expireSeconds: life,
+      timeoutSeconds: vector.timeout_seconds,
+      userData: fromHex(vector.user_data),
+    });
+    t.mock.restoreAll();
+    assert.equal(toHex(token), vector.connect_token, vector.name);
+    compared++;
+  }
+  assert.ok(compared >= 3, `only ${compared} vectors could be compared`);
+});
+
+test('a token has the form of those of causeway-token', async () => {
+  const token = await generateConnectToken({ ...options, fingerprint: 0xabcdef0123456789n });
+  const native = execFileSync(
+    process.env.CAUSEWAY_TOKEN,
+    // prettier-ignore
+    ['--protocol-id', '0x1122334455667788', '--client-id', '7', '--binary',
+      '--fingerprint', 'abcdef0123456789', ...options.servers.flatMap((each) => ['--server', each])],
+    { env: { CAUSEWAY_KEY: toHex(key) } },
+  );
+  assert.equal(token.length, native.length);
+  const nonceAt = 13 + 3 * 8;
+  const publicAt = nonceAt + 24 + 1024;
+  const keysAt = publicAt + 4 + 4 + (1 + 4 + 2) + (1 + 16 + 2);
+  for (const [from, to] of [
+    [0, 13 + 8],
+    [publicAt, keysAt],
+    [keysAt + 64, 2048],
+  ])
+    assert.equal(toHex(token.subarray(from, to)), toHex(native.subarray(from, to)));
+  const view = new DataView(token.buffer);
+  assert.equal(view.getBigUint64(29, true) - view.getBigUint64(21, true), 45n);
+});
+
+test('no two tokens or keys have secrets in common', async () => {
+  const [a, b] = [await generateConnectToken(options), await generateConnectToken(options)];
+  assert.notEqual(toHex(a.subarray(37, 61)), toHex(b.subarray(37, 61)));
+  assert.notEqual(toHex(generateKey()), toHex(generateKey()));
+  assert.equal(generateKey().length, 32);
+});
+
+const refused = [
+  [{ servers: ['game.example.com:40000'] }, 'CoreError', /servers\[0\]: 'game\.example\.com:40000'.*IP address/],
+  [{ servers: ['127.0.0.1:1', '127.0.0.1'] }, 'CoreError', /servers\[1\]/],
+  [{ servers: ['127.0.0.1:1\u0000', '127.0.0.1:2'] }, 'CoreError', /servers\[0\]/],
+  [{ internalServers: ['10.0.0.256:1'] }, 'CoreError', /internalServers\[0\]: '10\.0\.0\.256:1'/],
+  [{ servers: [] }, 'RangeError', /servers: 0 addresses/],
+  [{ servers: new Array(33).fill('127.0.0.1:1') }, 'RangeError', /servers: 33 addresses/],
+  [{ servers: '127.0.0.1:1' }, 'TypeError', /servers: an array/],
+  [{ protocolId: '7' }, 'TypeError', /protocolId/],
+  [{ protocolId: 2n ** 64n }, 'RangeError', /protocolId/],
+  [{ clientId: -1 }, 'RangeError', /clientId/],
+  [{ clientId: 2 ** 53 }, 'RangeError', /clientId: .*bigint/],
+  [{ privateKey: new Uint8Array(31) }, 'RangeError', /privateKey/],
+  [{ privateKey: 'secret' }, 'RangeError', /^(?!.*secret).*privateKey/],
+  [{ privateKey: undefined }, 'TypeError', /privateKey/],
+  [{ expireSeconds: 0 }, 'RangeError', /expireSeconds/],
+  [{ timeoutSeconds: 1.5 }, 'RangeError', /timeoutSeconds/],
+  [{ userData: new Uint8Array(257) }, 'RangeError', /userData: 257/],
+  [{ userData: 'text' }, 'TypeError', /userData/],
+  [{ userData: new Uint8Array(256).fill(1), fingerprint: 1n }, 'CoreError', /user data/],
+];
+
+for (const [change, name, message] of refused)
+  test(`refused: ${Object.entries(change).map(([option, value]) => `${option} ${String(value).slice(0, 40)}`)}`, () =>
+    assert.rejects(generateConnectToken({ ...options, ...change }), { name, message }));

@@ -1,0 +1,66 @@
+#include "causeway/token.h"
+#include "exports/exports.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads count addresses, C strings one behind the other. The number of the one that is none goes to
+   u32[0]. */
+static enum cw_error read_addresses(struct cw_address *addresses, const char *text, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        cw_scratch.u32[0] = i;
+        if (cw_address_parse(&addresses[i], text) != CW_OK || addresses[i].port == 0)
+            return CW_ERROR_ADDRESS;
+        text += strlen(text) + 1;
+    }
+    return CW_OK;
+}
+
+/* What the token takes beside its addresses, in the order in which JavaScript writes it. */
+struct token_options {
+    uint64_t protocol_id;
+    uint64_t client_id;
+    uint64_t create_time;
+    uint64_t fingerprint;
+    uint32_t life_seconds;
+    int32_t timeout_seconds;
+    uint8_t user_data[CW_USER_DATA_SIZE];
+    uint8_t private_key[CW_KEY_BYTES];
+};
+
+/* servers has count addresses, then internal_count (or none: the same) of the same servers as they
+   know themselves. u32[0] is of use with CW_ERROR_ADDRESS. */
+CW_EXPORT(token_generate)
+enum cw_error token_generate(uint8_t *out, const struct token_options *options, const char *servers,
+                             uint32_t count, uint32_t internal_count)
+{
+    struct cw_address addresses[2 * CW_TOKEN_MAX_ADDRESSES];
+    if (count > CW_TOKEN_MAX_ADDRESSES || internal_count > CW_TOKEN_MAX_ADDRESSES)
+        return CW_ERROR_TOKEN_ADDRESSES;
+    enum cw_error error = read_addresses(addresses, servers, count + internal_count);
+    if (error)
+        return error;
+    struct cw_token_grant grant = cw_token_grant_default();
+    grant.protocol_id = options->protocol_id;
+    grant.client_id = options->client_id;
+    grant.create_time = options->create_time;
+    grant.fingerprint = options->fingerprint;
+    grant.life_seconds = options->life_seconds;
+    grant.timeout_seconds = options->timeout_seconds;
+    grant.address_count = count;
+    grant.addresses = addresses;
+    if (internal_count > 0) {
+        grant.server_address_count = internal_count;
+        grant.server_addresses = addresses + count;
+    }
+    memcpy(grant.user_data, options->user_data, CW_USER_DATA_SIZE);
+    return cw_token_generate(out, &grant, options->private_key);
+}
+
+/* Wipes and releases memory that held keys. */
+CW_EXPORT(release_secret) void release_secret(void *memory, size_t size)
+{
+    cw_crypto_wipe(memory, size);
+    free(memory);
+}

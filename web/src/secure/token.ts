@@ -1,0 +1,162 @@
+import type { Core } from '../core.js';
+import { CoreError } from '../errors.js';
+import { errorCodes } from '../generated.js';
+import { loadCore } from '../loader.js';
+
+/** Bytes of a private key. */
+const KEY_SIZE = 32;
+/** Bytes of a connect token. */
+const TOKEN_SIZE = 2048;
+const USER_DATA_SIZE = 256;
+const MAX_ADDRESSES = 32;
+
+/** Places in the struct token_options of wasm/exports/token.c. */
+const USER_DATA_AT = 40;
+const KEY_AT = USER_DATA_AT + USER_DATA_SIZE;
+const OPTIONS_SIZE = KEY_AT + KEY_SIZE;
+
+/** What {@link generateConnectToken} puts into a token, and the key that it needs. */
+export interface ConnectTokenOptions {
+  /** The game's number, 64 bits. Relays and servers take only their own. */
+  readonly protocolId: bigint | number;
+  /** The key that the game servers have too: 32 bytes, or 64 hexadecimal digits. */
+  readonly privateKey: Uint8Array | string;
+  /** Who the player is, 64 bits: the backend's own numbering. */
+  readonly clientId: bigint | number;
+  /** Addresses of game servers, tried in this order: `'127.0.0.1:40000'`, `'[::1]:40000'`; 1 to 32. */
+  readonly servers: readonly string[];
+  /** The same servers as they know themselves, when that differs, as behind NAT. */
+  readonly internalServers?: readonly string[];
+  /** How long the token can be used. Servers refuse long lives; default 45. */
+  readonly expireSeconds?: number;
+  /** How long a connection lives without a packet; default 5. */
+  readonly timeoutSeconds?: number;
+  /** For the server's application: up to 256 bytes, with a fingerprint up to 240. */
+  readonly userData?: Uint8Array;
+  /** The fingerprint of the schema that the client must have. Default: none is asked for. */
+  readonly fingerprint?: bigint;
+  /** Where to make it. Default: the one core that {@link loadCore} gives. */
+  readonly core?: Core;
+}
+
+const unsigned64 = (name: string, value: unknown): bigint => {
+  if (typeof value !== 'bigint' && typeof value !== 'number')
+    throw new TypeError(`${name}: a bigint or a whole number is needed`);
+  if (typeof value === 'number' && !Number.isSafeInteger(value))
+    throw new RangeError(`${name}: ${value} is not a whole number below 2^53; take a bigint`);
+  const number = BigInt(value);
+  if (BigInt.asUintN(64, number) !== number)
+    throw new RangeError(`${name}: ${number} is not from 0 to 2^64 - 1`);
+  return number;
+};
+
+const seconds = (name: string, value: unknown, least: number, most: number): number => {
+  if (typeof value !== 'number') throw new TypeError(`${name}: a number of seconds is needed`);
+  if (!(Number.isInteger(value) && value >= least && value <= most))
+    throw new RangeError(`${name}: ${value} is not a whole number from ${least} to ${most}`);
+  return value;
+};
+
+const keyBytes = (key: unknown): Uint8Array => {
+  if (key instanceof Uint8Array) {
+    if (key.length === KEY_SIZE) return key;
+  } else if (typeof key !== 'string') {
+    throw new TypeError('privateKey: a Uint8Array or hexadecimal digits are needed');
+  } else if (/^[0-9a-f]{64}$/i.test(key)) {
+    return Uint8Array.from(key.match(/../g)!, (digits) => Number.parseInt(digits, 16));
+  }
+  // What was given is not told: it may be most of a key.
+  throw new RangeError('privateKey: it does not have 32 bytes, or 64 hexadecimal digits');
+};
+
+const addressList = (name: string, list: unknown, least: number): readonly string[] => {
+  if (!Array.isArray(list) || !list.every((each) => typeof each === 'string'))
+    throw new TypeError(`${name}: an array of strings is needed`);
+  if (list.length < least || list.length > MAX_ADDRESSES)
+    throw new RangeError(`${name}: ${list.length} addresses are not ${least} to ${MAX_ADDRESSES}`);
+  return list;
+};
+
+const userDataBytes = (data: unknown): Uint8Array => {
+  if (!(data instanceof Uint8Array)) throw new TypeError('userData: a Uint8Array is needed');
+  if (data.length > USER_DATA_SIZE)
+    throw new RangeError(`userData: ${data.length} bytes are more than ${USER_DATA_SIZE}`);
+  return data;
+};
+
+/** A new private key for {@link generateConnectToken} and the game servers. */
+export const generateKey = (): Uint8Array<ArrayBuffer> =>
+  crypto.getRandomValues(new Uint8Array(KEY_SIZE));
+
+/**
+ * Makes a connect token for a player whom the backend knows: 2048 bytes, for that player and no one
+ * else. It is good for one connection.
+ * @throws TypeError or RangeError that names the option; {@link CoreError} `ADDRESS` for a server that is
+ *   no address with a port, such as a host name, and `USER_DATA` when it leaves no room for a fingerprint.
+ */
+export async function generateConnectToken(
+  options: ConnectTokenOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const protocolId = unsigned64('protocolId', options.protocolId);
+  const clientId = unsigned64('clientId', options.clientId);
+  const fingerprint = unsigned64('fingerprint', options.fingerprint ?? 0n);
+  const expire = seconds('expireSeconds', options.expireSeconds ?? 45, 1, 2 ** 32 - 1);
+  const timeout = seconds('timeoutSeconds', options.timeoutSeconds ?? 5, 1, 2 ** 31 - 1);
+  const userData = userDataBytes(options.userData ?? new Uint8Array());
+  const privateKey = keyBytes(options.privateKey);
+  const servers = addressList('servers', options.servers, 1);
+  const internal = addressList('internalServers', options.internalServers ?? [], 0);
+
+  const core = options.core ?? (await loadCore());
+  const { exports, memory } = core;
+  // An address with a NUL must stay one, and be refused.
+  const text = new TextEncoder().encode(
+    [...servers, ...internal].map((each) => `${each.replaceAll('\0', '?')}\0`).join(''),
+  );
+  const textAt = OPTIONS_SIZE;
+  const outAt = textAt + text.length;
+  const size = outAt + TOKEN_SIZE;
+  const address = core.allocate(size);
+  try {
+    const { bytes, view } = memory;
+    bytes.fill(0, address, address + size);
+    const createTime = BigInt(Math.floor(Date.now() / 1000));
+    [protocolId, clientId, createTime, fingerprint].forEach((value, i) =>
+      view.setBigUint64(address + 8 * i, value, true),
+    );
+    view.setUint32(address + 32, expire, true);
+    view.setInt32(address + 36, timeout, true);
+    bytes.set(userData, address + USER_DATA_AT);
+    bytes.set(privateKey, address + KEY_AT);
+    bytes.set(text, address + textAt);
+    const code = exports.token_generate(
+      address + outAt,
+      address,
+      address + textAt,
+      servers.length,
+      internal.length,
+    );
+    if (errorCodes[code] === 'ADDRESS')
+      throw noAddress(servers, internal, memory.u32(core.scratch));
+    core.check(code);
+    return memory.copy(address + outAt, TOKEN_SIZE);
+  } finally {
+    exports.release_secret(address, size);
+  }
+}
+
+const noAddress = (
+  servers: readonly string[],
+  internal: readonly string[],
+  index: number,
+): CoreError => {
+  const [name, list, i] =
+    index < servers.length
+      ? ['servers', servers, index]
+      : ['internalServers', internal, index - servers.length];
+  return new CoreError(
+    'ADDRESS',
+    `${name}[${i}]: '${list[i as number]}' is not an IP address with a port, as 127.0.0.1:40000 or ` +
+      '[::1]:40000; look host names up before',
+  );
+};
