@@ -2,27 +2,23 @@
 
 #include <string.h>
 
-/* The application has the block until it releases the message: then ours is the last reference. */
-static bool buffer_is_free(struct cw_block_receiver *receiver)
-{
-    if (receiver->message && receiver->message->references > 1)
-        return false;
-    cw_message_release(receiver->message);
-    receiver->message = NULL;
-    return true;
-}
-
 void cw_block_receiver_reset(struct cw_block_receiver *receiver)
 {
-    if (receiver->active) {
+    if (receiver->active)
         cw_message_release(receiver->message);
-        receiver->message = NULL;
-    }
+    receiver->message = NULL;
     receiver->active = false;
-    (void)buffer_is_free(receiver);
 }
 
-enum cw_error cw_block_receiver_check(struct cw_block_receiver *receiver,
+static void free_buffer(void *context, uint8_t *block, size_t size)
+{
+    struct cw_block_receiver *receiver = context;
+    (void)block;
+    (void)size;
+    receiver->in_use = false;
+}
+
+enum cw_error cw_block_receiver_check(const struct cw_block_receiver *receiver,
                                       const struct cw_block_piece *piece)
 {
     const bool is_last = piece->fragment == piece->count - 1;
@@ -34,7 +30,7 @@ enum cw_error cw_block_receiver_check(struct cw_block_receiver *receiver,
             return CW_ERROR_RECEIVER_FULL;
         return receiver->count == piece->count ? CW_OK : CW_ERROR_MALFORMED;
     }
-    return buffer_is_free(receiver) ? CW_OK : CW_ERROR_RECEIVER_FULL;
+    return receiver->in_use ? CW_ERROR_RECEIVER_FULL : CW_OK;
 }
 
 bool cw_block_receiver_has(const struct cw_block_receiver *receiver,
@@ -67,7 +63,9 @@ struct cw_message *cw_block_receiver_take(struct cw_block_receiver *receiver,
     if (receiver->arrived < receiver->count)
         return NULL;
     receiver->active = false;
-    cw_message_attach(receiver->message, receiver->buffer, receiver->size, NULL, NULL);
-    cw_message_acquire(receiver->message);
-    return receiver->message;
+    receiver->in_use = true;
+    struct cw_message *complete = receiver->message;
+    receiver->message = NULL;
+    cw_message_attach(complete, receiver->buffer, receiver->size, free_buffer, receiver);
+    return complete;
 }

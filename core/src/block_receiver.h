@@ -14,7 +14,8 @@ struct cw_block_receiver {
     uint32_t count;
     uint32_t arrived;
     uint32_t size;              /* known when the last fragment is there */
-    struct cw_message *message; /* from fragment 0; held here as long as the buffer is its block */
+    bool in_use;                /* the buffer is the block of a message that was not released yet */
+    struct cw_message *message; /* from fragment 0, until the block is complete */
 };
 
 static inline uint32_t cw_block_max_fragments(uint32_t max_block_size, uint32_t fragment_size)
@@ -27,7 +28,7 @@ void cw_block_receiver_reset(struct cw_block_receiver *receiver);
 
 /* Whether the piece can be taken: CW_OK, CW_ERROR_MALFORMED, or CW_ERROR_RECEIVER_FULL while the
    buffer still holds another block. */
-enum cw_error cw_block_receiver_check(struct cw_block_receiver *receiver,
+enum cw_error cw_block_receiver_check(const struct cw_block_receiver *receiver,
                                       const struct cw_block_piece *piece);
 
 /* True when the piece was received before. */
@@ -35,7 +36,7 @@ bool cw_block_receiver_has(const struct cw_block_receiver *receiver,
                            const struct cw_block_piece *piece);
 
 /* Takes a piece that was checked and is new. message: for fragment 0, its message, whose reference
-   goes to the receiver. Returns the message with its block attached, and a reference for the
+   goes to the receiver. Returns the message with its block attached, and its reference to the
    caller, when it is complete; else NULL. */
 struct cw_message *cw_block_receiver_take(struct cw_block_receiver *receiver,
                                           const struct cw_block_piece *piece,

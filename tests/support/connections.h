@@ -1,0 +1,248 @@
+/* Connections in tests: a small schema, datagrams on heap blocks of exactly their size, and a peer
+   that sends any payload. */
+#ifndef CAUSEWAY_TESTS_CONNECTIONS_H
+#define CAUSEWAY_TESTS_CONNECTIONS_H
+
+#include "unit.h"
+
+#include "causeway/connection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK             (1.0 / 60)
+#define MAX_NOTE_PADDING 2000
+
+enum { NOTE, PARCEL, SMALL_NOTE };
+
+/* A number, and as many bytes as a test likes, all made from the number. */
+struct note {
+    uint32_t number;
+    uint32_t padding;
+};
+
+CW_INLINE bool serialize_padding(struct cw_stream *stream, struct note *note)
+{
+    if (!cw_stream_uint(stream, &note->padding, 0, MAX_NOTE_PADDING))
+        return false;
+    for (uint32_t i = 0; i < note->padding; i++) {
+        const uint32_t expected = (note->number + i) & 0xFF;
+        uint32_t byte = expected;
+        if (!cw_stream_bits(stream, &byte, 8) || byte != expected)
+            return cw_stream_fail(stream);
+    }
+    return true;
+}
+
+CW_SERIALIZE(serialize_note, struct note, stream, note)
+{
+    return cw_stream_bits(stream, &note->number, 32) && serialize_padding(stream, note);
+}
+
+CW_SERIALIZE(serialize_small_note, struct note, stream, note)
+{
+    return cw_stream_uint(stream, &note->number, 0, 1);
+}
+
+static inline struct cw_schema *notes_schema(void)
+{
+    const struct cw_message_type types[] = {
+        {.name = "note", .size = sizeof(struct note), .serialize = serialize_note},
+        {.name = "parcel", .size = sizeof(struct note), .serialize = serialize_note, .block = true},
+        {.name = "small_note", .size = sizeof(struct note), .serialize = serialize_small_note},
+    };
+    const struct cw_schema_config config = {.types = types, .count = 3};
+    struct cw_schema *schema = NULL;
+    assert_int_equal(cw_schema_create(&schema, &config), CW_OK);
+    return schema;
+}
+
+static inline struct cw_connection *connection_with(const struct cw_connection_config *config)
+{
+    struct cw_connection *connection = NULL;
+    assert_int_equal(cw_connection_create(&connection, config), CW_OK);
+    assert_non_null(connection);
+    return connection;
+}
+
+static inline struct cw_message *make_note(struct cw_connection *from, uint32_t type,
+                                           uint32_t number, uint32_t padding)
+{
+    struct cw_message *message = NULL;
+    assert_int_equal(cw_connection_create_message(from, type, &message), CW_OK);
+    *(struct note *)message->data = (struct note){number, padding};
+    return message;
+}
+
+static inline void send_note(struct cw_connection *from, uint32_t channel, uint32_t number,
+                             uint32_t padding, double now)
+{
+    struct cw_message *message = make_note(from, NOTE, number, padding);
+    assert_int_equal(cw_connection_send(from, channel, message, now), CW_OK);
+}
+
+static inline uint8_t block_byte(uint32_t number, size_t i)
+{
+    return (uint8_t)(number * 31 + i * 7 + i / 251);
+}
+
+/* Released blocks, by release_parcel. */
+static int parcels_released;
+
+static inline void release_parcel(void *context, uint8_t *block, size_t size)
+{
+    (void)context, (void)size;
+    parcels_released++;
+    free(block);
+}
+
+static inline struct cw_message *make_parcel(struct cw_connection *from, uint32_t number,
+                                             uint32_t size)
+{
+    struct cw_message *message = make_note(from, PARCEL, number, 0);
+    uint8_t *block = malloc(size);
+    for (uint32_t i = 0; i < size; i++)
+        block[i] = block_byte(number, i);
+    cw_message_attach(message, block, size, release_parcel, NULL);
+    return message;
+}
+
+static inline void send_parcel(struct cw_connection *from, uint32_t channel, uint32_t number,
+                               uint32_t size, double now)
+{
+    struct cw_message *message = make_parcel(from, number, size);
+    assert_int_equal(cw_connection_send(from, channel, message, now), CW_OK);
+}
+
+static inline uint32_t number_of(const struct cw_message *message)
+{
+    return ((const struct note *)message->data)->number;
+}
+
+static inline void check_parcel(const struct cw_message *message, uint32_t number, uint32_t size)
+{
+    assert_int_equal(message->type, PARCEL);
+    assert_int_equal(number_of(message), number);
+    assert_int_equal(message->block_size, size);
+    for (uint32_t i = 0; i < size; i++) {
+        if (message->block[i] != block_byte(number, i))
+            fail_msg("byte %u of parcel %u is wrong", i, number);
+    }
+}
+
+/* Takes the next message, which must be this note. */
+static inline void expect_note(struct cw_connection *at, uint32_t channel, uint32_t number)
+{
+    uint32_t from = UINT32_MAX;
+    struct cw_message *message = cw_connection_next(at, &from);
+    assert_non_null(message);
+    assert_int_equal(message->type, NOTE);
+    assert_int_equal(from, channel);
+    assert_int_equal(number_of(message), number);
+    cw_message_release(message);
+}
+
+static inline void expect_parcel(struct cw_connection *at, uint32_t channel, uint32_t number,
+                                 uint32_t size)
+{
+    uint32_t from = UINT32_MAX;
+    struct cw_message *message = cw_connection_next(at, &from);
+    assert_non_null(message);
+    assert_int_equal(from, channel);
+    check_parcel(message, number, size);
+    cw_message_release(message);
+}
+
+static inline uint32_t drain(struct cw_connection *at)
+{
+    uint32_t count = 0;
+    for (struct cw_message *message; (message = cw_connection_next(at, NULL)) != NULL; count++)
+        cw_message_release(message);
+    return count;
+}
+
+static inline struct cw_connection_stats stats_of(const struct cw_connection *connection)
+{
+    struct cw_connection_stats stats;
+    cw_connection_stats(connection, &stats);
+    return stats;
+}
+
+static inline struct cw_channel_stats channel_of(const struct cw_connection *connection,
+                                                 uint32_t channel)
+{
+    struct cw_channel_stats stats;
+    assert_int_equal(cw_connection_channel_stats(connection, channel, &stats), CW_OK);
+    return stats;
+}
+
+/* Hands over bytes on a block of their own. */
+static inline enum cw_error receive_exact(struct cw_connection *to, const uint8_t *data,
+                                          size_t size, double now)
+{
+    uint8_t *block = malloc(size);
+    if (size > 0)
+        memcpy(block, data, size);
+    const enum cw_error error = cw_connection_receive(to, block, size, now);
+    free(block);
+    return error;
+}
+
+/* The next datagram of a round, 0 when it is over. */
+static inline size_t transmit(struct cw_connection *from, uint8_t out[2048], double now)
+{
+    const size_t capacity = cw_connection_max_datagram_size(from);
+    assert_true(capacity <= 2048);
+    return cw_connection_transmit(from, out, capacity, now);
+}
+
+/* A round of packets: to the other end, or lost when that is NULL. Returns how many there were. */
+static inline uint32_t round_of(struct cw_connection *from, struct cw_connection *to, double now)
+{
+    uint8_t datagram[2048];
+    uint32_t count = 0;
+    cw_connection_update(from, now);
+    for (size_t size; (size = transmit(from, datagram, now)) > 0; count++) {
+        if (to)
+            receive_exact(to, datagram, size, now);
+    }
+    return count;
+}
+
+/* An endpoint that sends any payload and tells whether it was acked. */
+static inline struct cw_endpoint *peer_of(const struct cw_connection_config *config)
+{
+    struct cw_endpoint *peer = NULL;
+    assert_int_equal(cw_endpoint_create(&peer, &config->endpoint), CW_OK);
+    return peer;
+}
+
+static inline enum cw_error peer_send(struct cw_endpoint *peer, struct cw_connection *to,
+                                      const uint8_t *payload, size_t size, double now)
+{
+    uint8_t datagram[2048];
+    enum cw_error error = CW_OK;
+    assert_int_equal(cw_endpoint_send(peer, payload, size, now, NULL), CW_OK);
+    for (size_t length; (length = cw_endpoint_transmit(peer, datagram, sizeof datagram, now)) > 0;)
+        error = receive_exact(to, datagram, length, now);
+    return error;
+}
+
+/* Lets the connection send a packet, and tells whether it has acked the peer's latest one. */
+static inline bool peer_acked(struct cw_endpoint *peer, struct cw_connection *by, double now)
+{
+    uint8_t datagram[2048];
+    const uint16_t latest = (uint16_t)(cw_endpoint_next_sequence(peer) - 1);
+    bool acked = false;
+    cw_connection_update(by, now);
+    for (size_t size; (size = transmit(by, datagram, now)) > 0;) {
+        struct cw_endpoint_event event;
+        assert_int_equal(cw_endpoint_receive(peer, datagram, size, now), CW_OK);
+        while (cw_endpoint_next(peer, &event))
+            acked |= event.type == CW_ENDPOINT_ACKED && event.sequence == latest;
+    }
+    return acked;
+}
+
+#endif
