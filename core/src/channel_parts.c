@@ -12,10 +12,12 @@ bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_part
 }
 
 bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_parts *parts,
-                          uint32_t type, bool keep, struct cw_message **message)
+                          const struct cw_parsed_entry *parsed, uint32_t type, bool keep,
+                          struct cw_message **message)
 {
     *message = NULL;
-    if (keep && cw_message_create(message, parts->pool, type) == CW_OK) {
+    if (keep && cw_message_pool_used(parts->pool) < parsed->pool_limit &&
+        cw_message_create(message, parts->pool, type) == CW_OK) {
         if (cw_message_serialize(stream, *message))
             return true;
         cw_message_release(*message);

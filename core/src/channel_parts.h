@@ -59,6 +59,9 @@ bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_part
 
 /* What an entry of a packet holds, until it is clear that the whole packet can be taken. */
 struct cw_parsed_entry {
+    bool only_next;           /* there is no room for all: only reliable messages that are next in
+                                 order are to be kept */
+    uint32_t pool_limit;      /* messages that the pool may give out */
     struct cw_message *first; /* messages to keep, linked by next */
     struct cw_message *last;
     struct cw_block_piece piece; /* size is 0 when there is none to keep */
@@ -67,10 +70,11 @@ struct cw_parsed_entry {
 };
 
 /* Reads the body of a message of the type. With keep set, *message is a new one from the pool, or
-   NULL when that is empty: then, as without keep, the body is read to nowhere. False when it is
-   malformed. */
+   NULL when that is at its limit: then, as without keep, the body is read to nowhere. False when it
+   is malformed. */
 bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_parts *parts,
-                          uint32_t type, bool keep, struct cw_message **message);
+                          const struct cw_parsed_entry *parsed, uint32_t type, bool keep,
+                          struct cw_message **message);
 
 static inline void cw_parsed_add(struct cw_parsed_entry *entry, struct cw_message *message)
 {

@@ -8,6 +8,7 @@
 
 #define PACKET_SIZE            1064
 #define MAX_PACKETS_PER_UPDATE 64
+#define MAX_MESSAGES           32768
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema)
 {
@@ -41,7 +42,7 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
     if (config->channel_count < 1 || config->channel_count > CW_MAX_CHANNELS ||
         config->max_packets_per_update < 1 ||
         config->max_packets_per_update > MAX_PACKETS_PER_UPDATE || config->max_messages < 1 ||
-        config->max_messages > 65536)
+        config->max_messages > MAX_MESSAGES)
         return CW_ERROR_CONFIG_CONNECTION;
     const enum cw_error endpoint_error = cw_endpoint_config_check(&config->endpoint);
     if (endpoint_error != CW_OK)
@@ -130,10 +131,18 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
                            channel ? &channel->unreliable : NULL);
 }
 
+/* The application cannot take up all of the pool with what it sends: two ends that both did could
+   not receive each other's acks. And the last message of it is for what is next in order, so that
+   what came out of order cannot keep that out. */
+static uint32_t room_for_all(const struct cw_connection_config *config)
+{
+    return config->max_messages + config->max_messages / 4;
+}
+
 static struct cw_message_pool_config pool_config(const struct cw_connection_config *config)
 {
     return (struct cw_message_pool_config){.schema = config->schema,
-                                           .capacity = config->max_messages};
+                                           .capacity = room_for_all(config) + 1};
 }
 
 /* Takes every part from the arena. With a NULL base it only measures. */
@@ -160,6 +169,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     c->packet_size = packet_size_of(config);
     c->entries_bits = cw_bits_required(config->channel_count);
     c->channels = channels;
+    c->room_for_all = room_for_all(config);
     c->payload = payload;
     c->words = carried_words;
     c->words_mask = words - 1;
@@ -270,6 +280,10 @@ uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
 enum cw_error cw_connection_create_message(struct cw_connection *c, uint32_t type,
                                            struct cw_message **message)
 {
+    *message = NULL;
+    if (cw_message_pool_used(c->pool) >= c->config.max_messages)
+        return type < cw_schema_count(c->config.schema) ? CW_ERROR_POOL_EMPTY
+                                                        : CW_ERROR_MESSAGE_TYPE;
     return cw_message_create(message, c->pool, type);
 }
 

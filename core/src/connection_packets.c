@@ -178,6 +178,9 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
 
 /* The entries of a packet, as they were read. */
 struct parsed {
+    bool only_next;
+    uint64_t seen; /* channels that have an entry */
+    uint64_t with_fragment;
     uint32_t count;
     uint32_t channels[CW_MAX_CHANNELS];
     struct cw_parsed_entry entries[CW_MAX_CHANNELS];
@@ -190,9 +193,18 @@ static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct
     if (!cw_stream_uint(stream, &index, 0, c->config.channel_count - 1) ||
         !cw_stream_bool(stream, &is_fragment))
         return false;
+    /* A fragment comes alone: whether it can be taken must not hang on another entry. */
+    const uint64_t bit = (uint64_t)1 << index;
+    if ((is_fragment ? parsed->seen : parsed->with_fragment) & bit)
+        return false;
+    parsed->seen |= bit;
+    parsed->with_fragment |= is_fragment ? bit : 0;
     struct cw_any_channel *channel = &c->channels[index];
     struct cw_parsed_entry *entry = &parsed->entries[parsed->count];
-    *entry = (struct cw_parsed_entry){0};
+    *entry = (struct cw_parsed_entry){
+        .only_next = parsed->only_next,
+        .pool_limit = parsed->only_next ? UINT32_MAX : c->room_for_all,
+    };
     parsed->channels[parsed->count++] = index;
     return channel->kind == CW_CHANNEL_RELIABLE_ORDERED
                ? cw_reliable_read(&channel->reliable, stream, is_fragment, entry)
@@ -200,10 +212,12 @@ static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct
 }
 
 static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payload, size_t size,
-                                  struct parsed *parsed)
+                                  bool only_next, struct parsed *parsed)
 {
     struct cw_stream stream = cw_stream_reader(payload, size);
     uint32_t entries = 0;
+    parsed->only_next = only_next;
+    parsed->seen = parsed->with_fragment = 0;
     parsed->count = 0;
     if (size == 0 || !cw_stream_uint(&stream, &entries, 0, c->config.channel_count))
         return CW_ERROR_MALFORMED;
@@ -247,12 +261,16 @@ static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoi
         c->timing.heard = now;
     }
     struct parsed parsed;
-    const enum cw_error error = read_payload(c, packet->payload, packet->size, &parsed);
+    const enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
     if (error == CW_OK) {
         take_parsed(c, &parsed);
         return CW_OK;
     }
     release_parsed(&parsed);
+    if (error == CW_ERROR_RECEIVER_FULL) {
+        (void)read_payload(c, packet->payload, packet->size, true, &parsed);
+        take_parsed(c, &parsed);
+    }
     cw_endpoint_refuse(c->endpoint, packet->sequence);
     c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
     c->packets_invalid += error == CW_ERROR_MALFORMED;

@@ -41,6 +41,7 @@ struct cw_connection {
     uint32_t entries_bits; /* of the number of entries in front of it */
     struct cw_endpoint *endpoint;
     struct cw_message_pool *pool;
+    uint32_t room_for_all; /* messages of the pool; one more is for those that are next in order */
     struct cw_any_channel *channels;
     uint8_t *payload;
 

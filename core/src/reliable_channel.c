@@ -301,6 +301,15 @@ static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id
     return *received_slot(channel, id) ? IGNORE : KEEP;
 }
 
+/* From id on, the first message that has not arrived. */
+static uint16_t first_missing(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    const uint32_t size = channel->parts.config.receive_queue_size;
+    while ((uint16_t)(id - channel->next_taken) < size && *received_slot(channel, id))
+        id++;
+    return id;
+}
+
 static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
                           struct cw_parsed_entry *parsed)
 {
@@ -331,16 +340,18 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
     if (error == CW_ERROR_MALFORMED)
         return false;
     const bool is_new = keep == KEEP && error == CW_OK && !cw_block_receiver_has(receiver, &piece);
+    struct cw_message *message = NULL;
     if (piece.fragment == 0) {
-        struct cw_message *message;
-        if (!cw_channel_read_body(stream, parts, type, is_new, &message))
+        const bool is_next =
+            !parsed->only_next || piece.id == first_missing(channel, channel->next_taken);
+        if (!cw_channel_read_body(stream, parts, parsed, type, is_new && is_next, &message))
             return false;
         if (message)
             cw_parsed_add(parsed, message);
         parsed->full |= is_new && !message;
     }
     parsed->full |= error == CW_ERROR_RECEIVER_FULL;
-    if (is_new)
+    if (is_new && (piece.fragment > 0 || message))
         parsed->piece = piece;
     return true;
 }
@@ -375,17 +386,21 @@ bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *str
         return true;
     if (!read_ids(channel, stream, ids, &count))
         return false;
+    uint16_t next = parsed->only_next ? first_missing(channel, channel->next_taken) : 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t type = 0;
         struct cw_message *message;
         const enum keep keep = judge_id(channel, ids[i]);
+        const bool is_next = !parsed->only_next || ids[i] == next;
         if (!cw_channel_read_type(stream, parts, &type) ||
             cw_schema_type(parts->schema, type)->block ||
-            !cw_channel_read_body(stream, parts, type, keep == KEEP, &message))
+            !cw_channel_read_body(stream, parts, parsed, type, keep == KEEP && is_next, &message))
             return false;
         if (message) {
             message->id = ids[i];
             cw_parsed_add(parsed, message);
+            if (parsed->only_next)
+                next = first_missing(channel, (uint16_t)(next + 1));
         }
         parsed->full |= keep == REFUSE || (keep == KEEP && !message);
     }
@@ -407,14 +422,7 @@ static void keep_message(struct cw_reliable_channel *channel, struct cw_message 
 static void take_piece(struct cw_reliable_channel *channel, const struct cw_block_piece *piece,
                        struct cw_message *message)
 {
-    struct cw_block_receiver *receiver = &channel->block_receiver;
-    /* another entry of the same packet may have changed what was checked */
-    if (cw_block_receiver_check(receiver, piece) != CW_OK ||
-        cw_block_receiver_has(receiver, piece)) {
-        cw_message_release(message);
-        return;
-    }
-    struct cw_message *complete = cw_block_receiver_take(receiver, piece, message);
+    struct cw_message *complete = cw_block_receiver_take(&channel->block_receiver, piece, message);
     if (complete) {
         complete->id = piece->id;
         keep_message(channel, complete);

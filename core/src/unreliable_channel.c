@@ -142,7 +142,7 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
     if (has_block && !parts->config.blocks)
         return false;
     struct cw_message *message;
-    if (!cw_channel_read_body(stream, parts, type, true, &message))
+    if (!cw_channel_read_body(stream, parts, parsed, type, !parsed->only_next, &message))
         return false;
     bool keep = message != NULL;
     if (has_block) {
@@ -159,7 +159,7 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
         cw_parsed_add(parsed, message);
     } else {
         cw_message_release(message);
-        parsed->dropped++;
+        parsed->dropped += !parsed->only_next;
     }
     return true;
 }

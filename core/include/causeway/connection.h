@@ -28,15 +28,17 @@ struct cw_connection_config {
        bytes for both, keeps every datagram below 1,100 bytes, encryption included. */
     struct cw_endpoint_config endpoint; /* its allocator is not used */
 
-    uint32_t max_messages; /* in the pool: sent and not acked, or received and not released; 1 to
-                              65536; default 256 */
+    uint32_t max_messages; /* in use, above which none can be made: sent and not acked, or received
+                              and not released; 1 to 32768; default 256. The pool holds a quarter
+                              more, for messages that arrive */
     uint32_t max_packets_per_update; /* 1 to 64; default 4 */
     struct cw_congestion_config congestion;
 };
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema);
 
-/* CW_OK, or what create would say: CW_ERROR_INVALID_ARGUMENT without a schema, CW_ERROR_CONFIG_*. */
+/* CW_OK, or what create would say: CW_ERROR_INVALID_ARGUMENT without a schema, CW_ERROR_CONFIG_*.
+ */
 enum cw_error cw_connection_config_check(const struct cw_connection_config *config);
 
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
@@ -74,10 +76,12 @@ enum cw_error cw_connection_create_message(struct cw_connection *connection, uin
 enum cw_error cw_connection_send(struct cw_connection *connection, uint32_t channel,
                                  struct cw_message *message, double now);
 
-/* Takes a datagram that arrived. It is taken whole or not at all. Beside the errors of
-   cw_endpoint_receive: CW_ERROR_RECEIVER_FULL when a message in it cannot be kept, because the
-   application does not take messages or holds too many. The packet is not acked then, so that the
-   other end sends it again and is held back. */
+/* Takes a datagram that arrived. Beside the errors of cw_endpoint_receive: CW_ERROR_MALFORMED when
+   the packet in it is not as a connection sends it; nothing of it is taken then. And
+   CW_ERROR_RECEIVER_FULL when a message in it cannot be kept, because the application does not take
+   messages or holds too many: of reliable messages those that are next in order are taken if there
+   is room for them, and the packet is not acked, so that the other end sends it again and is held
+   back. */
 enum cw_error cw_connection_receive(struct cw_connection *connection, const uint8_t *data,
                                     size_t size, double now);
 
