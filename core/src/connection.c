@@ -145,6 +145,23 @@ static struct cw_message_pool_config pool_config(const struct cw_connection_conf
                                            .capacity = room_for_all(config) + 1};
 }
 
+/* The ring holds what is on its way, as often as it may be sent before its ack arrives. */
+static uint32_t carried_words(const struct cw_connection_config *config)
+{
+    uint32_t in_flight = 0;
+    for (uint32_t i = 0; i < config->channel_count; i++) {
+        const struct cw_channel_config *channel = &config->channels[i];
+        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
+            in_flight += channel->send_queue_size < channel->receive_queue_size
+                             ? channel->send_queue_size
+                             : channel->receive_queue_size;
+    }
+    uint32_t words = CW_WORDS_PER_PACKET * config->endpoint.sent_window;
+    while (words < CW_WORDS_PER_MESSAGE * in_flight)
+        words *= 2;
+    return words;
+}
+
 /* Takes every part from the arena. With a NULL base it only measures. */
 static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_config *config,
                              struct cw_connection **connection)
@@ -153,8 +170,8 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     struct cw_any_channel *channels = take(arena, sizeof *channels * config->channel_count);
     uint8_t *payload = take(arena, packet_size_of(config));
     uint8_t *scratch = take(arena, cw_schema_message_size(config->schema));
-    const uint32_t words = CW_WORDS_PER_PACKET * config->endpoint.sent_window;
-    uint16_t *carried_words = take(arena, sizeof *carried_words * words);
+    const uint32_t word_count = carried_words(config);
+    uint16_t *words = take(arena, sizeof *words * word_count);
     for (uint32_t i = 0; i < config->channel_count; i++)
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
     struct cw_message_pool_config pool = pool_config(config);
@@ -171,8 +188,8 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     c->channels = channels;
     c->room_for_all = room_for_all(config);
     c->payload = payload;
-    c->words = carried_words;
-    c->words_mask = words - 1;
+    c->words = words;
+    c->words_mask = word_count - 1;
     struct cw_endpoint_config endpoint = config->endpoint;
     endpoint.allocator = pool.allocator = cw_arena_allocator(arena);
     enum cw_error error = cw_message_pool_create(&c->pool, &pool);
