@@ -9,7 +9,7 @@
 #include "causeway/sequence_buffer.h"
 
 /* Seconds within which an ack is expected as long as no RTT is known. */
-#define CW_ANSWER_BEFORE_SAMPLES 0.25
+#define CW_ANSWER_BEFORE_SAMPLES 1.0
 
 /* What a packet carried lies in a ring of 16-bit words: per channel a word with the channel,
    whether it is a fragment, and the count, then the ids. When the ring comes round, the packets
