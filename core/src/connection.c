@@ -253,6 +253,7 @@ void cw_connection_reset(struct cw_connection *c)
         else
             cw_unreliable_reset(&channel->unreliable);
         channel->finish = 0;
+        channel->waits = false;
     }
     cw_endpoint_reset(c->endpoint);
     cw_sequence_buffer_reset(&c->packets);
@@ -270,11 +271,23 @@ void cw_connection_reset(struct cw_connection *c)
     c->packets_invalid = 0;
 }
 
-/* What both ends must have alike, byte by byte, so that it is the same on every machine. */
+/* Byte by byte, so that it is the same on every machine. */
+static size_t put(uint8_t *out, size_t size, uint32_t value)
+{
+    for (unsigned shift = 0; shift < 32; shift += 8)
+        out[size++] = (uint8_t)(value >> shift);
+    return size;
+}
+
+/* What both ends must have alike. */
 uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
 {
-    uint8_t agreed[CW_MAX_CHANNELS * 5 * 4];
+    uint8_t agreed[(3 + CW_MAX_CHANNELS * 5) * 4];
     size_t size = 0;
+    const uint32_t sizes[] = {config->endpoint.max_packet_size, config->endpoint.fragment_size,
+                              config->endpoint.fragment_above};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        size = put(agreed, size, sizes[i]);
     for (uint32_t i = 0; i < config->channel_count && i < CW_MAX_CHANNELS; i++) {
         const struct cw_channel_config *channel = &config->channels[i];
         const uint32_t values[] = {
@@ -284,10 +297,8 @@ uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
             channel->blocks ? channel->max_block_size : 0,
             channel->blocks ? channel->block_fragment_size : 0,
         };
-        for (size_t j = 0; j < sizeof values / sizeof *values; j++) {
-            for (unsigned shift = 0; shift < 32; shift += 8)
-                agreed[size++] = (uint8_t)(values[j] >> shift);
-        }
+        for (size_t j = 0; j < sizeof values / sizeof *values; j++)
+            size = put(agreed, size, values[j]);
     }
     return cw_schema_fingerprint(config->schema, agreed, size);
 }
@@ -302,14 +313,6 @@ enum cw_error cw_connection_create_message(struct cw_connection *c, uint32_t typ
         return type < cw_schema_count(c->config.schema) ? CW_ERROR_POOL_EMPTY
                                                         : CW_ERROR_MESSAGE_TYPE;
     return cw_message_create(message, c->pool, type);
-}
-
-/* The bytes of a packet that the channel may fill. */
-static uint32_t budget_of(const struct cw_connection *c, const struct cw_channel_config *config)
-{
-    return config->packet_budget > 0 && config->packet_budget < c->packet_size
-               ? config->packet_budget
-               : c->packet_size;
 }
 
 static enum cw_error check_block(const struct cw_any_channel *channel,
@@ -338,11 +341,12 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
     size_t body;
     if (!cw_message_measure(message, &body))
         return CW_ERROR_MESSAGE_VALUE;
-    const size_t room = (size_t)budget_of(c, config) * 8 - c->entries_bits;
+    const size_t room = cw_connection_budget(c, config) * 8 - c->entries_bits;
     size_t bits = channel->parts.type_bits + body;
     if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED) {
-        const size_t around = message->block ? cw_reliable_fragment_bits(&channel->reliable)
-                                             : channel->parts.entry_bits + CW_MESSAGE_ID_BITS;
+        const size_t around =
+            message->block ? cw_reliable_fragment_bits(&channel->reliable, message->block_size)
+                           : channel->parts.entry_bits + CW_MESSAGE_ID_BITS;
         if (bits + around > room)
             return CW_ERROR_MESSAGE_TOO_LARGE;
         return cw_reliable_send(&channel->reliable, message, (uint32_t)bits, now);

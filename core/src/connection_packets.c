@@ -61,9 +61,8 @@ static void begin_packet(struct cw_connection *c, double now)
     c->timing.packet = cw_endpoint_next_sequence(c->endpoint);
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         struct cw_any_channel *channel = &c->channels[i];
-        const uint32_t budget = channel->parts.config.packet_budget;
         channel->exhausted = false;
-        channel->bits_left = budget > 0 ? budget * 8 : UINT32_MAX;
+        channel->bits_left = cw_connection_budget(c, &channel->parts.config) * 8 - c->entries_bits;
         if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
             cw_reliable_begin(&channel->reliable);
         else
@@ -81,7 +80,7 @@ static uint32_t pick(struct cw_connection *c, struct cw_any_channel *channel, ui
 
 /* The channel whose turn it is: the one that would begin earliest in virtual time, in which every
    channel sends at the rate of its weight. A channel that had nothing to send begins now, so that
-   it cannot save up. */
+   it cannot save up; one whose messages did not fit goes on where it was. */
 static struct cw_any_channel *next_channel(struct cw_connection *c, uint64_t *begin)
 {
     struct cw_any_channel *earliest = NULL;
@@ -89,7 +88,8 @@ static struct cw_any_channel *next_channel(struct cw_connection *c, uint64_t *be
         struct cw_any_channel *channel = &c->channels[i];
         if (channel->exhausted)
             continue;
-        const uint64_t start = channel->finish > c->share_clock ? channel->finish : c->share_clock;
+        const bool begins_now = !channel->waits && channel->finish < c->share_clock;
+        const uint64_t start = begins_now ? c->share_clock : channel->finish;
         if (!earliest || start < *begin) {
             earliest = channel;
             *begin = start;
@@ -111,6 +111,8 @@ static uint32_t fill_packet(struct cw_connection *c)
         const uint32_t bits = pick(c, channel, bits_left);
         if (bits == 0) {
             channel->exhausted = true;
+            channel->waits = channel->parts.more;
+            channel->finish = begin;
             c->more |= channel->parts.more;
             entries += channel->parts.picked_count > 0;
             continue;
@@ -118,7 +120,8 @@ static uint32_t fill_packet(struct cw_connection *c)
         bits_left -= bits;
         channel->bits_left -= bits;
         channel->finish = begin + (uint64_t)bits * SHARE_SCALE / channel->parts.config.weight;
-        c->share_clock = begin;
+        if (c->share_clock < begin)
+            c->share_clock = begin;
     }
     return entries;
 }

@@ -32,6 +32,7 @@ struct cw_any_channel {
         struct cw_unreliable_channel unreliable;
     };
     uint64_t finish; /* virtual time up to which it has had its share */
+    bool waits;      /* had more than went into the packet before */
     bool exhausted;  /* has nothing more for the packet being made */
     uint32_t bits_left;
 };
@@ -65,5 +66,14 @@ struct cw_connection {
     uint64_t packets_refused;
     uint64_t packets_invalid;
 };
+
+/* The bytes of a packet that the channel may fill. */
+static inline uint32_t cw_connection_budget(const struct cw_connection *c,
+                                            const struct cw_channel_config *config)
+{
+    return config->packet_budget > 0 && config->packet_budget < c->packet_size
+               ? config->packet_budget
+               : c->packet_size;
+}
 
 #endif

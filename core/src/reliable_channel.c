@@ -65,7 +65,7 @@ void cw_reliable_begin(struct cw_reliable_channel *channel)
     channel->parts.picked_count = 0;
     channel->parts.more = false;
     channel->picked_fragment = false;
-    channel->copy_bits_left = channel->parts.config.redundancy_budget * 8;
+    channel->copy_bits_left = (uint64_t)channel->parts.config.redundancy_budget * 8;
 }
 
 static void count_send(struct cw_reliable_channel *channel, enum cw_due due)
@@ -85,14 +85,14 @@ static uint32_t id_bits(const struct cw_reliable_channel *channel, uint16_t id)
     return (uint32_t)cw_stream_position(&measurer);
 }
 
-uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel)
+uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, uint32_t size)
 {
     const struct cw_channel_config *config = &channel->parts.config;
     const uint32_t most =
         cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
     return channel->parts.entry_bits + CW_MESSAGE_ID_BITS + 2 * cw_bits_required(most - 1) +
            cw_bits_required(config->block_fragment_size - 1) + ALIGNMENT_BITS +
-           config->block_fragment_size * 8;
+           (size < config->block_fragment_size ? size : config->block_fragment_size) * 8;
 }
 
 static void leave_queue(struct cw_reliable_channel *channel)
@@ -115,8 +115,8 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     const uint32_t fragment = cw_block_sender_due(sender, timing, &due);
     if (due == CW_NOT_DUE)
         return 0;
-    uint32_t bits = cw_reliable_fragment_bits(channel) -
-                    (sender->fragment_size - cw_block_sender_fragment_size(sender, fragment)) * 8;
+    uint32_t bits =
+        cw_reliable_fragment_bits(channel, cw_block_sender_fragment_size(sender, fragment));
     if (fragment == 0)
         bits += slot->bits;
     channel->parts.more = true;

@@ -28,7 +28,7 @@ struct cw_reliable_channel {
 
     /* What goes into the packet being made. */
     uint16_t cursor; /* messages before it were looked at */
-    uint32_t copy_bits_left;
+    uint64_t copy_bits_left;
     bool picked_fragment; /* picked holds its message's id and its number */
 
     /* Messages that arrived, from next_taken on, each in slot id & mask. */
@@ -44,8 +44,9 @@ void cw_reliable_reset(struct cw_reliable_channel *channel);
 enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
                                uint32_t bits, double now);
 
-/* Bits of a full fragment of a block, at most, without the type and body that go with the first. */
-uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel);
+/* Bits of one fragment of a block, at most, with as many of the block's size bytes as go into one,
+   and without the type and body that go with the first. */
+uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, uint32_t size);
 
 /* Begins a new packet. */
 void cw_reliable_begin(struct cw_reliable_channel *channel);

@@ -1,0 +1,116 @@
+/* Configs of channels. */
+#include "causeway/channel.h"
+
+#include "unit.h"
+
+#define PACKET_SIZE 1064
+
+static struct cw_channel_config config_of(enum cw_channel_kind kind)
+{
+    return cw_channel_config_default(kind);
+}
+
+static enum cw_error check(const struct cw_channel_config *config)
+{
+    return cw_channel_config_check(config, PACKET_SIZE);
+}
+
+static void test_the_defaults_are_as_told(void **state)
+{
+    (void)state;
+    const enum cw_channel_kind kinds[] = {CW_CHANNEL_RELIABLE_ORDERED, CW_CHANNEL_UNRELIABLE};
+    for (int i = 0; i < 2; i++) {
+        struct cw_channel_config config = config_of(kinds[i]);
+        assert_int_equal(config.kind, kinds[i]);
+        assert_int_equal(config.max_messages_per_packet, 256);
+        assert_int_equal(config.receive_queue_size, 256);
+        assert_false(config.blocks);
+        assert_int_equal(config.max_block_size, 256 * 1024);
+        assert_int_equal(config.block_fragment_size, 1024);
+        assert_int_equal(config.send_queue_size, 256);
+        assert_int_equal(config.packet_budget, 0);
+        assert_int_equal(config.weight, 1);
+        assert_int_equal(config.redundancy, 0);
+        assert_int_equal(config.redundancy_budget, 512);
+        assert_int_equal(check(&config), CW_OK);
+        config.blocks = true;
+        assert_int_equal(check(&config), CW_OK);
+    }
+}
+
+/* Checks one member at its limits and past them. */
+#define CHECK_LIMITS(member, least, most, error)                                                   \
+    do {                                                                                           \
+        struct cw_channel_config config = config_of(CW_CHANNEL_RELIABLE_ORDERED);                  \
+        config.blocks = true;                                                                      \
+        config.member = (least);                                                                   \
+        assert_int_equal(check(&config), CW_OK);                                                   \
+        config.member = (most);                                                                    \
+        assert_int_equal(check(&config), CW_OK);                                                   \
+        config.member = (least)-1;                                                                 \
+        assert_int_equal(check(&config), (error));                                                 \
+        config.member = (most) + 1;                                                                \
+        assert_int_equal(check(&config), (error));                                                 \
+    } while (0)
+
+static void test_numbers_have_limits(void **state)
+{
+    (void)state;
+    CHECK_LIMITS(max_messages_per_packet, 1, CW_MAX_MESSAGES_PER_PACKET, CW_ERROR_CONFIG_CHANNEL);
+    CHECK_LIMITS(weight, 1, 1000, CW_ERROR_CONFIG_CHANNEL);
+    CHECK_LIMITS(send_queue_size, 2, 16384, CW_ERROR_CONFIG_QUEUE);
+    CHECK_LIMITS(receive_queue_size, 2, 16384, CW_ERROR_CONFIG_QUEUE);
+    struct cw_channel_config config = config_of(CW_CHANNEL_RELIABLE_ORDERED);
+    config.redundancy = 3;
+    assert_int_equal(check(&config), CW_OK);
+    config.redundancy = 4;
+    assert_int_equal(check(&config), CW_ERROR_CONFIG_CHANNEL);
+    config = config_of((enum cw_channel_kind)2);
+    assert_int_equal(check(&config), CW_ERROR_CONFIG_CHANNEL);
+}
+
+static void test_queues_are_powers_of_two(void **state)
+{
+    (void)state;
+    struct cw_channel_config config = config_of(CW_CHANNEL_UNRELIABLE);
+    config.send_queue_size = 96;
+    assert_int_equal(check(&config), CW_ERROR_CONFIG_QUEUE);
+    config = config_of(CW_CHANNEL_UNRELIABLE);
+    config.receive_queue_size = 255;
+    assert_int_equal(check(&config), CW_ERROR_CONFIG_QUEUE);
+}
+
+static void test_blocks_must_fit(void **state)
+{
+    (void)state;
+    struct cw_channel_config config = config_of(CW_CHANNEL_RELIABLE_ORDERED);
+    config.blocks = true;
+    config.block_fragment_size = PACKET_SIZE;
+    assert_int_equal(check(&config), CW_ERROR_CONFIG_BLOCK);
+    config.block_fragment_size = 0;
+    assert_int_equal(check(&config), CW_ERROR_CONFIG_BLOCK);
+    config.block_fragment_size = 1;
+    config.max_block_size = 65535;
+    assert_int_equal(check(&config), CW_OK);
+    config.max_block_size = 65536;
+    assert_int_equal(check(&config), CW_ERROR_CONFIG_BLOCK);
+    config.block_fragment_size = 1024;
+    config.max_block_size = 0;
+    assert_int_equal(check(&config), CW_ERROR_CONFIG_BLOCK);
+    config.max_block_size = UINT32_MAX;
+    assert_int_equal(check(&config), CW_ERROR_CONFIG_BLOCK);
+    /* Without blocks their sizes do not matter. */
+    config.blocks = false;
+    assert_int_equal(check(&config), CW_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_defaults_are_as_told),
+        cmocka_unit_test(test_numbers_have_limits),
+        cmocka_unit_test(test_queues_are_powers_of_two),
+        cmocka_unit_test(test_blocks_must_fit),
+    };
+    return cmocka_run_group_tests_name("channel", tests, NULL, NULL);
+}

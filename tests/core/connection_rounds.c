@@ -1,0 +1,349 @@
+/* Rounds of packets, how channels share them, fingerprints and reset. */
+#include "connection_pair.h"
+
+static struct cw_schema *schema;
+
+static int set_up(void **state)
+{
+    (void)state;
+    schema = notes_schema();
+    parcels_released = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cw_schema_destroy(schema);
+    return 0;
+}
+
+static void test_a_round_is_one_packet_and_more_while_messages_are_due(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    uint8_t datagram[2048];
+    assert_int_equal(transmit(a, datagram, 0), 0); /* before the first update */
+    assert_int_equal(round_of(a, b, 0), 1);
+    assert_int_equal(transmit(a, datagram, 0), 0);
+    send_note(a, 0, 0, 0, 0);
+    assert_int_equal(round_of(a, b, 0), 1);
+    for (uint32_t i = 1; i < 4; i++)
+        send_note(a, 0, i, 700, 0);
+    assert_int_equal(round_of(a, b, 0), 3);
+    for (uint32_t i = 4; i < 20; i++)
+        send_note(a, 0, i, 700, 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(round_of(a, b, 0), 4);
+    assert_int_equal(round_of(a, b, 0), 1);
+    for (uint32_t i = 0; i < 20; i++)
+        expect_note(b, 0, i);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_a_datagram_with_encryption_is_never_longer_than_1100_bytes(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[0].blocks = config.channels[1].blocks = true;
+    /* Packets in fragments are received, and not sent. */
+    for (uint32_t max_packet_size = 1064; max_packet_size <= 4256; max_packet_size += 3192) {
+        config.endpoint.max_packet_size = max_packet_size;
+        struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+        size_t longest = 0;
+        send_parcel(a, 0, 1, 100000, 0);
+        for (uint32_t i = 0; i < 200; i++) {
+            const double now = i * TICK;
+            uint8_t datagram[2048];
+            send_note(a, 1, i, 300 + i, now);
+            send_note(a, 1, i, i, now);
+            send_parcel(a, 1, i, 900, now);
+            cw_connection_update(a, now);
+            for (size_t size; (size = transmit(a, datagram, now)) > 0;) {
+                assert_int_equal(datagram[0] & 1, 0); /* no fragment */
+                longest = size > longest ? size : longest;
+                receive_exact(b, datagram, size, now);
+            }
+            drain(b);
+            round_of(b, a, now);
+        }
+        assert_true(longest > 1040 && longest + 25 <= 1100);
+        assert_int_equal(stats_of(a).endpoint.fragments_sent, 0);
+        assert_int_equal(channel_of(a, 0).delivered, 1);
+        cw_connection_destroy(a);
+        cw_connection_destroy(b);
+    }
+}
+
+/* Sends one message a round on channel 0 and keeps others full; counts what a packet a round brings
+   of each. */
+static void share(const uint32_t *weights, uint32_t sizes[2], uint32_t received[2])
+{
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.max_packets_per_update = 1;
+    config.channels[1] = config.channels[0];
+    config.max_messages = 1024;
+    for (uint32_t i = 0; i < 2; i++)
+        config.channels[i].weight = weights[i];
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    uint32_t number = 0;
+    for (int i = 0; i < 200; i++) {
+        for (uint32_t channel = 0; channel < 2; channel++) {
+            while (channel_of(a, channel).queued < 100)
+                send_note(a, channel, number++, sizes[channel], i * TICK);
+        }
+        round_of(a, b, i * TICK);
+        drain(b);
+        round_of(b, a, i * TICK);
+    }
+    for (uint32_t channel = 0; channel < 2; channel++)
+        received[channel] = (uint32_t)channel_of(b, channel).received * (sizes[channel] + 6);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_channels_share_by_weight_what_cannot_hold_all(void **state)
+{
+    (void)state;
+    static const uint32_t weights[][2] = {{1, 1}, {3, 1}, {1, 10}, {1000, 250}};
+    static const uint32_t sizes[][2] = {{60, 60}, {20, 200}, {300, 10}};
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            uint32_t both[2] = {sizes[j][0], sizes[j][1]}, received[2];
+            share(weights[i], both, received);
+            const double wanted = (double)weights[i][0] / weights[i][1];
+            const double ratio = (double)received[0] / received[1];
+            if (ratio < wanted * 0.85 || ratio > wanted / 0.85)
+                fail_msg("weights %u:%u, sizes %u, %u: %u and %u bytes", weights[i][0],
+                         weights[i][1], both[0], both[1], received[0], received[1]);
+        }
+    }
+}
+
+static void test_messages_as_large_as_a_packet_get_their_share(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.max_packets_per_update = 1;
+    config.channel_count = 4;
+    config.max_messages = 2048;
+    for (int i = 1; i < 4; i++)
+        config.channels[i] = config.channels[0];
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t i = 0; i < 1000; i++) {
+        const double now = i * TICK;
+        for (uint32_t channel = 0; channel < 3; channel++) {
+            while (channel_of(a, channel).queued < 100)
+                send_note(a, channel, i, 60, now);
+        }
+        if (channel_of(a, 3).queued == 0)
+            send_note(a, 3, i, 1030, now);
+        round_of(a, b, now);
+        drain(b);
+        round_of(b, a, now);
+    }
+    assert_in_range(channel_of(b, 3).received, 200, 300);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_a_channel_keeps_to_its_packet_budget(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.max_packets_per_update = 1;
+    config.channels[0].packet_budget = 200;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t i = 0; i < 100; i++)
+        send_note(a, 0, i, 20, 0);
+    uint8_t datagram[2048];
+    cw_connection_update(a, 0);
+    size_t size = transmit(a, datagram, 0);
+    assert_true(size > 170 && size <= 209); /* and its header */
+    receive_exact(b, datagram, size, 0);
+    /* What one channel may not use is there for the other. */
+    for (uint32_t i = 0; i < 20; i++)
+        send_note(a, 1, i, 20, 0);
+    cw_connection_update(a, 0);
+    size = transmit(a, datagram, 0);
+    receive_exact(b, datagram, size, 0);
+    assert_int_equal(channel_of(b, 1).received, 20);
+    assert_int_equal(channel_of(b, 0).received, 14);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_next_gives_the_messages_of_all_channels(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channel_count = CW_MAX_CHANNELS;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t i = 0; i < 2 * CW_MAX_CHANNELS; i++)
+        send_note(a, i % CW_MAX_CHANNELS, i, 0, 0);
+    round_of(a, b, 0);
+    bool seen[2 * CW_MAX_CHANNELS] = {false};
+    uint32_t channel, count = 0;
+    for (struct cw_message *message; (message = cw_connection_next(b, &channel)) != NULL; count++) {
+        const uint32_t number = number_of(message);
+        assert_int_equal(channel, number % CW_MAX_CHANNELS);
+        assert_true(number < CW_MAX_CHANNELS || seen[number - CW_MAX_CHANNELS]);
+        seen[number] = true;
+        cw_message_release(message);
+    }
+    assert_int_equal(count, 2 * CW_MAX_CHANNELS);
+    struct cw_channel_stats stats;
+    assert_int_equal(cw_connection_channel_stats(b, CW_MAX_CHANNELS, &stats),
+                     CW_ERROR_INVALID_ARGUMENT);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_the_fingerprint_is_of_what_both_ends_must_agree_on(void **state)
+{
+    (void)state;
+    const struct cw_connection_config good = cw_connection_config_default(schema);
+    const uint64_t fingerprint = cw_connection_fingerprint(&good);
+    struct cw_connection_config config;
+#define AFTER(change)    (config = good, (void)(change), cw_connection_fingerprint(&config))
+#define CHANGES(change)  assert_true(AFTER(change) != fingerprint)
+#define DOES_NOT(change) assert_true(AFTER(change) == fingerprint)
+    DOES_NOT(0);
+    CHANGES(config.channel_count = 1);
+    CHANGES(config.channels[0].kind = CW_CHANNEL_UNRELIABLE);
+    CHANGES(config.channels[1].kind = CW_CHANNEL_RELIABLE_ORDERED);
+    CHANGES(config.channels[1].max_messages_per_packet = 64);
+    CHANGES(config.channels[0].receive_queue_size = 512);
+    CHANGES(config.channels[0].blocks = true);
+    CHANGES(config.endpoint.max_packet_size = 1065);
+    CHANGES(config.endpoint.fragment_size = 1000);
+    CHANGES(config.endpoint.fragment_above = 1000);
+    DOES_NOT(config.channels[0].max_block_size = 1); /* without blocks */
+    DOES_NOT(config.channels[0].block_fragment_size = 1);
+    DOES_NOT(config.channels[2].receive_queue_size = 512); /* not used */
+    DOES_NOT(config.channels[0].send_queue_size = 512);
+    DOES_NOT(config.channels[0].packet_budget = 100);
+    DOES_NOT(config.channels[0].weight = 2);
+    DOES_NOT(config.channels[0].redundancy = 1);
+    DOES_NOT(config.channels[0].redundancy_budget = 1);
+    DOES_NOT(config.max_messages = 1);
+    DOES_NOT(config.max_packets_per_update = 1);
+    DOES_NOT(config.endpoint.sent_window = 512);
+    DOES_NOT(config.endpoint.rtt_smoothing = 0.5);
+    struct cw_connection_config blocks = good;
+    blocks.channels[0].blocks = true;
+    const uint64_t with_blocks = cw_connection_fingerprint(&blocks);
+    blocks.channels[0].max_block_size--;
+    assert_true(cw_connection_fingerprint(&blocks) != with_blocks);
+    blocks.channels[0].max_block_size++;
+    blocks.channels[0].block_fragment_size--;
+    assert_true(cw_connection_fingerprint(&blocks) != with_blocks);
+
+    const struct cw_field fields[] = {{.name = "x", .kind = CW_KIND_UINT, .max = 7}};
+    const struct cw_message_type type = {.name = "move", .fields = fields, .field_count = 1};
+    const struct cw_schema_config schema_config = {.types = &type, .count = 1};
+    struct cw_schema *moves;
+    assert_int_equal(cw_schema_create(&moves, &schema_config), CW_OK);
+    CHANGES(config.schema = moves);
+    cw_schema_destroy(moves);
+}
+
+/* Bug 7 of others too: what is left of the old life. */
+static void test_reset_leaves_nothing(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[0].blocks = true;
+    struct cw_connection *fresh[2], *used[2];
+    for (int i = 0; i < 2; i++) {
+        fresh[i] = connection_with(&config);
+        used[i] = connection_with(&config);
+    }
+    for (uint32_t i = 0; i < 100; i++) {
+        send_note(used[0], 0, i, i % 50, i * TICK);
+        send_note(used[1], 1, i, 1000, i * TICK);
+        if (i % 10 == 0)
+            send_parcel(used[0], 0, i, 3000, i * TICK);
+        round_of(used[0], i % 3 ? used[1] : NULL, i * TICK);
+        round_of(used[1], i % 4 ? used[0] : NULL, i * TICK);
+        receive_exact(used[0], (const uint8_t *)"\x3e\x00", 2, i * TICK);
+        if (i % 20 == 0)
+            drain(used[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        cw_connection_reset(used[i]);
+        const struct cw_connection_stats stats = stats_of(used[i]), none = stats_of(fresh[i]);
+        assert_memory_equal(&stats, &none, sizeof stats);
+        assert_int_equal(stats.messages_in_use, 0);
+        for (uint32_t channel = 0; channel < 2; channel++) {
+            const struct cw_channel_stats after = channel_of(used[i], channel), zero = {0};
+            assert_memory_equal(&after, &zero, sizeof zero);
+        }
+        assert_null(cw_connection_next(used[i], NULL));
+    }
+    assert_int_equal(parcels_released, 10);
+    /* From here on it does what a fresh one does, byte by byte. */
+    for (uint32_t i = 0; i < 50; i++) {
+        uint8_t datagrams[2][2048];
+        for (int side = 0; side < 2; side++) {
+            send_note(fresh[side], 0, i, 600, i * TICK);
+            send_note(used[side], 0, i, 600, i * TICK);
+            cw_connection_update(fresh[side], i * TICK);
+            cw_connection_update(used[side], i * TICK);
+            size_t size;
+            do {
+                size = transmit(fresh[side], datagrams[0], i * TICK);
+                assert_int_equal(transmit(used[side], datagrams[1], i * TICK), size);
+                assert_memory_equal(datagrams[0], datagrams[1], size);
+                if (size > 0 && i % 5) {
+                    receive_exact(fresh[!side], datagrams[0], size, i * TICK);
+                    receive_exact(used[!side], datagrams[0], size, i * TICK);
+                }
+            } while (size > 0);
+            assert_int_equal(drain(fresh[side]), drain(used[side]));
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct cw_connection_stats a = stats_of(used[i]), b = stats_of(fresh[i]);
+        assert_memory_equal(&a, &b, sizeof a);
+        cw_connection_destroy(fresh[i]);
+        cw_connection_destroy(used[i]);
+    }
+}
+
+static void test_messages_that_the_application_holds_outlive_a_reset(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    send_note(a, 0, 77, 5, 0);
+    round_of(a, b, 0);
+    struct cw_message *held = cw_connection_next(b, NULL);
+    cw_connection_reset(b);
+    assert_int_equal(number_of(held), 77);
+    assert_int_equal(stats_of(b).messages_in_use, 1);
+    cw_message_release(held);
+    assert_int_equal(stats_of(b).messages_in_use, 0);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_round_is_one_packet_and_more_while_messages_are_due),
+        TEST(test_a_datagram_with_encryption_is_never_longer_than_1100_bytes),
+        TEST(test_channels_share_by_weight_what_cannot_hold_all),
+        TEST(test_messages_as_large_as_a_packet_get_their_share),
+        TEST(test_a_channel_keeps_to_its_packet_budget),
+        TEST(test_next_gives_the_messages_of_all_channels),
+        TEST(test_the_fingerprint_is_of_what_both_ends_must_agree_on),
+        TEST(test_reset_leaves_nothing),
+        TEST(test_messages_that_the_application_holds_outlive_a_reset),
+    };
+    return cmocka_run_group_tests_name("connection_rounds", tests, NULL, NULL);
+}
