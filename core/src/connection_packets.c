@@ -64,7 +64,7 @@ static void begin_packet(struct cw_connection *c, double now)
         channel->exhausted = false;
         channel->bits_left = cw_connection_budget(c, &channel->parts.config) * 8 - c->entries_bits;
         if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
-            cw_reliable_begin(&channel->reliable);
+            cw_reliable_begin(&channel->reliable, c->packets_this_round == 0);
         else
             cw_unreliable_begin(&channel->unreliable);
     }

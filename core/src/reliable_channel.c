@@ -59,13 +59,13 @@ enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_me
     return CW_OK;
 }
 
-void cw_reliable_begin(struct cw_reliable_channel *channel)
+void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies)
 {
     channel->cursor = channel->oldest_unacked;
     channel->parts.picked_count = 0;
     channel->parts.more = false;
     channel->picked_fragment = false;
-    channel->copy_bits_left = (uint64_t)channel->parts.config.redundancy_budget * 8;
+    channel->copy_bits_left = copies ? (uint64_t)channel->parts.config.redundancy_budget * 8 : 0;
 }
 
 static void count_send(struct cw_reliable_channel *channel, enum cw_due due)
@@ -167,12 +167,14 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
         if (due == CW_NOT_DUE)
             continue;
         const uint32_t bits = slot->bits + id_bits(channel, id);
-        if (bits > bits_left || (due == CW_DUE_REDUNDANT_COPY && bits > channel->copy_bits_left)) {
+        if (due == CW_DUE_REDUNDANT_COPY) {
+            if (bits > bits_left || bits > channel->copy_bits_left)
+                continue;
+            channel->copy_bits_left -= bits;
+        } else if (bits > bits_left) {
             parts->more = true;
             continue;
         }
-        if (due == CW_DUE_REDUNDANT_COPY)
-            channel->copy_bits_left -= bits;
         if (due == CW_DUE_FIRST)
             leave_queue(channel);
         cw_transmission_send(&slot->transmission, due, parts->config.redundancy, timing);

@@ -48,8 +48,8 @@ enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_me
    and without the type and body that go with the first. */
 uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, uint32_t size);
 
-/* Begins a new packet. */
-void cw_reliable_begin(struct cw_reliable_channel *channel);
+/* Begins a new packet. copies: it may hold copies of new messages. */
+void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies);
 
 /* Picks what is due next for the packet being made, if it takes at most bits_left bits. Returns the
    bits it takes, 0 when nothing was picked. */

@@ -82,6 +82,20 @@ static inline void send_note(struct cw_connection *from, uint32_t channel, uint3
     assert_int_equal(cw_connection_send(from, channel, message, now), CW_OK);
 }
 
+/* False, with nothing left behind, when it cannot be made or sent now. */
+static inline bool try_note(struct cw_connection *from, uint32_t channel, uint32_t number,
+                            uint32_t padding, double now)
+{
+    struct cw_message *message;
+    if (cw_connection_create_message(from, NOTE, &message) != CW_OK)
+        return false;
+    *(struct note *)message->data = (struct note){number, padding};
+    if (cw_connection_send(from, channel, message, now) == CW_OK)
+        return true;
+    cw_message_release(message);
+    return false;
+}
+
 static inline uint8_t block_byte(uint32_t number, size_t i)
 {
     return (uint8_t)(number * 31 + i * 7 + i / 251);

@@ -44,7 +44,8 @@ struct cw_channel_config {
     uint32_t weight;     /* share of a packet that cannot hold all, 1 to 1000; default 1 */
     uint32_t redundancy; /* reliable: copies of each new message in the packets that follow while
                             loss is observed, 0 to 3; default 0 */
-    uint32_t redundancy_budget; /* bytes of such copies in one packet; default 512 */
+    uint32_t redundancy_budget; /* bytes of such copies in one packet, the first of a round; default
+                                   512 */
 };
 
 struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind);

@@ -1,0 +1,328 @@
+/* The reliable-ordered channel: everything arrives, once, in order, and is sent no oftener than it
+   has to be. */
+#include "connection_pair.h"
+
+static struct cw_connection_config config_of_notes(void)
+{
+    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    config.channel_count = 1;
+    config.max_messages = 2048;
+    return config;
+}
+
+/* Takes all that has arrived, which must go on from *next. */
+static void take_in_order(struct cw_connection *at, uint32_t *next)
+{
+    for (struct cw_message *message; (message = cw_connection_next(at, NULL)) != NULL;) {
+        assert_int_equal(number_of(message), *next);
+        ++*next;
+        cw_message_release(message);
+    }
+}
+
+/* As many messages of a few sizes each way as are asked for, then quiet until all have arrived. */
+static void exchange(struct pair *pair, uint32_t count, int most_ticks)
+{
+    uint32_t sent[2] = {0}, received[2] = {0};
+    for (int tick = 0; received[0] < count || received[1] < count; tick++) {
+        if (tick == most_ticks)
+            fail_msg("%u and %u of %u messages after %d ticks", received[0], received[1], count,
+                     tick);
+        for (int i = 0; i < 2; i++) {
+            for (int j = 0; j < 3 && sent[i] < count; j++)
+                sent[i] += try_note(pair->sides[i], 0, sent[i], sent[i] % 7 * (sent[i] % 11) * 10,
+                                    pair->now);
+        }
+        pair_tick(pair);
+        take_in_order(pair->sides[0], &received[0]);
+        take_in_order(pair->sides[1], &received[1]);
+    }
+    pair_run(pair, 600);
+    for (int i = 0; i < 2; i++) {
+        const struct cw_channel_stats stats = channel_of(pair->sides[i], 0);
+        assert_null(cw_connection_next(pair->sides[i], NULL));
+        assert_int_equal(stats.sent, count);
+        assert_int_equal(stats.received, count);
+        assert_int_equal(stats.delivered, count);
+        assert_int_equal(stats.queued + stats.in_flight + stats.dropped, 0);
+        assert_int_equal(stats_of(pair->sides[i]).messages_in_use, 0);
+    }
+}
+
+static void test_all_messages_arrive_once_and_in_order_over_a_bad_path(void **state)
+{
+    (void)state;
+    static const double losses[] = {0, 0.05, 0.3, 0.6, 0.9};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        const struct cw_connection_config config = config_of_notes();
+        struct pair pair = pair_open(&config, 0.1, losses[i]);
+        struct cw_simulator_path path = path_of(0.1, losses[i]);
+        path.jitter = 0.05;
+        path.duplicate = 0.2;
+        path.reorder = 0.1;
+        path.reorder_delay = 0.2;
+        for (int j = 0; j < 2; j++)
+            assert_int_equal(cw_simulator_change(pair.paths[j], &path), CW_OK);
+        exchange(&pair, losses[i] > 0.8 ? 300 : 3000, 40000);
+        pair_close(&pair);
+    }
+}
+
+static void test_nothing_is_sent_twice_without_loss(void **state)
+{
+    (void)state;
+    for (int rtt = 20; rtt <= 300; rtt += 20) {
+        const struct cw_connection_config config = config_of_notes();
+        struct pair pair = pair_open(&config, rtt / 1000.0, 0);
+        exchange(&pair, 2000, 3000);
+        for (int i = 0; i < 2; i++) {
+            if (channel_of(pair.sides[i], 0).resent > 0)
+                fail_msg("%u messages sent again at %d ms",
+                         (unsigned)channel_of(pair.sides[i], 0).resent, rtt);
+        }
+        pair_close(&pair);
+    }
+}
+
+/* The time from a loss to the second arrival of its message, which has the path to itself. */
+static double recovery(double rtt)
+{
+    const struct cw_connection_config config = config_of_notes();
+    struct pair pair = pair_open(&config, rtt, 0);
+    exchange(&pair, 300, 3000); /* they know the RTT */
+    const uint64_t before = channel_of(pair.sides[1], 0).received;
+    pair_set_loss(&pair, 1, rtt);
+    send_note(pair.sides[0], 0, 0, 0, pair.now);
+    const double lost_at = pair.now;
+    pair_tick(&pair);
+    pair_set_loss(&pair, 0, rtt);
+    while (channel_of(pair.sides[1], 0).received == before)
+        pair_tick(&pair);
+    const double took = pair.now - lost_at;
+    drain(pair.sides[1]);
+    assert_int_equal(channel_of(pair.sides[0], 0).resent, 1);
+    pair_run(&pair, 120);
+    pair_close(&pair);
+    return took;
+}
+
+static void test_what_is_lost_is_sent_again_as_soon_as_the_rtt_allows(void **state)
+{
+    (void)state;
+    for (int rtt = 40; rtt <= 400; rtt += 60) {
+        const double took = recovery(rtt / 1000.0);
+        if (took < 1.5 * rtt / 1000 || took > 1.5 * rtt / 1000 + 8 * TICK)
+            fail_msg("%g s at %d ms", took, rtt);
+    }
+}
+
+/* Sends a note a tick with these copies; returns the messages sent again per message. */
+static double copies(uint32_t redundancy, uint32_t budget, double loss, uint32_t padding,
+                     double *mean_latency)
+{
+    struct cw_connection_config config = config_of_notes();
+    config.channels[0].redundancy = redundancy;
+    config.channels[0].redundancy_budget = budget;
+    struct pair pair = pair_open(&config, 0.1, loss);
+    for (uint32_t i = 0; i < 3000; i++) {
+        send_note(pair.sides[0], 0, i, padding, pair.now);
+        pair_tick(&pair);
+        drain(pair.sides[1]);
+    }
+    const struct cw_channel_stats stats = channel_of(pair.sides[0], 0);
+    *mean_latency = stats.delivery_latency;
+    pair_run(&pair, 600);
+    drain(pair.sides[1]);
+    assert_int_equal(channel_of(pair.sides[1], 0).received, 3000);
+    pair_close(&pair);
+    return (double)stats.resent / (double)stats.sent;
+}
+
+static void test_copies_follow_only_while_loss_is_observed(void **state)
+{
+    (void)state;
+    double latency;
+    for (uint32_t redundancy = 0; redundancy <= 3; redundancy++)
+        assert_true(copies(redundancy, 512, 0, 64, &latency) == 0);
+    const double none = copies(0, 512, 0.1, 64, &latency), one = copies(1, 512, 0.1, 64, &latency),
+                 three = copies(3, 512, 0.1, 64, &latency);
+    assert_true(none < 0.3);
+    assert_true(one > 0.9 && one < 1.3);
+    assert_true(three > 2.7 && three < 3.3);
+}
+
+static void test_copies_keep_to_their_budget(void **state)
+{
+    (void)state;
+    double latency;
+    const double none = copies(0, 512, 0.1, 200, &latency);
+    /* A message of 200 bytes does not fit into a budget of as many. What had to be sent again has
+       its copies all the same. */
+    const double again = copies(3, 200, 0.1, 200, &latency);
+    assert_true(again > none && again < 3 * none);
+    const double one = copies(3, 230, 0.1, 200, &latency);
+    assert_true(one > 0.9 && one < 1 + again);
+    const double two = copies(3, 430, 0.1, 200, &latency);
+    assert_true(two > 1.9 && two < 2 + again);
+}
+
+static void test_a_slow_reader_holds_the_sender_back_and_nothing_more(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.channels[0].receive_queue_size = 64;
+    struct pair pair = pair_open(&config, 0.05, 0.02);
+    struct cw_connection *a = pair.sides[0], *b = pair.sides[1];
+    uint32_t sent = 0, received = 0;
+    /* Bug 10 of others: a minute without a reader. */
+    for (int tick = 0; tick < 3600; tick++) {
+        sent += try_note(a, 0, sent, 30, pair.now);
+        pair_tick(&pair);
+        assert_true(stats_of(b).messages_in_use <= 64);
+    }
+    assert_int_equal(sent, 64 + 256);
+    assert_int_equal(channel_of(b, 0).received, 64);
+    assert_int_equal(channel_of(a, 0).in_flight + channel_of(a, 0).queued, 256);
+    assert_true(stats_of(b).packets_refused > 0);
+    assert_int_equal(stats_of(b).packets_invalid, 0);
+    /* It reads a message a second: as many go on. */
+    for (int tick = 0; tick < 600; tick++) {
+        if (tick % 60 == 0)
+            expect_note(b, 0, received++);
+        pair_tick(&pair);
+        assert_true(stats_of(b).messages_in_use <= 64);
+    }
+    assert_in_range(channel_of(b, 0).received, 72, 74);
+    /* It reads all: all arrive. */
+    for (int tick = 0; tick < 600; tick++) {
+        take_in_order(b, &received);
+        pair_tick(&pair);
+    }
+    assert_int_equal(received, sent);
+    assert_int_equal(channel_of(a, 0).in_flight, 0);
+    assert_int_equal(stats_of(a).messages_in_use + stats_of(b).messages_in_use, 0);
+    pair_close(&pair);
+}
+
+static void test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_again(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.max_messages = 8; /* and 2, and 1 for the next in order */
+    struct cw_connection *b = connection_with(&config);
+    config.max_messages = 256;
+    struct cw_connection *a = connection_with(&config);
+    for (uint32_t i = 0; i < 20; i++)
+        send_note(a, 0, i, 0, 0);
+    uint8_t datagram[2048];
+    cw_connection_update(a, 0);
+    const size_t size = transmit(a, datagram, 0);
+    assert_int_equal(receive_exact(b, datagram, size, 0), CW_ERROR_RECEIVER_FULL);
+    assert_int_equal(stats_of(b).packets_refused, 1);
+    assert_int_equal(stats_of(b).endpoint.packets_received, 0);
+    assert_int_equal(stats_of(b).messages_in_use, 11);
+    round_of(b, a, 0);
+    assert_int_equal(channel_of(a, 0).delivered, 0);
+    /* The same datagram again is no duplicate. */
+    for (uint32_t i = 0; i < 11; i++)
+        expect_note(b, 0, i);
+    assert_int_equal(receive_exact(b, datagram, size, 0), CW_OK);
+    for (uint32_t i = 11; i < 20; i++)
+        expect_note(b, 0, i);
+    round_of(b, a, 0);
+    assert_int_equal(channel_of(a, 0).delivered, 20);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+    cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
+}
+
+static void test_two_ends_with_all_their_messages_under_way_receive_each_other(void **state)
+{
+    (void)state;
+    for (uint32_t max_messages = 1; max_messages <= 256; max_messages *= 4) {
+        struct cw_connection_config config = config_of_notes();
+        config.channel_count = 3;
+        config.channels[2] = config.channels[0];
+        config.max_messages = max_messages;
+        struct pair pair = pair_open(&config, 0.05, 0.2);
+        uint32_t sent[2][2] = {{0}}, received[2][2] = {{0}};
+        for (int tick = 0; tick < 2000; tick++) {
+            for (int i = 0; i < 2; i++) {
+                const uint32_t to = (uint32_t)tick / 3 % 2;
+                while (try_note(pair.sides[i], 2 * to, sent[i][to], 10, pair.now))
+                    sent[i][to]++;
+            }
+            pair_tick(&pair);
+            for (int i = 0; i < 2; i++) {
+                uint32_t channel;
+                for (struct cw_message *message;
+                     (message = cw_connection_next(pair.sides[i], &channel)) != NULL;) {
+                    assert_int_equal(number_of(message), received[i][channel / 2]);
+                    received[i][channel / 2]++;
+                    cw_message_release(message);
+                }
+            }
+        }
+        for (int i = 0; i < 2; i++) {
+            for (int j = 0; j < 2; j++)
+                assert_true(received[i][j] > max_messages * 40);
+        }
+        pair_run(&pair, 300);
+        for (int i = 0; i < 2; i++)
+            drain(pair.sides[i]);
+        pair_close(&pair);
+    }
+}
+
+static void test_thousands_of_small_messages_may_be_under_way(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.max_messages = 32768;
+    config.channels[0].send_queue_size = config.channels[0].receive_queue_size = 16384;
+    struct pair pair = pair_open(&config, 0.3, 0);
+    for (int tick = 0; tick < 1200; tick++) {
+        for (int i = 0; i < 800; i++) {
+            struct cw_message *message = make_note(pair.sides[0], SMALL_NOTE, 1, 0);
+            assert_int_equal(cw_connection_send(pair.sides[0], 0, message, pair.now), CW_OK);
+        }
+        pair_tick(&pair);
+        drain(pair.sides[1]);
+    }
+    assert_int_equal(channel_of(pair.sides[0], 0).resent, 0);
+    assert_true(channel_of(pair.sides[0], 0).delivered > 1170 * 800);
+    pair_close(&pair);
+}
+
+static void test_the_delivery_latency_is_from_send_to_ack(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = config_of_notes();
+    struct pair pair = pair_open(&config, 0.2, 0);
+    for (uint32_t i = 0; i < 100; i++) {
+        send_note(pair.sides[0], 0, i, 0, pair.now);
+        pair_tick(&pair);
+        drain(pair.sides[1]);
+    }
+    const double latency = channel_of(pair.sides[0], 0).delivery_latency;
+    assert_true(latency >= 0.2 && latency <= 0.2 + 2 * TICK);
+    assert_true(channel_of(pair.sides[1], 0).delivery_latency == 0);
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_messages_arrive_once_and_in_order_over_a_bad_path),
+        cmocka_unit_test(test_nothing_is_sent_twice_without_loss),
+        cmocka_unit_test(test_what_is_lost_is_sent_again_as_soon_as_the_rtt_allows),
+        cmocka_unit_test(test_copies_follow_only_while_loss_is_observed),
+        cmocka_unit_test(test_copies_keep_to_their_budget),
+        cmocka_unit_test(test_a_slow_reader_holds_the_sender_back_and_nothing_more),
+        cmocka_unit_test(test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_again),
+        cmocka_unit_test(test_two_ends_with_all_their_messages_under_way_receive_each_other),
+        cmocka_unit_test(test_thousands_of_small_messages_may_be_under_way),
+        cmocka_unit_test(test_the_delivery_latency_is_from_send_to_ack),
+    };
+    return cmocka_run_group_tests_name("connection_reliable", tests, NULL, NULL);
+}
