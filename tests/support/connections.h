@@ -179,6 +179,7 @@ static inline uint32_t drain(struct cw_connection *at)
 static inline struct cw_connection_stats stats_of(const struct cw_connection *connection)
 {
     struct cw_connection_stats stats;
+    memset(&stats, 0, sizeof stats); /* so that two can be compared as bytes */
     cw_connection_stats(connection, &stats);
     return stats;
 }
@@ -187,6 +188,7 @@ static inline struct cw_channel_stats channel_of(const struct cw_connection *con
                                                  uint32_t channel)
 {
     struct cw_channel_stats stats;
+    memset(&stats, 0, sizeof stats);
     assert_int_equal(cw_connection_channel_stats(connection, channel, &stats), CW_OK);
     return stats;
 }
