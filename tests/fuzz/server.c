@@ -1,14 +1,20 @@
 /* A server against anything that may come from four addresses: each has a token and its keys, so
-   that the input reaches every state. An input is a list of steps: what, who, how many bytes,
-   bytes. */
+   that the input reaches every state. An input is a byte, whose lowest bit says whether there are
+   connections or raw payloads, and a list of steps: what, who, how many bytes, bytes. */
 #include "causeway/server.h"
-#include "causeway/client.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CLIENTS 4
 #define UNIX    1900000000
+
+#define NOTE_FIELDS(FIELD)                                                                         \
+    FIELD(number, CW_UINT(0, 100))                                                                 \
+    FIELD(text, CW_STRING(20))
+CW_MESSAGE(note, NOTE_FIELDS)
+#define FILE_FIELDS(FIELD) FIELD(number, CW_UINT(0, 100))
+CW_BLOCK_MESSAGE(file, FILE_FIELDS)
 
 static const struct cw_address server_address = {
     .type = CW_ADDRESS_IPV4, .port = 40000, .bytes = {127, 0, 0, 1}};
@@ -92,11 +98,23 @@ static void take_events(struct world *world)
             abort();
         if (event.type != CW_SERVER_EVENT_CONNECTED && !(world->connected & bit))
             abort();
-        if (event.type != CW_SERVER_EVENT_PAYLOAD)
+        if (event.type == CW_SERVER_EVENT_MESSAGE)
+            cw_message_release(event.message);
+        else if (event.type != CW_SERVER_EVENT_PAYLOAD)
             world->connected ^= bit;
         else if (event.size < 1 || event.size > CW_PAYLOAD_MAX)
             abort();
     }
+}
+
+static void send_note(struct cw_connection *connection, uint8_t number, double now)
+{
+    struct cw_message *message;
+    if (cw_connection_create_message(connection, 0, &message) != CW_OK)
+        return;
+    ((struct note *)message->data)->number = number % 101;
+    if (cw_connection_send(connection, number % 2, message, now) != CW_OK)
+        cw_message_release(message);
 }
 
 static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t *bytes, size_t size)
@@ -139,6 +157,8 @@ static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t 
     default:
         if (size == 0)
             cw_server_disconnect(world->server, who);
+        else if (cw_server_connection(world->server, who))
+            send_note(cw_server_connection(world->server, who), bytes[0], world->now);
         else
             cw_server_send(world->server, who, bytes, size);
     }
@@ -162,8 +182,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config.max_token_life = 0;
     config.unix_offset = UNIX;
     config.random = (struct cw_random){fill, &counter};
+    static struct cw_schema *schema;
+    if (!schema) {
+        const struct cw_message_type types[] = {note_type, file_type};
+        if (cw_schema_create(&schema, &(struct cw_schema_config){.types = types, .count = 2}) !=
+            CW_OK)
+            abort();
+    }
+    struct cw_connection_config connection = cw_connection_config_default(schema);
+    connection.max_messages = 8;
+    connection.channels[0].blocks = connection.channels[1].blocks = true;
+    connection.channels[0].max_block_size = connection.channels[1].max_block_size = 3000;
+    if (size > 0 && data[0] & 1)
+        config.connection = &connection;
     if (cw_server_create(&world.server, &config) != CW_OK)
         abort();
+    data += size > 0;
+    size -= size > 0;
+
     while (size >= 3) {
         size_t length = (size_t)data[1] << 8 | data[2];
         const uint8_t what = data[0] & 15, who = data[0] >> 4 & 3;
