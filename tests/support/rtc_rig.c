@@ -107,7 +107,7 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
     rig->echo = rtc_rig_start_echo(1, &upstream);
     snprintf(command, sizeof command,
              "exec %s %s --listen %s%s%s:0 --rtc %s --upstream 127.0.0.1:%u --max-sessions 4000 "
-             "--max-sessions-per-address 0 --peer-rate 0",
+             "--max-sessions-per-address 0 --peer-rate 0 --raw",
              wrapper, program, v6 ? "[" : "", host, v6 ? "]" : "", host, upstream);
     if (rig->epoll < 0 || pipe(ends) != 0)
         fail("set-up");
