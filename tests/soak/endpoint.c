@@ -3,7 +3,7 @@
    every packet has one fate. */
 #include "causeway/endpoint.h"
 #include "causeway/simulator.h"
-#include "random.h"
+#include "weather.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -67,11 +67,6 @@ static bool is_busy(const struct world *world, int side)
     return world->step < world->sides[side].busy_until;
 }
 
-static double some(struct cw_random *random, double limit)
-{
-    return limit * cw_random_share(random);
-}
-
 /* Every packet has content of its own that can be made again from its number. */
 static void fill(uint8_t *payload, uint32_t size, uint64_t number, int side)
 {
@@ -88,25 +83,6 @@ static uint32_t choose_size(struct cw_random *random, double large, uint32_t max
     return cw_random_below(random, (limit < max ? limit : max) + 1);
 }
 
-static struct cw_simulator_path choose_path(struct cw_random *random)
-{
-    struct cw_simulator_path path = {.queue = 100000};
-    const uint32_t kind = cw_random_below(random, 8);
-    path.latency = some(random, kind == 0 ? 2 : 0.2);
-    path.jitter = some(random, kind == 1 ? 1 : 0.05);
-    path.loss = kind == 2 ? 0.99 : kind == 3 ? some(random, 0.99) : some(random, 0.1);
-    if (kind == 4) {
-        path.burst_start = some(random, 0.05);
-        path.burst_end = some(random, 0.1);
-        path.burst_loss = 1;
-    }
-    path.duplicate = cw_random_chance(random, 0.3) ? some(random, 0.5) : 0;
-    path.reorder = cw_random_chance(random, 0.3) ? some(random, 0.5) : 0;
-    path.reorder_delay = some(random, 0.5);
-    path.bandwidth = kind == 5 ? 2000 + some(random, 50000) : 0;
-    return path;
-}
-
 /* New weather: what the paths do, how fast each side sends, and how much. */
 static void change_conditions(struct world *world)
 {
@@ -114,7 +90,8 @@ static void change_conditions(struct world *world)
     static const double large[] = {0.05, 0.5, 0.0001};
     const unsigned *pair = intervals[cw_random_below(&world->random, 6)];
     for (int i = 0; i < 2; i++) {
-        const struct cw_simulator_path path = choose_path(&world->random);
+        const struct cw_simulator_path path =
+            weather_path(&world->random, cw_random_below(&world->random, WEATHERS));
         if (cw_simulator_change(world->sides[i].path, &path) != CW_OK)
             fail(world, i, "path refused", 0);
         world->sides[i].interval = pair[i];

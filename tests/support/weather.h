@@ -1,0 +1,34 @@
+/* Bad network paths of all sorts for long runs. */
+#ifndef CAUSEWAY_TESTS_WEATHER_H
+#define CAUSEWAY_TESTS_WEATHER_H
+
+#include "causeway/simulator.h"
+#include "random.h"
+
+#define WEATHERS 8
+
+static inline double some(struct cw_random *random, double limit)
+{
+    return limit * cw_random_share(random);
+}
+
+/* The last kinds of weather are the mildest. */
+static inline struct cw_simulator_path weather_path(struct cw_random *random, uint32_t kind)
+{
+    struct cw_simulator_path path = {.queue = 100000};
+    path.latency = some(random, kind == 0 ? 2 : 0.2);
+    path.jitter = some(random, kind == 1 ? 1 : 0.05);
+    path.loss = kind == 2 ? 0.99 : kind == 3 ? some(random, 0.99) : some(random, 0.1);
+    if (kind == 4) {
+        path.burst_start = some(random, 0.05);
+        path.burst_end = some(random, 0.1);
+        path.burst_loss = 1;
+    }
+    path.duplicate = cw_random_chance(random, 0.3) ? some(random, 0.5) : 0;
+    path.reorder = cw_random_chance(random, 0.3) ? some(random, 0.5) : 0;
+    path.reorder_delay = some(random, 0.5);
+    path.bandwidth = kind == 5 ? 2000 + some(random, 50000) : 0;
+    return path;
+}
+
+#endif
