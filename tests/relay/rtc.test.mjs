@@ -4,21 +4,40 @@ import { createHmac } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
-import { startRelay, startUdpServer } from '../support/relay.mjs';
-import {
-  connect,
-  counters,
-  negotiated,
-  open,
-  postOffer,
-  stacks,
-  unreliable,
-  until,
-} from '../support/rtc.mjs';
+import * as programs from '../support/relay.mjs';
+import * as rtc from '../support/rtc.mjs';
 
+const { counters, negotiated, postOffer, stacks, unreliable, until } = rtc;
 const [{ RTCPeerConnection }] = stacks;
 let udp;
 let relay;
+
+// What a failed test leaves open would keep the process alive: all is ended in the end.
+const ends = [];
+
+async function startUdpServer(...values) {
+  const server = await programs.startUdpServer(...values);
+  ends.push(server.stop);
+  return server;
+}
+
+async function startRelay(...values) {
+  const started = await programs.startRelay(...values);
+  ends.push(() => started.stop('SIGKILL'));
+  return started;
+}
+
+async function connect(...values) {
+  const connection = await rtc.connect(...values);
+  ends.push(connection.close);
+  return connection;
+}
+
+async function open(...values) {
+  const connection = await connect(...values);
+  await connection.opened();
+  return connection;
+}
 
 before(async () => {
   udp = await startUdpServer();
@@ -27,7 +46,7 @@ before(async () => {
 
 after(async () => {
   await relay.stop();
-  await udp.stop();
+  for (const end of ends) await Promise.resolve().then(end).catch(() => {}); // most have ended
 });
 
 const sessions = async () => (await counters(relay)).sessions_open;

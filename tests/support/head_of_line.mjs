@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { startRelay, startUdpServer } from './relay.mjs';
+import { open, stacks, until } from './rtc.mjs';
 
 const DELAY = 50;
 const LOSS = 5;
@@ -18,10 +19,13 @@ async function near() {
   const udp = await startUdpServer();
   const relay = await startRelay(udp.port, '--listen', `${address}:0`, '--rtc', address);
   const listening = new RegExp(`listening on ${address}:(\\d+)`);
-  const port = relay.log.map((line) => listening.exec(line)?.[1]).find(Boolean);
-  // The UDP port is that of the first --listen.
+  const port = await until('the relay listens', () => {
+    const lines = relay.log.join('\n');
+    return lines.includes('webrtc on udp') && listening.exec(lines)?.[1];
+  });
   const client = path.start(fileURLToPath(import.meta.url), `http://${address}:${port}/`);
   const lines = createInterface(client.stdout);
+  client.on('exit', (code) => code && process.exit(code));
   await once(lines, 'line');
   await path.lose(LOSS);
   client.stdin.write('lossy\n');
@@ -65,7 +69,6 @@ async function measure(ways, seconds) {
 }
 
 async function far(url) {
-  const { open, stacks } = await import('./rtc.mjs');
   const { require } = await import('./packages.mjs');
   const { WebSocket } = require('ws');
   const connection = await open(stacks[0].RTCPeerConnection, url);
