@@ -3,8 +3,7 @@
 #ifndef CAUSEWAY_TESTS_NETCODE_H
 #define CAUSEWAY_TESTS_NETCODE_H
 
-#include "causeway/address.h"
-#include "causeway/crypto.h"
+#include "causeway/secure_packet.h"
 #include "vectors.h"
 
 #include <stdlib.h>
@@ -67,6 +66,22 @@ static inline void netcode_fill(void *context, void *out, size_t size)
         *state ^= *state << 17;
         bytes[i] = (uint8_t)(*state >> 32);
     }
+}
+
+/* Reads from a block of exactly the size, into one too. */
+static inline enum cw_error netcode_read(struct cw_secure_packet *packet, uint8_t *body,
+                                         const void *bytes, size_t size,
+                                         enum cw_direction direction, uint64_t id,
+                                         const uint8_t *with_key, struct cw_replay *replay)
+{
+    uint8_t *copy = netcode_exact(bytes, size), *out = malloc(CW_PAYLOAD_MAX);
+    const enum cw_error error =
+        cw_secure_read(packet, out, copy, size, direction, id, with_key, replay);
+    if (!error && body && packet->size)
+        memcpy(body, out, packet->size);
+    free(copy);
+    free(out);
+    return error;
 }
 
 #endif

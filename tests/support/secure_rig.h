@@ -173,4 +173,46 @@ static inline bool rig_silent(struct rig *rig)
     return cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now) == 0;
 }
 
+static inline enum cw_error rig_give_token(struct rig *rig, const struct cw_address *from,
+                                           const uint8_t token[CW_TOKEN_SIZE])
+{
+    uint8_t request[CW_REQUEST_SIZE];
+    rig_request(request, token);
+    return rig_give(rig, from, request, sizeof(request));
+}
+
+static inline enum cw_error rig_give_grant(struct rig *rig, const struct cw_address *from,
+                                           const struct cw_token_grant *grant, const uint8_t *key)
+{
+    uint8_t token[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(token, grant, key), CW_OK);
+    return rig_give_token(rig, from, token);
+}
+
+static inline struct cw_server_stats rig_stats(struct rig *rig)
+{
+    struct cw_server_stats stats;
+    cw_server_stats(rig->server, &stats);
+    return stats;
+}
+
+static inline void rig_no_event(struct rig *rig)
+{
+    struct cw_server_event event;
+    assert_false(cw_server_next(rig->server, &event));
+}
+
+/* Takes all events and returns how many were payloads. client may be NULL. */
+static inline int rig_drain(struct rig *rig, struct cw_client *client)
+{
+    struct cw_server_event up;
+    struct cw_client_event down;
+    int payloads = 0;
+    while (cw_server_next(rig->server, &up))
+        payloads += up.type == CW_SERVER_EVENT_PAYLOAD;
+    while (client && cw_client_next(client, &down))
+        payloads += down.type == CW_CLIENT_EVENT_PAYLOAD;
+    return payloads;
+}
+
 #endif

@@ -1,0 +1,476 @@
+/* How clients come to the server, line by line: requests, challenges, responses. */
+#include "secure_rig.h"
+
+/* Wrong requests cost nothing that lasts, and get no answer. */
+static void expect_ignored(struct rig *rig)
+{
+    assert_true(rig_silent(rig));
+    assert_int_equal(rig_stats(rig).pending, 0);
+    assert_int_equal(rig_stats(rig).clients, 0);
+    rig_no_event(rig);
+}
+
+static void requests_in_reading_order(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    const struct cw_address from = rig_client_address(1), other = rig_address("127.0.0.1:40001");
+    uint8_t token[CW_TOKEN_SIZE], request[CW_REQUEST_SIZE + 1] = {0};
+    rig_token(&rig, token, 1);
+    rig_request(request, token);
+
+    for (size_t size = 1; size <= sizeof(request); size++)
+        if (size != CW_REQUEST_SIZE)
+            assert_int_equal(rig_give(&rig, &from, request, size), CW_ERROR_REQUEST_SIZE);
+    assert_int_equal(rig_give(&rig, &from, request, 0), CW_ERROR_PACKET_SHORT);
+    expect_ignored(&rig);
+
+    request[13] = 1;
+    assert_int_equal(rig_give(&rig, &from, request, CW_REQUEST_SIZE), CW_ERROR_VERSION);
+    request[13] = 0;
+    request[14] ^= 1;
+    assert_int_equal(rig_give(&rig, &from, request, CW_REQUEST_SIZE), CW_ERROR_PROTOCOL_ID);
+    request[14] ^= 1;
+    expect_ignored(&rig);
+
+    struct cw_token_grant grant = rig_grant(&rig, 1);
+    grant.create_time -= 45;
+    assert_int_equal(rig_give_grant(&rig, &from, &grant, rig_key), CW_ERROR_TOKEN_EXPIRED);
+    grant.create_time += 1;
+    grant.life_seconds = 44;
+    assert_int_equal(rig_give_grant(&rig, &from, &grant, rig_key), CW_ERROR_TOKEN_EXPIRED);
+
+    grant = rig_grant(&rig, 1);
+    const uint8_t wrong_key[CW_KEY_BYTES] = {1};
+    assert_int_equal(rig_give_grant(&rig, &from, &grant, wrong_key), CW_ERROR_NOT_AUTHENTIC);
+    expect_ignored(&rig);
+
+    grant.addresses = &other;
+    assert_int_equal(rig_give_grant(&rig, &from, &grant, rig_key), CW_ERROR_TOKEN_SERVER);
+    expect_ignored(&rig);
+
+    assert_int_equal(rig_give(&rig, &from, request, CW_REQUEST_SIZE), CW_OK);
+    assert_int_equal(rig_stats(&rig).pending, 1);
+    assert_false(rig_silent(&rig));
+    assert_true(rig_silent(&rig));
+    rig_no_event(&rig);
+    assert_int_equal(rig_stats(&rig).dropped[CW_ERROR_TOKEN_EXPIRED], 2);
+    rig_stop(&rig);
+}
+
+/* Authentic, but with addresses that make no sense. */
+static void sealed_nonsense_ignored(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    struct cw_token token = {.protocol_id = RIG_PROTOCOL, .expire_time = RIG_UNIX + 55};
+    uint8_t associated[29] = CW_VERSION, request[CW_REQUEST_SIZE];
+    for (int i = 0; i < 8; i++) {
+        associated[13 + i] = (uint8_t)(token.protocol_id >> 8 * i);
+        associated[21 + i] = (uint8_t)(token.expire_time >> 8 * i);
+    }
+    token.sealed[12] = 33;
+    cw_crypto_seal_long(token.sealed, token.sealed, CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES,
+                        associated, sizeof(associated), token.nonce, rig_key);
+    cw_request_write(request, &token);
+    assert_int_equal(rig_give(&rig, &rig.address, request, sizeof(request)),
+                     CW_ERROR_TOKEN_ADDRESSES);
+    expect_ignored(&rig);
+    rig_stop(&rig);
+}
+
+static void connected_addresses_and_ids_ignored(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1), elsewhere = rig_client_address(2);
+    struct cw_client *client = rig_client(&rig, 1);
+    rig_connect(&rig, client, &at);
+    uint8_t token[CW_TOKEN_SIZE];
+    rig_token(&rig, token, 2);
+    assert_int_equal(rig_give_token(&rig, &at, token), CW_ERROR_CONNECTED);
+    rig_token(&rig, token, 1);
+    assert_int_equal(rig_give_token(&rig, &elsewhere, token), CW_ERROR_CONNECTED);
+    assert_true(rig_silent(&rig));
+    assert_int_equal(rig_stats(&rig).pending, 0);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* Two clients of one id are about to connect: the first response wins, the other gets nothing. */
+static void id_connected_before_the_response(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2);
+    struct cw_client *a = rig_client(&rig, 5), *b = rig_client(&rig, 5);
+    rig_up(&rig, a, &at_a);
+    rig_down(&rig, a, &at_a);
+    rig_up(&rig, b, &at_b);
+    rig_down(&rig, b, &at_b);
+    rig_up(&rig, a, &at_a);
+    rig_up(&rig, b, &at_b);
+    assert_int_equal(rig_stats(&rig).clients, 1);
+    assert_int_equal(rig_stats(&rig).dropped[CW_ERROR_CONNECTED], 1);
+    cw_client_destroy(a);
+    cw_client_destroy(b);
+    rig_stop(&rig);
+}
+
+static void full_server_denies(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_clients = 1;
+    rig_start(&rig);
+    const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2),
+                            at_c = rig_client_address(3);
+    struct cw_client *a = rig_client(&rig, 1), *b = rig_client(&rig, 2), *c = rig_client(&rig, 3);
+    /* b gets as far as a challenge; then a takes the slot. */
+    rig_up(&rig, b, &at_b);
+    rig_down(&rig, b, &at_b);
+    rig_connect(&rig, a, &at_a);
+    rig_up(&rig, b, &at_b);
+    rig_down(&rig, b, &at_b);
+    assert_int_equal(cw_client_state(b), CW_CLIENT_DENIED);
+    /* c is denied at once. */
+    rig_up(&rig, c, &at_c);
+    rig_down(&rig, c, &at_c);
+    assert_int_equal(cw_client_state(c), CW_CLIENT_DENIED);
+    assert_int_equal(rig_stats(&rig).denied_sent, 2);
+    assert_int_equal(rig_stats(&rig).dropped[CW_ERROR_SERVER_FULL], 2);
+    /* The denials cost the connected one nothing. */
+    rig_tick(&rig, a, &at_a);
+    assert_int_equal(cw_client_state(a), CW_CLIENT_CONNECTED);
+    cw_client_destroy(a);
+    cw_client_destroy(b);
+    cw_client_destroy(c);
+    rig_stop(&rig);
+}
+
+static void other_schema_is_denied(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.fingerprint = 1234;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    struct cw_client_config config = cw_client_config_default();
+    for (uint64_t fingerprint = 1233; fingerprint <= 1235; fingerprint++) {
+        struct cw_token_grant grant = rig_grant(&rig, fingerprint);
+        grant.fingerprint = fingerprint == 1235 ? 0 : fingerprint;
+        config.fingerprint = fingerprint;
+        uint8_t token[CW_TOKEN_SIZE];
+        struct cw_client *client;
+        assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+        assert_int_equal(cw_client_create(&client, &config), CW_OK);
+        assert_int_equal(cw_client_connect(client, token, sizeof(token), rig.now), CW_OK);
+        for (int i = 0; i < 3; i++)
+            rig_tick(&rig, client, &at);
+        assert_int_equal(cw_client_state(client),
+                         fingerprint == 1233 ? CW_CLIENT_SCHEMA : CW_CLIENT_CONNECTED);
+        cw_client_disconnect(client);
+        rig_up(&rig, client, &at);
+        cw_client_destroy(client);
+    }
+    assert_int_equal(rig_stats(&rig).dropped[CW_ERROR_SCHEMA], 1);
+    rig_stop(&rig);
+}
+
+static void pending_clients_time_out(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    struct cw_client *client = rig_client(&rig, 1);
+    rig_up(&rig, client, &at);
+    rig_down(&rig, client, &at);
+    rig.now += 4.99;
+    cw_server_update(rig.server, rig.now);
+    assert_int_equal(rig_stats(&rig).pending, 1);
+    rig.now += 0.02;
+    cw_server_update(rig.server, rig.now);
+    assert_int_equal(rig_stats(&rig).pending, 0);
+    rig_up(&rig, client, &at);
+    assert_int_equal(rig_stats(&rig).dropped[CW_ERROR_NOT_CONNECTED], 1);
+    rig_no_event(&rig);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* More clients than may be pending: the next one waits for room, and is not denied. */
+static void pending_is_bounded(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_pending = 3;
+    rig_start(&rig);
+    uint8_t tokens[5][CW_TOKEN_SIZE];
+    for (uint32_t n = 0; n < 5; n++) {
+        const struct cw_address at = rig_client_address(n);
+        rig_token(&rig, tokens[n], n);
+        assert_int_equal(rig_give_token(&rig, &at, tokens[n]),
+                         n < 3 ? CW_OK : CW_ERROR_PENDING_FULL);
+    }
+    const struct cw_address at = rig_client_address(4);
+    rig.now += 5.01;
+    cw_server_update(rig.server, rig.now);
+    assert_int_equal(rig_give_token(&rig, &at, tokens[4]), CW_OK);
+    rig_stop(&rig);
+}
+
+/* However often a client asks before the server gets to answer, it is answered once; and not when
+   it was forgotten meanwhile. */
+static void one_challenge_for_many_requests(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_pending = 2;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    uint8_t token[CW_TOKEN_SIZE];
+    rig_token(&rig, token, 1);
+    const struct cw_address other = rig_client_address(2);
+    uint8_t other_token[CW_TOKEN_SIZE];
+    rig_token(&rig, other_token, 2);
+    assert_int_equal(rig_give_token(&rig, &other, other_token), CW_OK);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
+    assert_int_equal(rig_down(&rig, NULL, NULL), 2);
+    assert_int_equal(rig_stats(&rig).challenges_sent, 2);
+    assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
+    rig.now += 5.01;
+    cw_server_update(rig.server, rig.now);
+    assert_int_equal(rig_stats(&rig).pending, 0);
+    assert_true(rig_silent(&rig));
+    assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
+    assert_int_equal(rig_down(&rig, NULL, NULL), 1);
+    rig_stop(&rig);
+}
+
+static void denials_are_bounded(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_clients = 1;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client *client = rig_client(&rig, 0);
+    rig_connect(&rig, client, &at);
+    rig_down(&rig, NULL, NULL);
+    for (uint32_t n = 1; n <= 100; n++) {
+        const struct cw_address from = rig_client_address(n);
+        uint8_t token[CW_TOKEN_SIZE];
+        rig_token(&rig, token, n);
+        assert_int_equal(rig_give_token(&rig, &from, token), CW_ERROR_SERVER_FULL);
+    }
+    assert_int_equal(rig_down(&rig, NULL, NULL), 32);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* No two packets under one key have the same number, be they challenges, denials or of a slot, and
+   no two challenge tokens have. */
+static void numbers_are_used_once(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    uint8_t token[CW_TOKEN_SIZE], out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
+    struct cw_token read;
+    struct cw_address to;
+    rig_token(&rig, token, 1);
+    assert_int_equal(cw_token_read(&read, token, sizeof(token)), CW_OK);
+    uint64_t last_packet = 0, last_challenge = 0;
+    for (int i = 0; i < 50; i++) {
+        /* The slots are full now and then, so that the same token is also denied. */
+        struct cw_client *others[4];
+        for (uint32_t n = 0; i % 10 == 9 && n < 4; n++) {
+            const struct cw_address other = rig_client_address(10 + n);
+            others[n] = rig_client(&rig, 100 * (uint64_t)i + n);
+            rig_connect(&rig, others[n], &other);
+        }
+        rig_give_token(&rig, &at, token);
+        size_t size;
+        do
+            size = cw_server_transmit(rig.server, &to, out, sizeof(out), rig.now);
+        while (size > 0 && !cw_address_equal(&to, &at));
+        struct cw_secure_packet packet;
+        assert_int_equal(cw_secure_read(&packet, body, out, size, CW_TO_CLIENT, RIG_PROTOCOL,
+                                        read.server_to_client_key, NULL),
+                         CW_OK);
+        assert_int_equal(packet.type, i % 10 == 9 ? CW_SECURE_DENIED : CW_SECURE_CHALLENGE);
+        assert_true(packet.sequence >= (uint64_t)1 << 63);
+        assert_true(i == 0 || packet.sequence > last_packet);
+        last_packet = packet.sequence;
+        if (packet.type == CW_SECURE_CHALLENGE) {
+            uint64_t challenge;
+            cw_challenge_get(body, &challenge);
+            assert_true(i == 0 || challenge > last_challenge);
+            last_challenge = challenge;
+        }
+        for (uint32_t n = 0; i % 10 == 9 && n < 4; n++)
+            cw_client_destroy(others[n]);
+        cw_server_disconnect_all(rig.server);
+        rig_down(&rig, NULL, NULL);
+        struct cw_server_event event;
+        while (cw_server_next(rig.server, &event))
+            ;
+    }
+    rig_stop(&rig);
+}
+
+/* The same client begins again with another token before it is connected. */
+static void pending_client_with_another_token(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    struct cw_client *first = rig_client(&rig, 1), *second = rig_client(&rig, 2);
+    rig_up(&rig, first, &at);
+    rig_down(&rig, first, &at);
+    rig_up(&rig, second, &at);
+    assert_int_equal(rig_stats(&rig).pending, 1);
+    rig_up(&rig, first, &at);
+    assert_int_equal(rig_stats(&rig).clients, 0);
+    rig_down(&rig, second, &at);
+    rig_connect(&rig, second, &at);
+    cw_client_destroy(first);
+    cw_client_destroy(second);
+    rig_stop(&rig);
+}
+
+static void requests_are_limited(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.requests_per_second = 100;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    uint8_t token[CW_TOKEN_SIZE], request[CW_REQUEST_SIZE];
+    rig_token(&rig, token, 1);
+    rig_request(request, token);
+    request[100] ^= 1;
+    for (int i = 0; i < 1000; i++) {
+        rig.now += 0.001;
+        rig_give(&rig, &at, request, sizeof(request));
+    }
+    const struct cw_server_stats stats = rig_stats(&rig);
+    assert_in_range(stats.dropped[CW_ERROR_NOT_AUTHENTIC], 99, 111);
+    assert_int_equal(
+        stats.dropped[CW_ERROR_NOT_AUTHENTIC] + stats.dropped[CW_ERROR_TOO_MANY_REQUESTS], 1000);
+    rig_stop(&rig);
+}
+
+static void history_is_bounded(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.token_history = 20;
+    rig.config.max_pending = 100;
+    rig_start(&rig);
+    for (uint32_t round = 0; round < 10; round++) {
+        for (uint32_t n = 0; n < 25; n++) {
+            const struct cw_address at = rig_client_address(100 * round + n);
+            uint8_t token[CW_TOKEN_SIZE];
+            rig_token(&rig, token, n);
+            assert_int_equal(rig_give_token(&rig, &at, token),
+                             n < 20 ? CW_OK : CW_ERROR_HISTORY_FULL);
+        }
+        rig.now += 45;
+        cw_server_update(rig.server, rig.now);
+    }
+    rig_stop(&rig);
+}
+
+/* The place of a token that was consumed goes to another one. */
+static void history_forgets(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.token_history = 1;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1);
+    for (uint64_t id = 1; id <= 3; id++) {
+        struct cw_client *client = rig_client(&rig, id);
+        rig_up(&rig, client, &at);
+        rig_down(&rig, NULL, NULL);
+        rig.now += 0.2;
+        rig_connect(&rig, client, &at);
+        assert_int_equal(rig_stats(&rig).dropped[CW_ERROR_TOKEN_USED], 0);
+        cw_client_disconnect(client);
+        rig_up(&rig, client, &at);
+        struct cw_server_event event;
+        assert_true(cw_server_next(rig.server, &event));
+        cw_client_destroy(client);
+        rig.now += 45;
+        cw_server_update(rig.server, rig.now);
+    }
+    rig_stop(&rig);
+}
+
+static void two_addresses_of_one_server(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    const struct cw_address own[2] = {rig_address("127.0.0.1:40000"), rig_address("[::1]:40000")};
+    rig.config.addresses = own;
+    rig.config.address_count = 2;
+    rig.config.random = (struct cw_random){netcode_fill, &rig.seed};
+    assert_int_equal(cw_server_create(&rig.server, &rig.config), CW_OK);
+    cw_server_update(rig.server, 0);
+    rig.now = 10;
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct cw_address at = rig_client_address(i);
+        struct cw_token_grant grant = rig_grant(&rig, i);
+        grant.addresses = &own[i];
+        assert_int_equal(rig_give_grant(&rig, &at, &grant, rig_key), CW_OK);
+    }
+    rig_stop(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_in_reading_order),
+        cmocka_unit_test(sealed_nonsense_ignored),
+        cmocka_unit_test(connected_addresses_and_ids_ignored),
+        cmocka_unit_test(id_connected_before_the_response),
+        cmocka_unit_test(full_server_denies),
+        cmocka_unit_test(other_schema_is_denied),
+        cmocka_unit_test(pending_clients_time_out),
+        cmocka_unit_test(pending_is_bounded),
+        cmocka_unit_test(one_challenge_for_many_requests),
+        cmocka_unit_test(denials_are_bounded),
+        cmocka_unit_test(numbers_are_used_once),
+        cmocka_unit_test(pending_client_with_another_token),
+        cmocka_unit_test(requests_are_limited),
+        cmocka_unit_test(history_is_bounded),
+        cmocka_unit_test(history_forgets),
+        cmocka_unit_test(two_addresses_of_one_server),
+    };
+    return cmocka_run_group_tests_name("server_handshake", tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* A client with a token for up to three servers, whose packets a test makes by hand. */
+#ifndef CAUSEWAY_TESTS_CLIENT_BENCH_H
+#define CAUSEWAY_TESTS_CLIENT_BENCH_H
+
+#include "secure_rig.h"
+
+struct bench {
+    struct cw_client *client;
+    struct cw_token token;
+    uint8_t bytes[CW_TOKEN_SIZE];
+    struct cw_address servers[3];
+    uint64_t sequence;
+    uint64_t seed;
+    double now;
+};
+
+static inline void bench_make_token(struct bench *bench, uint32_t servers, int32_t timeout,
+                                    uint32_t life)
+{
+    struct cw_token_grant grant = cw_token_grant_default();
+    bench->servers[0] = rig_address("10.0.0.1:1");
+    bench->servers[1] = rig_address("[::1]:2");
+    bench->servers[2] = rig_address("10.0.0.3:3");
+    grant.protocol_id = RIG_PROTOCOL;
+    grant.create_time = RIG_UNIX;
+    grant.life_seconds = life;
+    grant.timeout_seconds = timeout;
+    grant.addresses = bench->servers;
+    grant.address_count = servers;
+    grant.random = (struct cw_random){netcode_fill, &bench->seed};
+    assert_int_equal(cw_token_generate(bench->bytes, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_read(&bench->token, bench->bytes, CW_TOKEN_SIZE), CW_OK);
+}
+
+static inline struct bench bench_setup(uint32_t servers, int32_t timeout, uint32_t life)
+{
+    struct bench bench = {.seed = 5, .now = 100};
+    const struct cw_client_config config = cw_client_config_default();
+    bench_make_token(&bench, servers, timeout, life);
+    assert_int_equal(cw_client_create(&bench.client, &config), CW_OK);
+    assert_int_equal(cw_client_state(bench.client), CW_CLIENT_DISCONNECTED);
+    assert_int_equal(cw_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now), CW_OK);
+    assert_int_equal(cw_client_state(bench.client), CW_CLIENT_SENDING_REQUEST);
+    return bench;
+}
+
+static inline enum cw_error bench_give(struct bench *bench, enum cw_secure_type type,
+                                       uint64_t sequence, const void *body, size_t size)
+{
+    uint8_t out[CW_SECURE_MAX];
+    const size_t length = cw_secure_write(out, sizeof(out), type, sequence, body, size,
+                                          RIG_PROTOCOL, bench->token.server_to_client_key);
+    assert_true(length > 0);
+    uint8_t *exact = netcode_exact(out, length);
+    const enum cw_error error = cw_client_receive(
+        bench->client, cw_client_server_address(bench->client), exact, length, bench->now);
+    free(exact);
+    return error;
+}
+
+static inline enum cw_error bench_give_challenge(struct bench *bench)
+{
+    uint8_t body[CW_CHALLENGE_BODY_SIZE], token[CW_CHALLENGE_TOKEN_SIZE];
+    memset(token, 0x77, sizeof(token));
+    cw_challenge_put(body, 99, token);
+    return bench_give(bench, CW_SECURE_CHALLENGE, ((uint64_t)1 << 63) + bench->sequence++, body,
+                      sizeof(body));
+}
+
+static inline enum cw_error bench_give_keep_alive(struct bench *bench)
+{
+    uint8_t body[CW_KEEP_ALIVE_SIZE];
+    cw_keep_alive_put(body, 7, 64);
+    return bench_give(bench, CW_SECURE_KEEP_ALIVE, bench->sequence++, body, sizeof(body));
+}
+
+static inline enum cw_error bench_give_denied(struct bench *bench)
+{
+    return bench_give(bench, CW_SECURE_DENIED, ((uint64_t)1 << 63) + bench->sequence++, NULL, 0);
+}
+
+/* The type of the next packet, its body in *body; -1 when there is none. */
+static inline int bench_take(struct bench *bench, uint8_t body[CW_PAYLOAD_MAX],
+                             struct cw_address *to)
+{
+    uint8_t out[CW_SECURE_MAX];
+    struct cw_address address;
+    const size_t size =
+        cw_client_transmit(bench->client, to ? to : &address, out, sizeof(out), bench->now);
+    if (size == 0)
+        return -1;
+    if (out[0] == CW_SECURE_REQUEST) {
+        uint8_t expected[CW_REQUEST_SIZE];
+        cw_request_write(expected, &bench->token);
+        assert_int_equal(size, sizeof(expected));
+        assert_memory_equal(out, expected, sizeof(expected));
+        return CW_SECURE_REQUEST;
+    }
+    struct cw_secure_packet packet;
+    assert_int_equal(cw_secure_read(&packet, body, out, size, CW_TO_SERVER, RIG_PROTOCOL,
+                                    bench->token.client_to_server_key, NULL),
+                     CW_OK);
+    return (int)packet.type;
+}
+
+static inline void bench_expect_event(struct bench *bench, enum cw_client_event_type type,
+                                      enum cw_client_state state)
+{
+    struct cw_client_event event;
+    assert_true(cw_client_next(bench->client, &event));
+    assert_int_equal(event.type, type);
+    assert_int_equal(event.state, state);
+    assert_int_equal(cw_client_state(bench->client), state);
+    assert_false(cw_client_next(bench->client, &event));
+}
+
+static inline void bench_to_connected(struct bench *bench)
+{
+    uint8_t body[CW_PAYLOAD_MAX];
+    assert_int_equal(bench_take(bench, body, NULL), CW_SECURE_REQUEST);
+    assert_int_equal(bench_give_challenge(bench), CW_OK);
+    assert_int_equal(bench_take(bench, body, NULL), CW_SECURE_RESPONSE);
+    assert_int_equal(bench_give_keep_alive(bench), CW_OK);
+    bench_expect_event(bench, CW_CLIENT_EVENT_CONNECTED, CW_CLIENT_CONNECTED);
+    assert_int_equal(bench_take(bench, body, NULL), CW_SECURE_KEEP_ALIVE);
+    assert_int_equal(bench_take(bench, body, NULL), -1);
+}
+
+static inline void bench_pass(struct bench *bench, double seconds)
+{
+    bench->now += seconds;
+    cw_client_update(bench->client, bench->now);
+}
+
+#endif
