@@ -1,0 +1,47 @@
+/* The heap of deadlines against the plainest list there can be. */
+#include "unit.h"
+
+#include "deadlines.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#define ENTRIES 200
+
+static void test_the_first_is_the_earliest(void **state)
+{
+    (void)state;
+    struct deadlines deadlines = {0};
+    struct deadline entries[ENTRIES] = {0};
+    uint32_t seed = 1;
+    assert_null(deadlines_first(&deadlines));
+    for (int step = 0; step < 20000; step++) {
+        seed = seed * 1664525u + 1013904223u;
+        struct deadline *entry = &entries[(seed >> 8) % ENTRIES];
+        if ((seed >> 24) % 3 == 0)
+            deadlines_remove(&deadlines, entry);
+        else
+            assert_true(deadlines_set(&deadlines, entry, (double)((seed >> 4) % 1000)));
+
+        double earliest = INFINITY;
+        size_t count = 0;
+        for (int i = 0; i < ENTRIES; i++) {
+            if (entries[i].place == 0)
+                continue;
+            count++;
+            earliest = fmin(earliest, entries[i].time);
+        }
+        assert_int_equal(deadlines.count, count);
+        if (count > 0)
+            assert_true(deadlines_first(&deadlines)->time == earliest);
+        else
+            assert_null(deadlines_first(&deadlines));
+    }
+    deadlines_free(&deadlines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_first_is_the_earliest)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
