@@ -31,22 +31,18 @@ static void settle(struct deadlines *all, struct deadline *entry)
     put(all, place, entry);
 }
 
-bool deadlines_set(struct deadlines *all, struct deadline *entry, double time)
+bool deadlines_reserve(struct deadlines *all, size_t capacity)
+{
+    *all = (struct deadlines){.heap = calloc(capacity, sizeof(struct deadline *))};
+    return all->heap != NULL;
+}
+
+void deadlines_set(struct deadlines *all, struct deadline *entry, double time)
 {
     entry->time = time;
-    if (entry->place == 0) {
-        if (all->count == all->capacity) {
-            const size_t capacity = all->capacity ? all->capacity * 2 : 64;
-            struct deadline **heap = realloc(all->heap, capacity * sizeof *heap);
-            if (!heap)
-                return false;
-            all->heap = heap;
-            all->capacity = capacity;
-        }
+    if (entry->place == 0)
         put(all, ++all->count, entry);
-    }
     settle(all, entry);
-    return true;
 }
 
 void deadlines_remove(struct deadlines *all, struct deadline *entry)

@@ -10,15 +10,16 @@ struct deadline {
     size_t place; /* in the heap, from 1 on; 0 = not in it */
 };
 
-/* All zero is an empty one. */
 struct deadlines {
     struct deadline **heap;
     size_t count;
-    size_t capacity;
 };
 
-/* Puts an entry in, or moves it. False when there is no memory. */
-bool deadlines_set(struct deadlines *deadlines, struct deadline *entry, double time);
+/* Makes an empty one with room for so many entries. False when there is no memory. */
+bool deadlines_reserve(struct deadlines *deadlines, size_t capacity);
+
+/* Puts an entry in, or moves it. */
+void deadlines_set(struct deadlines *deadlines, struct deadline *entry, double time);
 
 /* Takes an entry out; one that is not in is fine. */
 void deadlines_remove(struct deadlines *deadlines, struct deadline *entry);

@@ -58,6 +58,24 @@ void rtc_socket_address(const struct endpoint *endpoint, struct udp_address *out
     }
 }
 
+void rtc_socket_endpoint(const struct udp_address *address, struct endpoint *out)
+{
+    memset(out, 0, sizeof *out);
+    if (udp_address_is_v4(address)) {
+        struct sockaddr_in *v4 = (struct sockaddr_in *)&out->address;
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons(address->port);
+        memcpy(&v4->sin_addr, address->ip + 12, 4);
+        out->size = sizeof *v4;
+    } else {
+        struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out->address;
+        v6->sin6_family = AF_INET6;
+        v6->sin6_port = htons(address->port);
+        memcpy(&v6->sin6_addr, address->ip, 16);
+        out->size = sizeof *v6;
+    }
+}
+
 static int open_socket(const struct endpoint *endpoint)
 {
     const int family = endpoint->address.ss_family;

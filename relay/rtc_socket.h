@@ -31,7 +31,8 @@ unsigned rtc_socket_flush(struct rtc_socket *socket);
 /* Where it is bound. */
 void rtc_socket_local(const struct rtc_socket *socket, struct endpoint *out);
 
-/* The address of an IPv4 or IPv6 socket address in the form that paths have. */
+/* A socket address, IPv4 or IPv6, in the form that paths have, and back. */
 void rtc_socket_address(const struct endpoint *endpoint, struct udp_address *out);
+void rtc_socket_endpoint(const struct udp_address *address, struct endpoint *out);
 
 #endif

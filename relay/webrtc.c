@@ -4,6 +4,7 @@
 #include "deadlines.h"
 #include "log.h"
 #include "rtc/peer.h"
+#include "rtc/table.h"
 #include "rtc_socket.h"
 
 #include <arpa/inet.h>
@@ -17,10 +18,9 @@
 
 /* Offers that are not open channels yet, all together. */
 #define HALF_OPEN_MAX 2048
-/* Hexadecimal digits with which the ufrag and the resource's name begin: the place of the link. */
-#define PLACE_DIGITS 6
-#define NAME_BYTES   16
-#define ROUTE        "/rtc"
+/* Random bytes in the name of a resource. */
+#define NAME_BYTES 16
+#define ROUTE      "/rtc"
 /* Memory is not worth giving back for fewer links. */
 #define TRIM_LINKS 32
 /* An address is free for another browser when its last one was silent for so long. */
@@ -32,15 +32,12 @@ struct link {
     struct peer *peer;
     struct session *session; /* while its channel is open */
     struct deadline deadline;
-    struct udp_address address; /* under which it is in the table */
-    struct link *next_same;     /* in the same row of the table */
+    struct rtc_entry entry;
     struct link *next_ended;
     struct address_count *owner; /* counted while it is half open */
-    size_t place;                /* in all->links */
     bool half_open;
-    bool listed; /* in the table */
     bool ended;
-    char name[PLACE_DIGITS + 2 * NAME_BYTES + 1]; /* of the resource that DELETE names */
+    char name[RTC_PLACE_DIGITS + 2 * NAME_BYTES + 1]; /* of the resource that DELETE names */
 };
 
 struct webrtc {
@@ -51,15 +48,9 @@ struct webrtc {
     struct rtc_socket *socket;
     struct peer_common common;
     struct addresses *owners; /* of half-open links */
-    struct link **links;      /* by place; NULL = free */
-    size_t place_count;
-    size_t *free_places; /* a stack */
-    size_t free_count;
+    struct rtc_table *table;
     unsigned half_open;
     size_t most; /* links at a time since memory was given back */
-    struct link **rows; /* links by the address of their browser */
-    size_t row_mask;
-    uint64_t row_key;
     struct deadlines deadlines;
     struct loop_timer timer;
     double timer_at;
@@ -68,35 +59,10 @@ struct webrtc {
     struct log_limit limit;
 };
 
-static size_t row_of(const struct webrtc *all, const struct udp_address *address)
+/* The link that an entry of the table sits in; NULL for none. */
+static struct link *link_of(struct rtc_entry *entry)
 {
-    uint64_t words[3] = {0, 0, address->port};
-    memcpy(words, address->ip, 16);
-    uint64_t hash = all->row_key;
-    for (int i = 0; i < 3; i++) {
-        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
-    return (size_t)(hash >> 20) & all->row_mask;
-}
-
-static struct link *find_address(const struct webrtc *all, const struct udp_address *address)
-{
-    struct link *link = all->rows[row_of(all, address)];
-    while (link && !udp_address_same(&link->address, address))
-        link = link->next_same;
-    return link;
-}
-
-static void unlist(struct link *link)
-{
-    if (!link->listed)
-        return;
-    struct link **at = &link->all->rows[row_of(link->all, &link->address)];
-    while (*at != link)
-        at = &(*at)->next_same;
-    *at = link->next_same;
-    link->listed = false;
+    return entry ? lws_container_of(entry, struct link, entry) : NULL;
 }
 
 /* Lists it under the address of its peer. An address that is in use by another is not taken over:
@@ -105,32 +71,10 @@ static void list(struct link *link)
 {
     struct webrtc *all = link->all;
     const struct udp_address *address = &peer_path(link->peer)->remote;
-    const struct link *other = find_address(all, address);
-    if (other == link || (other && peer_state(other->peer) == PEER_OPEN &&
-                          loop_now() - peer_heard(other->peer) < TAKE_OVER_SECONDS))
-        return;
-    unlist(link);
-    link->address = *address;
-    struct link **row = &all->rows[row_of(all, address)];
-    link->next_same = *row;
-    *row = link;
-    link->listed = true;
-}
-
-/* The link whose place a text begins with; NULL when there is none. */
-static struct link *find_place(const struct webrtc *all, const char *text, size_t size)
-{
-    size_t place = 0;
-    if (size < PLACE_DIGITS)
-        return NULL;
-    for (int i = 0; i < PLACE_DIGITS; i++) {
-        const char *digits = "0123456789abcdef";
-        const char *digit = text[i] ? strchr(digits, text[i]) : NULL;
-        if (!digit)
-            return NULL;
-        place = place * 16 + (size_t)(digit - digits);
-    }
-    return place < all->place_count ? all->links[place] : NULL;
+    const struct link *other = link_of(rtc_table_from(all->table, address));
+    if (other != link && (!other || peer_state(other->peer) != PEER_OPEN ||
+                          loop_now() - peer_heard(other->peer) >= TAKE_OVER_SECONDS))
+        rtc_table_list(all->table, &link->entry, address);
 }
 
 static void set_deadline(struct link *link)
@@ -153,31 +97,13 @@ static void leave_half_open(struct link *link)
     addresses_leave(link->all->owners, link->owner);
 }
 
-static void to_endpoint(const struct udp_address *address, struct endpoint *out)
-{
-    memset(out, 0, sizeof *out);
-    if (udp_address_is_v4(address)) {
-        struct sockaddr_in *v4 = (struct sockaddr_in *)&out->address;
-        v4->sin_family = AF_INET;
-        v4->sin_port = htons(address->port);
-        memcpy(&v4->sin_addr, address->ip + 12, 4);
-        out->size = sizeof *v4;
-    } else {
-        struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out->address;
-        v6->sin6_family = AF_INET6;
-        v6->sin6_port = htons(address->port);
-        memcpy(&v6->sin6_addr, address->ip, 16);
-        out->size = sizeof *v6;
-    }
-}
-
 static const struct transport webrtc_transport;
 
 static void open_session(struct link *link)
 {
     struct endpoint client;
     enum session_refusal why;
-    to_endpoint(&peer_path(link->peer)->remote, &client);
+    rtc_socket_endpoint(&peer_path(link->peer)->remote, &client);
     link->session = session_open(link->all->sessions, &webrtc_transport, link, &client, &why);
     if (link->session)
         leave_half_open(link);
@@ -202,7 +128,7 @@ static void follow(struct link *link)
     link->ended = true;
     link->next_ended = all->ended;
     all->ended = link;
-    unlist(link);
+    rtc_table_unlist(all->table, &link->entry);
     deadlines_remove(&all->deadlines, &link->deadline);
     log_debug("webrtc: %s: %s", peer_ufrag(link->peer), peer_reason(link->peer));
 }
@@ -213,10 +139,8 @@ static void link_destroy(struct link *link)
     if (link->session)
         session_close(link->session);
     leave_half_open(link);
-    unlist(link);
+    rtc_table_remove(all->table, &link->entry);
     deadlines_remove(&all->deadlines, &link->deadline);
-    all->links[link->place] = NULL;
-    all->free_places[all->free_count++] = link->place;
     peer_destroy(link->peer);
     free(link);
 }
@@ -230,7 +154,7 @@ static void reap(struct webrtc *all)
         link_destroy(link);
     }
     /* A browser's state is many small blocks; left to itself the C library would keep the pages. */
-    const size_t links = all->place_count - all->free_count;
+    const size_t links = rtc_table_count(all->table);
     if (all->most > TRIM_LINKS && links <= all->most / 2) {
         all->most = links;
         malloc_trim(0);
@@ -245,6 +169,16 @@ void webrtc_turn(struct webrtc *all)
     reap(all);
 }
 
+/* The commonest fault of a new installation, which would otherwise show on neither side. */
+static void report_unreached(struct webrtc *all, double now)
+{
+    unsigned held;
+    if (log_limit_pass(&all->limit, now, &held))
+        log_warn("webrtc: no packet came after an offer: can browsers reach UDP port %u, and is "
+                 "--rtc-advertise right? (%u more since the last such line)",
+                 all->port, held);
+}
+
 static void on_timer(void *context)
 {
     struct webrtc *all = context;
@@ -253,11 +187,14 @@ static void on_timer(void *context)
     all->timer_at = INFINITY;
     while ((first = deadlines_first(&all->deadlines)) && first->time <= now) {
         struct link *link = lws_container_of(first, struct link, deadline);
+        const bool offered = peer_state(link->peer) == PEER_OFFERED;
         const bool half_open = link->half_open;
         peer_update(link->peer, now);
         follow(link);
         if (half_open && link->ended)
             all->stats->rtc_offers_expired++;
+        if (offered && link->ended)
+            report_unreached(all, now);
         /* Not again in this round, whatever it says. */
         if (!link->ended && link->deadline.time <= now)
             deadlines_set(&all->deadlines, &link->deadline, now + 0.001);
@@ -333,7 +270,7 @@ static void take_check(struct webrtc *all, const struct udp_path *path, const ui
     struct stun_request request;
     struct link *link = NULL;
     if (stun_parse(&request, data, size))
-        link = find_place(all, request.username, request.username_size);
+        link = link_of(rtc_table_named(all->table, request.username, request.username_size));
     if (!link || link->ended || !peer_check(link->peer, &request, data, path, loop_now())) {
         all->stats->rtc_packets_ignored++;
         return;
@@ -351,7 +288,9 @@ static void on_datagram(void *context, const struct udp_path *path, const uint8_
         take_check(all, path, data, size);
         return;
     }
-    struct link *link = dtls_is(data, size) ? find_address(all, &path->remote) : NULL;
+    struct link *link = NULL;
+    if (dtls_is(data, size))
+        link = link_of(rtc_table_from(all->table, &path->remote));
     if (!link || link->ended) {
         all->stats->rtc_packets_ignored++;
         return;
@@ -438,25 +377,25 @@ static struct link *link_create(struct webrtc *all, const struct sdp_offer *offe
 {
     uint8_t secret[NAME_BYTES];
     struct link *link = calloc(1, sizeof *link);
-    if (!link)
+    if (!link || !rtc_table_add(all->table, &link->entry)) {
+        free(link);
         return NULL;
+    }
     link->all = all;
-    link->place = all->free_places[--all->free_count];
-    snprintf(ufrag, PEER_NAME_SIZE, "%06zx", link->place);
+    rtc_place_write(link->entry.place, ufrag);
     strcpy(link->name, ufrag);
-    if (random_text(ufrag + PLACE_DIGITS, PEER_NAME_SIZE - 1 - PLACE_DIGITS) &&
+    if (random_text(ufrag + RTC_PLACE_DIGITS, PEER_NAME_SIZE - 1 - RTC_PLACE_DIGITS) &&
         random_text(password, PEER_NAME_SIZE - 1) && RAND_bytes(secret, sizeof secret) == 1)
         link->peer = peer_create(&all->common, offer, ufrag, password, loop_now());
     if (!link->peer) {
-        all->free_count++;
+        rtc_table_remove(all->table, &link->entry);
         free(link);
         return NULL;
     }
     for (int i = 0; i < NAME_BYTES; i++)
-        snprintf(link->name + PLACE_DIGITS + i * 2, 3, "%02x", secret[i]);
-    all->links[link->place] = link;
-    if (all->most < all->place_count - all->free_count)
-        all->most = all->place_count - all->free_count;
+        snprintf(link->name + RTC_PLACE_DIGITS + i * 2, 3, "%02x", secret[i]);
+    if (all->most < rtc_table_count(all->table))
+        all->most = rtc_table_count(all->table);
     return link;
 }
 
@@ -477,7 +416,7 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
     }
     bool full = true;
     struct address_count *owner = NULL;
-    if (all->half_open < HALF_OPEN_MAX && all->free_count > 0)
+    if (all->half_open < HALF_OPEN_MAX)
         owner = addresses_enter(all->owners, &request->client, all->config.max_per_address, &full);
     char ufrag[PEER_NAME_SIZE];
     char password[PEER_NAME_SIZE];
@@ -500,7 +439,7 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
 
 static void take_delete(struct webrtc *all, const char *name, struct http_reply *reply)
 {
-    struct link *link = find_place(all, name, strlen(name));
+    struct link *link = link_of(rtc_table_named(all->table, name, strlen(name)));
     if (!link || link->ended || strlen(name) != strlen(link->name) ||
         CRYPTO_memcmp(name, link->name, strlen(name)) != 0) {
         say(reply, HTTP_STATUS_NOT_FOUND, "There is no such connection, or no longer.");
@@ -527,23 +466,10 @@ static void on_request(void *context, const struct http_request *request, struct
 
 static bool make_tables(struct webrtc *all)
 {
-    all->place_count = (size_t)all->config.max_sessions + HALF_OPEN_MAX;
-    size_t rows = 64;
-    while (rows < all->place_count)
-        rows *= 2;
-    all->row_mask = rows - 1;
-    all->rows = calloc(rows, sizeof *all->rows);
-    all->links = calloc(all->place_count, sizeof *all->links);
-    all->free_places = calloc(all->place_count, sizeof *all->free_places);
+    const size_t most = (size_t)all->config.max_sessions + HALF_OPEN_MAX;
+    all->table = rtc_table_create(most);
     all->owners = addresses_create(HALF_OPEN_MAX);
-    if (!all->rows || !all->links || !all->free_places || !all->owners ||
-        RAND_bytes((unsigned char *)&all->row_key, sizeof all->row_key) != 1)
-        return false;
-    while (all->free_count < all->place_count) {
-        all->free_places[all->free_count] = all->place_count - 1 - all->free_count;
-        all->free_count++;
-    }
-    return true;
+    return all->table && all->owners && deadlines_reserve(&all->deadlines, most);
 }
 
 struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_identity *identity,
@@ -595,18 +521,17 @@ void webrtc_destroy(struct webrtc *all)
     if (!all)
         return;
     loop_timer_stop(&all->timer);
-    for (size_t i = 0; all->links && i < all->place_count; i++) {
-        if (all->links[i]) {
-            peer_end(all->links[i]->peer, "the relay has stopped", loop_now());
-            link_destroy(all->links[i]);
+    for (size_t i = 0; all->table && rtc_table_count(all->table) > 0; i++) {
+        struct link *link = link_of(rtc_table_at(all->table, i));
+        if (link) {
+            peer_end(link->peer, "the relay has stopped", loop_now());
+            link_destroy(link);
         }
     }
     rtc_socket_destroy(all->socket);
     addresses_destroy(all->owners);
     deadlines_free(&all->deadlines);
     dtls_identity_destroy(all->common.identity);
-    free(all->rows);
-    free(all->links);
-    free(all->free_places);
+    rtc_table_destroy(all->table);
     free(all);
 }

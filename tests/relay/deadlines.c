@@ -11,9 +11,10 @@
 static void test_the_first_is_the_earliest(void **state)
 {
     (void)state;
-    struct deadlines deadlines = {0};
+    struct deadlines deadlines;
     struct deadline entries[ENTRIES] = {0};
     uint32_t seed = 1;
+    assert_true(deadlines_reserve(&deadlines, ENTRIES));
     assert_null(deadlines_first(&deadlines));
     for (int step = 0; step < 20000; step++) {
         seed = seed * 1664525u + 1013904223u;
@@ -21,7 +22,7 @@ static void test_the_first_is_the_earliest(void **state)
         if ((seed >> 24) % 3 == 0)
             deadlines_remove(&deadlines, entry);
         else
-            assert_true(deadlines_set(&deadlines, entry, (double)((seed >> 4) % 1000)));
+            deadlines_set(&deadlines, entry, (double)((seed >> 4) % 1000));
 
         double earliest = INFINITY;
         size_t count = 0;

@@ -208,6 +208,21 @@ test('what is advertised stands in the answer', async () => {
   await advertising.stop();
 });
 
+test('one socket serves IPv4 and IPv6', async () => {
+  const both = await startRelay(udp.port, '--listen', '[::1]:0', '--rtc', '[::]:0');
+  const [, v6] = await until('the second port in the log', () =>
+    /listening on \[::1\]:(\d+)/.exec(both.log.join('\n')),
+  );
+  const connection = await open(RTCPeerConnection, both.url);
+  assert.match(connection.answer, / 127\.0\.0\.1 \d+ typ host/);
+  connection.channel.send(Buffer.from('four'));
+  assert.equal(String(await connection.next()), 'four');
+  connection.close();
+  const reply = await postOffer(`http://[::1]:${v6}/`, await makeOffer());
+  assert.match(await reply.text(), / ::1 \d+ typ host/);
+  await both.stop();
+});
+
 test('without --rtc there is no such path', async () => {
   const plain = await startRelay(udp.port);
   const reply = await postOffer(plain.url, await makeOffer());
@@ -406,7 +421,7 @@ test('a thousand offers that wait do not harm the connected', async () => {
     waiting += replies.length;
   }
   const crowded = await roundTrips(200);
-  assert.ok(crowded < alone * 3 + 1, `${alone} ms alone, ${crowded} ms among 1,000 offers`);
+  assert.ok(crowded < alone * 3 + 5, `${alone} ms alone, ${crowded} ms among 1,000 offers`);
   const another = await open(RTCPeerConnection, busy.url);
   another.close();
   connection.close();

@@ -1,0 +1,137 @@
+#include "table.h"
+
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rtc_table {
+    struct rtc_entry **places; /* NULL = free */
+    size_t *free;              /* a stack */
+    size_t free_count;
+    size_t capacity;
+    struct rtc_entry **rows; /* by the hash of the address */
+    size_t row_mask;
+    uint64_t key; /* so that nobody can choose addresses for one row */
+};
+
+struct rtc_table *rtc_table_create(size_t capacity)
+{
+    struct rtc_table *table = calloc(1, sizeof *table);
+    if (!table)
+        return NULL;
+    size_t rows = 64;
+    while (rows < capacity)
+        rows *= 2;
+    table->capacity = capacity;
+    table->row_mask = rows - 1;
+    table->rows = calloc(rows, sizeof *table->rows);
+    table->places = calloc(capacity, sizeof *table->places);
+    table->free = calloc(capacity, sizeof *table->free);
+    if (!table->rows || !table->places || !table->free ||
+        RAND_bytes((unsigned char *)&table->key, sizeof table->key) != 1) {
+        rtc_table_destroy(table);
+        return NULL;
+    }
+    for (; table->free_count < capacity; table->free_count++)
+        table->free[table->free_count] = capacity - 1 - table->free_count;
+    return table;
+}
+
+void rtc_table_destroy(struct rtc_table *table)
+{
+    if (!table)
+        return;
+    free(table->rows);
+    free(table->places);
+    free(table->free);
+    free(table);
+}
+
+bool rtc_table_add(struct rtc_table *table, struct rtc_entry *entry)
+{
+    if (table->free_count == 0)
+        return false;
+    *entry = (struct rtc_entry){.place = table->free[--table->free_count]};
+    table->places[entry->place] = entry;
+    return true;
+}
+
+void rtc_table_remove(struct rtc_table *table, struct rtc_entry *entry)
+{
+    rtc_table_unlist(table, entry);
+    table->places[entry->place] = NULL;
+    table->free[table->free_count++] = entry->place;
+}
+
+size_t rtc_table_count(const struct rtc_table *table)
+{
+    return table->capacity - table->free_count;
+}
+
+struct rtc_entry *rtc_table_at(const struct rtc_table *table, size_t place)
+{
+    return place < table->capacity ? table->places[place] : NULL;
+}
+
+void rtc_place_write(size_t place, char out[RTC_PLACE_DIGITS + 1])
+{
+    snprintf(out, RTC_PLACE_DIGITS + 1, "%0*zx", RTC_PLACE_DIGITS, place & 0xffffff);
+}
+
+struct rtc_entry *rtc_table_named(const struct rtc_table *table, const char *text, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t place = 0;
+    if (size < RTC_PLACE_DIGITS)
+        return NULL;
+    for (int i = 0; i < RTC_PLACE_DIGITS; i++) {
+        const char *digit = memchr(digits, text[i], sizeof digits - 1);
+        if (!digit)
+            return NULL;
+        place = place * 16 + (size_t)(digit - digits);
+    }
+    return rtc_table_at(table, place);
+}
+
+static struct rtc_entry **row_of(const struct rtc_table *table, const struct udp_address *address)
+{
+    uint64_t words[3] = {0, 0, address->port};
+    memcpy(words, address->ip, sizeof address->ip);
+    uint64_t hash = table->key;
+    for (int i = 0; i < 3; i++) {
+        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    return &table->rows[(size_t)(hash >> 20) & table->row_mask];
+}
+
+void rtc_table_unlist(struct rtc_table *table, struct rtc_entry *entry)
+{
+    if (!entry->listed)
+        return;
+    struct rtc_entry **at = row_of(table, &entry->address);
+    while (*at != entry)
+        at = &(*at)->next;
+    *at = entry->next;
+    entry->listed = false;
+}
+
+void rtc_table_list(struct rtc_table *table, struct rtc_entry *entry,
+                    const struct udp_address *address)
+{
+    struct rtc_entry **row = row_of(table, address);
+    rtc_table_unlist(table, entry);
+    entry->address = *address;
+    entry->next = *row;
+    entry->listed = true;
+    *row = entry;
+}
+
+struct rtc_entry *rtc_table_from(const struct rtc_table *table, const struct udp_address *address)
+{
+    struct rtc_entry *entry = *row_of(table, address);
+    while (entry && !udp_address_same(&entry->address, address))
+        entry = entry->next;
+    return entry;
+}

@@ -1,0 +1,90 @@
+/* The table of browsers: places, names and addresses. */
+#include "unit.h"
+
+#include "relay/rtc/table.h"
+
+#include <string.h>
+
+static struct udp_address at_port(uint16_t port)
+{
+    return (struct udp_address){.ip = {0x20, 0x01}, .port = port};
+}
+
+static void test_places_are_bounded_and_used_again(void **state)
+{
+    (void)state;
+    struct rtc_table *table = rtc_table_create(100);
+    struct rtc_entry entries[101];
+    char name[RTC_PLACE_DIGITS + 1];
+    assert_non_null(table);
+    for (size_t i = 0; i < 100; i++)
+        assert_true(rtc_table_add(table, &entries[i]));
+    assert_false(rtc_table_add(table, &entries[100]));
+    assert_int_equal(rtc_table_count(table), 100);
+    for (size_t i = 0; i < 100; i++) {
+        rtc_place_write(entries[i].place, name);
+        assert_ptr_equal(rtc_table_named(table, name, sizeof name), &entries[i]);
+        assert_ptr_equal(rtc_table_at(table, entries[i].place), &entries[i]);
+    }
+    const size_t place = entries[50].place;
+    rtc_table_remove(table, &entries[50]);
+    assert_null(rtc_table_at(table, place));
+    assert_true(rtc_table_add(table, &entries[100]));
+    assert_int_equal(entries[100].place, place);
+    rtc_table_destroy(table);
+}
+
+static void test_names_of_nobody(void **state)
+{
+    (void)state;
+    struct rtc_table *table = rtc_table_create(10);
+    struct rtc_entry entry;
+    assert_true(rtc_table_add(table, &entry));
+    static const char *const names[] = {"", "00000", "00000g", "ffffff", "00000A", "-00001"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_null(rtc_table_named(table, names[i], strlen(names[i])));
+    assert_null(rtc_table_named(table, "00\0\0\0\0", 6));
+    assert_ptr_equal(rtc_table_named(table, "000000 and more", 15), &entry);
+    rtc_table_destroy(table);
+}
+
+static void test_addresses_change(void **state)
+{
+    (void)state;
+    struct rtc_table *table = rtc_table_create(1000);
+    static struct rtc_entry entries[1000];
+    for (uint16_t i = 0; i < 1000; i++) {
+        const struct udp_address address = at_port(i);
+        assert_true(rtc_table_add(table, &entries[i]));
+        assert_null(rtc_table_from(table, &address));
+        rtc_table_list(table, &entries[i], &address);
+    }
+    /* Every other one moves. */
+    for (uint16_t i = 0; i < 1000; i += 2) {
+        const struct udp_address address = at_port((uint16_t)(i + 2000));
+        rtc_table_list(table, &entries[i], &address);
+    }
+    for (uint16_t i = 0; i < 1000; i++) {
+        const struct udp_address old = at_port(i);
+        const struct udp_address new = at_port((uint16_t)(i + 2000));
+        assert_ptr_equal(rtc_table_from(table, &old), i % 2 ? &entries[i] : NULL);
+        assert_ptr_equal(rtc_table_from(table, &new), i % 2 ? NULL : &entries[i]);
+    }
+    /* Of two under one address the last is found, and the other one again after it. */
+    const struct udp_address address = at_port(1);
+    rtc_table_list(table, &entries[3], &address);
+    assert_ptr_equal(rtc_table_from(table, &address), &entries[3]);
+    rtc_table_remove(table, &entries[3]);
+    assert_ptr_equal(rtc_table_from(table, &address), &entries[1]);
+    rtc_table_destroy(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_places_are_bounded_and_used_again),
+        cmocka_unit_test(test_names_of_nobody),
+        cmocka_unit_test(test_addresses_change),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
