@@ -416,6 +416,7 @@ static void test_every_state_has_its_end(void **state)
     rtc_client_check(&wire->client);
     carry(wire);
     run_to_end(wire, true);
+    assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(wire->now == 1000.0 + PEER_SETUP_SECONDS);
     assert_true(wire->client.sctp.ended);
     wire_close(wire);
@@ -423,6 +424,7 @@ static void test_every_state_has_its_end(void **state)
     /* Open, then the checks stop. */
     wire = wire_connect();
     run_to_end(wire, false);
+    assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(wire->now == 1000.0 + PEER_CONSENT_SECONDS);
     wire_close(wire);
 

@@ -728,6 +728,10 @@ static void test_streams_are_reset(void **state)
     give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 2, 0, "last", 4);
     assert_true(next(&link));
     assert_false(next(&link));
+    give(&link, &packet);
+    assert_true(next(&link));
+    assert_false(next(&link));
+    assert_int_equal(reset_result(&link), 1);
     put_reset(&link, &packet, FIRST_TSN + 2, FIRST_TSN, 2);
     give(&link, &packet);
     assert_true(next(&link));

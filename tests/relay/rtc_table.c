@@ -74,6 +74,7 @@ static void test_addresses_change(void **state)
     const struct udp_address address = at_port(1);
     rtc_table_list(table, &entries[3], &address);
     assert_ptr_equal(rtc_table_from(table, &address), &entries[3]);
+    rtc_table_unlist(table, &entries[3]);
     rtc_table_remove(table, &entries[3]);
     assert_ptr_equal(rtc_table_from(table, &address), &entries[1]);
     rtc_table_destroy(table);
