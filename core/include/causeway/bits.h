@@ -20,7 +20,9 @@ extern "C" {
 #endif
 
 /* Inlined even where the compiler would rather not. Only speed depends on it. */
-#if defined(__GNUC__)
+#if defined(CW_INLINE)
+/* the build's own choice, as where size matters more */
+#elif defined(__GNUC__)
 #define CW_INLINE static inline __attribute__((always_inline))
 #else
 #define CW_INLINE static inline
