@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Endpoint, dist, loadCore } from '../support/causeway.mjs';
 
-const GZIP_LIMIT = 20 * 1024;
+const GZIP_LIMIT = 40 * 1024;
 const IMPORTS_ALLOWED = ['causeway.random'];
 
 const bytes = readFileSync(new URL('causeway.wasm', dist));

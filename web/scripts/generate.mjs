@@ -25,27 +25,47 @@ const errorCodes = () =>
       return match[1];
     });
 
-/** The fields of a struct that has 8-byte fields only, as the reader of structs takes them. */
-const fields = (header, struct) =>
-  body(header, 'struct', struct)
+/** The C types that structs for JavaScript are made of: bytes, and the name of the reader. */
+const types = { uint64_t: [8, 'u64'], double: [8, 'f64'], uint32_t: [4, 'u32'] };
+
+/**
+ * The fields of a struct: name, type, and offset as every C compiler places it. A struct within it has
+ * to come first, and is read as a struct of its own.
+ */
+const fields = (header, struct) => {
+  let offset = 0;
+  return body(header, 'struct', struct)
     .split(';')
-    .map((line) => line.trim())
+    .map((line) => line.trim().replace(/\s+/g, ' '))
     .filter(Boolean)
-    .map((line) => {
-      const match = /^(uint64_t|double) (\w+)$/.exec(line);
-      if (!match) throw new Error(`${header}: struct ${struct}: ${line} has not 8 bytes`);
-      return [camel(match[2]), match[1] === 'double' ? 'f64' : 'u64'];
+    .flatMap((line) => {
+      const inner = /^struct cw_(\w+)_stats \w+$/.exec(line);
+      if (inner && offset === 0) {
+        const [, , last] = fields(`${inner[1]}.h`, `cw_${inner[1]}_stats`).at(-1);
+        offset = last + 8;
+        return [];
+      }
+      const match = /^(\w+) (\w+)$/.exec(line);
+      if (!types[match?.[1]])
+        throw new Error(`${header}: struct ${struct}: ${line} is not understood`);
+      const [size, type] = types[match[1]];
+      const place = Math.ceil(offset / size) * size;
+      offset = place + size;
+      return [[camel(match[2]), type, place]];
     });
+};
 
 const constants = {
   errorCodes: errorCodes(),
   endpointStatsFields: fields('endpoint.h', 'cw_endpoint_stats'),
+  channelStatsFields: fields('channel.h', 'cw_channel_stats'),
+  connectionStatsFields: fields('connection.h', 'cw_connection_stats'),
   simulatorPathFields: fields('simulator.h', 'cw_simulator_path'),
   simulatorStatsFields: fields('simulator.h', 'cw_simulator_stats'),
 };
 
 const text = Object.entries(constants).map(
-  ([name, value]) => `export const ${name} = ${JSON.stringify(value, null, 2)} as const;\n`,
+  ([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;\n`,
 );
 writeFileSync(
   new URL('../src/generated.ts', import.meta.url),

@@ -33,6 +33,30 @@ export interface CoreExports {
   endpoint_refuse(endpoint: number, sequence: number): void;
   endpoint_stats(endpoint: number): void;
 
+  schema_create(bytes: number, size: number): number;
+  schema_destroy(schema: number): void;
+  schema_offset(schema: number, type: number, field: number): number;
+
+  connection_create(
+    schema: number,
+    channels: number,
+    channelCount: number,
+    maxMessages: number,
+    maxPacketsPerUpdate: number,
+  ): number;
+  connection_fingerprint(schema: number, channels: number, channelCount: number): bigint;
+  connection_destroy(connection: number): void;
+  connection_create_message(connection: number, type: number): number;
+  connection_send(connection: number, channel: number, message: number, now: number): number;
+  connection_receive(connection: number, data: number, size: number, now: number): number;
+  connection_update(connection: number, now: number): void;
+  connection_transmit(connection: number, out: number, capacity: number, now: number): number;
+  connection_next(connection: number): number;
+  connection_stats(connection: number): void;
+  connection_channel_stats(connection: number, channel: number): number;
+  message_attach(message: number, size: number): number;
+  message_release(message: number): void;
+
   simulator_create(seed: number, maxDatagramSize: number, maxDatagrams: number): number;
   simulator_destroy(simulator: number): void;
   simulator_change(simulator: number): number;

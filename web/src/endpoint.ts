@@ -93,7 +93,7 @@ export interface EndpointStats {
 }
 
 /** What is cut off from a datagram that has so many bytes more than a packet can have changes nothing. */
-const LONGER_THAN_ANY_HEADER = 16;
+export const LONGER_THAN_ANY_HEADER = 16;
 
 /**
  * One end of a path for packets: sequence numbers, acks, fragments and what the path is like. Nothing

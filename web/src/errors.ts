@@ -52,6 +52,17 @@ export class DestroyedError extends CausewayError {
   }
 }
 
+/** A connection was used after it had ended. */
+export class ClosedError extends CausewayError {
+  constructor() {
+    super('CLOSED', 'the connection has ended');
+  }
+
+  static {
+    this.prototype.name = 'ClosedError';
+  }
+}
+
 /**
  * Where a transport failed: before anything was sent (`setup`), in the WebSocket's handshake, in the
  * exchange of WebRTC's descriptions (`signalling`), in the search for a path (`ice`), in the encryption

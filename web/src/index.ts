@@ -3,6 +3,7 @@ export { Endpoint } from './endpoint.js';
 export type { EndpointConfig, EndpointEvent, EndpointStats, ReceiveResult } from './endpoint.js';
 export {
   CausewayError,
+  ClosedError,
   ConnectError,
   CoreError,
   DestroyedError,
@@ -21,6 +22,35 @@ export type {
 } from './transports/transport.js';
 export { generateConnectToken, generateKey } from './secure/token.js';
 export type { ConnectTokenOptions } from './secure/token.js';
+export { reliable, unreliable } from './messages/channels.js';
+export type { Channel, ChannelConfig } from './messages/channels.js';
+export { CloseEvent, Connection, MessageEvent } from './messages/connection.js';
+export type { ConnectionConfig, ConnectionEvents, ConnectionStats } from './messages/connection.js';
+export { Conversation, fingerprint } from './messages/conversation.js';
+export type {
+  ChannelStats,
+  ConversationConfig,
+  ConversationStats,
+  Message,
+} from './messages/conversation.js';
+export {
+  array,
+  bits,
+  bool,
+  bytes,
+  compressedFloat,
+  f32,
+  f64,
+  int,
+  int64,
+  optional,
+  string,
+  uint,
+  uint64,
+} from './messages/fields.js';
+export type { Field, Kind, OptionalField, Values } from './messages/fields.js';
+export { message, schema } from './messages/schema.js';
+export type { Fields, MessageName, MessageType, MessageValue, Schema } from './messages/schema.js';
 export { Simulator } from './simulator.js';
 export type { SimulatorConfig, SimulatorPath, SimulatorStats } from './simulator.js';
 export { openTransport } from './transports/race.js';

@@ -1,3 +1,6 @@
+/** A field of a C struct: its name, type, and offset in bytes. */
+type Field<Key extends string> = readonly [Key, 'u64' | 'f64' | 'u32', number];
+
 /**
  * Views of a module's memory. A view is detached when the memory grows; these look again before every
  * use, so what they return is valid until the next call into the module, and no longer.
@@ -41,17 +44,14 @@ export class Memory {
   }
 
   /** A plain object with the fields of a C struct. */
-  struct<Key extends string>(
-    address: number,
-    fields: readonly (readonly [Key, 'u64' | 'f64'])[],
-  ): Record<Key, number> {
+  struct<Key extends string>(address: number, fields: readonly Field<Key>[]): Record<Key, number> {
     const view = this.view;
     const result = {} as Record<Key, number>;
-    let offset = address;
-    for (const [name, type] of fields) {
-      result[name] =
-        type === 'f64' ? view.getFloat64(offset, true) : Number(view.getBigUint64(offset, true));
-      offset += 8;
+    for (const [name, type, offset] of fields) {
+      const place = address + offset;
+      if (type === 'f64') result[name] = view.getFloat64(place, true);
+      else if (type === 'u64') result[name] = Number(view.getBigUint64(place, true));
+      else result[name] = view.getUint32(place, true);
     }
     return result;
   }
@@ -59,11 +59,12 @@ export class Memory {
   /** Writes the fields of a C struct of floating-point numbers; what is not given is 0. */
   setStruct<Key extends string>(
     address: number,
-    fields: readonly (readonly [Key, 'f64'])[],
+    fields: readonly Field<Key>[],
     values: { readonly [Name in Key]?: number },
   ): void {
     const view = this.view;
-    fields.forEach(([name], i) => view.setFloat64(address + 8 * i, values[name] ?? 0, true));
+    for (const [name, , offset] of fields)
+      view.setFloat64(address + offset, values[name] ?? 0, true);
   }
 
   #refresh(): void {

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  Conversation,
+  Simulator,
+  array,
+  bits,
+  bool,
+  bytes,
+  compressedFloat,
+  f32,
+  f64,
+  fingerprint,
+  int,
+  int64,
+  loadCore,
+  message,
+  optional,
+  reliable,
+  schema,
+  string,
+  uint,
+  uint64,
+  unreliable,
+} from '../support/causeway.mjs';
+
+const core = await loadCore();
+
+const everything = message('everything', {
+  flag: bool(),
+  small: int(-3, 4),
+  wide: int(-(2 ** 31), 2 ** 31 - 1),
+  count: uint(0, 2 ** 32 - 1),
+  nibble: bits(4),
+  low: int64(-(2n ** 63n), 2n ** 63n - 1n),
+  high: uint64(0n, 2n ** 64n - 1n),
+  single: f32(),
+  double: f64(),
+  angle: compressedFloat(-180, 180, 0.5),
+  raw: bytes(9),
+  name: string(13),
+  flags: array(bool(), 5),
+  path: array(int(0, 100), 4),
+  far: array(int64(0n, 1n << 40n), 3),
+  names: array(string(6), 3),
+  blobs: array(bytes(5), 3),
+  maybe: optional(bool()),
+  target: optional(bits(12)),
+  big: optional(uint64(0n, 1n << 60n)),
+  nick: optional(string(7)),
+  tail: optional(bytes(3)),
+});
+
+const types = schema(
+  everything,
+  message('say', { text: string(200) }),
+  message('ping', {}),
+  message('file', { name: string(30) }, { block: true }),
+);
+
+const pair = (config, path) => {
+  const ends = [new Conversation(core, types, config), new Conversation(core, types, config)];
+  const paths = [1, 2].map((seed) => new Simulator(core, { seed, ...path }));
+  let now = 0;
+  return {
+    ends,
+    destroy: () => [...ends, ...paths].forEach((object) => object.destroy()),
+    /** Lets so many ticks pass, sixty a second. */
+    run(ticks, each = () => {}) {
+      for (let i = 0; i < ticks; i++) {
+        ends.forEach((end, side) => {
+          const inward = paths[1 - side];
+          for (let d = inward.transmit(now); d; d = inward.transmit(now)) end.receive(d, now);
+          each(end, side);
+          end.update(now);
+          for (let d = end.transmit(now); d; d = end.transmit(now)) paths[side].receive(d, now);
+        });
+        now += 1 / 60;
+      }
+    },
+  };
+};
+
+const take = (end) => {
+  const taken = [];
+  for (let message = end.next(); message; message = end.next()) taken.push(message);
+  return taken;
+};
+
+const full = {
+  flag: true,
+  small: -3,
+  wide: -(2 ** 31),
+  count: 2 ** 32 - 1,
+  nibble: 15,
+  low: -(2n ** 63n),
+  high: 2n ** 64n - 1n,
+  single: Math.fround(1.1),
+  double: Math.PI,
+  angle: -17.5,
+  raw: new Uint8Array([0, 1, 255]),
+  name: 'Grüße 🎈',
+  flags: [true, false, true],
+  path: [0, 100, 50, 7],
+  far: [1n << 40n, 0n],
+  names: ['', 'äöü', 'abcdef'],
+  blobs: [new Uint8Array(0), new Uint8Array([1, 2, 3, 4, 5])],
+  maybe: false,
+  target: 4095,
+  big: 1n << 60n,
+  nick: 'nick',
+  tail: new Uint8Array([9]),
+};
+
+const empty = {
+  flag: false,
+  small: 0,
+  wide: 0,
+  count: 0,
+  nibble: 0,
+  low: 0n,
+  high: 0n,
+  single: 0,
+  double: 0,
+  angle: 0,
+  raw: new Uint8Array(0),
+  name: '',
+  flags: [],
+  path: [],
+  far: [],
+  names: [],
+  blobs: [],
+};
+
+test('every kind of field arrives as it was sent', () => {
+  const { ends, run } = pair();
+  ends[0].send(0, 'everything', full, 0);
+  ends[0].send(0, 'everything', empty, 0);
+  run(2);
+  assert.deepEqual(take(ends[1]), [
+    { type: 'everything', value: full, channel: 0 },
+    { type: 'everything', value: empty, channel: 0 },
+  ]);
+});
+
+test('random messages arrive, in order, over a bad path', () => {
+  let state = 12345;
+  const random = (below) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return (state >>> 8) % below;
+  };
+  const list = (most, item) => Array.from({ length: random(most + 1) }, item);
+  const make = () => ({
+    ...full,
+    small: random(8) - 3,
+    count: random(2 ** 24),
+    raw: new Uint8Array(list(9, () => random(256))),
+    name: list(6, () => 'aé'[random(2)]).join(''),
+    path: list(4, () => random(101)),
+    names: list(3, () => 'x'.repeat(random(7))),
+    blobs: list(3, () => new Uint8Array(list(5, () => random(256)))),
+    target: random(4096),
+  });
+  const sent = Array.from({ length: 300 }, make);
+  const { ends, run } = pair({}, { latency: 0.03, jitter: 0.03, loss: 0.2, duplicate: 0.1 });
+  let next = 0;
+  const received = [];
+  run(1200, (end, side) => {
+    if (side === 0 && next < sent.length) end.send(0, 'everything', sent[next++], next / 60);
+    if (side === 1) received.push(...take(end).map(({ value }) => value));
+  });
+  assert.deepEqual(received, sent);
+  assert.ok(ends[0].channelStats(0).resent > 0);
+  assert.equal(ends[0].channelStats(0).delivered, sent.length);
+  assert.equal(ends[0].stats().messagesInUse, 0);
+});
+
+test('a block goes along', () => {
+  const { ends, run } = pair({ channels: [reliable({ blocks: true })] });
+  const block = Uint8Array.from({ length: 100_000 }, (_, i) => i * 31);
+  ends[0].send(0, 'file', { name: 'map' }, 0, block);
+  run(120);
+  assert.deepEqual(take(ends[1]), [{ type: 'file', value: { name: 'map' }, channel: 0, block }]);
+});
+
+test('unreliable messages come once or not at all', () => {
+  const { ends, run } = pair({ channels: [unreliable()] }, { loss: 0.5 });
+  let received = 0;
+  run(400, (end, side) => {
+    if (side === 0) end.send(0, 'ping', {}, 0);
+    else received += take(end).length;
+  });
+  assert.ok(received > 100 && received < 300, `${received}`);
+});
+
+test('a value that does not fit is refused, and the error names the field', () => {
+  const [end] = pair().ends;
+  const refuses = (change, kind, text) =>
+    assert.throws(
+      () => end.send(0, 'everything', { ...full, ...change }, 0),
+      (error) => {
+        assert.ok(error instanceof kind, String(error));
+        assert.match(error.message, text);
+        return true;
+      },
+    );
+  refuses({ small: 5 }, RangeError, /^everything\.small: 5 is not a whole number from -3 to 4$/);
+  refuses({ small: 0.5 }, RangeError, /everything\.small/);
+  refuses({ small: NaN }, RangeError, /everything\.small/);
+  refuses({ count: 2 ** 32 }, RangeError, /everything\.count/);
+  refuses({ nibble: 16 }, RangeError, /everything\.nibble/);
+  refuses({ high: 2n ** 64n }, RangeError, /everything\.high/);
+  refuses({ high: 1 }, TypeError, /everything\.high: 1 is not a bigint/);
+  refuses({ angle: NaN }, RangeError, /everything\.angle/);
+  refuses({ raw: new Uint8Array(10) }, RangeError, /everything\.raw: 10 bytes are more than 9/);
+  refuses({ name: 'ä'.repeat(7) }, RangeError, /everything\.name: 14 bytes are more than 13/);
+  refuses({ name: 'a\0b' }, RangeError, /everything\.name/);
+  refuses({ path: [1, 2, 3, 4, 5] }, RangeError, /everything\.path: 5 items/);
+  refuses({ path: [1, 101] }, RangeError, /everything\.path\[1\]: 101/);
+  refuses({ target: 4096 }, RangeError, /everything\.target/);
+  refuses({ flag: 1 }, TypeError, /everything\.flag/);
+  refuses({ name: undefined }, TypeError, /everything\.name/);
+  assert.equal(end.stats().messagesInUse, 0);
+});
+
+test('a send that cannot be carried out throws a CoreError and leaves nothing behind', () => {
+  const [end] = pair({ maxMessages: 8, channels: [reliable({ sendQueueSize: 4 })] }).ends;
+  for (let i = 0; i < 4; i++) end.send(0, 'ping', {}, 0);
+  assert.throws(() => end.send(0, 'ping', {}, 0), { code: 'QUEUE_FULL' });
+  assert.throws(() => end.send(1, 'ping', {}, 0), { code: 'INVALID_ARGUMENT' });
+  assert.throws(() => end.send(0, 'file', { name: '' }, 0, new Uint8Array(1)), {
+    code: 'BLOCK_NOT_ALLOWED',
+  });
+  assert.throws(() => end.send(0, 'pong', {}, 0), RangeError);
+  assert.equal(end.stats().messagesInUse, 4);
+});
+
+test('who takes no messages holds the sender back, and loses none', () => {
+  const { ends, run } = pair({ channels: [reliable({ receiveQueueSize: 8, sendQueueSize: 64 })] });
+  for (let i = 0; i < 40; i++) ends[0].send(0, 'say', { text: String(i) }, 0);
+  run(120);
+  const received = [];
+  run(240, (end, side) => side === 1 && received.push(...take(end).map(({ value }) => value.text)));
+  assert.deepEqual(
+    received,
+    Array.from({ length: 40 }, (_, i) => String(i)),
+  );
+});
+
+test('bytes off the wire are judged, not thrown', () => {
+  const { ends } = pair();
+  for (const size of [0, 1, 9, 100, 5000])
+    assert.equal(ends[0].receive(new Uint8Array(size).fill(0x5a), 0), false);
+});
+
+test('the fingerprint is that of types and channels', () => {
+  const own = fingerprint(core, types);
+  assert.equal(typeof own, 'bigint');
+  assert.equal(fingerprint(core, schema(...types.types)), own);
+  assert.notEqual(fingerprint(core, schema(message('say', { text: string(201) }))), own);
+  assert.notEqual(fingerprint(core, types, [reliable()]), own);
+  // What is the sender's own business is not part of it.
+  assert.equal(fingerprint(core, types, [reliable({ redundancy: 2 }), unreliable()]), own);
+});
+
+test('declarations that cannot work are refused', () => {
+  assert.throws(() => int(5, 4), RangeError);
+  assert.throws(() => int(0, 2 ** 31), RangeError);
+  assert.throws(() => uint(-1, 4), RangeError);
+  assert.throws(() => bits(33), RangeError);
+  assert.throws(() => compressedFloat(1, 1, 0.1), RangeError);
+  assert.throws(() => array(array(bool(), 2), 2), TypeError);
+  assert.throws(() => array(bool(), 0), RangeError);
+  assert.throws(() => optional(array(bool(), 2)), TypeError);
+  assert.throws(() => schema(), RangeError);
+  assert.throws(() => schema(message('a', {}), message('a', {})), RangeError);
+  const huge = schema(message('huge', { text: string(2 ** 21) }));
+  assert.throws(() => new Conversation(core, huge), { code: 'SCHEMA_FIELD' });
+  assert.throws(() => new Conversation(core, types, { channels: [reliable({ weight: 0 })] }), {
+    code: 'CONFIG_CHANNEL',
+  });
+});
+
+test('all memory comes back', () => {
+  const size = () => core.memory.bytes.length;
+  const use = () => {
+    const { ends, run, destroy } = pair({ channels: [reliable({ blocks: true }), unreliable()] });
+    ends[0].send(0, 'file', { name: 'x' }, 0, new Uint8Array(50_000));
+    run(10);
+    destroy();
+  };
+  for (let i = 0; i < 5; i++) use();
+  const before = size();
+  for (let i = 0; i < 50; i++) use();
+  assert.equal(size(), before);
+});

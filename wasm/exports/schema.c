@@ -1,0 +1,23 @@
+#include "causeway/schema_bytes.h"
+#include "exports/exports.h"
+
+/* The schema goes to u32[0]. */
+CW_EXPORT(schema_create) enum cw_error schema_create(const uint8_t *bytes, size_t size)
+{
+    struct cw_schema *schema = NULL;
+    const enum cw_error error = cw_schema_decode(&schema, bytes, size, NULL);
+    cw_scratch.u32[0] = (uint32_t)(uintptr_t)schema;
+    return error;
+}
+
+CW_EXPORT(schema_destroy) void schema_destroy(struct cw_schema *schema)
+{
+    cw_schema_destroy(schema);
+}
+
+/* Where the field's member is in the struct of the type. */
+CW_EXPORT(schema_offset)
+uint32_t schema_offset(const struct cw_schema *schema, uint32_t type, uint32_t field)
+{
+    return cw_schema_type(schema, type)->fields[field].offset;
+}

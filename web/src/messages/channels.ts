@@ -1,0 +1,56 @@
+/** What a channel can be told. Both ends must agree on all but the sender's own settings. */
+export interface ChannelConfig {
+  /** Messages in one packet at most, 1 to 256. Default 256. */
+  readonly maxMessagesPerPacket?: number;
+  /** Messages that the receiver holds until they are taken, a power of two. Default 256. */
+  readonly receiveQueueSize?: number;
+  /** Whether messages may carry a block. Default false. */
+  readonly blocks?: boolean;
+  /** Longest block in bytes. Default 262144. */
+  readonly maxBlockSize?: number;
+  /** Bytes of a block that go into one packet. Default 1024. */
+  readonly blockFragmentSize?: number;
+  /** The sender's own: messages that may wait or be unacked, a power of two. Default 256. */
+  readonly sendQueueSize?: number;
+  /** The sender's own: bytes that this channel may take of one packet. Default 0, all. */
+  readonly packetBudget?: number;
+  /** The sender's own: share of a packet that cannot hold all, 1 to 1000. Default 1. */
+  readonly weight?: number;
+  /** The sender's own: copies of each new message in later packets while there is loss, 0 to 3. */
+  readonly redundancy?: number;
+  /** The sender's own: bytes of such copies in one packet. Default 512. */
+  readonly redundancyBudget?: number;
+}
+
+/** A channel of a connection, made with {@link reliable} or {@link unreliable}. */
+export interface Channel extends ChannelConfig {
+  readonly kind: 'reliable' | 'unreliable';
+}
+
+/** A channel on which every message arrives, once, in the order of sending. */
+export const reliable = (config: ChannelConfig = {}): Channel => ({ ...config, kind: 'reliable' });
+
+/** A channel on which a message is sent once and may be lost or overtaken. */
+export const unreliable = (config: ChannelConfig = {}): Channel => ({
+  ...config,
+  kind: 'unreliable',
+});
+
+/** What a connection has when nothing else is said: 0 is reliable, 1 is not. */
+export const defaultChannels: readonly Channel[] = [reliable(), unreliable()];
+
+/** The numbers of channels in the order in which wasm/exports/connection.c reads them. */
+export const channelNumbers = (channels: readonly Channel[]): number[] =>
+  channels.flatMap((channel) => [
+    channel.kind === 'reliable' ? 0 : 1,
+    channel.maxMessagesPerPacket ?? NaN,
+    channel.receiveQueueSize ?? NaN,
+    channel.blocks ? 1 : 0,
+    channel.maxBlockSize ?? NaN,
+    channel.blockFragmentSize ?? NaN,
+    channel.sendQueueSize ?? NaN,
+    channel.packetBudget ?? NaN,
+    channel.weight ?? NaN,
+    channel.redundancy ?? NaN,
+    channel.redundancyBudget ?? NaN,
+  ]);

@@ -1,0 +1,139 @@
+/** The numbers of `enum cw_kind`. */
+export const kinds = {
+  bool: 0,
+  int: 1,
+  uint: 2,
+  int64: 3,
+  uint64: 4,
+  float: 5,
+  double: 6,
+  compressedFloat: 7,
+  bytes: 8,
+  string: 9,
+} as const;
+
+/** What a field can hold. */
+export type Kind = keyof typeof kinds;
+
+declare const value: unique symbol;
+
+/** The declaration of a field that holds a `Value`. Make one with {@link int}, {@link string} and so on. */
+export interface Field<Value> {
+  /** Only for the compiler. */
+  readonly [value]?: Value;
+  readonly kind: Kind;
+  readonly optional: boolean;
+  /** Most items of an array; 0 for a field that is none. */
+  readonly array: number;
+  /** Limits of integers; `max` is also the most bytes of bytes and strings. */
+  readonly min: bigint;
+  readonly max: bigint;
+  /** Limits and step of a compressed float. */
+  readonly low: number;
+  readonly high: number;
+  readonly resolution: number;
+}
+
+/** A field that may be left out. */
+export interface OptionalField<Value> extends Field<Value> {
+  readonly optional: true;
+}
+
+/** What an object with such fields holds. */
+export type Values<Fields extends Record<string, Field<unknown>>> = {
+  -readonly [
+    Name in keyof Fields as Fields[Name] extends OptionalField<unknown> ? never : Name
+  ]: Held<Fields[Name]>;
+} & {
+  -readonly [Name in keyof Fields as Fields[Name] extends OptionalField<unknown> ? Name : never]?:
+    Held<Fields[Name]> | undefined;
+};
+
+type Held<Of> = Of extends Field<infer Value> ? Value : never;
+
+const field = <Value>(kind: Kind, rest: Partial<Field<Value>> = {}): Field<Value> => ({
+  kind,
+  optional: false,
+  array: 0,
+  min: 0n,
+  max: 0n,
+  low: 0,
+  high: 0,
+  resolution: 0,
+  ...rest,
+});
+
+const limited = <Value>(
+  kind: Kind,
+  min: number | bigint,
+  max: number | bigint,
+  least: bigint,
+  most: bigint,
+): Field<Value> => {
+  if (!(BigInt(min) >= least && BigInt(max) <= most && min <= max))
+    throw new RangeError(
+      `${kind}: the limits ${min} and ${max} are not within ${least} to ${most}`,
+    );
+  return field(kind, { min: BigInt(min), max: BigInt(max) });
+};
+
+const I32 = 2n ** 31n;
+const U32 = 2n ** 32n;
+const I64 = 2n ** 63n;
+const U64 = 2n ** 64n;
+
+/** `true` or `false`, in one bit. */
+export const bool = (): Field<boolean> => field('bool');
+
+/** A whole number from `min` to `max`, which lie within 32 bits with a sign, in as few bits as hold it. */
+export const int = (min: number, max: number): Field<number> =>
+  limited('int', min, max, -I32, I32 - 1n);
+
+/** A whole number from `min` to `max`, which lie from 0 to 2^32 - 1. */
+export const uint = (min: number, max: number): Field<number> =>
+  limited('uint', min, max, 0n, U32 - 1n);
+
+/** A whole number of so many bits, 1 to 32. */
+export const bits = (count: number): Field<number> => uint(0, 2 ** count - 1);
+
+/** A whole number from `min` to `max`, which lie within 64 bits with a sign. */
+export const int64 = (min: bigint, max: bigint): Field<bigint> =>
+  limited('int64', min, max, -I64, I64 - 1n);
+
+/** A whole number from `min` to `max`, which lie from 0 to 2^64 - 1. */
+export const uint64 = (min: bigint, max: bigint): Field<bigint> =>
+  limited('uint64', min, max, 0n, U64 - 1n);
+
+/** A number in 32 bits of floating point. */
+export const f32 = (): Field<number> => field('float');
+
+/** A number in 64 bits of floating point. */
+export const f64 = (): Field<number> => field('double');
+
+/** A number from `min` to `max` in steps of `resolution`. What lies outside arrives as the limit. */
+export const compressedFloat = (min: number, max: number, resolution: number): Field<number> => {
+  if (!(min < max && resolution > 0))
+    throw new RangeError('a compressed float needs min < max and a resolution above 0');
+  return field('compressedFloat', { low: min, high: max, resolution });
+};
+
+/** Up to `max` bytes. */
+export const bytes = (max: number): Field<Uint8Array> => limited('bytes', 0, max, 0n, U32 - 1n);
+
+/** Text of up to `max` bytes in UTF-8, without the character U+0000. */
+export const string = (max: number): Field<string> => limited('string', 0, max, 0n, U32 - 1n);
+
+/** Up to `max` items of a kind. */
+export const array = <Value>(item: Field<Value>, max: number): Field<Value[]> => {
+  if (item.array > 0 || item.optional)
+    throw new TypeError('the items of an array can be neither arrays nor optional');
+  if (!(Number.isInteger(max) && max > 0 && max < 2 ** 32))
+    throw new RangeError(`an array cannot have up to ${max} items`);
+  return { ...(item as Field<never>), array: max };
+};
+
+/** A field that may be left out; one bit tells whether it is there. */
+export const optional = <Value>(item: Field<Value>): OptionalField<Value> => {
+  if (item.array > 0) throw new TypeError('an array cannot be optional; it can be empty');
+  return { ...item, optional: true };
+};

@@ -1,0 +1,87 @@
+import { kinds, type Field, type Values } from './fields.js';
+
+/** Names and declarations of the fields of a message. */
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+
+/** A type of message, made with {@link message}. */
+export interface MessageType<Name extends string = string, Of extends Fields = Fields> {
+  readonly name: Name;
+  readonly fields: Of;
+  /** Whether every message of the type carries a block. */
+  readonly block: boolean;
+}
+
+/** The types of messages that two peers exchange. Both must have the same ones in the same order. */
+export interface Schema<Types extends readonly MessageType[] = readonly MessageType[]> {
+  readonly types: Types;
+  /** What the core is handed. @internal */
+  readonly encoded: Uint8Array<ArrayBuffer>;
+}
+
+/** The names of a schema's types. */
+export type MessageName<Of extends Schema> = Of['types'][number]['name'];
+
+/** What a message of a type holds: `MessageValue<typeof schema, 'move'>`. */
+export type MessageValue<Of extends Schema, Name extends MessageName<Of>> =
+  Extract<Of['types'][number], { readonly name: Name }> extends MessageType<string, infer Its>
+    ? Values<Its>
+    : never;
+
+/**
+ * Declares a type of message by its fields, in the order in which they go over the wire:
+ * `message('move', { x: f32(), direction: int(0, 7), name: string(32) })`.
+ */
+export const message = <Name extends string, const Of extends Fields>(
+  name: Name,
+  fields: Of,
+  options: { readonly block?: boolean } = {},
+): MessageType<Name, Of> => ({ name, fields, block: options.block ?? false });
+
+/** Puts types of messages together; the order is their number on the wire. */
+export const schema = <const Types extends readonly MessageType[]>(
+  ...types: Types
+): Schema<Types> => {
+  const names = new Set(types.map((type) => type.name));
+  if (types.length === 0) throw new RangeError('a schema needs at least one type');
+  if (names.size < types.length) throw new RangeError('two types of a schema have the same name');
+  return { types, encoded: encode(types) };
+};
+
+/** The form that core/include/causeway/schema_bytes.h describes. */
+function encode(types: readonly MessageType[]): Uint8Array<ArrayBuffer> {
+  const result: number[] = [];
+  const u8 = (value: number): unknown => result.push(value);
+  const view = new DataView(new ArrayBuffer(8));
+  const put = (size: number): void => {
+    for (let i = 0; i < size; i++) result.push(view.getUint8(i));
+  };
+  const u32 = (value: number): void => (view.setUint32(0, value, true), put(4));
+  const u64 = (value: bigint): void => (
+    view.setBigUint64(0, BigInt.asUintN(64, value), true),
+    put(8)
+  );
+  const f32 = (value: number): void => (view.setFloat32(0, value, true), put(4));
+  const text = (value: string): void => {
+    if (value.includes('\0')) throw new RangeError('a name cannot have the character U+0000');
+    result.push(...new TextEncoder().encode(value), 0);
+  };
+
+  u8(1);
+  u32(types.length);
+  for (const type of types) {
+    const fields = Object.entries(type.fields);
+    text(type.name);
+    u8(Number(type.block));
+    u32(fields.length);
+    for (const [name, { kind, optional, array, min, max, low, high, resolution }] of fields) {
+      text(name);
+      u8(kinds[kind]);
+      u8(Number(optional));
+      u32(array);
+      if (kind === 'bytes' || kind === 'string') u32(Number(max));
+      else if (kind === 'compressedFloat') [low, high, resolution].forEach(f32);
+      else if (kind.includes('int')) [min, max].forEach(u64);
+    }
+  }
+  return new Uint8Array(result);
+}
