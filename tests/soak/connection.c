@@ -242,7 +242,7 @@ static void change_conditions(struct world *world)
         for (uint32_t j = 0; j < world->config.channel_count; j++)
             side->channels[j].per_step = some(random, rates[cw_random_below(random, 5)]);
         if (world->fast)
-            side->channels[0].per_step = 200;
+            side->channels[0].per_step = 20;
     }
 }
 

@@ -1,0 +1,285 @@
+/* Blocks: on a reliable channel in fragments, on an unreliable one whole. */
+#include "connection_pair.h"
+
+#define FRAGMENT 200
+#define MAX_SIZE 5000
+
+static struct cw_schema *schema;
+
+static int set_up(void **state)
+{
+    (void)state;
+    schema = notes_schema();
+    parcels_released = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cw_schema_destroy(schema);
+    return 0;
+}
+
+static struct cw_connection_config config_of_blocks(void)
+{
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    for (int i = 0; i < 2; i++) {
+        config.channels[i].blocks = true;
+        config.channels[i].block_fragment_size = FRAGMENT;
+        config.channels[i].max_block_size = MAX_SIZE;
+    }
+    return config;
+}
+
+/* Rounds both ways over a path without delay. */
+static void rounds(struct cw_connection *a, struct cw_connection *b, int count, double *now)
+{
+    for (int i = 0; i < count; i++, *now += TICK) {
+        round_of(a, b, *now);
+        round_of(b, a, *now);
+    }
+}
+
+static void test_blocks_of_every_size_arrive(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = config_of_blocks();
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    static const uint32_t sizes[] = {1,
+                                     2,
+                                     FRAGMENT - 1,
+                                     FRAGMENT,
+                                     FRAGMENT + 1,
+                                     2 * FRAGMENT - 1,
+                                     2 * FRAGMENT,
+                                     2 * FRAGMENT + 1,
+                                     MAX_SIZE - 1,
+                                     MAX_SIZE};
+    double now = 0;
+    int released = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (uint32_t channel = 0; channel < 2; channel++) {
+            if (channel == 1 && sizes[i] > 1000)
+                continue;
+            send_parcel(a, channel, (uint32_t)i, sizes[i], now);
+            rounds(a, b, 10, &now);
+            expect_parcel(b, channel, (uint32_t)i, sizes[i]);
+            assert_int_equal(parcels_released, ++released);
+            assert_int_equal(stats_of(a).messages_in_use, 0);
+            assert_int_equal(stats_of(b).messages_in_use, 0);
+        }
+    }
+    assert_int_equal(channel_of(a, 0).resent, 0);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_a_block_waits_its_turn_among_messages(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = config_of_blocks();
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    send_note(a, 0, 0, 10, 0);
+    send_parcel(a, 0, 1, 3000, 0);
+    send_parcel(a, 0, 2, 1, 0);
+    send_note(a, 0, 3, 10, 0);
+    double now = 0;
+    uint32_t channel;
+    struct cw_message *message;
+    for (uint32_t next = 0; next < 4;) {
+        rounds(a, b, 1, &now);
+        assert_true(now < 2);
+        while ((message = cw_connection_next(b, &channel)) != NULL) {
+            assert_int_equal(number_of(message), next);
+            if (next == 1 || next == 2)
+                check_parcel(message, next, next == 1 ? 3000 : 1);
+            next++;
+            cw_message_release(message);
+        }
+    }
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_a_block_that_is_held_makes_the_next_one_wait(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = config_of_blocks();
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    double now = 0;
+    send_parcel(a, 0, 1, 900, now);
+    send_parcel(a, 0, 2, 700, now);
+    send_note(a, 0, 3, 0, now);
+    rounds(a, b, 20, &now);
+    struct cw_message *held = cw_connection_next(b, NULL);
+    assert_non_null(held);
+    rounds(a, b, 200, &now);
+    assert_null(cw_connection_next(b, NULL));
+    check_parcel(held, 1, 900);
+    assert_true(stats_of(b).packets_refused > 0);
+    assert_int_equal(stats_of(b).packets_invalid, 0);
+    cw_message_release(held);
+    rounds(a, b, 20, &now);
+    expect_parcel(b, 0, 2, 700);
+    rounds(a, b, 20, &now);
+    expect_note(b, 0, 3);
+    assert_int_equal(stats_of(a).messages_in_use + stats_of(b).messages_in_use, 0);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_a_held_block_outlives_a_reset(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = config_of_blocks();
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t channel = 0; channel < 2; channel++) {
+        double now = 0;
+        send_parcel(a, channel, 1, 900, now);
+        rounds(a, b, 10, &now);
+        struct cw_message *held = cw_connection_next(b, NULL);
+        cw_connection_reset(a);
+        cw_connection_reset(b);
+        now = 0;
+        send_parcel(a, channel, 2, 800, now);
+        rounds(a, b, 10, &now);
+        check_parcel(held, 1, 900);
+        cw_message_release(held);
+        rounds(a, b, 10, &now);
+        expect_parcel(b, channel, 2, 800);
+        cw_connection_reset(a);
+        cw_connection_reset(b);
+    }
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_a_block_is_released_once_whatever_happens(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_blocks();
+    config.max_packets_per_update = 1;
+    for (int way = 0; way < 5; way++) {
+        for (uint32_t channel = 0; channel < 2; channel++) {
+            struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+            double now = 0;
+            parcels_released = 0;
+            send_parcel(a, channel, 1, 900, now);
+            send_parcel(a, channel, 2, 900, now);
+            if (way == 0) /* before anything was sent */
+                cw_connection_reset(a);
+            if (way == 1) /* in the midst */
+                rounds(a, b, 2, &now);
+            if (way == 2) { /* sent, and never acked */
+                for (int i = 0; i < 10; i++)
+                    round_of(a, NULL, i);
+            }
+            if (way == 3) /* arrived, and never taken */
+                rounds(a, b, 40, &now);
+            if (way == 4) {
+                rounds(a, b, 3, &now);
+                cw_connection_reset(b);
+                cw_connection_reset(a);
+            }
+            cw_connection_destroy(a);
+            assert_int_equal(parcels_released, 2);
+            cw_connection_destroy(b);
+            assert_int_equal(parcels_released, 2);
+        }
+    }
+}
+
+static void test_blocks_get_through_loss_and_only_lost_fragments_go_again(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_blocks();
+    config.schema = notes_schema(); /* the pair's */
+    struct pair pair = pair_open(&config, 0.1, 0.2);
+    const uint32_t count = 40, fragments = MAX_SIZE / FRAGMENT;
+    for (uint32_t i = 0; i < count; i++)
+        send_parcel(pair.sides[0], 0, i, MAX_SIZE, 0);
+    for (uint32_t next = 0; next < count;) {
+        pair_tick(&pair);
+        assert_true(pair.now < 200);
+        struct cw_message *message = cw_connection_next(pair.sides[1], NULL);
+        if (!message)
+            continue;
+        check_parcel(message, next++, MAX_SIZE);
+        cw_message_release(message);
+    }
+    pair_run(&pair, 120);
+    const double resent = (double)channel_of(pair.sides[0], 0).resent;
+    print_message("%g fragments of %u sent again\n", resent, count * fragments);
+    assert_true(resent < 0.5 * count * fragments);
+    assert_int_equal(parcels_released, count);
+    pair_close(&pair);
+}
+
+static void test_a_long_block_fills_every_packet(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    config.channels[0].blocks = true;
+    struct pair pair = pair_open(&config, 0.1, 0);
+    send_parcel(pair.sides[0], 0, 1, 256 * 1024, 0);
+    struct cw_message *message = NULL;
+    while (!message) {
+        pair_tick(&pair);
+        message = cw_connection_next(pair.sides[1], NULL);
+        assert_true(pair.now < 2);
+    }
+    /* 256 fragments, four a tick */
+    assert_in_range(pair.ticks, 64, 64 + 6);
+    check_parcel(message, 1, 256 * 1024);
+    cw_message_release(message);
+    pair_run(&pair, 60);
+    assert_int_equal(channel_of(pair.sides[0], 0).resent, 0);
+    pair_close(&pair);
+}
+
+static void test_unreliable_blocks_beyond_what_can_be_held_are_dropped(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = config_of_blocks();
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    struct cw_message *held[20];
+    uint32_t count = 0;
+    double now = 0;
+    for (uint32_t i = 0; i < 12; i++) {
+        send_parcel(a, 1, i, 500, now);
+        rounds(a, b, 1, &now);
+        struct cw_message *message = cw_connection_next(b, NULL);
+        if (message)
+            held[count++] = message;
+    }
+    assert_int_equal(count, 8);
+    assert_int_equal(channel_of(b, 1).received, 8);
+    assert_int_equal(channel_of(b, 1).dropped, 4);
+    for (uint32_t i = 0; i < count; i++) {
+        check_parcel(held[i], i, 500);
+        cw_message_release(held[i]);
+    }
+    send_parcel(a, 1, 77, 500, now);
+    rounds(a, b, 1, &now);
+    expect_parcel(b, 1, 77, 500);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_blocks_of_every_size_arrive),
+        TEST(test_a_block_waits_its_turn_among_messages),
+        TEST(test_a_block_that_is_held_makes_the_next_one_wait),
+        TEST(test_a_held_block_outlives_a_reset),
+        TEST(test_a_block_is_released_once_whatever_happens),
+        TEST(test_blocks_get_through_loss_and_only_lost_fragments_go_again),
+        TEST(test_a_long_block_fills_every_packet),
+        TEST(test_unreliable_blocks_beyond_what_can_be_held_are_dropped),
+    };
+    return cmocka_run_group_tests_name("connection_blocks", tests, NULL, NULL);
+}
