@@ -1,0 +1,216 @@
+/* Numbers that wrap, and packets that come twice or late. */
+#include "connections.h"
+
+static struct cw_schema *schema;
+
+static int set_up(void **state)
+{
+    (void)state;
+    schema = notes_schema();
+    parcels_released = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cw_schema_destroy(schema);
+    return 0;
+}
+
+static void empty_rounds(struct cw_connection *a, struct cw_connection *b, long count, double *now)
+{
+    for (long i = 0; i < count; i++, *now += TICK) {
+        round_of(a, b, *now);
+        round_of(b, a, *now);
+    }
+}
+
+/* Bug 1 of others. */
+static void test_any_number_of_packets_may_pass_between_two_messages(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[0].blocks = true;
+    static const long gaps[] = {255, 256, 257, 32767, 32768, 32769, 65535, 65536, 65537, 140000};
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    double now = 0;
+    for (uint32_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
+        send_note(a, 0, i, 10, now);
+        empty_rounds(a, b, 4, &now);
+        expect_note(b, 0, i);
+        send_parcel(a, 0, i, 3000, now);
+        empty_rounds(a, b, 4, &now);
+        expect_parcel(b, 0, i, 3000);
+        assert_int_equal(channel_of(a, 0).in_flight, 0);
+        empty_rounds(a, b, gaps[i] - 8, &now);
+    }
+    assert_int_equal(channel_of(a, 0).resent, 0);
+    assert_int_equal(stats_of(a).endpoint.packets_lost, 0);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_half_a_block_waits_through_a_wrap(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[0].blocks = true;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    double now = 0;
+    send_parcel(a, 0, 1, 8000, now);
+    round_of(a, b, now); /* four fragments of eight */
+    round_of(b, a, now);
+    for (long i = 0; i < 70000; i++, now += TICK) {
+        round_of(a, NULL, now);
+        round_of(b, a, now);
+    }
+    assert_null(cw_connection_next(b, NULL));
+    empty_rounds(a, b, 120, &now);
+    expect_parcel(b, 0, 1, 8000);
+    assert_int_equal(channel_of(a, 0).delivered, 1);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_ids_wrap_many_times_under_loss(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.max_messages = 4096;
+    config.channels[0].send_queue_size = config.channels[0].receive_queue_size = 1024;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    uint32_t sent = 0, received = 0, random = 1;
+    const uint32_t count = 5 * 65536 + 100;
+    for (double now = 0; received < count; now += TICK) {
+        while (sent < count) {
+            struct cw_message *message = make_note(a, SMALL_NOTE, sent / 3 % 2, 0);
+            if (cw_connection_send(a, 0, message, now) != CW_OK) {
+                cw_message_release(message);
+                break;
+            }
+            sent++;
+        }
+        random = random * 1664525u + 1013904223u;
+        round_of(a, random >> 28 ? b : NULL, now);
+        round_of(b, random >> 24 & 15 ? a : NULL, now);
+        for (struct cw_message *message; (message = cw_connection_next(b, NULL)) != NULL;) {
+            assert_int_equal(message->id, received & 0xFFFF);
+            assert_int_equal(number_of(message), received / 3 % 2);
+            received++;
+            cw_message_release(message);
+        }
+        assert_true(now < 3600);
+    }
+    assert_null(cw_connection_next(b, NULL));
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_almost_nothing_arrives_while_numbers_wrap(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    uint32_t sent = 0, received = 0, random = 5;
+    double now = 0;
+    for (long i = 0; i < 150000; i++, now += TICK) {
+        if (i % 50 == 0 && channel_of(a, 0).queued + channel_of(a, 0).in_flight < 100)
+            send_note(a, 0, sent++, 30, now);
+        random = random * 1664525u + 1013904223u;
+        round_of(a, (random >> 16) % 20 == 0 ? b : NULL, now);
+        round_of(b, (random >> 8) % 20 == 0 ? a : NULL, now);
+        struct cw_message *message;
+        while ((message = cw_connection_next(b, NULL)) != NULL) {
+            assert_int_equal(number_of(message), received++);
+            cw_message_release(message);
+        }
+    }
+    assert_true(received > 1000);
+    empty_rounds(a, b, 600, &now);
+    while (received < sent)
+        expect_note(b, 0, received++);
+    assert_int_equal(stats_of(a).messages_in_use + stats_of(b).messages_in_use, 0);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+/* Bug 3 of others. */
+static void test_a_datagram_that_comes_again_is_not_taken_again(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[0].blocks = config.channels[1].blocks = true;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    static struct {
+        uint8_t data[2048];
+        size_t size;
+    } wires[400];
+    static uint8_t none[2048];
+    for (uint32_t i = 0; i < 400; i++) {
+        const double now = i * TICK;
+        send_note(a, 0, i, 1, now);
+        send_note(a, 1, i, 2, now);
+        if (i % 20 == 0)
+            send_parcel(a, 1, i, 300, now);
+        cw_connection_update(a, now);
+        wires[i].size = transmit(a, wires[i].data, now);
+        assert_int_equal(transmit(a, none, now), 0);
+        assert_int_equal(receive_exact(b, wires[i].data, wires[i].size, now), CW_OK);
+        assert_int_equal(drain(b), 2 + (i % 20 == 0));
+        round_of(b, a, now);
+        for (uint32_t back = 0; back <= i; back += i % 50 ? 61 : 1) {
+            const enum cw_error error =
+                receive_exact(b, wires[i - back].data, wires[i - back].size, now);
+            assert_int_equal(error, back < 256 ? CW_ERROR_DUPLICATE : CW_ERROR_STALE);
+            assert_null(cw_connection_next(b, NULL));
+        }
+    }
+    assert_int_equal(channel_of(b, 1).received, 420);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+/* The acks of a packet count also when its ends take nothing for a long time, and when it holds
+   nothing else. */
+static void test_acks_come_through_whatever_the_packet_holds(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[0].receive_queue_size = 4;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    double now = 0;
+    for (uint32_t i = 0; i < 8; i++)
+        send_note(b, 0, i, 0, now);
+    empty_rounds(b, a, 3, &now); /* a is full from here on, and refuses what b sends */
+    uint32_t sent = 0;
+    for (int i = 0; i < 100; i++, now += TICK) {
+        send_note(a, 0, sent++, 0, now);
+        round_of(a, b, now);
+        assert_int_equal(drain(b), 1);
+        round_of(b, a, now);
+        assert_int_equal(channel_of(a, 0).delivered, sent);
+    }
+    assert_true(stats_of(a).packets_refused > 0);
+    for (uint32_t i = 0; i < 8; i++) {
+        expect_note(a, 0, i);
+        empty_rounds(b, a, 4, &now);
+    }
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_any_number_of_packets_may_pass_between_two_messages),
+        TEST(test_half_a_block_waits_through_a_wrap),
+        TEST(test_ids_wrap_many_times_under_loss),
+        TEST(test_almost_nothing_arrives_while_numbers_wrap),
+        TEST(test_a_datagram_that_comes_again_is_not_taken_again),
+        TEST(test_acks_come_through_whatever_the_packet_holds),
+    };
+    return cmocka_run_group_tests_name("connection_wrap", tests, NULL, NULL);
+}
