@@ -10,7 +10,7 @@ void cw_sent_packets_reset(struct cw_sent_packets *sent)
 {
     cw_sequence_buffer_reset(&sent->window);
     sent->oldest_pending = 0;
-    sent->header_known = false;
+    sent->header_known = sent->header_arrived = false;
     sent->events_read = sent->events_written = sent->events_promised = 0;
     sent->rtt = (struct cw_rtt){0};
     sent->late_samples = 0;
@@ -97,7 +97,8 @@ static void find_lost(struct cw_sent_packets *sent)
 }
 
 /* A header repeats most of the acks of the one before: those are left out, so that the work is in
-   what is new. */
+   what is new. And when nothing of ours has arrived for a whole lap of the numbers, they are not
+   taken for acks of the packets that have these numbers now. */
 void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint32_t ack_bits,
                                bool prompt, double now)
 {
@@ -105,19 +106,19 @@ void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint3
         return;
     uint32_t known = 0;
     bool is_newer = true;
-    if (sent->header_known) {
+    if (sent->header_arrived) {
         const int ahead = cw_sequence_difference(ack, sent->header_ack);
         if (ahead >= 0 && ahead < CW_ACKS_PER_HEADER)
             known = sent->header_ack_bits << ahead;
         else if (ahead < 0 && ahead > -CW_ACKS_PER_HEADER)
             known = sent->header_ack_bits >> -ahead;
-        is_newer = ahead >= 0;
+        is_newer = ahead >= 0 || !sent->header_known;
     }
     uint32_t news = ack_bits & ~known;
     if (is_newer) {
         sent->header_ack = ack;
         sent->header_ack_bits = ack_bits | known;
-        sent->header_known = true;
+        sent->header_known = sent->header_arrived = true;
     }
     if (!news)
         return;

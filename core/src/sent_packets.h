@@ -19,7 +19,8 @@ struct cw_sent_packets {
     uint16_t oldest_pending;          /* no older packet is still pending */
     uint16_t header_ack;              /* what the newest header received acked, */
     uint32_t header_ack_bits;
-    bool header_known; /* as long as header_ack is in the window */
+    bool header_known;   /* as long as header_ack is in the window */
+    bool header_arrived; /* since reset: the two above hold what the newest one had */
 
     /* Acked and lost packets that wait to be taken. Whatever becomes of the packets in the window,
        there is room to tell it. */

@@ -153,9 +153,8 @@ static void test_the_previous_lap_is_forgotten_under_heavy_loss(void **state)
 static void test_silence_for_any_time_leaves_no_false_ack(void **state)
 {
     (void)state;
-    /* After exactly a lap, two packets have the same number and nothing can tell them apart. */
-    const uint32_t silences[] = {1,     31,    32,    33,    255,   256,    257,
-                                 32767, 32768, 32769, 65535, 65900, 131500, 200000};
+    const uint32_t silences[] = {1,     31,    32,    33,    255,   256,   257,    32767,
+                                 32768, 32769, 65535, 65536, 65600, 65900, 131072, 200000};
     for (size_t i = 0; i < sizeof silences / sizeof *silences; i++) {
         struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
         for (int j = 0; j < 300; j++) {
@@ -194,26 +193,34 @@ static void test_silence_for_any_time_leaves_no_false_ack(void **state)
     }
 }
 
-/* A header from before a lap of silence, delivered after it: its ack must not hide the new ones. */
-static void test_a_whole_lap_without_headers_and_then_acks_again(void **state)
+/* The other end has received nothing for a lap, and goes on acking what it had. Its acks must not
+   be taken for acks of the packets that have these numbers now. */
+static void test_acks_of_the_lap_before_are_not_believed(void **state)
 {
     (void)state;
-    struct cw_endpoint *a = endpoint_default();
-    for (int i = 0; i < 40; i++)
-        lose(a, 0);
-    receive_crafted(a, 0, 39, 0xFFFFFFFF, 0, 0, &at_a);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 32);
-    for (uint32_t i = 0; i < 65536; i++) {
-        lose(a, 0);
+    for (uint32_t more = 0; more < 300; more += more < 40 ? 1 : 50) {
+        struct cw_endpoint *a = endpoint_default();
+        for (int i = 0; i < 40; i++)
+            lose(a, 0);
+        receive_crafted(a, 0, 39, 0xFFFFFFFF, 0, 0, &at_a);
+        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 32);
+        for (uint32_t i = 0; i < 65536 + more; i++) {
+            lose(a, 0);
+            seen_clear(&at_a);
+            seen_take(&at_a, a);
+        }
         seen_clear(&at_a);
-        seen_take(&at_a, a);
+        receive_crafted(a, 1, 39, 0xFFFFFFFF, 0, 0, &at_a);
+        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 0);
+        /* Then one arrives, and its ack comes with those of the lap before. */
+        const uint16_t arrived = lose(a, 0);
+        const uint32_t ahead = (uint32_t)(arrived - 39);
+        receive_crafted(a, 2, arrived, ahead < 32 ? 0xFFFFFFFF << ahead | 1 : 1, 0, 0, &at_a);
+        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 1);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, arrived), 1);
+        cw_endpoint_destroy(a);
+        seen_clear(&at_a);
     }
-    seen_clear(&at_a);
-    assert_int_equal(cw_endpoint_next_sequence(a), 40);
-    receive_crafted(a, 1, 39, 0xFFFFFFFF, 0, 0, &at_a);
-    for (uint16_t s = 8; s < 40; s++)
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, s), 1);
-    cw_endpoint_destroy(a);
 }
 
 static void test_every_window_size_works_over_the_wrap(void **state)
@@ -270,7 +277,7 @@ int main(void)
         TEST(test_half_packets_do_not_leak),
         TEST(test_the_previous_lap_is_forgotten_under_heavy_loss),
         TEST(test_silence_for_any_time_leaves_no_false_ack),
-        TEST(test_a_whole_lap_without_headers_and_then_acks_again),
+        TEST(test_acks_of_the_lap_before_are_not_believed),
         TEST(test_every_window_size_works_over_the_wrap),
         TEST(test_a_number_is_no_duplicate_of_the_lap_before),
     };
