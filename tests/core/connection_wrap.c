@@ -51,26 +51,36 @@ static void test_any_number_of_packets_may_pass_between_two_messages(void **stat
     cw_connection_destroy(b);
 }
 
-static void test_half_a_block_waits_through_a_wrap(void **state)
+/* Nothing of one end arrives for more than a lap, while it hears the other, whose acks of old must
+   not count for what has these numbers now. */
+static void test_half_a_block_waits_through_a_lap_of_silence(void **state)
 {
     (void)state;
+    static const long silences[] = {100, 14000, 32000, 46000, 65536, 70000};
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = true;
-    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
-    double now = 0;
-    send_parcel(a, 0, 1, 8000, now);
-    round_of(a, b, now); /* four fragments of eight */
-    round_of(b, a, now);
-    for (long i = 0; i < 70000; i++, now += TICK) {
-        round_of(a, NULL, now);
-        round_of(b, a, now);
+    for (size_t i = 0; i < sizeof silences / sizeof *silences; i++) {
+        struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+        double now = 0;
+        send_parcel(a, 0, 1, 8000, now);
+        round_of(a, b, now); /* four fragments of eight */
+        for (long j = 0; j < silences[i]; j++, now += TICK) {
+            round_of(b, a, now);
+            round_of(a, NULL, now);
+        }
+        assert_int_equal(channel_of(a, 0).in_flight, 1);
+        /* As its numbers may look old, it may take another half lap until they are heard again. */
+        for (long j = 0; channel_of(b, 0).received == 0; j++, now += TICK) {
+            round_of(a, b, now);
+            round_of(b, a, now);
+            assert_true(j < 40000);
+        }
+        expect_parcel(b, 0, 1, 8000);
+        empty_rounds(a, b, 300, &now);
+        assert_int_equal(channel_of(a, 0).delivered, 1);
+        cw_connection_destroy(a);
+        cw_connection_destroy(b);
     }
-    assert_null(cw_connection_next(b, NULL));
-    empty_rounds(a, b, 120, &now);
-    expect_parcel(b, 0, 1, 8000);
-    assert_int_equal(channel_of(a, 0).delivered, 1);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 static void test_ids_wrap_many_times_under_loss(void **state)
@@ -206,7 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_any_number_of_packets_may_pass_between_two_messages),
-        TEST(test_half_a_block_waits_through_a_wrap),
+        TEST(test_half_a_block_waits_through_a_lap_of_silence),
         TEST(test_ids_wrap_many_times_under_loss),
         TEST(test_almost_nothing_arrives_while_numbers_wrap),
         TEST(test_a_datagram_that_comes_again_is_not_taken_again),
