@@ -1,0 +1,130 @@
+/* Whatever arrives: a connection reads no byte too many, keeps within its pool, takes nothing of
+   what it refuses, and is as new after a reset.
+
+   An input is a list of datagrams. Each begins with a byte that says what is done with it, and the
+   length of its payload as a byte and three bits of the first. */
+#include "rich_schema.h"
+
+#include <string.h>
+
+#define RAW    0x08 /* it is a datagram already; else it gets a header that the endpoint takes */
+#define DRAIN  0x10 /* the application takes and releases what there is */
+#define SEND   0x20 /* it sends something, and a round of packets */
+#define HOLD   0x40 /* it holds the next message */
+#define AGAIN  0x80 /* the packet comes in with the number of the one before */
+#define HEADER 9
+
+struct fuzz {
+    struct cw_connection *connection;
+    struct cw_message *held;
+    uint16_t sequence;
+    uint16_t acked;
+    double now;
+    uint32_t pool;
+};
+
+static void send_something(struct fuzz *fuzz, uint8_t what)
+{
+    static uint8_t block[950];
+    struct cw_message *message;
+    if (cw_connection_create_message(fuzz->connection, what % RICH_TYPES, &message) == CW_OK) {
+        if (message->type == RICH_FILE)
+            cw_message_attach(message, block, 1 + what * 3u, NULL, NULL);
+        if (cw_connection_send(fuzz->connection, what % 4, message, fuzz->now) != CW_OK)
+            cw_message_release(message);
+    }
+    uint8_t out[2048];
+    cw_connection_update(fuzz->connection, fuzz->now);
+    while (cw_connection_transmit(fuzz->connection, out, sizeof out, fuzz->now) > 0)
+        ;
+}
+
+static void receive(struct fuzz *fuzz, uint8_t what, const uint8_t *payload, size_t size)
+{
+    const size_t header_size = what & RAW ? 0 : HEADER;
+    uint8_t *datagram = malloc(header_size + size);
+    if (header_size > 0) {
+        const uint16_t sequence = fuzz->sequence;
+        const uint8_t header[HEADER] = {0x1E,
+                                        (uint8_t)sequence,
+                                        (uint8_t)(sequence >> 8),
+                                        (uint8_t)fuzz->acked,
+                                        (uint8_t)(fuzz->acked >> 8),
+                                        0xF7,
+                                        0xFF,
+                                        0xFF,
+                                        0xFF};
+        memcpy(datagram, header, HEADER);
+        fuzz->sequence = (uint16_t)(sequence + !(what & AGAIN));
+        fuzz->acked++;
+    }
+    if (size > 0)
+        memcpy(datagram + header_size, payload, size);
+    struct cw_connection_stats before, after;
+    struct cw_channel_stats channels[4];
+    cw_connection_stats(fuzz->connection, &before);
+    for (uint32_t i = 0; i < 4; i++)
+        (void)cw_connection_channel_stats(fuzz->connection, i, &channels[i]);
+    const enum cw_error error =
+        cw_connection_receive(fuzz->connection, datagram, header_size + size, fuzz->now);
+    cw_connection_stats(fuzz->connection, &after);
+    if (after.messages_in_use > fuzz->pool)
+        abort();
+    for (uint32_t i = 0; i < 4 && error == CW_ERROR_MALFORMED; i++) {
+        struct cw_channel_stats now;
+        (void)cw_connection_channel_stats(fuzz->connection, i, &now);
+        if (now.received != channels[i].received || now.dropped != channels[i].dropped ||
+            after.endpoint.packets_received != before.endpoint.packets_received)
+            abort();
+    }
+    free(datagram);
+}
+
+static void use(struct fuzz *fuzz, uint8_t what)
+{
+    if (what & SEND)
+        send_something(fuzz, what);
+    if (what & HOLD) {
+        cw_message_release(fuzz->held);
+        fuzz->held = cw_connection_next(fuzz->connection, NULL);
+    }
+    struct cw_message *message;
+    while (what & DRAIN && (message = cw_connection_next(fuzz->connection, NULL)) != NULL) {
+        if ((message->block != NULL) != (message->type == RICH_FILE) || message->block_size > 950)
+            abort();
+        cw_message_release(message);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct fuzz fuzz;
+    if (!fuzz.connection) {
+        const struct cw_connection_config config = rich_config(rich_schema());
+        fuzz.pool = config.max_messages + config.max_messages / 4 + 1;
+        if (cw_connection_create(&fuzz.connection, &config) != CW_OK)
+            abort();
+    }
+    fuzz.sequence = fuzz.acked = 0;
+    fuzz.now = 0;
+    while (size >= 2) {
+        const uint8_t what = data[0];
+        size_t length = data[1] | (size_t)(what & 7) << 8;
+        length = length > size - 2 ? size - 2 : length;
+        receive(&fuzz, what, data + 2, length);
+        use(&fuzz, what);
+        data += 2 + length;
+        size -= 2 + length;
+        fuzz.now += 1.0 / 60;
+    }
+    cw_message_release(fuzz.held);
+    fuzz.held = NULL;
+    cw_connection_reset(fuzz.connection);
+    struct cw_connection_stats stats;
+    cw_connection_stats(fuzz.connection, &stats);
+    if (stats.messages_in_use > 0)
+        abort();
+    return 0;
+}
