@@ -110,7 +110,9 @@ static void bundle_init(struct bundle *bundle)
         header->msg_iov = &bundle->piece[i];
         header->msg_iovlen = 1;
         header->msg_name = &bundle->name[i];
+        header->msg_namelen = sizeof bundle->name[i];
         header->msg_control = bundle->control[i];
+        header->msg_controllen = CONTROL_MAX;
     }
 }
 
@@ -147,18 +149,15 @@ static void on_ready(void *context, unsigned events)
 {
     (void)events;
     struct rtc_socket *all = context;
-    for (int i = 0; i < BATCH; i++) {
-        struct msghdr *header = &all->in.header[i].msg_hdr;
-        header->msg_namelen = sizeof all->in.name[i];
-        header->msg_controllen = CONTROL_MAX;
-    }
     const int count = recvmmsg(all->watch.fd, all->in.header, BATCH, 0, NULL);
     for (int i = 0; i < count; i++) {
+        struct msghdr *header = &all->in.header[i].msg_hdr;
         struct udp_path path;
-        if (all->in.header[i].msg_hdr.msg_flags & MSG_TRUNC)
-            continue;
         read_path(all, i, &path);
-        all->datagram(all->context, &path, all->in.data[i], all->in.header[i].msg_len);
+        header->msg_namelen = sizeof all->in.name[i];
+        header->msg_controllen = CONTROL_MAX;
+        if (!(header->msg_flags & MSG_TRUNC))
+            all->datagram(all->context, &path, all->in.data[i], all->in.header[i].msg_len);
     }
 }
 

@@ -230,6 +230,14 @@ enum dtls_state dtls_state(const struct dtls *dtls)
     return dtls->state;
 }
 
+/* What is left in OpenSSL's list of errors would spoil the meaning of the next result. The list is
+   nearly always empty, and emptying it is dearer than looking. */
+static void forget_errors(void)
+{
+    if (ERR_peek_error() != 0)
+        ERR_clear_error();
+}
+
 /* What a result below 1 of OpenSSL means. */
 static void settle(struct dtls *dtls, int result)
 {
@@ -260,7 +268,7 @@ enum dtls_state dtls_receive(struct dtls *dtls, const uint8_t *data, size_t size
     dtls->datagram = data;
     dtls->datagram_size = size;
     if (dtls->state == DTLS_HANDSHAKE) {
-        ERR_clear_error();
+        forget_errors();
         const int result = SSL_do_handshake(dtls->ssl);
         if (result == 1)
             dtls->state = DTLS_CONNECTED;
@@ -275,7 +283,7 @@ size_t dtls_read(struct dtls *dtls, uint8_t *out, size_t capacity)
     /* Asking OpenSSL for nothing costs it as much as half a record. */
     if (dtls->state != DTLS_CONNECTED || (!dtls->datagram && !SSL_has_pending(dtls->ssl)))
         return 0;
-    ERR_clear_error();
+    forget_errors();
     const int result = SSL_read(dtls->ssl, out, (int)capacity);
     if (result > 0)
         return (size_t)result;
@@ -288,7 +296,7 @@ bool dtls_write(struct dtls *dtls, const uint8_t *data, size_t size)
 {
     if (dtls->state != DTLS_CONNECTED)
         return false;
-    ERR_clear_error();
+    forget_errors();
     const int result = SSL_write(dtls->ssl, data, (int)size);
     if (result <= 0)
         settle(dtls, result);
@@ -299,7 +307,7 @@ void dtls_close(struct dtls *dtls)
 {
     if (dtls->state != DTLS_CONNECTED)
         return;
-    ERR_clear_error();
+    forget_errors();
     SSL_shutdown(dtls->ssl);
     dtls->state = DTLS_CLOSED;
 }
@@ -316,7 +324,7 @@ double dtls_timeout(struct dtls *dtls)
 
 enum dtls_state dtls_update(struct dtls *dtls)
 {
-    ERR_clear_error();
+    forget_errors();
     if ((dtls->state == DTLS_HANDSHAKE || dtls->state == DTLS_CONNECTED) &&
         DTLSv1_handle_timeout(dtls->ssl) < 0)
         dtls->state = DTLS_FAILED;
