@@ -336,10 +336,8 @@ function crc32(bytes) {
 }
 
 test('a browser whose address changes goes on without a new handshake', async () => {
-  const proxy = await startRoamingProxy(relay.port);
-  const connection = await open(RTCPeerConnection, relay.url, unreliable, (sdp) =>
-    sdp.replace(`127.0.0.1 ${relay.port} typ`, `127.0.0.1 ${proxy.port} typ`),
-  );
+  const proxy = await startProxy(relay.port);
+  const connection = await open(RTCPeerConnection, relay.url, unreliable, proxy.edit);
   connection.channel.send(Buffer.from('before'));
   assert.equal(String(await connection.next()), 'before');
   const { rtc_offers: offers } = await counters(relay);
@@ -355,40 +353,73 @@ test('a browser whose address changes goes on without a new handshake', async ()
   assert.equal(now.rtc_offers, offers);
   assert.equal(now.sessions_open, 1);
   connection.close();
-  await proxy.stop();
+  await noSession();
 });
 
-/** Carries datagrams of one client to the relay, and changes its own address when told to. */
-async function startRoamingProxy(port) {
+/**
+ * Carries datagrams of one client to the relay and back, but those that `drop` is true for, which is
+ * asked with the direction and the number. It changes its own address when told to roam.
+ */
+async function startProxy(port, drop = () => false) {
   const front = createSocket('udp4');
+  const count = { up: 0, down: 0 };
   let client;
   let back;
   const openBack = async () => {
     back = createSocket('udp4');
-    back.on('message', (data) => client && front.send(data, client.port, client.address));
+    back.on('message', (data) => {
+      if (client && !drop('down', ++count.down)) front.send(data, client.port, client.address);
+    });
     back.bind(0, '127.0.0.1');
     await once(back, 'listening');
   };
   await openBack();
   front.on('message', (data, from) => {
     client = from;
-    back.send(data, port, '127.0.0.1');
+    if (!drop('up', ++count.up)) back.send(data, port, '127.0.0.1');
   });
   front.bind(0, '127.0.0.1');
   await once(front, 'listening');
+  ends.push(() => {
+    front.close();
+    back.close();
+  });
   return {
-    port: front.address().port,
+    /** Puts it between, in the answer. */
+    edit: (sdp) =>
+      sdp.replace(`127.0.0.1 ${port} typ`, `127.0.0.1 ${front.address().port} typ`),
     roam: async () => {
       const old = back;
       await openBack();
       old.close();
     },
-    stop: async () => {
-      front.close();
-      back.close();
-    },
   };
 }
+
+for (const { name, RTCPeerConnection: Peer } of stacks)
+  test(`the set-up by ${name} survives the loss of any one datagram`, async () => {
+    const lost = ['up', 'down'].flatMap((way) =>
+      [1, 2, 3, 4, 5, 6, 7, 8].map((number) => ({ way, number })),
+    );
+    await Promise.all(
+      lost.map(async ({ way, number }) => {
+        const proxy = await startProxy(relay.port, (...which) => `${which}` === `${way},${number}`);
+        const connection = await open(Peer, relay.url, unreliable, proxy.edit);
+        // The datagram that is lost may be one of these; it must not be the goodbye.
+        let echoed = 0;
+        for (let i = 0; i < 10; i++) {
+          connection.channel.send(Buffer.from(`${way} ${number}`));
+          echoed += await connection.next(500).then(
+            () => 1,
+            () => 0,
+          );
+        }
+        assert.ok(echoed >= 9);
+        connection.close();
+      }),
+    );
+    await noSession();
+  });
 
 test('a thousand offers that wait do not harm the connected', async () => {
   const busy = await startRelay(
