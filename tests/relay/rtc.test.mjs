@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import * as programs from '../support/relay.mjs';
 import * as rtc from '../support/rtc.mjs';
+import { run } from './support.mjs';
 
 const { counters, negotiated, postOffer, stacks, unreliable, until } = rtc;
 const [{ RTCPeerConnection }] = stacks;
@@ -474,4 +475,28 @@ test('offers that wait are bounded per address', async () => {
   assert.equal(reply.status, 503);
   assert.equal((await counters(guarded)).rtc_offers_full, 1);
   await guarded.stop();
+});
+
+test('options that cannot work are refused with a reason', async () => {
+  const taken = createSocket('udp4');
+  taken.bind(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const cases = [
+    [['--rtc', 'example.com'], 2, /--rtc needs an IP address/],
+    [['--rtc-advertise', 'example.com'], 2, /--rtc-advertise needs an IP address/],
+    [['--peer-rate', '-1'], 2, /--peer-rate needs a number/],
+    [['--rtc-key', 'key.pem'], 2, /go together/],
+    [['--rtc', `127.0.0.1:${taken.address().port}`], 1, /cannot open the UDP port/],
+    [
+      ['--rtc', '127.0.0.1:0', '--rtc-certificate', '/no/file', '--rtc-key', '/no/file'],
+      1,
+      /no certificate for WebRTC/,
+    ],
+  ];
+  for (const [options, code, reason] of cases) {
+    const ended = await run(['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9', ...options]);
+    assert.equal(ended.code, code, options.join(' '));
+    assert.match(ended.stderr, reason);
+  }
+  taken.close();
 });
