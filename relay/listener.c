@@ -61,9 +61,18 @@ static void accept_ready(void *context, unsigned events)
     }
 }
 
-static int open_socket(const struct endpoint *endpoint)
+static int open_socket(struct endpoint *endpoint)
 {
-    int fd = socket(endpoint->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&endpoint->address;
+    int fd = socket(endpoint->address.ss_family, type, 0);
+    if (fd < 0 && errno == EAFNOSUPPORT && IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr)) {
+        /* A system without IPv6: all addresses are those of IPv4. */
+        struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = v6->sin6_port};
+        memcpy(&endpoint->address, &any, sizeof any);
+        endpoint->size = sizeof any;
+        fd = socket(AF_INET, type, 0);
+    }
     if (fd < 0)
         return -1;
     int on = 1;
