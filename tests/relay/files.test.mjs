@@ -44,6 +44,10 @@ async function serveFiles(t, args = []) {
   writeFileSync(path.join(base, 'secret.txt'), 'secret');
   mkdirSync(path.join(base, 'root-beside'));
   writeFileSync(path.join(base, 'root-beside', 'secret.txt'), 'secret');
+  // Its path is as long as the root's: only the bytes differ.
+  mkdirSync(path.join(base, 'beet'));
+  writeFileSync(path.join(base, 'beet', 'secret.txt'), 'secret');
+  symlinkSync(path.join(base, 'beet'), path.join(root, 'beside'));
   writeFileSync(path.join(root, '.hidden'), 'hidden');
   symlinkSync(path.join(base, 'secret.txt'), path.join(root, 'link.txt'));
   symlinkSync(path.join(base, 'root-beside'), path.join(root, 'away'));
@@ -135,6 +139,7 @@ test('nothing outside of the root is served', async (t) => {
     '/..\\secret.txt',
     '/link.txt',
     '/away/secret.txt',
+    '/beside/secret.txt',
     '/.hidden',
     '/%2ehidden',
     '/sub/.%2e/.%2e/secret.txt',

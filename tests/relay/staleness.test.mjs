@@ -30,7 +30,7 @@ async function sendStates(server, seconds) {
   return sent;
 }
 
-async function stall(t, { seconds, receiveBuffer, args = [] }) {
+async function stall(t, { seconds, receiveBuffer, sendSeconds = seconds + 1, args = [] }) {
   const server = await startServer(t, { answer: () => null });
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const child = spawn(process.env.CAUSEWAY_STALL, [relay.port, seconds, receiveBuffer], {
@@ -40,12 +40,13 @@ async function stall(t, { seconds, receiveBuffer, args = [] }) {
   let output = '';
   child.stdout.on('data', (text) => (output += text));
   const closed = once(child, 'close');
-  const sent = await sendStates(server, seconds + 1);
+  const sent = await sendStates(server, sendSeconds);
+  const sentStats = await relay.stats();
   const [code] = await patiently(closed, 'the client to end');
   assert.equal(code, 0);
   const { held, datagrams } = JSON.parse(output);
   const ages = datagrams.map(({ sent, read }) => (read - sent) / 1000);
-  return { sent, held, datagrams, ages, stats: await relay.stats() };
+  return { sent, held, datagrams, ages, sentStats, stats: await relay.stats() };
 }
 
 test('after a stall of 10 s, what is old is what the receiver held itself', async (t) => {
@@ -91,4 +92,16 @@ test('the queue is bounded in bytes too, and drops the oldest', async (t) => {
   assert.equal(sent, datagrams.length + stats.dropped_bytes + stats.dropped_closing);
   const stale = ages.filter((age) => age > 500).length * FRAME;
   assert.ok(stale <= held + 10 * FRAME + 12288, `${stale} stale bytes, ${held} held`);
+});
+
+test('what grew old while nothing new came is not sent either', async (t) => {
+  const { sent, datagrams, sentStats, stats } = await stall(t, {
+    seconds: 5,
+    sendSeconds: 3,
+    receiveBuffer: 4096,
+  });
+  assert.equal(stats.delivered_datagrams, sentStats.delivered_datagrams, 'nothing more after the stall');
+  assert.ok(stats.dropped_age > sentStats.dropped_age, 'what waited was dropped');
+  assert.equal(datagrams.length, stats.delivered_datagrams);
+  assert.equal(sent, stats.delivered_datagrams + stats.dropped_age + stats.dropped_closing);
 });
