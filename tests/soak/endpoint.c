@@ -308,7 +308,7 @@ static void run_pair(struct world *world, uint64_t steps)
             if (world->step % 6 == 0) {
                 cw_endpoint_update(side->endpoint, world->now);
                 if (!calm && cw_random_chance(&world->random, 0.001))
-                    side->busy_until = world->step + cw_random_below(&world->random, 720);
+                    side->busy_until = world->step + 1 + cw_random_below(&world->random, 720);
             }
             if (!calm && world->step % side->interval == 0)
                 send_packet(world, i, config.max_packet_size);
