@@ -21,7 +21,7 @@
 /* Random bytes in the name of a resource. */
 #define NAME_BYTES 16
 #define ROUTE      "/rtc"
-/* Memory is not worth giving back for fewer links. */
+/* Memory is not worth giving back for fewer links, unless they were the last. */
 #define TRIM_LINKS 32
 /* An address is free for another browser when its last one was silent for so long. */
 #define TAKE_OVER_SECONDS 5.0
@@ -155,7 +155,7 @@ static void reap(struct webrtc *all)
     }
     /* A browser's state is many small blocks; left to itself the C library would keep the pages. */
     const size_t links = rtc_table_count(all->table);
-    if (all->most > TRIM_LINKS && links <= all->most / 2) {
+    if (links <= all->most / 2 && (all->most > TRIM_LINKS || (links == 0 && all->most > 0))) {
         all->most = links;
         malloc_trim(0);
     }
