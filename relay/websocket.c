@@ -101,8 +101,8 @@ static void begin_close(struct link *link, unsigned code, const char *text)
 
 /* Writes whole frames. libwebsockets has one call per frame, and one system call per call; but what
    is written as HTTP goes out as it is, on a connection that has become a WebSocket too. So the
-   frames are built here and go out together. Its own pings and closes are never in between: it
-   sends them from the same thread, and after the rest of a write that the kernel did not take. */
+   frames are built here and go out together. Its own pongs and closes cannot land inside: it writes
+   them whole, and after the rest of a write that the kernel did not take. */
 static bool write_frames(struct link *link, uint8_t *bytes, size_t size, size_t frames)
 {
     struct stats *stats = link->all->stats;
@@ -347,12 +347,15 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
                     size_t size)
 {
     struct link *link = user;
-    switch (reason) {
-    case LWS_CALLBACK_ESTABLISHED: {
+    if (reason == LWS_CALLBACK_ESTABLISHED) {
         struct websockets *const *all = lws_get_protocol(wsi)->user;
         on_established(link, *all, wsi);
         return 0;
     }
+    /* A handshake that fails late is closed without ever having been established. */
+    if (!link || !link->all)
+        return 0;
+    switch (reason) {
     case LWS_CALLBACK_RECEIVE:
         on_receive(link, in, size);
         return 0;
