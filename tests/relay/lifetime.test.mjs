@@ -102,7 +102,16 @@ test('a browser that vanished is found by pings, one that only listens is kept',
   assert.ok(pings >= 1);
 });
 
-test('a connection without a handshake does no harm', async (t) => {
+test('a connection without a whole handshake does no harm', async (t) => {
+  const lines = [
+    'GET / HTTP/1.1',
+    'Host: 127.0.0.1',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    'Sec-WebSocket-Protocol: causeway.v1',
+  ];
   const server = await startServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   for (const bytes of [
@@ -111,11 +120,14 @@ test('a connection without a handshake does no harm', async (t) => {
     '\0\x01\x02\xff\r\n\r\n',
     'GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n',
     'PUT / HTTP/1.1\r\n\r\n',
+    ...lines.map((missing) => lines.filter((line) => line !== missing).join('\r\n') + '\r\n\r\n'),
   ]) {
     const socket = net.connect(relay.port, '127.0.0.1');
     socket.on('error', () => {});
-    await new Promise((resolve) => socket.write(bytes || '\r\n', resolve));
-    socket.destroy();
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.resume();
+    socket.end(bytes || '\r\n');
+    await patiently(closed, `the end of ${JSON.stringify(bytes)}`);
   }
   const client = await connect(t, relay);
   client.send(Buffer.from('hello'));
