@@ -222,7 +222,7 @@ static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payloa
     parsed->only_next = only_next;
     parsed->seen = parsed->with_fragment = 0;
     parsed->count = 0;
-    if (size == 0 || !cw_stream_uint(&stream, &entries, 0, c->config.channel_count))
+    if (!cw_stream_uint(&stream, &entries, 0, c->config.channel_count))
         return CW_ERROR_MALFORMED;
     bool full = false;
     while (parsed->count < entries) {

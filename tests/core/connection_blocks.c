@@ -196,6 +196,11 @@ static void test_blocks_get_through_loss_and_only_lost_fragments_go_again(void *
     struct cw_connection_config config = config_of_blocks();
     config.schema = notes_schema(); /* the pair's */
     struct pair pair = pair_open(&config, 0.1, 0.2);
+    struct cw_simulator_path path = path_of(0.1, 0.2);
+    path.reorder = 0.05;
+    path.reorder_delay = 0.3; /* its packet was given up, and is acked after all */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cw_simulator_change(pair.paths[i], &path), CW_OK);
     const uint32_t count = 40, fragments = MAX_SIZE / FRAGMENT;
     for (uint32_t i = 0; i < count; i++)
         send_parcel(pair.sides[0], 0, i, MAX_SIZE, 0);
@@ -211,7 +216,7 @@ static void test_blocks_get_through_loss_and_only_lost_fragments_go_again(void *
     pair_run(&pair, 120);
     const double resent = (double)channel_of(pair.sides[0], 0).resent;
     print_message("%g fragments of %u sent again\n", resent, count * fragments);
-    assert_true(resent < 0.5 * count * fragments);
+    assert_true(resent < 0.36 * count * fragments);
     assert_int_equal(parcels_released, count);
     pair_close(&pair);
 }

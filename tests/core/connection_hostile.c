@@ -28,10 +28,10 @@ static uint32_t random_below(uint32_t end)
 static struct cw_connection_config config_of_blocks(void)
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
-    config.channel_count = 3;
+    config.channel_count = 4; /* of which the last is only for packets made by hand */
     config.channels[2] = config.channels[0];
-    for (int i = 1; i < 3; i++) {
-        config.channels[i].blocks = true;
+    for (int i = 0; i < 4; i++) {
+        config.channels[i].blocks = i == 1 || i == 2;
         config.channels[i].block_fragment_size = 100;
         config.channels[i].max_block_size = 950;
     }
@@ -106,16 +106,16 @@ static void corrupt(struct packet *packet)
 static void hand_over(struct cw_endpoint *peer, struct cw_connection *to,
                       const struct packet *packet, double now)
 {
-    struct cw_channel_stats before[3];
+    struct cw_channel_stats before[4];
     const struct cw_connection_stats stats = stats_of(to);
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < 4; i++)
         before[i] = channel_of(to, i);
     const enum cw_error error = peer_send(peer, to, packet->bytes, packet->size, now);
     if (error == CW_ERROR_MALFORMED) {
         assert_int_equal(stats_of(to).messages_in_use, stats.messages_in_use);
         assert_int_equal(stats_of(to).packets_invalid, stats.packets_invalid + 1);
         assert_int_equal(stats_of(to).endpoint.packets_received, stats.endpoint.packets_received);
-        for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t i = 0; i < 4; i++) {
             const struct cw_channel_stats after = channel_of(to, i);
             assert_memory_equal(&before[i], &after, sizeof after);
         }
@@ -201,24 +201,38 @@ static enum cw_error send_bits(struct cw_endpoint *peer, struct cw_connection *t
     return peer_send(peer, to, bits->bytes, (bits->count + 7) / 8, 0);
 }
 
-/* The fragment of a block of one byte on a channel of config_of_blocks. */
-static struct bits put_fragment(struct bits bits, uint32_t channel, uint32_t id)
+/* The body of a note or parcel: a number and no padding. */
+static struct bits put_body(struct bits bits, uint32_t type)
 {
-    bits = put(put(put(bits, channel, 2), 1, 1), id, 16);
-    bits = put(bits, 0, 4); /* one fragment; its number takes no bits */
-    bits = align(put(bits, 0, 7));
-    bits = put(bits, 0xAB, 8);
-    bits = put(bits, PARCEL, 2);
-    return put(put(bits, 7, 32), 0, 11);
+    return put(put(put(bits, type, 2), 5, 32), 0, 11);
 }
 
-/* A note of nothing but its number. */
-static struct bits put_note(struct bits bits, uint32_t channel, uint32_t id)
+/* The first of count fragments, of one byte, of a block on a channel of config_of_blocks. */
+static struct bits put_first_of(struct bits bits, uint32_t count, uint32_t channel, uint32_t id,
+                                uint32_t type)
+{
+    bits = put(put(put(bits, channel, 2), 1, 1), id, 16);
+    bits = put(bits, count - 1, 4);
+    if (count > 1)
+        bits = put(bits, 0, 1);
+    bits = align(put(bits, 0, 7));
+    return put_body(put(bits, 0xAB, 8), type);
+}
+
+static struct bits put_fragment(struct bits bits, uint32_t channel, uint32_t id)
+{
+    return put_first_of(bits, 1, channel, id, PARCEL);
+}
+
+static struct bits put_message(struct bits bits, uint32_t channel, uint32_t id, uint32_t type)
 {
     bits = put(put(put(bits, channel, 2), 0, 1), 1, 1);
-    bits = put(put(bits, 0, 8), id, 16);
-    bits = put(bits, NOTE, 2);
-    return put(put(bits, 5, 32), 0, 11);
+    return put_body(put(put(bits, 0, 8), id, 16), type);
+}
+
+static struct bits put_note(struct bits bits, uint32_t channel, uint32_t id)
+{
+    return put_message(bits, channel, id, NOTE);
 }
 
 /* Bug 5 of others. */
@@ -229,12 +243,24 @@ test_a_fragment_where_there_are_no_blocks_and_packets_of_nothing_are_refused(voi
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
-    const struct bits one = put((struct bits){0}, 1, 2), none = {0};
+    const struct bits one = put((struct bits){0}, 1, 3), none = {0};
     struct bits bits = put_fragment(one, 0, 0);
     assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
     bits = put_fragment(one, 1, 0); /* unreliable: blocks there are not in fragments */
     assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
     assert_int_equal(send_bits(peer, connection, &none), CW_ERROR_MALFORMED);
+    /* Types that carry a block where there is none, and the other way round. */
+    bits = put_message(one, 0, 0, PARCEL);
+    assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
+    bits = put_first_of(one, 1, 2, 0, NOTE);
+    assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
+    /* One message, a parcel, and its block of a byte. */
+    bits = put_body(put(put(put(put(one, 3, 2), 0, 1), 1, 1), 0, 8), PARCEL);
+    bits = put(align(put(bits, 0, 10)), 0xAB, 8);
+    assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
+    /* Only the last fragment may be shorter than all others. */
+    bits = put_first_of(one, 2, 2, 0, PARCEL);
+    assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
     assert_false(peer_acked(peer, connection, 0));
     bits = put_fragment(one, 2, 0);
     assert_int_equal(send_bits(peer, connection, &bits), CW_OK);
@@ -250,7 +276,7 @@ static void test_a_fragment_comes_alone_on_its_channel(void **state)
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
-    const struct bits two = put((struct bits){0}, 2, 2);
+    const struct bits two = put((struct bits){0}, 2, 3);
     struct bits bits = put_fragment(put_fragment(two, 2, 0), 2, 1);
     assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
     bits = put_note(put_fragment(two, 2, 0), 2, 1);
@@ -271,7 +297,7 @@ static void test_the_same_message_twice_in_a_packet_is_delivered_once(void **sta
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
-    const struct bits bits = put_note(put_note(put((struct bits){0}, 2, 2), 0, 0), 0, 0);
+    const struct bits bits = put_note(put_note(put((struct bits){0}, 2, 3), 0, 0), 0, 0);
     assert_int_equal(send_bits(peer, connection, &bits), CW_OK);
     assert_int_equal(drain(connection), 1);
     assert_int_equal(channel_of(connection, 0).received, 1);
@@ -284,7 +310,7 @@ static void test_ids_from_the_past_and_the_far_future_are_not_kept(void **state)
 {
     (void)state;
     const struct cw_connection_config config = config_of_blocks();
-    const struct bits one = put((struct bits){0}, 1, 2);
+    const struct bits one = put((struct bits){0}, 1, 3);
     for (uint32_t id = 0; id < 65536; id += id < 600 || id > 65000 ? 1 : 97) {
         struct cw_connection *connection = connection_with(&config);
         struct cw_endpoint *peer = peer_of(&config);

@@ -274,6 +274,53 @@ static void test_two_ends_with_all_their_messages_under_way_receive_each_other(v
     }
 }
 
+static void test_what_came_out_of_order_leaves_room_for_what_is_next(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    struct cw_connection *a = connection_with(&config);
+    config.max_messages = 4; /* and 1, and 1 for the next in order */
+    struct cw_connection *b = connection_with(&config);
+    uint8_t datagram[2048];
+    for (uint32_t i = 0; i < 10; i++) {
+        send_note(a, 0, i, 0, 0);
+        cw_connection_update(a, 0);
+        const size_t size = transmit(a, datagram, 0);
+        if (i > 0)
+            assert_int_equal(receive_exact(b, datagram, size, 0),
+                             i <= 5 ? CW_OK : CW_ERROR_RECEIVER_FULL);
+    }
+    assert_int_equal(stats_of(b).messages_in_use, 5);
+    uint32_t next = 0;
+    for (int i = 0; i < 600; i++) {
+        round_of(b, a, i * TICK);
+        round_of(a, b, i * TICK);
+        take_in_order(b, &next);
+    }
+    assert_int_equal(next, 10);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+    cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
+}
+
+static void test_nothing_is_sent_that_the_receiver_has_no_room_for(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.channels[0].receive_queue_size = 8;
+    struct pair pair = pair_open(&config, 0.05, 0.1);
+    uint32_t sent = 0, received = 0;
+    for (int i = 0; i < 1000; i++) {
+        while (try_note(pair.sides[0], 0, sent, 0, pair.now))
+            sent++;
+        pair_tick(&pair);
+        take_in_order(pair.sides[1], &received);
+    }
+    assert_true(received > 1000);
+    assert_int_equal(stats_of(pair.sides[1]).packets_refused, 0);
+    pair_close(&pair);
+}
+
 static void test_thousands_of_small_messages_may_be_under_way(void **state)
 {
     (void)state;
@@ -321,6 +368,8 @@ int main(void)
         cmocka_unit_test(test_a_slow_reader_holds_the_sender_back_and_nothing_more),
         cmocka_unit_test(test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_again),
         cmocka_unit_test(test_two_ends_with_all_their_messages_under_way_receive_each_other),
+        cmocka_unit_test(test_what_came_out_of_order_leaves_room_for_what_is_next),
+        cmocka_unit_test(test_nothing_is_sent_that_the_receiver_has_no_room_for),
         cmocka_unit_test(test_thousands_of_small_messages_may_be_under_way),
         cmocka_unit_test(test_the_delivery_latency_is_from_send_to_ack),
     };

@@ -122,6 +122,69 @@ static void test_channels_share_by_weight_what_cannot_hold_all(void **state)
     }
 }
 
+static void test_an_idle_channel_saves_nothing_up(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.max_packets_per_update = 1;
+    config.channels[1] = config.channels[0];
+    config.max_messages = 1024;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t i = 0; i < 120; i++) {
+        for (uint32_t channel = 0; channel < (i < 100 ? 1 : 2); channel++) {
+            while (channel_of(a, channel).queued < 100)
+                send_note(a, channel, i, 60, i * TICK);
+        }
+        round_of(a, b, i * TICK);
+        drain(b);
+        round_of(b, a, i * TICK);
+    }
+    assert_in_range(channel_of(b, 1).received, 20 * 7, 20 * 9);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_whatever_the_mix_a_packet_holds_what_was_picked(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channel_count = 4;
+    config.channels[2] = config.channels[0];
+    for (int i = 0; i < 4; i++)
+        config.channels[i].blocks = i < 2;
+    uint32_t random = 99, sent = 0, received = 0;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t i = 0; i < 5000; i++) {
+        for (int j = 0; j < 4; j++) {
+            random = random * 1664525u + 1013904223u;
+            const uint32_t channel = random >> 30, size = (random >> 8) % (1 + (random >> 4) % 700);
+            struct cw_message *message = channel < 2 && random >> 28 & 1
+                                             ? make_parcel(a, i, 1 + size)
+                                             : make_note(a, NOTE, i, size);
+            if (message->block)
+                ((struct note *)message->data)->padding = (random >> 12) % 250;
+            if (cw_connection_send(a, channel, message, i * TICK) == CW_OK)
+                sent++;
+            else
+                cw_message_release(message);
+        }
+        round_of(a, b, i * TICK);
+        received += drain(b);
+        round_of(b, a, i * TICK);
+    }
+    for (uint32_t i = 5000; i < 6000; i++) {
+        round_of(a, b, i * TICK);
+        received += drain(b);
+        round_of(b, a, i * TICK);
+    }
+    const uint32_t dropped = (uint32_t)(channel_of(a, 1).dropped + channel_of(a, 3).dropped);
+    assert_int_equal(received + dropped, sent);
+    assert_true(dropped < sent / 10);
+    assert_int_equal(stats_of(b).packets_invalid, 0);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
 static void test_messages_as_large_as_a_packet_get_their_share(void **state)
 {
     (void)state;
@@ -255,7 +318,11 @@ static void test_reset_leaves_nothing(void **state)
 {
     (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
-    config.channels[0].blocks = true;
+    config.channel_count = 3;
+    config.channels[2] = config.channels[0];
+    config.channels[0].blocks = config.channels[2].blocks = true;
+    config.channels[0].packet_budget = 500;
+    config.max_packets_per_update = 2;
     struct cw_connection *fresh[2], *used[2];
     for (int i = 0; i < 2; i++) {
         fresh[i] = connection_with(&config);
@@ -265,7 +332,7 @@ static void test_reset_leaves_nothing(void **state)
         send_note(used[0], 0, i, i % 50, i * TICK);
         send_note(used[1], 1, i, 1000, i * TICK);
         if (i % 10 == 0)
-            send_parcel(used[0], 0, i, 3000, i * TICK);
+            send_parcel(used[0], 2, i, 30000, i * TICK);
         round_of(used[0], i % 3 ? used[1] : NULL, i * TICK);
         round_of(used[1], i % 4 ? used[0] : NULL, i * TICK);
         receive_exact(used[0], (const uint8_t *)"\x3e\x00", 2, i * TICK);
@@ -277,7 +344,7 @@ static void test_reset_leaves_nothing(void **state)
         const struct cw_connection_stats stats = stats_of(used[i]), none = stats_of(fresh[i]);
         assert_memory_equal(&stats, &none, sizeof stats);
         assert_int_equal(stats.messages_in_use, 0);
-        for (uint32_t channel = 0; channel < 2; channel++) {
+        for (uint32_t channel = 0; channel < 3; channel++) {
             const struct cw_channel_stats after = channel_of(used[i], channel), zero = {0};
             assert_memory_equal(&after, &zero, sizeof zero);
         }
@@ -288,8 +355,14 @@ static void test_reset_leaves_nothing(void **state)
     for (uint32_t i = 0; i < 50; i++) {
         uint8_t datagrams[2][2048];
         for (int side = 0; side < 2; side++) {
-            send_note(fresh[side], 0, i, 600, i * TICK);
-            send_note(used[side], 0, i, 600, i * TICK);
+            for (uint32_t channel = 0; channel < 3; channel++) {
+                send_note(fresh[side], channel, i, 300, i * TICK);
+                send_note(used[side], channel, i, 300, i * TICK);
+            }
+            if (i % 10 == 0) {
+                send_parcel(fresh[side], 2, i, 3000, i * TICK);
+                send_parcel(used[side], 2, i, 3000, i * TICK);
+            }
             cw_connection_update(fresh[side], i * TICK);
             cw_connection_update(used[side], i * TICK);
             size_t size;
@@ -302,7 +375,16 @@ static void test_reset_leaves_nothing(void **state)
                     receive_exact(used[!side], datagrams[0], size, i * TICK);
                 }
             } while (size > 0);
-            assert_int_equal(drain(fresh[side]), drain(used[side]));
+            uint32_t at[2];
+            struct cw_message *message;
+            while ((message = cw_connection_next(fresh[side], &at[0])) != NULL) {
+                cw_message_release(message);
+                message = cw_connection_next(used[side], &at[1]);
+                assert_non_null(message);
+                cw_message_release(message);
+                assert_int_equal(at[0], at[1]);
+            }
+            assert_null(cw_connection_next(used[side], NULL));
         }
     }
     for (int i = 0; i < 2; i++) {
@@ -338,6 +420,8 @@ int main(void)
         TEST(test_a_round_is_one_packet_and_more_while_messages_are_due),
         TEST(test_a_datagram_with_encryption_is_never_longer_than_1100_bytes),
         TEST(test_channels_share_by_weight_what_cannot_hold_all),
+        TEST(test_an_idle_channel_saves_nothing_up),
+        TEST(test_whatever_the_mix_a_packet_holds_what_was_picked),
         TEST(test_messages_as_large_as_a_packet_get_their_share),
         TEST(test_a_channel_keeps_to_its_packet_budget),
         TEST(test_next_gives_the_messages_of_all_channels),

@@ -43,6 +43,20 @@ static void test_what_finds_no_room_in_a_round_is_dropped_and_counted(void **sta
     close_both(a, b, &config);
 }
 
+static void test_a_packet_holds_no_more_messages_than_agreed(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.channels[0].max_messages_per_packet = 4;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t i = 0; i < 10; i++)
+        send_note(a, 0, i, 0, 0);
+    assert_int_equal(round_of(a, b, 0), 3);
+    for (uint32_t i = 0; i < 10; i++)
+        expect_note(b, 0, i);
+    close_both(a, b, &config);
+}
+
 static void test_a_lost_message_stays_lost(void **state)
 {
     (void)state;
@@ -175,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_finds_no_room_in_a_round_is_dropped_and_counted),
+        cmocka_unit_test(test_a_packet_holds_no_more_messages_than_agreed),
         cmocka_unit_test(test_a_lost_message_stays_lost),
         cmocka_unit_test(test_nothing_arrives_twice_or_changed_over_a_bad_path),
         cmocka_unit_test(test_a_reader_who_does_not_read_loses_messages_and_no_more),
