@@ -32,7 +32,7 @@ static void test_any_number_of_packets_may_pass_between_two_messages(void **stat
     (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = true;
-    static const long gaps[] = {255, 256, 257, 32767, 32768, 32769, 65535, 65536, 65537, 140000};
+    static const long gaps[] = {256, 32767, 32769, 65536, 70000};
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     double now = 0;
     for (uint32_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
@@ -56,7 +56,7 @@ static void test_any_number_of_packets_may_pass_between_two_messages(void **stat
 static void test_half_a_block_waits_through_a_lap_of_silence(void **state)
 {
     (void)state;
-    static const long silences[] = {100, 14000, 32000, 46000, 65536, 70000};
+    static const long silences[] = {100, 32000, 65536};
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = true;
     for (size_t i = 0; i < sizeof silences / sizeof *silences; i++) {
@@ -91,7 +91,7 @@ static void test_ids_wrap_many_times_under_loss(void **state)
     config.channels[0].send_queue_size = config.channels[0].receive_queue_size = 1024;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     uint32_t sent = 0, received = 0, random = 1;
-    const uint32_t count = 5 * 65536 + 100;
+    const uint32_t count = 3 * 65536 + 100;
     for (double now = 0; received < count; now += TICK) {
         while (sent < count) {
             struct cw_message *message = make_note(a, SMALL_NOTE, sent / 3 % 2, 0);
@@ -124,7 +124,7 @@ static void test_almost_nothing_arrives_while_numbers_wrap(void **state)
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     uint32_t sent = 0, received = 0, random = 5;
     double now = 0;
-    for (long i = 0; i < 150000; i++, now += TICK) {
+    for (long i = 0; i < 80000; i++, now += TICK) {
         if (i % 50 == 0 && channel_of(a, 0).queued + channel_of(a, 0).in_flight < 100)
             send_note(a, 0, sent++, 30, now);
         random = random * 1664525u + 1013904223u;
@@ -136,7 +136,7 @@ static void test_almost_nothing_arrives_while_numbers_wrap(void **state)
             cw_message_release(message);
         }
     }
-    assert_true(received > 1000);
+    assert_true(received > 500);
     empty_rounds(a, b, 600, &now);
     while (received < sent)
         expect_note(b, 0, received++);
