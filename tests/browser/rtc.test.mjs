@@ -39,10 +39,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
 
     /** Calls a function of the page. */
     const call = (what, ...values) =>
-      page.evaluate(
-        ([name, args]) => globalThis[name](...args),
-        [what, values],
-      );
+      page.evaluate(([name, args]) => globalThis[name](...args), [what, values]);
 
     for (const [kind, options] of Object.entries({ unreliable, negotiated })) {
       test(`a channel that is ${kind} carries datagrams of every size`, async () => {

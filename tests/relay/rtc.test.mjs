@@ -47,7 +47,10 @@ before(async () => {
 
 after(async () => {
   await relay.stop();
-  for (const end of ends) await Promise.resolve().then(end).catch(() => {}); // most have ended
+  for (const end of ends)
+    await Promise.resolve()
+      .then(end)
+      .catch(() => {}); // most have ended
 });
 
 const sessions = async () => (await counters(relay)).sessions_open;
@@ -171,7 +174,13 @@ test('a bad offer is refused with a reason and leaves nothing behind', async () 
 });
 
 test('pages of other origins are kept out, and allowed ones may read the answer', async () => {
-  const strict = await startRelay(udp.port, '--rtc', '127.0.0.1:0', '--origin', 'https://a.example');
+  const strict = await startRelay(
+    udp.port,
+    '--rtc',
+    '127.0.0.1:0',
+    '--origin',
+    'https://a.example',
+  );
   const offer = await makeOffer();
   const refused = await postOffer(strict.url, offer, { origin: 'https://b.example' });
   assert.equal(refused.status, 403);
@@ -233,7 +242,9 @@ test('without --rtc there is no such path', async () => {
 
 test('a relay that stops says so, and does not wait for the browser', async () => {
   const stopping = await startRelay(udp.port, '--rtc', '127.0.0.1:0');
-  const connections = await Promise.all(stacks.map((each) => open(each.RTCPeerConnection, stopping.url)));
+  const connections = await Promise.all(
+    stacks.map((each) => open(each.RTCPeerConnection, stopping.url)),
+  );
   const begun = performance.now();
   assert.equal(await stopping.stop(), 0);
   assert.ok(performance.now() - begun < 2000);

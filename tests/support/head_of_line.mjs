@@ -37,7 +37,8 @@ async function near() {
   console.log(result);
 }
 
-const percentile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+const percentile = (sorted, share) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
 /** Sends on all ways at once; gives the sorted times of what came back, per way. */
 async function measure(ways, seconds) {

@@ -30,7 +30,8 @@ test('the tokens of the vectors come out byte for byte', { skip }, async (t) => 
   for (const vector of connect_tokens) {
     const life = Number(vector.expire_timestamp) - Number(vector.create_timestamp);
     const addresses = [...vector.public_server_addresses, ...vector.private_server_addresses];
-    if (life < 1 || vector.timeout_seconds < 1 || addresses.some(({ port }) => port === 0)) continue;
+    if (life < 1 || vector.timeout_seconds < 1 || addresses.some(({ port }) => port === 0))
+      continue;
     const random = [vector.client_to_server_key, vector.server_to_client_key, vector.nonce];
     t.mock.method(Date, 'now', () => Number(vector.create_timestamp) * 1000 + 999);
     t.mock.method(crypto, 'getRandomValues', (array) => {
@@ -85,7 +86,11 @@ test('no two tokens or keys have secrets in common', async () => {
 });
 
 const refused = [
-  [{ servers: ['game.example.com:40000'] }, 'CoreError', /servers\[0\]: 'game\.example\.com:40000'.*IP address/],
+  [
+    { servers: ['game.example.com:40000'] },
+    'CoreError',
+    /servers\[0\]: 'game\.example\.com:40000'.*IP address/,
+  ],
   [{ servers: ['127.0.0.1:1', '127.0.0.1'] }, 'CoreError', /servers\[1\]/],
   [{ servers: ['127.0.0.1:1\u0000', '127.0.0.1:2'] }, 'CoreError', /servers\[0\]/],
   [{ internalServers: ['10.0.0.256:1'] }, 'CoreError', /internalServers\[0\]: '10\.0\.0\.256:1'/],

@@ -1,0 +1,163 @@
+// One declaration, two languages: messages of a client in JavaScript come back from a server in C,
+// through the real relay.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import {
+  Connection,
+  WebSocketTransport,
+  dist,
+  fingerprint,
+  loadCore,
+  reliable,
+  require,
+  unreliable,
+} from '../support/causeway.mjs';
+import { interop } from '../support/interop_schema.mjs';
+import { startRelay } from '../support/relay.mjs';
+
+const SEED = 20260101;
+const { WebSocket } = require('ws');
+const core = await loadCore();
+const channels = [reliable({ blocks: true }), unreliable()];
+let server;
+let relay;
+let theirs;
+
+before(async () => {
+  server = spawn(process.env.INTEROP_SERVER, [], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(createInterface(server.stdout), 'line');
+  const [port, number] = line.split(' ');
+  theirs = BigInt(`0x${number}`);
+  relay = await startRelay(port);
+});
+
+after(async () => {
+  server?.kill();
+  await relay?.stop();
+});
+
+/** Whole numbers below a bound, the same for the same seed. */
+const randomFrom = (seed) => {
+  let state = seed;
+  return (below) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % below;
+  };
+};
+
+const random = randomFrom(SEED);
+const list = (most, item) => Array.from({ length: random(most + 1) }, item);
+const big = () => (BigInt(random(2 ** 32)) << 32n) | BigInt(random(2 ** 32));
+const text = (most) => list(most, () => 'az09 ~'[random(6)]).join('');
+const blob = (most) => new Uint8Array(list(most, () => random(256)));
+const perhaps = (name, value) => (random(2) ? { [name]: value } : {});
+
+const everything = () => ({
+  flag: random(2) === 1,
+  small: random(8) - 3,
+  wide: random(2 ** 32) - 2 ** 31,
+  count: random(2 ** 32),
+  nibble: random(16),
+  low: BigInt.asIntN(64, big()),
+  high: big(),
+  single: Math.fround(random(2 ** 32) / 1000),
+  exact: random(2 ** 32) / 7,
+  angle: random(361) - 180,
+  raw: blob(90),
+  name: `${text(100)}é🎈`,
+  path: list(40, () => random(201) - 100),
+  far: list(3, () => BigInt(random(2 ** 32))),
+  names: list(3, () => text(6)),
+  blobs: list(3, () => blob(5)),
+  ...perhaps('maybe', random(2) === 1),
+  ...perhaps('target', random(4096)),
+  ...perhaps('big', big() >> 4n),
+  ...perhaps('nick', text(7)),
+});
+
+test('both sides have the same fingerprint', () => {
+  assert.equal(fingerprint(core, interop, channels), theirs);
+});
+
+test(`random messages come back as they were sent, in order (seed ${SEED})`, async () => {
+  const transport = await WebSocketTransport.connect(relay.url, { WebSocket });
+  const connection = new Connection(core, interop, transport, { channels });
+  const sent = Array.from({ length: 200 }, () => {
+    if (random(20) === 0) return { type: 'file', value: { fileName: text(30) }, block: blob(5000) };
+    return random(10) === 0
+      ? { type: 'ping', value: {} }
+      : { type: 'everything', value: everything() };
+  }).map((entry) => (entry.block?.length === 0 ? { ...entry, block: new Uint8Array(1) } : entry));
+  for (const { type, value, block } of sent) connection.send(0, type, value, block);
+
+  const received = [];
+  for await (const { channel, ...entry } of connection) {
+    assert.equal(channel, 0);
+    received.push(entry);
+    if (received.length === sent.length) break;
+  }
+  for (const entry of sent.concat(received))
+    if (entry.type === 'everything') entry.value.angle = Math.round(entry.value.angle * 10) / 10;
+  assert.deepEqual(received, sent);
+  connection.close();
+  await connection.closed;
+});
+
+const generate = (source, ...parameters) => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-schema-'));
+  const file = join(folder, 'messages.mjs');
+  writeFileSync(file, source.replaceAll('causeway', new URL('index.js', dist).href));
+  try {
+    return execFileSync(
+      process.execPath,
+      [fileURLToPath(new URL('../bin/causeway-schema.mjs', dist)), file, ...parameters],
+      { encoding: 'utf8', stdio: 'pipe' },
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+test('the header has what C wants to read', () => {
+  const header = generate(`
+    import { compressedFloat, int64, message, optional, schema, uint } from 'causeway';
+    export const game = schema(
+      message('move', {
+        x: compressedFloat(0, 1, 0.001),
+        far: int64(-(2n ** 63n), 2n ** 40n),
+        jumpHeight: optional(uint(0, 2 ** 32 - 1)),
+      }),
+      message('ping', {}),
+    );`);
+  assert.match(header, /FIELD\(x, CW_COMPRESSED_FLOAT\(0\.0f, 1\.0f, 0\.001f\)\)/);
+  assert.match(header, /FIELD\(far, CW_INT_64\(INT64_MIN, INT64_C\(1099511627776\)\)\)/);
+  assert.match(header, /FIELD\(jumpHeight, CW_OPTIONAL\(CW_UINT\(0, UINT64_C\(4294967295\)\)\)\)/);
+  assert.match(header, /enum \{ GAME_MOVE, GAME_PING, GAME_TYPE_COUNT \};/);
+  assert.match(header, /#define GAME_TYPES \{move_type, ping_type\}/);
+});
+
+test('what cannot become a header is one clear line', () => {
+  const fails = (source, text, ...parameters) =>
+    assert.throws(
+      () => generate(`import { bool, message, schema } from 'causeway';${source}`, ...parameters),
+      (error) => {
+        assert.match(error.stderr, text);
+        assert.equal(error.stderr.trim().split('\n').length, 1);
+        assert.equal(error.status, 1);
+        return true;
+      },
+    );
+  fails(`export const a = schema(message('for', {}));`, /the message for cannot be a name in C/);
+  fails(`export const a = schema(message('m', { 'x-y': bool() }));`, /m: the field x-y cannot/);
+  fails(`export const a = 1;`, /exports 0 schemas/);
+  fails(`export const a = 1;`, /no schema a/, 'a');
+});

@@ -1,0 +1,103 @@
+import type { Field } from './fields.js';
+import type { MessageType, Schema } from './schema.js';
+
+/** What C keeps for itself; a field of such a name would not compile. */
+const KEYWORDS = new Set(
+  `alignas alignof auto bool break case char const continue default do double else enum extern false
+  float for goto if inline int long register restrict return short signed sizeof static struct switch
+  true typedef union unsigned void volatile while`.split(/\s+/),
+);
+
+const identifier = (name: string, what: string): string => {
+  if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name) || KEYWORDS.has(name))
+    throw new RangeError(`${what} ${name} cannot be a name in C`);
+  return name;
+};
+
+const upper = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase();
+
+/** A limit of an integer; the least ones of C cannot be written as they are. */
+const signed = (value: bigint): string => {
+  if (value === -(2n ** 63n)) return 'INT64_MIN';
+  return value > 2n ** 31n - 1n || value < -(2n ** 31n) + 1n ? `INT64_C(${value})` : String(value);
+};
+
+const unsigned = (value: bigint): string =>
+  value > 2n ** 31n - 1n ? `UINT64_C(${value})` : String(value);
+
+/** The shortest digits that give the same 32 bits of floating point. */
+const float = (value: number): string => {
+  const single = Math.fround(value);
+  let digits = 1;
+  while (Math.fround(Number(single.toPrecision(digits))) !== single) digits++;
+  const text = String(Number(single.toPrecision(digits)));
+  return `${/[.e]/.test(text) ? text : `${text}.0`}f`;
+};
+
+const plain = ({ kind, min, max, low, high, resolution }: Field<unknown>): string => {
+  switch (kind) {
+    case 'bool':
+      return 'CW_BOOL';
+    case 'int':
+      return `CW_INT(${signed(min)}, ${signed(max)})`;
+    case 'uint':
+      return `CW_UINT(${unsigned(min)}, ${unsigned(max)})`;
+    case 'int64':
+      return `CW_INT_64(${signed(min)}, ${signed(max)})`;
+    case 'uint64':
+      return `CW_UINT_64(${unsigned(min)}, ${unsigned(max)})`;
+    case 'float':
+      return 'CW_FLOAT';
+    case 'double':
+      return 'CW_DOUBLE';
+    case 'compressedFloat':
+      return `CW_COMPRESSED_FLOAT(${[low, high, resolution].map(float).join(', ')})`;
+    case 'bytes':
+      return `CW_BYTES(${max})`;
+    case 'string':
+      return `CW_STRING(${max})`;
+  }
+};
+
+const declaration = (field: Field<unknown>): string => {
+  if (field.optional) return `CW_OPTIONAL(${plain(field)})`;
+  return field.array > 0 ? `CW_ARRAY(${plain(field)}, ${field.array})` : plain(field);
+};
+
+const typeText = ({ name, fields, block }: MessageType): string => {
+  identifier(name, 'the message');
+  const entries = Object.entries(fields);
+  if (entries.length === 0)
+    return `static const struct cw_message_type ${name}_type = {.name = "${name}", .block = ${block}};\n`;
+  const lines = entries.map(
+    ([field, of]) => `    FIELD(${identifier(field, `${name}: the field`)}, ${declaration(of)})`,
+  );
+  return [`#define ${upper(name)}_FIELDS(FIELD)`, ...lines]
+    .join(' \\\n')
+    .concat(`\n${block ? 'CW_BLOCK_MESSAGE' : 'CW_MESSAGE'}(${name}, ${upper(name)}_FIELDS)\n`);
+};
+
+/**
+ * The C header that declares the same messages: a struct and a table for each type, the numbers of the
+ * types, and all tables in order.
+ * @throws RangeError when a name cannot be one in C.
+ */
+export function cHeader(schema: Schema, name: string, source: string): string {
+  const prefix = upper(identifier(name, 'the schema'));
+  const names = schema.types.map((type) => type.name);
+  return `/* Made by causeway-schema from ${source}; change it there. */
+#ifndef ${prefix}_SCHEMA_H
+#define ${prefix}_SCHEMA_H
+
+#include "causeway/schema.h"
+
+${schema.types.map(typeText).join('\n')}
+/* The types' numbers. */
+enum { ${[...names.map((type) => `${prefix}_${upper(type)}`), `${prefix}_TYPE_COUNT`].join(', ')} };
+
+/* The types, for \`const struct cw_message_type types[] = ${prefix}_TYPES;\` in a function. */
+#define ${prefix}_TYPES {${names.map((type) => `${type}_type`).join(', ')}}
+
+#endif
+`;
+}
