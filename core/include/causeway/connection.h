@@ -65,14 +65,23 @@ enum cw_error cw_connection_create_message(struct cw_connection *connection, uin
                                            struct cw_message **message);
 
 /* Sends a message of this connection's pool. On CW_OK the connection takes over the caller's
-   reference; on an error the message stays with the caller and nothing has changed:
-   CW_ERROR_INVALID_ARGUMENT   no such channel, or a message of another pool
-   CW_ERROR_MESSAGE_VALUE      a field is out of range: see cw_message_check
-   CW_ERROR_MESSAGE_TOO_LARGE  it would never fit into a packet of the channel
-   CW_ERROR_QUEUE_FULL         the channel's send queue is full
-   CW_ERROR_BLOCK_NOT_ALLOWED  a block, but the channel has no blocks or the type is not a block
-   type CW_ERROR_BLOCK_MISSING      a block type without a block CW_ERROR_BLOCK_TOO_LARGE    longer
-   than max_block_size, or than a packet of an unreliable channel */
+   reference; on an error the message stays with the caller and nothing has changed.
+
+   CW_ERROR_INVALID_ARGUMENT: no such channel, or a message of another pool.
+
+   CW_ERROR_MESSAGE_VALUE: a field is out of range, see cw_message_check.
+
+   CW_ERROR_MESSAGE_TOO_LARGE: it would never fit into a packet of the channel; with a block, its
+   body together with the first fragment would not.
+
+   CW_ERROR_QUEUE_FULL: as many messages of the channel wait or are unacked as it has room for.
+
+   CW_ERROR_BLOCK_NOT_ALLOWED: a block, but the channel has no blocks or the type is no block type.
+
+   CW_ERROR_BLOCK_MISSING: a block type without a block, or with an empty one.
+
+   CW_ERROR_BLOCK_TOO_LARGE: longer than max_block_size, or than a packet of an unreliable
+   channel. */
 enum cw_error cw_connection_send(struct cw_connection *connection, uint32_t channel,
                                  struct cw_message *message, double now);
 
