@@ -458,7 +458,7 @@ static void run_pair(struct world *world)
                 check_stats(world, i);
     }
     /* Some end in the midst of it. */
-    if (cw_random_chance(&world->random, 0.8))
+    if (world->fast || cw_random_chance(&world->random, 0.8))
         finish(world);
     count_and_destroy(world);
 }
