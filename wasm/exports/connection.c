@@ -20,9 +20,10 @@ enum {
     CHANNEL_NUMBERS
 };
 
-static struct cw_connection_config make_config(const struct cw_schema *schema,
-                                               const double *channels, uint32_t channel_count,
-                                               double max_messages, double max_packets_per_update)
+struct cw_connection_config cw_make_connection_config(const struct cw_schema *schema,
+                                                      const double *channels,
+                                                      uint32_t channel_count, double max_messages,
+                                                      double max_packets_per_update)
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channel_count = channel_count;
@@ -53,8 +54,8 @@ enum cw_error connection_create(const struct cw_schema *schema, const double *ch
                                 uint32_t channel_count, double max_messages,
                                 double max_packets_per_update)
 {
-    const struct cw_connection_config config =
-        make_config(schema, channels, channel_count, max_messages, max_packets_per_update);
+    const struct cw_connection_config config = cw_make_connection_config(
+        schema, channels, channel_count, max_messages, max_packets_per_update);
     struct cw_connection *connection = NULL;
     const enum cw_error error = cw_connection_create(&connection, &config);
     cw_scratch.u32[0] = (uint32_t)(uintptr_t)connection;
@@ -68,7 +69,7 @@ uint64_t connection_fingerprint(const struct cw_schema *schema, const double *ch
                                 uint32_t channel_count)
 {
     const struct cw_connection_config config =
-        make_config(schema, channels, channel_count, NAN, NAN);
+        cw_make_connection_config(schema, channels, channel_count, NAN, NAN);
     return cw_connection_fingerprint(&config);
 }
 

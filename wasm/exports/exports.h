@@ -3,6 +3,8 @@
 #ifndef CAUSEWAY_EXPORTS_H
 #define CAUSEWAY_EXPORTS_H
 
+#include "causeway/connection.h"
+
 #include <stdint.h>
 
 #define CW_EXPORT(name) __attribute__((export_name(#name)))
@@ -18,5 +20,12 @@ extern union cw_scratch {
    not fit becomes 0, which no field of a config takes. */
 void cw_set_u32(uint32_t *field, double value);
 void cw_set_f64(double *field, double value);
+
+/* A config from what JavaScript gives of it: the numbers of channel_count channels, and numbers of
+   which NaN stands for the default. */
+struct cw_connection_config cw_make_connection_config(const struct cw_schema *schema,
+                                                      const double *channels,
+                                                      uint32_t channel_count, double max_messages,
+                                                      double max_packets_per_update);
 
 #endif

@@ -64,3 +64,15 @@ CW_EXPORT(release_secret) void release_secret(void *memory, size_t size)
     cw_crypto_wipe(memory, size);
     free(memory);
 }
+
+/* When it expires (Unix seconds) goes to the first 8 bytes of the scratch area, the fingerprint of
+   its schema to the next 8. */
+CW_EXPORT(token_read) enum cw_error token_read(const uint8_t *data, size_t size)
+{
+    struct cw_token token;
+    const enum cw_error error = cw_token_read(&token, data, size);
+    memcpy(cw_scratch.bytes, &token.expire_time, 8);
+    memcpy(cw_scratch.bytes + 8, &token.fingerprint, 8);
+    cw_crypto_wipe(&token, sizeof token);
+    return error;
+}

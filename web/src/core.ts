@@ -72,7 +72,25 @@ export interface CoreExports {
     count: number,
     internalCount: number,
   ): number;
+  token_read(token: number, size: number): number;
   release_secret(address: number, size: number): void;
+
+  client_create(
+    schema: number,
+    channels: number,
+    channelCount: number,
+    maxMessages: number,
+    maxPacketsPerUpdate: number,
+  ): number;
+  client_destroy(client: number): void;
+  client_connect(client: number, token: number, size: number, now: number): number;
+  client_receive(client: number, data: number, size: number, now: number): number;
+  client_transmit(client: number, out: number, capacity: number, now: number): number;
+  client_update(client: number, now: number): void;
+  client_disconnect(client: number): void;
+  client_state(client: number): number;
+  client_state_string(state: number): number;
+  client_stats(client: number): void;
 }
 
 /**

@@ -109,3 +109,34 @@ export class ConnectError extends CausewayError {
     this.prototype.name = 'ConnectError';
   }
 }
+
+/**
+ * How far a handshake came: the token was looked at (`token`), the server was asked (`request`), its
+ * challenge was answered (`response`).
+ */
+export type HandshakeStage = 'token' | 'request' | 'response';
+
+/** Why a server did not take a client. */
+export type HandshakeCode =
+  | 'INVALID_TOKEN'
+  | 'TOKEN_EXPIRED'
+  | 'SCHEMA'
+  | 'DENIED'
+  | 'REQUEST_TIMED_OUT'
+  | 'RESPONSE_TIMED_OUT'
+  | 'TRANSPORT_CLOSED';
+
+/** The server did not take the client, or never answered. `DENIED` means that it is full. */
+export class HandshakeError extends CausewayError {
+  declare readonly code: HandshakeCode;
+  readonly stage: HandshakeStage;
+
+  constructor(code: HandshakeCode, stage: HandshakeStage, message: string, options?: ErrorOptions) {
+    super(code, message, options);
+    this.stage = stage;
+  }
+
+  static {
+    this.prototype.name = 'HandshakeError';
+  }
+}

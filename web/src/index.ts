@@ -7,10 +7,11 @@ export {
   ConnectError,
   CoreError,
   DestroyedError,
+  HandshakeError,
   LoadError,
   TransportError,
 } from './errors.js';
-export type { CoreErrorCode, TransportStage } from './errors.js';
+export type { CoreErrorCode, HandshakeCode, HandshakeStage, TransportStage } from './errors.js';
 export { loadCore } from './loader.js';
 export type { LoadOptions, WasmSource } from './loader.js';
 export type {
@@ -20,12 +21,10 @@ export type {
   TransportState,
   TransportStats,
 } from './transports/transport.js';
-export { generateConnectToken, generateKey } from './secure/token.js';
-export type { ConnectTokenOptions } from './secure/token.js';
 export { reliable, unreliable } from './messages/channels.js';
 export type { Channel, ChannelConfig } from './messages/channels.js';
-export { CloseEvent, Connection, MessageEvent } from './messages/connection.js';
-export type { ConnectionConfig, ConnectionEvents, ConnectionStats } from './messages/connection.js';
+export { CloseEvent, Connection } from './messages/connection.js';
+export type { ConnectionConfig, ConnectionEvents } from './messages/connection.js';
 export { Conversation, fingerprint } from './messages/conversation.js';
 export type {
   ChannelStats,
@@ -51,6 +50,21 @@ export {
 export type { Field, Kind, OptionalField, Values } from './messages/fields.js';
 export { message, schema } from './messages/schema.js';
 export type { Fields, MessageName, MessageType, MessageValue, Schema } from './messages/schema.js';
+export { MessageEvent, Session } from './messages/session.js';
+export type { ConnectionStats } from './messages/session.js';
+export { Client, DisconnectEvent, StateEvent } from './secure/client.js';
+export type {
+  ClientEvents,
+  ClientState,
+  ClientStats,
+  Disconnect,
+  DisconnectReason,
+} from './secure/client.js';
+export { connect } from './secure/connect.js';
+export type { ConnectOptions } from './secure/connect.js';
+export type { SecureStats } from './secure/conversation.js';
+export { generateConnectToken, generateKey } from './secure/token.js';
+export type { ConnectTokenOptions } from './secure/token.js';
 export { Simulator } from './simulator.js';
 export type { SimulatorConfig, SimulatorPath, SimulatorStats } from './simulator.js';
 export { openTransport } from './transports/race.js';

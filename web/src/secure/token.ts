@@ -2,6 +2,9 @@ import type { Core } from '../core.js';
 import { CoreError } from '../errors.js';
 import { errorCodes } from '../generated.js';
 import { loadCore } from '../loader.js';
+import type { Channel } from '../messages/channels.js';
+import { fingerprint } from '../messages/conversation.js';
+import type { Schema } from '../messages/schema.js';
 
 /** Bytes of a private key. */
 const KEY_SIZE = 32;
@@ -33,7 +36,11 @@ export interface ConnectTokenOptions {
   readonly timeoutSeconds?: number;
   /** For the server's application: up to 256 bytes, with a fingerprint up to 240. */
   readonly userData?: Uint8Array;
-  /** The fingerprint of the schema that the client must have. Default: none is asked for. */
+  /** The types of messages that the client must have. Default: none are asked for. */
+  readonly schema?: Schema;
+  /** With the schema: the channels. Default: 0 is reliable, 1 is unreliable. */
+  readonly channels?: readonly Channel[];
+  /** Instead of schema and channels: their {@link fingerprint}. */
   readonly fingerprint?: bigint;
   /** Where to make it. Default: the one core that {@link loadCore} gives. */
   readonly core?: Core;
@@ -99,7 +106,7 @@ export async function generateConnectToken(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const protocolId = unsigned64('protocolId', options.protocolId);
   const clientId = unsigned64('clientId', options.clientId);
-  const fingerprint = unsigned64('fingerprint', options.fingerprint ?? 0n);
+  const given = unsigned64('fingerprint', options.fingerprint ?? 0n);
   const expire = seconds('expireSeconds', options.expireSeconds ?? 45, 1, 2 ** 32 - 1);
   const timeout = seconds('timeoutSeconds', options.timeoutSeconds ?? 5, 1, 2 ** 31 - 1);
   const userData = userDataBytes(options.userData ?? new Uint8Array());
@@ -109,6 +116,7 @@ export async function generateConnectToken(
 
   const core = options.core ?? (await loadCore());
   const { exports, memory } = core;
+  const wanted = options.schema ? fingerprint(core, options.schema, options.channels) : given;
   // An address with a NUL must stay one, and be refused.
   const text = new TextEncoder().encode(
     [...servers, ...internal].map((each) => `${each.replaceAll('\0', '?')}\0`).join(''),
@@ -121,7 +129,7 @@ export async function generateConnectToken(
     const { bytes, view } = memory;
     bytes.fill(0, address, address + size);
     const createTime = BigInt(Math.floor(Date.now() / 1000));
-    [protocolId, clientId, createTime, fingerprint].forEach((value, i) =>
+    [protocolId, clientId, createTime, wanted].forEach((value, i) =>
       view.setBigUint64(address + 8 * i, value, true),
     );
     view.setUint32(address + 32, expire, true);

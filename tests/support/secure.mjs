@@ -1,0 +1,116 @@
+// A native game server behind the real relay, a backend's tokens for it, and a bad network between.
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { MAX_PLAYERS, PROTOCOL_ID, messages } from '../../web/demo/schema.js';
+import { generateConnectToken, generateKey } from './causeway.mjs';
+import { startGatedRelay } from './relay.mjs';
+
+export { MAX_PLAYERS, PROTOCOL_ID, messages };
+
+/** Numbers from 0 to 1 that are the same for the same seed. */
+const randomFrom = (seed) => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
+
+/** UDP between relay and server that loses a share of the datagrams, each way. */
+export async function startLossyPath(serverPort, loss, seed = 1) {
+  const random = randomFrom(seed);
+  const counts = { up: 0, upLost: 0, down: 0, downLost: 0 };
+  const ways = new Map();
+  const front = createSocket('udp4');
+  front.on('message', (datagram, from) => {
+    counts.up++;
+    if (random() < loss) return void counts.upLost++;
+    let way = ways.get(from.port);
+    if (!way) {
+      way = createSocket('udp4');
+      way.on('message', (answer) => {
+        counts.down++;
+        if (random() < loss) counts.downLost++;
+        else front.send(answer, from.port, from.address);
+      });
+      way.on('error', () => {});
+      ways.set(from.port, way);
+    }
+    way.send(datagram, serverPort, '127.0.0.1');
+  });
+  front.bind(0, '127.0.0.1');
+  await once(front, 'listening');
+  return {
+    port: front.address().port,
+    counts,
+    stop: () => {
+      front.close();
+      ways.forEach((way) => way.close());
+    },
+  };
+}
+
+/** The demo's game server, on any free port. */
+export async function startGameServer({ players = MAX_PLAYERS } = {}) {
+  const key = generateKey();
+  const program = process.env.CAUSEWAY_DEMO_SERVER;
+  if (!program) throw new Error('CAUSEWAY_DEMO_SERVER must name the game server');
+  const server = spawn(program, ['127.0.0.1:0', String(players)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { CAUSEWAY_KEY: Buffer.from(key).toString('hex') },
+  });
+  const exited = once(server, 'exit').then(([code]) => code);
+  const [line] = await once(createInterface(server.stdout), 'line');
+  const port = Number(/\d+$/.exec(line)[0]);
+  let clientId = 0;
+  return {
+    port,
+    key,
+    /** A token as a backend makes it. */
+    token: (options = {}) =>
+      generateConnectToken({
+        protocolId: PROTOCOL_ID,
+        privateKey: key,
+        clientId: ++clientId,
+        servers: [`127.0.0.1:${port}`],
+        schema: messages,
+        ...options,
+      }),
+    signal: (name) => server.kill(name),
+    /** Asks it to end, and gives its exit code. */
+    stop: (signal = 'SIGTERM') => {
+      server.kill(signal);
+      return exited;
+    },
+  };
+}
+
+/** Server and relay, with a lossy path between them if there is to be loss. */
+export async function startSecureDemo({ players, loss = 0, relayOptions = [] } = {}) {
+  const server = await startGameServer({ players });
+  const path = loss > 0 ? await startLossyPath(server.port, loss) : undefined;
+  const relay = await startGatedRelay(
+    path?.port ?? server.port,
+    '--protocol-id',
+    String(PROTOCOL_ID),
+    '--rtc',
+    '127.0.0.1:0',
+    ...relayOptions,
+  );
+  return {
+    server,
+    path,
+    relay,
+    url: relay.url,
+    stop: async () => {
+      const code = await server.stop();
+      path?.stop();
+      await relay.stop();
+      return code;
+    },
+  };
+}

@@ -1,0 +1,311 @@
+// Secure connections from Node through the real relay to the native game server, over both transports.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { after, before, test } from 'node:test';
+import {
+  ClosedError,
+  ConnectError,
+  HandshakeError,
+  Simulator,
+  connect,
+  f32,
+  fingerprint,
+  loadCore,
+  message,
+  require,
+  schema,
+} from '../support/causeway.mjs';
+import { startUdpServer, startGatedRelay } from '../support/relay.mjs';
+import { messages, startSecureDemo } from '../support/secure.mjs';
+
+const { RTCPeerConnection } = require('@roamhq/wrtc');
+const { WebSocket } = require('ws');
+const kinds = ['websocket', 'webrtc'];
+const other = schema(message('other', { x: f32() }));
+
+let demo;
+before(async () => {
+  demo = await startSecureDemo();
+});
+after(async () => {
+  assert.equal(await demo.stop(), 0);
+});
+
+const join = async (place, options = {}) =>
+  connect(place.url, {
+    token: options.token ?? (await place.server.token()),
+    schema: messages,
+    RTCPeerConnection,
+    WebSocket,
+    ...options,
+  });
+
+/** The error with which a promise rejects. */
+const failure = async (promise) => {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not reject');
+};
+
+const refusedAs = async (code, stage, promise) => {
+  const error = await failure(promise);
+  assert.ok(error instanceof HandshakeError, String(error?.stack ?? error));
+  assert.deepEqual({ code: error.code, stage: error.stage }, { code, stage });
+  assert.ok(error.message.length > 10);
+  return error;
+};
+
+for (const kind of kinds) {
+  const options = { transports: [kind] };
+
+  test(`${kind}: states lead to a connected client`, async () => {
+    const states = [];
+    const client = await join(demo, { ...options, onstate: (state) => states.push(state) });
+    assert.deepEqual(states, ['opening', 'requesting', 'responding', 'connected']);
+    assert.equal(client.state, 'connected');
+    assert.equal(client.transport, kind);
+    assert.equal(client.slot.count, 64);
+    const ended = [];
+    client.addEventListener('state', ({ state }) => ended.push(state));
+    client.addEventListener('disconnect', ({ reason }) => ended.push(reason));
+    client.disconnect();
+    client.disconnect();
+    assert.equal((await client.closed).reason, 'client');
+    assert.deepEqual(ended, ['disconnected', 'client']);
+    assert.throws(() => client.send(0, 'say', { text: 'late' }), ClosedError);
+  });
+
+  test(`${kind}: ten seconds of messages at 5 % loss`, { timeout: 90_000 }, async () => {
+    const lossy = await startSecureDemo({ loss: 0.05 });
+    const client = await join(lossy, options);
+    const said = [];
+    let worlds = 0;
+    client.addEventListener('message', ({ message: { type, value, channel } }) => {
+      if (type === 'said') {
+        assert.equal(channel, 0);
+        assert.equal(value.player, client.slot.index);
+        said.push(value.text);
+      } else {
+        assert.equal(type, 'world');
+        assert.equal(channel, 1);
+        assert.deepEqual(value.players, [client.slot.index]);
+        worlds++;
+      }
+    });
+    const sent = [];
+    const end = performance.now() + 10_000;
+    while (performance.now() < end) {
+      sent.push(`message ${sent.length}`);
+      client.send(0, 'say', { text: sent.at(-1) });
+      client.send(1, 'move', { x: Math.random(), y: 0.25 });
+      await sleep(50);
+    }
+    // What is still under way arrives, however often it is lost.
+    for (let i = 0; i < 200 && said.length < sent.length; i++) await sleep(50);
+    assert.deepEqual(said, sent);
+    const { packetsLost, packetsAcked, secure, transport } = client.stats();
+    const { up, upLost, downLost } = lossy.path.counts;
+    assert.ok(upLost > 0 && downLost > 0 && packetsLost > 0 && packetsAcked > 100 && worlds > 50);
+    assert.ok(upLost < up / 5);
+    assert.equal(secure.datagramsSent, transport.datagramsSent + transport.droppedBacklog);
+    assert.equal(client.state, 'connected');
+    client.disconnect();
+    assert.equal(await lossy.stop(), 0);
+  });
+
+  test(`${kind}: a full server denies`, async () => {
+    const small = await startSecureDemo({ players: 1 });
+    const first = await join(small, options);
+    const error = await refusedAs('DENIED', 'request', join(small, options));
+    assert.match(error.message, /full/);
+    // The place of one who leaves is free again, once the server has heard of it.
+    first.disconnect();
+    await first.closed;
+    await sleep(300);
+    const second = await join(small, options);
+    assert.equal(second.slot.index, 0);
+    second.disconnect();
+    await small.stop();
+  });
+
+  test(`${kind}: an expired token is told from a silent server`, async () => {
+    const token = await demo.server.token({ expireSeconds: 1, timeoutSeconds: 5 });
+    await sleep(1100);
+    await refusedAs('TOKEN_EXPIRED', 'request', join(demo, { ...options, token }));
+  });
+
+  test(`${kind}: a token is good for one connection`, { timeout: 30_000 }, async () => {
+    const token = await demo.server.token({ timeoutSeconds: 1 });
+    const client = await join(demo, { ...options, token });
+    await refusedAs('REQUEST_TIMED_OUT', 'request', join(demo, { ...options, token }));
+    assert.equal(client.state, 'connected');
+    client.disconnect();
+  });
+
+  test(`${kind}: a killed server is a timeout`, { timeout: 60_000 }, async () => {
+    const mortal = await startSecureDemo();
+    const token = await mortal.server.token({ timeoutSeconds: 2 });
+    const client = await join(mortal, { ...options, token });
+    await mortal.server.stop('SIGKILL');
+    const killed = performance.now();
+    const { reason, message: text } = await client.closed;
+    const seconds = (performance.now() - killed) / 1000;
+    assert.equal(reason, 'timeout');
+    assert.match(text, /timed out/);
+    assert.ok(seconds > 1 && seconds < 10, `after ${seconds} s`);
+    assert.equal(client.state, 'disconnected');
+    await mortal.relay.stop();
+  });
+
+  test(`${kind}: a server that stops says so`, async () => {
+    const mortal = await startSecureDemo();
+    const client = await join(mortal, options);
+    const taken = [];
+    const loop = (async () => {
+      for await (const each of client) taken.push(each.type);
+    })();
+    await sleep(200);
+    assert.equal(await mortal.server.stop(), 0);
+    assert.equal((await client.closed).reason, 'server');
+    await loop;
+    assert.ok(taken.length > 0);
+    await mortal.relay.stop();
+  });
+
+  test(`${kind}: a relay that stops ends the connection`, async () => {
+    const mortal = await startSecureDemo();
+    const client = await join(mortal, options);
+    await mortal.relay.stop();
+    assert.equal((await client.closed).reason, 'transport');
+    await mortal.server.stop();
+  });
+}
+
+test('WebRTC is tried first', async () => {
+  const client = await join(demo);
+  assert.equal(client.transport, 'webrtc');
+  client.disconnect();
+});
+
+test('bytes that are no token are refused before anything is sent', async () => {
+  const dead = { url: 'http://127.0.0.1:9/' };
+  const bad = (token) => refusedAs('INVALID_TOKEN', 'token', join(dead, { token }));
+  await bad(new Uint8Array(2047));
+  await bad(new Uint8Array(2048));
+  await bad(new ArrayBuffer(0));
+});
+
+test('another schema is refused by the token, and by the server', async () => {
+  await refusedAs('SCHEMA', 'token', join(demo, { schema: other }));
+  // A backend that says what the client says does not fool the server.
+  const token = await demo.server.token({ schema: other });
+  const error = await refusedAs('SCHEMA', 'request', join(demo, { schema: other, token }));
+  assert.match(error.message, /schema/);
+  const core = await loadCore();
+  const named = await demo.server.token({
+    schema: undefined,
+    fingerprint: fingerprint(core, messages),
+  });
+  (await join(demo, { token: named })).disconnect();
+});
+
+test('a server that is not there is a timeout of the request', { timeout: 30_000 }, async () => {
+  const silent = await startUdpServer(() => []);
+  const relay = await startGatedRelay(silent.port);
+  const place = { url: relay.url, server: demo.server };
+  const token = await demo.server.token({ timeoutSeconds: 1 });
+  await refusedAs('REQUEST_TIMED_OUT', 'request', join(place, { token }));
+  assert.ok(silent.received.length > 1);
+  assert.ok(silent.received.every(({ datagram }) => datagram.length === 1078));
+
+  const abort = new AbortController();
+  const reason = new Error('no more patience');
+  const onstate = (state) => state === 'requesting' && setTimeout(() => abort.abort(reason), 50);
+  assert.equal(await failure(join(place, { signal: abort.signal, onstate })), reason);
+  const early = AbortSignal.abort(reason);
+  assert.equal(await failure(join(place, { signal: early })), reason);
+  const opening = new AbortController();
+  const abortAtOnce = (state) => state === 'opening' && opening.abort(reason);
+  assert.equal(await failure(join(place, { signal: opening.signal, onstate: abortAtOnce })), reason);
+  await relay.stop();
+  await silent.stop();
+});
+
+test('an aborted signal does not concern a connection that stands', async () => {
+  const abort = new AbortController();
+  const client = await join(demo, { signal: abort.signal });
+  abort.abort();
+  await sleep(100);
+  assert.equal(client.state, 'connected');
+  client.disconnect();
+});
+
+test('a relay of another protocol ends the transport', async () => {
+  const relay = await startGatedRelay(demo.server.port, '--protocol-id', '1');
+  const place = { url: relay.url, server: demo.server };
+  const error = await refusedAs('TRANSPORT_CLOSED', 'request', join(place));
+  assert.match(error.message, /1008/);
+  await relay.stop();
+});
+
+test('without a relay each transport tells its stage', async () => {
+  const place = { url: 'http://127.0.0.1:9/', server: demo.server };
+  const error = await failure(join(place));
+  assert.ok(error instanceof ConnectError);
+  assert.deepEqual(
+    error.errors.map(({ stage }) => stage),
+    ['signalling', 'handshake'],
+  );
+});
+
+test('a config that cannot work is refused before anything is sent', async () => {
+  const place = { url: 'http://127.0.0.1:9/' };
+  const token = await demo.server.token({ schema: undefined });
+  const error = await failure(join(place, { token, maxMessages: 0 }));
+  assert.equal(error.name, 'CoreError');
+});
+
+test('two players hear each other, and see each other through a simulator', async () => {
+  const core = await loadCore();
+  const up = new Simulator(core, { seed: 5, loss: 0.2 });
+  const seconds = () => performance.now() / 1000;
+  /** A transport that sends through the simulator. */
+  const through = (transport) =>
+    Object.create(transport, {
+      send: {
+        value: (datagram) => {
+          up.receive(datagram, seconds());
+          for (let out = up.transmit(seconds()); out; out = up.transmit(seconds()))
+            transport.send(out);
+          return true;
+        },
+      },
+      ondatagram: { set: (handler) => (transport.ondatagram = handler) },
+      kind: { value: transport.kind },
+      closed: { value: transport.closed },
+      close: { value: () => transport.close() },
+      stats: { value: () => transport.stats() },
+    });
+  const [alice, bob] = [await join(demo, { through }), await join(demo)];
+  const heard = new Promise((resolve) => {
+    bob.addEventListener('message', ({ message: each }) => {
+      if (each.type === 'said') resolve(each.value);
+    });
+  });
+  const seen = new Promise((resolve) => {
+    alice.addEventListener('message', ({ message: each }) => {
+      if (each.type !== 'world') return;
+      const place = each.value.players.indexOf(bob.slot.index);
+      if (place >= 0 && each.value.xs[place] < 0.3) resolve(each.value.xs[place]);
+    });
+  });
+  alice.send(0, 'say', { text: 'hello, hélló' });
+  bob.send(1, 'move', { x: 0.25, y: 1 });
+  assert.deepEqual(await heard, { player: alice.slot.index, text: 'hello, hélló' });
+  assert.ok(Math.abs((await seen) - 0.25) < 0.001);
+  alice.disconnect();
+  bob.disconnect();
+});

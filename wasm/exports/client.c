@@ -1,0 +1,83 @@
+#include "causeway/client.h"
+#include "exports/exports.h"
+
+/* The client goes to u32[0], its connection to u32[1]. */
+CW_EXPORT(client_create)
+enum cw_error client_create(const struct cw_schema *schema, const double *channels,
+                            uint32_t channel_count, double max_messages,
+                            double max_packets_per_update)
+{
+    const struct cw_connection_config connection = cw_make_connection_config(
+        schema, channels, channel_count, max_messages, max_packets_per_update);
+    struct cw_client_config config = cw_client_config_default();
+    config.connection = &connection;
+    struct cw_client *client = NULL;
+    const enum cw_error error = cw_client_create(&client, &config);
+    if (error)
+        return error;
+    cw_scratch.u32[0] = (uint32_t)(uintptr_t)client;
+    cw_scratch.u32[1] = (uint32_t)(uintptr_t)cw_client_connection(client);
+    return CW_OK;
+}
+
+CW_EXPORT(client_destroy) void client_destroy(struct cw_client *client)
+{
+    cw_client_destroy(client);
+}
+
+CW_EXPORT(client_connect)
+enum cw_error client_connect(struct cw_client *client, const uint8_t *token, size_t size,
+                             double now)
+{
+    return cw_client_connect(client, token, size, now);
+}
+
+CW_EXPORT(client_receive)
+enum cw_error client_receive(struct cw_client *client, const uint8_t *data, size_t size, double now)
+{
+    return cw_client_receive(client, NULL, data, size, now);
+}
+
+CW_EXPORT(client_transmit)
+size_t client_transmit(struct cw_client *client, uint8_t *out, size_t capacity, double now)
+{
+    return cw_client_transmit(client, NULL, out, capacity, now);
+}
+
+CW_EXPORT(client_update) void client_update(struct cw_client *client, double now)
+{
+    cw_client_update(client, now);
+}
+
+CW_EXPORT(client_disconnect) void client_disconnect(struct cw_client *client)
+{
+    cw_client_disconnect(client);
+}
+
+/* The slot and the number of slots go to u32[0] and [1]. */
+CW_EXPORT(client_state) enum cw_client_state client_state(const struct cw_client *client)
+{
+    cw_scratch.u32[0] = cw_client_index(client);
+    cw_scratch.u32[1] = cw_client_max_clients(client);
+    return cw_client_state(client);
+}
+
+CW_EXPORT(client_state_string) const char *client_state_string(enum cw_client_state state)
+{
+    return cw_client_state_string(state);
+}
+
+/* Datagrams sent, received and dropped, bytes sent and received go to f64[0] to [4]. */
+CW_EXPORT(client_stats) void client_stats(const struct cw_client *client)
+{
+    struct cw_client_stats stats;
+    cw_client_stats(client, &stats);
+    uint64_t dropped = 0;
+    for (int i = 0; i < CW_ERROR_COUNT; i++)
+        dropped += stats.dropped[i];
+    cw_scratch.f64[0] = (double)stats.datagrams_sent;
+    cw_scratch.f64[1] = (double)stats.datagrams_received;
+    cw_scratch.f64[2] = (double)dropped;
+    cw_scratch.f64[3] = (double)stats.bytes_sent;
+    cw_scratch.f64[4] = (double)stats.bytes_received;
+}

@@ -1,0 +1,22 @@
+// What the demo's page and server say to each other. schema.h is the same for C; the fingerprint in the
+// tokens tells when the two differ.
+import { array, compressedFloat, message, schema, string, uint } from 'causeway';
+
+export const PROTOCOL_ID = 0xca05e3a7de400001n;
+export const MAX_PLAYERS = 64;
+
+const player = () => uint(0, MAX_PLAYERS - 1);
+const coordinate = () => compressedFloat(0, 1, 0.001);
+
+export const messages = schema(
+  // Channel 0 is reliable.
+  message('say', { text: string(200) }),
+  message('said', { player: player(), text: string(200) }),
+  // Channel 1 is not.
+  message('move', { x: coordinate(), y: coordinate() }),
+  message('world', {
+    players: array(player(), MAX_PLAYERS),
+    xs: array(coordinate(), MAX_PLAYERS),
+    ys: array(coordinate(), MAX_PLAYERS),
+  }),
+);

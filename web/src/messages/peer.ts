@@ -1,0 +1,154 @@
+import { CoreObject, type Core } from '../core.js';
+import { channelStatsFields, connectionStatsFields, endpointStatsFields } from '../generated.js';
+import { channelNumbers, defaultChannels, type Channel } from './channels.js';
+import { CoreSchema } from './codec.js';
+import type {
+  ChannelStats,
+  ConversationConfig,
+  ConversationStats,
+  Message,
+} from './conversation.js';
+import type { MessageName, MessageValue, Schema } from './schema.js';
+
+/** Puts the numbers of channels into the module for as long as `use` takes. */
+export const withChannels = <Result>(
+  core: Core,
+  channels: readonly Channel[],
+  use: (address: number) => Result,
+): Result => {
+  const numbers = channelNumbers(channels);
+  const address = core.allocate(Math.max(8, numbers.length * 8));
+  try {
+    numbers.forEach((value, i) => core.memory.view.setFloat64(address + 8 * i, value, true));
+    return use(address);
+  } finally {
+    core.exports.release(address);
+  }
+};
+
+/** How the module makes an object with a connection, which then has its address in the scratch area. */
+type Create = (
+  schema: number,
+  channels: number,
+  channelCount: number,
+  maxMessages: number,
+  maxPacketsPerUpdate: number,
+) => number;
+
+/** An object in the core that has a connection: messages in, messages out, without I/O. */
+export abstract class MessagePeer<Of extends Schema> extends CoreObject {
+  readonly #schema: CoreSchema;
+
+  protected constructor(
+    core: Core,
+    schema: Of,
+    config: ConversationConfig,
+    create: Create,
+    destroy: (address: number) => void,
+  ) {
+    const { channels = defaultChannels } = config;
+    const types = new CoreSchema(core, schema);
+    try {
+      const code = withChannels(core, channels, (address) =>
+        create(
+          types.pointer,
+          address,
+          channels.length,
+          config.maxMessages ?? NaN,
+          config.maxPacketsPerUpdate ?? NaN,
+        ),
+      );
+      core.check(code);
+    } catch (error) {
+      types.destroy();
+      throw error;
+    }
+    // The connection uses the schema to its end, so the one goes with the other.
+    super(core, core.memory.u32(core.scratch), (address) => {
+      destroy(address);
+      types.destroy();
+    });
+    this.#schema = types;
+  }
+
+  /** Where the connection is in the module. @internal */
+  protected abstract get connection(): number;
+
+  /**
+   * Sends a message on a channel, in one of the next datagrams.
+   * @throws RangeError or TypeError that names the field whose value does not fit; {@link CoreError}
+   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`. Nothing is sent then.
+   */
+  send<Name extends MessageName<Of>>(
+    channel: number,
+    type: Name,
+    value: MessageValue<Of, Name>,
+    now: number,
+    block?: Uint8Array,
+  ): void {
+    const { core, connection } = this;
+    const number = this.#schema.number(type);
+    core.check(core.exports.connection_create_message(connection, number));
+    const message = core.memory.u32(core.scratch);
+    try {
+      this.#schema.write(number, core.memory.u32(core.scratch + 4), value);
+      if (block) this.#attach(message, block);
+      core.check(core.exports.connection_send(connection, channel, message, now));
+    } catch (error) {
+      core.exports.message_release(message);
+      throw error;
+    }
+  }
+
+  #attach(message: number, block: Uint8Array): void {
+    const place = this.core.exports.message_attach(message, block.length);
+    if (place === 0) throw this.core.error('NO_MEMORY');
+    this.core.memory.bytes.set(block, place);
+  }
+
+  /** Takes the next message that arrived, `undefined` when there is none. */
+  next(): Message<Of> | undefined {
+    const { exports, memory, scratch } = this.core;
+    const message = exports.connection_next(this.connection);
+    if (message === 0) return undefined;
+    const [channel, number, data, block, size] = [0, 4, 8, 12, 16].map((offset) =>
+      memory.u32(scratch + offset),
+    ) as [number, number, number, number, number];
+    try {
+      return {
+        type: this.#schema.name(number),
+        value: this.#schema.read(number, data),
+        channel,
+        ...(block !== 0 && { block: memory.copy(block, size) }),
+      } as unknown as Message<Of>;
+    } finally {
+      exports.message_release(message);
+    }
+  }
+
+  /** Takes a datagram that arrived; false when it was dropped, which is counted. */
+  abstract receive(datagram: Uint8Array, now: number): boolean;
+
+  /** Lets time pass and opens a round of datagrams. Call it once per tick, then {@link transmit}. */
+  abstract update(now: number): void;
+
+  /** The next datagram of this round, `undefined` when it is over. */
+  abstract transmit(now: number): Uint8Array<ArrayBuffer> | undefined;
+
+  /** What the path is like now. */
+  stats(): ConversationStats {
+    const { exports, memory, scratch } = this.core;
+    exports.connection_stats(this.connection);
+    return {
+      ...memory.struct(scratch, endpointStatsFields),
+      ...memory.struct(scratch, connectionStatsFields),
+    };
+  }
+
+  /** What became of the messages of a channel. */
+  channelStats(channel: number): ChannelStats {
+    const { core } = this;
+    core.check(core.exports.connection_channel_stats(this.connection, channel));
+    return core.memory.struct(core.scratch, channelStatsFields);
+  }
+}

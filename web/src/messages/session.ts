@@ -1,0 +1,157 @@
+import { ClosedError } from '../errors.js';
+import type { Transport, TransportKind, TransportStats } from '../transports/transport.js';
+import type { ChannelStats, ConversationStats, Message } from './conversation.js';
+import type { MessagePeer } from './peer.js';
+import type { MessageName, MessageValue, Schema } from './schema.js';
+
+/** A message has arrived. */
+export class MessageEvent<Of extends Schema = Schema> extends Event {
+  readonly message: Message<Of>;
+
+  constructor(message: Message<Of>) {
+    super('message');
+    this.message = message;
+  }
+}
+
+/** Statistics of a connection, and of the transport that carries it. */
+export interface ConnectionStats extends ConversationStats {
+  readonly transport: TransportStats;
+}
+
+export const seconds = (): number => performance.now() / 1000;
+
+/**
+ * A conversation in messages over a transport, which it takes over. Messages that arrive are taken in
+ * one of three ways: by listeners of `message` events, by `for await`, or one by one with `next`. Who
+ * takes none holds the sender back; nothing is lost and no memory grows. What has arrived can still be
+ * taken when the connection has ended.
+ */
+export abstract class Session<
+  Of extends Schema,
+  Events extends { message: MessageEvent<Of> },
+  Peer extends MessagePeer<Of> = MessagePeer<Of>,
+> extends EventTarget {
+  /** @internal */
+  protected readonly peer: Peer;
+  /** @internal */
+  protected readonly carrier: Transport;
+  readonly #timer: ReturnType<typeof setInterval>;
+  /** Whether messages go to listeners, which they do from the first listener on. */
+  #events = false;
+  #ended = false;
+  #wake: (() => void) | undefined;
+
+  protected constructor(peer: Peer, transport: Transport, tickRate = 60) {
+    super();
+    this.peer = peer;
+    this.carrier = transport;
+    this.#timer = setInterval(() => this.tick(), 1000 / tickRate);
+    transport.ondatagram = (datagram) => this.arrived(datagram);
+  }
+
+  /** Over which kind of transport it goes. */
+  get transport(): TransportKind {
+    return this.carrier.kind;
+  }
+
+  /** Whether messages can be sent. @internal */
+  protected abstract get open(): boolean;
+
+  /**
+   * Sends a message on a channel: with the next datagrams, within a tick.
+   * @param block bytes to go along, if the message's type and the channel carry blocks
+   * @throws RangeError or TypeError that names the field whose value does not fit; {@link CoreError}
+   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`; {@link ClosedError} when the
+   *   connection has ended. Nothing is sent then.
+   */
+  send<Name extends MessageName<Of>>(
+    channel: number,
+    type: Name,
+    value: MessageValue<Of, Name>,
+    block?: Uint8Array,
+  ): void {
+    if (!this.open) throw new ClosedError();
+    this.peer.send(channel, type, value, seconds(), block);
+  }
+
+  /** Takes the next message that arrived, `undefined` when there is none now. */
+  next(): Message<Of> | undefined {
+    return this.peer.next();
+  }
+
+  /** Takes messages as they arrive, until the connection ends. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Message<Of>, void> {
+    for (;;) {
+      for (let message = this.next(); message; message = this.next()) yield message;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  stats(): ConnectionStats {
+    return { ...this.peer.stats(), transport: this.carrier.stats() };
+  }
+
+  channelStats(channel: number): ChannelStats {
+    return this.peer.channelStats(channel);
+  }
+
+  override addEventListener<Type extends keyof Events>(
+    type: Type,
+    listener: (event: Events[Type]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  override addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  override addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: boolean | AddEventListenerOptions,
+  ): void {
+    super.addEventListener(type, listener, options);
+    this.#events ||= type === 'message';
+    this.#hand();
+  }
+
+  /** @internal */
+  protected arrived(datagram: Uint8Array<ArrayBuffer>): void {
+    this.peer.receive(datagram, seconds());
+    this.#hand();
+  }
+
+  /** @internal */
+  protected tick(): void {
+    this.peer.update(seconds());
+    this.transmit();
+  }
+
+  /** Sends the datagrams that are due. @internal */
+  protected transmit(): void {
+    const now = seconds();
+    for (let out = this.peer.transmit(now); out; out = this.peer.transmit(now))
+      this.carrier.send(out);
+  }
+
+  /** No more ticks; loops over messages end when they have taken the last one. @internal */
+  protected finish(last: Event): void {
+    clearInterval(this.#timer);
+    this.#ended = true;
+    this.#hand();
+    this.dispatchEvent(last);
+  }
+
+  /** Hands messages to listeners, or says to a loop that there are some. */
+  #hand(): void {
+    if (this.#events)
+      for (let message = this.next(); message; message = this.next())
+        this.dispatchEvent(new MessageEvent(message));
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}

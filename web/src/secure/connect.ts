@@ -1,0 +1,112 @@
+import type { Core } from '../core.js';
+import { CoreError, HandshakeError } from '../errors.js';
+import { loadCore } from '../loader.js';
+import { fingerprint, type ConversationConfig } from '../messages/conversation.js';
+import type { Schema } from '../messages/schema.js';
+import { seconds } from '../messages/session.js';
+import { openTransport, type TransportOptions } from '../transports/race.js';
+import type { Transport } from '../transports/transport.js';
+import { Client, type ClientState } from './client.js';
+import { SecureConversation } from './conversation.js';
+
+/** Options of {@link connect}. */
+export interface ConnectOptions<Of extends Schema> extends TransportOptions, ConversationConfig {
+  /** The connect token from the game's backend, for this connection only: 2048 bytes. */
+  readonly token: Uint8Array | ArrayBuffer;
+  /** The types of messages, the same as the server's. */
+  readonly schema: Of;
+  /** Gives the attempt up when it is aborted; the connection that it became is not concerned. */
+  readonly signal?: AbortSignal;
+  /** Is told each state on the way to the connection; then the client's `state` events tell. */
+  readonly onstate?: (state: ClientState) => void;
+  /** Rounds of datagrams in a second. Default 60. */
+  readonly tickRate?: number;
+  /** Puts something between the transport and the client, as a {@link Simulator}. */
+  readonly through?: (transport: Transport) => Transport;
+  /** Where the protocol runs. Default: the one core that {@link loadCore} gives. */
+  readonly core?: Core;
+}
+
+/** What everybody can read of a token. */
+interface TokenTimes {
+  readonly expireTime: number;
+  readonly fingerprint: bigint;
+}
+
+function readToken(core: Core, token: Uint8Array): TokenTimes {
+  const { exports, memory, scratch } = core;
+  const copy = core.allocate(token.length + 1);
+  try {
+    memory.bytes.set(token, copy);
+    core.check(exports.token_read(copy, token.length));
+    return {
+      expireTime: Number(memory.view.getBigUint64(scratch, true)),
+      fingerprint: memory.view.getBigUint64(scratch + 8, true),
+    };
+  } catch (error) {
+    if (!(error instanceof CoreError)) throw error;
+    throw new HandshakeError('INVALID_TOKEN', 'token', error.message, { cause: error });
+  } finally {
+    exports.release_secret(copy, token.length);
+  }
+}
+
+/**
+ * Connects with a game server through the relay at `url`.
+ * @throws {@link HandshakeError} whose `code` tells why the server did not take the client and whose
+ *   `stage` how far it came; {@link ConnectError} with what each transport failed of; {@link CoreError}
+ *   with a code that says which part of schema or config cannot work; {@link LoadError}; the reason of
+ *   an aborted signal.
+ */
+export async function connect<const Of extends Schema>(
+  url: string | URL,
+  options: ConnectOptions<Of>,
+): Promise<Client<Of>> {
+  const { schema, signal, onstate } = options;
+  signal?.throwIfAborted();
+  const core = options.core ?? (await loadCore());
+  const token = new Uint8Array(options.token);
+  const { expireTime, fingerprint: wanted } = readToken(core, token);
+  if (wanted !== 0n && wanted !== fingerprint(core, schema, options.channels))
+    throw new HandshakeError(
+      'SCHEMA',
+      'token',
+      'the connect token is for another schema; build client and backend from the same one',
+    );
+
+  const peer = new SecureConversation(core, schema, options);
+  let transport: Transport | undefined;
+  try {
+    onstate?.('opening');
+    const opened = await openTransport(url, options);
+    transport = options.through?.(opened) ?? opened;
+    peer.connect(token, seconds());
+    const client = new Client(peer, transport, expireTime, options.tickRate);
+    transport = undefined;
+    await handshake(client, signal, onstate);
+    return client;
+  } catch (error) {
+    transport?.close();
+    peer.destroy();
+    throw error;
+  }
+}
+
+async function handshake<Of extends Schema>(
+  client: Client<Of>,
+  signal: AbortSignal | undefined,
+  onstate: ((state: ClientState) => void) | undefined,
+): Promise<void> {
+  const abort = (): void => client.abort(signal?.reason);
+  const tell = ({ state }: { state: ClientState }): void => onstate?.(state);
+  signal?.addEventListener('abort', abort);
+  client.addEventListener('state', tell);
+  try {
+    onstate?.(client.state);
+    if (signal?.aborted) abort();
+    await client.connected;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    client.removeEventListener('state', tell as never);
+  }
+}

@@ -1,0 +1,134 @@
+import type { Core } from '../core.js';
+import { errorCodes } from '../generated.js';
+import type { ConversationConfig } from '../messages/conversation.js';
+import { MessagePeer } from '../messages/peer.js';
+import type { Schema } from '../messages/schema.js';
+
+/** The longest packet, and room for those that are longer and get dropped. */
+const LONGEST = 1225;
+const INCOMING = 1400;
+
+/** The numbers of `enum cw_client_state`. */
+export const stateNames = {
+  [-7]: 'SCHEMA',
+  [-6]: 'TOKEN_EXPIRED',
+  [-5]: 'INVALID_TOKEN',
+  [-4]: 'TIMED_OUT',
+  [-3]: 'RESPONSE_TIMED_OUT',
+  [-2]: 'REQUEST_TIMED_OUT',
+  [-1]: 'DENIED',
+  0: 'DISCONNECTED',
+  1: 'SENDING_REQUEST',
+  2: 'SENDING_RESPONSE',
+  3: 'CONNECTED',
+} as const;
+
+/** Where a secure connection is, by the names of `enum cw_client_state`. */
+export type SecureState = (typeof stateNames)[keyof typeof stateNames];
+
+/** What went over the wire, counted since the connection was begun. */
+export interface SecureStats {
+  readonly datagramsSent: number;
+  readonly datagramsReceived: number;
+  /** Datagrams received that were no packets of this connection, or came a second time. */
+  readonly datagramsDropped: number;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+}
+
+/**
+ * The client's end of a secure connection, without I/O and without a clock: bytes and the time, in
+ * seconds that only go forward, come from the caller. `Client` is this over a transport.
+ */
+export class SecureConversation<Of extends Schema = Schema> extends MessagePeer<Of> {
+  readonly #connection: number;
+  readonly #incoming: number;
+  readonly #outgoing: number;
+
+  /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
+  constructor(core: Core, schema: Of, config: ConversationConfig = {}) {
+    const { client_create, client_destroy } = core.exports;
+    super(core, schema, config, client_create, client_destroy);
+    this.#connection = core.memory.u32(core.scratch + 4);
+    this.#incoming = this.buffer(INCOMING);
+    this.#outgoing = this.buffer(LONGEST);
+  }
+
+  protected override get connection(): number {
+    // Throws when the client has been destroyed.
+    void this.address;
+    return this.#connection;
+  }
+
+  /**
+   * Begins to connect with a token.
+   * @throws {@link CoreError} `TOKEN_SIZE`, `VERSION`, `TOKEN_TIMES`, `TOKEN_ADDRESSES` for what is no
+   *   token, `SCHEMA` when it is for another schema.
+   */
+  connect(token: Uint8Array, now: number): void {
+    const { core, address } = this;
+    const copy = core.allocate(token.length + 1);
+    try {
+      core.memory.bytes.set(token, copy);
+      core.check(core.exports.client_connect(address, copy, token.length, now));
+    } finally {
+      core.exports.release_secret(copy, token.length);
+    }
+  }
+
+  get state(): SecureState {
+    const state = this.core.exports.client_state(this.address);
+    return stateNames[state as keyof typeof stateNames];
+  }
+
+  /** While connected: the slot of the server, from 0, and how many it has. */
+  slot(): { readonly index: number; readonly count: number } {
+    const { exports, memory, scratch } = this.core;
+    exports.client_state(this.address);
+    return { index: memory.u32(scratch), count: memory.u32(scratch + 4) };
+  }
+
+  /** One sentence that says what the state means. */
+  explain(): string {
+    const { exports, memory } = this.core;
+    return memory.text(exports.client_state_string(exports.client_state(this.address)));
+  }
+
+  override receive(datagram: Uint8Array, now: number): boolean {
+    const { core, address } = this;
+    const size = Math.min(datagram.length, INCOMING);
+    core.memory.bytes.set(datagram.subarray(0, size), this.#incoming);
+    return errorCodes[core.exports.client_receive(address, this.#incoming, size, now)] === 'OK';
+  }
+
+  override update(now: number): void {
+    this.core.exports.client_update(this.address, now);
+  }
+
+  override transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
+    const { exports, memory } = this.core;
+    const size = exports.client_transmit(this.address, this.#outgoing, LONGEST, now);
+    return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
+  }
+
+  /** Ends the connection, or the attempt; the packets that tell the server wait in {@link transmit}. */
+  disconnect(): void {
+    this.core.exports.client_disconnect(this.address);
+  }
+
+  /** What went over the wire. */
+  secureStats(): SecureStats {
+    const { exports, memory, scratch } = this.core;
+    exports.client_stats(this.address);
+    const [datagramsSent, datagramsReceived, datagramsDropped, bytesSent, bytesReceived] = [
+      0, 8, 16, 24, 32,
+    ].map((offset) => memory.view.getFloat64(scratch + offset, true)) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    return { datagramsSent, datagramsReceived, datagramsDropped, bytesSent, bytesReceived };
+  }
+}
