@@ -33,11 +33,11 @@ const waitFor = (page, id, least, most = Infinity) =>
 
 const slide = (page, id, value) => page.locator(`#${id}`).fill(String(value));
 
-const open = async (query = '', from = demo) => {
+const open = async (parameters, from = demo) => {
   const page = await browser.newPage();
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(error));
-  await page.goto(from.url + query);
+  await page.goto(from.page(parameters));
   return page;
 };
 
@@ -83,7 +83,7 @@ test('over WebRTC when the relay has it', async () => {
 const fallBack = async (...options) => {
   const other = await startDemo(...options);
   try {
-    const page = await open('', other);
+    const page = await open({}, other);
     const begin = performance.now();
     await page.waitForFunction(
       () => document.getElementById('state').textContent === 'connected: websocket',
@@ -106,20 +106,20 @@ test('over WebSocket when UDP does not come through', async () => {
 });
 
 test('over WebSocket when the page asks for it', async () => {
-  const page = await open('?transport=websocket');
+  const page = await open({ transport: 'websocket' });
   await waitFor(page, 'packets-acked', 60);
   assert.equal(await page.textContent('#state'), 'connected: websocket');
   await page.close();
 });
 
 test('the page shows that the relay ended', async () => {
-  const page = await open('?transport=websocket');
-  const rtc = await open('?transport=webrtc');
+  const page = await open({ transport: 'websocket' });
+  const rtc = await open({ transport: 'webrtc' });
   await waitFor(page, 'packets-acked', 1);
   await waitFor(rtc, 'packets-acked', 1);
   assert.equal(await demo.relay.stop(), 0);
   await page.waitForFunction(() => document.getElementById('state').dataset.state === 'closed');
-  assert.match(await page.textContent('#state'), /^closed 1001/);
+  assert.match(await page.textContent('#state'), /^closed: the relay .*1001/);
   await page.close();
   await rtc.waitForFunction(() => document.getElementById('state').dataset.state === 'closed');
   await rtc.close();

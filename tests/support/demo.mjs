@@ -1,24 +1,48 @@
-// The demo as web/demo/run starts it: the native game server, the relay, the page.
+// The demo as web/demo/run starts it: the native game server, the backend, the relay, the page.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startRelay } from './relay.mjs';
+import { fileURLToPath } from 'node:url';
+import { startGatedRelay } from './relay.mjs';
+import { PROTOCOL_ID, startGameServer } from './secure.mjs';
 
 const build = process.env.CAUSEWAY_BUILD;
+const backendScript = fileURLToPath(new URL('../../web/demo/backend.mjs', import.meta.url));
+
+async function startBackend(server) {
+  const backend = spawn(
+    process.execPath,
+    [backendScript, '127.0.0.1:0', `127.0.0.1:${server.port}`],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { CAUSEWAY_KEY: Buffer.from(server.key).toString('hex') },
+    },
+  );
+  const [line] = await once(createInterface(backend.stdout), 'line');
+  return { port: Number(/\d+$/.exec(line)[0]), stop: () => backend.kill() };
+}
 
 export async function startDemo(...options) {
-  const server = spawn(join(build, 'web/demo_server'), [], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = await once(createInterface(server.stdout), 'line');
-  const relay = await startRelay(/\d+$/.exec(line)[0], '--root', join(build, 'demo'), ...options);
+  const server = await startGameServer();
+  const backend = await startBackend(server);
+  const relay = await startGatedRelay(
+    server.port,
+    '--protocol-id',
+    String(PROTOCOL_ID),
+    '--root',
+    join(build, 'demo'),
+    ...options,
+  );
   return {
     relay,
-    url: relay.url,
-    stopServer: () => server.kill(),
+    server,
+    /** The address of the page, with what else is to be in it. */
+    page: (parameters = {}) =>
+      `${relay.url}?${new URLSearchParams({ backend: backend.port, ...parameters })}`,
     stop: async () => {
-      server.kill();
+      backend.stop();
+      await server.stop();
       return relay.stop();
     },
   };

@@ -1,40 +1,101 @@
-import { Endpoint, Simulator, type Core, type SimulatorPath, type Transport } from 'causeway';
+import {
+  Simulator,
+  connect,
+  type Client,
+  type Core,
+  type SimulatorPath,
+  type Transport,
+  type TransportKind,
+} from 'causeway';
+import { messages } from './schema.js';
 
 /** What became of a packet of ours. */
 export type Fate = 'flying' | 'acked' | 'lost';
 
-const TICK = 1 / 60;
-const PAYLOAD = 64;
+/** How many packets are shown. */
+export const FATES = 256;
 
-/**
- * A conversation with the game server: sixty packets a second through an endpoint, a simulator of a
- * bad network for each way, and a transport.
- */
-export class Link {
-  readonly endpoint: Endpoint;
-  /** The fates of the latest packets; the sequence number modulo the length is the index. */
-  readonly fates: Fate[] = new Array<Fate>(256);
-  readonly #up: Simulator;
-  readonly #down: Simulator;
-  readonly #timers: ReturnType<typeof setInterval>[];
+/** A transport behind a simulator of a bad network for each way. */
+class BadNetwork implements Transport {
+  readonly kind;
+  readonly maxDatagramSize;
+  readonly closed;
+  ondatagram: Transport['ondatagram'] = null;
 
   constructor(
-    core: Core,
     readonly transport: Transport,
+    readonly up: Simulator,
+    readonly down: Simulator,
   ) {
-    this.endpoint = new Endpoint(core);
-    this.#up = new Simulator(core, { seed: 1 });
-    this.#down = new Simulator(core, { seed: 2 });
+    this.kind = transport.kind;
+    this.maxDatagramSize = transport.maxDatagramSize;
+    this.closed = transport.closed;
     transport.ondatagram = (datagram) => {
-      this.#down.receive(datagram, seconds());
+      down.receive(datagram, seconds());
       this.#pass();
     };
-    // Packets leave by the tick; what the simulators hold back leaves when it is due.
-    this.#timers = [
-      setInterval(() => this.#send(), TICK * 1000),
-      setInterval(() => this.#pass(), 4),
-    ];
-    void transport.closed.then(() => this.#timers.forEach(clearInterval));
+    // What the simulators hold back leaves when it is due.
+    const timer = setInterval(() => this.#pass(), 4);
+    void transport.closed.then(() => clearInterval(timer));
+  }
+
+  get state() {
+    return this.transport.state;
+  }
+
+  send(datagram: Uint8Array<ArrayBuffer>): boolean {
+    this.up.receive(datagram, seconds());
+    this.#pass();
+    return true;
+  }
+
+  stats() {
+    return this.transport.stats();
+  }
+
+  close(code?: number, reason?: string): void {
+    this.transport.close(code, reason);
+  }
+
+  #pass(): void {
+    const now = seconds();
+    for (let out = this.up.transmit(now); out; out = this.up.transmit(now))
+      this.transport.send(out);
+    for (let arrived = this.down.transmit(now); arrived; arrived = this.down.transmit(now))
+      this.ondatagram?.(arrived);
+  }
+}
+
+/** A connection with the game server, sixty packets a second, through a bad network. */
+export class Link {
+  client!: Client<typeof messages>;
+  readonly #up: Simulator;
+  readonly #down: Simulator;
+  /** What became of the latest packets, in the order in which it was known. */
+  #known: Fate[] = [];
+  #acked = 0;
+  #lost = 0;
+
+  private constructor(core: Core) {
+    this.#up = new Simulator(core, { seed: 1 });
+    this.#down = new Simulator(core, { seed: 2 });
+  }
+
+  static async connect(
+    core: Core,
+    url: URL,
+    token: ArrayBuffer,
+    options: { transports?: TransportKind[] },
+  ): Promise<Link> {
+    const link = new Link(core);
+    link.client = await connect(url, {
+      ...options,
+      core,
+      token,
+      schema: messages,
+      through: (transport) => new BadNetwork(transport, link.#up, link.#down),
+    });
+    return link;
   }
 
   /** Makes the network worse, both ways. */
@@ -43,31 +104,18 @@ export class Link {
     this.#down.change(path);
   }
 
-  #send(): void {
-    const now = seconds();
-    this.endpoint.update(now);
-    this.#take();
-    const sequence = this.endpoint.send(new Uint8Array(PAYLOAD), now);
-    this.fates[sequence % this.fates.length] = 'flying';
-    for (let out = this.endpoint.transmit(now); out; out = this.endpoint.transmit(now))
-      this.#up.receive(out, now);
-    this.#pass();
-  }
-
-  /** Moves on what the simulators let through. */
-  #pass(): void {
-    const now = seconds();
-    for (let out = this.#up.transmit(now); out; out = this.#up.transmit(now))
-      this.transport.send(out);
-    for (let arrived = this.#down.transmit(now); arrived; arrived = this.#down.transmit(now)) {
-      this.endpoint.receive(arrived, now);
-      this.#take();
-    }
-  }
-
-  #take(): void {
-    for (const { type, sequence } of this.endpoint.events())
-      if (type !== 'packet') this.fates[sequence % this.fates.length] = type;
+  /** The fates of the latest packets; those that are under way come last. */
+  fates(): Fate[] {
+    const { packetsSent, packetsAcked, packetsLost } = this.client.stats();
+    const more = (fate: Fate, count: number): void => {
+      for (let i = 0; i < Math.min(count, FATES); i++) this.#known.push(fate);
+    };
+    more('lost', packetsLost - this.#lost);
+    more('acked', packetsAcked - this.#acked);
+    [this.#lost, this.#acked] = [packetsLost, packetsAcked];
+    const flying = Math.max(0, Math.min(packetsSent - packetsAcked - packetsLost, FATES));
+    this.#known = this.#known.slice(-FATES);
+    return [...this.#known, ...new Array<Fate>(flying).fill('flying')].slice(-FATES);
   }
 }
 

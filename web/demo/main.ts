@@ -1,6 +1,6 @@
-import { loadCore, openTransport, type TransportKind } from 'causeway';
+import { loadCore, type TransportKind } from 'causeway';
 import { Chart, prepare } from './chart.js';
-import { Link, seconds } from './link.js';
+import { FATES, Link, seconds } from './link.js';
 
 const element = <Type extends HTMLElement>(id: string): Type => document.getElementById(id) as Type;
 
@@ -16,8 +16,8 @@ const state = (name: 'connecting' | 'open' | 'closed', text: string): void => {
 const rttChart = new Chart(element('rtt-chart'), ['up'], 20);
 const lossChart = new Chart(element('loss-chart'), ['up', 'down'], 10);
 
-function showStats({ endpoint }: Link): void {
-  const stats = endpoint.stats();
+function showStats({ client }: Link): void {
+  const stats = client.stats();
   show('packets-sent', stats.packetsSent);
   show('packets-acked', stats.packetsAcked);
   show('packets-received', stats.packetsReceived);
@@ -33,11 +33,12 @@ function showStats({ endpoint }: Link): void {
   lossChart.add(seconds(), [stats.lossSent * 100, stats.lossReceived * 100]);
 }
 
-/** A field for every packet of the window, oldest to newest as they are numbered. */
-function drawFates({ fates }: Link): void {
+/** A field for every packet, oldest to newest. */
+function drawFates(link: Link): void {
+  const fates = link.fates();
   const { context, width, height, color } = prepare(element<HTMLCanvasElement>('fates'));
-  const columns = Math.round(Math.sqrt((fates.length * width) / height));
-  const cell = Math.min(width / columns, height / Math.ceil(fates.length / columns));
+  const columns = Math.round(Math.sqrt((FATES * width) / height));
+  const cell = Math.min(width / columns, height / Math.ceil(FATES / columns));
   const colors = { flying: color('idle'), acked: color('good'), lost: color('bad') };
   fates.forEach((fate, i) => {
     context.fillStyle = colors[fate];
@@ -65,14 +66,22 @@ function wishes(): { transports?: TransportKind[] } {
   return names.length > 0 ? { transports: names } : {};
 }
 
+/** A token from the backend, which is on the next port unless the address of the page says which. */
+async function askToken(): Promise<ArrayBuffer> {
+  const backend = new URL('/token', location.href);
+  const port = new URLSearchParams(location.search).get('backend');
+  backend.port = port ?? String(Number(location.port) + 1);
+  const response = await fetch(backend);
+  if (!response.ok) throw new Error(`the backend answered ${response.status}`);
+  return response.arrayBuffer();
+}
+
 async function main(): Promise<void> {
   const core = await loadCore();
-  const transport = await openTransport(new URL('/', location.href), wishes());
-  const link = new Link(core, transport);
-  state('open', `connected: ${transport.kind}`);
-  void transport.closed.then(({ code, reason }) =>
-    state('closed', ['closed', code, reason].filter(Boolean).join(' ')),
-  );
+  const url = new URL('/', location.href);
+  const link = await Link.connect(core, url, await askToken(), wishes());
+  state('open', `connected: ${link.client.transport}`);
+  void link.client.closed.then(({ message }) => state('closed', `closed: ${message}`));
   watchSliders(link);
   setInterval(() => showStats(link), 100);
   const draw = (): void => {

@@ -1,0 +1,148 @@
+// Secure connections from a real Chromium through the real relay to the native game server.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startChromium } from '../support/chromium.mjs';
+import { startSecureDemo } from '../support/secure.mjs';
+
+let browser;
+let demo;
+
+/** Server and relay; the relay serves the demo's files, of which the tests use the package. */
+const start = (options = {}) =>
+  startSecureDemo({ ...options, relayOptions: ['--root', join(process.env.CAUSEWAY_BUILD, 'demo')] });
+
+before(async () => {
+  browser = await startChromium();
+  demo = await start();
+});
+
+after(async () => {
+  await browser?.close();
+  assert.equal(await demo?.stop(), 0);
+});
+
+async function openPage(place) {
+  const page = await browser.newPage();
+  await page.goto(place.url);
+  return page;
+}
+
+/** Connects in the page, which keeps the client; tells what came of it. */
+const attempt = (page, token, options = {}) =>
+  page.evaluate(
+    async ([bytes, { transports, abortAfter, otherSchema }]) => {
+      const { connect, f32, message, schema } = await import('causeway');
+      const { messages } = await import('/schema.js');
+      try {
+        globalThis.client = await connect('/', {
+          token: new Uint8Array(bytes),
+          schema: otherSchema ? schema(message('other', { x: f32() })) : messages,
+          ...(transports && { transports }),
+          ...(abortAfter && { signal: AbortSignal.timeout(abortAfter) }),
+        });
+        return { transport: globalThis.client.transport };
+      } catch ({ name, code, stage }) {
+        return { name, code, stage };
+      }
+    },
+    [[...token], options],
+  );
+
+const leave = (page) => page.evaluate(() => globalThis.client.disconnect());
+
+/** How the client of the page ended. */
+const ending = (page) => page.evaluate(async () => (await globalThis.client.closed).reason);
+
+for (const kind of ['webrtc', 'websocket'])
+  test(`${kind}: ten seconds of messages at 5 % loss`, { timeout: 120_000 }, async () => {
+    const lossy = await start({ loss: 0.05 });
+    const page = await openPage(lossy);
+    const came = await attempt(page, await lossy.server.token(), { transports: [kind] });
+    assert.deepEqual(came, { transport: kind });
+    const { sent, said, worlds, stats } = await page.evaluate(async () => {
+      const { client } = globalThis;
+      const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+      const [sent, said] = [[], []];
+      let worlds = 0;
+      client.addEventListener('message', ({ message: { type, value } }) => {
+        if (type === 'said') said.push(value.text);
+        else worlds++;
+      });
+      const end = performance.now() + 10_000;
+      while (performance.now() < end) {
+        sent.push(`message ${sent.length}`);
+        client.send(0, 'say', { text: sent.at(-1) });
+        client.send(1, 'move', { x: Math.random(), y: 0.5 });
+        await wait(50);
+      }
+      for (let i = 0; i < 200 && said.length < sent.length; i++) await wait(50);
+      return { sent, said, worlds, stats: client.stats() };
+    });
+    assert.deepEqual(said, sent);
+    assert.ok(sent.length > 20 && worlds > 50);
+    assert.ok(stats.packetsLost > 0 && stats.packetsMissed > 0);
+    await leave(page);
+    await page.close();
+    assert.equal(await lossy.stop(), 0);
+  });
+
+test('a full server denies', async () => {
+  const small = await start({ players: 1 });
+  const [first, second] = [await openPage(small), await openPage(small)];
+  assert.deepEqual(await attempt(first, await small.server.token()), { transport: 'webrtc' });
+  assert.deepEqual(await attempt(second, await small.server.token()), {
+    name: 'HandshakeError',
+    code: 'DENIED',
+    stage: 'request',
+  });
+  await first.close();
+  await second.close();
+  await small.stop();
+});
+
+test('an expired token, another schema and an aborted signal are told', async () => {
+  const page = await openPage(demo);
+  const token = await demo.server.token({ expireSeconds: 1 });
+  await sleep(1100);
+  assert.deepEqual(await attempt(page, token), {
+    name: 'HandshakeError',
+    code: 'TOKEN_EXPIRED',
+    stage: 'request',
+  });
+  assert.deepEqual(await attempt(page, await demo.server.token(), { otherSchema: true }), {
+    name: 'HandshakeError',
+    code: 'SCHEMA',
+    stage: 'token',
+  });
+  const foreign = await demo.server.token({ fingerprint: 1n, schema: undefined });
+  assert.equal((await attempt(page, foreign)).code, 'SCHEMA');
+  // Nobody takes a token of another key; the signal is what ends the wait.
+  const forged = await demo.server.token({ privateKey: new Uint8Array(32) });
+  assert.equal((await attempt(page, forged, { abortAfter: 300 })).name, 'TimeoutError');
+  await page.close();
+});
+
+test('a killed server is a timeout', { timeout: 60_000 }, async () => {
+  const mortal = await start();
+  const page = await openPage(mortal);
+  await attempt(page, await mortal.server.token({ timeoutSeconds: 2 }));
+  await mortal.server.stop('SIGKILL');
+  const killed = performance.now();
+  assert.equal(await ending(page), 'timeout');
+  const seconds = (performance.now() - killed) / 1000;
+  assert.ok(seconds > 1 && seconds < 10, `after ${seconds} s`);
+  await page.close();
+  await mortal.relay.stop();
+});
+
+test('a server that stops says so', async () => {
+  const mortal = await start();
+  const page = await openPage(mortal);
+  await attempt(page, await mortal.server.token());
+  assert.equal(await mortal.server.stop(), 0);
+  assert.equal(await ending(page), 'server');
+  await page.close();
+  await mortal.relay.stop();
+});

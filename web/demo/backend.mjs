@@ -1,0 +1,34 @@
+// The web backend of the demo: it gives a connect token to everybody who asks. A real one asks first who
+// the player is.
+//   node backend.mjs ADDRESS:PORT GAME-SERVER     port 0: any free one; it says which
+// The environment variable CAUSEWAY_KEY holds the key that the game server has too.
+import { generateConnectToken } from 'causeway';
+import { createServer } from 'node:http';
+import { PROTOCOL_ID, messages } from './schema.js';
+
+const [, , listen, gameServer] = process.argv;
+const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(listen);
+let clientId = 0;
+
+const server = createServer(async (request, response) => {
+  if (request.method !== 'GET' || request.url !== '/token') {
+    response.writeHead(404).end();
+    return;
+  }
+  const token = await generateConnectToken({
+    protocolId: PROTOCOL_ID,
+    privateKey: process.env.CAUSEWAY_KEY,
+    clientId: ++clientId,
+    servers: [gameServer],
+    schema: messages,
+  });
+  response
+    .writeHead(200, {
+      'content-type': 'application/octet-stream',
+      'cache-control': 'no-store',
+      // The page comes from the relay, so it is of another origin. These tokens are for anybody.
+      'access-control-allow-origin': '*',
+    })
+    .end(token);
+});
+server.listen(Number(port), host, () => console.log(`tokens on port ${server.address().port}`));
