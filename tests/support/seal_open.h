@@ -1,0 +1,11 @@
+/* A payload packet sealed and opened again, over and over: the same work natively and in WASM. */
+#ifndef SEAL_OPEN_H
+#define SEAL_OPEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* False when a packet did not come out as it went in. */
+bool seal_open(uint32_t size, uint32_t rounds);
+
+#endif
