@@ -266,6 +266,8 @@ test('a config that cannot work is refused before anything is sent', async () =>
   const token = await demo.server.token({ schema: undefined });
   const error = await failure(join(place, { token, maxMessages: 0 }));
   assert.equal(error.name, 'CoreError');
+  const small = await failure(join(demo, { maxDatagramSize: 1000 }));
+  assert.match(String(small), /RangeError: maxDatagramSize/);
 });
 
 test('two players hear each other, and see each other through a simulator', async () => {

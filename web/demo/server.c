@@ -1,12 +1,11 @@
-/* A game server in small: it passes on what players say, and tells all where everybody is.
+/* A game server in small; the game itself is in game.c.
      demo_server [ADDRESS:PORT [PLAYERS]]     default 127.0.0.1:0, any free port; it says which
    The environment variable CAUSEWAY_KEY holds the key that the backend makes tokens with. */
-#include "schema.h"
+#include "game.h"
 
 #include "causeway/native/clock.h"
 #include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
-#include "causeway/server.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,51 +15,64 @@
 
 #define TICK (1 / 60.0)
 
-static struct move positions[MAX_PLAYERS];
+static volatile sig_atomic_t stopped;
 
-static void send_to_all(struct cw_server *server, uint32_t channel, uint32_t type, const void *data,
-                        size_t size, double now)
+static void stop(int number)
 {
-    for (uint32_t player = 0; player < MAX_PLAYERS; player++) {
-        struct cw_connection *connection = cw_server_connection(server, player);
-        struct cw_message *message;
-        if (!connection || cw_connection_create_message(connection, type, &message) != CW_OK)
-            continue;
-        memcpy(message->data, data, size);
-        if (cw_connection_send(connection, channel, message, now) != CW_OK)
-            cw_message_release(message);
-    }
+    (void)number;
+    stopped = 1;
 }
 
-static void take(struct cw_server *server, const struct cw_server_event *event, double now)
+static void check(bool good, const char *message)
 {
-    if (event->type == CW_SERVER_EVENT_CONNECTED)
-        positions[event->client] = (struct move){0.5f, 0.5f};
-    if (event->type != CW_SERVER_EVENT_MESSAGE)
+    if (good)
         return;
-    if (event->message->type == SAY) {
-        struct said said = {.player = event->client};
-        memcpy(said.text, ((struct say *)event->message->data)->text, sizeof said.text);
-        send_to_all(server, 0, SAID, &said, sizeof said, now);
-    } else if (event->message->type == MOVE) {
-        positions[event->client] = *(struct move *)event->message->data;
-    }
-    cw_message_release(event->message);
+    fprintf(stderr, "demo_server: %s\n", message);
+    exit(1);
 }
 
-static void tell_positions(struct cw_server *server, double now)
+/* From 64 hexadecimal digits. */
+static bool read_key(uint8_t key[CW_KEY_BYTES], const char *digits)
 {
-    static struct world world;
-    uint32_t count = 0;
-    for (uint32_t player = 0; player < MAX_PLAYERS; player++) {
-        if (!cw_server_connection(server, player))
-            continue;
-        world.players.items[count] = player;
-        world.xs.items[count] = positions[player].x;
-        world.ys.items[count++] = positions[player].y;
+    if (!digits || strlen(digits) != (size_t)2 * CW_KEY_BYTES)
+        return false;
+    for (size_t i = 0; i < CW_KEY_BYTES; i++) {
+        if (sscanf(digits + 2 * i, "%2hhx", &key[i]) != 1)
+            return false;
     }
-    world.players.count = world.xs.count = world.ys.count = count;
-    send_to_all(server, 1, WORLD, &world, sizeof world, now);
+    return true;
+}
+
+static struct cw_server *create_server(const struct cw_address *address,
+                                       const struct cw_connection_config *connection,
+                                       uint32_t players)
+{
+    struct cw_server_config config = cw_server_config_default();
+    config.connection = connection;
+    config.protocol_id = PROTOCOL_ID;
+    config.addresses = address;
+    config.address_count = 1;
+    config.max_clients = players;
+    config.unix_offset = (double)time(NULL) - cw_clock_now();
+    config.max_token_life = 0; /* the demo's key is new at every start */
+    check(read_key(config.private_key, getenv("CAUSEWAY_KEY")), "CAUSEWAY_KEY holds no key");
+    struct cw_server *server;
+    const enum cw_error error = cw_server_create(&server, &config);
+    check(error == CW_OK, cw_error_string(error));
+    return server;
+}
+
+static void receive(struct cw_server *server, struct cw_socket *socket, double now)
+{
+    struct cw_address from;
+    struct cw_server_event event;
+    uint8_t data[CW_SECURE_MAX];
+    size_t size;
+    while ((size = cw_socket_receive(socket, &from, data, sizeof data)) > 0) {
+        cw_server_receive(server, &from, data, size, now);
+        while (cw_server_next(server, &event))
+            game_take(server, &event, now);
+    }
 }
 
 static void transmit(struct cw_server *server, struct cw_socket *socket, double now)
@@ -72,36 +84,20 @@ static void transmit(struct cw_server *server, struct cw_socket *socket, double 
         cw_socket_send(socket, &to, data, size);
 }
 
-static volatile sig_atomic_t stopped;
-
-static void stop(int number)
-{
-    (void)number;
-    stopped = 1;
-}
-
-/* Serves until a signal asks it to stop, and then takes leave of its players. */
+/* Until a signal asks it to stop. */
 static void serve(struct cw_server *server, struct cw_socket *socket)
 {
-    struct cw_address from;
-    uint8_t data[CW_SECURE_MAX];
     struct cw_server_event event;
-    size_t size;
     double tick = 0;
     while (!stopped) {
-        double now = cw_clock_now();
-        cw_socket_wait(socket, tick > now ? tick - now : 0);
-        now = cw_clock_now();
-        while ((size = cw_socket_receive(socket, &from, data, sizeof data)) > 0) {
-            cw_server_receive(server, &from, data, size, now);
-            while (cw_server_next(server, &event))
-                take(server, &event, now);
-        }
+        cw_socket_wait(socket, tick - cw_clock_now());
+        const double now = cw_clock_now();
+        receive(server, socket, now);
         if (now >= tick) {
-            tell_positions(server, now);
+            game_tick(server, now);
             cw_server_update(server, now);
             while (cw_server_next(server, &event))
-                take(server, &event, now);
+                game_take(server, &event, now);
             tick = now + TICK;
         }
         transmit(server, socket, now);
@@ -110,32 +106,14 @@ static void serve(struct cw_server *server, struct cw_socket *socket)
     transmit(server, socket, cw_clock_now());
 }
 
-/* The key from 64 hexadecimal digits. */
-static bool read_key(uint8_t key[CW_KEY_BYTES], const char *digits)
-{
-    for (size_t i = 0; i < CW_KEY_BYTES; i++) {
-        if (!digits || sscanf(digits + 2 * i, "%2hhx", &key[i]) != 1)
-            return false;
-    }
-    return true;
-}
-
-static void check(bool good, const char *message)
-{
-    if (good)
-        return;
-    fprintf(stderr, "demo_server: %s\n", message);
-    exit(1);
-}
-
 int main(int argc, char **argv)
 {
-    struct cw_socket_config socket_config = cw_socket_config_default();
+    struct cw_socket_config config = cw_socket_config_default();
     struct cw_socket *socket = NULL;
-    enum cw_error error = cw_resolve(&socket_config.address, argc > 1 ? argv[1] : "127.0.0.1:0");
-    if (!error)
-        error = cw_socket_open(&socket, &socket_config);
-    check(!error, cw_error_string(error));
+    enum cw_error error = cw_resolve(&config.address, argc > 1 ? argv[1] : "127.0.0.1:0");
+    if (error == CW_OK)
+        error = cw_socket_open(&socket, &config);
+    check(error == CW_OK, cw_error_string(error));
     struct cw_address address;
     cw_socket_address(socket, &address);
 
@@ -143,21 +121,10 @@ int main(int argc, char **argv)
     const struct cw_schema_config schema_config = {.types = types, .count = TYPES};
     struct cw_schema *schema;
     error = cw_schema_create(&schema, &schema_config);
-    check(!error, cw_error_string(error));
-
+    check(error == CW_OK, cw_error_string(error));
     const struct cw_connection_config connection = cw_connection_config_default(schema);
-    struct cw_server_config config = cw_server_config_default();
-    config.connection = &connection;
-    config.protocol_id = PROTOCOL_ID;
-    config.addresses = &address;
-    config.address_count = 1;
-    config.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS;
-    config.unix_offset = (double)time(NULL) - cw_clock_now();
-    config.max_token_life = 0; /* the demo's key is new at every start */
-    check(read_key(config.private_key, getenv("CAUSEWAY_KEY")), "CAUSEWAY_KEY holds no key");
-    struct cw_server *server;
-    error = cw_server_create(&server, &config);
-    check(!error, cw_error_string(error));
+    struct cw_server *server = create_server(
+        &address, &connection, argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS);
 
     signal(SIGTERM, stop);
     signal(SIGINT, stop);

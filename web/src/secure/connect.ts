@@ -9,6 +9,9 @@ import type { Transport } from '../transports/transport.js';
 import { Client, type ClientState } from './client.js';
 import { SecureConversation } from './conversation.js';
 
+/** Bytes of a datagram that the transport must take. */
+const LONGEST = 1100;
+
 /** Options of {@link connect}. */
 export interface ConnectOptions<Of extends Schema> extends TransportOptions, ConversationConfig {
   /** The connect token from the game's backend, for this connection only: 2048 bytes. */
@@ -80,6 +83,8 @@ export async function connect<const Of extends Schema>(
     onstate?.('opening');
     const opened = await openTransport(url, options);
     transport = options.through?.(opened) ?? opened;
+    if (transport.maxDatagramSize < LONGEST)
+      throw new RangeError(`maxDatagramSize: a secure connection needs ${LONGEST} bytes`);
     peer.connect(token, seconds());
     const client = new Client(peer, transport, expireTime, options.tickRate);
     transport = undefined;

@@ -1,0 +1,16 @@
+/* The rules of the demo's game, which are few: what a player says goes to all, and so does where
+   each of them is. */
+#ifndef DEMO_GAME_H
+#define DEMO_GAME_H
+
+#include "schema.h"
+
+#include "causeway/server.h"
+
+/* Does what an event asks for, and releases its message. */
+void game_take(struct cw_server *server, const struct cw_server_event *event, double now);
+
+/* Tells all players where they are. Call it once per tick. */
+void game_tick(struct cw_server *server, double now);
+
+#endif
