@@ -63,6 +63,39 @@ test('packets are acked through relay and UDP, and the loss of the slider is see
   await page.close();
 });
 
+test('chat arrives whole and in order at 20 % loss, and players see each other', async () => {
+  const [one, two] = [await open(), await open()];
+  await waitFor(one, 'packets-acked', 60);
+  await waitFor(two, 'packets-acked', 60);
+  await slide(one, 'loss', 20);
+  await slide(two, 'loss', 20);
+  const texts = Array.from({ length: 12 }, (_, i) => `line ${i}`);
+  for (const text of texts) {
+    await one.locator('#chat-text').fill(text);
+    await one.locator('#chat-text').press('Enter');
+  }
+  for (const page of [one, two]) {
+    await page.waitForFunction(
+      (count) => document.querySelectorAll('#chat-lines li').length === count,
+      texts.length,
+      { timeout: 30_000 },
+    );
+    const lines = await page.locator('#chat-lines li').allTextContents();
+    assert.deepEqual(
+      lines.map((line) => line.replace(/^Player \d+ /, '')),
+      texts,
+    );
+    await page.waitForFunction(
+      () => Number(document.getElementById('arena').dataset.players) >= 2,
+      undefined,
+      { timeout: 30_000 },
+    );
+    assert.deepEqual(page.faults, []);
+  }
+  await one.close();
+  await two.close();
+});
+
 test('the latency of the slider is seen in the round trip', async () => {
   const page = await open();
   await waitFor(page, 'packets-acked', 60);

@@ -1,5 +1,6 @@
 import { loadCore, type TransportKind } from 'causeway';
 import { Chart, prepare } from './chart.js';
+import { Game } from './game.js';
 import { FATES, Link, seconds } from './link.js';
 
 const element = <Type extends HTMLElement>(id: string): Type => document.getElementById(id) as Type;
@@ -83,11 +84,13 @@ async function main(): Promise<void> {
   state('open', `connected: ${link.client.transport}`);
   void link.client.closed.then(({ message }) => state('closed', `closed: ${message}`));
   watchSliders(link);
+  const game = new Game(link.client);
   setInterval(() => showStats(link), 100);
   const draw = (): void => {
     rttChart.draw(seconds());
     lossChart.draw(seconds());
     drawFates(link);
+    game.draw();
     requestAnimationFrame(draw);
   };
   draw();
