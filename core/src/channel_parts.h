@@ -2,6 +2,8 @@
 #ifndef CAUSEWAY_CHANNEL_PARTS_H
 #define CAUSEWAY_CHANNEL_PARTS_H
 
+#include "receipts.h"
+
 #include "causeway/channel.h"
 #include "causeway/message.h"
 
@@ -18,6 +20,7 @@ struct cw_channel_parts {
     struct cw_channel_config config;
     const struct cw_schema *schema;
     struct cw_message_pool *pool;
+    struct cw_receipts *receipts; /* of the connection */
     uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
     uint32_t type_bits;
     uint32_t count_bits; /* of the number of messages in an entry */

@@ -385,6 +385,21 @@ void cw_client_update(struct cw_client *client, double now)
         cw_connection_update(client->connection, now);
 }
 
+/* The next message, or the next receipt of one of ours. */
+static bool next_of_connection(struct cw_client *client, struct cw_client_event *event)
+{
+    struct cw_receipt receipt;
+    if ((event->message = cw_connection_next(client->connection, &event->channel)) != NULL) {
+        event->type = CW_CLIENT_EVENT_MESSAGE;
+    } else if (cw_connection_next_receipt(client->connection, &receipt)) {
+        event->type = receipt.acked ? CW_CLIENT_EVENT_ACKED : CW_CLIENT_EVENT_LOST;
+        event->receipt = receipt.number;
+    } else {
+        return false;
+    }
+    return true;
+}
+
 bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
 {
     *event = (struct cw_client_event){.state = client->state};
@@ -392,9 +407,8 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
         client->connected_waits = false;
         event->type = CW_CLIENT_EVENT_CONNECTED;
         event->state = CW_CLIENT_CONNECTED;
-    } else if (client->connection &&
-               (event->message = cw_connection_next(client->connection, &event->channel))) {
-        event->type = CW_CLIENT_EVENT_MESSAGE;
+    } else if (client->connection && next_of_connection(client, event)) {
+        return true;
     } else if (client->payload_waits) {
         client->payload_waits = false;
         event->type = CW_CLIENT_EVENT_PAYLOAD;

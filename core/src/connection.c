@@ -9,6 +9,7 @@
 #define PACKET_SIZE            1064
 #define MAX_PACKETS_PER_UPDATE 64
 #define MAX_MESSAGES           32768
+#define MAX_RECEIPTS           32768
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema)
 {
@@ -17,6 +18,7 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
         .channel_count = 2,
         .endpoint = cw_endpoint_config_default(),
         .max_messages = 256,
+        .max_receipts = 256,
         .max_packets_per_update = 4,
         .congestion = cw_congestion_config_default(),
     };
@@ -42,7 +44,7 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
     if (config->channel_count < 1 || config->channel_count > CW_MAX_CHANNELS ||
         config->max_packets_per_update < 1 ||
         config->max_packets_per_update > MAX_PACKETS_PER_UPDATE || config->max_messages < 1 ||
-        config->max_messages > MAX_MESSAGES)
+        config->max_messages > MAX_MESSAGES || config->max_receipts > MAX_RECEIPTS)
         return CW_ERROR_CONFIG_CONNECTION;
     const enum cw_error endpoint_error = cw_endpoint_config_check(&config->endpoint);
     if (endpoint_error != CW_OK)
@@ -172,6 +174,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     uint8_t *scratch = take(arena, cw_schema_message_size(config->schema));
     const uint32_t word_count = carried_words(config);
     uint16_t *words = take(arena, sizeof *words * word_count);
+    cw_receipts_layout(c ? &c->receipts : NULL, arena, config->max_receipts);
     for (uint32_t i = 0; i < config->channel_count; i++)
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
     struct cw_message_pool_config pool = pool_config(config);
@@ -198,8 +201,10 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     if (error == CW_OK)
         error = cw_sequence_buffer_create(&c->packets, endpoint.sent_window,
                                           sizeof(struct cw_carried), &pool.allocator);
-    for (uint32_t i = 0; i < config->channel_count; i++)
+    for (uint32_t i = 0; i < config->channel_count; i++) {
         channels[i].parts.pool = c->pool;
+        channels[i].parts.receipts = &c->receipts;
+    }
     *connection = c;
     return error;
 }
@@ -257,6 +262,9 @@ void cw_connection_reset(struct cw_connection *c)
     }
     cw_endpoint_reset(c->endpoint);
     cw_sequence_buffer_reset(&c->packets);
+    for (uint32_t i = 0; i < c->config.endpoint.sent_window; i++)
+        ((struct cw_carried *)c->packets.entries)[i].receipts = CW_RECEIPT_NONE;
+    cw_receipts_reset(&c->receipts);
     c->words_written = 0;
     c->timing = (struct cw_timing){.heard = -1, .answer = CW_ANSWER_BEFORE_SAMPLES};
     c->newest_heard = 0xFFFF;
@@ -333,6 +341,8 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
 {
     if (index >= c->config.channel_count || !message || message->pool != c->pool)
         return CW_ERROR_INVALID_ARGUMENT;
+    if (message->receipt && cw_receipts_full(&c->receipts))
+        return CW_ERROR_RECEIPTS_FULL;
     struct cw_any_channel *channel = &c->channels[index];
     const struct cw_channel_config *config = &channel->parts.config;
     const enum cw_error block_error = check_block(channel, message);
@@ -373,6 +383,11 @@ struct cw_message *cw_connection_next(struct cw_connection *c, uint32_t *index)
         c->next_channel = c->next_channel + 1 < c->config.channel_count ? c->next_channel + 1 : 0;
     }
     return NULL;
+}
+
+bool cw_connection_next_receipt(struct cw_connection *c, struct cw_receipt *receipt)
+{
+    return cw_receipts_next(&c->receipts, receipt);
 }
 
 size_t cw_connection_max_datagram_size(const struct cw_connection *c)

@@ -9,9 +9,19 @@
 
 /* What our packets carried */
 
+static void settle_receipts(struct cw_connection *c, struct cw_carried *carried, bool acked)
+{
+    if (carried->receipts == CW_RECEIPT_NONE)
+        return;
+    cw_receipts_settle_packet(&c->receipts, carried->receipts, acked);
+    carried->receipts = CW_RECEIPT_NONE;
+}
+
 static void note_carried(struct cw_connection *c, uint16_t packet)
 {
     struct cw_carried *carried = cw_sequence_buffer_insert(&c->packets, packet);
+    settle_receipts(c, carried, false); /* of the packet that leaves the window */
+    carried->receipts = cw_receipts_packet(&c->receipts);
     carried->start = c->words_written;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         const struct cw_any_channel *channel = &c->channels[i];
@@ -24,14 +34,17 @@ static void note_carried(struct cw_connection *c, uint16_t packet)
         for (uint32_t j = 0; j < parts->picked_count; j++)
             c->words[c->words_written++ & c->words_mask] = parts->picked[j];
     }
-    carried->words = c->words_written - carried->start;
+    carried->words = (uint16_t)(c->words_written - carried->start);
 }
 
 /* Tells the channels what became of a packet. */
 static void settle(struct cw_connection *c, uint16_t packet, bool acked, double now)
 {
-    const struct cw_carried *carried = cw_sequence_buffer_find(&c->packets, packet);
-    if (!carried || c->words_written - carried->start > c->words_mask + 1)
+    struct cw_carried *carried = cw_sequence_buffer_find(&c->packets, packet);
+    if (!carried)
+        return;
+    settle_receipts(c, carried, acked);
+    if (c->words_written - carried->start > c->words_mask + 1)
         return;
     uint16_t ids[CW_MAX_MESSAGES_PER_PACKET];
     uint32_t position = carried->start;
@@ -156,19 +169,18 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     assert(capacity >= cw_connection_max_datagram_size(c));
     if (!c->round_open || capacity < cw_connection_max_datagram_size(c))
         return 0;
-    if (c->packets_this_round > 0 &&
-        (!c->more || c->packets_this_round == c->config.max_packets_per_update)) {
+    const bool first = c->packets_this_round == 0;
+    uint32_t entries = 0;
+    if (first || (c->more && c->packets_this_round < c->config.max_packets_per_update)) {
+        begin_packet(c, now);
+        entries = fill_packet(c);
+    }
+    if (entries == 0 && !first) {
         end_round(c);
         return 0;
     }
-    begin_packet(c, now);
-    const uint32_t entries = fill_packet(c);
-    if (entries == 0 && c->packets_this_round > 0) {
-        end_round(c);
-        return 0;
-    }
-    note_carried(c, c->timing.packet);
     const size_t size = write_payload(c, entries);
+    note_carried(c, c->timing.packet);
     const enum cw_error error = cw_endpoint_send(c->endpoint, c->payload, size, now, NULL);
     assert(error == CW_OK);
     (void)error;

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_CONNECTION_STATE_H
 #define CAUSEWAY_CONNECTION_STATE_H
 
+#include "receipts.h"
 #include "reliable_channel.h"
 #include "unreliable_channel.h"
 
@@ -21,7 +22,8 @@
 
 struct cw_carried {
     uint32_t start;
-    uint32_t words;
+    uint16_t words;
+    uint16_t receipts; /* of its unreliable messages: a list */
 };
 
 struct cw_any_channel {
@@ -51,6 +53,7 @@ struct cw_connection {
     uint16_t *words;
     uint32_t words_mask;
     uint32_t words_written;
+    struct cw_receipts receipts;
 
     struct cw_timing timing;
     uint16_t newest_heard;

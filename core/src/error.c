@@ -60,6 +60,8 @@ const char *cw_error_string(enum cw_error error)
                "bytes below the size of a packet";
     case CW_ERROR_QUEUE_FULL:
         return "the channel's send queue is full; send less, or again when messages were delivered";
+    case CW_ERROR_RECEIPTS_FULL:
+        return "as many receipts as max_receipts are open; take those that came, or use fewer";
     case CW_ERROR_MESSAGE_TOO_LARGE:
         return "the message would never fit into a packet of its channel; split it or send it as a "
                "block";

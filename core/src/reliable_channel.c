@@ -54,6 +54,7 @@ enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_me
     message->id = channel->next_id++;
     *slot_of(channel, message->id) =
         (struct cw_reliable_slot){.message = message, .queued = now, .bits = bits};
+    cw_receipts_promise(channel->parts.receipts, message->receipt);
     channel->parts.stats.sent++;
     channel->parts.stats.queued++;
     return CW_OK;
@@ -246,6 +247,8 @@ static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
             : stats->delivery_latency + (latency - stats->delivery_latency) * LATENCY_WEIGHT;
     stats->delivered++;
     stats->in_flight--;
+    if (slot->message->receipt)
+        cw_receipts_settle(channel->parts.receipts, slot->message->receipt, true);
     cw_message_release(slot->message);
     slot->message = NULL;
     while (channel->oldest_unacked != channel->next_id &&

@@ -187,14 +187,23 @@ void cw_server_update(struct cw_server *server, double now)
     cw_slots_update(server, now);
 }
 
-/* The next message of one client. */
-static bool next_message(struct cw_server *server, uint32_t client, struct cw_server_event *event)
+/* The next message of one client, or the next receipt of one sent to it. */
+static bool next_of_one(struct cw_server *server, uint32_t client, struct cw_server_event *event)
 {
     if (!server->connections)
         return false;
-    *event = (struct cw_server_event){.type = CW_SERVER_EVENT_MESSAGE, .client = client};
-    event->message = cw_connection_next(server->connections[client], &event->channel);
-    return event->message != NULL;
+    struct cw_connection *connection = server->connections[client];
+    struct cw_receipt receipt;
+    *event = (struct cw_server_event){.client = client};
+    if ((event->message = cw_connection_next(connection, &event->channel)) != NULL) {
+        event->type = CW_SERVER_EVENT_MESSAGE;
+    } else if (cw_connection_next_receipt(connection, &receipt)) {
+        event->type = receipt.acked ? CW_SERVER_EVENT_ACKED : CW_SERVER_EVENT_LOST;
+        event->receipt = receipt.number;
+    } else {
+        return false;
+    }
+    return true;
 }
 
 static bool next_of_all(struct cw_server *server, struct cw_server_event *event)
@@ -202,7 +211,7 @@ static bool next_of_all(struct cw_server *server, struct cw_server_event *event)
     uint32_t client;
     while ((client = cw_bit_next(server->readable, 0, server->config.max_clients)) !=
            CW_INDEX_NONE) {
-        if (next_message(server, client, event))
+        if (next_of_one(server, client, event))
             return true;
         cw_bit_clear(server->readable, client);
     }
@@ -214,7 +223,7 @@ bool cw_server_next(struct cw_server *server, struct cw_server_event *event)
     if (server->event_count == 0)
         return next_of_all(server, event);
     const struct cw_server_event *first = &server->events[server->event_first];
-    if (first->type == CW_SERVER_EVENT_DISCONNECTED && next_message(server, first->client, event))
+    if (first->type == CW_SERVER_EVENT_DISCONNECTED && next_of_one(server, first->client, event))
         return true;
     *event = *first;
     server->event_first = (server->event_first + 1) % server->event_capacity;

@@ -273,6 +273,7 @@ void cw_slots_update(struct cw_server *server, double now)
             cw_connection_update(server->connections[number], now);
             slot->round_open = true;
             cw_bit_set(server->due, number);
+            cw_bit_set(server->readable, number);
         }
     }
 }

@@ -71,7 +71,8 @@ struct cw_server {
     struct cw_connection **connections; /* of the slots; NULL: payloads are the application's */
     uint64_t used[CW_SERVER_MAX_CLIENTS / 64]; /* bits: slots that are not free */
     uint64_t due[CW_SERVER_MAX_CLIENTS / 64];  /* bits: slots that may have something to transmit */
-    uint64_t readable[CW_SERVER_MAX_CLIENTS / 64]; /* bits: slots that may have messages */
+    uint64_t
+        readable[CW_SERVER_MAX_CLIENTS / 64]; /* bits: slots whose connection may have events */
     uint32_t due_cursor;
     uint32_t clients;
     struct cw_index slots_by_address;

@@ -28,6 +28,7 @@ enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct c
     if (channel->queue_count == channel->parts.config.send_queue_size)
         return CW_ERROR_QUEUE_FULL;
     channel->queue[channel->queue_count++] = (struct cw_unreliable_slot){message, bits};
+    cw_receipts_promise(channel->parts.receipts, message->receipt);
     channel->parts.stats.sent++;
     channel->parts.stats.queued++;
     return CW_OK;
@@ -86,6 +87,8 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
         if (!cw_channel_write_message(stream, parts, slot->message) ||
             (slot->message->block && !write_block(channel, stream, slot->message)))
             return false;
+        if (slot->message->receipt)
+            cw_receipts_carry(parts->receipts, slot->message->receipt);
         cw_message_release(slot->message);
         slot->message = NULL;
         parts->stats.queued--;
@@ -98,10 +101,13 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
 void cw_unreliable_end_round(struct cw_unreliable_channel *channel)
 {
     for (uint32_t i = 0; i < channel->queue_count; i++) {
-        if (channel->queue[i].message) {
-            cw_message_release(channel->queue[i].message);
-            channel->parts.stats.dropped++;
-        }
+        struct cw_message *message = channel->queue[i].message;
+        if (!message)
+            continue;
+        if (message->receipt)
+            cw_receipts_settle(channel->parts.receipts, message->receipt, false);
+        cw_message_release(message);
+        channel->parts.stats.dropped++;
     }
     channel->queue_count = 0;
     channel->parts.stats.queued = 0;

@@ -84,7 +84,9 @@ enum cw_client_event_type {
     CW_CLIENT_EVENT_CONNECTED = 1,
     CW_CLIENT_EVENT_DISCONNECTED, /* or did not get to connect: see state */
     CW_CLIENT_EVENT_MESSAGE,      /* of the server; with a connection */
-    CW_CLIENT_EVENT_PAYLOAD       /* bytes of the server; without */
+    CW_CLIENT_EVENT_PAYLOAD,      /* bytes of the server; without */
+    CW_CLIENT_EVENT_ACKED,        /* a message of ours, sent with a receipt, arrived */
+    CW_CLIENT_EVENT_LOST          /* or, when unreliable, has most likely not */
 };
 
 struct cw_client_event {
@@ -94,6 +96,7 @@ struct cw_client_event {
     size_t size;                /* PAYLOAD: 1 to CW_PAYLOAD_MAX. Else 0 */
     struct cw_message *message; /* MESSAGE: the reference is the caller's: release it. Else NULL */
     uint32_t channel;           /* MESSAGE: that it came on */
+    uint32_t receipt;           /* ACKED, LOST: as it was in the message */
 };
 
 /* Takes the next event; false when there is none. */

@@ -31,6 +31,8 @@ struct cw_connection_config {
     uint32_t max_messages; /* in use, above which none can be made: sent and not acked, or received
                               and not released; 1 to 32768; default 256. The pool holds a quarter
                               more, for messages that arrive */
+    uint32_t max_receipts; /* messages sent with a receipt whose news was not taken yet, 0 to 32768;
+                              default 256 */
     uint32_t max_packets_per_update; /* 1 to 64; default 4 */
     struct cw_congestion_config congestion;
 };
@@ -76,6 +78,8 @@ enum cw_error cw_connection_create_message(struct cw_connection *connection, uin
 
    CW_ERROR_QUEUE_FULL: as many messages of the channel wait or are unacked as it has room for.
 
+   CW_ERROR_RECEIPTS_FULL: a receipt, but max_receipts earlier ones were not taken yet.
+
    CW_ERROR_BLOCK_NOT_ALLOWED: a block, but the channel has no blocks or the type is no block type.
 
    CW_ERROR_BLOCK_MISSING: a block type without a block, or with an empty one.
@@ -97,6 +101,11 @@ enum cw_error cw_connection_receive(struct cw_connection *connection, const uint
 /* The next message that arrived, and on which channel, unless channel is NULL. The reference is the
    caller's: release it. NULL when there is none. */
 struct cw_message *cw_connection_next(struct cw_connection *connection, uint32_t *channel);
+
+/* What became of the next message that was sent with a receipt; false when there is no news. Every
+   such message is told of once: acked when it is reliable, acked or lost when it is not. Only a
+   reset forgets those that are still to come. */
+bool cw_connection_next_receipt(struct cw_connection *connection, struct cw_receipt *receipt);
 
 /* Lets time pass and opens a round of packets. Call it once per tick, then transmit. */
 void cw_connection_update(struct cw_connection *connection, double now);

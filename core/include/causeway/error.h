@@ -42,6 +42,7 @@ enum cw_error {
 
     /* calls that cannot be carried out now */
     CW_ERROR_QUEUE_FULL,
+    CW_ERROR_RECEIPTS_FULL,
     CW_ERROR_MESSAGE_TOO_LARGE,
     CW_ERROR_BLOCK_NOT_ALLOWED,
     CW_ERROR_BLOCK_MISSING,

@@ -93,7 +93,9 @@ enum cw_server_event_type {
     CW_SERVER_EVENT_CONNECTED = 1,
     CW_SERVER_EVENT_DISCONNECTED, /* the slot is free afterwards */
     CW_SERVER_EVENT_MESSAGE,      /* of a client; with connections */
-    CW_SERVER_EVENT_PAYLOAD       /* bytes of a client; without */
+    CW_SERVER_EVENT_PAYLOAD,      /* bytes of a client; without */
+    CW_SERVER_EVENT_ACKED,        /* a message to a client, sent with a receipt, arrived */
+    CW_SERVER_EVENT_LOST          /* or, when unreliable, has most likely not */
 };
 
 enum cw_disconnect_reason {
@@ -110,6 +112,7 @@ struct cw_server_event {
     size_t size;                      /* PAYLOAD: 1 to CW_PAYLOAD_MAX */
     struct cw_message *message;       /* MESSAGE: the reference is the caller's: release it */
     uint32_t channel;                 /* MESSAGE: that it came on */
+    uint32_t receipt;                 /* ACKED, LOST: as it was in the message */
 };
 
 /* Takes the next event; false when there is none. Every CONNECTED is followed by one DISCONNECTED,

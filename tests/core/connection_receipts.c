@@ -1,0 +1,276 @@
+/* Receipts: the sender learns what became of each message that it asked about, once. */
+#include "connection_pair.h"
+
+enum { RELIABLE, UNRELIABLE };
+
+static struct cw_connection_config config_of_notes(void)
+{
+    return cw_connection_config_default(notes_schema());
+}
+
+static enum cw_error ask(struct cw_connection *from, uint32_t channel, uint32_t number,
+                         uint32_t padding, double now)
+{
+    struct cw_message *message = make_note(from, NOTE, number, padding);
+    message->receipt = number;
+    const enum cw_error error = cw_connection_send(from, channel, message, now);
+    if (error != CW_OK)
+        cw_message_release(message);
+    return error;
+}
+
+static void expect_receipt(struct cw_connection *at, uint32_t number, bool acked)
+{
+    struct cw_receipt receipt;
+    assert_true(cw_connection_next_receipt(at, &receipt));
+    assert_int_equal(receipt.number, number);
+    assert_int_equal(receipt.acked, acked);
+}
+
+static void expect_no_receipt(struct cw_connection *at)
+{
+    struct cw_receipt receipt;
+    assert_false(cw_connection_next_receipt(at, &receipt));
+}
+
+static void close_both(struct cw_connection *a, struct cw_connection *b,
+                       const struct cw_connection_config *config)
+{
+    drain(b);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+    cw_schema_destroy((struct cw_schema *)(uintptr_t)config->schema);
+}
+
+static void test_an_ack_tells_which_messages_arrived(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = config_of_notes();
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    assert_int_equal(ask(a, UNRELIABLE, 7, 10, 0), CW_OK);
+    send_note(a, UNRELIABLE, 8, 10, 0);
+    assert_int_equal(ask(a, UNRELIABLE, 0xFFFFFFFF, 10, 0), CW_OK);
+    assert_int_equal(ask(a, RELIABLE, 9, 10, 0), CW_OK);
+    round_of(a, b, 0);
+    struct cw_message *received = cw_connection_next(b, NULL);
+    assert_int_equal(received->receipt, 0); /* it is the sender's own */
+    cw_message_release(received);
+    expect_no_receipt(a);
+    round_of(b, a, TICK);
+    expect_receipt(a, 7, true);
+    expect_receipt(a, 0xFFFFFFFF, true);
+    expect_receipt(a, 9, true);
+    expect_no_receipt(a);
+    expect_no_receipt(b);
+    close_both(a, b, &config);
+}
+
+static void test_an_unreliable_message_is_told_lost_once_and_a_reliable_one_never(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = config_of_notes();
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    uint8_t late[2048];
+    assert_int_equal(ask(a, UNRELIABLE, 1, 10, 0), CW_OK);
+    assert_int_equal(ask(a, RELIABLE, 2, 10, 0), CW_OK);
+    cw_connection_update(a, 0);
+    const size_t size = transmit(a, late, 0);
+    assert_true(size > 0);
+    assert_int_equal(transmit(a, late + size, 0), 0);
+    round_of(a, NULL, 1.5); /* the time of the first one is up */
+    expect_receipt(a, 1, false);
+    expect_no_receipt(a);
+    /* It was only late. That is not told any more, but the reliable message is acked. */
+    receive_exact(b, late, size, 1.6);
+    round_of(b, a, 1.6);
+    expect_receipt(a, 2, true);
+    expect_no_receipt(a);
+    close_both(a, b, &config);
+}
+
+static void test_what_found_no_room_in_a_packet_is_lost(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.max_packets_per_update = 1;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t number = 1; number <= 3; number++)
+        assert_int_equal(ask(a, UNRELIABLE, number, 600, 0), CW_OK);
+    round_of(a, b, 0);
+    expect_receipt(a, 2, false);
+    expect_receipt(a, 3, false);
+    expect_no_receipt(a);
+    round_of(b, a, TICK);
+    expect_receipt(a, 1, true);
+    expect_no_receipt(a);
+    close_both(a, b, &config);
+}
+
+static void test_a_block_is_acked_when_all_of_it_arrived(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.channels[RELIABLE].blocks = true;
+    config.max_packets_per_update = 1;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    struct cw_message *parcel = make_parcel(a, 5, 3000);
+    parcel->receipt = 5;
+    assert_int_equal(cw_connection_send(a, RELIABLE, parcel, 0), CW_OK);
+    for (int i = 0; i < 3; i++) {
+        expect_no_receipt(a);
+        round_of(a, b, 2 * i * TICK);
+        round_of(b, a, (2 * i + 1) * TICK);
+    }
+    expect_receipt(a, 5, true);
+    expect_no_receipt(a);
+    close_both(a, b, &config);
+}
+
+static void test_no_news_is_lost_when_it_is_not_taken(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.max_receipts = 4;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t number = 1; number <= 4; number++)
+        assert_int_equal(ask(a, number % 2, number, 10, 0), CW_OK);
+    assert_int_equal(ask(a, RELIABLE, 5, 10, 0), CW_ERROR_RECEIPTS_FULL);
+    assert_int_equal(ask(a, UNRELIABLE, 5, 10, 0), CW_ERROR_RECEIPTS_FULL);
+    assert_int_equal(channel_of(a, UNRELIABLE).sent, 2);
+    send_note(a, UNRELIABLE, 6, 10, 0); /* without a receipt it needs no room */
+    round_of(a, b, 0);
+    round_of(b, a, TICK);
+    assert_int_equal(ask(a, UNRELIABLE, 5, 10, 0), CW_ERROR_RECEIPTS_FULL);
+    struct cw_receipt receipt;
+    uint32_t told = 0;
+    assert_true(cw_connection_next_receipt(a, &receipt));
+    told |= 1u << receipt.number;
+    assert_int_equal(ask(a, UNRELIABLE, 5, 10, TICK), CW_OK);
+    assert_int_equal(ask(a, UNRELIABLE, 7, 10, TICK), CW_ERROR_RECEIPTS_FULL);
+    while (cw_connection_next_receipt(a, &receipt)) {
+        assert_true(receipt.acked);
+        told |= 1u << receipt.number;
+    }
+    assert_int_equal(told, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
+    round_of(a, b, 2 * TICK);
+    round_of(b, a, 3 * TICK);
+    expect_receipt(a, 5, true);
+    close_both(a, b, &config);
+}
+
+/* Packets leave the window before an answer or a timeout tells of them. */
+static void test_a_packet_that_leaves_the_window_is_lost(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.endpoint.sent_window = 32;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t number = 1; number <= 32; number++) {
+        assert_int_equal(ask(a, UNRELIABLE, number, 10, 0), CW_OK);
+        round_of(a, NULL, 0);
+        expect_no_receipt(a);
+    }
+    for (uint32_t number = 1; number <= 32; number++) {
+        round_of(a, NULL, 0);
+        expect_receipt(a, number, false);
+        expect_no_receipt(a);
+    }
+    close_both(a, b, &config);
+}
+
+static void test_a_reset_forgets_what_is_still_to_come(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.max_receipts = 3;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (int lap = 0; lap < 2; lap++) {
+        assert_int_equal(ask(a, UNRELIABLE, 1, 10, 0), CW_OK);
+        assert_int_equal(ask(a, RELIABLE, 2, 10, 0), CW_OK);
+        round_of(a, b, 0);
+        round_of(b, a, TICK);                                  /* news of both waits */
+        assert_int_equal(ask(a, UNRELIABLE, 3, 10, 0), CW_OK); /* and this waits to be sent */
+        cw_connection_reset(a);
+        cw_connection_reset(b);
+        expect_no_receipt(a);
+    }
+    close_both(a, b, &config);
+}
+
+static void test_the_config_says_how_many(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    config.max_receipts = 0;
+    struct cw_connection *a = connection_with(&config);
+    assert_int_equal(ask(a, RELIABLE, 1, 10, 0), CW_ERROR_RECEIPTS_FULL);
+    send_note(a, RELIABLE, 1, 10, 0);
+    cw_connection_destroy(a);
+    config.max_receipts = 32769;
+    assert_int_equal(cw_connection_config_check(&config), CW_ERROR_CONFIG_CONNECTION);
+    cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
+}
+
+/* What the receiver had is acked, and what it did not have is lost, but for what only its ack did
+   not make it back in time. */
+static void test_receipts_are_true_over_a_bad_path(void **state)
+{
+    (void)state;
+    enum { TICKS = 70000, LAST = 400 };
+    const struct cw_connection_config config = config_of_notes();
+    struct pair pair = pair_open(&config, 0.1, 0.2);
+    static bool arrived[2][TICKS + 1], told[2][TICKS + 1];
+    uint32_t acked = 0, lost = 0, false_losses = 0;
+    memset(arrived, 0, sizeof arrived);
+    memset(told, 0, sizeof told);
+    for (uint32_t tick = 1; tick <= TICKS + LAST; tick++) {
+        struct cw_message *message;
+        struct cw_receipt receipt;
+        uint32_t channel;
+        if (tick <= TICKS) {
+            const uint32_t reliable = tick % 4 == 0;
+            assert_int_equal(
+                ask(pair.sides[0], reliable ? RELIABLE : UNRELIABLE, tick, 10, pair.now), CW_OK);
+        } else {
+            pair_set_loss(&pair, 0, 0.1);
+        }
+        pair_tick(&pair);
+        while ((message = cw_connection_next(pair.sides[1], &channel)) != NULL) {
+            arrived[channel][number_of(message)] = true;
+            cw_message_release(message);
+        }
+        while (cw_connection_next_receipt(pair.sides[0], &receipt)) {
+            const uint32_t of = receipt.number % 4 == 0 ? RELIABLE : UNRELIABLE;
+            assert_false(told[of][receipt.number]);
+            told[of][receipt.number] = true;
+            acked += receipt.acked;
+            lost += !receipt.acked;
+            if (!receipt.acked) {
+                assert_int_equal(of, UNRELIABLE);
+                false_losses += arrived[of][receipt.number];
+            } else if (of == UNRELIABLE) {
+                assert_true(arrived[of][receipt.number]);
+            }
+        }
+    }
+    assert_int_equal(acked + lost, TICKS);
+    assert_in_range(lost, TICKS * 3 / 4 * 18 / 100, TICKS * 3 / 4 * 22 / 100);
+    assert_in_range(false_losses, 0, lost / 100);
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_ack_tells_which_messages_arrived),
+        cmocka_unit_test(test_an_unreliable_message_is_told_lost_once_and_a_reliable_one_never),
+        cmocka_unit_test(test_what_found_no_room_in_a_packet_is_lost),
+        cmocka_unit_test(test_a_block_is_acked_when_all_of_it_arrived),
+        cmocka_unit_test(test_no_news_is_lost_when_it_is_not_taken),
+        cmocka_unit_test(test_a_packet_that_leaves_the_window_is_lost),
+        cmocka_unit_test(test_a_reset_forgets_what_is_still_to_come),
+        cmocka_unit_test(test_the_config_says_how_many),
+        cmocka_unit_test(test_receipts_are_true_over_a_bad_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
