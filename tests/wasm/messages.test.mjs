@@ -193,6 +193,47 @@ test('unreliable messages come once or not at all', () => {
   assert.ok(received > 100 && received < 300, `${received}`);
 });
 
+test('a receipt tells whether a message arrived', () => {
+  const { ends, run } = pair({}, { loss: 0.3 });
+  const fates = new Map();
+  let sent = 0;
+  let arrived = 0;
+  run(400, (end, side) => {
+    if (side === 1) {
+      arrived += take(end).filter(({ channel }) => channel === 1).length;
+      return;
+    }
+    if (sent < 300) end.send(++sent % 3 === 0 ? 0 : 1, 'ping', {}, 0, undefined, sent);
+    for (let news = end.nextReceipt(); news; news = end.nextReceipt()) {
+      assert.ok(!fates.has(news.receipt));
+      fates.set(news.receipt, news.fate);
+    }
+  });
+  assert.equal(fates.size, 300);
+  const acked = [...fates].filter(([, fate]) => fate === 'acked').map(([receipt]) => receipt);
+  assert.equal(acked.filter((receipt) => receipt % 3 === 0).length, 100);
+  const unreliable = acked.length - 100;
+  assert.ok(unreliable <= arrived && unreliable > arrived - 10, `${unreliable} of ${arrived}`);
+  assert.ok([...fates.values()].filter((fate) => fate === 'lost').length > 30);
+  ends[0].send(0, 'ping', {}, 0, undefined, 2 ** 32 - 1);
+  run(60);
+  assert.deepEqual(ends[0].nextReceipt(), { receipt: 2 ** 32 - 1, fate: 'acked' });
+});
+
+test('news that is not taken is not lost, and then no more receipts are given', () => {
+  const { ends, run } = pair();
+  for (let receipt = 1; receipt <= 256; receipt++) {
+    ends[0].send(0, 'ping', {}, 0, undefined, receipt);
+    run(1, (end, side) => side === 1 && take(end));
+  }
+  assert.throws(() => ends[0].send(1, 'ping', {}, 0, undefined, 257), { code: 'RECEIPTS_FULL' });
+  ends[0].send(1, 'ping', {}, 0);
+  run(10);
+  for (let receipt = 1; receipt <= 256; receipt++)
+    assert.deepEqual(ends[0].nextReceipt(), { receipt, fate: 'acked' });
+  assert.equal(ends[0].nextReceipt(), undefined);
+});
+
 test('a value that does not fit is refused, and the error names the field', () => {
   const [end] = pair().ends;
   const refuses = (change, kind, text) =>

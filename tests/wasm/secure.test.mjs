@@ -116,6 +116,24 @@ for (const kind of kinds) {
     assert.equal(await lossy.stop(), 0);
   });
 
+  test(`${kind}: a tracked message tells its fate`, { timeout: 60_000 }, async () => {
+    const lossy = await startSecureDemo({ loss: 0.3 });
+    const client = await join(lossy, options);
+    const fates = { acked: 0, lost: 0 };
+    assert.equal(await client.track(0, 'say', { text: 'hello' }), 'acked');
+    for (let i = 0; i < 50; i++) {
+      void client.track(1, 'move', { x: 0.5, y: 0.25 }).then((fate) => fates[fate]++);
+      await sleep(20);
+    }
+    while (fates.acked + fates.lost < 50) await sleep(50);
+    assert.ok(fates.acked > 10 && fates.lost > 2, JSON.stringify(fates));
+    const last = client.track(0, 'say', { text: 'too late' });
+    client.disconnect();
+    assert.equal(await last, 'lost');
+    assert.throws(() => client.track(0, 'say', { text: 'gone' }), ClosedError);
+    assert.equal(await lossy.stop(), 0);
+  });
+
   test(`${kind}: a full server denies`, async () => {
     const small = await startSecureDemo({ players: 1 });
     const first = await join(small, options);

@@ -112,8 +112,9 @@ CW_EXPORT(message_release) void message_release(struct cw_message *message)
 
 CW_EXPORT(connection_send)
 enum cw_error connection_send(struct cw_connection *connection, uint32_t channel,
-                              struct cw_message *message, double now)
+                              struct cw_message *message, uint32_t receipt, double now)
 {
+    message->receipt = receipt;
     return cw_connection_send(connection, channel, message, now);
 }
 
@@ -150,6 +151,17 @@ CW_EXPORT(connection_next) struct cw_message *connection_next(struct cw_connecti
     cw_scratch.u32[3] = (uint32_t)(uintptr_t)message->block;
     cw_scratch.u32[4] = message->block_size;
     return message;
+}
+
+/* The number and whether the message was acked go to u32[0] and [1]; false when there is none. */
+CW_EXPORT(connection_next_receipt) bool connection_next_receipt(struct cw_connection *connection)
+{
+    struct cw_receipt receipt;
+    if (!cw_connection_next_receipt(connection, &receipt))
+        return false;
+    cw_scratch.u32[0] = receipt.number;
+    cw_scratch.u32[1] = receipt.acked;
+    return true;
 }
 
 /* The struct as it is goes to the scratch area. */

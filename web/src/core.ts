@@ -47,11 +47,18 @@ export interface CoreExports {
   connection_fingerprint(schema: number, channels: number, channelCount: number): bigint;
   connection_destroy(connection: number): void;
   connection_create_message(connection: number, type: number): number;
-  connection_send(connection: number, channel: number, message: number, now: number): number;
+  connection_send(
+    connection: number,
+    channel: number,
+    message: number,
+    receipt: number,
+    now: number,
+  ): number;
   connection_receive(connection: number, data: number, size: number, now: number): number;
   connection_update(connection: number, now: number): void;
   connection_transmit(connection: number, out: number, capacity: number, now: number): number;
   connection_next(connection: number): number;
+  connection_next_receipt(connection: number): number;
   connection_stats(connection: number): void;
   connection_channel_stats(connection: number, channel: number): number;
   message_attach(message: number, size: number): number;

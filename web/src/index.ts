@@ -30,7 +30,9 @@ export type {
   ChannelStats,
   ConversationConfig,
   ConversationStats,
+  Fate,
   Message,
+  Receipt,
 } from './messages/conversation.js';
 export {
   array,

@@ -28,6 +28,19 @@ export type Message<Of extends Schema> = {
   };
 }[MessageName<Of>];
 
+/**
+ * What became of a message: it arrived, or, if it was unreliable, it has most likely not. That it arrived
+ * after all is not told any more.
+ */
+export type Fate = 'acked' | 'lost';
+
+/** News of a message that was sent with a receipt. */
+export interface Receipt {
+  /** The number that it was sent with. */
+  readonly receipt: number;
+  readonly fate: Fate;
+}
+
 /** What a connection has seen of the path, and what it dropped. */
 export interface ConversationStats extends EndpointStats {
   /** Packets received whose messages could not be kept; they come again. */

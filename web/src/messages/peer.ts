@@ -7,6 +7,7 @@ import type {
   ConversationConfig,
   ConversationStats,
   Message,
+  Receipt,
 } from './conversation.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
 
@@ -76,8 +77,10 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
 
   /**
    * Sends a message on a channel, in one of the next datagrams.
+   * @param receipt unless 0, what becomes of the message is told under this number, from 1 to 2^32 - 1, by
+   *   {@link nextReceipt}
    * @throws RangeError or TypeError that names the field whose value does not fit; {@link CoreError}
-   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`. Nothing is sent then.
+   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `RECEIPTS_FULL`, `BLOCK_...`. Nothing is sent then.
    */
   send<Name extends MessageName<Of>>(
     channel: number,
@@ -85,6 +88,7 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
     value: MessageValue<Of, Name>,
     now: number,
     block?: Uint8Array,
+    receipt = 0,
   ): void {
     const { core, connection } = this;
     const number = this.#schema.number(type);
@@ -93,7 +97,7 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
     try {
       this.#schema.write(number, core.memory.u32(core.scratch + 4), value);
       if (block) this.#attach(message, block);
-      core.check(core.exports.connection_send(connection, channel, message, now));
+      core.check(core.exports.connection_send(connection, channel, message, receipt, now));
     } catch (error) {
       core.exports.message_release(message);
       throw error;
@@ -124,6 +128,13 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
     } finally {
       exports.message_release(message);
     }
+  }
+
+  /** Takes what became of the next message that was sent with a receipt, `undefined` when there is no news. */
+  nextReceipt(): Receipt | undefined {
+    const { exports, memory, scratch } = this.core;
+    if (exports.connection_next_receipt(this.connection) === 0) return undefined;
+    return { receipt: memory.u32(scratch), fate: memory.u32(scratch + 4) ? 'acked' : 'lost' };
   }
 
   /** Takes a datagram that arrived; false when it was dropped, which is counted. */

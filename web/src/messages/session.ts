@@ -1,6 +1,6 @@
 import { ClosedError } from '../errors.js';
 import type { Transport, TransportKind, TransportStats } from '../transports/transport.js';
-import type { ChannelStats, ConversationStats, Message } from './conversation.js';
+import type { ChannelStats, ConversationStats, Fate, Message } from './conversation.js';
 import type { MessagePeer } from './peer.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
 
@@ -41,6 +41,8 @@ export abstract class Session<
   #events = false;
   #ended = false;
   #wake: (() => void) | undefined;
+  readonly #tracked = new Map<number, (fate: Fate) => void>();
+  #receipt = 0;
 
   protected constructor(peer: Peer, transport: Transport, tickRate = 60) {
     super();
@@ -73,6 +75,24 @@ export abstract class Session<
   ): void {
     if (!this.open) throw new ClosedError();
     this.peer.send(channel, type, value, seconds(), block);
+  }
+
+  /**
+   * Sends a message like {@link send}, and resolves with what became of it. A reliable one is `lost` only
+   * when the connection ended before it was acked.
+   * @throws what {@link send} throws, and {@link CoreError} `RECEIPTS_FULL` when the fate of 256 earlier
+   *   messages is still open
+   */
+  track<Name extends MessageName<Of>>(
+    channel: number,
+    type: Name,
+    value: MessageValue<Of, Name>,
+    block?: Uint8Array,
+  ): Promise<Fate> {
+    if (!this.open) throw new ClosedError();
+    this.#receipt = (this.#receipt % 0xffffffff) + 1;
+    this.peer.send(channel, type, value, seconds(), block, this.#receipt);
+    return new Promise((resolve) => this.#tracked.set(this.#receipt, resolve));
   }
 
   /** Takes the next message that arrived, `undefined` when there is none now. */
@@ -128,6 +148,7 @@ export abstract class Session<
   /** @internal */
   protected tick(): void {
     this.peer.update(seconds());
+    this.#settle();
     this.transmit();
   }
 
@@ -142,8 +163,18 @@ export abstract class Session<
   protected finish(last: Event): void {
     clearInterval(this.#timer);
     this.#ended = true;
+    this.#settle();
+    this.#tracked.forEach((resolve) => resolve('lost'));
     this.#hand();
     this.dispatchEvent(last);
+  }
+
+  /** Says what became of tracked messages. */
+  #settle(): void {
+    for (let news = this.peer.nextReceipt(); news; news = this.peer.nextReceipt()) {
+      this.#tracked.get(news.receipt)?.(news.fate);
+      this.#tracked.delete(news.receipt);
+    }
   }
 
   /** Hands messages to listeners, or says to a loop that there are some. */
