@@ -4,9 +4,19 @@
 
 #include <time.h>
 
-double cw_clock_now(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double cw_clock_now(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double cw_clock_unix(void)
+{
+    return seconds_of(CLOCK_REALTIME);
 }

@@ -10,6 +10,9 @@ extern "C" {
    clock. */
 double cw_clock_now(void);
 
+/* Seconds since 1970 by the wall clock, as tokens tell the time. */
+double cw_clock_unix(void);
+
 #ifdef __cplusplus
 }
 #endif

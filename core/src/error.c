@@ -106,6 +106,8 @@ const char *cw_error_string(enum cw_error error)
         return "the operating system refused to send this datagram: no route, or too long";
     case CW_ERROR_NO_RANDOM:
         return "the machine has no source of random bytes";
+    case CW_ERROR_KEY:
+        return "the private key is not 64 hexadecimal digits; causeway-token --new-key makes one";
     case CW_ERROR_USER_DATA:
         return "the last 16 bytes of the user data are needed for the schema's fingerprint; leave "
                "them zero";
@@ -147,7 +149,8 @@ const char *cw_error_string(enum cw_error error)
         return "max_clients must be from 1 to 1024, max_pending at most 65536 and token_history at "
                "most 2^24";
     case CW_ERROR_CONFIG_ADDRESSES:
-        return "a server must have from 1 to 32 addresses, each IPv4 or IPv6";
+        return "a server must have from 1 to 32 addresses, each IPv4 or IPv6, and not all of a "
+               "machine's";
     case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
         return "disconnect_packets must be from 1 to 100";
     case CW_ERROR_NOT_CONNECTED:

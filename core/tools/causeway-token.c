@@ -1,6 +1,6 @@
 /* Makes connect tokens, and keys for them, on the command line: for backends in any language. */
 #include "causeway/address.h"
-#include "causeway/crypto.h"
+#include "causeway/key.h"
 #include "causeway/token.h"
 
 #include <errno.h>
@@ -66,11 +66,9 @@ static uint64_t parse_number(const char *option, const char *text, int base, uin
     return number;
 }
 
-static void parse_key(uint8_t key[CW_KEY_BYTES], const char *hex, size_t length)
+static void parse_key(uint8_t key[CW_KEY_BYTES], const char *hex)
 {
-    size_t size;
-    if (sodium_hex2bin(key, CW_KEY_BYTES, hex, length, NULL, &size, NULL) != 0 ||
-        size != CW_KEY_BYTES)
+    if (cw_key_parse(key, hex) != CW_OK)
         fail(1, "the key is not %d hexadecimal digits; --new-key makes one", KEY_HEX_SIZE);
 }
 
@@ -80,18 +78,18 @@ static void read_key(uint8_t key[CW_KEY_BYTES], const char *path)
     if (!path) {
         if (!variable)
             fail(1, "no key: give --key FILE or set CAUSEWAY_KEY");
-        parse_key(key, variable, strlen(variable));
+        parse_key(key, variable);
         return;
     }
-    char text[KEY_HEX_SIZE + 2];
+    char text[KEY_HEX_SIZE + 3] = {0};
     FILE *file = fopen(path, "r");
     if (!file)
         fail(1, "cannot open the key file %s: %s", path, strerror(errno));
-    size_t length = fread(text, 1, sizeof text, file);
+    size_t length = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
-        length--;
-    parse_key(key, text, length);
+        text[--length] = 0;
+    parse_key(key, text);
     sodium_memzero(text, sizeof text);
 }
 

@@ -4,6 +4,13 @@
 
 static struct move positions[MAX_PLAYERS];
 
+enum cw_error game_schema(struct cw_schema **schema)
+{
+    const struct cw_message_type types[] = {say_type, said_type, move_type, world_type};
+    const struct cw_schema_config config = {.types = types, .count = TYPES};
+    return cw_schema_create(schema, &config);
+}
+
 static void send_to_all(struct cw_server *server, uint32_t channel, uint32_t type, const void *data,
                         size_t size, double now)
 {

@@ -7,6 +7,9 @@
 
 #include "causeway/server.h"
 
+/* The messages of schema.h. */
+enum cw_error game_schema(struct cw_schema **schema);
+
 /* Does what an event asks for, and releases its message. */
 void game_take(struct cw_server *server, const struct cw_server_event *event, double now);
 

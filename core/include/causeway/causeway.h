@@ -12,6 +12,7 @@
 #include "causeway/crypto.h"
 #include "causeway/endpoint.h"
 #include "causeway/error.h"
+#include "causeway/key.h"
 #include "causeway/message.h"
 #include "causeway/schema.h"
 #include "causeway/schema_bytes.h"

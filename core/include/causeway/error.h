@@ -71,6 +71,7 @@ enum cw_error {
 
     /* secure connections: tokens, then packets */
     CW_ERROR_NO_RANDOM,
+    CW_ERROR_KEY,
     CW_ERROR_USER_DATA,
 
     CW_ERROR_TOKEN_SIZE,

@@ -1,0 +1,21 @@
+/* Private keys as text, as causeway-token prints them and configurations hold them. */
+#ifndef CAUSEWAY_KEY_H
+#define CAUSEWAY_KEY_H
+
+#include "causeway/crypto.h"
+#include "causeway/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Reads a key from its 2 * CW_KEY_BYTES hexadecimal digits and nothing else, as in
+   cw_key_parse(config.private_key, getenv("CAUSEWAY_KEY")). Error, with key wiped: CW_ERROR_KEY for
+   any other text and for NULL. */
+enum cw_error cw_key_parse(uint8_t key[CW_KEY_BYTES], const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

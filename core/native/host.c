@@ -1,0 +1,167 @@
+#include "causeway/native/host.h"
+
+#include "causeway/native/clock.h"
+#include "causeway/native/resolve.h"
+#include "causeway/native/socket.h"
+#include "memory.h"
+
+#include <string.h>
+
+#define BATCH                32
+#define DATAGRAMS_PER_UPDATE 4096
+
+struct batch {
+    struct cw_socket_datagram datagrams[BATCH];
+    uint8_t data[BATCH][CW_SECURE_MAX];
+};
+
+struct cw_host {
+    struct cw_allocator allocator;
+    struct cw_server *server;
+    struct cw_socket *socket;
+    struct cw_address address;
+    uint32_t
+        datagrams_left; /* that may be received until the next update, be the tick over or not */
+    size_t received, taken; /* of incoming */
+    struct batch incoming, outgoing;
+};
+
+static void prepare(struct batch *batch)
+{
+    for (size_t i = 0; i < BATCH; i++) {
+        batch->datagrams[i].data = batch->data[i];
+        batch->datagrams[i].capacity = sizeof batch->data[i];
+    }
+}
+
+static bool is_any(const struct cw_address *address)
+{
+    static const uint8_t zeros[sizeof address->bytes];
+    return memcmp(address->bytes, zeros, sizeof zeros) == 0;
+}
+
+static enum cw_error open_parts(struct cw_host *host, const char *listen,
+                                const struct cw_server_config *config)
+{
+    struct cw_socket_config socket = cw_socket_config_default();
+    socket.allocator = config->allocator;
+    enum cw_error error = cw_resolve(&socket.address, listen);
+    if (error != CW_OK)
+        return error;
+    error = cw_socket_open(&host->socket, &socket);
+    if (error != CW_OK)
+        return error;
+    cw_socket_address(host->socket, &host->address);
+    struct cw_server_config completed = *config;
+    if (!config->addresses) {
+        if (is_any(&host->address))
+            return CW_ERROR_CONFIG_ADDRESSES;
+        completed.addresses = &host->address;
+        completed.address_count = 1;
+    }
+    completed.unix_offset = cw_clock_unix() - cw_clock_now();
+    return cw_server_create(&host->server, &completed);
+}
+
+enum cw_error cw_host_open(struct cw_host **host, const char *listen,
+                           const struct cw_server_config *config)
+{
+    struct cw_host *made = cw_allocate(&config->allocator, sizeof *made);
+    if (!made)
+        return CW_ERROR_NO_MEMORY;
+    memset(made, 0, sizeof *made);
+    made->allocator = config->allocator;
+    made->datagrams_left = DATAGRAMS_PER_UPDATE;
+    prepare(&made->incoming);
+    prepare(&made->outgoing);
+    const enum cw_error error = open_parts(made, listen, config);
+    if (error == CW_OK)
+        *host = made;
+    else
+        cw_host_close(made);
+    return error;
+}
+
+/* What the socket does not take is lost, as datagrams may be. */
+static void transmit(struct cw_host *host, double now)
+{
+    struct cw_socket_datagram *datagrams = host->outgoing.datagrams;
+    size_t count;
+    do {
+        for (count = 0; count < BATCH; count++) {
+            struct cw_socket_datagram *datagram = &datagrams[count];
+            datagram->size = cw_server_transmit(host->server, &datagram->address, datagram->data,
+                                                datagram->capacity, now);
+            if (datagram->size == 0)
+                break;
+        }
+        cw_socket_send_batch(host->socket, datagrams, count);
+    } while (count == BATCH);
+}
+
+void cw_host_close(struct cw_host *host)
+{
+    if (!host)
+        return;
+    if (host->server) {
+        cw_server_disconnect_all(host->server);
+        transmit(host, cw_clock_now());
+    }
+    cw_server_destroy(host->server);
+    cw_socket_close(host->socket);
+    const struct cw_allocator allocator = host->allocator;
+    cw_release(&allocator, host, sizeof *host);
+}
+
+struct cw_server *cw_host_server(struct cw_host *host)
+{
+    return host->server;
+}
+
+const struct cw_address *cw_host_address(const struct cw_host *host)
+{
+    return &host->address;
+}
+
+/* Gives the server the next datagram; false when none has arrived. */
+static bool receive(struct cw_host *host, double until)
+{
+    struct batch *in = &host->incoming;
+    const double now = cw_clock_now();
+    if (host->taken == host->received) {
+        if (host->datagrams_left < BATCH && now >= until)
+            return false;
+        host->taken = 0;
+        host->received = cw_socket_receive_batch(host->socket, in->datagrams, BATCH);
+        host->datagrams_left -= host->datagrams_left < BATCH ? 0 : BATCH;
+        if (host->received == 0)
+            return false;
+    }
+    const struct cw_socket_datagram *datagram = &in->datagrams[host->taken++];
+    (void)cw_server_receive(host->server, &datagram->address, datagram->data, datagram->size, now);
+    return true;
+}
+
+bool cw_host_next(struct cw_host *host, struct cw_server_event *event, double until)
+{
+    for (;;) {
+        if (cw_server_next(host->server, event))
+            return true;
+        if (receive(host, until))
+            continue;
+        const double now = cw_clock_now();
+        transmit(host, now);
+        if (now >= until)
+            return false;
+        cw_socket_wait(host->socket, until - now);
+    }
+}
+
+void cw_host_update(struct cw_host *host)
+{
+    const double now = cw_clock_now();
+    host->datagrams_left = DATAGRAMS_PER_UPDATE;
+    cw_server_set_unix_offset(host->server, cw_clock_unix() - now);
+    cw_server_update(host->server, now);
+    transmit(host, now);
+}

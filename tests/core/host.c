@@ -1,0 +1,246 @@
+/* A server on a real socket, and clients on theirs. */
+#include "causeway/native/host.h"
+
+#include "causeway/client.h"
+#include "causeway/native/clock.h"
+#include "causeway/native/socket.h"
+
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Far more than anything here takes; a test that passes never waits so long. */
+#define PATIENCE 10.0
+#define PROTOCOL 7
+
+static const uint8_t key[CW_KEY_BYTES] = {1, 2, 3};
+
+#define NOTE_FIELDS(FIELD) FIELD(number, CW_UINT(0, 1000))
+CW_MESSAGE(note, NOTE_FIELDS)
+
+struct world {
+    struct cw_schema *schema;
+    struct cw_connection_config connection;
+    struct cw_server_config config;
+    struct cw_host *host;
+    struct cw_client *client;
+    struct cw_socket *socket; /* the client's */
+};
+
+static void open_world(struct world *world)
+{
+    *world = (struct world){.config = cw_server_config_default()};
+    const struct cw_schema_config schema = {.types = &note_type, .count = 1};
+    assert_int_equal(cw_schema_create(&world->schema, &schema), CW_OK);
+    world->connection = cw_connection_config_default(world->schema);
+    world->config.connection = &world->connection;
+    world->config.protocol_id = PROTOCOL;
+    world->config.max_token_life = 0;
+    memcpy(world->config.private_key, key, sizeof key);
+    assert_int_equal(cw_host_open(&world->host, "127.0.0.1:0", &world->config), CW_OK);
+}
+
+static void close_world(struct world *world)
+{
+    cw_host_close(world->host);
+    cw_client_destroy(world->client);
+    cw_socket_close(world->socket);
+    cw_schema_destroy(world->schema);
+}
+
+static void start_client(struct world *world, const struct cw_address *server)
+{
+    struct cw_token_grant grant = cw_token_grant_default();
+    grant.protocol_id = PROTOCOL;
+    grant.client_id = 5;
+    grant.create_time = (uint64_t)cw_clock_unix();
+    grant.addresses = server;
+    grant.address_count = 1;
+    uint8_t token[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(token, &grant, key), CW_OK);
+    struct cw_client_config config = cw_client_config_default();
+    config.connection = &world->connection;
+    assert_int_equal(cw_client_create(&world->client, &config), CW_OK);
+    assert_int_equal(cw_client_connect(world->client, token, sizeof token, cw_clock_now()), CW_OK);
+    const struct cw_socket_config socket = cw_socket_config_default();
+    assert_int_equal(cw_socket_open(&world->socket, &socket), CW_OK);
+}
+
+static void step_client(struct world *world)
+{
+    uint8_t data[CW_SECURE_MAX];
+    struct cw_address address;
+    size_t size;
+    const double now = cw_clock_now();
+    while ((size = cw_socket_receive(world->socket, &address, data, sizeof data)) > 0)
+        cw_client_receive(world->client, &address, data, size, now);
+    cw_client_update(world->client, now);
+    while ((size = cw_client_transmit(world->client, &address, data, sizeof data, now)) > 0)
+        cw_socket_send(world->socket, &address, data, size);
+}
+
+/* The next event of the server, however many ticks it takes. */
+static struct cw_server_event await_event(struct world *world)
+{
+    struct cw_server_event event;
+    const double end = cw_clock_now() + PATIENCE;
+    while (cw_clock_now() < end) {
+        if (world->client)
+            step_client(world);
+        if (cw_host_next(world->host, &event, cw_clock_now() + 0.005))
+            return event;
+        cw_host_update(world->host);
+    }
+    fail_msg("no event came");
+    return event;
+}
+
+static void send_note(struct cw_connection *connection, uint32_t number)
+{
+    struct cw_message *message;
+    assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
+    ((struct note *)message->data)->number = number;
+    assert_int_equal(cw_connection_send(connection, 0, message, cw_clock_now()), CW_OK);
+}
+
+static void a_client_connects_talks_and_is_told_of_the_end(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world);
+    start_client(&world, cw_host_address(world.host));
+    struct cw_server_event event = await_event(&world);
+    assert_int_equal(event.type, CW_SERVER_EVENT_CONNECTED);
+    struct cw_server_client about;
+    assert_true(cw_server_client(cw_host_server(world.host), event.client, &about));
+    assert_int_equal(about.id, 5);
+    const double end = cw_clock_now() + PATIENCE;
+    while (cw_client_state(world.client) != CW_CLIENT_CONNECTED && cw_clock_now() < end) {
+        cw_host_update(world.host);
+        cw_socket_wait(world.socket, 0.005);
+        step_client(&world);
+    }
+    send_note(cw_client_connection(world.client), 77);
+    event = await_event(&world);
+    assert_int_equal(event.type, CW_SERVER_EVENT_MESSAGE);
+    assert_int_equal(((struct note *)event.message->data)->number, 77);
+    cw_message_release(event.message);
+
+    cw_host_close(world.host);
+    world.host = NULL;
+    while (cw_client_state(world.client) == CW_CLIENT_CONNECTED && cw_clock_now() < end) {
+        cw_socket_wait(world.socket, 0.005);
+        step_client(&world);
+    }
+    assert_int_equal(cw_client_state(world.client), CW_CLIENT_DISCONNECTED);
+    close_world(&world);
+}
+
+static void it_waits_for_the_tick_and_no_longer(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world);
+    struct cw_server_event event;
+    const double tick = cw_clock_now() + 0.02;
+    assert_false(cw_host_next(world.host, &event, tick));
+    assert_true(cw_clock_now() >= tick);
+    assert_false(cw_host_next(world.host, &event, tick));
+    close_world(&world);
+}
+
+static uint64_t received(struct world *world)
+{
+    struct cw_server_stats stats;
+    cw_server_stats(cw_host_server(world->host), &stats);
+    return stats.datagrams_received;
+}
+
+static void a_flood_cannot_keep_the_game_from_its_tick(void **state)
+{
+    (void)state;
+    enum { FLOOD = 6000, MOST = 4096 };
+    struct world world;
+    open_world(&world);
+    const struct cw_socket_config config = cw_socket_config_default();
+    assert_int_equal(cw_socket_open(&world.socket, &config), CW_OK);
+    const uint8_t junk[1] = {0xFF};
+    for (int i = 0; i < FLOOD; i++)
+        assert_int_equal(cw_socket_send(world.socket, cw_host_address(world.host), junk, 1), CW_OK);
+    struct cw_server_event event;
+    /* The tick is over already: even so it takes what has arrived, but not all of it. */
+    assert_false(cw_host_next(world.host, &event, 0));
+    const uint64_t first = received(&world);
+    assert_in_range(first, 1, MOST);
+    if (first < MOST) /* the system's buffer is too small for a flood */
+        skip();
+    assert_false(cw_host_next(world.host, &event, 0));
+    assert_int_equal(received(&world), MOST);
+    cw_host_update(world.host);
+    assert_false(cw_host_next(world.host, &event, 0));
+    assert_in_range(received(&world), MOST + 1, FLOOD);
+    close_world(&world);
+}
+
+static void the_address_that_tokens_name(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world);
+    assert_int_not_equal(cw_host_address(world.host)->port, 0);
+    struct cw_host *other = NULL;
+    assert_int_equal(cw_host_open(&other, "0.0.0.0:0", &world.config), CW_ERROR_CONFIG_ADDRESSES);
+    struct cw_address public;
+    assert_int_equal(cw_address_parse(&public, "203.0.113.7:4000"), CW_OK);
+    world.config.addresses = &public;
+    world.config.address_count = 1;
+    assert_int_equal(cw_host_open(&other, "0.0.0.0:0", &world.config), CW_OK);
+    /* A token for the machine's own address is none of a server that is known by another. */
+    cw_host_close(world.host);
+    world.host = other;
+    struct cw_address own = *cw_host_address(other);
+    const uint16_t port = own.port;
+    assert_int_equal(cw_address_parse(&own, "127.0.0.1:1"), CW_OK);
+    own.port = port;
+    start_client(&world, &own);
+    struct cw_server_event event;
+    const double end = cw_clock_now() + PATIENCE;
+    struct cw_server_stats stats = {0};
+    while (stats.dropped[CW_ERROR_TOKEN_SERVER] == 0 && cw_clock_now() < end) {
+        step_client(&world);
+        assert_false(cw_host_next(world.host, &event, cw_clock_now() + 0.005));
+        cw_server_stats(cw_host_server(other), &stats);
+    }
+    assert_true(stats.dropped[CW_ERROR_TOKEN_SERVER] > 0);
+    close_world(&world);
+}
+
+static void what_cannot_be_opened_is_an_error(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world);
+    struct cw_host *other = NULL;
+    char taken[CW_ADDRESS_TEXT_SIZE];
+    cw_address_format(cw_host_address(world.host), taken);
+    assert_int_equal(cw_host_open(&other, taken, &world.config), CW_ERROR_ADDRESS_IN_USE);
+    assert_int_equal(cw_host_open(&other, "127.0.0.1:x", &world.config), CW_ERROR_ADDRESS);
+    world.config.max_clients = 0;
+    assert_int_equal(cw_host_open(&other, "127.0.0.1:0", &world.config), CW_ERROR_CONFIG_CLIENTS);
+    assert_null(other);
+    cw_host_close(NULL);
+    close_world(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_connects_talks_and_is_told_of_the_end),
+        cmocka_unit_test(it_waits_for_the_tick_and_no_longer),
+        cmocka_unit_test(a_flood_cannot_keep_the_game_from_its_tick),
+        cmocka_unit_test(the_address_that_tokens_name),
+        cmocka_unit_test(what_cannot_be_opened_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
