@@ -2,12 +2,15 @@
 
 #include <string.h>
 
+_Static_assert(sizeof(struct world){0}.players.items / sizeof(uint32_t) == MAX_PLAYERS,
+               "MAX_PLAYERS is not that of schema.js");
+
 static struct move positions[MAX_PLAYERS];
 
 enum cw_error game_schema(struct cw_schema **schema)
 {
-    const struct cw_message_type types[] = {say_type, said_type, move_type, world_type};
-    const struct cw_schema_config config = {.types = types, .count = TYPES};
+    const struct cw_message_type types[] = MESSAGES_TYPES;
+    const struct cw_schema_config config = {.types = types, .count = MESSAGES_TYPE_COUNT};
     return cw_schema_create(schema, &config);
 }
 
@@ -31,11 +34,11 @@ void game_take(struct cw_server *server, const struct cw_server_event *event, do
         positions[event->client] = (struct move){0.5f, 0.5f};
     if (event->type != CW_SERVER_EVENT_MESSAGE)
         return;
-    if (event->message->type == SAY) {
+    if (event->message->type == MESSAGES_SAY) {
         struct said said = {.player = event->client};
         memcpy(said.text, ((struct say *)event->message->data)->text, sizeof said.text);
-        send_to_all(server, 0, SAID, &said, sizeof said, now);
-    } else if (event->message->type == MOVE) {
+        send_to_all(server, 0, MESSAGES_SAID, &said, sizeof said, now);
+    } else if (event->message->type == MESSAGES_MOVE) {
         positions[event->client] = *(struct move *)event->message->data;
     }
     cw_message_release(event->message);
@@ -53,5 +56,5 @@ void game_tick(struct cw_server *server, double now)
         world.ys.items[count++] = positions[player].y;
     }
     world.players.count = world.xs.count = world.ys.count = count;
-    send_to_all(server, 1, WORLD, &world, sizeof world, now);
+    send_to_all(server, 1, MESSAGES_WORLD, &world, sizeof world, now);
 }

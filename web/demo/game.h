@@ -7,7 +7,11 @@
 
 #include "causeway/server.h"
 
-/* The messages of schema.h. */
+/* As in schema.js. */
+#define PROTOCOL_ID 0xca05e3a7de400001
+#define MAX_PLAYERS 64
+
+/* The messages of schema.js. */
 enum cw_error game_schema(struct cw_schema **schema);
 
 /* Does what an event asks for, and releases its message. */
