@@ -1,0 +1,91 @@
+// What the netcode interop tests share: the native ends as child processes, and the ends of the
+// second implementation, all over when the test is.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { makeToken } from './netcode_standard.mjs';
+import { NetcodeClient } from './netcode_standard_client.mjs';
+import { NetcodeServer } from './netcode_standard_server.mjs';
+
+export const PROTOCOL = 0x8877665544332211n;
+export const privateKey = randomBytes(32);
+
+// Long enough for a loaded machine under sanitizers; nothing waits for it when all is well.
+const PATIENCE_MS = 30_000;
+
+/** What the emitter tells next. */
+export const next = (emitter, name) =>
+  once(emitter, name, { signal: AbortSignal.timeout(PATIENCE_MS) });
+
+/** A token from the second implementation. */
+export const foreignToken = (options) =>
+  makeToken({ protocolId: PROTOCOL, privateKey, clientId: 1n, ...options });
+
+async function startNative(t, program, args) {
+  if (!program) throw new Error('CAUSEWAY_NETCODE_SERVER and _CLIENT must name the native ends');
+  const env = { ...process.env, CAUSEWAY_KEY: privateKey.toString('hex') };
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
+  t.after(() => child.kill('SIGKILL'));
+  const lines = [];
+  const told = new EventEmitter();
+  createInterface(child.stdout).on('line', (line) => {
+    lines.push(line);
+    told.emit('line');
+  });
+  return {
+    /** What it has said that nobody has asked for. */
+    lines,
+    tell: (line) => child.stdin.write(`${line}\n`),
+    /** Takes the first line of this form, of those it says and has said. */
+    async said(form) {
+      for (;;) {
+        const index = lines.findIndex((line) => form.test(line));
+        if (index >= 0) return form.exec(lines.splice(index, 1)[0]);
+        await next(told, 'line').catch((error) => {
+          throw new Error(`${form} in vain; it said ${lines.join('\n')}`, { cause: error });
+        });
+      }
+    },
+    /** Ends its input, and gives its exit code. */
+    async end() {
+      child.stdin.end();
+      const [code] = await next(child, 'close');
+      return code;
+    },
+  };
+}
+
+export async function startNativeServer(t, { address = '127.0.0.1:0', slots = 4 } = {}) {
+  const program = process.env.CAUSEWAY_NETCODE_SERVER;
+  const server = await startNative(t, program, [address, String(PROTOCOL), String(slots)]);
+  const [, listening] = await server.said(/^listening (.+)$/);
+  return Object.assign(server, { address: listening });
+}
+
+export const startNativeClient = (t, address = '127.0.0.1:0') =>
+  startNative(t, process.env.CAUSEWAY_NETCODE_CLIENT, [address]);
+
+export async function startForeignServer(t, { host, slots } = {}) {
+  const server = new NetcodeServer({ protocolId: PROTOCOL, privateKey, slots });
+  server.ignored = [];
+  server.on('ignored', (reason) => server.ignored.push(reason));
+  await server.listen(host);
+  t.after(() => server.close());
+  return server;
+}
+
+/** A client of the second implementation, on its way. */
+export function startForeignClient(t, token, open) {
+  const client = new NetcodeClient(token, open);
+  client.ignored = [];
+  client.on('ignored', (reason) => client.ignored.push(reason));
+  t.after(() => client.close());
+  client.connect();
+  return client;
+}
+
+/** Waits until a client of the second implementation is in this state. */
+export async function becomes(client, state) {
+  while (client.state !== state) await next(client, 'state');
+}
