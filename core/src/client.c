@@ -135,7 +135,6 @@ static void finish(struct cw_client *client, enum cw_client_state to, bool tell_
 {
     client->state = to;
     client->disconnected_waits = true;
-    client->send_due = false;
     client->outgoing_size = 0;
     client->index = 0;
     client->max_clients = 0;
@@ -177,7 +176,6 @@ enum cw_error cw_client_connect(struct cw_client *client, const void *token, siz
 
     client->connected_waits = client->disconnected_waits = client->payload_waits = false;
     client->disconnects_left = 0;
-    client->outgoing_size = 0;
     memset(&client->stats, 0, sizeof(client->stats));
     client->address = 0;
     client->sequence = 0;

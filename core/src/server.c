@@ -129,7 +129,7 @@ static void start(struct cw_server *server, double now)
     if (server->started)
         return;
     server->started = true;
-    server->unix_start = cw_server_unix(server, now);
+    server->start_time = now;
     server->allowance_time = now;
 }
 

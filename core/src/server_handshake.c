@@ -53,7 +53,6 @@ static struct cw_pending *add_pending(struct cw_server *server, const struct cw_
     struct cw_pending *pending = &server->pending[number];
     server->pending_free = pending->place;
     pending->active = true;
-    pending->challenge_due = false;
     pending->address = *address;
     pending->place = server->pending_count;
     server->pending_active[server->pending_count++] = number;
@@ -81,8 +80,7 @@ static void refill_allowance(struct cw_server *server, double now)
 {
     const double rate = server->config.requests_per_second;
     const double most = rate * REQUEST_BURST < 1 ? 1 : rate * REQUEST_BURST;
-    if (now > server->allowance_time)
-        server->allowance += (now - server->allowance_time) * rate;
+    server->allowance += (now - server->allowance_time) * rate;
     if (server->allowance > most)
         server->allowance = most;
     server->allowance_time = now;
@@ -102,7 +100,6 @@ static void deny(struct cw_server *server, const struct cw_address *address,
 
 static void challenge(struct cw_server *server, struct cw_pending *pending)
 {
-    pending->challenge_due = true;
     if (pending->queued)
         return;
     pending->queued = true;
@@ -111,11 +108,13 @@ static void challenge(struct cw_server *server, struct cw_pending *pending)
     server->challenge_queue[place] = (uint32_t)(pending - server->pending);
 }
 
-/* Tokens of a life that the rule about restarts does not cover, and those from before the start. */
+/* Tokens of a life that the rule about restarts does not cover, and those from before the start.
+   When that was is seen by the clock as it is set now: at the start it may have been wrong. */
 static bool wrong_life(const struct cw_server *server, uint64_t expire_time, uint64_t now)
 {
     const uint64_t life = server->config.max_token_life;
-    return life != 0 && (expire_time > now + life || expire_time <= server->unix_start + life);
+    const uint64_t start = cw_server_unix(server, server->start_time);
+    return life != 0 && (expire_time > now + life || expire_time <= start + life);
 }
 
 /* The token is authentic. */
@@ -267,10 +266,8 @@ size_t cw_handshake_transmit(struct cw_server *server, struct cw_address *to, vo
         server->challenge_first = (server->challenge_first + 1) % server->config.max_pending;
         server->challenge_count--;
         pending->queued = false;
-        if (!pending->active || !pending->challenge_due)
-            continue;
-        pending->challenge_due = false;
-        return write_challenge(server, pending, to, out, capacity);
+        if (pending->active)
+            return write_challenge(server, pending, to, out, capacity);
     }
     return 0;
 }

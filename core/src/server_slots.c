@@ -103,7 +103,6 @@ void cw_slots_close(struct cw_server *server, struct cw_slot *slot,
                     cw_index_hash_address(server->hash_seed, &slot->address), number);
     cw_index_remove(&server->slots_by_id, cw_index_hash(server->hash_seed, slot->id), number);
     slot->state = CW_SLOT_CLOSED;
-    slot->reason = reason;
     if (reason != CW_DISCONNECT_BY_CLIENT)
         slot->disconnects_left = server->config.disconnect_packets;
     cw_bit_set(server->due, number);

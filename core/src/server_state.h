@@ -32,14 +32,12 @@ struct cw_slot {
     bool round_open;     /* its connection may have datagrams to transmit */
     bool farewell_taken; /* CLOSED: the application knows */
     uint32_t disconnects_left;
-    enum cw_disconnect_reason reason;
 };
 
 /* A client whose request was good and whose response is awaited. */
 struct cw_pending {
     bool active;
     bool queued; /* its number waits in the queue of challenges */
-    bool challenge_due;
     struct cw_address address;
     uint64_t id;
     int32_t timeout_seconds;
@@ -65,7 +63,7 @@ struct cw_server {
     uint8_t challenge_key[CW_KEY_BYTES];
     uint64_t hash_seed;
     bool started;
-    uint64_t unix_start;
+    double start_time; /* of the first call */
 
     struct cw_slot *slots;
     struct cw_connection **connections; /* of the slots; NULL: payloads are the application's */

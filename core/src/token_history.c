@@ -43,6 +43,8 @@ static void forget_if_expired(struct cw_token_history *history, uint32_t number,
     if (token->expire_time == 0 || token->expire_time > now)
         return;
     cw_index_remove(&history->index, hash_of(token->mac), number);
+    if (token->expire_time > history->forgotten)
+        history->forgotten = token->expire_time;
     token->expire_time = 0;
     token->next_free = history->first_free;
     history->first_free = number;
@@ -77,6 +79,8 @@ enum cw_error cw_token_history_use(struct cw_token_history *history,
     if (token)
         return token->consumed || !cw_address_equal(&token->address, address) ? CW_ERROR_TOKEN_USED
                                                                               : CW_OK;
+    if (expire_time <= history->forgotten)
+        return CW_ERROR_TOKEN_USED;
     token = add(history, now);
     if (!token)
         return CW_ERROR_HISTORY_FULL;

@@ -17,6 +17,7 @@ struct cw_token_history {
     uint32_t first_free; /* in a list; CW_INDEX_NONE: empty */
     uint32_t hand;       /* the token to look at next for whether it has expired */
     uint64_t swept;      /* when all were looked at last */
+    uint64_t forgotten;  /* the latest end of those that were in use and are no more */
     struct cw_index index;
 };
 
@@ -24,7 +25,8 @@ void cw_token_history_layout(struct cw_token_history *history, struct cw_arena *
                              uint32_t capacity);
 
 /* Notes that the token with this MAC is used from an address. Errors: CW_ERROR_TOKEN_USED from
-   another address, or when it has been consumed; CW_ERROR_HISTORY_FULL. Times are Unix seconds. */
+   another address, when it has been consumed, or when it may have been forgotten, which only a
+   clock that was set back can make happen; CW_ERROR_HISTORY_FULL. Times are Unix seconds. */
 enum cw_error cw_token_history_use(struct cw_token_history *history,
                                    const uint8_t mac[CW_MAC_BYTES],
                                    const struct cw_address *address, uint64_t expire_time,

@@ -92,7 +92,7 @@ struct cw_request {
 };
 
 /* The first checks of a server, in the order of the standard; the next are cw_token_open and
-   cw_token_names. Errors: CW_ERROR_REQUEST_SIZE, CW_ERROR_VERSION. */
+   cw_token_names. Errors: CW_ERROR_REQUEST_SIZE, CW_ERROR_PACKET_TYPE, CW_ERROR_VERSION. */
 enum cw_error cw_request_parse(struct cw_request *request, const void *data, size_t size);
 
 /* Errors: CW_ERROR_PROTOCOL_ID, CW_ERROR_TOKEN_EXPIRED. */
