@@ -1,5 +1,6 @@
 /* The client's state machine, line by line, against packets made by hand. */
 #include "client_bench.h"
+#include "counted.h"
 
 static void connects(void **state)
 {
@@ -22,6 +23,15 @@ static void connects(void **state)
     bench_expect_event(&bench, CW_CLIENT_EVENT_CONNECTED, CW_CLIENT_CONNECTED);
     assert_int_equal(cw_client_index(bench.client), 7);
     assert_int_equal(cw_client_max_clients(bench.client), 64);
+    /* Its own keep-alive says the same. */
+    uint32_t index, max_clients;
+    assert_int_equal(bench_take(&bench, body, NULL), CW_SECURE_KEEP_ALIVE);
+    cw_keep_alive_get(body, &index, &max_clients);
+    assert_int_equal(index, 7);
+    assert_int_equal(max_clients, 64);
+    cw_client_disconnect(bench.client);
+    assert_int_equal(cw_client_index(bench.client), 0);
+    assert_int_equal(cw_client_max_clients(bench.client), 0);
     cw_client_destroy(bench.client);
 }
 
@@ -48,6 +58,39 @@ static void resends_ten_times_a_second(void **state)
         keep_alives += bench_take(&bench, body, NULL) == CW_SECURE_KEEP_ALIVE;
     }
     assert_in_range(keep_alives, 9, 11);
+    cw_client_destroy(bench.client);
+}
+
+/* Seconds until the next packet. */
+static double next_packet(struct bench *bench)
+{
+    uint8_t body[CW_PAYLOAD_MAX];
+    double seconds = 0;
+    while (bench_take(bench, body, NULL) < 0) {
+        bench_pass(bench, 1.0 / 64);
+        seconds += 1.0 / 64;
+    }
+    return seconds;
+}
+
+static void other_intervals(void **state)
+{
+    (void)state;
+    struct bench bench = bench_setup(1, 5, 45);
+    struct cw_client_config config = cw_client_config_default();
+    config.resend_seconds = 0.5;
+    config.keep_alive_seconds = 0.25;
+    cw_client_destroy(bench.client);
+    assert_int_equal(cw_client_create(&bench.client, &config), CW_OK);
+    assert_int_equal(cw_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now), CW_OK);
+    assert_true(next_packet(&bench) == 0);
+    assert_true(next_packet(&bench) == 0.5);
+    bench_give_challenge(&bench);
+    assert_true(next_packet(&bench) == 0);
+    assert_true(next_packet(&bench) == 0.5);
+    bench_give_keep_alive(&bench);
+    assert_true(next_packet(&bench) == 0);
+    assert_true(next_packet(&bench) == 0.25);
     cw_client_destroy(bench.client);
 }
 
@@ -152,6 +195,47 @@ static void server_disconnects(void **state)
     bench_pass(&bench, 1);
     assert_int_equal(bench_take(&bench, body, NULL), -1);
     assert_int_equal(bench_give_keep_alive(&bench), CW_ERROR_NOT_CONNECTED);
+    /* That was the end of it, however long one waits. */
+    struct cw_client_event event;
+    bench_pass(&bench, 100);
+    assert_false(cw_client_next(bench.client, &event));
+    assert_int_equal(cw_client_state(bench.client), CW_CLIENT_DISCONNECTED);
+    cw_client_destroy(bench.client);
+}
+
+/* A payload that was still to be sent is not: after a disconnect there is no key for it. */
+static void payload_at_the_end_is_dropped(void **state)
+{
+    (void)state;
+    for (int by_server = 0; by_server < 2; by_server++) {
+        struct bench bench = bench_setup(1, 5, 45);
+        uint8_t body[CW_PAYLOAD_MAX];
+        bench_to_connected(&bench);
+        assert_int_equal(cw_client_send(bench.client, "x", 1), CW_OK);
+        if (by_server)
+            bench_give(&bench, CW_SECURE_DISCONNECT, 1000, NULL, 0);
+        else
+            cw_client_disconnect(bench.client);
+        for (int i = 0; i < 10 && !by_server; i++)
+            assert_int_equal(bench_take(&bench, body, NULL), CW_SECURE_DISCONNECT);
+        assert_int_equal(bench_take(&bench, body, NULL), -1);
+        cw_client_destroy(bench.client);
+    }
+}
+
+/* Who looks late still learns that there was a connection. */
+static void connected_is_told_after_the_end(void **state)
+{
+    (void)state;
+    struct bench bench = bench_setup(1, 5, 45);
+    bench_give_challenge(&bench);
+    bench_give_keep_alive(&bench);
+    bench_give(&bench, CW_SECURE_DISCONNECT, 1000, NULL, 0);
+    struct cw_client_event event;
+    assert_true(cw_client_next(bench.client, &event));
+    assert_int_equal(event.type, CW_CLIENT_EVENT_CONNECTED);
+    assert_int_equal(event.state, CW_CLIENT_CONNECTED);
+    bench_expect_event(&bench, CW_CLIENT_EVENT_DISCONNECTED, CW_CLIENT_DISCONNECTED);
     cw_client_destroy(bench.client);
 }
 
@@ -230,7 +314,38 @@ static void configs_refused(void **state)
     config = cw_client_config_default();
     config.disconnect_packets = 0;
     assert_int_equal(cw_client_create(&client, &config), CW_ERROR_CONFIG_DISCONNECT_PACKETS);
+    config.disconnect_packets = 101;
+    assert_int_equal(cw_client_create(&client, &config), CW_ERROR_CONFIG_DISCONNECT_PACKETS);
+    config.disconnect_packets = 100;
+    config.resend_seconds = config.keep_alive_seconds = 10;
+    assert_true(cw_client_memory(&config) > 0);
+    config.disconnect_packets = 1;
+    assert_true(cw_client_memory(&config) > 0);
+    config.resend_seconds = 10.1;
+    assert_int_equal(cw_client_memory(&config), 0);
+    config = cw_client_config_default();
+    config.keep_alive_seconds = 10.1;
+    assert_int_equal(cw_client_memory(&config), 0);
+    config.keep_alive_seconds = 0;
+    assert_int_equal(cw_client_memory(&config), 0);
     cw_client_destroy(NULL);
+}
+
+static void one_allocation(void **state)
+{
+    (void)state;
+    struct counted counted = {0};
+    struct cw_client_config config = cw_client_config_default();
+    config.allocator = counted_allocator(&counted);
+    struct cw_client *client;
+    assert_int_equal(cw_client_create(&client, &config), CW_OK);
+    assert_int_equal(counted.size, cw_client_memory(&config));
+    cw_client_destroy(client);
+    assert_int_equal(counted.allocations, 1);
+    assert_int_equal(counted.releases, 1);
+    assert_int_equal(counted.released, counted.size);
+    counted.refuse = true;
+    assert_int_equal(cw_client_create(&client, &config), CW_ERROR_NO_MEMORY);
 }
 
 static void too_small_a_buffer_loses_nothing(void **state)
@@ -258,15 +373,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connects),
         cmocka_unit_test(resends_ten_times_a_second),
+        cmocka_unit_test(other_intervals),
         cmocka_unit_test(payloads_both_ways),
         cmocka_unit_test(payloads_before_connected_are_dropped),
         cmocka_unit_test(keep_alive_does_not_skip_the_challenge),
         cmocka_unit_test(later_challenges_change_nothing),
         cmocka_unit_test(only_from_the_server),
         cmocka_unit_test(server_disconnects),
+        cmocka_unit_test(payload_at_the_end_is_dropped),
+        cmocka_unit_test(connected_is_told_after_the_end),
         cmocka_unit_test(client_disconnects),
         cmocka_unit_test(second_connection_is_like_the_first),
         cmocka_unit_test(configs_refused),
+        cmocka_unit_test(one_allocation),
         cmocka_unit_test(too_small_a_buffer_loses_nothing),
         cmocka_unit_test(states_have_names),
     };

@@ -13,6 +13,12 @@ static void denied(void **state)
         uint8_t body[CW_PAYLOAD_MAX];
         bench_pass(&bench, 1);
         assert_int_equal(bench_take(&bench, body, NULL), -1);
+        /* There is nothing left to be disconnected. */
+        struct cw_client_event event;
+        cw_client_disconnect(bench.client);
+        assert_int_equal(cw_client_state(bench.client), CW_CLIENT_DENIED);
+        assert_false(cw_client_next(bench.client, &event));
+        assert_int_equal(bench_take(&bench, body, NULL), -1);
         cw_client_destroy(bench.client);
     }
 }
@@ -86,17 +92,20 @@ static void junk_does_not_keep_alive(void **state)
     cw_client_destroy(bench.client);
 }
 
-static void negative_timeout_never_times_out(void **state)
+static void timeout_of_nothing_never_comes(void **state)
 {
     (void)state;
-    struct bench bench = bench_setup(1, -1, 45);
-    bench_pass(&bench, 44);
-    assert_int_equal(cw_client_state(bench.client), CW_CLIENT_SENDING_REQUEST);
-    bench_give_challenge(&bench);
-    bench_give_keep_alive(&bench);
-    bench_pass(&bench, 1e6);
-    assert_int_equal(cw_client_state(bench.client), CW_CLIENT_CONNECTED);
-    cw_client_destroy(bench.client);
+    for (int32_t timeout = -1; timeout <= 1; timeout++) {
+        struct bench bench = bench_setup(1, timeout, 45);
+        bench_pass(&bench, timeout > 0 ? 0.9 : 44);
+        assert_int_equal(cw_client_state(bench.client), CW_CLIENT_SENDING_REQUEST);
+        bench_give_challenge(&bench);
+        bench_give_keep_alive(&bench);
+        bench_pass(&bench, timeout > 0 ? 1.1 : 1e6);
+        assert_int_equal(cw_client_state(bench.client),
+                         timeout > 0 ? CW_CLIENT_TIMED_OUT : CW_CLIENT_CONNECTED);
+        cw_client_destroy(bench.client);
+    }
 }
 
 /* Across servers, and whatever the timeout; but not once connected. */
@@ -213,12 +222,19 @@ static void schema_of_the_token(void **state)
     assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
     assert_int_equal(cw_client_connect(client, token, sizeof(token), 0), CW_ERROR_SCHEMA);
     assert_int_equal(cw_client_state(client), CW_CLIENT_SCHEMA);
+    assert_int_equal(cw_client_server_address(client)->type, CW_ADDRESS_NONE);
     grant.fingerprint = 0;
     assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
     assert_int_equal(cw_client_connect(client, token, sizeof(token), 0), CW_OK);
     cw_client_disconnect(client);
     grant.fingerprint = 5;
     assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_client_connect(client, token, sizeof(token), 0), CW_OK);
+    cw_client_destroy(client);
+
+    /* Who has none compares none. */
+    config.fingerprint = 0;
+    assert_int_equal(cw_client_create(&client, &config), CW_OK);
     assert_int_equal(cw_client_connect(client, token, sizeof(token), 0), CW_OK);
     cw_client_destroy(client);
 }
@@ -232,7 +248,7 @@ int main(void)
         cmocka_unit_test(response_times_out),
         cmocka_unit_test(connection_times_out),
         cmocka_unit_test(junk_does_not_keep_alive),
-        cmocka_unit_test(negative_timeout_never_times_out),
+        cmocka_unit_test(timeout_of_nothing_never_comes),
         cmocka_unit_test(token_expires),
         cmocka_unit_test(tries_each_server),
         cmocka_unit_test(sequences_across_servers),

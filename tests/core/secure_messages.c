@@ -1,5 +1,6 @@
 /* Clients and a server whose payloads are messages, over paths that lose, repeat and reorder. */
 #include "causeway/simulator.h"
+#include "counted.h"
 #include "secure_rig.h"
 
 #define NOTE_FIELDS(FIELD)                                                                         \
@@ -51,14 +52,9 @@ static struct cw_client *open_client(struct world *world, uint64_t id,
 {
     struct cw_client_config config = cw_client_config_default();
     config.connection = connection;
-    struct cw_client *client;
     struct cw_token_grant grant = rig_grant(&world->rig, id);
     grant.fingerprint = cw_connection_fingerprint(connection);
-    uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
-    assert_int_equal(cw_client_create(&client, &config), CW_OK);
-    assert_int_equal(cw_client_connect(client, token, sizeof(token), world->rig.now), CW_OK);
-    return client;
+    return rig_client_of(&world->rig, &config, &grant);
 }
 
 static void send_note(struct cw_connection *connection, uint32_t channel, uint32_t number,
@@ -195,12 +191,6 @@ static void messages_cross_bad_paths(void **state)
     close_world(&world);
 }
 
-static uint32_t connect_at(struct world *world, struct cw_client *client,
-                           const struct cw_address *at)
-{
-    return rig_connect(&world->rig, client, at);
-}
-
 static void messages_come_before_the_farewell(void **state)
 {
     (void)state;
@@ -209,7 +199,7 @@ static void messages_come_before_the_farewell(void **state)
     const struct cw_address at = rig_client_address(0);
     for (int by_server = 0; by_server < 2; by_server++) {
         struct cw_client *client = open_client(&world, 10 + (uint64_t)by_server, &world.connection);
-        const uint32_t slot = connect_at(&world, client, &at);
+        const uint32_t slot = rig_connect(&world.rig, client, &at);
         for (uint32_t i = 0; i < 3; i++) {
             send_note(cw_client_connection(client), RELIABLE, i, 0, world.rig.now);
             send_note(cw_server_connection(world.rig.server, slot), RELIABLE, i, 0, world.rig.now);
@@ -250,7 +240,7 @@ static void slots_begin_anew(void **state)
     open_world(&world, 1);
     const struct cw_address at = rig_client_address(0);
     struct cw_client *client = open_client(&world, 1, &world.connection);
-    assert_int_equal(connect_at(&world, client, &at), 0);
+    assert_int_equal(rig_connect(&world.rig, client, &at), 0);
     for (int i = 0; i < 100; i++) {
         send_note(cw_client_connection(client), RELIABLE, 1, 0, world.rig.now);
         rig_tick(&world.rig, client, &at);
@@ -270,7 +260,7 @@ static void slots_begin_anew(void **state)
     cw_client_destroy(client);
 
     client = open_client(&world, 2, &world.connection);
-    assert_int_equal(connect_at(&world, client, &at), 0);
+    assert_int_equal(rig_connect(&world.rig, client, &at), 0);
     for (int i = 0; i < 30; i++)
         rig_tick(&world.rig, client, &at);
     struct cw_client_event down;
@@ -294,7 +284,7 @@ static void clients_begin_anew(void **state)
     open_world(&world, 1);
     const struct cw_address at = rig_client_address(0);
     struct cw_client *client = open_client(&world, 1, &world.connection);
-    connect_at(&world, client, &at);
+    rig_connect(&world.rig, client, &at);
     for (int i = 0; i < 100; i++)
         rig_tick(&world.rig, client, &at);
     for (int i = 0; i < 10; i++)
@@ -307,13 +297,82 @@ static void clients_begin_anew(void **state)
     uint8_t token[CW_TOKEN_SIZE];
     rig_token(&world.rig, token, 2);
     assert_int_equal(cw_client_connect(client, token, sizeof(token), world.rig.now), CW_OK);
-    connect_at(&world, client, &at);
+    rig_connect(&world.rig, client, &at);
     struct cw_connection_stats stats;
     cw_connection_stats(cw_client_connection(client), &stats);
     assert_in_range(stats.endpoint.packets_sent, 0, 3);
     for (int i = 0; i < 30; i++)
         rig_tick(&world.rig, client, &at);
     assert_false(cw_server_next(world.rig.server, &event));
+    cw_client_destroy(client);
+    close_world(&world);
+}
+
+/* What the connection had still to send is not sent when it has ended. */
+static void nothing_follows_the_end(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1);
+    struct rig *rig = &world.rig;
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client *client = open_client(&world, 1, &world.connection);
+    const uint32_t slot = rig_connect(rig, client, &at);
+    send_note(cw_client_connection(client), RELIABLE, 1, 0, rig->now);
+    rig->now += 1.0 / 60;
+    cw_client_update(client, rig->now);
+    cw_server_disconnect(rig->server, slot);
+    rig_down(rig, client, &at);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_DISCONNECTED);
+    assert_int_equal(rig_up(rig, client, &at), 0);
+    cw_client_destroy(client);
+    close_world(&world);
+}
+
+/* A client is told before its messages are. */
+static void connected_comes_first(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1);
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client *client = open_client(&world, 1, &world.connection);
+    for (int i = 0; i < 10; i++) {
+        if (cw_client_state(client) == CW_CLIENT_CONNECTED)
+            send_note(cw_client_connection(client), RELIABLE, 1, 0, world.rig.now);
+        rig_tick(&world.rig, client, &at);
+    }
+    struct cw_server_event event;
+    assert_true(cw_server_next(world.rig.server, &event));
+    assert_int_equal(event.type, CW_SERVER_EVENT_CONNECTED);
+    assert_true(cw_server_next(world.rig.server, &event));
+    assert_int_equal(event.type, CW_SERVER_EVENT_MESSAGE);
+    cw_message_release(event.message);
+    while (cw_server_next(world.rig.server, &event))
+        cw_message_release(event.message);
+    cw_client_destroy(client);
+    close_world(&world);
+}
+
+/* A fingerprint that the config names stands before that of its messages. */
+static void own_fingerprint(void **state)
+{
+    (void)state;
+    struct world world;
+    world.schema = make_schema(&note_type);
+    world.connection = cw_connection_config_default(world.schema);
+    rig_init(&world.rig);
+    world.rig.config.connection = &world.connection;
+    world.rig.config.fingerprint = 5;
+    rig_start(&world.rig);
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client_config config = cw_client_config_default();
+    config.connection = &world.connection;
+    config.fingerprint = 5;
+    struct cw_token_grant grant = rig_grant(&world.rig, 1);
+    grant.fingerprint = 5;
+    struct cw_client *client = rig_client_of(&world.rig, &config, &grant);
+    rig_connect(&world.rig, client, &at);
     cw_client_destroy(client);
     close_world(&world);
 }
@@ -389,7 +448,7 @@ static void silence_keeps_the_connection(void **state)
     open_world(&world, 1);
     const struct cw_address at = rig_client_address(0);
     struct cw_client *client = open_client(&world, 1, &world.connection);
-    connect_at(&world, client, &at);
+    rig_connect(&world.rig, client, &at);
     for (int i = 0; i < 60 * 20; i++)
         rig_tick(&world.rig, client, &at);
     assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
@@ -408,7 +467,7 @@ static void no_keep_alives_beside_packets(void **state)
     struct rig *rig = &world.rig;
     const struct cw_address at = rig_client_address(0);
     struct cw_client *client = open_client(&world, 1, &world.connection);
-    connect_at(&world, client, &at);
+    rig_connect(&world.rig, client, &at);
     for (int i = 0; i < 3; i++)
         rig_tick(rig, client, &at);
     for (int i = 0; i < 10; i++) {
@@ -422,23 +481,6 @@ static void no_keep_alives_beside_packets(void **state)
     close_world(&world);
 }
 
-static size_t allocations, releases;
-
-static void *counted_allocate(void *context, size_t size)
-{
-    (void)context;
-    allocations++;
-    return malloc(size);
-}
-
-static void counted_release(void *context, void *memory, size_t size)
-{
-    (void)context;
-    (void)size;
-    releases++;
-    free(memory);
-}
-
 static void one_allocation(void **state)
 {
     (void)state;
@@ -447,18 +489,21 @@ static void one_allocation(void **state)
     world.connection = cw_connection_config_default(world.schema);
     rig_init(&world.rig);
     world.rig.config.connection = &world.connection;
-    world.rig.config.allocator = (struct cw_allocator){counted_allocate, counted_release, NULL};
+    struct counted counted = {0}, unused = {0};
+    world.rig.config.allocator = counted_allocator(&counted);
+    world.connection.allocator = counted_allocator(&unused);
     rig_start(&world.rig);
     struct cw_client_config config = cw_client_config_default();
     config.connection = &world.connection;
     config.allocator = world.rig.config.allocator;
     struct cw_client *client;
     assert_int_equal(cw_client_create(&client, &config), CW_OK);
-    assert_int_equal(allocations, 2);
+    assert_int_equal(counted.allocations, 2);
     cw_client_destroy(client);
     close_world(&world);
-    assert_int_equal(allocations, 2);
-    assert_int_equal(releases, 2);
+    assert_int_equal(counted.allocations, 2);
+    assert_int_equal(counted.releases, 2);
+    assert_int_equal(unused.allocations, 0);
 }
 
 static void memory_of_a_slot(void **state)
@@ -503,7 +548,7 @@ static void configs_refused(void **state)
     /* Raw payloads and messages do not mix. */
     const struct cw_address at = rig_client_address(0);
     client = open_client(&world, 1, &world.connection);
-    const uint32_t slot = connect_at(&world, client, &at);
+    const uint32_t slot = rig_connect(&world.rig, client, &at);
     assert_int_equal(cw_client_send(client, "x", 1), CW_ERROR_INVALID_ARGUMENT);
     assert_int_equal(cw_server_send(world.rig.server, slot, "x", 1), CW_ERROR_INVALID_ARGUMENT);
     assert_null(cw_server_connection(world.rig.server, 99));
@@ -518,6 +563,9 @@ int main(void)
         cmocka_unit_test(messages_come_before_the_farewell),
         cmocka_unit_test(slots_begin_anew),
         cmocka_unit_test(clients_begin_anew),
+        cmocka_unit_test(nothing_follows_the_end),
+        cmocka_unit_test(connected_comes_first),
+        cmocka_unit_test(own_fingerprint),
         cmocka_unit_test(other_schema_is_denied),
         cmocka_unit_test(unconfirmed_clients_are_introduced),
         cmocka_unit_test(silence_keeps_the_connection),

@@ -218,6 +218,51 @@ static void body_is_encrypted_in_place(void **state)
     }
 }
 
+/* One byte that is not zero, and it is no request; one that is, and it is no other packet. */
+static void requests_have_their_prefix(void **state)
+{
+    (void)state;
+    uint8_t bytes[CW_REQUEST_SIZE] = {0};
+    struct cw_request request;
+    memcpy(bytes + 1, CW_VERSION, CW_VERSION_SIZE);
+    assert_int_equal(cw_request_parse(&request, bytes, sizeof(bytes)), CW_OK);
+    for (int prefix = 1; prefix < 256; prefix++) {
+        bytes[0] = (uint8_t)prefix;
+        assert_int_equal(cw_request_parse(&request, bytes, sizeof(bytes)), CW_ERROR_PACKET_TYPE);
+    }
+    uint8_t body[CW_PAYLOAD_MAX];
+    struct cw_secure_packet packet;
+    for (int sequence_bytes = 0; sequence_bytes <= 8; sequence_bytes++) {
+        bytes[0] = (uint8_t)(sequence_bytes << 4);
+        assert_int_equal(
+            netcode_read(&packet, body, bytes, sizeof(bytes), CW_TO_SERVER, protocol_id, key, NULL),
+            CW_ERROR_PACKET_TYPE);
+        assert_int_equal(
+            netcode_read(&packet, body, bytes, sizeof(bytes), CW_TO_CLIENT, protocol_id, key, NULL),
+            CW_ERROR_PACKET_TYPE);
+    }
+}
+
+/* All addresses of either side count, and no more than there are. */
+static void token_names_its_servers(void **state)
+{
+    (void)state;
+    const struct cw_address servers[3] = {{.type = CW_ADDRESS_IPV4, .port = 1, .bytes = {1}},
+                                          {.type = CW_ADDRESS_IPV4, .port = 2, .bytes = {1}},
+                                          {.type = CW_ADDRESS_IPV6, .port = 1, .bytes = {1}}};
+    struct cw_token_private token = {.addresses = {servers[0], servers[1], servers[2]}};
+    for (uint32_t named = 0; named <= 3; named++)
+        for (size_t place = 0; place < 3; place++) {
+            token.address_count = named;
+            assert_int_equal(cw_token_names(&token, &servers[place], 1), place < named);
+        }
+    token.address_count = 1;
+    for (size_t count = 0; count <= 3; count++) {
+        const struct cw_address own[3] = {servers[1], servers[2], servers[0]};
+        assert_int_equal(cw_token_names(&token, own, count), count == 3);
+    }
+}
+
 /* Everything that reads as a packet has the shape of one, with no key needed. */
 static void shape(void **state)
 {
@@ -228,6 +273,7 @@ static void shape(void **state)
         const size_t size = write_sample(packet, &samples[i]);
         assert_int_equal(cw_secure_shape(packet, size, samples[i].direction, &type), CW_OK);
         assert_int_equal(type, samples[i].type);
+        assert_int_equal(cw_secure_shape(packet, size, samples[i].direction, NULL), CW_OK);
         if (samples[i].type != CW_SECURE_PAYLOAD)
             assert_int_equal(cw_secure_shape(packet, size + 1, samples[i].direction, NULL),
                              CW_ERROR_BODY_SIZE);
@@ -287,6 +333,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(checks_size_before_type),
         cmocka_unit_test(writer_refuses),
         cmocka_unit_test(body_is_encrypted_in_place),
+        cmocka_unit_test(requests_have_their_prefix),
+        cmocka_unit_test(token_names_its_servers),
         cmocka_unit_test(shape),
         cmocka_unit_test(golden_packets),
     };

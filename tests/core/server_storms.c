@@ -1,21 +1,6 @@
 /* Floods from outside: no answer, no slot, no memory, and no loss for those who are connected. */
+#include "counted.h"
 #include "secure_rig.h"
-
-static size_t allocations;
-
-static void *counted_allocate(void *context, size_t size)
-{
-    (void)context;
-    allocations++;
-    return malloc(size);
-}
-
-static void counted_release(void *context, void *memory, size_t size)
-{
-    (void)context;
-    (void)size;
-    free(memory);
-}
 
 /* 100,000 requests with tokens that nobody issued, and as many other datagrams, in ten seconds,
    from addresses that were made up, the players' among them. */
@@ -26,9 +11,8 @@ static void storm(void **state)
     struct rig rig;
     rig_init(&rig);
     rig.config.max_clients = PLAYERS + 1;
-    rig.config.allocator =
-        (struct cw_allocator){.allocate = counted_allocate, .release = counted_release};
-    allocations = 0;
+    struct counted counted = {0};
+    rig.config.allocator = counted_allocator(&counted);
     rig_start(&rig);
     struct cw_client *players[PLAYERS];
     struct cw_address at[PLAYERS];
@@ -97,7 +81,7 @@ static void storm(void **state)
     assert_int_equal(after.connections, PLAYERS);
     assert_int_equal(after.challenges_sent, before.challenges_sent);
     assert_int_equal(after.denied_sent, 0);
-    assert_int_equal(allocations, 1);
+    assert_int_equal(counted.allocations, 1);
     rig_stop(&rig);
 }
 
@@ -107,8 +91,7 @@ static void newcomer_in_a_storm(void **state)
 {
     (void)state;
     struct rig rig;
-    rig_init(&rig);
-    rig_start(&rig);
+    rig_open(&rig);
     const struct cw_address at = rig_client_address(1);
     uint8_t token[CW_TOKEN_SIZE], request[CW_REQUEST_SIZE];
     rig_token(&rig, token, 99);
@@ -222,8 +205,7 @@ static void random_bytes(void **state)
 {
     (void)state;
     struct rig rig;
-    rig_init(&rig);
-    rig_start(&rig);
+    rig_open(&rig);
     const struct cw_address at = rig_client_address(1), waits = rig_client_address(2);
     struct cw_client *client = rig_client(&rig, 1), *pending = rig_client(&rig, 2);
     rig_connect(&rig, client, &at);

@@ -222,6 +222,29 @@ static void generated_tokens_open(void **state)
     expect_zero(&inner, sizeof(inner));
 }
 
+/* Addresses that the struct has no room for would be read from the keys behind them, which here
+   look like one. */
+static void too_many_addresses_refused(void **state)
+{
+    (void)state;
+    const struct cw_address address = address_of("127.0.0.1:1");
+    struct cw_token token = {.address_count = CW_TOKEN_MAX_ADDRESSES + 1};
+    struct cw_token_private inner = {.address_count = CW_TOKEN_MAX_ADDRESSES + 1};
+    for (size_t i = 0; i < CW_TOKEN_MAX_ADDRESSES; i++)
+        token.addresses[i] = inner.addresses[i] = address;
+    memcpy(token.client_to_server_key, &address, sizeof(address));
+    memcpy(inner.client_to_server_key, &address, sizeof(address));
+    const uint8_t nonce[CW_LONG_NONCE_BYTES] = {1};
+    uint8_t out[CW_TOKEN_SIZE];
+    for (uint32_t count = 0; count <= CW_TOKEN_MAX_ADDRESSES + 1; count++) {
+        const bool fits = count >= 1 && count <= CW_TOKEN_MAX_ADDRESSES;
+        token.address_count = inner.address_count = count;
+        assert_int_equal(cw_token_write(out, &token), fits ? CW_OK : CW_ERROR_TOKEN_ADDRESSES);
+        assert_int_equal(cw_token_seal(out, &inner, 5, 6, nonce, private_key),
+                         fits ? CW_OK : CW_ERROR_TOKEN_ADDRESSES);
+    }
+}
+
 static void grants_refused(void **state)
 {
     (void)state;
@@ -237,6 +260,8 @@ static void grants_refused(void **state)
     struct cw_token_grant bad = good;
     bad.address_count = CW_TOKEN_MAX_ADDRESSES + 1;
     assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
+    bad.address_count = UINT32_MAX;
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
     bad.address_count = 0;
     assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
     bad = good;
@@ -244,9 +269,15 @@ static void grants_refused(void **state)
     assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
     bad = a_grant(&none, 1, &seed);
     assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
+    const struct cw_address second_none[2] = {addresses[0], none};
+    bad = a_grant(second_none, 2, &seed);
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
     bad = good;
     bad.server_addresses = &none;
     bad.server_address_count = 1;
+    assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
+    bad.server_addresses = addresses;
+    bad.server_address_count = UINT32_MAX;
     assert_int_equal(cw_token_generate(out, &bad, private_key), CW_ERROR_TOKEN_ADDRESSES);
     bad = good;
     bad.life_seconds = 0;
@@ -361,17 +392,17 @@ static void sealed_nonsense_refused(void **state)
 {
     (void)state;
     const uint8_t nonce[CW_LONG_NONCE_BYTES] = {1};
-    static const uint32_t counts[] = {0, 33, 0x80000001, 0xffffffff, 1, 2};
+    static const uint32_t counts[] = {0, 33, 0x80000001, 0xffffffff, 1, 2, 34};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        uint8_t plain[CW_TOKEN_PRIVATE_SIZE] = {0}, associated[29] = CW_VERSION;
+        uint8_t plain[CW_TOKEN_PRIVATE_SIZE] = {0};
         for (int byte = 0; byte < 4; byte++)
             plain[12 + byte] = (uint8_t)(counts[i] >> 8 * byte);
         plain[16] = counts[i] == 2 ? CW_ADDRESS_IPV4 : CW_ADDRESS_NONE;
         plain[16 + 7] = 3;
-        associated[13] = 5;
-        associated[21] = 6;
-        cw_crypto_seal_long(plain, plain, CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES, associated,
-                            sizeof(associated), nonce, private_key);
+        /* So many that are well-formed. */
+        for (uint32_t n = 0; counts[i] == 34 && n < counts[i]; n++)
+            plain[16 + 7 * n] = CW_ADDRESS_IPV4;
+        netcode_seal(plain, 5, 6, nonce, private_key);
         struct cw_token_private token;
         assert_int_equal(cw_token_open(&token, plain, 5, 6, nonce, private_key),
                          CW_ERROR_TOKEN_ADDRESSES);
@@ -411,11 +442,17 @@ int main(int argc, char **argv)
 {
     write_golden = argc > 1 && strcmp(argv[1], "--write-golden") == 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_connect_tokens),   cmocka_unit_test(shared_invalid_tokens),
-        cmocka_unit_test(shared_challenge_tokens), cmocka_unit_test(generated_tokens_open),
-        cmocka_unit_test(grants_refused),          cmocka_unit_test(fingerprint_rides_along),
-        cmocka_unit_test(cut_tokens_refused),      cmocka_unit_test(every_bit_counts),
-        cmocka_unit_test(sealed_nonsense_refused), cmocka_unit_test(golden_tokens),
+        cmocka_unit_test(shared_connect_tokens),
+        cmocka_unit_test(shared_invalid_tokens),
+        cmocka_unit_test(shared_challenge_tokens),
+        cmocka_unit_test(generated_tokens_open),
+        cmocka_unit_test(too_many_addresses_refused),
+        cmocka_unit_test(grants_refused),
+        cmocka_unit_test(fingerprint_rides_along),
+        cmocka_unit_test(cut_tokens_refused),
+        cmocka_unit_test(every_bit_counts),
+        cmocka_unit_test(sealed_nonsense_refused),
+        cmocka_unit_test(golden_tokens),
     };
     return cmocka_run_group_tests_name("token", tests, NULL, NULL);
 }

@@ -68,6 +68,20 @@ static inline void netcode_fill(void *context, void *out, size_t size)
     }
 }
 
+/* Encrypts whatever stands in the private part of a connect token, sense or nonsense. */
+static inline void netcode_seal(uint8_t plain[CW_TOKEN_PRIVATE_SIZE], uint64_t protocol_id,
+                                uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
+                                const uint8_t private_key[CW_KEY_BYTES])
+{
+    uint8_t associated[CW_VERSION_SIZE + 16] = CW_VERSION;
+    for (int i = 0; i < 8; i++) {
+        associated[CW_VERSION_SIZE + i] = (uint8_t)(protocol_id >> 8 * i);
+        associated[CW_VERSION_SIZE + 8 + i] = (uint8_t)(expire_time >> 8 * i);
+    }
+    cw_crypto_seal_long(plain, plain, CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES, associated,
+                        sizeof(associated), nonce, private_key);
+}
+
 /* Reads from a block of exactly the size, into one too. */
 static inline enum cw_error netcode_read(struct cw_secure_packet *packet, uint8_t *body,
                                          const void *bytes, size_t size,

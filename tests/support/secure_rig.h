@@ -58,6 +58,13 @@ static inline void rig_start(struct rig *rig)
     cw_server_update(rig->server, rig->now);
 }
 
+/* With the config as it is. */
+static inline void rig_open(struct rig *rig)
+{
+    rig_init(rig);
+    rig_start(rig);
+}
+
 static inline void rig_stop(struct rig *rig)
 {
     cw_server_destroy(rig->server);
@@ -68,7 +75,7 @@ static inline struct cw_token_grant rig_grant(struct rig *rig, uint64_t client_i
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = RIG_PROTOCOL;
     grant.client_id = client_id;
-    grant.create_time = RIG_UNIX + (uint64_t)rig->now;
+    grant.create_time = (uint64_t)(RIG_UNIX + rig->now);
     grant.addresses = &rig->address;
     grant.address_count = 1;
     grant.user_data[0] = (uint8_t)client_id;
@@ -82,15 +89,31 @@ static inline void rig_token(struct rig *rig, uint8_t out[CW_TOKEN_SIZE], uint64
     assert_int_equal(cw_token_generate(out, &grant, rig_key), CW_OK);
 }
 
+/* A client that begins to connect with a token, and one with a token from this grant. */
+static inline struct cw_client *rig_client_with(struct rig *rig,
+                                                const struct cw_client_config *config,
+                                                const uint8_t token[CW_TOKEN_SIZE])
+{
+    struct cw_client *client;
+    assert_int_equal(cw_client_create(&client, config), CW_OK);
+    assert_int_equal(cw_client_connect(client, token, CW_TOKEN_SIZE, rig->now), CW_OK);
+    return client;
+}
+
+static inline struct cw_client *rig_client_of(struct rig *rig,
+                                              const struct cw_client_config *config,
+                                              const struct cw_token_grant *grant)
+{
+    uint8_t token[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(token, grant, rig_key), CW_OK);
+    return rig_client_with(rig, config, token);
+}
+
 static inline struct cw_client *rig_client(struct rig *rig, uint64_t client_id)
 {
     const struct cw_client_config config = cw_client_config_default();
-    struct cw_client *client;
-    uint8_t token[CW_TOKEN_SIZE];
-    rig_token(rig, token, client_id);
-    assert_int_equal(cw_client_create(&client, &config), CW_OK);
-    assert_int_equal(cw_client_connect(client, token, sizeof(token), rig->now), CW_OK);
-    return client;
+    const struct cw_token_grant grant = rig_grant(rig, client_id);
+    return rig_client_of(rig, &config, &grant);
 }
 
 /* Everything that the client has to send, to the server. Returns the number of datagrams. */
@@ -120,6 +143,15 @@ static inline int rig_down(struct rig *rig, struct cw_client *client, const stru
         count++;
     }
     return count;
+}
+
+/* The request of a client at its address, and its challenge. */
+static inline void rig_challenge(struct rig *rig, struct cw_client *client,
+                                 const struct cw_address *at)
+{
+    rig_up(rig, client, at);
+    rig_down(rig, client, at);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_SENDING_RESPONSE);
 }
 
 static inline void rig_tick(struct rig *rig, struct cw_client *client, const struct cw_address *at)
