@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startChromium } from '../support/chromium.mjs';
+import { until } from '../support/rtc.mjs';
 import { startSecureDemo } from '../support/secure.mjs';
 
 let browser;
@@ -87,6 +88,31 @@ for (const kind of ['webrtc', 'websocket'])
     await page.close();
     assert.equal(await lossy.stop(), 0);
   });
+
+const departures = {
+  closed: (page) => page.close(),
+  left: (page) => page.goto('about:blank'),
+};
+
+for (const kind of ['webrtc', 'websocket'])
+  for (const [what, depart] of Object.entries(departures))
+    test(`${kind}: a page that is ${what} gives its place free`, async () => {
+      const small = await start({ players: 1 });
+      const options = { transports: [kind] };
+      const [first, second] = [await openPage(small), await openPage(small)];
+      // The server would wait an hour for a client that does not say that it goes.
+      const token = await small.server.token({ timeoutSeconds: 3600 });
+      assert.deepEqual(await attempt(first, token, options), { transport: kind });
+      const denied = await attempt(second, await small.server.token(), options);
+      assert.equal(denied.code, 'DENIED');
+      await depart(first);
+      await until('the place is free', async () => {
+        const came = await attempt(second, await small.server.token(), options);
+        return came.transport === kind;
+      });
+      await second.close();
+      await small.stop();
+    });
 
 test('a full server denies', async () => {
   const small = await start({ players: 1 });

@@ -20,21 +20,30 @@ const randomFrom = (seed) => {
   };
 };
 
-/** UDP between relay and server that loses a share of the datagrams, each way. */
-export async function startLossyPath(serverPort, loss, seed = 1) {
+/** Loses a share of the datagrams. */
+const atRandom = (loss, seed = 1) => {
   const random = randomFrom(seed);
+  return () => random() < loss;
+};
+
+/** The types of encrypted packets, in their first four bits. */
+export const packetType = { request: 0, response: 3, disconnect: 6 };
+export const typeOf = (datagram) => datagram[0] & 15;
+
+/** UDP between relay and server that loses what `loses(datagram, way)` says, way 'up' or 'down'. */
+async function startPath(serverPort, loses) {
   const counts = { up: 0, upLost: 0, down: 0, downLost: 0 };
   const ways = new Map();
   const front = createSocket('udp4');
   front.on('message', (datagram, from) => {
     counts.up++;
-    if (random() < loss) return void counts.upLost++;
+    if (loses(datagram, 'up')) return void counts.upLost++;
     let way = ways.get(from.port);
     if (!way) {
       way = createSocket('udp4');
       way.on('message', (answer) => {
         counts.down++;
-        if (random() < loss) counts.downLost++;
+        if (loses(answer, 'down')) counts.downLost++;
         else front.send(answer, from.port, from.address);
       });
       way.on('error', () => {});
@@ -90,9 +99,10 @@ export async function startGameServer({ players = MAX_PLAYERS } = {}) {
 }
 
 /** Server and relay, with a lossy path between them if there is to be loss. */
-export async function startSecureDemo({ players, loss = 0, relayOptions = [] } = {}) {
+export async function startSecureDemo({ players, loss, loses, relayOptions = [] } = {}) {
   const server = await startGameServer({ players });
-  const path = loss > 0 ? await startLossyPath(server.port, loss) : undefined;
+  const bad = loses ?? (loss && atRandom(loss));
+  const path = bad && (await startPath(server.port, bad));
   const relay = await startGatedRelay(
     path?.port ?? server.port,
     '--protocol-id',

@@ -152,11 +152,11 @@ export abstract class Session<
     this.transmit();
   }
 
-  /** Sends the datagrams that are due. @internal */
-  protected transmit(): void {
+  /** Sends the datagrams that are due; says whether they are the last. @internal */
+  protected transmit(last = false): void {
     const now = seconds();
     for (let out = this.peer.transmit(now); out; out = this.peer.transmit(now))
-      this.carrier.send(out);
+      this.carrier.send(out, last);
   }
 
   /** No more ticks; loops over messages end when they have taken the last one. @internal */

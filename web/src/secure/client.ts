@@ -1,4 +1,4 @@
-import { HandshakeError, type HandshakeCode, type HandshakeStage } from '../errors.js';
+import { ClosedError, HandshakeError, type HandshakeCode, type HandshakeStage } from '../errors.js';
 import type { Schema } from '../messages/schema.js';
 import { Session, type ConnectionStats, type MessageEvent } from '../messages/session.js';
 import type { Transport, TransportClose } from '../transports/transport.js';
@@ -84,6 +84,8 @@ export class Client<Of extends Schema = Schema> extends Session<
   #resolveConnected!: () => void;
   #rejectConnected!: (reason: unknown) => void;
   #resolveClosed!: (how: Disconnect) => void;
+  /** A page takes its transports along, so the server must hear of the end before. */
+  readonly #pageGoes = (): void => this.abort(new ClosedError());
 
   /** @internal */
   constructor(
@@ -102,6 +104,7 @@ export class Client<Of extends Schema = Schema> extends Session<
       this.#rejectConnected = reject;
     });
     void transport.closed.then((close) => this.#lost(close));
+    globalThis.addEventListener?.('pagehide', this.#pageGoes);
     this.transmit();
   }
 
@@ -122,7 +125,11 @@ export class Client<Of extends Schema = Schema> extends Session<
     return { ...super.stats(), secure: this.peer.secureStats() };
   }
 
-  /** Ends the connection and tells the server. Nothing can be sent afterwards. */
+  /**
+   * Ends the connection and tells the server. Nothing can be sent afterwards. A page that is left or
+   * closed does this by itself, over WebRTC and WebSocket; but Firefox breaks WebSockets off before it
+   * tells the page, and a page that crashes tells nobody: then the server waits for its timeout.
+   */
   disconnect(): void {
     this.#leave({ reason: 'client', message: 'this side has disconnected' });
   }
@@ -201,8 +208,9 @@ export class Client<Of extends Schema = Schema> extends Session<
   }
 
   #end(how: Disconnect): void {
-    this.transmit();
+    this.transmit(true);
     setTimeout(() => this.carrier.close(), FAREWELL);
+    globalThis.removeEventListener?.('pagehide', this.#pageGoes);
     this.#enter('disconnected');
     this.finish(new DisconnectEvent(how));
     this.#resolveClosed(how);

@@ -55,7 +55,7 @@ export abstract class BaseTransport implements Transport {
     if (handler) this.#kept.splice(0).forEach((datagram) => handler(datagram));
   }
 
-  send(datagram: Uint8Array<ArrayBuffer>): boolean {
+  send(datagram: Uint8Array<ArrayBuffer>, last = false): boolean {
     const size = datagram.length;
     if (size === 0 || size > this.maxDatagramSize)
       throw new RangeError(`a datagram has 1 to ${this.maxDatagramSize} bytes, not ${size}`);
@@ -63,7 +63,7 @@ export abstract class BaseTransport implements Transport {
       this.#stats.droppedClosed++;
       return false;
     }
-    if (this.isBusy(size) || !this.put(datagram)) {
+    if ((!last && this.isBusy(size)) || !this.put(datagram)) {
       this.#stats.droppedBacklog++;
       return false;
     }

@@ -48,10 +48,11 @@ export interface Transport {
   readonly closed: Promise<TransportClose>;
   /**
    * Sends a datagram now or never.
+   * @param last whether it is one of the last, which go even when others wait to leave
    * @returns `false` when it was dropped, which {@link stats} counts.
    * @throws RangeError when the datagram is empty or longer than `maxDatagramSize`.
    */
-  send(datagram: Uint8Array<ArrayBuffer>): boolean;
+  send(datagram: Uint8Array<ArrayBuffer>, last?: boolean): boolean;
   stats(): TransportStats;
   /** Ends the transport; `closed` resolves when it has ended. */
   close(code?: number, reason?: string): void;

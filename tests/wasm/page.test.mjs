@@ -1,0 +1,98 @@
+// A page that goes, as far as Node can show it: the event comes from a stand-in for the page.
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, test } from 'node:test';
+import { ClosedError, WebSocketTransport, connect, require } from '../support/causeway.mjs';
+import { until } from '../support/rtc.mjs';
+import { messages, packetType, startSecureDemo, typeOf } from '../support/secure.mjs';
+
+const { WebSocket } = require('ws');
+const HOUR = 3600;
+let page;
+
+beforeEach(() => {
+  page = new EventTarget();
+  for (const name of ['addEventListener', 'removeEventListener'])
+    globalThis[name] = page[name].bind(page);
+});
+
+afterEach(() => {
+  delete globalThis.addEventListener;
+  delete globalThis.removeEventListener;
+});
+
+const listeners = () => getEventListeners(page, 'pagehide').length;
+const join = async ({ url, server }, options = {}) =>
+  connect(url, {
+    token: await server.token({ timeoutSeconds: HOUR }),
+    schema: messages,
+    transports: ['websocket'],
+    WebSocket,
+    ...options,
+  });
+
+/** Ends when the only place of the server is free. Without a word from the client it is so in an hour. */
+const placeIsFree = (place) =>
+  until('the place is free', async () => {
+    try {
+      return await join(place);
+    } catch (error) {
+      assert.equal(error.code, 'DENIED');
+      return undefined;
+    }
+  });
+
+test('a page that goes disconnects its client', async () => {
+  const small = await startSecureDemo({ players: 1 });
+  const client = await join(small);
+  assert.equal(listeners(), 1);
+  page.dispatchEvent(new Event('pagehide'));
+  assert.equal(client.state, 'disconnected');
+  assert.equal((await client.closed).reason, 'client');
+  (await placeIsFree(small)).disconnect();
+  await small.stop();
+});
+
+test('a page that goes ends an attempt, and the server hears of it', async () => {
+  let goodbyes = 0;
+  const deaf = await startSecureDemo({
+    loses: (datagram, way) => {
+      goodbyes += Number(way === 'up' && typeOf(datagram) === packetType.disconnect);
+      return way === 'up' && typeOf(datagram) === packetType.response;
+    },
+  });
+  const onstate = (state) => state === 'responding' && page.dispatchEvent(new Event('pagehide'));
+  await assert.rejects(join(deaf, { onstate }), ClosedError);
+  await until('all packets that tell the server', () => goodbyes === 10);
+  assert.equal(listeners(), 0);
+  await deaf.stop();
+});
+
+test('the page does not hold a client that has ended', async () => {
+  const demo = await startSecureDemo();
+  const client = await join(demo);
+  client.disconnect();
+  assert.equal(listeners(), 0);
+  await demo.stop();
+});
+
+test('the last packets go even when others wait to leave', async () => {
+  const small = await startSecureDemo({ players: 1 });
+  let jammed = false;
+  class JammedWebSocket extends WebSocket {
+    get bufferedAmount() {
+      return jammed ? 1e6 : super.bufferedAmount;
+    }
+  }
+  const client = await join(small, { WebSocket: JammedWebSocket });
+  jammed = true;
+  client.disconnect();
+  (await placeIsFree(small)).disconnect();
+
+  const transport = await WebSocketTransport.connect(small.url, { WebSocket: JammedWebSocket });
+  assert.equal(transport.send(new Uint8Array(9)), false);
+  assert.equal(transport.send(new Uint8Array(9), true), true);
+  assert.equal(transport.stats().droppedBacklog, 1);
+  transport.close();
+  await small.stop();
+});
