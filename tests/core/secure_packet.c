@@ -218,6 +218,28 @@ static void body_is_encrypted_in_place(void **state)
     }
 }
 
+/* Bodies are written to and read from blocks of exactly their size. */
+static void bodies(void **state)
+{
+    (void)state;
+    uint8_t *keep_alive = malloc(CW_KEEP_ALIVE_SIZE), *challenge = malloc(CW_CHALLENGE_BODY_SIZE);
+    uint32_t index, max_clients;
+    cw_keep_alive_put(keep_alive, 0x01020304, 0x05060708);
+    assert_memory_equal(keep_alive, "\4\3\2\1\10\7\6\5", CW_KEEP_ALIVE_SIZE);
+    cw_keep_alive_get(keep_alive, &index, &max_clients);
+    assert_int_equal(index, 0x01020304);
+    assert_int_equal(max_clients, 0x05060708);
+    uint8_t token[CW_CHALLENGE_TOKEN_SIZE];
+    memset(token, 9, sizeof(token));
+    uint64_t sequence;
+    cw_challenge_put(challenge, 0x0102030405060708, token);
+    assert_memory_equal(challenge, "\10\7\6\5\4\3\2\1\11", 9);
+    assert_memory_equal(cw_challenge_get(challenge, &sequence), token, sizeof(token));
+    assert_true(sequence == 0x0102030405060708);
+    free(keep_alive);
+    free(challenge);
+}
+
 /* One byte that is not zero, and it is no request; one that is, and it is no other packet. */
 static void requests_have_their_prefix(void **state)
 {
@@ -285,6 +307,7 @@ static void shape(void **state)
         }
     }
     uint8_t request[CW_REQUEST_SIZE] = {0};
+    assert_int_equal(cw_secure_shape(request, 0, CW_TO_SERVER, NULL), CW_ERROR_PACKET_SHORT);
     assert_int_equal(cw_secure_shape(request, sizeof(request), CW_TO_SERVER, NULL),
                      CW_ERROR_VERSION);
     memcpy(request + 1, CW_VERSION, CW_VERSION_SIZE);
@@ -333,6 +356,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(checks_size_before_type),
         cmocka_unit_test(writer_refuses),
         cmocka_unit_test(body_is_encrypted_in_place),
+        cmocka_unit_test(bodies),
         cmocka_unit_test(requests_have_their_prefix),
         cmocka_unit_test(token_names_its_servers),
         cmocka_unit_test(shape),
