@@ -74,8 +74,7 @@ static void unconfirmed_clients_are_introduced(void **state)
     rig_open(&rig);
     const struct cw_address at = rig_client_address(1);
     struct cw_client *client = rig_client(&rig, 1);
-    rig_up(&rig, client, &at);
-    rig_down(&rig, client, &at);
+    rig_challenge(&rig, client, &at);
     rig_up(&rig, client, &at);
     struct cw_server_event event;
     assert_true(cw_server_next(rig.server, &event));
@@ -165,11 +164,6 @@ static void payloads_both_ways(void **state)
     rig_stop(&rig);
 }
 
-/* Keep-alives and payloads show that a client is there; other packets with its keys do not. */
-/* While the end of a client waits to be seen, time goes on, and it does not end again. */
-/* A slot is not given away before its old owner's end has been seen, and has nothing of him then
-   (bug 7). */
-/* What was to be sent to a client that is gone is not sent, and not in the way. */
 /* A payload for one, when all have something to be sent. */
 static void payload_among_keep_alives(void **state)
 {
@@ -236,8 +230,7 @@ static void many_clients(void **state)
     for (uint32_t n = 0; n < COUNT; n++) {
         const struct cw_address at = rig_client_address(n);
         clients[n] = rig_client(&rig, n);
-        rig_up(&rig, clients[n], &at);
-        rig_down(&rig, clients[n], &at);
+        rig_challenge(&rig, clients[n], &at);
         rig_up(&rig, clients[n], &at);
         struct cw_server_event event;
         assert_true(cw_server_next(rig.server, &event));
@@ -291,8 +284,7 @@ static void events_wait(void **state)
             const struct cw_address at = rig_client_address(n);
             clients[n] = rig_client(&rig, n);
             rig_challenge(&rig, clients[n], &at);
-            rig_up(&rig, clients[n], &at);
-            rig_down(&rig, clients[n], &at);
+            rig_exchange(&rig, clients[n], &at);
         }
         for (uint32_t n = 0; n < 2; n++) {
             const struct cw_address at = rig_client_address(n);

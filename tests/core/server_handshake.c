@@ -103,10 +103,8 @@ static void id_connected_before_the_response(void **state)
     rig_open(&rig);
     const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2);
     struct cw_client *a = rig_client(&rig, 5), *b = rig_client(&rig, 5);
-    rig_up(&rig, a, &at_a);
-    rig_down(&rig, a, &at_a);
-    rig_up(&rig, b, &at_b);
-    rig_down(&rig, b, &at_b);
+    rig_challenge(&rig, a, &at_a);
+    rig_challenge(&rig, b, &at_b);
     rig_up(&rig, a, &at_a);
     rig_up(&rig, b, &at_b);
     assert_int_equal(rig_stats(&rig).clients, 1);
@@ -127,15 +125,12 @@ static void full_server_denies(void **state)
                             at_c = rig_client_address(3);
     struct cw_client *a = rig_client(&rig, 1), *b = rig_client(&rig, 2), *c = rig_client(&rig, 3);
     /* b gets as far as a challenge; then a takes the slot. */
-    rig_up(&rig, b, &at_b);
-    rig_down(&rig, b, &at_b);
+    rig_challenge(&rig, b, &at_b);
     rig_connect(&rig, a, &at_a);
-    rig_up(&rig, b, &at_b);
-    rig_down(&rig, b, &at_b);
+    rig_exchange(&rig, b, &at_b);
     assert_int_equal(cw_client_state(b), CW_CLIENT_DENIED);
     /* c is denied at once. */
-    rig_up(&rig, c, &at_c);
-    rig_down(&rig, c, &at_c);
+    rig_exchange(&rig, c, &at_c);
     assert_int_equal(cw_client_state(c), CW_CLIENT_DENIED);
     assert_int_equal(rig_stats(&rig).denied_sent, 2);
     assert_int_equal(rig_stats(&rig).dropped[CW_ERROR_SERVER_FULL], 2);
@@ -181,9 +176,6 @@ static void other_schema_is_denied(void **state)
     rig_stop(&rig);
 }
 
-/* More clients than may be pending: the next one waits for room, and is not denied. */
-/* However often a client asks before the server gets to answer, it is answered once; and not when
-   it was forgotten meanwhile. */
 /* No two packets under one key have the same number, be they challenges, denials or of a slot, and
    no two challenge tokens have. */
 static void numbers_are_used_once(void **state)
@@ -244,8 +236,7 @@ static void pending_client_with_another_token(void **state)
     rig_open(&rig);
     const struct cw_address at = rig_client_address(1);
     struct cw_client *first = rig_client(&rig, 1), *second = rig_client(&rig, 2);
-    rig_up(&rig, first, &at);
-    rig_down(&rig, first, &at);
+    rig_challenge(&rig, first, &at);
     rig_up(&rig, second, &at);
     assert_int_equal(rig_stats(&rig).pending, 1);
     rig_up(&rig, first, &at);
@@ -257,7 +248,6 @@ static void pending_client_with_another_token(void **state)
     rig_stop(&rig);
 }
 
-/* The place of a token that was consumed goes to another one. */
 static void two_addresses_of_one_server(void **state)
 {
     (void)state;

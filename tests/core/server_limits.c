@@ -9,8 +9,7 @@ static void pending_clients_time_out(void **state)
     rig_open(&rig);
     const struct cw_address at = rig_client_address(1);
     struct cw_client *client = rig_client(&rig, 1);
-    rig_up(&rig, client, &at);
-    rig_down(&rig, client, &at);
+    rig_challenge(&rig, client, &at);
     rig.now += 4.99;
     cw_server_update(rig.server, rig.now);
     assert_int_equal(rig_stats(&rig).pending, 1);
@@ -47,6 +46,7 @@ static void pending_time(void **state)
     }
 }
 
+/* More clients than may be pending: the next one waits for room, and is not denied. */
 static void pending_is_bounded(void **state)
 {
     (void)state;
@@ -68,6 +68,8 @@ static void pending_is_bounded(void **state)
     rig_stop(&rig);
 }
 
+/* However often a client asks before the server gets to answer, it is answered once; and not when
+   it was forgotten meanwhile. */
 static void one_challenge_for_many_requests(void **state)
 {
     (void)state;
@@ -258,6 +260,7 @@ static void history_is_bounded(void **state)
     rig_stop(&rig);
 }
 
+/* The place of a token that was consumed goes to another one. */
 static void history_forgets(void **state)
 {
     (void)state;

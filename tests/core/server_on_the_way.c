@@ -89,6 +89,7 @@ static void replayed_packets(void **state)
     rig_stop(&rig);
 }
 
+/* Every bit of every kind of packet, in the state in which the real one is awaited. */
 static void altered_packets(void **state)
 {
     (void)state;
@@ -143,6 +144,8 @@ static void altered_packets(void **state)
     rig_stop(&rig);
 }
 
+/* Somebody on the way alters, replays, reorders, truncates and drops. Whatever comes out at the
+   ends went in at the other, and once. */
 static void man_in_the_middle(void **state)
 {
     (void)state;

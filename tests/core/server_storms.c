@@ -110,8 +110,7 @@ static void newcomer_in_a_storm(void **state)
             cw_server_receive(rig.server, &from, request, sizeof(request), rig.now);
             if (client && i == place % 167) {
                 cw_client_update(client, rig.now);
-                rig_up(&rig, client, &at);
-                rig_down(&rig, client, &at);
+                rig_exchange(&rig, client, &at);
             }
         }
     }
@@ -160,16 +159,14 @@ static void amplification(void **state)
         cw_server_update(rig.server, rig.now);
         if (step > 300) {
             cw_client_update(client, rig.now);
-            rig_up(&rig, client, &at);
-            rig_down(&rig, client, &at);
+            rig_exchange(&rig, client, &at);
             rig_drain(&rig, client);
         }
         if (step == 300) {
             /* The response, after which the server is full. */
             cw_client_destroy(client);
             client = rig_client(&rig, 1);
-            rig_up(&rig, client, &at);
-            rig_down(&rig, client, &at);
+            rig_exchange(&rig, client, &at);
             size = cw_client_transmit(client, NULL, datagram, sizeof(datagram), rig.now);
             from = at;
         } else if (step % 4 == 3) {

@@ -145,12 +145,19 @@ static inline int rig_down(struct rig *rig, struct cw_client *client, const stru
     return count;
 }
 
-/* The request of a client at its address, and its challenge. */
-static inline void rig_challenge(struct rig *rig, struct cw_client *client,
-                                 const struct cw_address *at)
+/* What a client at its address has to send, and the answer. */
+static inline void rig_exchange(struct rig *rig, struct cw_client *client,
+                                const struct cw_address *at)
 {
     rig_up(rig, client, at);
     rig_down(rig, client, at);
+}
+
+/* The request of a client, and its challenge. */
+static inline void rig_challenge(struct rig *rig, struct cw_client *client,
+                                 const struct cw_address *at)
+{
+    rig_exchange(rig, client, at);
     assert_int_equal(cw_client_state(client), CW_CLIENT_SENDING_RESPONSE);
 }
 
@@ -159,8 +166,7 @@ static inline void rig_tick(struct rig *rig, struct cw_client *client, const str
     rig->now += 1.0 / 60;
     cw_server_update(rig->server, rig->now);
     cw_client_update(client, rig->now);
-    rig_up(rig, client, at);
-    rig_down(rig, client, at);
+    rig_exchange(rig, client, at);
 }
 
 /* Connects a client at its address, takes the event and returns the slot. */
