@@ -1,13 +1,13 @@
 /* A game server on a UDP socket, by the system's clock: all that stands between a cw_server and a
    game's loop.
 
-       while (running) {
-           const double tick = cw_clock_now() + 1 / 60.0;
+       for (double tick = cw_clock_now(); running; tick += 1 / 60.0) {
            while (cw_host_next(host, &event, tick))
                ...what a player did...
            ...what the game does in a tick...
            cw_host_update(host);
-       }                                                                                       */
+       }
+*/
 #ifndef CAUSEWAY_NATIVE_HOST_H
 #define CAUSEWAY_NATIVE_HOST_H
 
