@@ -92,6 +92,37 @@ static void junk_does_not_keep_alive(void **state)
     cw_client_destroy(bench.client);
 }
 
+/* Nor do packets of the server that have no place there, or the client's own. */
+static void other_packets_do_not_keep_alive(void **state)
+{
+    (void)state;
+    struct bench bench = bench_setup(1, 5, 45);
+    uint8_t body[CW_PAYLOAD_MAX];
+    for (int connected = 0; connected < 2; connected++) {
+        for (int tick = 0; tick < 49; tick++) {
+            bench_pass(&bench, 0.1);
+            while (bench_take(&bench, body, NULL) >= 0)
+                ;
+            if (connected) {
+                assert_int_equal(bench_give_challenge(&bench), CW_ERROR_UNEXPECTED);
+                assert_int_equal(bench_give_denied(&bench), CW_ERROR_UNEXPECTED);
+            } else {
+                assert_int_equal(bench_give_keep_alive(&bench), CW_ERROR_UNEXPECTED);
+                assert_int_equal(bench_give(&bench, CW_SECURE_PAYLOAD, bench.sequence++, "x", 1),
+                                 CW_ERROR_UNEXPECTED);
+            }
+        }
+        assert_true(cw_client_state(bench.client) > CW_CLIENT_DISCONNECTED);
+        bench_pass(&bench, 0.11);
+        assert_int_equal(cw_client_state(bench.client),
+                         connected ? CW_CLIENT_TIMED_OUT : CW_CLIENT_REQUEST_TIMED_OUT);
+        cw_client_destroy(bench.client);
+        bench = bench_setup(1, 5, 45);
+        bench_to_connected(&bench);
+    }
+    cw_client_destroy(bench.client);
+}
+
 static void timeout_of_nothing_never_comes(void **state)
 {
     (void)state;
@@ -248,6 +279,7 @@ int main(void)
         cmocka_unit_test(response_times_out),
         cmocka_unit_test(connection_times_out),
         cmocka_unit_test(junk_does_not_keep_alive),
+        cmocka_unit_test(other_packets_do_not_keep_alive),
         cmocka_unit_test(timeout_of_nothing_never_comes),
         cmocka_unit_test(token_expires),
         cmocka_unit_test(tries_each_server),

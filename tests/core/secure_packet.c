@@ -172,6 +172,29 @@ static void checks_size_before_type(void **state)
                      CW_ERROR_PACKET_TYPE);
 }
 
+/* What was taken before, or is too old, is known without its key. */
+static void checks_replay_before_decrypting(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SAMPLES; i++) {
+        const struct sample *sample = &samples[i];
+        uint8_t packet[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
+        struct cw_secure_packet out;
+        struct cw_replay replay = {0};
+        const size_t size = write_sample(packet, sample);
+        const bool covered = sample->type >= CW_SECURE_KEEP_ALIVE;
+        packet[size - 1] ^= 1;
+        cw_replay_advance(&replay, sample->sequence);
+        assert_int_equal(
+            netcode_read(&out, body, packet, size, sample->direction, protocol_id, key, &replay),
+            covered ? CW_ERROR_DUPLICATE : CW_ERROR_NOT_AUTHENTIC);
+        cw_replay_advance(&replay, sample->sequence + CW_REPLAY_WINDOW);
+        assert_int_equal(
+            netcode_read(&out, body, packet, size, sample->direction, protocol_id, key, &replay),
+            covered ? CW_ERROR_STALE : CW_ERROR_NOT_AUTHENTIC);
+    }
+}
+
 static void writer_refuses(void **state)
 {
     (void)state;
@@ -354,6 +377,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(altered_packets_refused),
         cmocka_unit_test(types_of_the_other_direction_refused),
         cmocka_unit_test(checks_size_before_type),
+        cmocka_unit_test(checks_replay_before_decrypting),
         cmocka_unit_test(writer_refuses),
         cmocka_unit_test(body_is_encrypted_in_place),
         cmocka_unit_test(bodies),

@@ -309,6 +309,10 @@ static void challenge_of_somebody_else(void **state)
     assert_int_equal(
         give_sealed(&rig, token, &at, CW_SECURE_RESPONSE, body, CW_CHALLENGE_BODY_SIZE), CW_OK);
     assert_int_equal(rig_stats(&rig).clients, 1);
+    /* Nor do they tell whether somebody is connected. */
+    assert_int_equal(
+        give_sealed(&rig, twin_token, &twin, CW_SECURE_RESPONSE, own, CW_CHALLENGE_BODY_SIZE),
+        CW_ERROR_NOT_AUTHENTIC);
     rig_stop(&rig);
 }
 

@@ -108,6 +108,28 @@ static void silent_client_times_out(void **state)
     rig_stop(&rig);
 }
 
+/* However much the server itself sends meanwhile. */
+static void own_packets_keep_nobody(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at = rig_client_address(1);
+    struct cw_client *client = rig_client(&rig, 1);
+    const uint32_t slot = rig_connect(&rig, client, &at);
+    for (int i = 0; i < 52; i++) {
+        rig.now += 0.1;
+        cw_server_send(rig.server, slot, "x", 1);
+        rig_down(&rig, NULL, NULL);
+        cw_server_update(rig.server, rig.now);
+        if (i < 48)
+            assert_int_equal(rig_stats(&rig).clients, 1);
+    }
+    expect_gone(&rig, slot, CW_DISCONNECT_TIMED_OUT);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
 /* Keep-alives and payloads show that a client is there; other packets with its keys do not. */
 static void late_responses_keep_nobody(void **state)
 {
@@ -237,10 +259,15 @@ static void payload_for_one_who_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(client_disconnects),         cmocka_unit_test(server_disconnects),
-        cmocka_unit_test(server_disconnects_all),     cmocka_unit_test(silent_client_times_out),
-        cmocka_unit_test(late_responses_keep_nobody), cmocka_unit_test(ends_once),
-        cmocka_unit_test(slots_are_used_again),       cmocka_unit_test(payload_for_one_who_left),
+        cmocka_unit_test(client_disconnects),
+        cmocka_unit_test(server_disconnects),
+        cmocka_unit_test(server_disconnects_all),
+        cmocka_unit_test(silent_client_times_out),
+        cmocka_unit_test(own_packets_keep_nobody),
+        cmocka_unit_test(late_responses_keep_nobody),
+        cmocka_unit_test(ends_once),
+        cmocka_unit_test(slots_are_used_again),
+        cmocka_unit_test(payload_for_one_who_left),
     };
     return cmocka_run_group_tests_name("server_ends", tests, NULL, NULL);
 }

@@ -59,6 +59,43 @@ static void requests_in_reading_order(void **state)
     rig_stop(&rig);
 }
 
+/* Of several things that are wrong with a request the first in the order of the standard counts. */
+static void requests_with_several_faults(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.token_history = 1;
+    rig_start(&rig);
+    const struct cw_address from = rig_client_address(1), other = rig_address("127.0.0.1:40001");
+    uint8_t token[CW_TOKEN_SIZE], request[CW_REQUEST_SIZE];
+    struct cw_token_grant grant = rig_grant(&rig, 1);
+    grant.addresses = &other;
+    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    rig_request(request, token);
+    uint8_t bad[CW_REQUEST_SIZE];
+    memcpy(bad, request, sizeof(bad));
+    bad[1] ^= 1;            /* version */
+    bad[14] ^= 1;           /* protocol id */
+    memset(bad + 22, 0, 8); /* end */
+    bad[sizeof(bad) - 1] ^= 1;
+    assert_int_equal(rig_give(&rig, &from, bad, sizeof(bad) - 1), CW_ERROR_REQUEST_SIZE);
+    assert_int_equal(rig_give(&rig, &from, bad, sizeof(bad)), CW_ERROR_VERSION);
+    bad[1] ^= 1;
+    assert_int_equal(rig_give(&rig, &from, bad, sizeof(bad)), CW_ERROR_PROTOCOL_ID);
+    bad[14] ^= 1;
+    assert_int_equal(rig_give(&rig, &from, bad, sizeof(bad)), CW_ERROR_TOKEN_EXPIRED);
+    memcpy(bad + 22, request + 22, 8);
+    assert_int_equal(rig_give(&rig, &from, bad, sizeof(bad)), CW_ERROR_NOT_AUTHENTIC);
+    bad[sizeof(bad) - 1] ^= 1;
+    assert_int_equal(rig_give(&rig, &from, bad, sizeof(bad)), CW_ERROR_TOKEN_SERVER);
+    expect_ignored(&rig);
+    /* None of them has a place in the history, which has but one. */
+    rig_token(&rig, token, 1);
+    assert_int_equal(rig_give_token(&rig, &from, token), CW_OK);
+    rig_stop(&rig);
+}
+
 /* Authentic, but with addresses that make no sense. */
 static void sealed_nonsense_ignored(void **state)
 {
@@ -92,6 +129,54 @@ static void connected_addresses_and_ids_ignored(void **state)
     assert_true(rig_silent(&rig));
     assert_int_equal(rig_stats(&rig).pending, 0);
     cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* A full server says so to the one to whom the token belongs, and to nobody else. */
+static void used_tokens_are_not_denied(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_clients = 1;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1), late = rig_client_address(2),
+                            thief = rig_client_address(3);
+    struct cw_client *client = rig_client(&rig, 1);
+    rig_connect(&rig, client, &at);
+    rig_down(&rig, NULL, NULL);
+    uint8_t token[CW_TOKEN_SIZE];
+    rig_token(&rig, token, 2);
+    assert_int_equal(rig_give_token(&rig, &late, token), CW_ERROR_SERVER_FULL);
+    assert_false(rig_silent(&rig));
+    assert_int_equal(rig_give_token(&rig, &thief, token), CW_ERROR_TOKEN_USED);
+    assert_true(rig_silent(&rig));
+    assert_int_equal(rig_give_token(&rig, &late, token), CW_ERROR_SERVER_FULL);
+    assert_false(rig_silent(&rig));
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* The one whose id has come in meanwhile is ignored, not denied, though the server is full. */
+static void id_connected_on_a_full_server(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_clients = 1;
+    rig_start(&rig);
+    const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2);
+    struct cw_client *a = rig_client(&rig, 5), *b = rig_client(&rig, 5);
+    rig_challenge(&rig, a, &at_a);
+    rig_challenge(&rig, b, &at_b);
+    rig_connect(&rig, a, &at_a);
+    rig_down(&rig, NULL, NULL);
+    uint8_t response[CW_SECURE_MAX];
+    const size_t size = cw_client_transmit(b, NULL, response, sizeof(response), rig.now);
+    assert_int_equal(rig_give(&rig, &at_b, response, size), CW_ERROR_CONNECTED);
+    assert_true(rig_silent(&rig));
+    cw_client_destroy(a);
+    cw_client_destroy(b);
     rig_stop(&rig);
 }
 
@@ -358,9 +443,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_in_reading_order),
+        cmocka_unit_test(requests_with_several_faults),
         cmocka_unit_test(sealed_nonsense_ignored),
         cmocka_unit_test(connected_addresses_and_ids_ignored),
         cmocka_unit_test(id_connected_before_the_response),
+        cmocka_unit_test(used_tokens_are_not_denied),
+        cmocka_unit_test(id_connected_on_a_full_server),
         cmocka_unit_test(full_server_denies),
         cmocka_unit_test(other_schema_is_denied),
         cmocka_unit_test(numbers_are_used_once),

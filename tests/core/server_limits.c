@@ -37,7 +37,12 @@ static void pending_time(void **state)
         const struct cw_address at = rig_client_address(1);
         struct cw_token_grant grant = rig_grant(&rig, 1);
         grant.timeout_seconds = cases[i].timeout;
-        assert_int_equal(rig_give_grant(&rig, &at, &grant, rig_key), CW_OK);
+        uint8_t token[CW_TOKEN_SIZE];
+        assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+        assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
+        /* From its last request on. */
+        rig.now += cases[i].seconds / 2;
+        assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
         cw_server_update(rig.server, rig.now + cases[i].seconds - 0.01);
         assert_int_equal(rig_stats(&rig).pending, 1);
         cw_server_update(rig.server, rig.now + cases[i].seconds + 0.01);
