@@ -141,7 +141,7 @@ static enum cw_error open_handle(struct cw_socket *self, const struct cw_address
 enum cw_error cw_socket_open(struct cw_socket **socket, const struct cw_socket_config *config)
 {
     struct cw_socket *self = cw_allocate(&config->allocator, sizeof *self);
-    if (!socket)
+    if (!self)
         return CW_ERROR_NO_MEMORY;
     *self = (struct cw_socket){.allocator = config->allocator};
 

@@ -250,6 +250,22 @@ static void buffers_are_told(void **state)
     assert_true(large.receive_buffer_size > small.receive_buffer_size);
 }
 
+static void *refuse(void *context, size_t size)
+{
+    (void)context, (void)size;
+    return NULL;
+}
+
+static void an_empty_allocator_is_an_error(void **state)
+{
+    (void)state;
+    struct cw_socket *socket = NULL;
+    struct cw_socket_config config = cw_socket_config_default();
+    config.allocator.allocate = refuse;
+    assert_int_equal(cw_socket_open(&socket, &config), CW_ERROR_NO_MEMORY);
+    assert_null(socket);
+}
+
 static void names_are_resolved(void **state)
 {
     (void)state;
@@ -304,6 +320,7 @@ int main(void)
         cmocka_unit_test(batches_keep_order_and_count),
         cmocka_unit_test(failures_have_names),
         cmocka_unit_test(buffers_are_told),
+        cmocka_unit_test(an_empty_allocator_is_an_error),
         cmocka_unit_test(names_are_resolved),
         cmocka_unit_test(the_clock_does_not_go_back),
     };
