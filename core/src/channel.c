@@ -43,7 +43,8 @@ enum cw_error cw_channel_config_check(const struct cw_channel_config *config, ui
         config->block_fragment_size < 1)
         return CW_ERROR_CONFIG_BLOCK;
     if (config->kind == CW_CHANNEL_RELIABLE_ORDERED &&
-        (config->block_fragment_size + FRAGMENT_HEADERS > packet_size ||
+        (packet_size < FRAGMENT_HEADERS ||
+         config->block_fragment_size > packet_size - FRAGMENT_HEADERS ||
          (config->max_block_size - 1) / config->block_fragment_size + 1 > MAX_FRAGMENTS))
         return CW_ERROR_CONFIG_BLOCK;
     return CW_OK;

@@ -99,6 +99,12 @@ static void test_blocks_must_fit(void **state)
     assert_int_equal(check(&config), CW_ERROR_CONFIG_BLOCK);
     config.max_block_size = UINT32_MAX;
     assert_int_equal(check(&config), CW_ERROR_CONFIG_BLOCK);
+    config.max_block_size = 1024;
+    config.block_fragment_size = UINT32_MAX;
+    assert_int_equal(check(&config), CW_ERROR_CONFIG_BLOCK);
+    config.block_fragment_size = PACKET_SIZE - 16;
+    assert_int_equal(check(&config), CW_OK);
+    assert_int_equal(cw_channel_config_check(&config, 15), CW_ERROR_CONFIG_BLOCK);
     /* Without blocks their sizes do not matter. */
     config.blocks = false;
     assert_int_equal(check(&config), CW_OK);
