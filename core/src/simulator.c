@@ -122,9 +122,12 @@ enum cw_error cw_simulator_change(struct cw_simulator *simulator,
                                   const struct cw_simulator_path *path)
 {
     const enum cw_error error = check_path(path);
-    if (error == CW_OK)
-        simulator->config.path = *path;
-    return error;
+    if (error != CW_OK)
+        return error;
+    simulator->config.path = *path;
+    if (path->burst_start <= 0)
+        simulator->bad_state = false;
+    return CW_OK;
 }
 
 static bool earlier(const struct entry *a, const struct entry *b)

@@ -403,6 +403,23 @@ static void impossible_paths_are_refused(void **state)
     cw_simulator_destroy(simulator);
 }
 
+/* A burst that is under way when the path changes to one without bursts ends there. */
+static void a_path_without_bursts_ends_a_burst(void **state)
+{
+    (void)state;
+    const struct cw_simulator_path burst = {.burst_start = 1, .burst_loss = 1};
+    const struct cw_simulator_path even = {.burst_loss = 1};
+    struct cw_simulator *simulator = make(&burst, 1);
+    for (uint32_t i = 0; i < 10; i++)
+        put(simulator, i, 0);
+    assert_int_equal(stats_of(simulator).datagrams_lost, 10);
+    assert_int_equal(cw_simulator_change(simulator, &even), CW_OK);
+    for (uint32_t i = 0; i < 10; i++)
+        put(simulator, i, 0);
+    assert_int_equal(stats_of(simulator).datagrams_lost, 10);
+    cw_simulator_destroy(simulator);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +427,7 @@ int main(void)
         cmocka_unit_test(delay_is_latency_plus_up_to_jitter),
         cmocka_unit_test(loss_is_even),
         cmocka_unit_test(bursts_have_their_length_and_share),
+        cmocka_unit_test(a_path_without_bursts_ends_a_burst),
         cmocka_unit_test(copies_arrive_once_more),
         cmocka_unit_test(some_are_held_up),
         cmocka_unit_test(the_bandwidth_limit_spaces_and_drops),
