@@ -22,11 +22,25 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
     channel->parts.stats = (struct cw_channel_stats){0};
 }
 
+/* What was sent leaves gaps, until all is sent or the round ends. */
+static void close_gaps(struct cw_unreliable_channel *channel)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < channel->queue_count; i++) {
+        if (channel->queue[i].message)
+            channel->queue[kept++] = channel->queue[i];
+    }
+    channel->queue_count = kept;
+}
+
 enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct cw_message *message,
                                  uint32_t bits)
 {
-    if (channel->queue_count == channel->parts.config.send_queue_size)
-        return CW_ERROR_QUEUE_FULL;
+    if (channel->queue_count == channel->parts.config.send_queue_size) {
+        if (channel->parts.stats.queued == channel->queue_count)
+            return CW_ERROR_QUEUE_FULL;
+        close_gaps(channel);
+    }
     channel->queue[channel->queue_count++] = (struct cw_unreliable_slot){message, bits};
     cw_receipts_promise(channel->parts.receipts, message->receipt);
     channel->parts.stats.sent++;

@@ -43,6 +43,33 @@ static void test_what_finds_no_room_in_a_round_is_dropped_and_counted(void **sta
     close_both(a, b, &config);
 }
 
+/* Who transmits one packet per update never ends a round: what found no room waits. */
+static void test_only_messages_that_wait_take_room_in_the_queue(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_notes();
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    uint32_t sent = 0, received = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        uint8_t datagram[2048];
+        const double now = i * TICK;
+        for (uint32_t j = 0; j < 6; j++)
+            send_note(a, 0, sent++, 200, now);
+        cw_connection_update(a, now);
+        const size_t size = transmit(a, datagram, now);
+        assert_int_equal(receive_exact(b, datagram, size, now), CW_OK);
+        for (uint32_t j = 0; j < 5; j++)
+            expect_note(b, 0, received++);
+        assert_null(cw_connection_next(b, NULL));
+        assert_int_equal(channel_of(a, 0).queued, i + 1);
+        round_of(b, a, now);
+    }
+    round_of(a, b, 200 * TICK);
+    assert_int_equal(channel_of(a, 0).queued, 0);
+    assert_int_equal(channel_of(a, 0).dropped, 180);
+    close_both(a, b, &config);
+}
+
 static void test_a_packet_holds_no_more_messages_than_agreed(void **state)
 {
     (void)state;
@@ -189,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_finds_no_room_in_a_round_is_dropped_and_counted),
+        cmocka_unit_test(test_only_messages_that_wait_take_room_in_the_queue),
         cmocka_unit_test(test_a_packet_holds_no_more_messages_than_agreed),
         cmocka_unit_test(test_a_lost_message_stays_lost),
         cmocka_unit_test(test_nothing_arrives_twice_or_changed_over_a_bad_path),
