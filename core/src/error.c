@@ -14,7 +14,8 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_WINDOW:
         return "a window must be a power of two from 32 to 16384 packets";
     case CW_ERROR_CONFIG_PACKET_SIZE:
-        return "max_packet_size must be at least 1";
+        return "max_packet_size must be at least 1, and the datagrams of a secure connection must "
+               "fit into 1200 bytes";
     case CW_ERROR_CONFIG_FRAGMENT_SIZE:
         return "fragment_size and fragment_above must be from 1 to 65493 bytes";
     case CW_ERROR_CONFIG_MAX_FRAGMENTS:
@@ -48,16 +49,16 @@ const char *cw_error_string(enum cw_error error)
         return "a simulated path takes chances from 0 to 1 and finite amounts from 0 up, "
                "max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";
     case CW_ERROR_CONFIG_CONNECTION:
-        return "channel_count must be from 1 to 64, max_messages from 1 to 65536 and "
-               "max_packets_per_update from 1 to 64";
+        return "channel_count must be from 1 to 64, max_messages from 1 to 32768, max_receipts at "
+               "most 32768 and max_packets_per_update from 1 to 64";
     case CW_ERROR_CONFIG_CHANNEL:
         return "a channel's max_messages_per_packet must be from 1 to 256, its weight from 1 to "
                "1000 and its redundancy from 0 to 3";
     case CW_ERROR_CONFIG_QUEUE:
         return "a channel's queue sizes must be powers of two from 2 to 16384";
     case CW_ERROR_CONFIG_BLOCK:
-        return "max_block_size must be from 1 byte to 64 MB and block_fragment_size at least 16 "
-               "bytes below the size of a packet";
+        return "max_block_size must be from 1 byte to 64 MB, in at most 65535 fragments, and "
+               "block_fragment_size at least 16 bytes below the size of a packet";
     case CW_ERROR_QUEUE_FULL:
         return "the channel's send queue is full; send less, or again when messages were delivered";
     case CW_ERROR_RECEIPTS_FULL:

@@ -32,9 +32,11 @@ struct cw_channel_config {
     uint32_t receive_queue_size;  /* messages that the receiver can hold until the application takes
                                      them, a power of two from 2 to 16384; default 256 */
     bool blocks;                  /* messages may carry a block; default false */
-    uint32_t max_block_size;      /* bytes; default 256 KB. A reliable channel with blocks has a
-                                     receive buffer of this size */
-    uint32_t block_fragment_size; /* bytes of a block that go into one packet; default 1024 */
+    uint32_t max_block_size;      /* bytes, 1 to 64 MB and at most 65,535 fragments; default 256 KB.
+                                     A reliable channel with blocks has a receive buffer of this
+                                     size */
+    uint32_t block_fragment_size; /* bytes of a block that go into one packet of a reliable channel,
+                                     at least 16 less than a packet has; default 1024 */
 
     /* The sender's own business. */
     uint32_t send_queue_size; /* messages that may wait or be unacked, a power of two from 2 to
