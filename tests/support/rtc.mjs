@@ -1,8 +1,9 @@
 // WebRTC clients in Node, on two stacks that know nothing of each other.
 import { require } from './packages.mjs';
+import { RTCPeerConnection } from './wrtc.mjs';
 
 export const stacks = [
-  { name: '@roamhq/wrtc', RTCPeerConnection: require('@roamhq/wrtc').RTCPeerConnection },
+  { name: '@roamhq/wrtc', RTCPeerConnection },
   {
     name: 'node-datachannel',
     RTCPeerConnection: require('node-datachannel/polyfill').RTCPeerConnection,

@@ -20,8 +20,8 @@ import {
 } from '../support/netcode_rig.mjs';
 import { readRequest, readToken, requestPacket } from '../support/netcode_standard.mjs';
 import { startGatedRelay } from '../support/relay.mjs';
+import { RTCPeerConnection } from '../support/wrtc.mjs';
 
-const { RTCPeerConnection } = require('@roamhq/wrtc');
 const { WebSocket } = require('ws');
 
 const messages = schema(message('say', { text: string(100) }));

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { TransportError, WebRtcTransport, openTransport, require } from '../support/causeway.mjs';
 import { startRelay, startUdpServer } from '../support/relay.mjs';
+import { RTCPeerConnection } from '../support/wrtc.mjs';
 
-const { RTCPeerConnection } = require('@roamhq/wrtc');
 const { WebSocket } = require('ws');
 const options = { RTCPeerConnection, WebSocket };
 let udp;

@@ -17,8 +17,8 @@ import {
 } from '../support/causeway.mjs';
 import { startUdpServer, startGatedRelay } from '../support/relay.mjs';
 import { messages, startSecureDemo } from '../support/secure.mjs';
+import { RTCPeerConnection } from '../support/wrtc.mjs';
 
-const { RTCPeerConnection } = require('@roamhq/wrtc');
 const { WebSocket } = require('ws');
 const kinds = ['websocket', 'webrtc'];
 const other = schema(message('other', { x: f32() }));

@@ -11,8 +11,8 @@ import {
   openTransport,
   require,
 } from '../support/causeway.mjs';
+import { RTCPeerConnection } from '../support/wrtc.mjs';
 
-const { RTCPeerConnection } = require('@roamhq/wrtc');
 const { WebSocket, WebSocketServer } = require('ws');
 const options = { RTCPeerConnection, WebSocket };
 const bytes = (...values) => new Uint8Array(values);
