@@ -1,0 +1,62 @@
+// web/demo/run, with the build that is there in place of the one that it would make.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { connect, dist, require } from '../support/causeway.mjs';
+import { messages } from '../support/secure.mjs';
+
+const { WebSocket } = require('ws');
+const web = fileURLToPath(new URL('..', dist));
+let folder;
+let run;
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'causeway-demo-'));
+  for (const name of ['build', 'tests/support']) mkdirSync(join(folder, name), { recursive: true });
+  symlinkSync(web, join(folder, 'web'));
+  symlinkSync(process.env.CAUSEWAY_BUILD, join(folder, 'build/release'));
+  symlinkSync('/bin/true', join(folder, 'tests/support/setup'));
+  run = join(folder, 'web/demo/run');
+});
+
+after(() => rmSync(folder, { recursive: true }));
+
+test('port 0 takes free ones, and the address of the page says which', async (t) => {
+  const demo = spawn(run, ['--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = new Promise((resolve) => demo.on('exit', resolve));
+  t.after(() => demo.kill());
+  let page;
+  for await (const line of createInterface(demo.stdout)) {
+    page = /^Open (\S+) in a browser/.exec(line)?.[1];
+    if (page) break;
+  }
+  assert.ok(page, 'it named no page');
+  assert.match(await (await fetch(page)).text(), /<title>/);
+  const backend = new URL('/token', page);
+  backend.port = new URL(page).searchParams.get('backend');
+  const token = await (await fetch(backend)).arrayBuffer();
+  const client = await connect(page, {
+    token,
+    schema: messages,
+    transports: ['websocket'],
+    WebSocket,
+  });
+  client.disconnect();
+  demo.kill('SIGINT');
+  assert.equal(await exited, 0);
+  await assert.rejects(fetch(backend));
+  await assert.rejects(fetch(page));
+});
+
+for (const listen of ['127.0.0.1', '127.0.0.1:', ':8080', '127.0.0.1:65535', '127.0.0.1:x', '1:8o'])
+  test(`--listen ${listen} is refused at once`, () => {
+    const { status, stdout, stderr } = spawnSync(run, ['--listen', listen], { encoding: 'utf8' });
+    assert.equal(status, 2);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^web\/demo\/run: --listen takes an address and a port.*\n$/);
+  });
