@@ -86,6 +86,23 @@ const compile = (source, ...options) => {
   );
 };
 
+/** As Node does, and as bundlers do. */
+const compileForAll = (source) => {
+  compile(source, '--module', 'nodenext', '--lib', 'es2022,dom', '--types', 'node');
+  compile(
+    source,
+    '--module',
+    'esnext',
+    '--moduleResolution',
+    'bundler',
+    '--lib',
+    'es2022,dom',
+    '--types',
+    'node',
+    '--exactOptionalPropertyTypes',
+  );
+};
+
 test('the types say what may be passed and what comes back', () => {
   const source = `
     import { CoreError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway';
@@ -117,19 +134,142 @@ test('the types say what may be passed and what comes back', () => {
     // @ts-expect-error the state is not the user's to set
     transport.state = 'closed';
     export {};`;
-  compile(source, '--module', 'nodenext', '--lib', 'es2022,dom', '--types', 'node');
-  compile(
-    source,
-    '--module',
-    'esnext',
-    '--moduleResolution',
-    'bundler',
-    '--lib',
-    'es2022,dom',
-    '--types',
-    'node',
-    '--exactOptionalPropertyTypes',
-  );
+  compileForAll(source);
+});
+
+test('messages have the types that their declaration says', () => {
+  compileForAll(`
+    import {
+      array, bits, bool, bytes, compressedFloat, connect, f32, f64, int, int64, loadCore, message,
+      optional, schema, string, uint, uint64, Connection, Conversation,
+      type Client, type Message, type MessageName, type MessageValue, type Transport,
+    } from 'causeway';
+    const messages = schema(
+      message('move', {
+        x: f32(), y: f64(), angle: compressedFloat(-180, 180, 0.5), direction: int(0, 7),
+        count: uint(0, 9), nibble: bits(4), id: int64(0n, 9n), far: uint64(0n, 9n), fast: bool(),
+        target: optional(bits(12)), nick: optional(string(9)),
+      }),
+      message('say', { text: string(200), to: array(string(20), 4), flags: array(bool(), 4) }),
+      message('ping', {}),
+      message('file', { name: string(30), hash: bytes(32) }, { block: true }),
+    );
+    type Messages = typeof messages;
+    const token = new Uint8Array(2048);
+    const client: Client<Messages> = await connect('wss://x/', { token, schema: messages });
+
+    const names: Record<MessageName<Messages>, number> = { move: 0, say: 1, ping: 2, file: 3 };
+    // @ts-expect-error a name is missing
+    const few: Record<MessageName<Messages>, number> = { move: 0, say: 1, ping: 2 };
+    const move: MessageValue<Messages, 'move'> = {
+      x: 1, y: 1, angle: 1, direction: 2, count: 3, nibble: 4, id: 5n, far: 6n, fast: true,
+    };
+    move.target = 7;
+    const say = { text: '', to: ['a'], flags: [true] };
+    const file = { name: '', hash: new Uint8Array(32) };
+    client.send(1, 'move', move);
+    client.send(1, 'move', { ...move, target: 5, nick: undefined });
+    client.send(0, 'say', say);
+    client.send(0, 'say', { ...say, to: [] });
+    client.send(0, 'ping', {});
+    client.send(0, 'file', file, new Uint8Array(9));
+    // @ts-expect-error no such message
+    client.send(0, 'shout', say);
+    // @ts-expect-error the value is missing
+    client.send(0, 'ping');
+    // @ts-expect-error the value of another message
+    client.send(0, 'say', move);
+    // @ts-expect-error fields are missing
+    client.send(0, 'say', { text: '' });
+    // @ts-expect-error no such field
+    client.send(0, 'say', { text: '', to: [], flags: [], volume: 1 });
+    // @ts-expect-error an array is more than one
+    client.send(0, 'say', { ...say, to: 'a' });
+    // @ts-expect-error the items of the array are texts
+    client.send(0, 'say', { ...say, to: [1] });
+    // @ts-expect-error the items of the array are booleans
+    client.send(0, 'say', { ...say, flags: [1] });
+    // @ts-expect-error a number
+    client.send(1, 'move', { ...move, x: '1' });
+    // @ts-expect-error a number
+    client.send(1, 'move', { ...move, y: 1n });
+    // @ts-expect-error a number
+    client.send(1, 'move', { ...move, angle: '1' });
+    // @ts-expect-error a number
+    client.send(1, 'move', { ...move, direction: '1' });
+    // @ts-expect-error a number
+    client.send(1, 'move', { ...move, count: 1n });
+    // @ts-expect-error a number
+    client.send(1, 'move', { ...move, nibble: true });
+    // @ts-expect-error 64 bits are a bigint
+    client.send(1, 'move', { ...move, id: 1 });
+    // @ts-expect-error 64 bits are a bigint
+    client.send(1, 'move', { ...move, far: 1 });
+    // @ts-expect-error a boolean
+    client.send(1, 'move', { ...move, fast: 1 });
+    // @ts-expect-error an optional field has a type too
+    client.send(1, 'move', { ...move, target: '5' });
+    // @ts-expect-error bytes are an array of bytes
+    client.send(0, 'file', { ...file, hash: 'abc' });
+    // @ts-expect-error a block is bytes
+    client.send(0, 'file', file, 'block');
+
+    const take = (each: Message<Messages>): void => {
+      const channel: number = each.channel;
+      // @ts-expect-error which message it is comes first
+      each.value.text;
+      // @ts-expect-error what arrived is not written to
+      each.channel = 1;
+      if (each.type === 'move') {
+        const x: number = each.value.x;
+        const id: bigint = each.value.id;
+        const fast: boolean = each.value.fast;
+        const target: number | undefined = each.value.target;
+        // @ts-expect-error it may be left out
+        const sure: number = each.value.target;
+        // @ts-expect-error the field of another message
+        each.value.text;
+      } else if (each.type === 'say') {
+        const to: string[] = each.value.to;
+        const flags: boolean[] = each.value.flags;
+        // @ts-expect-error not one text
+        const one: string = each.value.to;
+      } else if (each.type === 'file') {
+        const hash: Uint8Array = each.value.hash;
+        const block: Uint8Array | undefined = each.block;
+        // @ts-expect-error not all messages have one
+        const sure: Uint8Array = each.block;
+      } else {
+        const ping: 'ping' = each.type;
+        // @ts-expect-error it has no fields
+        each.value.name;
+      }
+      // @ts-expect-error no such message
+      if (each.type === 'shout') return;
+    };
+    client.addEventListener('message', (event) => take(event.message));
+    client.addEventListener('message', ({ message: each }) => {
+      if (each.type === 'say') each.value.text.length;
+      // @ts-expect-error which message it is comes first
+      each.value.text;
+    });
+    for await (const { type, value } of client) if (type === 'say') value.text.length;
+    const next = client.next();
+    if (next) take(next);
+    // @ts-expect-error there may be none
+    take(client.next());
+
+    const core = await loadCore();
+    const conversation = new Conversation(core, messages);
+    conversation.send(0, 'say', say, 0);
+    // @ts-expect-error the value of another message
+    conversation.send(0, 'say', move, 0);
+    const connection = new Connection(core, messages, {} as Transport);
+    connection.send(0, 'say', say);
+    // @ts-expect-error the value of another message
+    connection.send(0, 'say', file);
+    connection.addEventListener('message', (event) => take(event.message));
+    export {};`);
 });
 
 test('vite takes the module along', async () => {
