@@ -35,11 +35,12 @@ export class Connection<Of extends Schema = Schema> extends Session<Of, Connecti
 
   /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
   constructor(core: Core, schema: Of, transport: Transport, config: ConnectionConfig = {}) {
-    super(new Conversation(core, schema, config), transport, config.tickRate);
+    super(new Conversation(core, schema, config), transport);
     this.closed = transport.closed.then((close) => {
       this.finish(new CloseEvent(close));
       return close;
     });
+    this.start(config.tickRate);
   }
 
   get state(): TransportState {

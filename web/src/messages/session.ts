@@ -36,7 +36,7 @@ export abstract class Session<
   protected readonly peer: Peer;
   /** @internal */
   protected readonly carrier: Transport;
-  readonly #timer: ReturnType<typeof setInterval>;
+  #timer: ReturnType<typeof setInterval> | undefined;
   /** Whether messages go to listeners, which they do from the first listener on. */
   #events = false;
   #ended = false;
@@ -44,12 +44,19 @@ export abstract class Session<
   readonly #tracked = new Map<number, (fate: Fate) => void>();
   #receipt = 0;
 
-  protected constructor(peer: Peer, transport: Transport, tickRate = 60) {
+  protected constructor(peer: Peer, transport: Transport) {
     super();
     this.peer = peer;
     this.carrier = transport;
+  }
+
+  /**
+   * Begins to tick and to take what arrives, also what arrived before: the last step of a constructor.
+   * @internal
+   */
+  protected start(tickRate = 60): void {
     this.#timer = setInterval(() => this.tick(), 1000 / tickRate);
-    transport.ondatagram = (datagram) => this.arrived(datagram);
+    this.carrier.ondatagram = (datagram) => this.arrived(datagram);
   }
 
   /** Over which kind of transport it goes. */

@@ -94,7 +94,7 @@ export class Client<Of extends Schema = Schema> extends Session<
     expireTime: number,
     tickRate?: number,
   ) {
-    super(peer, transport, tickRate);
+    super(peer, transport);
     this.#expireTime = expireTime;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
@@ -106,6 +106,7 @@ export class Client<Of extends Schema = Schema> extends Session<
     void transport.closed.then((close) => this.#lost(close));
     globalThis.addEventListener?.('pagehide', this.#pageGoes);
     this.transmit();
+    this.start(tickRate);
   }
 
   get state(): ClientState {
@@ -154,7 +155,6 @@ export class Client<Of extends Schema = Schema> extends Session<
 
   /** Takes over the core's state; true when it is another one and not the end. */
   #follow(): boolean {
-    if (this.#state === 'disconnected') return false;
     const now = this.peer.state;
     const state = states[now] ?? 'disconnected';
     if (state === this.#state) return false;
@@ -186,10 +186,10 @@ export class Client<Of extends Schema = Schema> extends Session<
   /** There will be no connection. */
   #refuse(code: HandshakeCode, message: string): void {
     const stage: HandshakeStage = this.#state === 'responding' ? 'response' : 'request';
+    const answered = stage === 'response' || code === 'DENIED' || code === 'SCHEMA';
     // Neither relay nor server answer those whose token is no good any more.
-    const late =
-      stage === 'request' && code !== 'DENIED' && Date.now() / 1000 >= this.#expireTime;
-    this.#rejectConnected(
+    const late = !answered && Date.now() / 1000 >= this.#expireTime;
+    this.abort(
       late
         ? new HandshakeError(
             'TOKEN_EXPIRED',
@@ -198,7 +198,6 @@ export class Client<Of extends Schema = Schema> extends Session<
           )
         : new HandshakeError(code, stage, message),
     );
-    this.#leave({ reason: code === 'TRANSPORT_CLOSED' ? 'transport' : 'server', message });
   }
 
   #leave(how: Disconnect): void {

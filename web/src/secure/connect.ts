@@ -1,5 +1,5 @@
 import type { Core } from '../core.js';
-import { CoreError, HandshakeError } from '../errors.js';
+import { HandshakeError } from '../errors.js';
 import { loadCore } from '../loader.js';
 import { fingerprint, type ConversationConfig } from '../messages/conversation.js';
 import type { Schema } from '../messages/schema.js';
@@ -41,14 +41,15 @@ function readToken(core: Core, token: Uint8Array): TokenTimes {
   const copy = core.allocate(token.length + 1);
   try {
     memory.bytes.set(token, copy);
-    core.check(exports.token_read(copy, token.length));
+    const code = exports.token_read(copy, token.length);
+    if (code !== 0) {
+      const cause = core.error(code);
+      throw new HandshakeError('INVALID_TOKEN', 'token', cause.message, { cause });
+    }
     return {
       expireTime: Number(memory.view.getBigUint64(scratch, true)),
       fingerprint: memory.view.getBigUint64(scratch + 8, true),
     };
-  } catch (error) {
-    if (!(error instanceof CoreError)) throw error;
-    throw new HandshakeError('INVALID_TOKEN', 'token', error.message, { cause: error });
   } finally {
     exports.release_secret(copy, token.length);
   }
@@ -81,8 +82,8 @@ export async function connect<const Of extends Schema>(
   let transport: Transport | undefined;
   try {
     onstate?.('opening');
-    const opened = await openTransport(url, options);
-    transport = options.through?.(opened) ?? opened;
+    transport = await openTransport(url, options);
+    transport = options.through?.(transport) ?? transport;
     if (transport.maxDatagramSize < LONGEST)
       throw new RangeError(`maxDatagramSize: a secure connection needs ${LONGEST} bytes`);
     peer.connect(token, seconds());
@@ -110,6 +111,10 @@ async function handshake<Of extends Schema>(
     onstate?.(client.state);
     if (signal?.aborted) abort();
     await client.connected;
+  } catch (error) {
+    // Who threw may have been `onstate`.
+    client.disconnect();
+    throw error;
   } finally {
     signal?.removeEventListener('abort', abort);
     client.removeEventListener('state', tell as never);
