@@ -4,7 +4,17 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { generateConnectToken, generateKey } from '../support/causeway.mjs';
+import {
+  bool,
+  dist,
+  fingerprint,
+  generateConnectToken,
+  generateKey,
+  loadCore,
+  message,
+  reliable,
+  schema,
+} from '../support/causeway.mjs';
 
 const folder = process.env.CAUSEWAY_VECTORS;
 const skip = folder ? false : 'CAUSEWAY_VECTORS names no folder';
@@ -85,6 +95,69 @@ test('no two tokens or keys have secrets in common', async () => {
   assert.equal(generateKey().length, 32);
 });
 
+/** The token of some options with the same random bytes and time as others that are made so. */
+const alike = async (t, change) => {
+  t.mock.method(Date, 'now', () => 1e12);
+  t.mock.method(crypto, 'getRandomValues', (array) => array.fill(7));
+  try {
+    return toHex(await generateConnectToken({ ...options, ...change }));
+  } finally {
+    t.mock.restoreAll();
+  }
+};
+
+test('a key is the same in digits of either case as in bytes', async (t) => {
+  const bytes = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
+  const token = await alike(t, { privateKey: bytes });
+  assert.equal(await alike(t, { privateKey: toHex(bytes) }), token);
+  assert.equal(await alike(t, { privateKey: toHex(bytes).toUpperCase() }), token);
+});
+
+test('the fingerprint is that of schema and channels', async (t) => {
+  const core = await loadCore();
+  const types = schema(message('flag', { on: bool() }));
+  const channels = [reliable()];
+  const named = (...chosen) => alike(t, { fingerprint: fingerprint(core, types, ...chosen) });
+  assert.equal(await alike(t, { schema: types }), await named());
+  assert.equal(await alike(t, { schema: types, channels }), await named(channels));
+  assert.notEqual(await named(), await named(channels));
+});
+
+test('limits are within what is allowed', async () => {
+  const view = async (change) =>
+    new DataView((await generateConnectToken({ ...options, ...change })).buffer);
+  for (const expireSeconds of [1, 2 ** 32 - 1]) {
+    const token = await view({ expireSeconds });
+    assert.equal(token.getBigUint64(29, true) - token.getBigUint64(21, true), BigInt(expireSeconds));
+  }
+  const timeoutAt = 13 + 3 * 8 + 24 + 1024;
+  for (const timeoutSeconds of [1, 2 ** 31 - 1])
+    assert.equal((await view({ timeoutSeconds })).getInt32(timeoutAt, true), timeoutSeconds);
+});
+
+test('a core of its own is used, and keeps neither key nor memory', async () => {
+  const core = await loadCore({ wasm: readFileSync(new URL('causeway.wasm', dist)) });
+  const untouched = Buffer.from(core.memory.bytes);
+  const make = () => generateConnectToken({ ...options, core });
+  const token = await make();
+  assert.ok(!untouched.equals(Buffer.from(core.memory.bytes)));
+  const holds = (secret) => Buffer.from(core.memory.bytes.buffer).includes(Buffer.from(secret));
+  assert.ok(!holds(key));
+  assert.ok(!holds(token.subarray(13 + 3 * 8 + 24, 13 + 3 * 8 + 24 + 32)));
+  await make();
+  const size = core.memory.bytes.length;
+  for (let i = 0; i < 100; i++) await make();
+  await assert.rejects(generateConnectToken({ ...options, core, servers: ['nowhere'] }));
+  assert.equal(core.memory.bytes.length, size);
+  assert.ok(!holds(key));
+});
+
+test('user data is followed by zeros, whatever was in memory before', async (t) => {
+  const first = await alike(t, {});
+  await generateConnectToken({ ...options, userData: new Uint8Array(256).fill(9) });
+  assert.equal(await alike(t, { userData: new Uint8Array(3) }), first);
+});
+
 const refused = [
   [
     { servers: ['game.example.com:40000'] },
@@ -97,6 +170,7 @@ const refused = [
   [{ servers: [] }, 'RangeError', /servers: 0 addresses/],
   [{ servers: new Array(33).fill('127.0.0.1:1') }, 'RangeError', /servers: 33 addresses/],
   [{ servers: '127.0.0.1:1' }, 'TypeError', /servers: an array/],
+  [{ servers: [1] }, 'TypeError', /servers: an array/],
   [{ protocolId: '7' }, 'TypeError', /protocolId/],
   [{ protocolId: 2n ** 64n }, 'RangeError', /protocolId/],
   [{ clientId: -1 }, 'RangeError', /clientId/],
@@ -104,7 +178,14 @@ const refused = [
   [{ privateKey: new Uint8Array(31) }, 'RangeError', /privateKey/],
   [{ privateKey: 'secret' }, 'RangeError', /^(?!.*secret).*privateKey/],
   [{ privateKey: undefined }, 'TypeError', /privateKey/],
+  [{ privateKey: 'ab'.repeat(33) }, 'RangeError', /privateKey/],
+  [{ privateKey: `xy${'ab'.repeat(32)}` }, 'RangeError', /privateKey/],
+  [{ fingerprint: -1n }, 'RangeError', /fingerprint/],
+  [{ expireSeconds: '45' }, 'TypeError', /expireSeconds/],
   [{ expireSeconds: 0 }, 'RangeError', /expireSeconds/],
+  [{ expireSeconds: 2 ** 32 }, 'RangeError', /expireSeconds/],
+  [{ timeoutSeconds: 0 }, 'RangeError', /timeoutSeconds/],
+  [{ timeoutSeconds: 2 ** 31 }, 'RangeError', /timeoutSeconds/],
   [{ timeoutSeconds: 1.5 }, 'RangeError', /timeoutSeconds/],
   [{ userData: new Uint8Array(257) }, 'RangeError', /userData: 257/],
   [{ userData: 'text' }, 'TypeError', /userData/],
