@@ -116,6 +116,65 @@ static void test_what_is_lost_is_sent_again_as_soon_as_the_rtt_allows(void **sta
     }
 }
 
+/* After how many ticks a message is sent again when nothing arrives at either end from its packet
+   on, with an RTT that was the same all the time. */
+static int ticks_until_sent_again(struct cw_connection *a, struct cw_connection *b, double start,
+                                  double tick, double rtt)
+{
+    enum { BEFORE = 40, MOST = 100 };
+    static struct {
+        uint8_t data[2048];
+        size_t size;
+    } answers[BEFORE];
+    int arrived = 0;
+    for (int i = 0; i < MOST; i++) {
+        const double now = start + i * tick;
+        for (; arrived < BEFORE && arrived < i; arrived++) {
+            const double when = start + arrived * tick + rtt;
+            if (when > now)
+                break;
+            receive_exact(a, answers[arrived].data, answers[arrived].size, when);
+        }
+        if (i == BEFORE)
+            send_note(a, 0, 0, 0, now);
+        round_of(a, i < BEFORE ? b : NULL, now);
+        if (channel_of(a, 0).resent > 0)
+            return i - BEFORE;
+        if (i < BEFORE) {
+            cw_connection_update(b, now);
+            answers[i].size = transmit(b, answers[i].data, now);
+        }
+    }
+    return -1;
+}
+
+/* When nothing comes from the other end, after twice the RTT: in the tick that is nearest, but no
+   more than 20 ms before. Nor does a life before a reset change that. */
+static void test_it_is_sent_again_in_the_tick_nearest_to_the_time(void **state)
+{
+    (void)state;
+    static const struct {
+        double tick, rtt; /* in seconds, in ticks */
+        int expected;
+    } cases[] = {
+        {1.0 / 64, 5.125, 10}, {1.0 / 64, 5.375, 11},      {1.0 / 8, 5.0625, 10},
+        {1.0 / 8, 5.125, 11},  {1.0 / 256, 5.2578125, 11}, {1.0 / 256, 5.125, 10},
+    };
+    struct cw_connection_config config = config_of_notes();
+    config.endpoint.min_loss_timeout = 60;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(ticks_until_sent_again(a, b, 5000.0 * (double)i, cases[i].tick,
+                                                cases[i].rtt * cases[i].tick),
+                         cases[i].expected);
+        cw_connection_reset(a);
+        cw_connection_reset(b);
+    }
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+    cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
+}
+
 /* Sends a note a tick with these copies; returns the messages sent again per message. */
 static double copies(uint32_t redundancy, uint32_t budget, double loss, uint32_t padding,
                      double *mean_latency)
@@ -384,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_all_messages_arrive_once_and_in_order_over_a_bad_path),
         cmocka_unit_test(test_nothing_is_sent_twice_without_loss),
         cmocka_unit_test(test_what_is_lost_is_sent_again_as_soon_as_the_rtt_allows),
+        cmocka_unit_test(test_it_is_sent_again_in_the_tick_nearest_to_the_time),
         cmocka_unit_test(test_copies_follow_only_while_loss_is_observed),
         cmocka_unit_test(test_copies_keep_to_their_budget),
         cmocka_unit_test(test_copies_open_no_packets_of_their_own),
