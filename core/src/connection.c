@@ -161,7 +161,7 @@ static uint32_t carried_words(const struct cw_connection_config *config)
     uint32_t words = CW_WORDS_PER_PACKET * config->endpoint.sent_window;
     while (words < CW_WORDS_PER_MESSAGE * in_flight)
         words *= 2;
-    return words;
+    return words < CW_WORDS_MOST ? words : CW_WORDS_MOST;
 }
 
 /* Takes every part from the arena. With a NULL base it only measures. */

@@ -14,9 +14,12 @@
 
 /* What a packet carried lies in a ring of 16-bit words: per channel a word with the channel,
    whether it is a fragment, and the count, then the ids. When the ring comes round, the packets
-   whose words were overwritten are forgotten: what they carried is sent again. */
+   whose words were overwritten are forgotten: what they carried is sent again. It comes round
+   before an id does: of the 65,536 messages until then the first 16,384 may have been sent before,
+   and the last as many may wait. */
 #define CW_WORDS_PER_PACKET  16
 #define CW_WORDS_PER_MESSAGE 8 /* in flight: an id in a packet, sent again, and in copies */
+#define CW_WORDS_MOST        32768
 #define CW_CARRIED_FRAGMENT  0x8000u
 #define CW_CARRIED_CHANNEL   9 /* bits of the count, up to 256 */
 

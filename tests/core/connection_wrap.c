@@ -83,6 +83,82 @@ static void test_half_a_block_waits_through_a_lap_of_silence(void **state)
     }
 }
 
+/* The list of what packets carried is finite too. When an ack comes so late that the list has gone
+   round, it says nothing of the messages that stand there now. */
+static void test_an_ack_from_long_ago_acks_nothing_else(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[0].send_queue_size = config.channels[0].receive_queue_size = 128;
+    config.endpoint.sent_window = 32;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    const uint32_t count = 84; /* the list begins anew in the middle of a packet's */
+    uint8_t late[2048];
+    double now = 0;
+    send_note(a, 0, 0, 0, now);
+    round_of(a, b, now);
+    cw_connection_update(b, now);
+    const size_t late_size = transmit(b, late, now);
+    for (uint32_t i = 1; i < count; i++)
+        send_note(a, 0, i, 0, now);
+    for (uint32_t i = 1; i <= 13; i++) {
+        now += 3;
+        assert_int_equal(round_of(a, NULL, now), 1);
+        assert_int_equal(channel_of(a, 0).in_flight, count);
+    }
+    assert_int_equal(channel_of(a, 0).resent, 12 * count + 1);
+    assert_int_equal(receive_exact(a, late, late_size, now), CW_OK);
+    empty_rounds(a, b, 60, &now);
+    for (uint32_t i = 0; i < count; i++)
+        expect_note(b, 0, i);
+    empty_rounds(a, b, 60, &now);
+    assert_int_equal(channel_of(a, 0).delivered, count);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+/* Ids come round as well: an ack for a packet that is a lap of ids old is none for the message that
+   has the same id now. */
+static void test_an_ack_from_a_lap_of_ids_ago_acks_no_newer_message(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.endpoint.sent_window = config.endpoint.received_window = 16384;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    static uint8_t late[2048];
+    uint32_t sent = 0, received = 0;
+    double now = 0;
+    send_note(a, 0, sent++, 0, now);
+    round_of(a, b, now);
+    cw_connection_update(b, now);
+    const size_t late_size = transmit(b, late, now);
+    for (int i = 0; i < 40; i++, now += TICK) { /* then nothing else tells of that packet */
+        round_of(a, b, now);
+        round_of(b, NULL, now);
+    }
+    while (sent < 65536) {
+        for (int i = 0; i < 8 && sent < 65536; i++)
+            send_note(a, 0, sent++, 0, now);
+        round_of(a, b, now);
+        for (struct cw_message *message; (message = cw_connection_next(b, NULL)) != NULL;) {
+            assert_int_equal(number_of(message), received++);
+            cw_message_release(message);
+        }
+        round_of(b, a, now);
+        now += TICK;
+    }
+    assert_int_equal(channel_of(a, 0).delivered, sent);
+    send_note(a, 0, sent++, 0, now);
+    round_of(a, NULL, now);
+    assert_int_equal(receive_exact(a, late, late_size, now), CW_OK);
+    assert_int_equal(channel_of(a, 0).in_flight, 1);
+    empty_rounds(a, b, 60, &now);
+    while (received < sent)
+        expect_note(b, 0, received++);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
 static void test_ids_wrap_many_times_under_loss(void **state)
 {
     (void)state;
@@ -217,6 +293,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_any_number_of_packets_may_pass_between_two_messages),
         TEST(test_half_a_block_waits_through_a_lap_of_silence),
+        TEST(test_an_ack_from_long_ago_acks_nothing_else),
+        TEST(test_an_ack_from_a_lap_of_ids_ago_acks_no_newer_message),
         TEST(test_ids_wrap_many_times_under_loss),
         TEST(test_almost_nothing_arrives_while_numbers_wrap),
         TEST(test_a_datagram_that_comes_again_is_not_taken_again),
