@@ -21,6 +21,11 @@ void cw_release(const struct cw_allocator *allocator, void *memory, size_t size)
 void *cw_arena_take(struct cw_arena *arena, size_t size)
 {
     const size_t alignment = alignof(max_align_t);
+    const size_t most = SIZE_MAX - arena->used;
+    if (most < alignment || size > most - alignment) {
+        arena->used = SIZE_MAX;
+        return NULL;
+    }
     const size_t rounded = (size + alignment - 1) / alignment * alignment;
     uint8_t *part = arena->base ? arena->base + arena->used : NULL;
     if (part && rounded > arena->size - arena->used)

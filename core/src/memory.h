@@ -18,7 +18,8 @@ struct cw_arena {
     size_t size;
 };
 
-/* The next size bytes, aligned for any type; NULL while measuring. */
+/* The next size bytes, aligned for any type; NULL while measuring. A sum that is larger than any
+   block stays at SIZE_MAX, which no allocator has. */
 void *cw_arena_take(struct cw_arena *arena, size_t size);
 
 /* An allocator over the arena, for objects that live inside another one's block. Release does

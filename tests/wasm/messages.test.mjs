@@ -264,6 +264,12 @@ test('a value that does not fit is refused, and the error names the field', () =
   assert.equal(end.stats().messagesInUse, 0);
 });
 
+test('memory beyond what an address reaches is none, not what is left of the sum', () => {
+  // 40,961 messages of 104,864 bytes are 4 GB and a bit.
+  const large = schema(message('large', { raw: bytes(104_860) }));
+  assert.throws(() => new Conversation(core, large, { maxMessages: 32_768 }), { code: 'NO_MEMORY' });
+});
+
 test('a send that cannot be carried out throws a CoreError and leaves nothing behind', () => {
   const [end] = pair({ maxMessages: 8, channels: [reliable({ sendQueueSize: 4 })] }).ends;
   for (let i = 0; i < 4; i++) end.send(0, 'ping', {}, 0);
