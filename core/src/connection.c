@@ -266,15 +266,16 @@ void cw_connection_reset(struct cw_connection *c)
         ((struct cw_carried *)c->packets.entries)[i].receipts = CW_RECEIPT_NONE;
     cw_receipts_reset(&c->receipts);
     c->words_written = 0;
-    c->timing = (struct cw_timing){.heard = -1, .answer = CW_ANSWER_BEFORE_SAMPLES};
+    c->timing = (struct cw_timing){.heard = CW_NEVER, .answer = CW_ANSWER_BEFORE_SAMPLES};
     c->newest_heard = 0xFFFF;
-    c->updated = -1;
+    c->updated = CW_NEVER;
     c->interval = 0;
     c->share_clock = 0;
     c->packets_this_round = 0;
     c->round_open = false;
     c->next_channel = 0;
-    (void)cw_congestion_init(&c->congestion, &c->config.congestion, 0);
+    /* its time begins with the first update */
+    (void)cw_congestion_init(&c->congestion, &c->config.congestion, INFINITY);
     c->packets_refused = 0;
     c->packets_invalid = 0;
 }

@@ -321,7 +321,9 @@ void cw_connection_update(struct cw_connection *c, double now)
     if (stats.rtt > 0)
         c->timing.answer = stats.rtt + DEVIATIONS * stats.rtt_deviation;
     c->timing.loss = stats.loss_sent;
-    if (c->updated >= 0 && now > c->updated) {
+    if (!(c->updated > CW_NEVER)) {
+        (void)cw_congestion_init(&c->congestion, &c->config.congestion, now);
+    } else if (now > c->updated) {
         const double interval = now - c->updated;
         c->interval += c->interval == 0 ? interval : (interval - c->interval) * INTERVAL_WEIGHT;
     }

@@ -9,6 +9,8 @@
 #include "causeway/connection.h"
 #include "causeway/sequence_buffer.h"
 
+#include <math.h>
+
 /* Seconds within which an ack is expected as long as no RTT is known. */
 #define CW_ANSWER_BEFORE_SAMPLES 1.0
 
@@ -22,6 +24,9 @@
 #define CW_WORDS_MOST        32768
 #define CW_CARRIED_FRAGMENT  0x8000u
 #define CW_CARRIED_CHANNEL   9 /* bits of the count, up to 256 */
+
+/* A time before all times that a caller may give. */
+#define CW_NEVER (-(double)INFINITY)
 
 struct cw_carried {
     uint32_t start;
@@ -60,7 +65,7 @@ struct cw_connection {
 
     struct cw_timing timing;
     uint16_t newest_heard;
-    double updated;
+    double updated;  /* last, or CW_NEVER */
     double interval; /* between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;

@@ -10,7 +10,7 @@ struct cw_timing {
     double now;      /* seconds */
     double slack;    /* half the time between two rounds of packets: what is due before the next
                         round is due now */
-    double heard;    /* when the newest packet of theirs arrived, or -1 */
+    double heard;    /* when the newest packet of theirs arrived; minus infinity before the first */
     double answer;   /* time within which a packet's ack is expected */
     uint16_t packet; /* sequence number of the packet being made */
     double loss;     /* share of our packets lost of late */

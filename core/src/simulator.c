@@ -77,7 +77,8 @@ static struct cw_simulator *lay_out(struct cw_arena *arena,
     uint32_t *free_slots = cw_arena_take(arena, count * sizeof *free_slots);
     uint8_t *slots = cw_arena_take(arena, count * config->max_datagram_size);
     if (simulator)
-        *simulator = (struct cw_simulator){.heap = heap, .free_slots = free_slots, .slots = slots};
+        *simulator = (struct cw_simulator){
+            .backlog_time = -INFINITY, .heap = heap, .free_slots = free_slots, .slots = slots};
     return simulator;
 }
 

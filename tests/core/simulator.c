@@ -235,6 +235,19 @@ static void the_bandwidth_limit_spaces_and_drops(void **state)
     cw_simulator_destroy(simulator);
 }
 
+static void a_limited_path_has_no_time_of_its_own(void **state)
+{
+    (void)state;
+    struct cw_simulator *simulator =
+        make(&(struct cw_simulator_path){.bandwidth = 1000, .queue = 1000}, 1);
+    put(simulator, 1, -50);
+    put(simulator, 2, -50);
+    assert_true(cw_simulator_due(simulator) == -49.9);
+    assert_int_equal(take(simulator, -49.9), 1);
+    assert_int_equal(take(simulator, -49.8), 2);
+    cw_simulator_destroy(simulator);
+}
+
 static void places_are_bounded_and_come_back(void **state)
 {
     (void)state;
@@ -431,6 +444,7 @@ int main(void)
         cmocka_unit_test(copies_arrive_once_more),
         cmocka_unit_test(some_are_held_up),
         cmocka_unit_test(the_bandwidth_limit_spaces_and_drops),
+        cmocka_unit_test(a_limited_path_has_no_time_of_its_own),
         cmocka_unit_test(places_are_bounded_and_come_back),
         cmocka_unit_test(sizes_are_kept_and_checked),
         cmocka_unit_test(a_seed_repeats_bit_for_bit),
