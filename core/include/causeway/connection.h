@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/* Not thread-safe; any number may exist. */
+/* Not thread-safe; any number may exist. now is always the time in seconds, by one clock of the
+   caller's that may begin anywhere and does not go back. */
 struct cw_connection;
 
 struct cw_connection_config {
@@ -90,7 +91,7 @@ enum cw_error cw_connection_send(struct cw_connection *connection, uint32_t chan
                                  struct cw_message *message, double now);
 
 /* Takes a datagram that arrived. Beside the errors of cw_endpoint_receive: CW_ERROR_MALFORMED when
-   the packet in it is not as a connection sends it; nothing of it is taken then. And
+   the packet in it is not as a connection sends it; no message of it is taken then. And
    CW_ERROR_RECEIVER_FULL when a message in it cannot be kept, because the application does not take
    messages or holds too many: of reliable messages those that are next in order are taken if there
    is room for them, and the packet is not acked, so that the other end sends it again and is held

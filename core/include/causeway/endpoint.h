@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-/* One end of a path. Not thread-safe; any number may exist. */
+/* One end of a path. Not thread-safe; any number may exist. now is always the time in seconds, by
+   one clock of the caller's that may begin anywhere and does not go back. */
 struct cw_endpoint;
 
 struct cw_endpoint_config {
@@ -138,9 +139,9 @@ struct cw_endpoint_stats {
 
     /* Seconds from the first transmit to the receive that brought the first ack, taken only from
        packets that were the newest the other end had received, in headers before which none was
-       lost. The time for which the other end waited before it sent its next packet is part of it:
-       over a path of its own it is exact only when each packet is answered at once. 0 before the
-       first sample. */
+       lost; where those are rare, also from every sixteenth other. The time for which the other end
+       waited before it sent its next packet is part of it: over a path of its own it is exact only
+       when each packet is answered at once. 0 before the first sample. */
     double rtt;           /* exponentially smoothed by rtt_smoothing */
     double rtt_min;       /* smallest sample so far */
     double rtt_deviation; /* mean distance of the samples from rtt, smoothed by 1/4 */

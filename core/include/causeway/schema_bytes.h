@@ -19,9 +19,10 @@ extern "C" {
    and may be NULL when capacity is 0. */
 size_t cw_schema_encode(const struct cw_schema *schema, uint8_t *out, size_t capacity);
 
-/* A schema from size bytes. Errors: CW_ERROR_SCHEMA_BYTES when they are not in the form above,
-   and those of cw_schema_create; *out is then NULL. This is the one function that allocates twice:
-   the second block is released before it returns. A NULL allocator means malloc and free. */
+/* A schema from size bytes. Errors: CW_ERROR_SCHEMA_BYTES when they are not in the form above or
+   have a type with a function of its own, and those of cw_schema_create; *out is then NULL. This is
+   the one function that allocates twice: the second block is released before it returns. A NULL
+   allocator means malloc and free. */
 enum cw_error cw_schema_decode(struct cw_schema **out, const uint8_t *bytes, size_t size,
                                const struct cw_allocator *allocator);
 

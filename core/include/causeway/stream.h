@@ -319,7 +319,7 @@ CW_INLINE bool cw_stream_string(struct cw_stream *stream, char *string, size_t s
 
 /* A float from min to max in steps of about resolution, in as few bits as number the steps. A value
    outside is sent as the nearest limit, NaN as min. The reader gets the step that is nearest.
-   min < max and resolution > 0 must be finite. */
+   min < max, max - min and resolution > 0 must be finite. */
 CW_INLINE bool cw_stream_compressed_float(struct cw_stream *stream, float *value, float min,
                                           float max, float resolution)
 {
