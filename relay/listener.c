@@ -22,7 +22,7 @@ struct listener {
     struct loop_watch watch;
     struct loop_timer pause;
     struct log_limit limit;
-    unsigned port;
+    struct endpoint local;
 };
 
 static void resume(void *context)
@@ -114,18 +114,21 @@ struct listener *listener_create(const char *text, struct loop *loop)
         free(listener);
         return NULL;
     }
-    char name[ENDPOINT_TEXT];
-    endpoint.size = sizeof endpoint.address;
-    getsockname(fd, (struct sockaddr *)&endpoint.address, &endpoint.size);
-    endpoint_format(&endpoint, name);
-    listener->port = endpoint_port(&endpoint);
-    log_info("listening on %s", name);
+    listener->local.size = sizeof listener->local.address;
+    getsockname(fd, (struct sockaddr *)&listener->local.address, &listener->local.size);
     return listener;
+}
+
+void listener_announce(const struct listener *listener)
+{
+    char name[ENDPOINT_TEXT];
+    endpoint_format(&listener->local, name);
+    log_info("listening on %s", name);
 }
 
 unsigned listener_port(const struct listener *listener)
 {
-    return listener->port;
+    return endpoint_port(&listener->local);
 }
 
 void listener_destroy(struct listener *listener)

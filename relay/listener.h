@@ -9,6 +9,9 @@ struct listener;
 /* Opens one at "host:port"; [::] takes IPv4 too. NULL when it cannot, after logging why. */
 struct listener *listener_create(const char *text, struct loop *loop);
 
+/* Logs where it listens. */
+void listener_announce(const struct listener *listener);
+
 /* The port that it listens on. */
 unsigned listener_port(const struct listener *listener);
 

@@ -215,7 +215,12 @@ static bool open_parts(struct server *server)
         if (!server->listeners[i])
             return false;
     }
-    return open_webrtc(server);
+    if (!open_webrtc(server))
+        return false;
+    /* Whoever waits for these lines finds all that was asked for. */
+    for (unsigned i = 0; i < options->listen_count; i++)
+        listener_announce(server->listeners[i]);
+    return true;
 }
 
 struct server *server_create(const struct options *options)

@@ -42,11 +42,11 @@ async function open(...values) {
 
 before(async () => {
   udp = await startUdpServer();
-  relay = await startRelay(udp.port, '--rtc', '127.0.0.1', '--log-level', 'debug');
+  relay = await startRelay(udp.port, '--rtc', '127.0.0.1:0', '--log-level', 'debug');
 });
 
 after(async () => {
-  await relay.stop();
+  await relay?.stop();
   for (const end of ends)
     await Promise.resolve()
       .then(end)
@@ -140,7 +140,7 @@ test('the answer tells all that a browser needs', async () => {
     /^a=ice-pwd:[A-Za-z0-9+/]{24}\r$/m,
     /^a=fingerprint:sha-256 ([0-9A-F]{2}:){31}[0-9A-F]{2}\r$/m,
     /^a=max-message-size:1400\r$/m,
-    new RegExp(`^a=candidate:1 1 udp \\d+ 127\\.0\\.0\\.1 ${relay.port} typ host\r$`, 'm'),
+    new RegExp(`^a=candidate:1 1 udp \\d+ 127\\.0\\.0\\.1 ${relay.rtcPort} typ host\r$`, 'm'),
   ])
     assert.match(answer, line);
 });
@@ -206,9 +206,7 @@ test('what is advertised stands in the answer', async () => {
     '127.0.0.1:0',
     ...public_.flatMap((address) => ['--rtc-advertise', address]),
   );
-  const [, port] = await until('the port in the log', () =>
-    /webrtc on udp 127\.0\.0\.1:(\d+)/.exec(advertising.log.join('\n')),
-  );
+  const port = advertising.rtcPort;
   const answer = await (await postOffer(advertising.url, await makeOffer())).text();
   const candidates = [...answer.matchAll(/^a=candidate:\d+ 1 udp \d+ (\S+ \d+) typ host/gm)];
   assert.deepEqual(
@@ -231,6 +229,32 @@ test('one socket serves IPv4 and IPv6', async () => {
   const reply = await postOffer(`http://[::1]:${v6}/`, await makeOffer());
   assert.match(await reply.text(), / ::1 \d+ typ host/);
   await both.stop();
+});
+
+test('without a port of its own it takes that of the first --listen', async () => {
+  // Any port is taken for TCP, which someone may have taken for UDP.
+  const start = (tries) =>
+    startRelay(udp.port, '--rtc', '127.0.0.1').catch((error) => {
+      if (tries === 1 || !error.message.includes('Address already in use')) throw error;
+      return start(tries - 1);
+    });
+  const plain = await start(5);
+  assert.equal(plain.rtcPort, plain.port);
+  const reply = await postOffer(plain.url, await makeOffer());
+  assert.match(await reply.text(), new RegExp(` 127\\.0\\.0\\.1 ${plain.port} typ host`));
+  await plain.stop();
+});
+
+test('a relay that cannot serve WebRTC does not say that it listens', async () => {
+  const taken = createSocket('udp4');
+  taken.bind(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const options = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9'];
+  const ended = await run([...options, '--rtc', `127.0.0.1:${taken.address().port}`]);
+  assert.equal(ended.code, 1);
+  assert.match(ended.stderr, /cannot open the UDP port/);
+  assert.doesNotMatch(ended.stderr, /listening/);
+  taken.close();
 });
 
 test('without --rtc there is no such path', async () => {
@@ -302,7 +326,7 @@ test('strangers on the UDP port get no answer', async () => {
   const socket = createSocket('udp4');
   let answers = 0;
   socket.on('message', () => answers++);
-  socket.connect(relay.port, '127.0.0.1');
+  socket.connect(relay.rtcPort, '127.0.0.1');
   await once(socket, 'connect');
   const { rtc_packets_ignored: before } = await counters(relay);
   const theirs = /a=ice-ufrag:(\S+)/.exec(offer)[1];
@@ -353,7 +377,7 @@ function crc32(bytes) {
 }
 
 test('a browser whose address changes goes on without a new handshake', async () => {
-  const proxy = await startProxy(relay.port);
+  const proxy = await startProxy(relay.rtcPort);
   const connection = await open(RTCPeerConnection, relay.url, unreliable, proxy.edit);
   connection.channel.send(Buffer.from('before'));
   assert.equal(String(await connection.next()), 'before');
@@ -420,7 +444,7 @@ for (const { name, RTCPeerConnection: Peer } of stacks)
     );
     await Promise.all(
       lost.map(async ({ way, number }) => {
-        const proxy = await startProxy(relay.port, (...which) => `${which}` === `${way},${number}`);
+        const proxy = await startProxy(relay.rtcPort, (...which) => `${which}` === `${way},${number}`);
         const connection = await open(Peer, relay.url, unreliable, proxy.edit);
         // The datagram that is lost may be one of these; it must not be the goodbye.
         let echoed = 0;

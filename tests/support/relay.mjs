@@ -41,13 +41,13 @@ export async function startGatedRelay(upstreamPort, ...options) {
     ['--listen', '127.0.0.1:0', '--upstream', `127.0.0.1:${upstreamPort}`, ...options],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  const exited = once(relay, 'exit').then(([code]) => code);
+  const exited = once(relay, 'close').then(([code]) => code);
   const log = [];
   const port = await new Promise((resolve, reject) => {
     createInterface(relay.stderr).on('line', (line) => {
       log.push(line);
       const match = /listening on 127\.0\.0\.1:(\d+)/.exec(line);
-      if (match) resolve(Number(match[1]));
+      if (match) resolve(Number(match[1])); // the last line of the start
     });
     void exited.then((code) =>
       reject(new Error(`the relay ended with ${code}: ${log.join('\n')}`)),
@@ -55,6 +55,8 @@ export async function startGatedRelay(upstreamPort, ...options) {
   });
   return {
     port,
+    /** The UDP port of WebRTC, with --rtc. */
+    rtcPort: Number(/webrtc on udp \S+:(\d+)/.exec(log.join('\n'))?.[1]),
     url: `http://127.0.0.1:${port}/`,
     log,
     signal: (name) => relay.kill(name),

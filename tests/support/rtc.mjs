@@ -28,6 +28,15 @@ export const postOffer = (url, sdp, headers = {}) =>
     body: sdp,
   });
 
+async function negotiate(peer, url, edit) {
+  await peer.setLocalDescription(await peer.createOffer());
+  const reply = await postOffer(url, peer.localDescription.sdp);
+  const answer = await reply.text();
+  if (reply.status !== 201) throw new Error(`${reply.status}: ${answer}`);
+  await peer.setRemoteDescription({ type: 'answer', sdp: edit(answer) });
+  return { answer, location: reply.headers.get('location') };
+}
+
 /** A connection whose answer has come but may be changed by `edit` before it is used. */
 export async function connect(RTCPeerConnection, url, options = unreliable, edit = (sdp) => sdp) {
   const peer = new RTCPeerConnection();
@@ -42,19 +51,16 @@ export async function connect(RTCPeerConnection, url, options = unreliable, edit
   };
   const opened = new Promise((resolve) => (channel.onopen = resolve));
   const closed = new Promise((resolve) => (channel.onclose = resolve));
-  await peer.setLocalDescription(await peer.createOffer());
-  const reply = await postOffer(url, peer.localDescription.sdp);
-  const answer = await reply.text();
-  if (reply.status !== 201) {
+  // A peer that is not closed keeps the process alive, and a failed test would look like a hang.
+  const { answer, location } = await negotiate(peer, url, edit).catch((error) => {
     peer.close();
-    throw new Error(`${reply.status}: ${answer}`);
-  }
-  await peer.setRemoteDescription({ type: 'answer', sdp: edit(answer) });
+    throw error;
+  });
   return {
     peer,
     channel,
     answer,
-    location: reply.headers.get('location'),
+    location,
     opened: (ms = 10000) => within(ms, 'open channel', opened),
     closed: (ms = 10000) => within(ms, 'close', closed),
     /** The next message, or an error when none comes. */

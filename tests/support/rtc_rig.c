@@ -105,10 +105,12 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
     rtc_identity_create(&rig->identity);
     rig->epoll = epoll_create1(EPOLL_CLOEXEC);
     rig->echo = rtc_rig_start_echo(1, &upstream);
-    snprintf(command, sizeof command,
-             "exec %s %s --listen %s%s%s:0 --rtc %s --upstream 127.0.0.1:%u --max-sessions 4000 "
-             "--max-sessions-per-address 0 --peer-rate 0 --raw",
-             wrapper, program, v6 ? "[" : "", host, v6 ? "]" : "", host, upstream);
+    snprintf(
+        command, sizeof command,
+        "exec %s %s --listen %s%s%s:0 --rtc %s%s%s:0 --upstream 127.0.0.1:%u --max-sessions 4000 "
+        "--max-sessions-per-address 0 --peer-rate 0 --raw",
+        wrapper, program, v6 ? "[" : "", host, v6 ? "]" : "", v6 ? "[" : "", host, v6 ? "]" : "",
+        upstream);
     if (rig->epoll < 0 || pipe(ends) != 0)
         fail("set-up");
     rig->relay = fork();
@@ -126,15 +128,15 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
     close(ends[1]);
     FILE *log = fdopen(ends[0], "r");
     char line[4096];
-    bool ready = false;
-    while (!ready && log && fgets(line, sizeof line, log)) {
-        const char *found = strstr(line, "listening on ");
-        if (found)
-            rig->port = (unsigned)strtoul(strrchr(found, ':') + 1, NULL, 10);
-        ready = strstr(line, "webrtc on udp") != NULL;
+    while (rig->port == 0 && log && fgets(line, sizeof line, log)) {
+        const char *port = strrchr(line, ':');
+        if (strstr(line, "webrtc on udp "))
+            rig->rtc_port = (unsigned)strtoul(port + 1, NULL, 10);
+        if (strstr(line, "listening on "))
+            rig->port = (unsigned)strtoul(port + 1, NULL, 10);
     }
     /* The pipe stays open: the relay must be able to write its log. */
-    if (!ready) {
+    if (rig->port == 0) {
         fprintf(stderr, "rtc_rig: the relay does not start: %s\n", command);
         exit(1);
     }
@@ -230,7 +232,7 @@ static void add_browser(struct rtc_rig *rig)
                                           .message = on_message,
                                           .context = browser};
     signal_offer(rig, browser);
-    browser->fd = connect_to(rig, SOCK_DGRAM, rig->port);
+    browser->fd = connect_to(rig, SOCK_DGRAM, rig->rtc_port);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = browser};
     if (epoll_ctl(rig->epoll, EPOLL_CTL_ADD, browser->fd, &event) != 0)
         fail("epoll");

@@ -21,7 +21,8 @@ struct rtc_rig {
     const char *host; /* "127.0.0.1" or "::1" */
     pid_t relay;
     pid_t echo;
-    unsigned port; /* of the relay, TCP and UDP */
+    unsigned port;     /* of the relay */
+    unsigned rtc_port; /* its UDP port */
     int epoll;
     struct rtc_browser **browsers;
     unsigned count;
