@@ -5,7 +5,9 @@
 #include "relay/rtc/dtls.h"
 #include "rtc_client.h"
 
+#include <malloc.h>
 #include <math.h>
+#include <openssl/crypto.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <stdio.h>
@@ -92,12 +94,67 @@ static void test_nothing_is_sent_or_awaited_before_a_hello(void **state)
     dtls_identity_destroy(identity);
 }
 
+/* What OpenSSL holds. */
+static size_t held;
+
+static void *count_malloc(size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    void *block = malloc(size);
+    held += block ? malloc_usable_size(block) : 0;
+    return block;
+}
+
+static void count_free(void *block, const char *file, int line)
+{
+    (void)file, (void)line;
+    held -= block ? malloc_usable_size(block) : 0;
+    free(block);
+}
+
+static void *count_realloc(void *block, size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    const size_t before = block ? malloc_usable_size(block) : 0;
+    void *moved = realloc(block, size);
+    if (moved)
+        held += malloc_usable_size(moved) - before;
+    return moved;
+}
+
+static void test_a_stranger_makes_it_hold_little(void **state)
+{
+    (void)state;
+    static const uint8_t fingerprint[32];
+    /* The first bytes of a handshake message that is announced to be longer than any: its length is
+       at 14, its number at 18. OpenSSL keeps those that are not yet due. */
+    uint8_t start[13 + 12 + 10] = {22, 254, 253, [12] = 22, 11, [24] = 10};
+    static const size_t lengths[] = {1000, 16000, 17000, 100000};
+    struct dtls_identity *identity = dtls_identity_create();
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        struct dtls *dtls = dtls_create(identity, fingerprint, on_send, NULL);
+        const size_t before = held;
+        start[14] = (uint8_t)(lengths[i] >> 16);
+        start[15] = (uint8_t)(lengths[i] >> 8);
+        start[16] = (uint8_t)lengths[i];
+        for (uint8_t number = 1; number < 20; number++) {
+            start[10] = start[18] = number;
+            dtls_receive(dtls, start, sizeof start);
+        }
+        assert_true(held - before < 300000);
+        dtls_destroy(dtls);
+    }
+    dtls_identity_destroy(identity);
+}
+
 int main(void)
 {
+    CRYPTO_set_mem_functions(count_malloc, count_realloc, count_free);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_certificate_is_new),
         cmocka_unit_test(test_a_certificate_can_be_given),
         cmocka_unit_test(test_nothing_is_sent_or_awaited_before_a_hello),
+        cmocka_unit_test(test_a_stranger_makes_it_hold_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
