@@ -56,8 +56,9 @@ static const char usage[] =
     "  --log-level LEVEL       error, warn, info or debug (default info)\n"
     "  --help, --version\n"
     "\n"
-    "SIGTERM and SIGINT end all sessions (close code 1001) and then the relay; a second one\n"
-    "does not wait for them. SIGUSR1 logs the counters, which are also logged at the end.\n"
+    "SIGTERM, SIGINT and SIGHUP end all sessions (close code 1001) and then the relay; a\n"
+    "second one does not wait for them. SIGUSR1 logs the counters, which are also logged at\n"
+    "the end.\n"
     "Exit codes: 0 stopped, 1 cannot start (port in use, unknown host), 2 bad option.\n";
 
 enum option_name {
@@ -259,11 +260,12 @@ enum options_result options_parse(int argc, char **argv, struct options *out)
     int name;
     int index = 0;
     opterr = 0;
-    while ((name = getopt_long(argc, argv, ":", long_options, &index)) != -1) {
+    for (int at = optind; (name = getopt_long(argc, argv, "+:", long_options, &index)) != -1;
+         at = optind) {
         if (name == ':')
             return bad("%s needs a value", argv[optind - 1]), OPTIONS_BAD;
         if (name == '?')
-            return bad("no such option: %s", argv[optind - 1]), OPTIONS_BAD;
+            return bad("no such option: %s", argv[at]), OPTIONS_BAD;
         if (name == OPTION_HELP)
             return fputs(usage, stdout), OPTIONS_DONE;
         if (name == OPTION_VERSION)

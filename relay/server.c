@@ -46,12 +46,14 @@ static void on_library_line(int level, const char *line)
     log_debug("libwebsockets: %.*s", (int)strcspn(line, "\n"), line);
 }
 
-/* Two descriptors per session, some for connections that are no sessions. */
-static void raise_descriptor_limit(unsigned max_sessions)
+/* Two descriptors per session, some for connections that are no sessions. A higher limit is lowered
+   too: containers give a billion, for which libwebsockets, having tables of that size, puts 2,560.
+ */
+static void set_descriptor_limit(unsigned max_sessions)
 {
     struct rlimit limit;
     rlim_t wanted = 2 * (rlim_t)max_sessions + 1024;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
         return;
     limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
@@ -114,6 +116,10 @@ static bool open_signals(struct server *server)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    /* Started with nohup it is to outlive the terminal. */
+    struct sigaction hangup;
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaddset(&set, SIGHUP);
     sigaddset(&set, SIGUSR1);
     signal(SIGPIPE, SIG_IGN);
     sigprocmask(SIG_BLOCK, &set, NULL);
@@ -232,7 +238,7 @@ struct server *server_create(const struct options *options)
     server->drain.expired = on_drain_over;
     server->drain.context = server;
     server->signals.fd = -1;
-    raise_descriptor_limit(options->max_sessions);
+    set_descriptor_limit(options->max_sessions);
     if (open_parts(server))
         return server;
     server_destroy(server);

@@ -83,8 +83,10 @@ static void on_idle(void *context)
     struct sessions *all = context;
     double now = loop_now();
     all->idle_armed = false;
-    /* Timers have steps of a millisecond: what is due within one is due. */
-    while (all->oldest && all->oldest->active + all->config.idle_timeout <= now + 0.001) {
+    /* Those that end come back to the list with the time that it is, and must not be due again,
+       however short the timeout. */
+    while (all->oldest && all->oldest->active < now &&
+           all->oldest->active + all->config.idle_timeout <= now) {
         struct session *session = all->oldest;
         /* An ending session stays until its transport closes it; it must not be found again. */
         session->active = now;

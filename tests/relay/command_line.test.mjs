@@ -26,6 +26,7 @@ test('--help and --version print and end with 0', async () => {
 const bad = {
   'an unknown option': [[...good, '--nonsense'], /--nonsense/],
   'a short option': [[...good, '-x'], /-x/],
+  'several short options': [[...good, '-xy'], /-xy/],
   'a word': [[...good, 'word'], /word/],
   'a missing value': [[...good, '--root'], /--root/],
   'no --listen': [['--upstream', '127.0.0.1:9'], /--listen/],

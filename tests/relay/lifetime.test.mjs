@@ -49,7 +49,7 @@ test('a silent session ends after the idle timeout, one that speaks does not', a
   assert.equal((await relay.stats()).sessions_ended_idle, 3);
 });
 
-for (const signal of ['SIGTERM', 'SIGINT']) {
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
   test(`${signal} closes every session with 1001 and ends with 0`, async (t) => {
     const server = await startServer(t);
     const relay = await startRelay(t, { upstream: server.upstream });
@@ -67,6 +67,40 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
     await assert.rejects(connect(t, relay), { code: 'ECONNREFUSED' });
   });
 }
+
+test('a hangup is nothing to a relay that was started with nohup', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream, shell: "trap '' HUP" });
+  const client = await connect(t, relay);
+  relay.kill('SIGHUP');
+  client.send(Buffer.from('hello'));
+  await client.received(1);
+  assert.equal((await relay.stats()).sessions_ended_drain, 0);
+});
+
+test('an idle timeout of next to nothing ends sessions, not the relay', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    args: ['--idle-timeout', '0.000001'],
+  });
+  const client = await connect(t, relay);
+  assert.equal((await client.closed()).code, 4000);
+  assert.equal((await relay.stats()).sessions_ended_idle, 1);
+});
+
+test('the limit of descriptors is what the sessions need, whatever it was', async (t) => {
+  const server = await startServer(t);
+  for (const before of [1000, 4000]) {
+    const relay = await startRelay(t, {
+      upstream: server.upstream,
+      shell: `ulimit -S -n ${before}`,
+      args: ['--max-sessions', '10'],
+    });
+    const limits = readFileSync(`/proc/${relay.pid}/limits`, 'utf8');
+    assert.equal(/^Max open files +(\d+)/m.exec(limits)[1], '1044');
+  }
+});
 
 test('a stopping relay accepts nobody, and does not wait for ever for a browser that is stuck', async (t) => {
   const server = await startServer(t);

@@ -36,13 +36,17 @@ export async function run(args) {
   return { code, stdout, stderr };
 }
 
-/** Starts the relay on a free port and ends it with the test. Unless gated it takes any datagram. */
+/**
+ * Starts the relay on a free port and ends it with the test. Unless gated it takes any datagram.
+ * `shell` is what a shell does before it becomes the relay.
+ */
 export async function startRelay(
   t,
-  { upstream, listen = '127.0.0.1:0', args = [], gated = false },
+  { upstream, listen = '127.0.0.1:0', args = [], gated = false, shell = ':' },
 ) {
   const gate = gated ? [] : ['--raw'];
-  const child = spawn(program, ['--listen', listen, '--upstream', upstream, ...gate, ...args], {
+  const command = [program, '--listen', listen, '--upstream', upstream, ...gate, ...args];
+  const child = spawn('sh', ['-c', `${shell}; exec "$0" "$@"`, ...command], {
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   let log = '';
