@@ -310,6 +310,28 @@ test('what a callback throws ends the attempt', async () => {
   assert.equal(await failure(join({ through: fail })), reason);
 });
 
+test('a tick rate that cannot be is refused before anything is sent', async () => {
+  const token = await demo.server.token();
+  for (const tickRate of [0, -1, NaN, 1001, Infinity, '60x'])
+    await assert.rejects(join({ token, tickRate, onstate: assert.fail }), {
+      name: 'RangeError',
+      message: /^tickRate: /,
+    });
+  const client = await join({ token, tickRate: 1000 }); // which was not used
+  client.disconnect();
+});
+
+test('messages are shared among loops, and none of them waits for ever', async () => {
+  const client = await join();
+  const loops = [0, 0, 0];
+  const all = loops.map(async (_, i) => {
+    for await (const { type } of client) loops[i] += Number(type === 'world');
+  });
+  await until('each loop has had some', () => loops.every((count) => count > 0));
+  client.disconnect();
+  await Promise.all(all);
+});
+
 test('a transport that is too narrow is closed', async () => {
   const error = await failure(join({ maxDatagramSize: 1099 }));
   assert.match(String(error), /RangeError: maxDatagramSize.* 1100/);

@@ -213,6 +213,16 @@ test('messages have the types that their declaration says', () => {
     client.send(0, 'file', { ...file, hash: 'abc' });
     // @ts-expect-error a block is bytes
     client.send(0, 'file', file, 'block');
+    // @ts-expect-error the block is missing
+    client.send(0, 'file', file);
+    // @ts-expect-error this type carries no block
+    client.send(0, 'say', say, new Uint8Array(9));
+    // @ts-expect-error it has no fields
+    client.send(0, 'ping', { x: 1 });
+    const fate: 'acked' | 'lost' = await client.track(1, 'move', move);
+    await client.track(0, 'file', file, new Uint8Array(9));
+    // @ts-expect-error the block is missing
+    await client.track(0, 'file', file);
 
     const take = (each: Message<Messages>): void => {
       const channel: number = each.channel;
@@ -234,15 +244,14 @@ test('messages have the types that their declaration says', () => {
         const flags: boolean[] = each.value.flags;
         // @ts-expect-error not one text
         const one: string = each.value.to;
+        // @ts-expect-error it carries no block
+        const block: Uint8Array = each.block;
       } else if (each.type === 'file') {
         const hash: Uint8Array = each.value.hash;
-        const block: Uint8Array | undefined = each.block;
-        // @ts-expect-error not all messages have one
-        const sure: Uint8Array = each.block;
+        const block: Uint8Array = each.block;
       } else {
         const ping: 'ping' = each.type;
-        // @ts-expect-error it has no fields
-        each.value.name;
+        const none: never = each.value.name; // it has no fields
       }
       // @ts-expect-error no such message
       if (each.type === 'shout') return;

@@ -51,7 +51,14 @@ export {
 } from './messages/fields.js';
 export type { Field, Kind, OptionalField, Values } from './messages/fields.js';
 export { message, schema } from './messages/schema.js';
-export type { Fields, MessageName, MessageType, MessageValue, Schema } from './messages/schema.js';
+export type {
+  Fields,
+  MessageBlock,
+  MessageName,
+  MessageType,
+  MessageValue,
+  Schema,
+} from './messages/schema.js';
 export { MessageEvent, Session } from './messages/session.js';
 export type { ConnectionStats } from './messages/session.js';
 export { Client, DisconnectEvent, StateEvent } from './secure/client.js';

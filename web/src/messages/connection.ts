@@ -2,11 +2,11 @@ import type { Core } from '../core.js';
 import type { Transport, TransportClose, TransportState } from '../transports/transport.js';
 import { Conversation, type ConversationConfig } from './conversation.js';
 import type { Schema } from './schema.js';
-import { Session, type MessageEvent } from './session.js';
+import { Session, tickInterval, type MessageEvent } from './session.js';
 
 /** What a {@link Connection} can be told. */
 export interface ConnectionConfig extends ConversationConfig {
-  /** Rounds of datagrams in a second. Default 60. */
+  /** Rounds of datagrams in a second, at most 1000. Default 60. */
   readonly tickRate?: number;
 }
 
@@ -33,14 +33,18 @@ export class Connection<Of extends Schema = Schema> extends Session<Of, Connecti
   /** Resolves when the connection has ended, for whatever reason; never rejects. */
   readonly closed: Promise<TransportClose>;
 
-  /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
+  /**
+   * @throws {@link CoreError} with a code that says which part of schema or config cannot work;
+   *   RangeError for the tick rate.
+   */
   constructor(core: Core, schema: Of, transport: Transport, config: ConnectionConfig = {}) {
+    const interval = tickInterval(config.tickRate);
     super(new Conversation(core, schema, config), transport);
     this.closed = transport.closed.then((close) => {
       this.finish(new CloseEvent(close));
       return close;
     });
-    this.start(config.tickRate);
+    this.start(interval);
   }
 
   get state(): TransportState {

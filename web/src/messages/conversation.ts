@@ -4,7 +4,7 @@ import { errorCodes } from '../generated.js';
 import { defaultChannels, type Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
 import { MessagePeer, withChannels } from './peer.js';
-import type { MessageName, MessageValue, Schema } from './schema.js';
+import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.js';
 
 /** What both ends of a conversation agree on, and what a connection may hold. */
 export interface ConversationConfig {
@@ -16,6 +16,12 @@ export interface ConversationConfig {
   readonly maxPacketsPerUpdate?: number;
 }
 
+type BlockOf<Rest extends readonly unknown[]> = Rest extends []
+  ? undefined
+  : Rest extends [unknown]
+    ? Uint8Array<ArrayBuffer>
+    : Uint8Array<ArrayBuffer> | undefined;
+
 /** A message that arrived. `type` tells what `value` is. */
 export type Message<Of extends Schema> = {
   readonly [Name in MessageName<Of>]: {
@@ -23,8 +29,8 @@ export type Message<Of extends Schema> = {
     readonly value: MessageValue<Of, Name>;
     /** The index of the channel on which it came. */
     readonly channel: number;
-    /** What was attached to it, if its type carries blocks. */
-    readonly block?: Uint8Array<ArrayBuffer>;
+    /** What was attached to it, if its type carries a block. */
+    readonly block: BlockOf<MessageBlock<Of, Name>>;
   };
 }[MessageName<Of>];
 

@@ -40,7 +40,11 @@ export interface OptionalField<Value> extends Field<Value> {
 }
 
 /** What an object with such fields holds. */
-export type Values<Fields extends Record<string, Field<unknown>>> = {
+export type Values<Fields extends Record<string, Field<unknown>>> = keyof Fields extends never
+  ? Record<string, never>
+  : FieldValues<Fields>;
+
+type FieldValues<Fields extends Record<string, Field<unknown>>> = {
   -readonly [
     Name in keyof Fields as Fields[Name] extends OptionalField<unknown> ? never : Name
   ]: Held<Fields[Name]>;

@@ -4,11 +4,15 @@ import { kinds, type Field, type Values } from './fields.js';
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
 /** A type of message, made with {@link message}. */
-export interface MessageType<Name extends string = string, Of extends Fields = Fields> {
+export interface MessageType<
+  Name extends string = string,
+  Of extends Fields = Fields,
+  Block extends boolean = boolean,
+> {
   readonly name: Name;
   readonly fields: Of;
   /** Whether every message of the type carries a block. */
-  readonly block: boolean;
+  readonly block: Block;
 }
 
 /** The types of messages that two peers exchange. Both must have the same ones in the same order. */
@@ -21,21 +25,35 @@ export interface Schema<Types extends readonly MessageType[] = readonly MessageT
 /** The names of a schema's types. */
 export type MessageName<Of extends Schema> = Of['types'][number]['name'];
 
+type TypeNamed<Of extends Schema, Name> = Extract<Of['types'][number], { readonly name: Name }>;
+
 /** What a message of a type holds: `MessageValue<typeof schema, 'move'>`. */
 export type MessageValue<Of extends Schema, Name extends MessageName<Of>> =
-  Extract<Of['types'][number], { readonly name: Name }> extends MessageType<string, infer Its>
-    ? Values<Its>
-    : never;
+  TypeNamed<Of, Name> extends MessageType<string, infer Its> ? Values<Its> : never;
+
+/** What follows the value where a message is sent: the block, if its type carries one. */
+export type MessageBlock<
+  Of extends Schema,
+  Name extends MessageName<Of>,
+> = TypeNamed<Of, Name>['block'] extends true
+  ? [block: Uint8Array]
+  : TypeNamed<Of, Name>['block'] extends false
+    ? []
+    : [block?: Uint8Array];
 
 /**
  * Declares a type of message by its fields, in the order in which they go over the wire:
  * `message('move', { x: f32(), direction: int(0, 7), name: string(32) })`.
  */
-export const message = <Name extends string, const Of extends Fields>(
+export const message = <
+  Name extends string,
+  const Of extends Fields,
+  const Block extends boolean = false,
+>(
   name: Name,
   fields: Of,
-  options: { readonly block?: boolean } = {},
-): MessageType<Name, Of> => ({ name, fields, block: options.block ?? false });
+  options: { readonly block?: Block } = {},
+): MessageType<Name, Of, Block> => ({ name, fields, block: (options.block ?? false) as Block });
 
 /** Puts types of messages together; the order is their number on the wire. */
 export const schema = <const Types extends readonly MessageType[]>(

@@ -2,7 +2,7 @@ import { ClosedError } from '../errors.js';
 import type { Transport, TransportKind, TransportStats } from '../transports/transport.js';
 import type { ChannelStats, ConversationStats, Fate, Message } from './conversation.js';
 import type { MessagePeer } from './peer.js';
-import type { MessageName, MessageValue, Schema } from './schema.js';
+import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.js';
 
 /** A message has arrived. */
 export class MessageEvent<Of extends Schema = Schema> extends Event {
@@ -20,6 +20,13 @@ export interface ConnectionStats extends ConversationStats {
 }
 
 export const seconds = (): number => performance.now() / 1000;
+
+/** Milliseconds from tick to tick, at a rate per second that the user may have given. */
+export const tickInterval = (tickRate = 60): number => {
+  if (!(tickRate > 0 && tickRate <= 1000))
+    throw new RangeError(`tickRate: ${tickRate} is not above 0 and at most 1000`);
+  return 1000 / tickRate;
+};
 
 /**
  * A conversation in messages over a transport, which it takes over. Messages that arrive are taken in
@@ -40,7 +47,8 @@ export abstract class Session<
   /** Whether messages go to listeners, which they do from the first listener on. */
   #events = false;
   #ended = false;
-  #wake: (() => void) | undefined;
+  /** Loops that wait for a message. */
+  #waiting: (() => void)[] = [];
   readonly #tracked = new Map<number, (fate: Fate) => void>();
   #receipt = 0;
 
@@ -54,8 +62,8 @@ export abstract class Session<
    * Begins to tick and to take what arrives, also what arrived before: the last step of a constructor.
    * @internal
    */
-  protected start(tickRate = 60): void {
-    this.#timer = setInterval(() => this.tick(), 1000 / tickRate);
+  protected start(interval: number): void {
+    this.#timer = setInterval(() => this.tick(), interval);
     this.carrier.ondatagram = (datagram) => this.arrived(datagram);
   }
 
@@ -69,7 +77,7 @@ export abstract class Session<
 
   /**
    * Sends a message on a channel: with the next datagrams, within a tick.
-   * @param block bytes to go along, if the message's type and the channel carry blocks
+   * @param block the bytes that go along, for a message whose type carries a block
    * @throws RangeError or TypeError that names the field whose value does not fit; {@link CoreError}
    *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`; {@link ClosedError} when the
    *   connection has ended. Nothing is sent then.
@@ -78,10 +86,10 @@ export abstract class Session<
     channel: number,
     type: Name,
     value: MessageValue<Of, Name>,
-    block?: Uint8Array,
+    ...block: MessageBlock<Of, Name>
   ): void {
     if (!this.open) throw new ClosedError();
-    this.peer.send(channel, type, value, seconds(), block);
+    this.peer.send(channel, type, value, seconds(), block[0]);
   }
 
   /**
@@ -94,11 +102,11 @@ export abstract class Session<
     channel: number,
     type: Name,
     value: MessageValue<Of, Name>,
-    block?: Uint8Array,
+    ...block: MessageBlock<Of, Name>
   ): Promise<Fate> {
     if (!this.open) throw new ClosedError();
     this.#receipt = (this.#receipt % 0xffffffff) + 1;
-    this.peer.send(channel, type, value, seconds(), block, this.#receipt);
+    this.peer.send(channel, type, value, seconds(), block[0], this.#receipt);
     return new Promise((resolve) => this.#tracked.set(this.#receipt, resolve));
   }
 
@@ -112,9 +120,7 @@ export abstract class Session<
     for (;;) {
       for (let message = this.next(); message; message = this.next()) yield message;
       if (this.#ended) return;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 
@@ -184,12 +190,13 @@ export abstract class Session<
     }
   }
 
-  /** Hands messages to listeners, or says to a loop that there are some. */
+  /** Hands messages to listeners, or says to loops that there are some. */
   #hand(): void {
     if (this.#events)
       for (let message = this.next(); message; message = this.next())
         this.dispatchEvent(new MessageEvent(message));
-    this.#wake?.();
-    this.#wake = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    waiting.forEach((wake) => wake());
   }
 }

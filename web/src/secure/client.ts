@@ -92,7 +92,7 @@ export class Client<Of extends Schema = Schema> extends Session<
     peer: SecureConversation<Of>,
     transport: Transport,
     expireTime: number,
-    tickRate?: number,
+    interval: number,
   ) {
     super(peer, transport);
     this.#expireTime = expireTime;
@@ -106,7 +106,7 @@ export class Client<Of extends Schema = Schema> extends Session<
     void transport.closed.then((close) => this.#lost(close));
     globalThis.addEventListener?.('pagehide', this.#pageGoes);
     this.transmit();
-    this.start(tickRate);
+    this.start(interval);
   }
 
   get state(): ClientState {

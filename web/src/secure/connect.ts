@@ -3,7 +3,7 @@ import { HandshakeError } from '../errors.js';
 import { loadCore } from '../loader.js';
 import { fingerprint, type ConversationConfig } from '../messages/conversation.js';
 import type { Schema } from '../messages/schema.js';
-import { seconds } from '../messages/session.js';
+import { seconds, tickInterval } from '../messages/session.js';
 import { openTransport, type TransportOptions } from '../transports/race.js';
 import type { Transport } from '../transports/transport.js';
 import { Client, type ClientState } from './client.js';
@@ -22,7 +22,7 @@ export interface ConnectOptions<Of extends Schema> extends TransportOptions, Con
   readonly signal?: AbortSignal;
   /** Is told each state on the way to the connection; then the client's `state` events tell. */
   readonly onstate?: (state: ClientState) => void;
-  /** Rounds of datagrams in a second. Default 60. */
+  /** Rounds of datagrams in a second, at most 1000. Default 60. */
   readonly tickRate?: number;
   /** Puts something between the transport and the client, as a {@link Simulator}. */
   readonly through?: (transport: Transport) => Transport;
@@ -59,8 +59,8 @@ function readToken(core: Core, token: Uint8Array): TokenTimes {
  * Connects with a game server through the relay at `url`.
  * @throws {@link HandshakeError} whose `code` tells why the server did not take the client and whose
  *   `stage` how far it came; {@link ConnectError} with what each transport failed of; {@link CoreError}
- *   with a code that says which part of schema or config cannot work; {@link LoadError}; the reason of
- *   an aborted signal.
+ *   with a code that says which part of schema or config cannot work; RangeError for the tick rate;
+ *   {@link LoadError}; the reason of an aborted signal.
  */
 export async function connect<const Of extends Schema>(
   url: string | URL,
@@ -68,6 +68,7 @@ export async function connect<const Of extends Schema>(
 ): Promise<Client<Of>> {
   const { schema, signal, onstate } = options;
   signal?.throwIfAborted();
+  const interval = tickInterval(options.tickRate);
   const core = options.core ?? (await loadCore());
   const token = new Uint8Array(options.token);
   const { expireTime, fingerprint: wanted } = readToken(core, token);
@@ -87,7 +88,7 @@ export async function connect<const Of extends Schema>(
     if (transport.maxDatagramSize < LONGEST)
       throw new RangeError(`maxDatagramSize: a secure connection needs ${LONGEST} bytes`);
     peer.connect(token, seconds());
-    const client = new Client(peer, transport, expireTime, options.tickRate);
+    const client = new Client(peer, transport, expireTime, interval);
     transport = undefined;
     await handshake(client, signal, onstate);
     return client;
