@@ -10,6 +10,17 @@
 /* The longest name that DNS knows, and its terminator. */
 #define NAME_SIZE 254
 
+/* The resolver takes "127.1" and "0x7f.1" for addresses. */
+static bool is_loose_address(const char *name)
+{
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_DGRAM};
+    if (getaddrinfo(name, NULL, &hints, &found) != 0)
+        return false;
+    freeaddrinfo(found);
+    return true;
+}
+
 /* Splits "name" or "name:port". */
 static enum cw_error split(const char *text, char name[NAME_SIZE], uint16_t *port)
 {
@@ -18,8 +29,7 @@ static enum cw_error split(const char *text, char name[NAME_SIZE], uint16_t *por
         return CW_ERROR_ADDRESS;
     memcpy(name, text, length);
     name[length] = '\0';
-    /* The resolver would take "127.1" for an address. */
-    if (name[strspn(name, "0123456789.")] == '\0')
+    if (name[strspn(name, "0123456789.")] == '\0' || is_loose_address(name))
         return CW_ERROR_ADDRESS;
     *port = 0;
     if (text[length] == '\0')

@@ -289,6 +289,8 @@ static void names_are_resolved(void **state)
                                         "localhost:5:6",
                                         "[localhost]:5",
                                         "127.1:5",
+                                        "0x7f.1",
+                                        "0x7f000001:5",
                                         "1.2.3.4.5",
                                         "a b",
                                         "localhost:0000000000"};
