@@ -2,10 +2,13 @@
 
 #include <string.h>
 
-/* Packets outside a slot count from here, so that their nonces are not those of a slot. */
-#define GLOBAL_SEQUENCE ((uint64_t)1 << 63)
+/* Set in the sequences of packets outside a slot, so that their nonces are not those of a slot.
+   They count from a random one on: the servers that a token names, and one that started anew,
+   encrypt with the same keys. */
+#define GLOBAL_BIT ((uint64_t)1 << 63)
 /* Set as well in a denial that is because of the schema. */
-#define SCHEMA_BIT ((uint64_t)1 << 62)
+#define SCHEMA_BIT  ((uint64_t)1 << 62)
+#define RANDOM_BITS (((uint64_t)1 << 61) - 1)
 
 /* A pending client is forgotten this long after its last request at the latest. */
 #define PENDING_SECONDS 10.0
@@ -29,7 +32,9 @@ void cw_handshake_start(struct cw_server *server)
     for (uint32_t i = 0; i < count; i++)
         server->pending[i].place = i + 1 < count ? i + 1 : CW_INDEX_NONE;
     server->pending_free = 0;
-    server->global_sequence = GLOBAL_SEQUENCE;
+    cw_random_fill(&server->config.random, &server->global_sequence,
+                   sizeof(server->global_sequence));
+    server->global_sequence = GLOBAL_BIT | (server->global_sequence & RANDOM_BITS);
     server->allowance = server->config.requests_per_second * REQUEST_BURST;
     if (server->allowance < 1)
         server->allowance = 1;

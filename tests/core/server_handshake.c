@@ -314,6 +314,37 @@ static void numbers_are_used_once(void **state)
 }
 
 /* The same client begins again with another token before it is connected. */
+/* A server that starts anew, or another one that the token names, has the same keys. */
+static void servers_begin_at_numbers_of_their_own(void **state)
+{
+    (void)state;
+    uint8_t token[CW_TOKEN_SIZE];
+    uint64_t sequences[2];
+    for (int i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_init(&rig);
+        rig.seed += (uint64_t)i; /* another server draws other random bytes */
+        rig_start(&rig);
+        if (i == 0)
+            rig_token(&rig, token, 1);
+        const struct cw_address at = rig_client_address(1);
+        struct cw_token read;
+        struct cw_secure_packet packet;
+        struct cw_address to;
+        uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
+        assert_int_equal(cw_token_read(&read, token, sizeof(token)), CW_OK);
+        assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
+        const size_t size = cw_server_transmit(rig.server, &to, out, sizeof(out), rig.now);
+        assert_int_equal(cw_secure_read(&packet, body, out, size, CW_TO_CLIENT, RIG_PROTOCOL,
+                                        read.server_to_client_key, NULL),
+                         CW_OK);
+        assert_int_equal(packet.sequence >> 61, 4); /* room to count, and for the other bits */
+        sequences[i] = packet.sequence;
+        rig_stop(&rig);
+    }
+    assert_true(sequences[0] != sequences[1]);
+}
+
 static void pending_client_with_another_token(void **state)
 {
     (void)state;
@@ -452,6 +483,7 @@ int main(void)
         cmocka_unit_test(full_server_denies),
         cmocka_unit_test(other_schema_is_denied),
         cmocka_unit_test(numbers_are_used_once),
+        cmocka_unit_test(servers_begin_at_numbers_of_their_own),
         cmocka_unit_test(pending_client_with_another_token),
         cmocka_unit_test(two_addresses_of_one_server),
         cmocka_unit_test(token_of_many_servers),

@@ -30,6 +30,7 @@ static void send_something(struct fuzz *fuzz, uint8_t what)
     if (cw_connection_create_message(fuzz->connection, what % RICH_TYPES, &message) == CW_OK) {
         if (message->type == RICH_FILE)
             cw_message_attach(message, block, 1 + what * 3u, NULL, NULL);
+        message->receipt = what & 3; /* 0: without */
         if (cw_connection_send(fuzz->connection, what % 4, message, fuzz->now) != CW_OK)
             cw_message_release(message);
     }
@@ -93,6 +94,11 @@ static void use(struct fuzz *fuzz, uint8_t what)
         if ((message->block != NULL) != (message->type == RICH_FILE) || message->block_size > 950)
             abort();
         cw_message_release(message);
+    }
+    struct cw_receipt receipt;
+    while (what & DRAIN && cw_connection_next_receipt(fuzz->connection, &receipt)) {
+        if (receipt.number < 1 || receipt.number > 3)
+            abort();
     }
 }
 
