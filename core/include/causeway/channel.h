@@ -31,7 +31,9 @@ struct cw_channel_config {
     uint32_t max_messages_per_packet; /* 1 to 256; default 256 */
     uint32_t receive_queue_size;  /* messages that the receiver can hold until the application takes
                                      them, a power of two from 2 to 16384; default 256 */
-    bool blocks;                  /* messages may carry a block; default false */
+    bool blocks;                  /* messages may carry a block; default false. A receiver holds one
+                                     until its message is released, and the next waits; on an
+                                     unreliable channel it holds 8, and drops more */
     uint32_t max_block_size;      /* bytes, 1 to 64 MB and at most 65,535 fragments; default 256 KB.
                                      A reliable channel with blocks has a receive buffer of this
                                      size */
@@ -61,8 +63,9 @@ struct cw_channel_stats {
     uint64_t resent;    /* messages and fragments of blocks that went into one more packet */
     uint64_t delivered; /* reliable: messages known to have arrived */
     uint64_t received;  /* messages that arrived, each once */
-    uint64_t dropped; /* unreliable: messages that found no room in a packet, a queue or the pool */
-    uint32_t queued;  /* messages that wait for their first packet */
+    uint64_t dropped;   /* unreliable: messages that found no room in a packet, a queue or the pool,
+                           or among the blocks that are held */
+    uint32_t queued;    /* messages that wait for their first packet */
     uint32_t in_flight; /* reliable: messages that were sent and are not known to have arrived */
     double delivery_latency; /* reliable: seconds from send to the ack, smoothed by 1/16; 0 before
                                 the first */
