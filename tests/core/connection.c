@@ -1,24 +1,7 @@
 /* Connections: making them, sending and its errors, rounds of packets, reset. */
-#include "connections.h"
+#include "notes_schema.h"
 
 #include "causeway/schema_bytes.h"
-
-static struct cw_schema *schema;
-
-static int set_up(void **state)
-{
-    (void)state;
-    schema = notes_schema();
-    parcels_released = 0;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cw_schema_destroy(schema);
-    return 0;
-}
 
 static void test_the_defaults_are_as_told(void **state)
 {

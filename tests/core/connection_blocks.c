@@ -1,25 +1,9 @@
 /* Blocks: on a reliable channel in fragments, on an unreliable one whole. */
 #include "connection_pair.h"
+#include "notes_schema.h"
 
 #define FRAGMENT 200
 #define MAX_SIZE 5000
-
-static struct cw_schema *schema;
-
-static int set_up(void **state)
-{
-    (void)state;
-    schema = notes_schema();
-    parcels_released = 0;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cw_schema_destroy(schema);
-    return 0;
-}
 
 static struct cw_connection_config config_of_blocks(void)
 {

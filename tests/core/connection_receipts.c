@@ -33,15 +33,6 @@ static void expect_no_receipt(struct cw_connection *at)
     assert_false(cw_connection_next_receipt(at, &receipt));
 }
 
-static void close_both(struct cw_connection *a, struct cw_connection *b,
-                       const struct cw_connection_config *config)
-{
-    drain(b);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-    cw_schema_destroy((struct cw_schema *)(uintptr_t)config->schema);
-}
-
 static void test_an_ack_tells_which_messages_arrived(void **state)
 {
     (void)state;

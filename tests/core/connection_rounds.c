@@ -1,22 +1,6 @@
 /* Rounds of packets, how channels share them, fingerprints and reset. */
 #include "connection_pair.h"
-
-static struct cw_schema *schema;
-
-static int set_up(void **state)
-{
-    (void)state;
-    schema = notes_schema();
-    parcels_released = 0;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cw_schema_destroy(schema);
-    return 0;
-}
+#include "notes_schema.h"
 
 static void test_a_round_is_one_packet_and_more_while_messages_are_due(void **state)
 {

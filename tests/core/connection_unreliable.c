@@ -9,14 +9,6 @@ static struct cw_connection_config config_of_notes(void)
     return config;
 }
 
-static void close_both(struct cw_connection *a, struct cw_connection *b,
-                       const struct cw_connection_config *config)
-{
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-    cw_schema_destroy((struct cw_schema *)(uintptr_t)config->schema);
-}
-
 static void test_what_finds_no_room_in_a_round_is_dropped_and_counted(void **state)
 {
     (void)state;

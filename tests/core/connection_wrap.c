@@ -1,22 +1,5 @@
 /* Numbers that wrap, and packets that come twice or late. */
-#include "connections.h"
-
-static struct cw_schema *schema;
-
-static int set_up(void **state)
-{
-    (void)state;
-    schema = notes_schema();
-    parcels_released = 0;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cw_schema_destroy(schema);
-    return 0;
-}
+#include "notes_schema.h"
 
 static void empty_rounds(struct cw_connection *a, struct cw_connection *b, long count, double *now)
 {

@@ -176,6 +176,16 @@ static inline uint32_t drain(struct cw_connection *at)
     return count;
 }
 
+/* Two connections and the schema of their config. What b has not taken is released. */
+static inline void close_both(struct cw_connection *a, struct cw_connection *b,
+                              const struct cw_connection_config *config)
+{
+    drain(b);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+    cw_schema_destroy((struct cw_schema *)(uintptr_t)config->schema);
+}
+
 static inline struct cw_connection_stats stats_of(const struct cw_connection *connection)
 {
     struct cw_connection_stats stats;
