@@ -88,8 +88,7 @@ static void test_unusual_datagrams_that_the_reference_takes(void **state)
         if (error != CW_OK || !cw_endpoint_next(endpoint, &event) ||
             event.type != CW_ENDPOINT_PACKET || event.size != payload_size ||
             memcmp(event.payload, payload, payload_size) != 0)
-            fail_msg("not taken: %s (%s): %s",
-                     cJSON_GetStringValue(vectors_get(item, "datagram")),
+            fail_msg("not taken: %s (%s): %s", cJSON_GetStringValue(vectors_get(item, "datagram")),
                      cJSON_GetStringValue(vectors_get(item, "note")), cw_error_string(error));
         free(data);
         free(payload);
