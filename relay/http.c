@@ -1,6 +1,7 @@
 #include "http.h"
 
 #include "files.h"
+#include "visitors.h"
 #include "websocket.h"
 
 #include <errno.h>
@@ -11,6 +12,8 @@
 
 #define ROUTES_MAX 4
 #define HEADER_MAX 512
+/* For the body of a request to come whole. */
+#define BODY_SECONDS 10
 
 struct http {
     char root[PATH_MAX]; /* "" = none */
@@ -272,8 +275,12 @@ static int begin_exchange(struct http *http, struct lws *wsi, struct exchange *e
     strcpy(pending->origin, origin);
     pending->route = route;
     pending->method = method == LWSHUMETH_POST ? "POST" : "DELETE";
-    /* A POST's body comes in later callbacks, also when it is empty. */
-    return method == LWSHUMETH_POST ? 0 : answer(wsi, exchange);
+    if (method == LWSHUMETH_DELETE)
+        return answer(wsi, exchange);
+    /* Its body comes in later callbacks, also when it is empty. libwebsockets would wait for as
+       long as some of it comes. */
+    lws_set_timer_usecs(wsi, BODY_SECONDS * LWS_USEC_PER_SEC);
+    return 0;
 }
 
 static int on_request(struct http *http, struct lws *wsi, struct exchange *exchange)
@@ -325,6 +332,12 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return exchange->pending ? answer(wsi, exchange) : 0;
     case LWS_CALLBACK_HTTP_FILE_COMPLETION:
         return lws_http_transaction_completed(wsi) ? -1 : 0;
+    case LWS_CALLBACK_TIMER:
+        /* Taking the timer back would let it fire at once: it may find that all has come. */
+        return exchange && exchange->pending ? -1 : 0;
+    case LWS_CALLBACK_WSI_DESTROY:
+        visitors_leave(wsi);
+        return 0;
     case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
     case LWS_CALLBACK_CLOSED_HTTP:
         if (exchange) {

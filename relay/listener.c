@@ -19,6 +19,7 @@
 
 struct listener {
     struct loop *loop;
+    struct visitors *visitors;
     struct loop_watch watch;
     struct loop_timer pause;
     struct log_limit limit;
@@ -46,7 +47,9 @@ static void accept_ready(void *context, unsigned events)
     (void)events;
     struct listener *listener = context;
     for (int i = 0; i < ACCEPT_MAX; i++) {
-        int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct endpoint client = {.size = sizeof client.address};
+        int fd = accept4(listener->watch.fd, (struct sockaddr *)&client.address, &client.size,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
                 pause_accepting(listener, errno);
@@ -56,8 +59,7 @@ static void accept_ready(void *context, unsigned events)
         }
         int on = 1;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        /* It closes the socket itself when it has no place for it. */
-        lws_adopt_socket_vhost(loop_vhost(listener->loop), fd);
+        visitors_enter(listener->visitors, loop_vhost(listener->loop), fd, &client);
     }
 }
 
@@ -89,7 +91,7 @@ static int open_socket(struct endpoint *endpoint)
     return -1;
 }
 
-struct listener *listener_create(const char *text, struct loop *loop)
+struct listener *listener_create(const char *text, struct loop *loop, struct visitors *visitors)
 {
     struct endpoint endpoint;
     const char *error;
@@ -105,6 +107,7 @@ struct listener *listener_create(const char *text, struct loop *loop)
         return NULL;
     }
     listener->loop = loop;
+    listener->visitors = visitors;
     listener->watch = (struct loop_watch){.fd = fd, .ready = accept_ready, .context = listener};
     listener->pause.expired = resume;
     listener->pause.context = listener;

@@ -1,13 +1,14 @@
-/* Listening TCP sockets; what they accept goes to libwebsockets. */
+/* Listening TCP sockets; what they accept are visitors. */
 #ifndef CAUSEWAY_RELAY_LISTENER_H
 #define CAUSEWAY_RELAY_LISTENER_H
 
 #include "loop.h"
+#include "visitors.h"
 
 struct listener;
 
 /* Opens one at "host:port"; [::] takes IPv4 too. NULL when it cannot, after logging why. */
-struct listener *listener_create(const char *text, struct loop *loop);
+struct listener *listener_create(const char *text, struct loop *loop, struct visitors *visitors);
 
 /* Logs where it listens. */
 void listener_announce(const struct listener *listener);

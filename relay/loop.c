@@ -59,6 +59,8 @@ static int on_epoll(struct lws *wsi, enum lws_callback_reasons reason, void *use
     (void)user, (void)in, (void)size;
     if (reason == LWS_CALLBACK_RAW_RX_FILE)
         dispatch(lws_get_opaque_user_data(wsi));
+    else if (reason == LWS_CALLBACK_RAW_CLOSE_FILE)
+        lws_set_opaque_user_data(wsi, NULL);
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "loop.h"
 #include "session.h"
 #include "stats.h"
+#include "visitors.h"
 #include "webrtc.h"
 #include "websocket.h"
 
@@ -29,6 +30,7 @@ struct server {
     struct stats stats;
     struct lws_protocols protocols[4];
     struct loop *loop;
+    struct visitors *visitors;
     struct sessions *sessions;
     struct websockets *websockets;
     struct webrtc *webrtc; /* NULL without --rtc */
@@ -141,7 +143,9 @@ static bool open_library(struct server *server)
         .timeout_secs = HANDSHAKE_SECONDS,
         .keepalive_timeout = HANDSHAKE_SECONDS,
         .pt_serv_buf_size = 16384,
-        .max_http_header_pool = 256,
+        /* One for each connection that may come: those that send half a request keep theirs until
+           their time is up, and nobody should wait for that. */
+        .max_http_header_pool = UINT16_MAX,
     };
     server->loop = loop_create(&info);
     return server->loop != NULL;
@@ -205,8 +209,9 @@ static bool open_parts(struct server *server)
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;
     }
+    server->visitors = visitors_create(options->max_per_address, &server->stats);
     server->sessions = sessions_create(&sessions, server->loop, &server->stats);
-    if (server->sessions)
+    if (server->visitors && server->sessions)
         server->websockets =
             websockets_create(&websockets, server->loop, server->sessions, &server->stats);
     if (!server->websockets) {
@@ -217,7 +222,7 @@ static bool open_parts(struct server *server)
     endpoint_format(&sessions.upstream, text);
     log_info("forwarding to game server %s", text);
     for (unsigned i = 0; i < options->listen_count; i++) {
-        server->listeners[i] = listener_create(options->listen[i], server->loop);
+        server->listeners[i] = listener_create(options->listen[i], server->loop, server->visitors);
         if (!server->listeners[i])
             return false;
     }
@@ -269,6 +274,7 @@ void server_destroy(struct server *server)
     loop_destroy(server->loop);
     websockets_destroy(server->websockets);
     sessions_destroy(server->sessions);
+    visitors_destroy(server->visitors);
     http_destroy(server->http);
     if (server->signals.fd >= 0)
         close(server->signals.fd);

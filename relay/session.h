@@ -57,8 +57,9 @@ struct session *session_open(struct sessions *sessions, const struct transport *
                              void *link, const struct endpoint *client, enum session_refusal *why);
 
 /* A datagram from the browser, on its way to the game server. An empty or oversized one ends the
-   session, and so do several that the gate does not let pass; till then they are dropped. Returns false when the session is ending (the transport's close has been called, now
-   or earlier) and nothing more need be given to it. */
+   session, and so do several that the gate does not let pass; till then they are dropped. Returns
+   false when the session is ending (the transport's close has been called, now or earlier) and
+   nothing more need be given to it. */
 bool session_receive(struct session *session, const uint8_t *data, size_t size);
 
 /* The relay wants the session to end: counts the reason and calls the transport's close. Does

@@ -2,6 +2,7 @@
 
 #include "heartbeat.h"
 #include "queue.h"
+#include "visitors.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -269,6 +270,7 @@ static void on_established(struct link *link, struct websockets *all, struct lws
         begin_close(link, draining ? 1001 : 1013, draining ? "relay is stopping" : "try later");
         return;
     }
+    visitors_leave(wsi);
     heartbeat_start(&all->heartbeats, &link->heartbeat, link);
 }
 

@@ -1,6 +1,21 @@
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import test from 'node:test';
-import { connect, pattern, startRelay, startServer, statsUntil } from './support.mjs';
+import { connect, patiently, pattern, startRelay, startServer, statsUntil } from './support.mjs';
+
+/** A connection that has sent so much, and counts as open until the relay closes it. */
+async function visit(t, relay, localAddress, text = '') {
+  const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
+  const visitor = { socket, open: true, reply: '' };
+  visitor.closed = new Promise((resolve) => socket.once('close', resolve));
+  void visitor.closed.then(() => (visitor.open = false));
+  socket.on('error', () => {});
+  socket.on('data', (data) => (visitor.reply += data));
+  t.after(() => socket.destroy());
+  await patiently(new Promise((resolve) => socket.once('connect', resolve)), 'a connection');
+  socket.write(text);
+  return visitor;
+}
 
 const offences = {
   text: { send: (client) => client.send('text'), code: 1003, counter: 'sessions_ended_text' },
@@ -89,6 +104,56 @@ test('--max-sessions-per-address counts each address on its own', async (t) => {
   again.send(Buffer.from('hello'));
   await again.received(1);
   assert.equal((await relay.stats()).sessions_refused_address, 1);
+});
+
+test('connections that are no sessions are limited by address too', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    args: ['--max-sessions-per-address', '2'],
+  });
+  // Those that have become sessions do not count.
+  for (let i = 0; i < 2; i++) await connect(t, relay, { localAddress: '127.0.0.2' });
+  const silent = [];
+  for (let i = 0; i < 12; i++) silent.push(await visit(t, relay, '127.0.0.2'));
+  const refused = await visit(t, relay, '127.0.0.2');
+  await patiently(refused.closed, 'the close of one too many');
+  assert.equal((await relay.stats()).connections_refused, 1);
+  const other = await connect(t, relay, { localAddress: '127.0.0.3' });
+  other.send(Buffer.from('hello'));
+  await other.received(1);
+  assert.ok(silent.every(({ open }) => open));
+  // Room is made by one that goes.
+  silent[0].socket.destroy();
+  const request = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+  const take = async () => {
+    const visitor = await visit(t, relay, '127.0.0.2', request);
+    await visitor.closed;
+    return visitor.reply.startsWith('HTTP/1.1 404') || take();
+  };
+  await patiently(take(), 'room for another');
+});
+
+test('many who send half a request keep nobody waiting', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const half = [];
+  for (let i = 0; i < 400; i++)
+    half.push(await visit(t, relay, '127.0.0.2', 'GET / HTTP/1.1\r\n'));
+  const client = await connect(t, relay);
+  client.send(Buffer.from('hello'));
+  await client.received(1);
+  assert.ok(half.every(({ open }) => open));
+});
+
+test('a body that comes drop by drop is not waited for', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--rtc', '127.0.0.1:0'] });
+  const head = 'POST /rtc HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n';
+  const slow = await visit(t, relay, '127.0.0.2', head);
+  const drip = setInterval(() => slow.socket.write('v'), 500);
+  t.after(() => clearInterval(drip));
+  await patiently(slow.closed, 'the end of patience');
 });
 
 test('by default only pages of the same host may connect', async (t) => {

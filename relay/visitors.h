@@ -1,0 +1,30 @@
+/* Connections that are no sessions, and how many of them an address may have: whoever could open
+   any number would take all descriptors, and the limits of sessions would help nobody. */
+#ifndef CAUSEWAY_RELAY_VISITORS_H
+#define CAUSEWAY_RELAY_VISITORS_H
+
+#include "endpoint.h"
+#include "stats.h"
+
+#include <libwebsockets.h>
+
+struct visitors;
+
+/* Makes the set. max_per_address is that of sessions, 0 = no limit; a browser may have six times as
+   many connections, because it loads a page over so many. stats outlives it. NULL when there is no
+   memory. */
+struct visitors *visitors_create(unsigned max_per_address, struct stats *stats);
+
+/* Frees the set; all have left before. NULL is allowed. */
+void visitors_destroy(struct visitors *visitors);
+
+/* Gives a connection from `client` to libwebsockets, or closes it when its address has too many,
+   which is counted. */
+void visitors_enter(struct visitors *visitors, struct lws_vhost *vhost, int fd,
+                    const struct endpoint *client);
+
+/* The connection has become a session, or is gone. May be called again, and for any connection that
+   libwebsockets has without opaque data. */
+void visitors_leave(struct lws *wsi);
+
+#endif
