@@ -448,14 +448,14 @@ for (const { name, RTCPeerConnection: Peer } of stacks)
         const connection = await open(Peer, relay.url, unreliable, proxy.edit);
         // The datagram that is lost may be one of these; it must not be the goodbye.
         let echoed = 0;
-        for (let i = 0; i < 10; i++) {
+        for (let tries = 0; echoed < 9 && tries < 100; tries++) {
           connection.channel.send(Buffer.from(`${way} ${number}`));
           echoed += await connection.next(500).then(
             () => 1,
             () => 0,
           );
         }
-        assert.ok(echoed >= 9);
+        assert.equal(echoed, 9);
         connection.close();
       }),
     );
@@ -474,14 +474,12 @@ test('a thousand offers that wait do not harm the connected', async () => {
   const offer = await makeOffer();
   let waiting = 0;
   const roundTrips = async (count) => {
-    const times = [];
+    const before = busy.work();
     for (let i = 0; i < count; i++) {
-      const begun = performance.now();
       connection.channel.send(Buffer.from(`trip ${i}`));
       assert.equal(String(await connection.next()), `trip ${i}`);
-      times.push(performance.now() - begun);
     }
-    return times.sort((a, b) => a - b)[count >> 1];
+    return (busy.work() - before) / count;
   };
   const alone = await roundTrips(200);
   while (waiting < 1000) {
@@ -493,7 +491,7 @@ test('a thousand offers that wait do not harm the connected', async () => {
     waiting += replies.length;
   }
   const crowded = await roundTrips(200);
-  assert.ok(crowded < alone * 3 + 5, `${alone} ms alone, ${crowded} ms among 1,000 offers`);
+  assert.ok(crowded < alone * 3, `${alone} ms of work alone, ${crowded} among 1,000 offers`);
   const another = await open(RTCPeerConnection, busy.url);
   another.close();
   connection.close();
