@@ -1,0 +1,68 @@
+/* What the parts of WebRTC share: webrtc_offers.c makes links, over HTTP; webrtc.c has the rest of
+   their lives. */
+#ifndef CAUSEWAY_RELAY_WEBRTC_STATE_H
+#define CAUSEWAY_RELAY_WEBRTC_STATE_H
+
+#include "addresses.h"
+#include "deadlines.h"
+#include "log.h"
+#include "rtc/peer.h"
+#include "rtc/table.h"
+#include "rtc_socket.h"
+#include "webrtc.h"
+
+#define WEBRTC_ROUTE "/rtc"
+/* Offers that are not open channels yet, all together. */
+#define WEBRTC_HALF_OPEN_MAX 2048
+/* Random bytes in the name of a resource. */
+#define WEBRTC_NAME_BYTES 16
+
+/* One browser. */
+struct link {
+    struct webrtc *all;
+    struct peer *peer;
+    struct session *session; /* while its channel is open */
+    struct deadline deadline;
+    struct rtc_entry entry;
+    struct link *next_ended;
+    struct address_count *owner; /* counted while it is half open */
+    bool half_open;
+    bool ended;
+    char name[RTC_PLACE_DIGITS + 2 * WEBRTC_NAME_BYTES + 1]; /* of the resource that DELETE names */
+};
+
+struct webrtc {
+    struct webrtc_config config;
+    struct loop *loop;
+    struct sessions *sessions;
+    struct stats *stats;
+    struct rtc_socket *socket;
+    struct peer_common common;
+    struct addresses *owners; /* of half-open links */
+    struct rtc_table *table;
+    unsigned half_open;
+    size_t most; /* links at a time since memory was given back */
+    struct deadlines deadlines;
+    struct loop_timer timer;
+    double timer_at;
+    struct link *ended;
+    uint16_t port;
+    struct log_limit limit;
+};
+
+/* The link that an entry of the table sits in; NULL for none. */
+static inline struct link *webrtc_link_of(struct rtc_entry *entry)
+{
+    return entry ? lws_container_of(entry, struct link, entry) : NULL;
+}
+
+/* Answers a request below WEBRTC_ROUTE; context is the struct webrtc. */
+void webrtc_request(void *context, const struct http_request *request, struct http_reply *reply);
+
+/* Has the timer go off when the peer of a link wants it to. */
+void webrtc_set_deadline(struct link *link);
+
+/* Brings session, table and timer in line with what has become of the peer. */
+void webrtc_follow(struct link *link);
+
+#endif
