@@ -94,6 +94,9 @@ static void configs_refused(void **state)
     TAKEN(max_pending = 65536);
     REFUSED(token_history = (1u << 24) + 1, CW_ERROR_CONFIG_CLIENTS);
     TAKEN(token_history = 1u << 24);
+    REFUSED(max_pending = 0; memset(bad.private_key, 0, CW_KEY_BYTES), CW_ERROR_KEY);
+    TAKEN(max_pending = 0; memset(bad.private_key, 0, CW_KEY_BYTES - 1);
+          bad.private_key[CW_KEY_BYTES - 1] = 1);
     REFUSED(address_count = 0, CW_ERROR_CONFIG_ADDRESSES);
     REFUSED(addresses = many; bad.address_count = 33, CW_ERROR_CONFIG_ADDRESSES);
     TAKEN(addresses = many; bad.address_count = 32);

@@ -21,7 +21,7 @@ struct cw_server_config {
     struct cw_random random;       /* for the key of the challenges; zero: the operating system's */
 
     uint64_t protocol_id;
-    uint8_t private_key[CW_KEY_BYTES];  /* shared with the backend that makes the tokens */
+    uint8_t private_key[CW_KEY_BYTES];  /* the backend's, which makes the tokens; see key.h */
     const struct cw_address *addresses; /* of this server, as tokens name it; copied by create */
     uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES */
     uint32_t max_clients;               /* slots, 1 to CW_SERVER_MAX_CLIENTS; default 64 */
@@ -56,10 +56,10 @@ struct cw_server_config cw_server_config_default(void);
 size_t cw_server_memory(const struct cw_server_config *config);
 
 /* *server is set only on CW_OK. Errors: CW_ERROR_CONFIG_CLIENTS (max_clients, max_pending,
-   token_history), CW_ERROR_CONFIG_ADDRESSES, CW_ERROR_CONFIG_TIME (a time or a rate),
-   CW_ERROR_CONFIG_DISCONNECT_PACKETS, those of cw_connection_create, CW_ERROR_CONFIG_PACKET_SIZE
-   when the connections' datagrams would be longer than CW_PAYLOAD_MAX, CW_ERROR_NO_RANDOM,
-   CW_ERROR_NO_MEMORY. */
+   token_history), CW_ERROR_KEY when the private key is all zero, CW_ERROR_CONFIG_ADDRESSES,
+   CW_ERROR_CONFIG_TIME (a time or a rate), CW_ERROR_CONFIG_DISCONNECT_PACKETS, those of
+   cw_connection_create, CW_ERROR_CONFIG_PACKET_SIZE when the connections' datagrams would be longer
+   than CW_PAYLOAD_MAX, CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_server_create(struct cw_server **server, const struct cw_server_config *config);
 
 /* NULL is allowed. Keys are wiped. Messages that the application still holds must be released
