@@ -175,7 +175,7 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
     {#name, kind, optional, array, min, max, low, high, step, 0},
 
 /* See the top of this file. FIELDS must have at least one field; a type without any is
-   `{.name = "ping"}`. */
+   `{.name = "ping"}`, in C++ before 2020 `{"ping", NULL, 0, 0, NULL, false}`. */
 #define CW_MESSAGE(message, FIELDS) CW_MESSAGE_OF(message, FIELDS, false)
 /* The same for a type whose messages carry a block. */
 #define CW_BLOCK_MESSAGE(message, FIELDS) CW_MESSAGE_OF(message, FIELDS, true)

@@ -68,7 +68,7 @@ const typeText = ({ name, fields, block }: MessageType): string => {
   identifier(name, 'the message');
   const entries = Object.entries(fields);
   if (entries.length === 0)
-    return `static const struct cw_message_type ${name}_type = {.name = "${name}", .block = ${block}};\n`;
+    return `static const struct cw_message_type ${name}_type = {"${name}", NULL, 0, 0, NULL, ${block}};\n`;
   const lines = entries.map(
     ([field, of]) => `    FIELD(${identifier(field, `${name}: the field`)}, ${declaration(of)})`,
   );
