@@ -60,6 +60,16 @@ test('the archive has what is exported and nothing of the tests', () => {
   );
 });
 
+test('nothing is packed before it is built', () => {
+  const bare = join(project, 'bare');
+  for (const file of ['package.json', 'scripts/packable.mjs'])
+    cpSync(join(web, file), join(bare, file));
+  const pack = () => run('npm', 'pack', '--pack-destination', bare, bare);
+  assert.throws(pack, /dist\/index\.js is not built yet/);
+  cpSync(join(web, 'dist/index.js'), join(bare, 'dist/index.js'));
+  assert.throws(pack, /dist\/causeway\.wasm is not built yet/);
+});
+
 test('Node imports it by name', () => {
   write(
     'main.js',
@@ -102,6 +112,14 @@ const compileForAll = (source) => {
     '--exactOptionalPropertyTypes',
   );
 };
+
+test('the types need nothing of a project but the DOM', () => {
+  compile(
+    `import { Client } from 'causeway'; export const slot = (client: Client) => client.slot.index;`,
+    ...['--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom'],
+    ...['--types', ''],
+  );
+});
 
 test('the types say what may be passed and what comes back', () => {
   const source = `

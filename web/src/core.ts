@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { CoreError, DestroyedError, LoadError, type CoreErrorCode } from './errors.js';
 import { errorCodes } from './generated.js';
 import { Memory } from './memory.js';
