@@ -467,7 +467,8 @@ const char *cw_client_state_string(enum cw_client_state state)
     case CW_CLIENT_RESPONSE_TIMED_OUT:
         return "the server challenged us, but did not take our answer in time";
     case CW_CLIENT_REQUEST_TIMED_OUT:
-        return "no server answered in time; it may be down, or not take this token";
+        return "no server answered in time; it is down, or does not take this token (another key, "
+               "protocol id or address, or it was used before), which its statistics tell";
     case CW_CLIENT_DENIED:
         return "the server is full";
     case CW_CLIENT_DISCONNECTED:

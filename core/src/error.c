@@ -44,7 +44,8 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_MESSAGE_VALUE:
         return "a value of the message is out of its range; cw_message_check tells which field";
     case CW_ERROR_POOL_EMPTY:
-        return "all messages of the pool are in use; release some or raise its capacity";
+        return "all messages of the pool are in use: they wait, are not acked, or were received "
+               "and not released; raise max_messages or send less";
     case CW_ERROR_CONFIG_SIMULATOR:
         return "a simulated path takes chances from 0 to 1 and finite amounts from 0 up, "
                "max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";
@@ -108,7 +109,8 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_NO_RANDOM:
         return "the machine has no source of random bytes";
     case CW_ERROR_KEY:
-        return "the private key is not 64 hexadecimal digits; causeway-token --new-key makes one";
+        return "the private key is missing, all zero, or not 64 hexadecimal digits; causeway-token "
+               "--new-key makes one";
     case CW_ERROR_USER_DATA:
         return "the last 16 bytes of the user data are needed for the schema's fingerprint; leave "
                "them zero";
@@ -151,7 +153,7 @@ const char *cw_error_string(enum cw_error error)
                "most 2^24";
     case CW_ERROR_CONFIG_ADDRESSES:
         return "a server must have from 1 to 32 addresses, each IPv4 or IPv6, and not all of a "
-               "machine's";
+               "machine's: those that tokens name";
     case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
         return "disconnect_packets must be from 1 to 100";
     case CW_ERROR_NOT_CONNECTED:

@@ -270,11 +270,20 @@ test('memory beyond what an address reaches is none, not what is left of the sum
   assert.throws(() => new Conversation(core, large, { maxMessages: 32_768 }), { code: 'NO_MEMORY' });
 });
 
+test('what is no schema is named', () => {
+  for (const none of [undefined, [], message('ping', {})])
+    assert.throws(() => new Conversation(core, none), { name: 'TypeError', message: /^schema: / });
+});
+
 test('a send that cannot be carried out throws a CoreError and leaves nothing behind', () => {
   const [end] = pair({ maxMessages: 8, channels: [reliable({ sendQueueSize: 4 })] }).ends;
   for (let i = 0; i < 4; i++) end.send(0, 'ping', {}, 0);
   assert.throws(() => end.send(0, 'ping', {}, 0), { code: 'QUEUE_FULL' });
-  assert.throws(() => end.send(1, 'ping', {}, 0), { code: 'INVALID_ARGUMENT' });
+  for (const channel of [1, -1, 0.5, 'ping', undefined]) {
+    const refused = { name: 'RangeError', message: `${channel} is no channel; there are 0 to 0` };
+    assert.throws(() => end.send(channel, 'ping', {}, 0), refused);
+    assert.throws(() => end.channelStats(channel), refused);
+  }
   assert.throws(() => end.send(0, 'file', { name: '' }, 0, new Uint8Array(1)), {
     code: 'BLOCK_NOT_ALLOWED',
   });

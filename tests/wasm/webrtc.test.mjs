@@ -132,13 +132,15 @@ test('one turn of the event loop may send a burst, and no more', async () => {
 test('a relay without WebRTC fails in the signalling, at once', async () => {
   answer = (_, response) => response.writeHead(404).end('no such thing');
   await failsAt('signalling', WebRtcTransport.connect(url, options), /404 no such thing/);
+  answer = (_, response) => response.writeHead(404).end();
+  await failsAt('signalling', WebRtcTransport.connect(url, options), /404$/);
 });
 
 test('a relay that is not there fails in the signalling', () =>
   failsAt(
     'signalling',
     WebRtcTransport.connect('http://127.0.0.1:9/', options),
-    /cannot be reached/,
+    /cannot be reached: .* origin/,
   ));
 
 test('an answer that is none fails in the signalling', async () => {

@@ -97,7 +97,9 @@ test('the end of the relay is told with its close code', async () => {
 test('nobody listening fails in the handshake', async () => {
   const short = await startRelay(udp.port);
   await short.stop();
-  await rejectsAt('handshake', WebSocketTransport.connect(short.url, options));
+  const attempt = WebSocketTransport.connect(short.url, options);
+  await rejectsAt('handshake', attempt);
+  await assert.rejects(attempt, { message: /^the relay at ws:\S+ refused .* or is not there/ });
 });
 
 test('an address that is none fails in the setup', async () => {

@@ -223,7 +223,9 @@ export class CoreSchema extends CoreObject {
   /** @throws {@link CoreError} with a code `SCHEMA_...` when the core cannot work with it. */
   constructor(core: Core, schema: Schema) {
     const { exports, memory, scratch } = core;
-    const { encoded } = schema;
+    const encoded: unknown = schema?.encoded;
+    if (!(encoded instanceof Uint8Array))
+      throw new TypeError('schema: it is not what schema(message(...), ...) makes');
     const buffer = core.allocate(encoded.length);
     memory.bytes.set(encoded, buffer);
     const code = exports.schema_create(buffer, encoded.length);

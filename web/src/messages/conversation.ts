@@ -10,7 +10,7 @@ import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.j
 export interface ConversationConfig {
   /** Default: 0 is reliable, 1 is unreliable. */
   readonly channels?: readonly Channel[];
-  /** Messages sent and not acked, or received and not taken, 1 to 65536. Default 256. */
+  /** Messages sent and not acked, or received and not taken, 1 to 32768. Default 256. */
   readonly maxMessages?: number;
   /** Datagrams in one round, 1 to 64. Default 4. */
   readonly maxPacketsPerUpdate?: number;

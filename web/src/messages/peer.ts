@@ -39,6 +39,7 @@ type Create = (
 /** An object in the core that has a connection: messages in, messages out, without I/O. */
 export abstract class MessagePeer<Of extends Schema> extends CoreObject {
   readonly #schema: CoreSchema;
+  readonly #channelCount: number;
 
   protected constructor(
     core: Core,
@@ -70,6 +71,7 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
       types.destroy();
     });
     this.#schema = types;
+    this.#channelCount = channels.length;
   }
 
   /** Where the connection is in the module. @internal */
@@ -79,7 +81,7 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
    * Sends a message on a channel, in one of the next datagrams.
    * @param receipt unless 0, what becomes of the message is told under this number, from 1 to 2^32 - 1, by
    *   {@link nextReceipt}
-   * @throws RangeError or TypeError that names the field whose value does not fit; {@link CoreError}
+   * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
    *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `RECEIPTS_FULL`, `BLOCK_...`. Nothing is sent then.
    */
   send<Name extends MessageName<Of>>(
@@ -91,6 +93,7 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
     receipt = 0,
   ): void {
     const { core, connection } = this;
+    this.#checkChannel(channel);
     const number = this.#schema.number(type);
     core.check(core.exports.connection_create_message(connection, number));
     const message = core.memory.u32(core.scratch);
@@ -102,6 +105,12 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
       core.exports.message_release(message);
       throw error;
     }
+  }
+
+  #checkChannel(channel: number): void {
+    if (Number.isInteger(channel) && channel >= 0 && channel < this.#channelCount) return;
+    const last = this.#channelCount - 1;
+    throw new RangeError(`${String(channel)} is no channel; there are 0 to ${last}`);
   }
 
   #attach(message: number, block: Uint8Array): void {
@@ -156,9 +165,13 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
     };
   }
 
-  /** What became of the messages of a channel. */
+  /**
+   * What became of the messages of a channel.
+   * @throws RangeError when there is no such channel.
+   */
   channelStats(channel: number): ChannelStats {
     const { core } = this;
+    this.#checkChannel(channel);
     core.check(core.exports.connection_channel_stats(this.connection, channel));
     return core.memory.struct(core.scratch, channelStatsFields);
   }

@@ -194,11 +194,11 @@ class Attempt {
       });
     } catch (error) {
       signal.throwIfAborted();
-      throw this.#error('signalling', `cannot be reached: ${String(error)}`, error);
+      throw this.#error('signalling', `cannot be reached: ${String(error)}; if it runs, is this page's origin allowed (--origin)?`, error);
     }
     const text = await response.text();
     if (response.status !== 201)
-      throw this.#error('signalling', `answered ${response.status} ${text.slice(0, 200)}`);
+      throw this.#error('signalling', `answered ${response.status} ${text.slice(0, 200)}`.trimEnd());
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
     return text;

@@ -58,8 +58,10 @@ export class WebSocketTransport extends BaseTransport {
       throw new TransportError('setup', 'there is no WebSocket here; pass one in the options');
 
     let socket: WebSocketLike;
+    let address = String(url);
     try {
-      socket = new Socket(webSocketAddress(url), [WEBSOCKET_PROTOCOL]);
+      address = webSocketAddress(url);
+      socket = new Socket(address, [WEBSOCKET_PROTOCOL]);
     } catch (error) {
       throw new TransportError('setup', `${url} cannot be connected to: ${String(error)}`, {
         cause: error,
@@ -73,7 +75,7 @@ export class WebSocketTransport extends BaseTransport {
     try {
       await new Promise<void>((resolve, reject) => {
         const fail = (what: string, timedOut = false): void =>
-          reject(new TransportError('handshake', `the relay at ${url} ${what}`, { timedOut }));
+          reject(new TransportError('handshake', `the relay at ${address} ${what}`, { timedOut }));
         abort = () => reject(signal?.reason);
         signal?.addEventListener('abort', abort);
         timer = setTimeout(fail, timeout * 1000, `did not answer in ${timeout} s`, true);
@@ -83,7 +85,11 @@ export class WebSocketTransport extends BaseTransport {
             : fail(`does not speak ${WEBSOCKET_PROTOCOL}`),
         );
         void transport.closed.then(({ code, reason }) =>
-          fail(`refused the WebSocket (${[code, reason].filter(Boolean).join(' ')})`),
+          fail(
+            code === 1006
+              ? "refused the WebSocket or is not there; if it runs, is this page's origin allowed (--origin)?"
+              : `refused the WebSocket (${[code, reason].filter(Boolean).join(' ')})`,
+          ),
         );
       });
     } catch (error) {
