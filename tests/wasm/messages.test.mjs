@@ -330,6 +330,15 @@ test('declarations that cannot work are refused', () => {
   assert.throws(() => optional(array(bool(), 2)), TypeError);
   assert.throws(() => schema(), RangeError);
   assert.throws(() => schema(message('a', {}), message('a', {})), RangeError);
+  const refused = (declare, name, text) => assert.throws(declare, { name, message: text });
+  refused(() => string(), 'RangeError', /^string: 0 to undefined is no range/);
+  refused(() => int(0.5, 4), 'RangeError', /^int: 0.5 to 4 is no range/);
+  for (const none of [int, 'int', undefined, { kind: 'text' }, array(int, 4), optional(bool)])
+    refused(() => message('a', { x: none }), 'TypeError', /^a\.x: this is no field/);
+  for (const none of [undefined, null])
+    refused(() => message('a', none), 'TypeError', /^a: the fields/);
+  for (const none of [[message('a', {})], undefined])
+    refused(() => schema(none), 'TypeError', /^a schema is made of messages/);
   const huge = schema(message('huge', { text: string(2 ** 21) }));
   assert.throws(() => new Conversation(core, huge), { code: 'SCHEMA_FIELD' });
   assert.throws(() => new Conversation(core, types, { channels: [reliable({ weight: 0 })] }), {

@@ -140,7 +140,7 @@ test('a relay that is not there fails in the signalling', () =>
   failsAt(
     'signalling',
     WebRtcTransport.connect('http://127.0.0.1:9/', options),
-    /cannot be reached: .* origin/,
+    /cannot be reached: .* origin \(--origin\)/,
   ));
 
 test('an answer that is none fails in the signalling', async () => {

@@ -74,9 +74,10 @@ const limited = <Value>(
   least: bigint,
   most: bigint,
 ): Field<Value> => {
-  if (!(BigInt(min) >= least && BigInt(max) <= most && min <= max))
+  const whole = [min, max].every((limit) => typeof limit === 'bigint' || Number.isInteger(limit));
+  if (!(whole && BigInt(min) >= least && BigInt(max) <= most && min <= max))
     throw new RangeError(
-      `${kind}: the limits ${min} and ${max} are not within ${least} to ${most}`,
+      `${kind}: ${min} to ${max} is no range of whole numbers within ${least} to ${most}`,
     );
   return field(kind, { min: BigInt(min), max: BigInt(max) });
 };

@@ -53,12 +53,24 @@ export const message = <
   name: Name,
   fields: Of,
   options: { readonly block?: Block } = {},
-): MessageType<Name, Of, Block> => ({ name, fields, block: (options.block ?? false) as Block });
+): MessageType<Name, Of, Block> => {
+  // Not only for the compiler: schemas are written in JavaScript too.
+  if (typeof fields !== 'object' || fields === null)
+    throw new TypeError(`${name}: the fields are missing; {} where there are none`);
+  for (const [field, of] of Object.entries(fields))
+    if (!Object.hasOwn(kinds, of?.kind))
+      throw new TypeError(
+        `${name}.${field}: this is no field; make it with int(0, 7), bool() or the like`,
+      );
+  return { name, fields, block: (options.block ?? false) as Block };
+};
 
 /** Puts types of messages together; the order is their number on the wire. */
 export const schema = <const Types extends readonly MessageType[]>(
   ...types: Types
 ): Schema<Types> => {
+  if (types.some((type) => !type?.fields))
+    throw new TypeError('a schema is made of messages, as schema(message(...), message(...))');
   const names = new Set(types.map((type) => type.name));
   if (types.length === 0) throw new RangeError('a schema needs at least one type');
   if (names.size < types.length) throw new RangeError('two types of a schema have the same name');

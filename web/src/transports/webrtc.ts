@@ -194,7 +194,11 @@ class Attempt {
       });
     } catch (error) {
       signal.throwIfAborted();
-      throw this.#error('signalling', `cannot be reached: ${String(error)}; if it runs, is this page's origin allowed (--origin)?`, error);
+      throw this.#error(
+        'signalling',
+        `cannot be reached: ${String(error)}; if it runs, does it allow this page's origin (--origin)?`,
+        error,
+      );
     }
     const text = await response.text();
     if (response.status !== 201)

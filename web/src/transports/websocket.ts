@@ -87,7 +87,7 @@ export class WebSocketTransport extends BaseTransport {
         void transport.closed.then(({ code, reason }) =>
           fail(
             code === 1006
-              ? "refused the WebSocket or is not there; if it runs, is this page's origin allowed (--origin)?"
+              ? "refused the WebSocket or is not there; does it allow this page's origin (--origin)?"
               : `refused the WebSocket (${[code, reason].filter(Boolean).join(' ')})`,
           ),
         );
