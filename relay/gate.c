@@ -11,12 +11,18 @@ static bool allows(const struct gate *gate, uint64_t protocol)
     return gate->protocol_count == 0;
 }
 
-bool gate_opens(const struct gate *gate, const uint8_t *data, size_t size, uint64_t unix_time)
+enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_t size,
+                             uint64_t unix_time)
 {
     struct cw_request request;
-    return gate->raw ||
-           (cw_request_parse(&request, data, size) == CW_OK && allows(gate, request.protocol_id) &&
-            cw_request_check(&request, request.protocol_id, unix_time) == CW_OK);
+    if (gate->raw)
+        return GATE_PASS;
+    if (cw_request_parse(&request, data, size) != CW_OK)
+        return GATE_NO_REQUEST;
+    if (!allows(gate, request.protocol_id))
+        return GATE_PROTOCOL;
+    return cw_request_check(&request, request.protocol_id, unix_time) == CW_OK ? GATE_PASS
+                                                                               : GATE_EXPIRED;
 }
 
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size)

@@ -15,9 +15,12 @@ struct gate {
     unsigned protocol_count; /* 0: all are allowed */
 };
 
+enum gate_verdict { GATE_PASS, GATE_NO_REQUEST, GATE_PROTOCOL, GATE_EXPIRED };
+
 /* Whether a datagram may begin a session: a connection request of an allowed protocol, whose token
    has not expired at unix_time, in seconds. */
-bool gate_opens(const struct gate *gate, const uint8_t *data, size_t size, uint64_t unix_time);
+enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_t size,
+                             uint64_t unix_time);
 
 /* Whether a later one has the shape of a packet to a server. */
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size);

@@ -1,6 +1,8 @@
 #include "http.h"
 
 #include "files.h"
+#include "log.h"
+#include "loop.h"
 #include "visitors.h"
 #include "websocket.h"
 
@@ -18,6 +20,7 @@
 struct http {
     char root[PATH_MAX]; /* "" = none */
     const struct origin_list *origins;
+    struct log_limit refused_limit;
     struct stats *stats;
     struct http_route routes[ROUTES_MAX];
     unsigned route_count;
@@ -81,7 +84,7 @@ static bool header(struct lws *wsi, enum lws_token_indexes token, char *out, siz
            lws_hdr_copy(wsi, out, (int)capacity, token) >= 0;
 }
 
-/* Checks the Origin header; a refusal is counted. */
+/* Checks the Origin header; a refusal is counted and logged. */
 static bool allowed(struct http *http, struct lws *wsi, char origin[HEADER_MAX])
 {
     char host[HEADER_MAX];
@@ -90,6 +93,11 @@ static bool allowed(struct http *http, struct lws *wsi, char origin[HEADER_MAX])
         origin_allowed(http->origins, origin, host))
         return true;
     http->stats->sessions_refused_origin++;
+    unsigned held;
+    if (log_limit_pass(&http->refused_limit, loop_now(), &held))
+        log_warn(
+            "a page of %s refused: --origin does not name it (%u more since the last such line)",
+            origin, held);
     return false;
 }
 

@@ -20,8 +20,8 @@ struct session {
     double active; /* when the last datagram came, from either side */
     unsigned long id;
     bool ending;
-    bool admitted;     /* the gate has let a first datagram pass */
-    unsigned offences; /* datagrams that it has not */
+    enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
+    unsigned offences;         /* datagrams that the gate has not let pass */
     struct upstream upstream;
 };
 
@@ -191,6 +191,7 @@ static enum session_refusal admit(struct sessions *all, const struct endpoint *c
         return SESSION_REFUSED_MEMORY;
     }
     session->address = address;
+    session->verdict = GATE_NO_REQUEST;
     *out = session;
     return SESSION_REFUSED_NOT;
 }
@@ -249,8 +250,13 @@ void session_end(struct session *session, enum session_end why)
         [SESSION_END_TEXT] = "it sent text",
         [SESSION_END_EMPTY] = "it sent an empty message",
         [SESSION_END_OVERSIZE] = "it sent an oversized message",
-        [SESSION_END_PROTOCOL] = "it sent what is no packet of a secure connection",
         [SESSION_END_RESOURCES] = "no socket or memory for it",
+    };
+    static const char *const verdicts[] = {
+        [GATE_PASS] = "it sent what is no packet of a secure connection",
+        [GATE_NO_REQUEST] = "it did not begin with the request of a secure connection",
+        [GATE_PROTOCOL] = "it asked for a protocol that --protocol-id does not name",
+        [GATE_EXPIRED] = "its connect token has expired",
     };
     if (session->ending)
         return;
@@ -279,7 +285,8 @@ void session_end(struct session *session, enum session_end why)
         stats->sessions_ended_resources++;
         break;
     }
-    log_debug("session %lu: ended: %s", session->id, reasons[why]);
+    log_debug("session %lu: ended: %s", session->id,
+              why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : reasons[why]);
     upstream_close(&session->upstream);
     session->transport->close(session->link, why);
 }
@@ -288,10 +295,10 @@ void session_end(struct session *session, enum session_end why)
 static bool passes(struct session *session, const uint8_t *data, size_t size)
 {
     const struct gate *gate = &session->all->config.gate;
-    if (session->admitted)
+    if (session->verdict == GATE_PASS)
         return gate_passes(gate, data, size);
-    session->admitted = gate_opens(gate, data, size, (uint64_t)time(NULL));
-    return session->admitted;
+    session->verdict = gate_opens(gate, data, size, (uint64_t)time(NULL));
+    return session->verdict == GATE_PASS;
 }
 
 bool session_receive(struct session *session, const uint8_t *data, size_t size)

@@ -99,6 +99,22 @@ for (const [name, opener] of Object.entries(openers)) {
   });
 }
 
+test('the log tells why a session did not come to be', async (t) => {
+  const reasons = [
+    [randomBytes(500), /did not begin with the request of a secure connection/],
+    [request({ protocol: 7n }), /a protocol that --protocol-id does not name/],
+    [late, /its connect token has expired/],
+  ];
+  const options = ['--protocol-id', String(PROTOCOL), '--log-level', 'debug'];
+  const { relay } = await begin(t, ...options);
+  for (const [opener, reason] of reasons) {
+    const client = await connect(t, relay);
+    for (let i = 0; i < OFFENCES_MAX; i++) client.send(opener);
+    await client.closed();
+    await relay.logged(reason);
+  }
+});
+
 const followers = {
   'a packet that only a server sends': packet(2, 308),
   'an unknown type': packet(9, 100),

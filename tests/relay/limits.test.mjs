@@ -173,6 +173,7 @@ test('by default only pages of the same host may connect', async (t) => {
   ];
   for (const origin of refused)
     await assert.rejects(connect(t, relay, { origin }), { status: 403 });
+  await relay.logged(/a page of http:\/\/evil\.example refused: --origin/);
   const client = await connect(t, relay);
   client.close(1000);
   assert.equal((await relay.stats()).sessions_refused_origin, refused.length);
