@@ -206,7 +206,8 @@ int main(int argc, char **argv)
     const enum cw_error error = cw_token_generate(token, &grant, key);
     cw_crypto_wipe(key, sizeof key);
     if (error != CW_OK)
-        fail(error == CW_ERROR_NO_RANDOM ? 1 : 2, "%s", cw_error_string(error));
+        fail(error == CW_ERROR_NO_RANDOM || error == CW_ERROR_KEY ? 1 : 2, "%s",
+             cw_error_string(error));
     print_token(token, binary);
     cw_crypto_wipe(token, sizeof token);
     return 0;

@@ -256,6 +256,8 @@ static void grants_refused(void **state)
     uint8_t out[CW_TOKEN_SIZE];
     const struct cw_token_grant good = a_grant(addresses, CW_TOKEN_MAX_ADDRESSES, &seed);
     assert_int_equal(cw_token_generate(out, &good, private_key), CW_OK);
+    static const uint8_t no_key[CW_KEY_BYTES];
+    assert_int_equal(cw_token_generate(out, &good, no_key), CW_ERROR_KEY);
 
     struct cw_token_grant bad = good;
     bad.address_count = CW_TOKEN_MAX_ADDRESSES + 1;

@@ -37,6 +37,8 @@ expect 1 'no key' "${basic[@]}"
 expect 1 'cannot open the key file' --key "$folder/none" "${basic[@]}"
 echo abc >"$folder/short"
 expect 1 '64 hexadecimal digits' --key "$folder/short" "${basic[@]}"
+printf '%064d' 0 >"$folder/zero"
+expect 1 'all zero' --key "$folder/zero" "${basic[@]}"
 expect 2 'needed' --key "$folder/key" --client-id 1
 expect 2 'ADDRESS:PORT' --key "$folder/key" --server game.example:1
 expect 2 'ADDRESS:PORT' --key "$folder/key" --server 127.0.0.1

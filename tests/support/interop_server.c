@@ -46,6 +46,10 @@ int main(void)
     struct cw_schema *schema;
     check(cw_schema_create(&schema, &schema_config));
     struct cw_connection_config config = cw_connection_config_default(schema);
+    if (cw_connection_fingerprint(&config) != INTEROP_FINGERPRINT) {
+        fprintf(stderr, "interop_server: the header has another fingerprint\n");
+        return 1;
+    }
     config.channels[0].blocks = true;
     struct cw_connection *connection;
     check(cw_connection_create(&connection, &config));

@@ -179,6 +179,7 @@ const refused = [
   [{ privateKey: 'secret' }, 'RangeError', /^(?!.*secret).*privateKey/],
   [{ privateKey: undefined }, 'TypeError', /privateKey/],
   [{ privateKey: 'ab'.repeat(33) }, 'RangeError', /privateKey/],
+  [{ privateKey: '00'.repeat(32) }, 'CoreError', /all zero/],
   [{ privateKey: `xy${'ab'.repeat(32)}` }, 'RangeError', /privateKey/],
   [{ fingerprint: -1n }, 'RangeError', /fingerprint/],
   [{ expireSeconds: '45' }, 'TypeError', /expireSeconds/],

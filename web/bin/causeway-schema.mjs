@@ -4,6 +4,7 @@
 // FILE exports what schema() gives, under the name EXPORT (default: the only schema that it exports).
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { fingerprint, loadCore } from '../dist/index.js';
 import { cHeader } from '../dist/messages/header.js';
 
 const fail = (text, code) => {
@@ -24,7 +25,8 @@ try {
   if (names.length !== 1 && !wanted)
     fail(`${file} exports ${names.length} schemas; say which one`, 1);
   if (!isSchema(module[name])) fail(`${file} exports no schema ${name}`, 1);
-  process.stdout.write(cHeader(module[name], name, basename(file)));
+  const print = fingerprint(await loadCore(), module[name]);
+  process.stdout.write(cHeader(module[name], name, basename(file), print));
 } catch (error) {
   fail(String(error?.message ?? error), 1);
 }

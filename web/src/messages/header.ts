@@ -79,10 +79,10 @@ const typeText = ({ name, fields, block }: MessageType): string => {
 
 /**
  * The C header that declares the same messages: a struct and a table for each type, the numbers of the
- * types, and all tables in order.
+ * types, all tables in order, and the fingerprint that they have with the default channels.
  * @throws RangeError when a name cannot be one in C.
  */
-export function cHeader(schema: Schema, name: string, source: string): string {
+export function cHeader(schema: Schema, name: string, source: string, print: bigint): string {
   const prefix = upper(identifier(name, 'the schema'));
   const names = schema.types.map((type) => type.name);
   return `/* Made by causeway-schema from ${source}; change it there. */
@@ -97,6 +97,10 @@ enum { ${[...names.map((type) => `${prefix}_${upper(type)}`), `${prefix}_TYPE_CO
 
 /* The types, for \`const struct cw_message_type types[] = ${prefix}_TYPES;\` in a function. */
 #define ${prefix}_TYPES {${names.map((type) => `${type}_type`).join(', ')}}
+
+/* What cw_connection_fingerprint gives for them and a config that is the default otherwise. A token
+   that is made with it (causeway-token --fingerprint) is for clients with the same messages only. */
+#define ${prefix}_FINGERPRINT 0x${print.toString(16).padStart(16, '0')}u
 
 #endif
 `;
