@@ -203,7 +203,9 @@ test('a relay whose last session has gone sleeps again', async (t) => {
   await patiently(new Promise((resolve) => client.socket.once('ping', resolve)), 'a ping');
   client.close(1000);
   await client.closed();
-  // The clock may still be set for the session's next ping, and go off once for nothing.
-  const count = await wakeUps(relay);
-  assert.ok(count <= 1, `${count} wake-ups`);
+  // The clock may still be set for the session's next ping, and go off once for nothing. A wake-up for each
+  // ping that would have come would be two in each look.
+  const looks = [];
+  while (looks.at(-1) !== 0 && looks.length < 5) looks.push(await wakeUps(relay));
+  assert.equal(looks.at(-1), 0, `${looks} wake-ups`);
 });

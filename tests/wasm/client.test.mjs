@@ -203,7 +203,8 @@ test('a server that takes no answer is a timeout of the response', async () => {
   const error = await refusedAs('RESPONSE_TIMED_OUT', 'response', join({ token, onstate }));
   assert.match(error.message, /challenge/);
   assert.deepEqual(states, ['opening', 'requesting', 'responding', 'disconnected']);
-  const brief = await demo.server.token({ timeoutSeconds: 5, expireSeconds: 1 });
+  // Tokens count whole seconds: of three, more than two are left for the challenge.
+  const brief = await demo.server.token({ timeoutSeconds: 9, expireSeconds: 3 });
   await refusedAs('TOKEN_EXPIRED', 'response', join({ token: brief }));
 });
 
