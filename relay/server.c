@@ -92,9 +92,9 @@ static void stop(struct server *server, unsigned signal_number)
         return;
     }
     server->stopping = true;
+    close_listeners(server); /* before the log says so: whoever waits for the line is refused */
     log_info("stopping on %s: closing %u sessions", strsignal((int)signal_number),
              sessions_count(server->sessions));
-    close_listeners(server);
     loop_timer_start(server->loop, &server->drain, DRAIN_SECONDS);
     sessions_drain(server->sessions, on_drained, server);
 }
