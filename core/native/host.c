@@ -20,8 +20,7 @@ struct cw_host {
     struct cw_server *server;
     struct cw_socket *socket;
     struct cw_address address;
-    uint32_t
-        datagrams_left; /* that may be received until the next update, be the tick over or not */
+    size_t datagrams_left;  /* that are received before the next update though the tick is over */
     size_t received, taken; /* of incoming */
     struct batch incoming, outgoing;
 };
@@ -129,11 +128,12 @@ static bool receive(struct cw_host *host, double until)
     struct batch *in = &host->incoming;
     const double now = cw_clock_now();
     if (host->taken == host->received) {
-        if (host->datagrams_left < BATCH && now >= until)
+        if (host->datagrams_left == 0 && now >= until)
             return false;
         host->taken = 0;
         host->received = cw_socket_receive_batch(host->socket, in->datagrams, BATCH);
-        host->datagrams_left -= host->datagrams_left < BATCH ? 0 : BATCH;
+        host->datagrams_left -=
+            host->received < host->datagrams_left ? host->received : host->datagrams_left;
         if (host->received == 0)
             return false;
     }

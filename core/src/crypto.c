@@ -54,6 +54,11 @@ bool cw_crypto_equal(const void *a, const void *b, size_t size)
     return sodium_memcmp(a, b, size) == 0;
 }
 
+bool cw_crypto_is_zero(const void *memory, size_t size)
+{
+    return sodium_is_zero(memory, size) == 1;
+}
+
 void cw_random_fill(const struct cw_random *random, void *out, size_t size)
 {
     if (random->fill)

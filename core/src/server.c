@@ -19,8 +19,7 @@ static enum cw_error complete(struct cw_server_config *config)
     if (config->max_clients < 1 || config->max_clients > CW_SERVER_MAX_CLIENTS ||
         config->max_pending > 65536 || config->token_history > 1u << 24)
         return CW_ERROR_CONFIG_CLIENTS;
-    static const uint8_t no_key[CW_KEY_BYTES];
-    if (cw_crypto_equal(config->private_key, no_key, CW_KEY_BYTES))
+    if (cw_crypto_is_zero(config->private_key, CW_KEY_BYTES))
         return CW_ERROR_KEY; /* which anyone could guess */
     if (!config->addresses || config->address_count < 1 ||
         config->address_count > CW_TOKEN_MAX_ADDRESSES)

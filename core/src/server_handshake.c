@@ -85,7 +85,8 @@ static void refill_allowance(struct cw_server *server, double now)
 {
     const double rate = server->config.requests_per_second;
     const double most = rate * REQUEST_BURST < 1 ? 1 : rate * REQUEST_BURST;
-    server->allowance += (now - server->allowance_time) * rate;
+    if (now > server->allowance_time)
+        server->allowance += (now - server->allowance_time) * rate;
     if (server->allowance > most)
         server->allowance = most;
     server->allowance_time = now;

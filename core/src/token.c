@@ -245,10 +245,9 @@ static enum cw_error fill_tokens(struct cw_token *public_part,
 enum cw_error cw_token_generate(uint8_t out[CW_TOKEN_SIZE], const struct cw_token_grant *grant,
                                 const uint8_t private_key[CW_KEY_BYTES])
 {
-    static const uint8_t no_key[CW_KEY_BYTES];
     if (!cw_crypto_init())
         return CW_ERROR_NO_RANDOM;
-    if (cw_crypto_equal(private_key, no_key, CW_KEY_BYTES))
+    if (cw_crypto_is_zero(private_key, CW_KEY_BYTES))
         return CW_ERROR_KEY; /* which anyone could guess */
     struct cw_token public_part = {0};
     struct cw_token_private private_part = {0};

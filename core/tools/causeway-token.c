@@ -70,7 +70,7 @@ static uint64_t parse_number(const char *option, const char *text, int base, uin
 static void parse_key(uint8_t key[CW_KEY_BYTES], const char *hex)
 {
     if (cw_key_parse(key, hex) != CW_OK)
-        fail(1, "the key is not %d hexadecimal digits; --new-key makes one", KEY_HEX_SIZE);
+        fail(1, "%s", cw_error_string(CW_ERROR_KEY));
 }
 
 static void read_key(uint8_t key[CW_KEY_BYTES], const char *path)

@@ -159,6 +159,11 @@ static void wipe_and_compare(void **state)
     cw_crypto_wipe(a, 8);
     const uint8_t zero[9] = {0};
     assert_memory_equal(a, zero, 9);
+    assert_true(cw_crypto_is_zero(zero, 9));
+    assert_true(cw_crypto_is_zero(b + 9, 0));
+    assert_true(cw_crypto_is_zero(a, 8));
+    a[8] = 1;
+    assert_false(cw_crypto_is_zero(a, 9));
 }
 
 static void random_bytes(void **state)

@@ -199,10 +199,17 @@ static void few_requests_are_taken_one_by_one(void **state)
     static const struct {
         double wait;
         enum cw_error error;
-    } steps[] = {{0, CW_ERROR_NOT_AUTHENTIC},         {0, CW_ERROR_TOO_MANY_REQUESTS},
-                 {0.25, CW_ERROR_TOO_MANY_REQUESTS},  {0.25, CW_ERROR_NOT_AUTHENTIC},
-                 {0.375, CW_ERROR_TOO_MANY_REQUESTS}, {0.125, CW_ERROR_NOT_AUTHENTIC},
-                 {20, CW_ERROR_NOT_AUTHENTIC},        {0, CW_ERROR_TOO_MANY_REQUESTS}};
+    } steps[] = {{0, CW_ERROR_NOT_AUTHENTIC},
+                 {0, CW_ERROR_TOO_MANY_REQUESTS},
+                 {0.25, CW_ERROR_TOO_MANY_REQUESTS},
+                 {0.25, CW_ERROR_NOT_AUTHENTIC},
+                 {0.375, CW_ERROR_TOO_MANY_REQUESTS},
+                 {0.125, CW_ERROR_NOT_AUTHENTIC},
+                 {20, CW_ERROR_NOT_AUTHENTIC},
+                 {0, CW_ERROR_TOO_MANY_REQUESTS},
+                 /* a clock that goes back takes nothing away */
+                 {-100, CW_ERROR_TOO_MANY_REQUESTS},
+                 {0.5, CW_ERROR_NOT_AUTHENTIC}};
     struct rig rig;
     rig_init(&rig);
     rig.config.requests_per_second = 2;

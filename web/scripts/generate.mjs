@@ -25,6 +25,18 @@ const errorCodes = () =>
       return match[1];
     });
 
+/** The numbers and names of an enum whose every enumerator has a value of its own. */
+const numbered = (header, tag, prefix) =>
+  Object.fromEntries(
+    body(header, 'enum', tag)
+      .split(',')
+      .map((entry) => {
+        const match = new RegExp(`^\\s*${prefix}(\\w+) = (-?\\d+)\\s*$`).exec(entry);
+        if (!match) throw new Error(`${header}: ${entry} is not understood`);
+        return [match[2], match[1]];
+      }),
+  );
+
 /** The C types that structs for JavaScript are made of: bytes, and the name of the reader. */
 const types = { uint64_t: [8, 'u64'], double: [8, 'f64'], uint32_t: [4, 'u32'] };
 
@@ -57,6 +69,7 @@ const fields = (header, struct) => {
 
 const constants = {
   errorCodes: errorCodes(),
+  clientStates: numbered('client.h', 'cw_client_state', 'CW_CLIENT_'),
   endpointStatsFields: fields('endpoint.h', 'cw_endpoint_stats'),
   channelStatsFields: fields('channel.h', 'cw_channel_stats'),
   connectionStatsFields: fields('connection.h', 'cw_connection_stats'),

@@ -53,6 +53,10 @@ void cw_crypto_wipe(void *memory, size_t size);
 /* Compares in a time that does not depend on where the two differ. */
 bool cw_crypto_equal(const void *a, const void *b, size_t size);
 
+/* Whether all bytes are zero, as those of a key that was never set are; the time does not depend on
+   them. */
+bool cw_crypto_is_zero(const void *memory, size_t size);
+
 /* A source of random bytes. All zero means the operating system's. Another one makes a run that can
    be repeated; it must not be used where an attacker could guess it. */
 struct cw_random {

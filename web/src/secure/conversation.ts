@@ -1,5 +1,5 @@
 import type { Core } from '../core.js';
-import { errorCodes } from '../generated.js';
+import { clientStates, errorCodes } from '../generated.js';
 import type { ConversationConfig } from '../messages/conversation.js';
 import { MessagePeer } from '../messages/peer.js';
 import type { Schema } from '../messages/schema.js';
@@ -8,23 +8,8 @@ import type { Schema } from '../messages/schema.js';
 const LONGEST = 1225;
 const INCOMING = 1400;
 
-/** The numbers of `enum cw_client_state`. */
-export const stateNames = {
-  [-7]: 'SCHEMA',
-  [-6]: 'TOKEN_EXPIRED',
-  [-5]: 'INVALID_TOKEN',
-  [-4]: 'TIMED_OUT',
-  [-3]: 'RESPONSE_TIMED_OUT',
-  [-2]: 'REQUEST_TIMED_OUT',
-  [-1]: 'DENIED',
-  0: 'DISCONNECTED',
-  1: 'SENDING_REQUEST',
-  2: 'SENDING_RESPONSE',
-  3: 'CONNECTED',
-} as const;
-
 /** Where a secure connection is, by the names of `enum cw_client_state`. */
-export type SecureState = (typeof stateNames)[keyof typeof stateNames];
+export type SecureState = (typeof clientStates)[keyof typeof clientStates];
 
 /** What went over the wire, counted since the connection was begun. */
 export interface SecureStats {
@@ -77,8 +62,8 @@ export class SecureConversation<Of extends Schema = Schema> extends MessagePeer<
   }
 
   get state(): SecureState {
-    const state = this.core.exports.client_state(this.address);
-    return stateNames[state as keyof typeof stateNames];
+    const state = String(this.core.exports.client_state(this.address));
+    return clientStates[state as keyof typeof clientStates];
   }
 
   /** While connected: the slot of the server, from 0, and how many it has. */
