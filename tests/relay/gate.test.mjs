@@ -1,42 +1,21 @@
 // Without --raw the relay lets secure connections pass and nothing else.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
+import {
+  DISCONNECT,
+  EXPIRES_AT,
+  KEEP_ALIVE,
+  PAYLOAD,
+  PROTOCOL,
+  REQUEST_SIZE,
+  RESPONSE,
+  packet,
+  request,
+} from './packets.mjs';
 import { connect, startRelay, startServer, statsUntil } from './support.mjs';
 
-const PROTOCOL = 0x1122334455667788n;
-const REQUEST_SIZE = 1078;
 const OFFENCES_MAX = 8;
-
-/** The connection request of a new token: what stands at these places is in both. */
-function request({ protocol = PROTOCOL } = {}) {
-  const token = execFileSync(
-    process.env.CAUSEWAY_TOKEN,
-    // prettier-ignore
-    ['--protocol-id', String(protocol), '--client-id', '1', '--server', '127.0.0.1:1', '--binary'],
-    { env: { CAUSEWAY_KEY: randomBytes(32).toString('hex') } },
-  );
-  const [version, protocolId] = [token.subarray(0, 13), token.subarray(13, 21)];
-  const rest = token.subarray(29, 29 + 8 + 24 + 1024);
-  const datagram = Buffer.concat([Buffer.of(0), version, protocolId, rest]);
-  assert.equal(datagram.length, REQUEST_SIZE);
-  return datagram;
-}
-
-const EXPIRES_AT = 1 + 13 + 8;
-
-/** A packet of this type as far as its shape goes. */
-const packet = (type, bodySize, { sequenceBytes = 1 } = {}) =>
-  Buffer.concat([
-    Buffer.of((sequenceBytes << 4) | type),
-    randomBytes(sequenceBytes + bodySize + 16),
-  ]);
-
-const RESPONSE = 3;
-const KEEP_ALIVE = 4;
-const PAYLOAD = 5;
-const DISCONNECT = 6;
 
 async function begin(t, ...args) {
   const server = await startServer(t, { answer: () => null });

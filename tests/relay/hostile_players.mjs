@@ -1,0 +1,127 @@
+// The honest players of a hostile rig, a process of their own: what the attacker does with his
+// event loop does not hold them up. It is told by messages what to do; see hostile_rig.mjs.
+import { Buffer } from 'node:buffer';
+import { createRequire } from 'node:module';
+
+const require = createRequire(new URL('../../web/package.json', import.meta.url));
+const WebSocket = require('ws');
+
+const DATAGRAM_SIZE = 120;
+const PAYLOAD = 0x85; // with a sequence number of eight bytes
+const NUMBER_AT = 1;
+const PLAYER_AT = 9;
+
+// Datagrams of each player without which a tally says nothing.
+const ENOUGH = 20;
+
+// Nothing has come for so long: what is not there now is lost.
+const PATIENCE_MS = 5_000;
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+let config; // { port, rtc, request }
+const players = [];
+const timers = [];
+
+/** Opens a connection over which datagrams go: { send, close }. */
+function openWebSocket(localAddress, received, closed) {
+  const socket = new WebSocket(`ws://127.0.0.1:${config.port}/`, ['causeway.v1'], { localAddress });
+  socket.on('message', received);
+  socket.on('error', () => {});
+  socket.on('close', (code) => closed(`closed with ${code}`));
+  return new Promise((resolve, reject) => {
+    socket.once('open', () =>
+      resolve({ send: (data) => socket.send(data), close: () => socket.terminate() }),
+    );
+    socket.once('error', reject);
+  });
+}
+
+async function openWebRtc(received, closed) {
+  const { RTCPeerConnection } = await import('../support/wrtc.mjs');
+  const { open } = await import('../support/rtc.mjs');
+  const { channel, close } = await open(RTCPeerConnection, `http://127.0.0.1:${config.port}/`);
+  channel.onmessage = ({ data }) => received(Buffer.from(data));
+  channel.onclose = () => closed('closed');
+  return { send: (data) => channel.send(data), close };
+}
+
+/** A player whose connection request has come back from the server. */
+async function enter(localAddress, rtc) {
+  const index = players.length;
+  const player = { sent: 0, received: 0, foreign: 0, end: null, heard: Date.now() };
+  const got = [];
+  let told;
+  const proven = new Promise((resolve) => (told = resolve));
+  const received = (data) => {
+    player.heard = Date.now();
+    if (data.length === config.request.length) return told();
+    const number = data.length === DATAGRAM_SIZE ? data.readUInt32LE(NUMBER_AT) : -1;
+    if (data.readUInt32LE(PLAYER_AT) !== index || number >= player.sent || got[number])
+      return void player.foreign++;
+    got[number] = true;
+    player.received++;
+  };
+  const closed = (why) => (player.end ??= why);
+  const link = rtc
+    ? await openWebRtc(received, closed)
+    : await openWebSocket(localAddress, received, closed);
+  player.send = () => {
+    if (player.end) return;
+    const data = Buffer.alloc(DATAGRAM_SIZE);
+    data[0] = PAYLOAD;
+    data.writeUInt32LE(player.sent++, NUMBER_AT);
+    data.writeUInt32LE(index, PLAYER_AT);
+    link.send(data);
+  };
+  player.close = link.close;
+  link.send(config.request);
+  await proven;
+  return player;
+}
+
+const commands = {
+  async begin({ sessions, rtcSessions, hertz, ...rest }) {
+    config = { ...rest, request: Buffer.from(rest.request, 'base64') };
+    for (let i = 0; i < sessions + rtcSessions; i++)
+      players.push(await enter(`127.1.0.${1 + i}`, i >= sessions));
+    for (const player of players) timers.push(setInterval(player.send, 1000 / hertz));
+  },
+  /** One more player comes, sends a datagram, gets it back and goes. */
+  async newcomer({ localAddress, rtc, within }) {
+    const began = Date.now();
+    const visit = async () => {
+      const player = await enter(localAddress, rtc);
+      player.send();
+      while (player.received === 0 && !player.end) await sleep(5);
+      player.close();
+      if (player.received === 0) throw new Error(player.end);
+    };
+    await Promise.race([
+      visit(),
+      sleep(within).then(() => Promise.reject(new Error(`not within ${within} ms`))),
+    ]);
+    return Date.now() - began;
+  },
+  tally: () => players.map(({ sent, received, foreign, end }) => ({ sent, received, foreign, end })),
+  /** When all have sent enough, nothing more is sent, and what is on its way arrives. */
+  async stop() {
+    while (players.some(({ sent, end }) => sent < ENOUGH && !end)) await sleep(20);
+    timers.forEach(clearInterval);
+    const began = Date.now();
+    const waits = ({ sent, received, end, heard }) =>
+      received < sent && !end && Date.now() - Math.max(began, heard) < PATIENCE_MS;
+    while (players.some(waits)) await sleep(20);
+    return commands.tally();
+  },
+  leave: () => players.forEach(({ close }) => close()),
+};
+
+process.on('message', async ({ id, name, values }) => {
+  try {
+    process.send({ id, value: await commands[name](values) });
+  } catch (error) {
+    process.send({ id, error: error.message || String(error) });
+  }
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,131 @@
+// An attack with honest sessions beside it: the real relay, a game server that sends everything
+// back, players that count what comes back, and newcomers. Server and players are processes of
+// their own, so that the test may be busy with its attack.
+//
+//   const rig = await startRig(t, { args: ['--max-sessions', '50'] });
+//   ... attack rig.relay ...
+//   await rig.newcomer();     // while the attack goes on
+//   ... end the attack ...
+//   await rig.check();        // no player lost anything, and the relay is idle again
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { request } from './packets.mjs';
+import { patiently, sleep, startRelay } from './support.mjs';
+
+// Shorter than the ten seconds after which the relay itself ends a connection that did nothing:
+// newcomers that wait for these are shut out.
+const NEWCOMER_MS = 8_000;
+
+function start(t, file, ...args) {
+  const child = fork(new URL(file, import.meta.url), args, {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  return child;
+}
+
+/** What the players' process is asked, and its answers. */
+function startPlayers(t) {
+  const child = start(t, 'hostile_players.mjs');
+  const waiting = new Map();
+  let last = 0;
+  child.on('message', ({ id, value, error }) => {
+    const { resolve, reject } = waiting.get(id);
+    waiting.delete(id);
+    if (error) reject(new Error(error));
+    else resolve(value);
+  });
+  return (name, values = {}) => {
+    const answer = new Promise((resolve, reject) => waiting.set(++last, { resolve, reject }));
+    child.send({ id: last, name, values });
+    return patiently(answer, `the players' ${name}`);
+  };
+}
+
+/** Milliseconds of processor time that a process has used. */
+const work = (pid) => Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6;
+
+/** Waits until the relay uses next to no processor time: it is alive, and does not spin. */
+export async function idle(relay) {
+  await patiently(
+    (async () => {
+      for (;;) {
+        const before = work(relay.pid);
+        await sleep(500);
+        if (work(relay.pid) - before < 50) return;
+      }
+    })(),
+    'an idle relay',
+  );
+}
+
+/**
+ * Starts server, relay and players: `sessions` over WebSocket and `rtcSessions` over WebRTC, each
+ * from an address of its own (127.1.0.x; WebRTC from 127.0.0.1), sending `hertz` datagrams a
+ * second. `serverWork` is how many microseconds a datagram keeps the server busy. The relay is
+ * gated unless `raw`; `args` and `shell` are those of startRelay.
+ */
+export async function startRig(
+  t,
+  {
+    sessions = 10,
+    rtcSessions = 0,
+    hertz = 20,
+    serverWork = 0,
+    raw = false,
+    args = [],
+    shell,
+  } = {},
+) {
+  const server = start(t, 'hostile_server.mjs', String(serverWork));
+  const [port] = await patiently(once(server, 'message'), 'the game server');
+  const rtc = rtcSessions > 0 && !args.includes('--rtc') ? ['--rtc', '127.0.0.1:0'] : [];
+  const relay = await startRelay(t, {
+    upstream: `127.0.0.1:${port}`,
+    gated: !raw,
+    // The players' process may stall on a loaded machine.
+    args: ['--queue-age', '10000', ...rtc, ...args],
+    shell,
+  });
+  const ask = startPlayers(t);
+  await ask('begin', {
+    port: relay.port,
+    request: request().toString('base64'),
+    sessions,
+    rtcSessions,
+    hertz,
+  });
+  let comers = 0;
+  const rig = {
+    relay,
+    /** Of each player how many datagrams it sent and received, and why it ended if it did. */
+    tally: () => ask('tally'),
+    /**
+     * One more player comes from an address of its own, gets a datagram back and goes. It tries
+     * once, and an error says why it was shut out. Gives the milliseconds that it took.
+     */
+    newcomer: ({ rtc = false, localAddress = `127.2.0.${++comers}`, within = NEWCOMER_MS } = {}) =>
+      ask('newcomer', { rtc, localAddress, within }).catch((error) => {
+        throw new Error(`a newcomer was shut out: ${error.message}`, { cause: error });
+      }),
+    /** The players stop sending; gives the tally when all that was on its way has come. */
+    stop: () => ask('stop'),
+    /** Ends the players: nobody lost anything, one more gets in, and the relay is idle again. */
+    async check() {
+      const tally = await rig.stop();
+      for (const [index, { sent, received, foreign, end }] of tally.entries()) {
+        assert.equal(end, null, `player ${index} stayed connected`);
+          assert.equal(received, sent, `player ${index} lost nothing`);
+        assert.equal(foreign, 0, `player ${index} got only what is his`);
+      }
+      await rig.newcomer();
+      await ask('leave');
+      await idle(relay);
+      return tally;
+    },
+  };
+  return rig;
+}

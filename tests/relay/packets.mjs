@@ -1,0 +1,35 @@
+// Packets of a secure connection (netcode 1.02) as far as the relay looks at them: their shape.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+
+export const PROTOCOL = 0x1122334455667788n;
+export const REQUEST_SIZE = 1078;
+export const EXPIRES_AT = 1 + 13 + 8;
+
+export const RESPONSE = 3;
+export const KEEP_ALIVE = 4;
+export const PAYLOAD = 5;
+export const DISCONNECT = 6;
+
+/** The connection request of a new token: what stands at these places is in both. */
+export function request({ protocol = PROTOCOL } = {}) {
+  const token = execFileSync(
+    process.env.CAUSEWAY_TOKEN,
+    // prettier-ignore
+    ['--protocol-id', String(protocol), '--client-id', '1', '--server', '127.0.0.1:1', '--binary'],
+    { env: { CAUSEWAY_KEY: randomBytes(32).toString('hex') } },
+  );
+  const [version, protocolId] = [token.subarray(0, 13), token.subarray(13, 21)];
+  const rest = token.subarray(29, 29 + 8 + 24 + 1024);
+  const datagram = Buffer.concat([Buffer.of(0), version, protocolId, rest]);
+  assert.equal(datagram.length, REQUEST_SIZE);
+  return datagram;
+}
+
+/** A packet of this type. */
+export const packet = (type, bodySize, { sequenceBytes = 1 } = {}) =>
+  Buffer.concat([
+    Buffer.of((sequenceBytes << 4) | type),
+    randomBytes(sequenceBytes + bodySize + 16),
+  ]);
