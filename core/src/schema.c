@@ -8,8 +8,8 @@
    is an integer that uses all of its bits. The first three are single values, and quick. */
 enum code {
     CODE_PLAIN_BOOL,
-    CODE_PLAIN_32,    /* all 32 bits */
-    CODE_PLAIN_RANGE, /* 1 to 31 bits */
+    CODE_PLAIN_32,    /* all 32 bits, as they are */
+    CODE_PLAIN_RANGE, /* 1 to 32 bits */
     CODE_BOOL,
     CODE_RANGE,
     CODE_RANGE_64,
@@ -109,10 +109,9 @@ static uint64_t make_step(struct step *step, const struct cw_field *field)
     case CW_KIND_INT:
     case CW_KIND_UINT:
         step->bits = (uint8_t)cw_bits_required((uint32_t)step->range);
-        step->code = !plain || step->bits == 0   ? CODE_RANGE
-                     : step->range == UINT32_MAX ? CODE_PLAIN_32
-                     : step->bits < 32           ? CODE_PLAIN_RANGE
-                                                 : CODE_RANGE;
+        step->code = !plain || step->bits == 0                     ? CODE_RANGE
+                     : step->min == 0 && step->range == UINT32_MAX ? CODE_PLAIN_32
+                                                                   : CODE_PLAIN_RANGE;
         return offsetof(struct aligned_4, second);
     case CW_KIND_DOUBLE:
         step->min = 0;

@@ -4,6 +4,8 @@
 
 #include "causeway/schema.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,25 @@ static inline uint64_t random_64(void)
     return number >> random_below(64);
 }
 
+/* A limit of a range: any number, or one at which a width or a sign changes. */
+static inline uint64_t random_limit(void)
+{
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     (uint64_t)INT32_MIN,
+                                     INT32_MAX,
+                                     (uint64_t)INT32_MAX + 1,
+                                     UINT32_MAX,
+                                     (uint64_t)UINT32_MAX + 1,
+                                     (uint64_t)INT64_MIN,
+                                     INT64_MAX,
+                                     UINT64_MAX};
+    if (random_below(2))
+        return edges[random_below(sizeof edges / sizeof edges[0])];
+    const uint64_t number = random_64();
+    return random_below(4) ? number : 0 - number;
+}
+
 static inline struct cw_field random_field(const char *name)
 {
     struct cw_field field = {.name = name, .kind = (enum cw_kind)random_below(CW_KIND_COUNT)};
@@ -35,7 +56,7 @@ static inline struct cw_field random_field(const char *name)
         field.optional = true;
     else if (random_below(4) == 0)
         field.array = 1 + random_below(6);
-    uint64_t a = random_64(), b = random_64();
+    uint64_t a = random_limit(), b = random_limit();
     switch (field.kind) {
     case CW_KIND_UINT:
         a = (uint32_t)a;
@@ -50,9 +71,6 @@ static inline struct cw_field random_field(const char *name)
         b = (uint64_t)(int32_t)b;
         /* fall through */
     case CW_KIND_INT_64:
-        a = random_below(2) ? 0 - a : a;
-        if (field.kind == CW_KIND_INT)
-            a = (uint64_t)(int32_t)a;
         field.min = (int64_t)a < (int64_t)b ? a : b;
         field.max = (int64_t)a < (int64_t)b ? b : a;
         break;
@@ -62,7 +80,7 @@ static inline struct cw_field random_field(const char *name)
         break;
     case CW_KIND_COMPRESSED_FLOAT:
         /* such that every step is a float without rounding */
-        field.float_min = -(float)random_below(100);
+        field.float_min = (float)-(int)random_below(100);
         field.float_max = field.float_min + (float)(1 << random_below(8));
         field.resolution = 1.0f / (float)(1 << random_below(8));
         break;
@@ -102,8 +120,9 @@ static inline void random_value(const struct cw_field *field, uint8_t *value)
 {
     const uint64_t range = field->max - field->min;
     uint64_t number = field->min + (range == UINT64_MAX ? random_64() : random_64() % (range + 1));
-    if (random_below(8) == 0)
-        number = field->max;
+    const uint32_t edge = random_below(8);
+    if (edge < 2)
+        number = edge == 0 ? field->min : field->max;
     const uint32_t low = (uint32_t)number;
     switch (field->kind) {
     case CW_KIND_BOOL:
@@ -117,30 +136,43 @@ static inline void random_value(const struct cw_field *field, uint8_t *value)
     case CW_KIND_UINT_64:
         memcpy(value, &number, 8);
         break;
-    case CW_KIND_FLOAT:
-        number = random_64();
-        memcpy(value, &number, 4);
+    /* Of what is no number, only the one that JavaScript has. */
+    case CW_KIND_FLOAT: {
+        const float edges[] = {-0.0f, FLT_MIN, -FLT_MAX, INFINITY, -INFINITY, FLT_TRUE_MIN};
+        const uint32_t bits = (uint32_t)random_64();
+        float real;
+        memcpy(&real, &bits, 4);
+        real = edge < 2 ? edges[random_below(6)] : isnan(real) ? NAN : real;
+        memcpy(value, &real, 4);
         break;
-    case CW_KIND_DOUBLE:
-        number = random_64();
-        memcpy(value, &number, 8);
+    }
+    case CW_KIND_DOUBLE: {
+        const double edges[] = {-0.0, DBL_MIN, -DBL_MAX, INFINITY, -INFINITY, DBL_TRUE_MIN};
+        const uint64_t bits = random_64();
+        double real;
+        memcpy(&real, &bits, 8);
+        real = edge < 2 ? edges[random_below(6)] : isnan(real) ? (double)NAN : real;
+        memcpy(value, &real, 8);
         break;
+    }
     case CW_KIND_COMPRESSED_FLOAT: {
         const float steps = (field->float_max - field->float_min) / field->resolution;
-        const float real =
+        float real =
             field->float_min + (float)random_below((uint32_t)steps + 1) * field->resolution;
+        if (edge < 2)
+            real = edge == 0 ? field->float_min : field->float_max;
         memcpy(value, &real, 4);
         break;
     }
     case CW_KIND_BYTES: {
-        const uint32_t size = random_below((uint32_t)field->max + 1);
+        const uint32_t size = edge < 2 ? low : random_below((uint32_t)field->max + 1);
         memcpy(value, &size, 4);
         for (uint32_t i = 0; i < size; i++)
             value[4 + i] = (uint8_t)random_32();
         break;
     }
     default: {
-        const uint32_t size = random_below((uint32_t)field->max + 1);
+        const uint32_t size = edge < 2 ? low : random_below((uint32_t)field->max + 1);
         for (uint32_t i = 0; i < size; i++)
             value[i] = (uint8_t)(1 + random_below(127));
     }

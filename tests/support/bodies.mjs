@@ -1,0 +1,58 @@
+// The body of a message as bytes, written and read by nothing but the package.
+import assert from 'node:assert/strict';
+import { Conversation, Endpoint, message, schema, unreliable } from './causeway.mjs';
+
+// One message per packet of one of 32 types: what goes before its body is exactly a byte, a bit each
+// for the channel's entry, the block and the message, and five for the type.
+const channels = [unreliable({ maxMessagesPerPacket: 1 })];
+const others = Array.from({ length: 31 }, (_, i) => message(`other ${i}`, {}));
+const BEFORE = 0b00000_1_0_1;
+
+/** Writes and reads bodies with these fields. */
+export class Bodies {
+  #conversation;
+  #endpoint;
+
+  constructor(core, fields) {
+    const types = schema(message('body', fields), ...others);
+    this.#conversation = new Conversation(core, types, { channels });
+    this.#endpoint = new Endpoint(core);
+  }
+
+  write(value) {
+    this.#conversation.send(0, 'body', value, 0);
+    this.#conversation.update(0);
+    assert.equal(this.#endpoint.receive(this.#conversation.transmit(0), 0), 'ok');
+    const [packet] = [...this.#endpoint.events()].filter(({ type }) => type === 'packet');
+    assert.equal(packet.payload[0], BEFORE);
+    return packet.payload.subarray(1);
+  }
+
+  /** The value in the bytes, `undefined` when they are refused. */
+  read(bytes) {
+    this.#endpoint.send(Uint8Array.of(BEFORE, ...bytes), 0);
+    if (!this.#conversation.receive(this.#endpoint.transmit(0), 0)) return undefined;
+    return this.#conversation.next().value;
+  }
+
+  destroy() {
+    this.#conversation.destroy();
+    this.#endpoint.destroy();
+  }
+}
+
+/** The same for one use. */
+export const withBodies = (core, fields, use) => {
+  const bodies = new Bodies(core, fields);
+  try {
+    return use(bodies);
+  } finally {
+    bodies.destroy();
+  }
+};
+
+const view = new DataView(new ArrayBuffer(8));
+
+/** The float or double that has these bits, in hex. */
+export const floatOf = (hex) => (view.setUint32(0, parseInt(hex, 16)), view.getFloat32(0));
+export const doubleOf = (hex) => (view.setBigUint64(0, BigInt(`0x${hex}`)), view.getFloat64(0));
