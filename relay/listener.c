@@ -17,6 +17,10 @@
    otherwise wake the loop without end. */
 #define PAUSE_SECONDS 0.1
 
+/* Bytes that the kernel takes before it has sent those that it has: otherwise each of those who
+   load a large file and read nothing would fill megabytes of it. */
+#define UNSENT_MAX 16384
+
 struct listener {
     struct loop *loop;
     struct visitors *visitors;
@@ -46,7 +50,7 @@ static void accept_ready(void *context, unsigned events)
 {
     (void)events;
     struct listener *listener = context;
-    for (int i = 0; i < ACCEPT_MAX; i++) {
+    for (int i = 0; i < ACCEPT_MAX && visitors_room(listener->visitors); i++) {
         struct endpoint client = {.size = sizeof client.address};
         int fd = accept4(listener->watch.fd, (struct sockaddr *)&client.address, &client.size,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -58,7 +62,9 @@ static void accept_ready(void *context, unsigned events)
             return;
         }
         int on = 1;
+        int unsent = UNSENT_MAX;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
         visitors_enter(listener->visitors, loop_vhost(listener->loop), fd, &client);
     }
 }

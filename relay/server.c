@@ -1,5 +1,6 @@
 #include "server.h"
 
+#include "descriptors.h"
 #include "endpoint.h"
 #include "http.h"
 #include "listener.h"
@@ -15,7 +16,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -27,6 +27,7 @@
 
 struct server {
     const struct options *options;
+    struct descriptors descriptors;
     struct stats stats;
     struct lws_protocols protocols[4];
     struct loop *loop;
@@ -46,21 +47,6 @@ static void on_library_line(int level, const char *line)
 {
     (void)level;
     log_debug("libwebsockets: %.*s", (int)strcspn(line, "\n"), line);
-}
-
-/* Two descriptors per session, some for connections that are no sessions. A higher limit is lowered
-   too: containers give a billion, for which libwebsockets, having tables of that size, puts 2,560.
- */
-static void set_descriptor_limit(unsigned max_sessions)
-{
-    struct rlimit limit;
-    rlim_t wanted = 2 * (rlim_t)max_sessions + 1024;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
-        return;
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
-        log_warn("the system allows %llu open files; %u sessions may need %llu (ulimit -n)",
-                 (unsigned long long)limit.rlim_cur, max_sessions, (unsigned long long)wanted);
 }
 
 static void on_drained(void *context)
@@ -157,7 +143,7 @@ static bool open_webrtc(struct server *server)
     struct webrtc_config config = {
         .local = options->rtc_local,
         .advertised_count = options->rtc_advertised_count,
-        .max_sessions = options->max_sessions,
+        .max_sessions = server->descriptors.sessions,
         .max_per_address = options->max_per_address,
         .rate = options->peer_rate,
     };
@@ -186,7 +172,7 @@ static bool open_parts(struct server *server)
     const struct options *options = server->options;
     struct sessions_config sessions = {
         .gate = options->gate,
-        .max_sessions = options->max_sessions,
+        .max_sessions = server->descriptors.sessions,
         .max_per_address = options->max_per_address,
         .idle_timeout = options->idle_timeout,
     };
@@ -209,7 +195,8 @@ static bool open_parts(struct server *server)
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;
     }
-    server->visitors = visitors_create(options->max_per_address, &server->stats);
+    server->visitors =
+        visitors_create(server->descriptors.visitors, options->max_per_address, &server->stats);
     server->sessions = sessions_create(&sessions, server->loop, &server->stats);
     if (server->visitors && server->sessions)
         server->websockets =
@@ -243,8 +230,7 @@ struct server *server_create(const struct options *options)
     server->drain.expired = on_drain_over;
     server->drain.context = server;
     server->signals.fd = -1;
-    set_descriptor_limit(options->max_sessions);
-    if (open_parts(server))
+    if (descriptors_divide(options->max_sessions, &server->descriptors) && open_parts(server))
         return server;
     server_destroy(server);
     return NULL;

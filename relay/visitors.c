@@ -9,26 +9,38 @@
 
 #define PER_SESSION 6
 
+/* Of so many the oldest makes room, all at once. */
+#define EVICTED_SHARE 16
+
 /* One connection; the opaque data of its wsi. */
 struct visitor {
     struct visitors *all;
+    struct lws *wsi;
     struct address_count *address;
+    struct visitor *older;
+    struct visitor *newer;
 };
 
 struct visitors {
     struct addresses *addresses;
     struct stats *stats;
-    unsigned limit;
+    unsigned max;
+    unsigned max_per_address;
+    unsigned count; /* until the descriptor is closed */
+    struct visitor *oldest;
+    struct visitor *newest;
     struct log_limit refused_limit;
+    struct log_limit evicted_limit;
 };
 
-struct visitors *visitors_create(unsigned max_per_address, struct stats *stats)
+struct visitors *visitors_create(unsigned max, unsigned max_per_address, struct stats *stats)
 {
     struct visitors *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
     all->stats = stats;
-    all->limit = PER_SESSION * max_per_address;
+    all->max = max;
+    all->max_per_address = PER_SESSION * max_per_address;
     all->addresses = addresses_create(1024);
     if (all->addresses)
         return all;
@@ -44,9 +56,52 @@ void visitors_destroy(struct visitors *all)
     free(all);
 }
 
+static void list_remove(struct visitor *visitor)
+{
+    struct visitors *all = visitor->all;
+    *(visitor->older ? &visitor->older->newer : &all->oldest) = visitor->newer;
+    *(visitor->newer ? &visitor->newer->older : &all->newest) = visitor->older;
+}
+
+static void list_append(struct visitor *visitor)
+{
+    struct visitors *all = visitor->all;
+    visitor->older = all->newest;
+    visitor->newer = NULL;
+    *(all->newest ? &all->newest->newer : &all->oldest) = visitor;
+    all->newest = visitor;
+}
+
+/* One that libwebsockets does not close, because it is just becoming a session, say, is found again
+   when it is the oldest again. */
+static void evict(struct visitor *visitor)
+{
+    list_remove(visitor);
+    list_append(visitor);
+    visitor->all->stats->connections_evicted++;
+    lws_set_timeout(visitor->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+}
+
+bool visitors_room(struct visitors *all)
+{
+    if (all->count < all->max)
+        return true;
+    unsigned held;
+    if (log_limit_pass(&all->evicted_limit, loop_now(), &held))
+        log_warn("%u connections are no sessions: the oldest are closed (%u more times since the "
+                 "last such line)",
+                 all->count, held);
+    for (unsigned left = 1 + all->max / EVICTED_SHARE; left > 0; left--)
+        evict(all->oldest);
+    return false;
+}
+
 static void leave(struct visitor *visitor)
 {
-    addresses_leave(visitor->all->addresses, visitor->address);
+    struct visitors *all = visitor->all;
+    list_remove(visitor);
+    all->count--;
+    addresses_leave(all->addresses, visitor->address);
     free(visitor);
 }
 
@@ -57,11 +112,14 @@ static struct visitor *enter(struct visitors *all, const struct endpoint *client
     if (!visitor)
         return NULL;
     visitor->all = all;
-    visitor->address = addresses_enter(all->addresses, client, all->limit, &full);
-    if (visitor->address)
-        return visitor;
-    free(visitor);
-    return NULL;
+    visitor->address = addresses_enter(all->addresses, client, all->max_per_address, &full);
+    if (!visitor->address) {
+        free(visitor);
+        return NULL;
+    }
+    list_append(visitor);
+    all->count++;
+    return visitor;
 }
 
 void visitors_enter(struct visitors *all, struct lws_vhost *vhost, int fd,
@@ -77,13 +135,13 @@ void visitors_enter(struct visitors *all, struct lws_vhost *vhost, int fd,
         if (log_limit_pass(&all->refused_limit, loop_now(), &held))
             log_warn("connection of %s refused: its address has %u that are no sessions (%u more "
                      "since the last such line)",
-                     text, all->limit, held);
+                     text, all->max_per_address, held);
         return;
     }
     /* It closes the socket itself when it has no place for it. */
-    struct lws *wsi = lws_adopt_socket_vhost(vhost, fd);
-    if (wsi)
-        lws_set_opaque_user_data(wsi, visitor);
+    visitor->wsi = lws_adopt_socket_vhost(vhost, fd);
+    if (visitor->wsi)
+        lws_set_opaque_user_data(visitor->wsi, visitor);
     else
         leave(visitor);
 }

@@ -1,5 +1,6 @@
-/* Connections that are no sessions, and how many of them an address may have: whoever could open
-   any number would take all descriptors, and the limits of sessions would help nobody. */
+/* Connections that are no sessions, and how many of them there may be, of one address and in all:
+   whoever could open any number would take all descriptors, and the limits of sessions would help
+   nobody. */
 #ifndef CAUSEWAY_RELAY_VISITORS_H
 #define CAUSEWAY_RELAY_VISITORS_H
 
@@ -7,16 +8,21 @@
 #include "stats.h"
 
 #include <libwebsockets.h>
+#include <stdbool.h>
 
 struct visitors;
 
-/* Makes the set. max_per_address is that of sessions, 0 = no limit; a browser may have six times as
-   many connections, because it loads a page over so many. stats outlives it. NULL when there is no
-   memory. */
-struct visitors *visitors_create(unsigned max_per_address, struct stats *stats);
+/* Makes the set, for at most `max` in all. max_per_address is that of sessions, 0 = no limit; a
+   browser may have six times as many connections, because it loads a page over so many. stats
+   outlives it. NULL when there is no memory. */
+struct visitors *visitors_create(unsigned max, unsigned max_per_address, struct stats *stats);
 
 /* Frees the set; all have left before. NULL is allowed. */
 void visitors_destroy(struct visitors *visitors);
+
+/* True when one more may enter. Otherwise the oldest are being closed, which is counted: there is
+   room in the next turn of the loop. */
+bool visitors_room(struct visitors *visitors);
 
 /* Gives a connection from `client` to libwebsockets, or closes it when its address has too many,
    which is counted. */

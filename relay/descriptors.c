@@ -1,0 +1,50 @@
+#include "descriptors.h"
+
+#include "log.h"
+
+#include <sys/resource.h>
+
+/* Its connection, and its socket towards the game server. */
+#define PER_SESSION 2
+
+/* Its connection, and the file that it is being sent. */
+#define PER_VISITOR 2
+
+/* Listeners, timers, the log and the like. */
+#define OWN 64
+
+#define VISITORS_MAX 1024
+
+/* With fewer, a page hardly loads beside others. */
+#define VISITORS_MIN 64
+
+bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
+{
+    struct rlimit limit;
+    rlim_t wanted = PER_SESSION * (rlim_t)max_sessions + PER_VISITOR * VISITORS_MAX + OWN;
+    *out = (struct descriptors){.sessions = max_sessions, .visitors = VISITORS_MAX};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
+        return true;
+    /* A higher limit is lowered too: containers give a billion, for which libwebsockets, having
+       tables of that size, puts 2,560. */
+    rlim_t allowed = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    limit.rlim_cur = allowed;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || allowed == wanted)
+        return true;
+    const rlim_t least = OWN + PER_VISITOR * VISITORS_MIN + PER_SESSION;
+    if (allowed < least) {
+        log_error("the system allows %llu open files, which is too few (ulimit -n)",
+                  (unsigned long long)allowed);
+        return false;
+    }
+    rlim_t sessions = (allowed - OWN - PER_VISITOR * VISITORS_MIN) / PER_SESSION;
+    if (sessions < max_sessions) {
+        log_warn("the system allows %llu open files, enough for %u sessions instead of %u; those "
+                 "need %llu (ulimit -n)",
+                 (unsigned long long)allowed, (unsigned)sessions, max_sessions,
+                 (unsigned long long)wanted);
+        out->sessions = (unsigned)sessions;
+    }
+    out->visitors = (unsigned)((allowed - OWN - PER_SESSION * out->sessions) / PER_VISITOR);
+    return true;
+}

@@ -1,0 +1,44 @@
+// Connections of a stranger: many, from several addresses, each replaced when the relay closes it.
+import net from 'node:net';
+import { patiently, sleep } from './support.mjs';
+
+const TICK_MS = 20;
+
+/**
+ * Keeps `count` connections to the relay open, from the addresses 127.3.0.1 to 127.3.0.`addresses`
+ * in turn, and opens at most `perSecond` new ones a second. `begin(socket)` is called for each that
+ * is connected.
+ */
+export function startCrowd(t, relay, { count, addresses = 1, perSecond = 500, begin = () => {} }) {
+  const sockets = new Set();
+  let opened = 0;
+  const open = () => {
+    const localAddress = `127.3.0.${1 + (opened++ % addresses)}`;
+    const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('connect', () => begin(socket));
+    socket.once('close', () => sockets.delete(socket));
+  };
+  const timer = setInterval(() => {
+    for (let left = (perSecond * TICK_MS) / 1000; left > 0 && sockets.size < count; left--) open();
+  }, TICK_MS);
+  const crowd = {
+    /** How many connections have been opened, those that were replaced included. */
+    opened: () => opened,
+    /** Resolves when so many have been opened. */
+    reached: (total = count) =>
+      patiently(
+        (async () => {
+          while (opened < total) await sleep(TICK_MS);
+        })(),
+        `connection ${total} of a crowd`,
+      ),
+    stop() {
+      clearInterval(timer);
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+  t.after(crowd.stop);
+  return crowd;
+}
