@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-#define PACKET_SIZE            1064
+#define MAX_PACKET_SIZE        8192
+#define SEND_SIZE              1064
+#define REASSEMBLIES           3
 #define MAX_PACKETS_PER_UPDATE 64
 #define MAX_MESSAGES           32768
 #define MAX_RECEIPTS           32768
@@ -22,19 +24,29 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
         .max_packets_per_update = 4,
         .congestion = cw_congestion_config_default(),
     };
-    config.endpoint.max_packet_size = PACKET_SIZE;
-    config.endpoint.fragment_above = PACKET_SIZE;
+    config.endpoint.max_packet_size = MAX_PACKET_SIZE;
+    config.endpoint.fragment_above = SEND_SIZE;
+    config.endpoint.max_reassemblies = REASSEMBLIES;
     for (uint32_t i = 0; i < CW_MAX_CHANNELS; i++)
         config.channels[i] =
             cw_channel_config_default(i == 0 ? CW_CHANNEL_RELIABLE_ORDERED : CW_CHANNEL_UNRELIABLE);
     return config;
 }
 
+/* Bytes of payload that a packet of ours has at most, so that it is not sent in fragments. */
 static uint32_t packet_size_of(const struct cw_connection_config *config)
 {
     const struct cw_endpoint_config *endpoint = &config->endpoint;
-    return endpoint->max_packet_size < endpoint->fragment_above ? endpoint->max_packet_size
-                                                                : endpoint->fragment_above;
+    const uint32_t most =
+        endpoint->max_send_size > 0 ? endpoint->max_send_size : endpoint->max_packet_size;
+    return most < endpoint->fragment_above ? most : endpoint->fragment_above;
+}
+
+struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config)
+{
+    struct cw_endpoint_config endpoint = config->endpoint;
+    endpoint.max_send_size = packet_size_of(config);
+    return endpoint;
 }
 
 enum cw_error cw_connection_config_check(const struct cw_connection_config *config)
@@ -178,9 +190,10 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     for (uint32_t i = 0; i < config->channel_count; i++)
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
     struct cw_message_pool_config pool = pool_config(config);
+    struct cw_endpoint_config endpoint = cw_connection_endpoint_config(config);
     if (!arena->base) {
         cw_arena_take(arena, cw_message_pool_memory(&pool));
-        cw_arena_take(arena, cw_endpoint_memory(&config->endpoint));
+        cw_arena_take(arena, cw_endpoint_memory(&endpoint));
         cw_arena_take(arena, cw_sequence_buffer_memory(config->endpoint.sent_window,
                                                        sizeof(struct cw_carried)));
         return CW_OK;
@@ -193,7 +206,6 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     c->payload = payload;
     c->words = words;
     c->words_mask = word_count - 1;
-    struct cw_endpoint_config endpoint = config->endpoint;
     endpoint.allocator = pool.allocator = cw_arena_allocator(arena);
     enum cw_error error = cw_message_pool_create(&c->pool, &pool);
     if (error == CW_OK)
@@ -291,12 +303,9 @@ static size_t put(uint8_t *out, size_t size, uint32_t value)
 /* What both ends must have alike. */
 uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
 {
-    uint8_t agreed[(3 + CW_MAX_CHANNELS * 5) * 4];
-    size_t size = 0;
-    const uint32_t sizes[] = {config->endpoint.max_packet_size, config->endpoint.fragment_size,
-                              config->endpoint.fragment_above};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        size = put(agreed, size, sizes[i]);
+    uint8_t agreed[(2 + CW_MAX_CHANNELS * 5) * 4];
+    size_t size = put(agreed, 0, config->endpoint.max_packet_size);
+    size = put(agreed, size, config->endpoint.fragment_size);
     for (uint32_t i = 0; i < config->channel_count && i < CW_MAX_CHANNELS; i++) {
         const struct cw_channel_config *channel = &config->channels[i];
         const uint32_t values[] = {

@@ -78,6 +78,9 @@ struct cw_connection {
     uint64_t packets_invalid;
 };
 
+/* The config of its endpoint, which sends no packet in fragments. */
+struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config);
+
 /* The bytes of a packet that the channel may fill. */
 static inline uint32_t cw_connection_budget(const struct cw_connection *c,
                                             const struct cw_channel_config *config)

@@ -61,6 +61,12 @@ static uint32_t max_fragments(const struct cw_endpoint_config *config)
            (config->max_packet_size % config->fragment_size != 0);
 }
 
+/* Bytes of the longest payload that is sent. */
+static uint32_t max_send_size(const struct cw_endpoint_config *config)
+{
+    return config->max_send_size > 0 ? config->max_send_size : config->max_packet_size;
+}
+
 static bool window_is_valid(uint32_t window)
 {
     return window >= CW_ACKS_PER_HEADER && window <= CW_SEQUENCE_BUFFER_MAX_SIZE &&
@@ -74,10 +80,9 @@ enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
     if (config->fragment_size < 1 || config->fragment_size > largest ||
         config->fragment_above < 1 || config->fragment_above > largest)
         return CW_ERROR_CONFIG_FRAGMENT_SIZE;
-    if (config->max_packet_size < 1)
+    if (config->max_packet_size < 1 || config->max_send_size > config->max_packet_size)
         return CW_ERROR_CONFIG_PACKET_SIZE;
-    if (config->max_packet_size > config->fragment_above &&
-        max_fragments(config) > CW_REASSEMBLY_MAX_FRAGMENTS)
+    if (max_fragments(config) > CW_REASSEMBLY_MAX_FRAGMENTS)
         return CW_ERROR_CONFIG_MAX_FRAGMENTS;
     if (!window_is_valid(config->sent_window) || !window_is_valid(config->received_window))
         return CW_ERROR_CONFIG_WINDOW;
@@ -91,8 +96,8 @@ enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
 
 size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *config)
 {
-    if (config->max_packet_size <= config->fragment_above)
-        return CW_PACKET_HEADER_MAX_SIZE + (size_t)config->max_packet_size;
+    if (max_send_size(config) <= config->fragment_above)
+        return CW_PACKET_HEADER_MAX_SIZE + (size_t)max_send_size(config);
     const size_t whole = CW_PACKET_HEADER_MAX_SIZE + (size_t)config->fragment_above;
     const size_t fragment =
         CW_FRAGMENT_HEADER_SIZE + CW_PACKET_HEADER_MAX_SIZE + (size_t)config->fragment_size;
@@ -103,12 +108,11 @@ size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *con
 static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_config *config,
                              struct cw_endpoint **endpoint)
 {
-    const bool fragments = config->max_packet_size > config->fragment_above;
-    const uint32_t slots = fragments ? config->max_reassemblies : 0;
+    const uint32_t slots = max_fragments(config) > 1 ? config->max_reassemblies : 0;
     struct cw_endpoint *e = cw_arena_take(arena, sizeof *e);
     uint32_t *events =
         cw_arena_take(arena, sizeof *events * CW_SENT_EVENTS_PER_PACKET * config->sent_window);
-    uint8_t *outgoing = cw_arena_take(arena, config->max_packet_size);
+    uint8_t *outgoing = cw_arena_take(arena, max_send_size(config));
     struct cw_reassembly *reassemblies = cw_arena_take(arena, sizeof *reassemblies * slots);
     uint8_t *payloads = cw_arena_take(arena, (size_t)config->max_packet_size * slots);
     if (!arena->base) {
@@ -129,7 +133,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
     e->reassemblies.slots = reassemblies;
     e->reassemblies.capacity = slots;
     e->reassemblies.fragment_size = config->fragment_size;
-    e->reassemblies.max_fragments = fragments ? max_fragments(config) : 0;
+    e->reassemblies.max_fragments = slots > 0 ? max_fragments(config) : 0;
     e->reassemblies.max_packet_size = config->max_packet_size;
     for (uint32_t i = 0; i < slots; i++)
         reassemblies[i].payload = payloads + (size_t)i * config->max_packet_size;
@@ -226,7 +230,7 @@ void cw_endpoint_update(struct cw_endpoint *e, double now)
 enum cw_error cw_endpoint_send(struct cw_endpoint *e, const uint8_t *payload, size_t size,
                                double now, uint16_t *sequence)
 {
-    if (size > e->config.max_packet_size)
+    if (size > max_send_size(&e->config))
         return CW_ERROR_PACKET_TOO_LARGE;
     if (e->outgoing_pending)
         return CW_ERROR_TRANSMIT_PENDING;

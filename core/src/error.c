@@ -14,8 +14,8 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_WINDOW:
         return "a window must be a power of two from 32 to 16384 packets";
     case CW_ERROR_CONFIG_PACKET_SIZE:
-        return "max_packet_size must be at least 1, and the datagrams of a secure connection must "
-               "fit into 1200 bytes";
+        return "max_packet_size must be at least 1, max_send_size at most max_packet_size, and "
+               "what a secure connection sends must fit into 1200 bytes";
     case CW_ERROR_CONFIG_FRAGMENT_SIZE:
         return "fragment_size and fragment_above must be from 1 to 65493 bytes";
     case CW_ERROR_CONFIG_MAX_FRAGMENTS:
@@ -75,8 +75,8 @@ const char *cw_error_string(enum cw_error error)
         return "the block is longer than max_block_size or, on an unreliable channel, than a "
                "packet";
     case CW_ERROR_PACKET_TOO_LARGE:
-        return "the packet is longer than max_packet_size; send less or raise max_packet_size on "
-               "both ends";
+        return "the packet is longer than max_packet_size or max_send_size; send less, or raise "
+               "max_packet_size on both ends";
     case CW_ERROR_TRANSMIT_PENDING:
         return "the packet before is not on the wire yet; call transmit until it returns 0";
     case CW_ERROR_EVENTS_PENDING:

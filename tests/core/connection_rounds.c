@@ -264,9 +264,8 @@ static void test_the_fingerprint_is_of_what_both_ends_must_agree_on(void **state
     CHANGES(config.channels[1].max_messages_per_packet = 64);
     CHANGES(config.channels[0].receive_queue_size = 512);
     CHANGES(config.channels[0].blocks = true);
-    CHANGES(config.endpoint.max_packet_size = 1065);
+    CHANGES(config.endpoint.max_packet_size = 4096);
     CHANGES(config.endpoint.fragment_size = 1000);
-    CHANGES(config.endpoint.fragment_above = 1000);
     DOES_NOT(config.channels[0].max_block_size = 1); /* without blocks */
     DOES_NOT(config.channels[0].block_fragment_size = 1);
     DOES_NOT(config.channels[2].receive_queue_size = 512); /* not used */
@@ -277,6 +276,9 @@ static void test_the_fingerprint_is_of_what_both_ends_must_agree_on(void **state
     DOES_NOT(config.channels[0].redundancy_budget = 1);
     DOES_NOT(config.max_messages = 1);
     DOES_NOT(config.max_packets_per_update = 1);
+    DOES_NOT(config.endpoint.max_send_size = 1000);
+    DOES_NOT(config.endpoint.fragment_above = 1000);
+    DOES_NOT(config.endpoint.max_reassemblies = 8);
     DOES_NOT(config.endpoint.sent_window = 512);
     DOES_NOT(config.endpoint.rtt_smoothing = 0.5);
     struct cw_connection_config blocks = good;

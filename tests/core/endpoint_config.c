@@ -9,6 +9,7 @@ static void test_defaults_are_those_of_the_header(void **state)
     const struct cw_endpoint_config config = cw_endpoint_config_default();
     assert_int_equal(config.max_packet_size, 4096);
     assert_int_equal(config.fragment_size, 1024);
+    assert_int_equal(config.max_send_size, 0);
     assert_int_equal(config.fragment_above, 1024);
     assert_int_equal(config.sent_window, 256);
     assert_int_equal(config.received_window, 256);
@@ -77,6 +78,7 @@ static void test_a_config_that_cannot_work_is_refused_by_name(void **state)
     refuse_config(CONFIG_WITH(max_packet_size, 0), CW_ERROR_CONFIG_PACKET_SIZE);
     refuse_config(CONFIG_WITH(max_packet_size, 256 * 1024 + 1), CW_ERROR_CONFIG_MAX_FRAGMENTS);
     refuse_config(CONFIG_WITH(max_packet_size, UINT32_MAX), CW_ERROR_CONFIG_MAX_FRAGMENTS);
+    refuse_config(CONFIG_WITH(max_send_size, 4097), CW_ERROR_CONFIG_PACKET_SIZE);
     refuse_config(CONFIG_WITH(fragment_size, 0), CW_ERROR_CONFIG_FRAGMENT_SIZE);
     refuse_config(CONFIG_WITH(fragment_size, 65494), CW_ERROR_CONFIG_FRAGMENT_SIZE);
     refuse_config(CONFIG_WITH(fragment_size, 15), CW_ERROR_CONFIG_MAX_FRAGMENTS);
@@ -105,6 +107,8 @@ static void test_configs_at_the_limits_are_accepted(void **state)
     }
     accept_config(CONFIG_WITH(max_packet_size, 1));
     accept_config(CONFIG_WITH(max_packet_size, 256 * 1024));
+    accept_config(CONFIG_WITH(max_send_size, 1));
+    accept_config(CONFIG_WITH(max_send_size, 4096));
     accept_config(CONFIG_WITH(fragment_size, 16));
     accept_config(CONFIG_WITH(fragment_size, 65493));
     accept_config(CONFIG_WITH(fragment_above, 1));
@@ -182,6 +186,23 @@ static void test_a_default_endpoint_fits_into_32_kilobytes(void **state)
     assert_true(cw_endpoint_memory(&config) <= 32768);
 }
 
+static void test_what_an_end_does_not_send_takes_no_memory(void **state)
+{
+    (void)state;
+    struct cw_endpoint_config config = cw_endpoint_config_default();
+    const size_t memory = cw_endpoint_memory(&config);
+    config.max_send_size = 1000;
+    assert_true(cw_endpoint_memory(&config) <= memory - 3000);
+    assert_int_equal(cw_endpoint_config_max_datagram_size(&config), 1000 + 9);
+    struct cw_endpoint *e = endpoint_with(&config);
+    static const uint8_t payload[1001];
+    uint8_t out[1009];
+    assert_int_equal(cw_endpoint_send(e, payload, 1001, 0, NULL), CW_ERROR_PACKET_TOO_LARGE);
+    assert_int_equal(cw_endpoint_send(e, payload, 1000, 0, NULL), CW_OK);
+    assert_int_equal(cw_endpoint_transmit(e, out, sizeof out, 0), 1000 + 8);
+    cw_endpoint_destroy(e);
+}
+
 static void test_an_empty_allocator_is_an_error(void **state)
 {
     (void)state;
@@ -209,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_configs_at_the_limits_are_accepted),
         cmocka_unit_test(test_memory_is_one_allocation_of_the_size_told),
         cmocka_unit_test(test_a_default_endpoint_fits_into_32_kilobytes),
+        cmocka_unit_test(test_what_an_end_does_not_send_takes_no_memory),
         cmocka_unit_test(test_an_empty_allocator_is_an_error),
         cmocka_unit_test(test_destroying_nothing_is_allowed),
     };

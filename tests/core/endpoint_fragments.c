@@ -133,6 +133,41 @@ static void test_fragments_are_refused_where_there_are_none(void **state)
     cw_endpoint_destroy(e);
 }
 
+/* fragment_above says how packets are sent, and nothing of how they are received. */
+static void test_fragments_are_received_by_an_end_that_sends_none(void **state)
+{
+    (void)state;
+    struct cw_endpoint_config config = cw_endpoint_config_default();
+    struct cw_endpoint *a = endpoint_with(&config);
+    config.fragment_above = config.max_packet_size;
+    struct cw_endpoint *b = endpoint_with(&config);
+    config.max_send_size = 1000;
+    struct cw_endpoint *c = endpoint_with(&config);
+    static uint8_t payload[4096];
+    struct wire wire;
+    for (size_t size = 1000; size <= sizeof payload; size += 36) {
+        fill_payload(payload, size, (uint32_t)size);
+        wire_send(&wire, a, payload, size, 0);
+        assert_int_equal(wire.count, size <= 1024 ? 1 : (size + 1023) / 1024);
+        wire_deliver(&wire, b, 0, &at_b);
+        assert_int_equal(at_b.size, size);
+        assert_memory_equal(at_b.payload, payload, size);
+        wire_deliver(&wire, c, 0, &at_a);
+        assert_int_equal(at_a.size, size);
+        assert_memory_equal(at_a.payload, payload, size);
+        wire_free(&wire);
+    }
+    wire_send(&wire, b, payload, sizeof payload, 0);
+    assert_int_equal(wire.count, 1);
+    wire_deliver(&wire, a, 0, &at_a);
+    assert_int_equal(at_a.size, sizeof payload);
+    assert_memory_equal(at_a.payload, payload, sizeof payload);
+    wire_free(&wire);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+    cw_endpoint_destroy(c);
+}
+
 static void test_an_embedded_header_must_be_that_of_the_fragment(void **state)
 {
     (void)state;
@@ -216,6 +251,7 @@ int main(void)
         TEST(test_a_late_copy_of_a_fragment_opens_nothing),
         TEST(test_a_fragment_that_contradicts_the_others_is_refused),
         TEST(test_fragments_are_refused_where_there_are_none),
+        TEST(test_fragments_are_received_by_an_end_that_sends_none),
         TEST(test_an_embedded_header_must_be_that_of_the_fragment),
         TEST(test_the_acks_of_a_packet_in_fragments_count_in_any_order),
         TEST(test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its_bit),

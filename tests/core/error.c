@@ -28,6 +28,7 @@ static void test_limits_are_told_as_they_are_checked(void **state)
         const char *part;
     } told[] = {
         {CW_ERROR_CONFIG_PACKET_SIZE, "at least 1,"},
+        {CW_ERROR_CONFIG_PACKET_SIZE, "max_send_size at most max_packet_size"},
         {CW_ERROR_CONFIG_PACKET_SIZE, "1200 bytes"},
         {CW_ERROR_CONFIG_CONNECTION, "channel_count must be from 1 to 64"},
         {CW_ERROR_CONFIG_CONNECTION, "max_messages from 1 to 32768"},

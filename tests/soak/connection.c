@@ -79,7 +79,7 @@ static struct plan plan_of(const struct world *world, int side, uint32_t channel
     const struct cw_channel_config *config = &world->config.channels[channel];
     struct plan plan = {.content = {number * 64 + channel * 2 + (uint64_t)side}};
     struct cw_random *random = &plan.content;
-    const uint32_t packet = world->config.endpoint.max_packet_size;
+    const uint32_t packet = world->config.endpoint.fragment_above;
     uint32_t room = config->packet_budget ? config->packet_budget : packet;
     room = room > packet ? packet : room;
     const uint32_t kind = cw_random_below(random, 100);

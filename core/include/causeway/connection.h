@@ -24,9 +24,10 @@ struct cw_connection_config {
     uint32_t channel_count;         /* 1 to CW_MAX_CHANNELS; default 2 */
     struct cw_channel_config channels[CW_MAX_CHANNELS]; /* default: 0 reliable, all others not */
 
-    /* Packets are filled up to max_packet_size or fragment_above, whichever is less, so that none
-       is ever sent in fragments; longer ones of the other end are still received. The default, 1064
-       bytes for both, keeps every datagram below 1,100 bytes, encryption included. */
+    /* Packets are filled up to fragment_above, so that none is sent in fragments: the default of
+       1064 bytes keeps every datagram below 1,100 bytes, encryption included. Those of the other
+       end are received up to max_packet_size, whole or in fragments. Its defaults are those of an
+       endpoint but for max_packet_size, 8192, and max_reassemblies, 3. */
     struct cw_endpoint_config endpoint; /* its allocator is not used */
 
     uint32_t max_messages; /* in use, above which none can be made: sent and not acked, or received

@@ -22,17 +22,23 @@ struct cw_endpoint;
 struct cw_endpoint_config {
     struct cw_allocator allocator; /* zero: malloc */
 
-    /* Both ends must agree on these three; nothing on the wire tells. */
-    uint32_t max_packet_size; /* longest payload in bytes, at most 256 fragments; default 4096 */
+    /* Both ends must agree on these two; nothing on the wire tells. */
+    uint32_t max_packet_size; /* longest payload in bytes, at most 256 fragments; default 4096. No
+                                 fragments are received unless it is above fragment_size */
     uint32_t fragment_size;   /* payload bytes in a fragment, 1 to 65493; default 1024 */
-    uint32_t fragment_above;  /* longer payloads are sent in fragments, likewise; default 1024 */
+
+    /* The sender's own business: what arrives may be whole or in fragments whatever these are. */
+    uint32_t max_send_size;  /* longest payload that send takes, in bytes, at most max_packet_size;
+                                0: as much, the default */
+    uint32_t fragment_above; /* longer payloads are sent in fragments, 1 to 65493; default 1024 */
 
     uint32_t sent_window; /* packets remembered until acked or lost, a power of two from 32 to
                              16384; default 256 */
     uint32_t
         received_window; /* packets in which duplicates are recognised, likewise; default 256 */
-    uint32_t max_reassemblies; /* packets that can be incomplete at the same time, 1 to 64;
-                                  default 4. One more takes the place of the oldest. */
+    uint32_t max_reassemblies; /* packets that can be incomplete at the same time, 1 to 64, each
+                                  with max_packet_size bytes; default 4. One more takes the place of
+                                  the oldest */
 
     double rtt_smoothing;    /* weight of a new sample in rtt, above 0, at most 1; default 0.1 */
     double min_loss_timeout; /* seconds that a packet has at least before it is reported lost, 0

@@ -1,0 +1,190 @@
+/* An end that was not made by us and sends as yojimbo does by default: packets of up to 8,192
+   bytes, in fragments of 1,024 above 1,024. Ours has the defaults, and talks to it without sending
+   a fragment itself. */
+#include "notes_schema.h"
+
+#define FOREIGN_PACKET   8192
+#define FOREIGN_FRAGMENT 1024
+#define TICKS            2000
+
+/* The foreign end is a connection that sends its packets whole, whose datagrams are then cut up. */
+struct talk {
+    struct cw_connection *ours, *foreign;
+    uint32_t loss_percent;
+    uint32_t random;
+    uint32_t fragments;
+    size_t longest; /* datagram of ours */
+};
+
+static bool is_lost(struct talk *talk)
+{
+    talk->random = talk->random * 1664525u + 1013904223u;
+    return (talk->random >> 16) % 100 < talk->loss_percent;
+}
+
+static size_t header_size_of(const uint8_t *datagram)
+{
+    size_t size = 3 + (datagram[0] & 0x20 ? 1 : 2);
+    for (int bit = 1; bit <= 4; bit++)
+        size += datagram[0] >> bit & 1;
+    return size;
+}
+
+/* Fragment id of count of a datagram with a packet: 01, its number, id, count - 1; then, in the
+   first, its header; then its share of the payload. */
+static size_t fragment_of(const uint8_t *datagram, size_t size, uint32_t id, uint32_t count,
+                          uint8_t out[2048])
+{
+    const size_t header_size = header_size_of(datagram);
+    const uint8_t *from = datagram + header_size + (size_t)id * FOREIGN_FRAGMENT;
+    const size_t left = size - header_size - (size_t)id * FOREIGN_FRAGMENT;
+    const size_t length = left < FOREIGN_FRAGMENT ? left : FOREIGN_FRAGMENT;
+    const uint8_t head[] = {1, datagram[1], datagram[2], (uint8_t)id, (uint8_t)(count - 1)};
+    size_t written = sizeof head;
+    memcpy(out, head, sizeof head);
+    if (id == 0) {
+        memcpy(out + written, datagram, header_size);
+        written += header_size;
+    }
+    memcpy(out + written, from, length);
+    return written + length;
+}
+
+static void foreign_sends(struct talk *talk, double now)
+{
+    uint8_t datagram[FOREIGN_PACKET + 100], piece[2048];
+    cw_connection_update(talk->foreign, now);
+    for (size_t size;
+         (size = cw_connection_transmit(talk->foreign, datagram, sizeof datagram, now)) > 0;) {
+        const size_t payload = size - header_size_of(datagram);
+        if (payload <= FOREIGN_FRAGMENT) {
+            if (!is_lost(talk))
+                assert_int_equal(receive_exact(talk->ours, datagram, size, now), CW_OK);
+            continue;
+        }
+        const uint32_t count = (uint32_t)((payload + FOREIGN_FRAGMENT - 1) / FOREIGN_FRAGMENT);
+        for (uint32_t id = 0; id < count; id++) {
+            const size_t length = fragment_of(datagram, size, id, count, piece);
+            talk->fragments++;
+            if (!is_lost(talk))
+                assert_int_equal(receive_exact(talk->ours, piece, length, now), CW_OK);
+        }
+    }
+}
+
+static void we_send(struct talk *talk, double now)
+{
+    uint8_t datagram[2048];
+    cw_connection_update(talk->ours, now);
+    for (size_t size; (size = transmit(talk->ours, datagram, now)) > 0;) {
+        assert_int_equal(datagram[0] & 1, 0); /* no fragment */
+        talk->longest = size > talk->longest ? size : talk->longest;
+        if (!is_lost(talk))
+            assert_int_equal(receive_exact(talk->foreign, datagram, size, now), CW_OK);
+    }
+}
+
+static struct talk talk_of(const struct cw_connection_config *config, uint32_t loss_percent)
+{
+    struct cw_connection_config foreign = *config;
+    foreign.endpoint.max_packet_size = foreign.endpoint.fragment_above = FOREIGN_PACKET;
+    return (struct talk){.ours = connection_with(config),
+                         .foreign = connection_with(&foreign),
+                         .loss_percent = loss_percent,
+                         .random = 7};
+}
+
+static void end_talk(struct talk *talk)
+{
+    const struct cw_connection_stats stats = stats_of(talk->ours);
+    assert_int_equal(stats.endpoint.packets_malformed + stats.packets_invalid, 0);
+    assert_int_equal(stats.endpoint.fragments_sent, 0);
+    assert_true(stats.endpoint.fragments_received > 0);
+    assert_true(talk->longest > 1024 && talk->longest + 25 <= 1100);
+    cw_connection_destroy(talk->ours);
+    cw_connection_destroy(talk->foreign);
+}
+
+/* Takes the reliable notes that have arrived, which must go on from *next. */
+static void take_notes(struct cw_connection *at, uint32_t *next)
+{
+    uint32_t channel;
+    for (struct cw_message *message; (message = cw_connection_next(at, &channel)) != NULL;) {
+        if (channel == 0) {
+            assert_int_equal(number_of(message), *next);
+            ++*next;
+        }
+        cw_message_release(message);
+    }
+}
+
+static void test_a_default_connection_understands_packets_in_fragments(void **state)
+{
+    (void)state;
+    const uint32_t count = 400;
+    const struct cw_connection_config config = cw_connection_config_default(schema);
+    for (uint32_t loss_percent = 0; loss_percent <= 10; loss_percent += 5) {
+        struct talk talk = talk_of(&config, loss_percent);
+        uint32_t sent[2] = {0}, received[2] = {0};
+        for (int tick = 0; received[0] < count || received[1] < count; tick++) {
+            const double now = tick * TICK;
+            if (tick == TICKS)
+                fail_msg("at %u %% loss %u notes came to us and %u to them of %u", loss_percent,
+                         received[0], received[1], count);
+            for (uint32_t i = 0; i < 8 && sent[0] < count; i++)
+                sent[0] += try_note(talk.foreign, 0, sent[0], 100 + sent[0] * 7 % 900, now);
+            for (uint32_t i = 0; i < 2 && sent[1] < count; i++)
+                sent[1] += try_note(talk.ours, 0, sent[1], sent[1] * 7 % 900, now);
+            for (uint32_t i = 0; i < 3; i++)
+                (void)try_note(talk.foreign, 1, i, 600, now);
+            foreign_sends(&talk, now);
+            we_send(&talk, now);
+            take_notes(talk.ours, &received[0]);
+            take_notes(talk.foreign, &received[1]);
+        }
+        assert_true(talk.fragments > 100);
+        end_talk(&talk);
+    }
+}
+
+/* What yojimbo's defaults ask of ours: two reliable-ordered channels with blocks. A block's
+   fragment is as long as a packet's, so that every packet with one comes in two. */
+static void test_with_the_channels_of_yojimbo_blocks_pass_too(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[1].kind = CW_CHANNEL_RELIABLE_ORDERED;
+    config.channels[0].blocks = config.channels[1].blocks = true;
+    struct talk talk = talk_of(&config, 3);
+    send_parcel(talk.foreign, 0, 1, 100000, 0);
+    send_parcel(talk.foreign, 1, 2, 256 * 1024, 0);
+    send_parcel(talk.ours, 0, 3, 100000, 0);
+    uint32_t arrived = 0;
+    for (int tick = 0; arrived < 3; tick++) {
+        const double now = tick * TICK;
+        assert_true(tick < TICKS);
+        foreign_sends(&talk, now);
+        we_send(&talk, now);
+        struct cw_connection *ends[] = {talk.ours, talk.foreign};
+        for (int i = 0; i < 2; i++) {
+            for (struct cw_message *message; (message = cw_connection_next(ends[i], NULL));) {
+                const uint32_t number = number_of(message);
+                check_parcel(message, number, number == 2 ? 256 * 1024 : 100000);
+                arrived++;
+                cw_message_release(message);
+            }
+        }
+    }
+    end_talk(&talk);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_default_connection_understands_packets_in_fragments,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_with_the_channels_of_yojimbo_blocks_pass_too, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests_name("connection_foreign", tests, NULL, NULL);
+}
