@@ -1,5 +1,7 @@
 #include "dtls.h"
 
+#include "dtls_order.h"
+
 #include <math.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
@@ -11,10 +13,8 @@
 #include <string.h>
 #include <sys/time.h>
 
-/* The browser's certificate signs itself: one of RSA with 4,096 bits has 1,300 bytes. OpenSSL sets
-   so much aside for any message that is announced, for eleven at a time, and by default it is 100
-   KB. */
-#define CERTIFICATE_MAX 4096
+/* Of records that came before their turn; a flight that was turned round has fewer. */
+#define EARLY_MAX 3072
 /* A record of ours is one SCTP packet, so it never needs more; it saves 14 KB per peer. */
 #define RECORD_MAX 2048
 
@@ -25,11 +25,17 @@ struct dtls_identity {
 };
 
 struct dtls {
-    SSL *ssl;
+    struct dtls_identity *identity;
+    SSL *ssl; /* NULL before a ClientHello */
     enum dtls_state state;
     uint8_t fingerprint[32];
-    const uint8_t *datagram; /* the one that is being read, NULL once OpenSSL has it */
+    struct dtls_order order;
+    const uint8_t *datagram; /* what has not been looked at of the one that is being read */
     size_t datagram_size;
+    const uint8_t *record; /* the one that OpenSSL gets next, NULL when it has not been found */
+    size_t record_size;
+    uint8_t *early; /* records that wait for their turn, until the handshake is done */
+    size_t early_size;
     void (*send)(void *context, const uint8_t *data, size_t size);
     void *context;
 };
@@ -43,18 +49,70 @@ static int bio_write(BIO *bio, const char *data, int size)
     return size;
 }
 
+static void keep(struct dtls *dtls, const uint8_t *record, size_t size)
+{
+    if (!dtls->early)
+        dtls->early = malloc(EARLY_MAX);
+    if (!dtls->early || size > EARLY_MAX - dtls->early_size)
+        return; /* it will be sent again */
+    memcpy(dtls->early + dtls->early_size, record, size);
+    dtls->early_size += size;
+}
+
+/* Looks whether it is the turn of one that came early. */
+static bool next_early(struct dtls *dtls)
+{
+    bool waits = false;
+    for (size_t at = 0, size; at < dtls->early_size; at += size) {
+        uint8_t *record = dtls->early + at;
+        size = dtls_record_size(record, dtls->early_size - at);
+        const enum dtls_turn turn = dtls_order_turn(&dtls->order, record, size);
+        if (turn == DTLS_DUE) {
+            dtls->record = record;
+            dtls->record_size = size;
+            return true;
+        }
+        waits = waits || turn == DTLS_EARLY;
+    }
+    if (!waits)
+        dtls->early_size = 0;
+    return false;
+}
+
+/* Finds the record that OpenSSL gets next. */
+static bool next_record(struct dtls *dtls)
+{
+    size_t size;
+    while (!dtls->record && (size = dtls_record_size(dtls->datagram, dtls->datagram_size)) > 0) {
+        const uint8_t *record = dtls->datagram;
+        dtls->datagram += size;
+        dtls->datagram_size -= size;
+        switch (dtls_order_turn(&dtls->order, record, size)) {
+        case DTLS_DUE:
+            dtls->record = record;
+            dtls->record_size = size;
+            break;
+        case DTLS_EARLY:
+            keep(dtls, record, size);
+            break;
+        case DTLS_NEVER:
+            break;
+        }
+    }
+    return dtls->record || next_early(dtls);
+}
+
 static int bio_read(BIO *bio, char *out, int capacity)
 {
     struct dtls *dtls = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
-    if (!dtls->datagram) {
+    if (!next_record(dtls)) {
         BIO_set_retry_read(bio);
         return -1;
     }
-    const size_t size =
-        dtls->datagram_size < (size_t)capacity ? dtls->datagram_size : (size_t)capacity;
-    memcpy(out, dtls->datagram, size);
-    dtls->datagram = NULL;
+    const size_t size = dtls->record_size < (size_t)capacity ? dtls->record_size : (size_t)capacity;
+    memcpy(out, dtls->record, size);
+    dtls->record = NULL;
     return (int)size;
 }
 
@@ -66,7 +124,7 @@ static long bio_control(BIO *bio, int command, long number, void *pointer)
     case BIO_CTRL_FLUSH:
         return 1;
     case BIO_CTRL_PENDING:
-        return dtls->datagram ? (long)dtls->datagram_size : 0;
+        return dtls->record ? (long)dtls->record_size : 0;
     case BIO_CTRL_DGRAM_QUERY_MTU:
         return DTLS_HANDSHAKE_MTU;
     case BIO_CTRL_DGRAM_GET_MTU_OVERHEAD:
@@ -103,10 +161,10 @@ static SSL_CTX *make_context(void)
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     SSL_CTX_set_cert_verify_callback(context, verify, NULL);
     SSL_CTX_set_max_send_fragment(context, RECORD_MAX);
-    SSL_CTX_set_max_cert_list(context, CERTIFICATE_MAX);
     if (SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) != 1 ||
         SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") != 1 ||
-        SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
+        /* What every WebRTC client has (RFC 8827); dtls_order.c knows the size of its records. */
+        SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM") != 1) {
         SSL_CTX_free(context);
         return NULL;
     }
@@ -202,16 +260,21 @@ struct dtls *dtls_create(struct dtls_identity *identity, const uint8_t fingerpri
     struct dtls *dtls = calloc(1, sizeof *dtls);
     if (!dtls)
         return NULL;
+    dtls->identity = identity;
     memcpy(dtls->fingerprint, fingerprint, sizeof dtls->fingerprint);
     dtls->send = send;
     dtls->context = context;
-    dtls->ssl = SSL_new(identity->context);
-    BIO *bio = BIO_new(identity->method);
+    return dtls;
+}
+
+/* What OpenSSL needs for a connection: some 60 KB. */
+static bool begin(struct dtls *dtls)
+{
+    dtls->ssl = SSL_new(dtls->identity->context);
+    BIO *bio = BIO_new(dtls->identity->method);
     if (!dtls->ssl || !bio) {
         BIO_free(bio);
-        SSL_free(dtls->ssl);
-        free(dtls);
-        return NULL;
+        return false;
     }
     BIO_set_data(bio, dtls);
     BIO_set_init(bio, 1);
@@ -219,7 +282,7 @@ struct dtls *dtls_create(struct dtls_identity *identity, const uint8_t fingerpri
     SSL_set_app_data(dtls->ssl, dtls);
     SSL_set_mtu(dtls->ssl, DTLS_HANDSHAKE_MTU);
     SSL_set_accept_state(dtls->ssl);
-    return dtls;
+    return true;
 }
 
 void dtls_destroy(struct dtls *dtls)
@@ -227,7 +290,13 @@ void dtls_destroy(struct dtls *dtls)
     if (!dtls)
         return;
     SSL_free(dtls->ssl);
+    free(dtls->early);
     free(dtls);
+}
+
+bool dtls_has_begun(const struct dtls *dtls)
+{
+    return dtls->ssl != NULL;
 }
 
 enum dtls_state dtls_state(const struct dtls *dtls)
@@ -259,41 +328,51 @@ static void settle(struct dtls *dtls, int result)
     }
 }
 
-/* True for application data that is not encrypted. OpenSSL gives a handshake up for that, which
-   would let anyone who can forge an address end it. */
-static bool is_plain_data(const uint8_t *data, size_t size)
+static void is_established(struct dtls *dtls)
 {
-    return size < 5 || (data[0] == 23 && data[3] == 0 && data[4] == 0);
+    dtls->state = DTLS_CONNECTED;
+    dtls->order.is_established = true;
+    free(dtls->early);
+    dtls->early = NULL;
+    dtls->early_size = 0;
 }
 
 enum dtls_state dtls_receive(struct dtls *dtls, const uint8_t *data, size_t size)
 {
-    if (dtls->state == DTLS_CLOSED || dtls->state == DTLS_FAILED || is_plain_data(data, size))
+    if (dtls->state == DTLS_CLOSED || dtls->state == DTLS_FAILED)
         return dtls->state;
+    dtls->record = NULL;
     dtls->datagram = data;
     dtls->datagram_size = size;
-    if (dtls->state == DTLS_HANDSHAKE) {
-        forget_errors();
-        const int result = SSL_do_handshake(dtls->ssl);
-        if (result == 1)
-            dtls->state = DTLS_CONNECTED;
-        else
-            settle(dtls, result);
+    if (dtls->state == DTLS_CONNECTED || !next_record(dtls))
+        return dtls->state;
+    forget_errors();
+    if (!dtls->ssl && !begin(dtls)) {
+        dtls->state = DTLS_FAILED;
+        return dtls->state;
     }
+    const int result = SSL_do_handshake(dtls->ssl);
+    if (result == 1)
+        is_established(dtls);
+    else
+        settle(dtls, result);
     return dtls->state;
 }
 
 size_t dtls_read(struct dtls *dtls, uint8_t *out, size_t capacity)
 {
     /* Asking OpenSSL for nothing costs it as much as half a record. */
-    if (dtls->state != DTLS_CONNECTED || (!dtls->datagram && !SSL_has_pending(dtls->ssl)))
+    if (dtls->state != DTLS_CONNECTED || (!next_record(dtls) && !SSL_has_pending(dtls->ssl)))
         return 0;
     forget_errors();
     const int result = SSL_read(dtls->ssl, out, (int)capacity);
     if (result > 0)
         return (size_t)result;
     settle(dtls, result);
-    dtls->datagram = NULL;
+    /* A second handshake is not to be had; it would have OpenSSL keep messages again. */
+    if (SSL_in_init(dtls->ssl))
+        dtls->state = DTLS_FAILED;
+    dtls->datagram_size = 0;
     return 0;
 }
 
@@ -320,7 +399,7 @@ void dtls_close(struct dtls *dtls)
 double dtls_timeout(struct dtls *dtls)
 {
     struct timeval left;
-    if (dtls->state != DTLS_HANDSHAKE && dtls->state != DTLS_CONNECTED)
+    if (!dtls->ssl || (dtls->state != DTLS_HANDSHAKE && dtls->state != DTLS_CONNECTED))
         return INFINITY;
     if (DTLSv1_get_timeout(dtls->ssl, &left) != 1)
         return INFINITY;
@@ -330,7 +409,7 @@ double dtls_timeout(struct dtls *dtls)
 enum dtls_state dtls_update(struct dtls *dtls)
 {
     forget_errors();
-    if ((dtls->state == DTLS_HANDSHAKE || dtls->state == DTLS_CONNECTED) &&
+    if (dtls->ssl && (dtls->state == DTLS_HANDSHAKE || dtls->state == DTLS_CONNECTED) &&
         DTLSv1_handle_timeout(dtls->ssl) < 0)
         dtls->state = DTLS_FAILED;
     return dtls->state;

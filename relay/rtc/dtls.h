@@ -40,9 +40,9 @@ enum dtls_state {
 
 struct dtls;
 
-/* Waits for a handshake of the owner of the certificate with this SHA-256; anyone else's fails.
-   send is called inside the other functions with each datagram that is to go out. identity outlives
-   it. NULL when there is no memory. */
+/* Waits, with little memory, for a handshake of the owner of the certificate with this SHA-256;
+   anyone else's fails. send is called inside the other functions with each datagram that is to go
+   out. identity outlives it. NULL when there is no memory. */
 struct dtls *dtls_create(struct dtls_identity *identity, const uint8_t fingerprint[32],
                          void (*send)(void *context, const uint8_t *data, size_t size),
                          void *context);
@@ -62,6 +62,9 @@ bool dtls_write(struct dtls *dtls, const uint8_t *data, size_t size);
 void dtls_close(struct dtls *dtls);
 
 enum dtls_state dtls_state(const struct dtls *dtls);
+
+/* True once a ClientHello has come: from then on it takes some 60 KB. */
+bool dtls_has_begun(const struct dtls *dtls);
 
 /* Seconds until dtls_update has a handshake message to repeat; INFINITY when never. */
 double dtls_timeout(struct dtls *dtls);

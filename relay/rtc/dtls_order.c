@@ -1,0 +1,129 @@
+#include "dtls_order.h"
+
+#include "bytes.h"
+
+#define RECORD_HEADER    13
+#define HANDSHAKE_HEADER 12
+/* What AES-GCM adds. OpenSSL gives a connection up for a shorter record, whoever sent it. */
+#define SEAL 24
+/* The browser's certificate signs itself: one of RSA with 4,096 bits has 1,300 bytes. A
+   post-quantum ClientHello has 1,400. */
+#define MESSAGE_MAX 4096
+/* Encrypted, there is one message of the handshake, but a forged one may be taken for it. */
+#define SEALED_MAX 2
+
+enum { CHANGE_CIPHER_SPEC = 20, ALERT = 21, HANDSHAKE = 22, APPLICATION_DATA = 23 };
+
+/* The client's messages in their order: ClientHello, Certificate, ClientKeyExchange and
+   CertificateVerify. */
+static const uint8_t messages[] = {1, 11, 16, 15};
+#define MESSAGES (sizeof messages)
+
+static uint32_t load24(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 16 | load16(at + 1);
+}
+
+size_t dtls_record_size(const uint8_t *data, size_t size)
+{
+    if (size < RECORD_HEADER || load16(data + 11) > size - RECORD_HEADER)
+        return 0;
+    return RECORD_HEADER + (size_t)load16(data + 11);
+}
+
+enum part { PART_DUE, PART_REPEATED, PART_EARLY, PART_BAD };
+
+/* A message or a part of one; *at moves behind it. */
+static enum part take_part(struct dtls_order *order, const uint8_t **at, const uint8_t *end)
+{
+    const uint8_t *part = *at;
+    if (end - part < HANDSHAKE_HEADER)
+        return PART_BAD;
+    const uint32_t total = load24(part + 1);
+    const unsigned number = load16(part + 4);
+    const uint32_t offset = load24(part + 6);
+    const uint32_t size = load24(part + 9);
+    if (size > (size_t)(end - part) - HANDSHAKE_HEADER || offset + size > total || total == 0 ||
+        total > MESSAGE_MAX || number >= MESSAGES || part[0] != messages[number])
+        return PART_BAD;
+    *at = part + HANDSHAKE_HEADER + size;
+    if (number > order->next || (number == order->next && offset > order->have))
+        return PART_EARLY;
+    if (number < order->next || offset + size <= order->have)
+        return PART_REPEATED;
+    if (order->have > 0 && order->total != total)
+        return PART_BAD;
+    order->total = (uint16_t)total;
+    order->have = (uint16_t)(offset + size);
+    if (order->have == total) {
+        order->next++;
+        order->have = 0;
+    }
+    return PART_DUE;
+}
+
+/* A record may have several. */
+static enum dtls_turn take_parts(struct dtls_order *order, const uint8_t *at, const uint8_t *end)
+{
+    struct dtls_order after = *order;
+    enum dtls_turn turn = DTLS_NEVER;
+    do
+        switch (take_part(&after, &at, end)) {
+        case PART_DUE:
+            turn = DTLS_DUE;
+            break;
+        case PART_REPEATED:
+            break;
+        case PART_EARLY:
+            return turn == DTLS_DUE ? DTLS_NEVER : DTLS_EARLY;
+        case PART_BAD:
+            return DTLS_NEVER;
+        }
+    while (at < end);
+    *order = after;
+    return turn;
+}
+
+static enum dtls_turn take_plain(struct dtls_order *order, const uint8_t *record, size_t size)
+{
+    switch (record[0]) {
+    case HANDSHAKE:
+        return take_parts(order, record + RECORD_HEADER, record + size);
+    case CHANGE_CIPHER_SPEC:
+        if (order->next < MESSAGES)
+            return DTLS_EARLY;
+        if (order->has_keys)
+            return DTLS_NEVER;
+        order->has_keys = true;
+        return DTLS_DUE;
+    case ALERT:
+        return order->next > 0 || order->have > 0 ? DTLS_DUE : DTLS_NEVER;
+    default:
+        return DTLS_NEVER;
+    }
+}
+
+static enum dtls_turn take_sealed(struct dtls_order *order, const uint8_t *record, size_t size)
+{
+    if (size < RECORD_HEADER + SEAL)
+        return DTLS_NEVER;
+    if (order->is_established)
+        return record[0] == CHANGE_CIPHER_SPEC ? DTLS_NEVER : DTLS_DUE;
+    if (record[0] != HANDSHAKE)
+        return order->has_keys && record[0] == ALERT ? DTLS_DUE : DTLS_NEVER;
+    if (!order->has_keys)
+        return DTLS_EARLY;
+    return order->sealed++ < SEALED_MAX ? DTLS_DUE : DTLS_NEVER;
+}
+
+enum dtls_turn dtls_order_turn(struct dtls_order *order, const uint8_t *record, size_t size)
+{
+    switch (load16(record + 3)) { /* which keys it is encrypted with */
+    case 0:
+        return order->is_established ? DTLS_NEVER : take_plain(order, record, size);
+    case 1:
+        return take_sealed(order, record, size);
+    default:
+        return DTLS_NEVER;
+    }
+}
