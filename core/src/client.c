@@ -1,5 +1,6 @@
 #include "causeway/client.h"
 
+#include "connection_open.h"
 #include "memory.h"
 #include "payload.h"
 
@@ -63,6 +64,13 @@ static enum cw_error check(const struct cw_client_config *config)
     return config->connection ? cw_payload_check(config->connection) : CW_OK;
 }
 
+static void enter(struct cw_client *client, enum cw_client_state state)
+{
+    client->state = state;
+    if (client->connection)
+        cw_connection_set_open(client->connection, state == CW_CLIENT_CONNECTED);
+}
+
 size_t cw_client_memory(const struct cw_client_config *config)
 {
     if (check(config) != CW_OK)
@@ -101,6 +109,7 @@ enum cw_error cw_client_create(struct cw_client **client, const struct cw_client
         cw_release(&config->allocator, arena.base, arena.size);
         return error;
     }
+    enter(made, CW_CLIENT_DISCONNECTED);
     *client = made;
     return CW_OK;
 }
@@ -118,7 +127,7 @@ void cw_client_destroy(struct cw_client *client)
 
 static void start_request(struct cw_client *client, double now)
 {
-    client->state = CW_CLIENT_SENDING_REQUEST;
+    enter(client, CW_CLIENT_SENDING_REQUEST);
     client->last_received = now;
     client->send_due = true;
     client->replay = (struct cw_replay){0};
@@ -133,7 +142,7 @@ static void forget_keys(struct cw_client *client)
 /* Connected or not, it is over: to is what the application is told. */
 static void finish(struct cw_client *client, enum cw_client_state to, bool tell_server)
 {
-    client->state = to;
+    enter(client, to);
     client->disconnected_waits = true;
     client->outgoing_size = 0;
     client->index = 0;
@@ -184,7 +193,7 @@ enum cw_error cw_client_connect(struct cw_client *client, const void *token, siz
         cw_connection_reset(client->connection);
     if (error) {
         memset(&client->token, 0, sizeof(client->token));
-        client->state = failed;
+        enter(client, failed);
     } else {
         memcpy(client->used_mac, mac, CW_MAC_BYTES);
         client->used_any = true;
@@ -213,14 +222,14 @@ static enum cw_error take(struct cw_client *client, const struct cw_secure_packe
             break;
         memcpy(client->challenge_token, cw_challenge_get(client->body, &client->challenge_sequence),
                CW_CHALLENGE_TOKEN_SIZE);
-        client->state = CW_CLIENT_SENDING_RESPONSE;
+        enter(client, CW_CLIENT_SENDING_RESPONSE);
         client->last_received = now;
         client->send_due = true;
         return CW_OK;
     case CW_SECURE_KEEP_ALIVE:
         if (client->state == CW_CLIENT_SENDING_RESPONSE) {
             cw_keep_alive_get(client->body, &client->index, &client->max_clients);
-            client->state = CW_CLIENT_CONNECTED;
+            enter(client, CW_CLIENT_CONNECTED);
             client->connected_waits = true;
             client->send_due = true;
         } else if (!connected) {

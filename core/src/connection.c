@@ -1,5 +1,6 @@
 #include "connection_state.h"
 
+#include "connection_open.h"
 #include "memory.h"
 
 #include "causeway/schema_bytes.h"
@@ -247,6 +248,7 @@ enum cw_error cw_connection_create(struct cw_connection **connection,
         return error;
     }
     cw_connection_reset(c);
+    c->open = true;
     *connection = c;
     return CW_OK;
 }
@@ -290,6 +292,11 @@ void cw_connection_reset(struct cw_connection *c)
     (void)cw_congestion_init(&c->congestion, &c->config.congestion, INFINITY);
     c->packets_refused = 0;
     c->packets_invalid = 0;
+}
+
+void cw_connection_set_open(struct cw_connection *c, bool open)
+{
+    c->open = open;
 }
 
 /* Byte by byte, so that it is the same on every machine. */
@@ -351,6 +358,8 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
 {
     if (index >= c->config.channel_count || !message || message->pool != c->pool)
         return CW_ERROR_INVALID_ARGUMENT;
+    if (!c->open)
+        return CW_ERROR_NOT_CONNECTED;
     if (message->receipt && cw_receipts_full(&c->receipts))
         return CW_ERROR_RECEIPTS_FULL;
     struct cw_any_channel *channel = &c->channels[index];

@@ -69,6 +69,7 @@ struct cw_connection {
     double interval; /* between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;
+    bool open; /* messages are accepted to be sent */
     bool round_open;
     bool more;             /* something is due that did not fit into the packet before */
     uint32_t next_channel; /* that next looks at first */

@@ -157,7 +157,7 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
         return "disconnect_packets must be from 1 to 100";
     case CW_ERROR_NOT_CONNECTED:
-        return "there is no connection";
+        return "nobody is at the other end: not connected yet, or not any more";
     case CW_ERROR_CONNECTED:
         return "there is a connection already; disconnect first";
     case CW_ERROR_TOO_MANY_REQUESTS:

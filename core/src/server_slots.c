@@ -1,5 +1,7 @@
 #include "server_state.h"
 
+#include "connection_open.h"
+
 #include <string.h>
 
 enum cw_error cw_slots_layout(struct cw_server *server, struct cw_arena *arena,
@@ -16,10 +18,13 @@ enum cw_error cw_slots_layout(struct cw_server *server, struct cw_arena *arena,
     config.allocator = cw_arena_allocator(arena);
     enum cw_error error = CW_OK;
     for (uint32_t i = 0; i < count && !error; i++) {
-        if (arena->base)
-            error = cw_connection_create(&server->connections[i], &config);
-        else
+        if (!arena->base) {
             cw_arena_take(arena, cw_connection_memory(&config));
+            continue;
+        }
+        error = cw_connection_create(&server->connections[i], &config);
+        if (!error)
+            cw_connection_set_open(server->connections[i], false);
     }
     return error;
 }
@@ -89,6 +94,8 @@ void cw_slots_connect(struct cw_server *server, struct cw_slot *slot,
     cw_index_add(&server->slots_by_id, cw_index_hash(server->hash_seed, slot->id), number);
     cw_bit_set(server->used, number);
     cw_bit_set(server->due, number);
+    if (server->connections)
+        cw_connection_set_open(server->connections[number], true);
     server->clients++;
     server->stats.connections++;
     cw_server_put_event(
@@ -103,6 +110,8 @@ void cw_slots_close(struct cw_server *server, struct cw_slot *slot,
                     cw_index_hash_address(server->hash_seed, &slot->address), number);
     cw_index_remove(&server->slots_by_id, cw_index_hash(server->hash_seed, slot->id), number);
     slot->state = CW_SLOT_CLOSED;
+    if (server->connections)
+        cw_connection_set_open(server->connections[number], false);
     if (reason != CW_DISCONNECT_BY_CLIENT)
         slot->disconnects_left = server->config.disconnect_packets;
     cw_bit_set(server->due, number);

@@ -256,6 +256,84 @@ static void nothing_follows_the_end(void **state)
     close_world(&world);
 }
 
+static enum cw_error try_note(struct cw_connection *connection, uint32_t channel, double now)
+{
+    struct cw_message *message;
+    assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
+    const enum cw_error error = cw_connection_send(connection, channel, message, now);
+    if (error != CW_OK)
+        cw_message_release(message);
+    return error;
+}
+
+static void expect_sends(struct cw_connection *connection, enum cw_error error, double now)
+{
+    assert_int_equal(try_note(connection, RELIABLE, now), error);
+    assert_int_equal(try_note(connection, UNRELIABLE, now), error);
+}
+
+/* How a connection ends: as the server is told, and what is done for it. */
+static void leave(struct world *world, struct cw_client *client, enum cw_disconnect_reason how)
+{
+    const struct cw_address at = rig_client_address(0);
+    if (how == CW_DISCONNECT_BY_CLIENT) {
+        cw_client_disconnect(client);
+        rig_up(&world->rig, client, &at);
+    } else if (how == CW_DISCONNECT_BY_SERVER) {
+        cw_server_disconnect(world->rig.server, 0);
+        rig_down(&world->rig, client, &at);
+    } else {
+        world->rig.now += 60;
+        cw_client_update(client, world->rig.now);
+        cw_server_update(world->rig.server, world->rig.now);
+    }
+}
+
+/* Nobody at the other end, nothing to be sent: before, between and after, and whether or not the
+   application has been told. */
+static void sending_needs_the_other_end(void **state)
+{
+    (void)state;
+    const struct cw_address at = rig_client_address(0);
+    for (int how = CW_DISCONNECT_BY_CLIENT; how <= CW_DISCONNECT_TIMED_OUT; how++) {
+        struct world world;
+        open_world(&world, 1);
+        struct rig *rig = &world.rig;
+        struct cw_client_config config = cw_client_config_default();
+        config.connection = &world.connection;
+        struct cw_client *client;
+        assert_int_equal(cw_client_create(&client, &config), CW_OK);
+        struct cw_connection *up = cw_client_connection(client);
+        expect_sends(up, CW_ERROR_NOT_CONNECTED, rig->now);
+        for (uint64_t id = 1; id <= 2; id++) {
+            uint8_t token[CW_TOKEN_SIZE];
+            rig_token(rig, token, id);
+            assert_int_equal(cw_client_connect(client, token, sizeof(token), rig->now), CW_OK);
+            expect_sends(up, CW_ERROR_NOT_CONNECTED, rig->now);
+            const uint32_t slot = rig_connect(rig, client, &at);
+            struct cw_connection *down = cw_server_connection(rig->server, slot);
+            expect_sends(up, CW_OK, rig->now);
+            expect_sends(down, CW_OK, rig->now);
+            leave(&world, client, (enum cw_disconnect_reason)how);
+            expect_sends(up, CW_ERROR_NOT_CONNECTED, rig->now);
+            expect_sends(down, CW_ERROR_NOT_CONNECTED, rig->now);
+            struct cw_server_event event;
+            assert_true(cw_server_next(rig->server, &event));
+            assert_int_equal(event.type, CW_SERVER_EVENT_DISCONNECTED);
+            expect_sends(down, CW_ERROR_NOT_CONNECTED, rig->now);
+            rig_down(rig, NULL, NULL);
+            assert_null(cw_server_connection(rig->server, slot));
+            expect_sends(down, CW_ERROR_NOT_CONNECTED, rig->now);
+            struct cw_client_event own;
+            assert_true(cw_client_next(client, &own));
+            assert_int_equal(own.type, CW_CLIENT_EVENT_DISCONNECTED);
+            rig_up(rig, client, &at);
+        }
+        cw_client_destroy(client);
+        close_world(&world);
+    }
+}
+
 /* A client is told before its messages are. */
 static void connected_comes_first(void **state)
 {
@@ -365,6 +443,7 @@ int main(void)
         cmocka_unit_test(slots_begin_anew),
         cmocka_unit_test(clients_begin_anew),
         cmocka_unit_test(nothing_follows_the_end),
+        cmocka_unit_test(sending_needs_the_other_end),
         cmocka_unit_test(connected_comes_first),
         cmocka_unit_test(unconfirmed_clients_are_introduced),
         cmocka_unit_test(silence_keeps_the_connection),

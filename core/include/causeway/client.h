@@ -103,7 +103,8 @@ struct cw_client_event {
 bool cw_client_next(struct cw_client *client, struct cw_client_event *event);
 
 /* To make and send messages, and for statistics; NULL without one. What is sent goes out with the
-   next update and transmit. It is reset by cw_client_connect. */
+   next update and transmit; in any state but CW_CLIENT_CONNECTED sending is refused with
+   CW_ERROR_NOT_CONNECTED. It is reset by cw_client_connect. */
 struct cw_connection *cw_client_connection(struct cw_client *client);
 
 /* Without a connection: takes size bytes (1 to CW_PAYLOAD_MAX, copied) for one payload packet;

@@ -73,6 +73,9 @@ enum cw_error cw_connection_create_message(struct cw_connection *connection, uin
 
    CW_ERROR_INVALID_ARGUMENT: no such channel, or a message of another pool.
 
+   CW_ERROR_NOT_CONNECTED: the connection is that of a client or a server, and there is nobody at
+   the other end: not yet, or not any more.
+
    CW_ERROR_MESSAGE_VALUE: a field is out of range, see cw_message_check.
 
    CW_ERROR_MESSAGE_TOO_LARGE: it would never fit into a packet of the channel; with a block, its

@@ -120,7 +120,9 @@ struct cw_server_event {
 bool cw_server_next(struct cw_server *server, struct cw_server_event *event);
 
 /* A client's connection, to make and send messages, and for statistics; NULL without connections or
-   for a slot without a client. What is sent goes out with the next update and transmit. */
+   for a slot without a client. What is sent goes out with the next update and transmit. From the
+   end of the client on, even while DISCONNECTED waits, sending is refused with
+   CW_ERROR_NOT_CONNECTED. */
 struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client);
 
 /* Without connections: takes size bytes (1 to CW_PAYLOAD_MAX, copied) for one payload packet;
