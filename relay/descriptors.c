@@ -2,7 +2,9 @@
 
 #include "log.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* Its connection, and its socket towards the game server. */
 #define PER_SESSION 2
@@ -17,6 +19,16 @@
 
 /* With fewer, a page hardly loads beside others. */
 #define VISITORS_MIN 64
+
+bool descriptors_open_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        /* What is opened takes the lowest that is free. */
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            return false;
+    }
+    return true;
+}
 
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
 {

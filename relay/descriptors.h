@@ -10,6 +10,10 @@ struct descriptors {
     unsigned visitors; /* connections that are no sessions, at a time */
 };
 
+/* Opens /dev/null on those of 0 to 2 that are closed: the log would go into whatever is opened
+   there. Before anything else is opened. False when it cannot. */
+bool descriptors_open_standard(void);
+
 /* Sets the process's limit to what so many sessions need, as far as the system allows it, and
    divides it. False, after logging why, when it does not do for anything. */
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out);

@@ -1,10 +1,24 @@
-/* Log lines on standard error: time, level, text. */
+/* Log lines on standard error: time, level, text. A reader that is slow does not hold up the relay:
+   lines that it does not take at once are dropped, and the next that it takes is one that says how
+   many. */
 #ifndef CAUSEWAY_RELAY_LOG_H
 #define CAUSEWAY_RELAY_LOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/* No line's text is longer; what is over is cut off. Together with time and level it fits what a
+   pipe takes whole or not at all. */
+#define LOG_TEXT_MAX 4000
+
+/* Opens standard error anew, where it can be, so that writing to it never waits. The open file that
+   it was stays as it is, because other programs may write to that too. */
+void log_open(void);
+
+/* Counts dropped lines in *counter from now on; NULL ends that. */
+void log_count_dropped(uint64_t *counter);
 
 /* Lines above this level are not written. The default is LOG_INFO. */
 void log_set_level(enum log_level level);

@@ -1,7 +1,10 @@
 /* causeway-relay: between browsers and a UDP game server. */
+#include "descriptors.h"
+#include "log.h"
 #include "options.h"
 #include "server.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 enum { EXIT_STOPPED = 0, EXIT_CANNOT_START = 1, EXIT_BAD_OPTION = 2 };
@@ -9,6 +12,9 @@ enum { EXIT_STOPPED = 0, EXIT_CANNOT_START = 1, EXIT_BAD_OPTION = 2 };
 int main(int argc, char **argv)
 {
     struct options options;
+    signal(SIGPIPE, SIG_IGN);
+    if (!descriptors_open_standard())
+        return EXIT_CANNOT_START;
     switch (options_parse(argc, argv, &options)) {
     case OPTIONS_BAD:
         return EXIT_BAD_OPTION;
@@ -17,6 +23,7 @@ int main(int argc, char **argv)
     case OPTIONS_RUN:
         break;
     }
+    log_open();
     log_set_level(options.log_level);
     struct server *server = server_create(&options);
     if (!server)

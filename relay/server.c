@@ -109,7 +109,6 @@ static bool open_signals(struct server *server)
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
         sigaddset(&set, SIGHUP);
     sigaddset(&set, SIGUSR1);
-    signal(SIGPIPE, SIG_IGN);
     sigprocmask(SIG_BLOCK, &set, NULL);
     int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     server->signals = (struct loop_watch){.fd = fd, .ready = on_signal, .context = server};
@@ -227,6 +226,7 @@ struct server *server_create(const struct options *options)
     if (!server)
         return NULL;
     server->options = options;
+    log_count_dropped(&server->stats.log_lines_dropped);
     server->drain.expired = on_drain_over;
     server->drain.context = server;
     server->signals.fd = -1;
@@ -264,5 +264,6 @@ void server_destroy(struct server *server)
     http_destroy(server->http);
     if (server->signals.fd >= 0)
         close(server->signals.fd);
+    log_count_dropped(NULL);
     free(server);
 }

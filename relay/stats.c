@@ -7,7 +7,7 @@
 
 void stats_log(const struct stats *stats, unsigned open_sessions)
 {
-    char line[2048];
+    char line[LOG_TEXT_MAX - 8];
     int used = snprintf(line, sizeof line, "sessions_open=%u", open_sessions);
 #define STATS_PRINT(name, help)                                                                    \
     if (used > 0 && (size_t)used < sizeof line)                                                    \

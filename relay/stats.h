@@ -42,7 +42,8 @@
     X(rtc_packets_ignored, "packets on the WebRTC port of nobody known")                           \
     X(rtc_packets_unsent, "packets to browsers that the system did not take")                      \
     X(connections_refused, "closed at once: their address had too many that were no sessions")     \
-    X(connections_evicted, "closed to make room: too many in all were no sessions")
+    X(connections_evicted, "closed to make room: too many in all were no sessions")                \
+    X(log_lines_dropped, "lines that the reader of the log did not take at once")
 
 struct stats {
 #define STATS_MEMBER(name, help) uint64_t name;

@@ -103,7 +103,8 @@ const commands = {
     ]);
     return Date.now() - began;
   },
-  tally: () => players.map(({ sent, received, foreign, end }) => ({ sent, received, foreign, end })),
+  tally: () =>
+    players.map(({ sent, received, foreign, end }) => ({ sent, received, foreign, end })),
   /** When all have sent enough, nothing more is sent, and what is on its way arrives. */
   async stop() {
     while (players.some(({ sent, end }) => sent < ENOUGH && !end)) await sleep(20);

@@ -85,6 +85,10 @@ export async function startRelay(
     port: Number(port),
     logged,
     log: () => log,
+    /** The log is not read until it is resumed. */
+    pauseLog: () => child.stderr.pause(),
+    resumeLog: () => child.stderr.resume(),
+    closeLog: () => child.stderr.destroy(),
     kill: (signal) => child.kill(signal),
     ended: () => patiently(closed, 'the end of the relay'),
     /** The counters, by name. */
