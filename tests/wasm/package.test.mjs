@@ -280,6 +280,12 @@ test('messages have the types that their declaration says', () => {
       // @ts-expect-error which message it is comes first
       each.value.text;
     });
+    const ended = ({ reason }: { reason: string }): void => console.log(reason);
+    client.addEventListener('disconnect', ended);
+    client.removeEventListener('disconnect', ended);
+    client.removeEventListener('message', (event) => take(event.message));
+    // @ts-expect-error another event
+    client.removeEventListener('message', ended);
     for await (const { type, value } of client) if (type === 'say') value.text.length;
     const next = client.next();
     if (next) take(next);

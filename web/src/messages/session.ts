@@ -1,6 +1,7 @@
 import { ClosedError } from '../errors.js';
 import type { Transport, TransportKind, TransportStats } from '../transports/transport.js';
 import type { ChannelStats, ConversationStats, Fate, Message } from './conversation.js';
+import { standInOf, wasHeard } from './listeners.js';
 import type { MessagePeer } from './peer.js';
 import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.js';
 
@@ -29,10 +30,10 @@ export const tickInterval = (tickRate = 60): number => {
 };
 
 /**
- * A conversation in messages over a transport, which it takes over. Messages that arrive are taken in
- * one of three ways: by listeners of `message` events, by `for await`, or one by one with `next`. Who
- * takes none holds the sender back; nothing is lost and no memory grows. What has arrived can still be
- * taken when the connection has ended.
+ * A conversation in messages over a transport, which it takes over. Messages that arrive go to the
+ * listeners of `message` events; while there is none they wait to be taken by `for await`, one by one
+ * with `next`, or by the next listener. Who takes none holds the sender back; nothing is lost and no
+ * memory grows. What has arrived can still be taken when the connection has ended.
  */
 export abstract class Session<
   Of extends Schema,
@@ -44,9 +45,12 @@ export abstract class Session<
   /** @internal */
   protected readonly carrier: Transport;
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** Whether messages go to listeners, which they do from the first listener on. */
-  #events = false;
+  /** A message for which there was no listener: the next to be taken. */
+  #unheard: Message<Of> | undefined;
+  #handing = false;
   #ended = false;
+  /** Tells of the end, after the last message. */
+  #last: Event | undefined;
   /** Loops that wait for a message. */
   #waiting: (() => void)[] = [];
   readonly #tracked = new Map<number, (fate: Fate) => void>();
@@ -112,7 +116,9 @@ export abstract class Session<
 
   /** Takes the next message that arrived, `undefined` when there is none now. */
   next(): Message<Of> | undefined {
-    return this.peer.next();
+    const message = this.#unheard ?? this.peer.next();
+    this.#unheard = undefined;
+    return message;
   }
 
   /** Takes messages as they arrive, until the connection ends. */
@@ -147,9 +153,26 @@ export abstract class Session<
     listener: EventListenerOrEventListenerObject | null,
     options?: boolean | AddEventListenerOptions,
   ): void {
-    super.addEventListener(type, listener, options);
-    this.#events ||= type === 'message';
+    super.addEventListener(type, type === 'message' ? standInOf(listener) : listener, options);
     this.#hand();
+  }
+
+  override removeEventListener<Type extends keyof Events>(
+    type: Type,
+    listener: (event: Events[Type]) => void,
+    options?: boolean | EventListenerOptions,
+  ): void;
+  override removeEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: boolean | EventListenerOptions,
+  ): void;
+  override removeEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: boolean | EventListenerOptions,
+  ): void {
+    super.removeEventListener(type, type === 'message' ? standInOf(listener) : listener, options);
   }
 
   /** @internal */
@@ -178,8 +201,8 @@ export abstract class Session<
     this.#ended = true;
     this.#settle();
     this.#tracked.forEach((resolve) => resolve('lost'));
+    this.#last = last;
     this.#hand();
-    this.dispatchEvent(last);
   }
 
   /** Says what became of tracked messages. */
@@ -190,13 +213,31 @@ export abstract class Session<
     }
   }
 
-  /** Hands messages to listeners, or says to loops that there are some. */
+  /** Hands messages to listeners while there are some, and says to loops that there may be messages. */
   #hand(): void {
-    if (this.#events)
-      for (let message = this.next(); message; message = this.next())
-        this.dispatchEvent(new MessageEvent(message));
+    // One that a listener brings about would put messages out of order: what it asks for follows.
+    if (this.#handing) return;
+    this.#handing = true;
+    try {
+      while (this.#handNext());
+    } finally {
+      this.#handing = false;
+    }
     const waiting = this.#waiting;
     this.#waiting = [];
     waiting.forEach((wake) => wake());
+    const last = this.#last;
+    this.#last = undefined;
+    if (last) this.dispatchEvent(last);
+  }
+
+  /** False when there is no message, or no listener for it. */
+  #handNext(): boolean {
+    const message = this.next();
+    if (!message) return false;
+    const event = new MessageEvent(message);
+    this.dispatchEvent(event);
+    if (!wasHeard(event)) this.#unheard = message;
+    return wasHeard(event);
   }
 }

@@ -66,8 +66,8 @@ const states: Partial<Record<SecureState, ClientState>> = {
 
 /**
  * A connection with a game server, encrypted and authenticated from end to end. {@link connect} makes
- * one. Messages that arrive are taken in one of three ways: by listeners of `message` events, by
- * `for await`, or one by one with `next`.
+ * one. Messages that arrive go to the listeners of `message` events; while there is none they wait to be
+ * taken by `for await`, one by one with `next`, or by the next listener.
  */
 export class Client<Of extends Schema = Schema> extends Session<
   Of,

@@ -118,6 +118,6 @@ async function handshake<Of extends Schema>(
     throw error;
   } finally {
     signal?.removeEventListener('abort', abort);
-    client.removeEventListener('state', tell as never);
+    client.removeEventListener('state', tell);
   }
 }

@@ -1,0 +1,256 @@
+// To whom the messages of a connection go: listeners come and go in every way that the platform knows, and
+// no message is lost, doubled or out of order. The other end is driven by hand.
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import {
+  Connection,
+  Conversation,
+  loadCore,
+  message,
+  reliable,
+  schema,
+  uint,
+} from '../support/causeway.mjs';
+
+const core = await loadCore();
+const types = schema(message('count', { n: uint(0, 2 ** 32 - 1) }));
+const config = { channels: [reliable()] };
+const now = () => performance.now() / 1000;
+const open = [];
+
+afterEach(() => open.splice(0).forEach((end) => end()));
+
+/** A connection, and `arrive(count)`, after which so many more messages have reached it. */
+const start = () => {
+  const far = new Conversation(core, types, config);
+  let end;
+  const transport = {
+    kind: 'websocket',
+    state: 'open',
+    maxDatagramSize: 1200,
+    ondatagram: null,
+    closed: new Promise((resolve) => {
+      end = () => resolve({ code: 1000, reason: '' });
+    }),
+    send: (datagram) => far.receive(datagram, now()),
+    stats: () => ({}),
+    close: () => end(),
+  };
+  const connection = new Connection(core, types, transport, config);
+  open.push(end);
+  let sent = 0;
+  const arrive = (count) => {
+    for (let i = 0; i < count; i++) far.send(0, 'count', { n: sent++ }, now());
+    far.update(now());
+    for (let out = far.transmit(now()); out; out = far.transmit(now())) transport.ondatagram(out);
+  };
+  return { connection, arrive, end };
+};
+
+/** A listener, and the numbers of the messages that it was called with. */
+const listener = (more = () => {}) => {
+  const seen = [];
+  const listen = (event) => {
+    seen.push(event.message.value.n);
+    more(event);
+  };
+  return Object.assign(listen, { seen });
+};
+
+const rest = (connection) => {
+  const numbers = [];
+  for (let each = connection.next(); each; each = connection.next()) numbers.push(each.value.n);
+  return numbers;
+};
+
+const range = (from, to) => Array.from({ length: to - from }, (_, i) => from + i);
+
+/** Ways in which a listener comes and, before the next message, is gone again. */
+const goers = {
+  once: (connection, listen) => connection.addEventListener('message', listen, { once: true }),
+  removed: (connection, listen) => {
+    const gone = (event) => {
+      listen(event);
+      connection.removeEventListener('message', gone);
+    };
+    connection.addEventListener('message', gone);
+  },
+  'removed, a capture': (connection, listen) => {
+    const gone = (event) => {
+      listen(event);
+      connection.removeEventListener('message', gone, { capture: true });
+    };
+    connection.addEventListener('message', gone, { capture: true });
+  },
+  'a signal': (connection, listen) => {
+    const controller = new AbortController();
+    const gone = (event) => {
+      listen(event);
+      controller.abort();
+    };
+    connection.addEventListener('message', gone, { signal: controller.signal });
+  },
+  'an object': (connection, listen) => {
+    const gone = {
+      handleEvent(event) {
+        assert.equal(this, gone);
+        listen(event);
+        connection.removeEventListener('message', gone);
+      },
+    };
+    connection.addEventListener('message', gone);
+  },
+};
+
+for (const [name, come] of Object.entries(goers)) {
+  test(`what comes after the last listener has gone waits: ${name}`, async () => {
+    const { connection, arrive } = start();
+    const first = listener();
+    come(connection, first);
+    arrive(4);
+    assert.deepEqual(first.seen, [0]);
+    arrive(2);
+    assert.deepEqual(first.seen, [0]);
+    assert.equal(connection.next().value.n, 1);
+
+    // By the next listener, at once; then by next, then by a loop.
+    const second = listener();
+    come(connection, second);
+    assert.deepEqual(second.seen, [2]);
+    assert.deepEqual(rest(connection), [3, 4, 5]);
+    const looped = [];
+    const loop = (async () => {
+      for await (const { value } of connection) if (looped.push(value.n) === 3) return;
+    })();
+    arrive(3);
+    await loop;
+    assert.deepEqual(looped, [6, 7, 8]);
+    assert.equal(connection.channelStats(0).received, 9);
+  });
+}
+
+test('a listener gets all that waited, and all that comes', () => {
+  const { connection, arrive } = start();
+  arrive(3);
+  const all = listener();
+  connection.addEventListener('message', all);
+  arrive(3);
+  assert.deepEqual(all.seen, range(0, 6));
+  assert.equal(connection.next(), undefined);
+});
+
+test('who is a listener is the platform’s business', () => {
+  const { connection, arrive } = start();
+  const all = listener();
+  // Twice is once; a capture is another one.
+  connection.addEventListener('message', all);
+  connection.addEventListener('message', all);
+  arrive(1);
+  assert.deepEqual(all.seen, [0]);
+  connection.addEventListener('message', all, true);
+  arrive(1);
+  assert.deepEqual(all.seen, [0, 1, 1]);
+  connection.removeEventListener('message', all);
+  arrive(1);
+  assert.deepEqual(all.seen, [0, 1, 1, 2]);
+  connection.removeEventListener('message', all, { capture: true });
+  connection.removeEventListener('message', all);
+  connection.removeEventListener('message', () => {});
+  connection.removeEventListener('message', null);
+  arrive(2);
+  assert.deepEqual(rest(connection), [3, 4]);
+
+  // A signal that was aborted before adds nothing.
+  connection.addEventListener('message', all, { signal: AbortSignal.abort() });
+  arrive(1);
+  assert.deepEqual(rest(connection), [5]);
+
+  // Who listens to something else does not listen to messages.
+  connection.addEventListener('close', () => {});
+  arrive(1);
+  assert.deepEqual(rest(connection), [6]);
+
+  // One that stops the event has heard it.
+  const last = listener((event) => event.stopImmediatePropagation());
+  connection.addEventListener('message', last);
+  connection.addEventListener('message', all);
+  arrive(2);
+  assert.deepEqual(last.seen, [7, 8]);
+  assert.deepEqual(all.seen, [0, 1, 1, 2]);
+});
+
+test('a listener is called as the platform calls it', () => {
+  const { connection, arrive } = start();
+  let called;
+  connection.addEventListener('message', function (event) {
+    called = [this, event.currentTarget, event.type];
+  });
+  arrive(1);
+  assert.deepEqual(called, [connection, connection, 'message']);
+});
+
+test('a listener that throws has had its message, and the next one comes', async () => {
+  const { connection, arrive } = start();
+  const errors = [];
+  const note = (error) => void errors.push(error.message);
+  process.setUncaughtExceptionCaptureCallback(note);
+  try {
+    const all = listener(({ message: { value } }) => {
+      if (value.n < 2) throw new Error(`thrown ${value.n}`);
+    });
+    connection.addEventListener('message', all);
+    arrive(4);
+    assert.deepEqual(all.seen, range(0, 4));
+    connection.removeEventListener('message', all);
+    arrive(1);
+    assert.deepEqual(rest(connection), [4]);
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.setUncaughtExceptionCaptureCallback(null);
+  }
+  assert.deepEqual(errors, ['thrown 0', 'thrown 1']);
+});
+
+test('listeners that add and remove others see messages in order', () => {
+  const { connection, arrive } = start();
+  const order = [];
+  const second = ({ message: { value } }) => order.push(`b${value.n}`);
+  const first = ({ message: { value } }) => {
+    if (value.n === 1) connection.addEventListener('message', second);
+    if (value.n === 3) connection.removeEventListener('message', second);
+    order.push(`a${value.n}`);
+  };
+  connection.addEventListener('message', first);
+  arrive(5);
+  assert.deepEqual(order, ['a0', 'a1', 'a2', 'b2', 'a3', 'a4']);
+});
+
+test('a listener may take messages itself', () => {
+  const { connection, arrive } = start();
+  const pairs = [];
+  connection.addEventListener('message', ({ message: { value } }) =>
+    pairs.push([value.n, connection.next()?.value.n]),
+  );
+  arrive(5);
+  assert.deepEqual(pairs, [
+    [0, 1],
+    [2, 3],
+    [4, undefined],
+  ]);
+});
+
+test('the end is told after the last message, and what was not heard can still be taken', async () => {
+  const { connection, arrive, end } = start();
+  const told = [];
+  connection.addEventListener('message', ({ message: { value } }) => told.push(value.n), {
+    once: true,
+  });
+  connection.addEventListener('close', () => told.push('close'));
+  arrive(3);
+  end();
+  await connection.closed;
+  assert.deepEqual(told, [0, 'close']);
+  const looped = [];
+  for await (const { value } of connection) looped.push(value.n);
+  assert.deepEqual(looped, [1, 2]);
+});
