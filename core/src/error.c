@@ -156,6 +156,10 @@ const char *cw_error_string(enum cw_error error)
                "machine's: those that tokens name";
     case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
         return "disconnect_packets must be from 1 to 100";
+    case CW_ERROR_CONFIG_UNIX_OFFSET:
+        return "unix_offset is missing: it is the Unix time minus the time that all calls are "
+               "given, as cw_clock_unix() - cw_clock_now(), and 0 when they are given the Unix "
+               "time";
     case CW_ERROR_NOT_CONNECTED:
         return "nobody is at the other end: not connected yet, or not any more";
     case CW_ERROR_CONNECTED:

@@ -1,11 +1,13 @@
 #include "server_state.h"
 
+#include <math.h>
 #include <string.h>
 
 struct cw_server_config cw_server_config_default(void)
 {
     return (struct cw_server_config){
         .max_clients = 64,
+        .unix_offset = NAN, /* missing */
         .max_token_life = 50,
         .requests_per_second = 5000,
         .keep_alive_seconds = 0.1,
@@ -29,9 +31,10 @@ static enum cw_error complete(struct cw_server_config *config)
             config->addresses[i].type != CW_ADDRESS_IPV6)
             return CW_ERROR_CONFIG_ADDRESSES;
     if (!(config->keep_alive_seconds > 0 && config->keep_alive_seconds <= 10) ||
-        !(config->requests_per_second > 0 && config->requests_per_second <= 1e9) ||
-        config->unix_offset != config->unix_offset)
+        !(config->requests_per_second > 0 && config->requests_per_second <= 1e9))
         return CW_ERROR_CONFIG_TIME;
+    if (!isfinite(config->unix_offset))
+        return CW_ERROR_CONFIG_UNIX_OFFSET;
     if (config->disconnect_packets < 1 || config->disconnect_packets > 100)
         return CW_ERROR_CONFIG_DISCONNECT_PACKETS;
     if (config->max_pending == 0)

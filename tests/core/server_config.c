@@ -2,6 +2,8 @@
 #include "counted.h"
 #include "secure_rig.h"
 
+#include <math.h>
+
 static void one_allocation(void **state)
 {
     (void)state;
@@ -65,6 +67,25 @@ static void config_is_copied(void **state)
     rig_stop(&rig);
 }
 
+/* Where the time of all calls is the Unix time, the offset is 0, and has to be said. */
+static void the_clock_may_be_unix_time(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.now = RIG_UNIX;
+    rig.config.unix_offset = 0;
+    rig_start(&rig);
+    const struct cw_client_config config = cw_client_config_default();
+    struct cw_token_grant grant = rig_grant(&rig, 1);
+    grant.create_time = (uint64_t)rig.now;
+    struct cw_client *client = rig_client_of(&rig, &config, &grant);
+    const struct cw_address at = rig_client_address(1);
+    rig_connect(&rig, client, &at);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
 static void configs_refused(void **state)
 {
     (void)state;
@@ -109,7 +130,12 @@ static void configs_refused(void **state)
     REFUSED(requests_per_second = 0, CW_ERROR_CONFIG_TIME);
     REFUSED(requests_per_second = 1.1e9, CW_ERROR_CONFIG_TIME);
     TAKEN(requests_per_second = 0.1);
-    REFUSED(unix_offset = 0.0 / 0.0, CW_ERROR_CONFIG_TIME);
+    REFUSED(unix_offset = cw_server_config_default().unix_offset, CW_ERROR_CONFIG_UNIX_OFFSET);
+    REFUSED(unix_offset = NAN, CW_ERROR_CONFIG_UNIX_OFFSET);
+    REFUSED(unix_offset = INFINITY, CW_ERROR_CONFIG_UNIX_OFFSET);
+    REFUSED(unix_offset = -INFINITY, CW_ERROR_CONFIG_UNIX_OFFSET);
+    TAKEN(unix_offset = 0);
+    TAKEN(unix_offset = -1e9);
     REFUSED(disconnect_packets = 0, CW_ERROR_CONFIG_DISCONNECT_PACKETS);
     TAKEN(disconnect_packets = 1);
     TAKEN(disconnect_packets = 100);
@@ -125,6 +151,7 @@ int main(void)
         cmocka_unit_test(one_allocation),
         cmocka_unit_test(defaults),
         cmocka_unit_test(config_is_copied),
+        cmocka_unit_test(the_clock_may_be_unix_time),
         cmocka_unit_test(configs_refused),
     };
     return cmocka_run_group_tests_name("server_config", tests, NULL, NULL);

@@ -32,7 +32,10 @@ struct cw_server_config {
     uint64_t fingerprint; /* of this program's schema; default 0: that of connection, or not
                              compared without one */
 
-    double unix_offset; /* Unix time in seconds minus the `now` of all calls; default 0 */
+    /* Unix time in seconds minus the `now` of all calls, by which the server tells how old a token
+       is: cw_clock_unix() - cw_clock_now() with the clock of native/clock.h, 0 where `now` is the
+       Unix time. Has no default (it is NAN), as a wrong one refuses every token. */
+    double unix_offset;
 
     /* Seconds that a token lives at most, from the backend's making it, plus what the backend's
        clock may be off. Tokens that expire later than this from now are not taken, and none that
@@ -57,9 +60,10 @@ size_t cw_server_memory(const struct cw_server_config *config);
 
 /* *server is set only on CW_OK. Errors: CW_ERROR_CONFIG_CLIENTS (max_clients, max_pending,
    token_history), CW_ERROR_KEY when the private key is all zero, CW_ERROR_CONFIG_ADDRESSES,
-   CW_ERROR_CONFIG_TIME (a time or a rate), CW_ERROR_CONFIG_DISCONNECT_PACKETS, those of
-   cw_connection_create, CW_ERROR_CONFIG_PACKET_SIZE when the connections' datagrams would be longer
-   than CW_PAYLOAD_MAX, CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
+   CW_ERROR_CONFIG_TIME (a time or a rate), CW_ERROR_CONFIG_UNIX_OFFSET when it is missing or not
+   finite, CW_ERROR_CONFIG_DISCONNECT_PACKETS, those of cw_connection_create,
+   CW_ERROR_CONFIG_PACKET_SIZE when the connections' datagrams would be longer than CW_PAYLOAD_MAX,
+   CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_server_create(struct cw_server **server, const struct cw_server_config *config);
 
 /* NULL is allowed. Keys are wiped. Messages that the application still holds must be released
