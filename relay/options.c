@@ -40,6 +40,11 @@ static const char usage[] =
     "  --idle-timeout SECONDS  end a session without a datagram either way for so long\n"
     "                          (default 120; 0 = never). Hidden browser tabs may be silent\n"
     "                          for a minute\n"
+    "  --upstream-packets N, --upstream-bytes BYTES\n"
+    "                          most that goes from one browser to the game server per\n"
+    "                          second, a quarter of it at once; what is over is dropped\n"
+    "                          (default 1500 and 2000000; 0 = no limit). Until the server\n"
+    "                          has answered: 20 datagrams, then 2 per second\n"
     "  --ping-interval SECONDS ping each WebSocket so often and drop it when it does not\n"
     "                          answer for twice that (default 30; 0 = never)\n"
     "  --queue-bytes BYTES     most that waits for one slow browser (default 65536)\n"
@@ -74,6 +79,8 @@ enum option_name {
     OPTION_MAX_SESSIONS,
     OPTION_MAX_PER_ADDRESS,
     OPTION_IDLE_TIMEOUT,
+    OPTION_UPSTREAM_PACKETS,
+    OPTION_UPSTREAM_BYTES,
     OPTION_PING_INTERVAL,
     OPTION_QUEUE_BYTES,
     OPTION_QUEUE_AGE,
@@ -97,6 +104,8 @@ static const struct option long_options[] = {
     {"max-sessions", required_argument, NULL, OPTION_MAX_SESSIONS},
     {"max-sessions-per-address", required_argument, NULL, OPTION_MAX_PER_ADDRESS},
     {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
+    {"upstream-packets", required_argument, NULL, OPTION_UPSTREAM_PACKETS},
+    {"upstream-bytes", required_argument, NULL, OPTION_UPSTREAM_BYTES},
     {"ping-interval", required_argument, NULL, OPTION_PING_INTERVAL},
     {"queue-bytes", required_argument, NULL, OPTION_QUEUE_BYTES},
     {"queue-age", required_argument, NULL, OPTION_QUEUE_AGE},
@@ -209,6 +218,10 @@ static bool take(enum option_name name, const char *option, const char *value, s
         return whole_number(option, value, 0, 1e6, &out->max_per_address);
     case OPTION_IDLE_TIMEOUT:
         return number(option, value, 0, 1e6, &out->idle_timeout);
+    case OPTION_UPSTREAM_PACKETS:
+        return number(option, value, 0, 1e9, &out->allowance.packets);
+    case OPTION_UPSTREAM_BYTES:
+        return number(option, value, 0, 1e12, &out->allowance.bytes);
     case OPTION_PING_INTERVAL:
         if (!whole_number(option, value, 0, 30000, &whole))
             return false;
@@ -254,6 +267,7 @@ enum options_result options_parse(int argc, char **argv, struct options *out)
         .max_sessions = 1000,
         .max_per_address = 100,
         .idle_timeout = 120.0,
+        .allowance = {.packets = 1500.0, .bytes = 2e6},
         .ping_interval = 30.0,
         .queue_bytes = 65536,
         .queue_age = 0.25,

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_RELAY_OPTIONS_H
 #define CAUSEWAY_RELAY_OPTIONS_H
 
+#include "allowance.h"
 #include "endpoint.h"
 #include "gate.h"
 #include "log.h"
@@ -23,7 +24,8 @@ struct options {
     unsigned max_sessions;
     unsigned max_per_address; /* 0 = no limit */
     double idle_timeout;      /* seconds; 0 = never */
-    double ping_interval;     /* seconds; 0 = never */
+    struct allowance_limits allowance;
+    double ping_interval; /* seconds; 0 = never */
     size_t queue_bytes;
     double queue_age; /* seconds */
     bool rtc;         /* WebRTC is served */

@@ -171,6 +171,7 @@ static bool open_parts(struct server *server)
     const struct options *options = server->options;
     struct sessions_config sessions = {
         .gate = options->gate,
+        .allowance = options->allowance,
         .max_sessions = server->descriptors.sessions,
         .max_per_address = options->max_per_address,
         .idle_timeout = options->idle_timeout,

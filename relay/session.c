@@ -22,6 +22,7 @@ struct session {
     bool ending;
     enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
     unsigned offences;         /* datagrams that the gate has not let pass */
+    struct allowance allowance;
     struct upstream upstream;
 };
 
@@ -41,6 +42,7 @@ struct sessions {
     void (*drained)(void *context);
     void *drained_context;
     struct log_limit refused_limit;
+    struct log_limit rate_limit;
 };
 
 static void list_remove(struct session *session)
@@ -203,6 +205,7 @@ static void on_upstream_datagram(void *context, const uint8_t *data, size_t size
         session->all->stats->dropped_closing++;
         return;
     }
+    allowance_answered(&session->allowance);
     session->transport->send(session->link, data, size);
 }
 
@@ -229,6 +232,7 @@ struct session *session_open(struct sessions *all, const struct transport *trans
     session->link = link;
     session->id = ++all->last_id;
     session->active = loop_now();
+    allowance_init(&session->allowance);
     upstream_init(&session->upstream, all->batch, on_upstream_datagram, on_upstream_flush, session);
     list_append(session);
     all->count++;
@@ -301,6 +305,25 @@ static bool passes(struct session *session, const uint8_t *data, size_t size)
     return session->verdict == GATE_PASS;
 }
 
+static bool within_allowance(struct session *session, size_t size)
+{
+    struct sessions *all = session->all;
+    const double now = loop_now();
+    unsigned held;
+    if (allowance_take(&session->allowance, &all->config.allowance, size, now))
+        return true;
+    if (!session->allowance.answered) {
+        all->stats->dropped_unanswered++;
+        return false;
+    }
+    all->stats->dropped_upstream_rate++;
+    if (log_limit_pass(&all->rate_limit, now, &held))
+        log_warn("session %lu sends more than --upstream-packets or --upstream-bytes: dropped (%u "
+                 "more since the last such line)",
+                 session->id, held);
+    return false;
+}
+
 bool session_receive(struct session *session, const uint8_t *data, size_t size)
 {
     struct stats *stats = session->all->stats;
@@ -319,6 +342,8 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
         return !session->ending;
     }
     touch(session);
+    if (!within_allowance(session, size))
+        return false;
     if (!upstream_send(&session->upstream, data, size)) {
         session_end(session, SESSION_END_RESOURCES);
         return false;

@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_RELAY_SESSION_H
 #define CAUSEWAY_RELAY_SESSION_H
 
+#include "allowance.h"
 #include "endpoint.h"
 #include "gate.h"
 #include "loop.h"
@@ -20,11 +21,12 @@ struct session;
 struct sessions;
 
 struct sessions_config {
-    struct endpoint upstream; /* the game server: the only place datagrams go to */
-    struct gate gate;         /* what may go there */
-    unsigned max_sessions;    /* over all transports */
-    unsigned max_per_address; /* 0 = no limit; an IPv6 address counts by its /64 */
-    double idle_timeout;      /* seconds without a datagram either way; 0 = never */
+    struct endpoint upstream;          /* the game server: the only place datagrams go to */
+    struct gate gate;                  /* what may go there */
+    struct allowance_limits allowance; /* and how much of it, from each session */
+    unsigned max_sessions;             /* over all transports */
+    unsigned max_per_address;          /* 0 = no limit; an IPv6 address counts by its /64 */
+    double idle_timeout;               /* seconds without a datagram either way; 0 = never */
 };
 
 /* Why session_open gave none. */
@@ -58,8 +60,9 @@ struct session *session_open(struct sessions *sessions, const struct transport *
 
 /* A datagram from the browser, on its way to the game server. An empty or oversized one ends the
    session, and so do several that the gate does not let pass; till then they are dropped. Returns
-   false when the session is ending (the transport's close has been called, now or earlier) and
-   nothing more need be given to it. */
+   false when it came beyond the session's allowance and has been dropped, so that the browser had
+   better be held back, or when the session is ending (the transport's close has been called, now or
+   earlier) and nothing more need be given to it. */
 bool session_receive(struct session *session, const uint8_t *data, size_t size);
 
 /* The relay wants the session to end: counts the reason and calls the transport's close. Does

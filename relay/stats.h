@@ -22,6 +22,7 @@
     X(sessions_ended_resources, "ended: no socket or memory for it")                               \
     X(client_datagrams, "datagrams taken from browsers")                                           \
     X(client_bytes, "their bytes")                                                                 \
+    X(forwarded_datagrams, "datagrams handed to the sockets towards the game server")              \
     X(upstream_datagrams, "datagrams taken from the game server")                                  \
     X(upstream_bytes, "their bytes")                                                               \
     X(delivered_datagrams, "datagrams handed to the browsers' connections")                        \
@@ -33,6 +34,8 @@
     X(dropped_closing, "to a browser: its session was ending")                                     \
     X(dropped_oversize, "to a browser: longer than a datagram may be")                             \
     X(dropped_protocol, "to the game server: no packet of a secure connection")                    \
+    X(dropped_unanswered, "to the game server: more than a few before its first answer")           \
+    X(dropped_upstream_rate, "to the game server: more than --upstream-packets or -bytes")         \
     X(dropped_upstream, "to the game server: its socket did not take it")                          \
     X(upstream_refused, "times the game server's port was found closed or unreachable")            \
     X(rtc_offers, "WebRTC offers that were answered")                                              \

@@ -100,6 +100,7 @@ static void transmit(struct upstream_batch *batch, int fd, unsigned count)
         else
             taken = sendmmsg(fd, batch->out.header + sent, count - sent, 0);
         if (taken > 0) {
+            batch->stats->forwarded_datagrams += (unsigned)taken;
             sent += (unsigned)taken;
             retried = false;
             continue;

@@ -29,6 +29,10 @@
 /* Seconds in which a browser must answer our close; then the connection is cut. */
 #define CLOSE_SECONDS 3
 
+/* Nothing is read for so long from a browser that sends more than it may. TCP holds it back then,
+   and reading only to drop would take the time of the others. */
+#define PAUSE_SECONDS 0.1
+
 #define CLOSE_TEXT_MAX 64
 
 /* One browser's connection. Allocated and zeroed by libwebsockets. */
@@ -42,6 +46,7 @@ struct link {
     size_t partial_size;
     size_t credit;
     bool direct; /* the run of datagrams at hand goes straight out, not into the queue */
+    enum { READING, PAUSING, PAUSED } reading;
     bool closing;
     bool close_sent;
 };
@@ -274,6 +279,24 @@ static void on_established(struct link *link, struct websockets *all, struct lws
     heartbeat_start(&all->heartbeats, &link->heartbeat, link);
 }
 
+/* Not in the callback that read too much: libwebsockets would keep the rest of what it has read and
+   come back to it later, which its version 4.1.6 does not always survive. */
+static void begin_pause(struct link *link)
+{
+    if (link->reading != READING)
+        return;
+    link->reading = PAUSING;
+    lws_set_timer_usecs(link->wsi, 1);
+}
+
+static void on_timer(struct link *link)
+{
+    link->reading = link->reading == PAUSING ? PAUSED : READING;
+    lws_rx_flow_control(link->wsi, link->reading == READING);
+    if (link->reading == PAUSED)
+        lws_set_timer_usecs(link->wsi, (lws_usec_t)(PAUSE_SECONDS * LWS_USEC_PER_SEC));
+}
+
 /* A part of a message, mostly the whole of it. */
 static void on_receive(struct link *link, const uint8_t *data, size_t size)
 {
@@ -305,7 +328,8 @@ static void on_receive(struct link *link, const uint8_t *data, size_t size)
         data = link->partial;
     }
     link->partial_size = 0;
-    session_receive(link->session, data, total);
+    if (!session_receive(link->session, data, total) && !link->closing)
+        begin_pause(link);
 }
 
 static int on_writable(struct link *link)
@@ -363,6 +387,9 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return 0;
     case LWS_CALLBACK_RECEIVE_PONG:
         heartbeat_heard(&link->heartbeat);
+        return 0;
+    case LWS_CALLBACK_TIMER:
+        on_timer(link);
         return 0;
     case LWS_CALLBACK_SERVER_WRITEABLE:
         return on_writable(link);

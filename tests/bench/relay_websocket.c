@@ -121,7 +121,8 @@ static pid_t start_relay(const char *program, unsigned upstream, unsigned *port)
         close(ends[0]);
         close(ends[1]);
         execl(program, program, "--listen", "127.0.0.1:0", "--upstream", target, "--raw",
-              "--max-sessions", "2000", "--max-sessions-per-address", "0", (char *)NULL);
+              "--upstream-packets", "0", "--upstream-bytes", "0", "--max-sessions", "2000",
+              "--max-sessions-per-address", "0", (char *)NULL);
         _exit(127);
     }
     close(ends[1]);

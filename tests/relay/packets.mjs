@@ -33,3 +33,9 @@ export const packet = (type, bodySize, { sequenceBytes = 1 } = {}) =>
     Buffer.of((sequenceBytes << 4) | type),
     randomBytes(sequenceBytes + bodySize + 16),
   ]);
+
+const FORGED = Buffer.alloc(8, 0xff);
+
+/** A copy that the server of a hostile rig does not answer, as a real one answers no forgery. */
+export const forged = (datagram) => Buffer.concat([datagram.subarray(0, -FORGED.length), FORGED]);
+export const isForged = (datagram) => datagram.subarray(-FORGED.length).equals(FORGED);

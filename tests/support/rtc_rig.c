@@ -108,7 +108,8 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
     snprintf(
         command, sizeof command,
         "exec %s %s --listen %s%s%s:0 --rtc %s%s%s:0 --upstream 127.0.0.1:%u --max-sessions 4000 "
-        "--max-sessions-per-address 0 --peer-rate 0 --raw",
+        "--max-sessions-per-address 0 --peer-rate 0 --upstream-packets 0 "
+        "--upstream-bytes 0 --raw",
         wrapper, program, v6 ? "[" : "", host, v6 ? "]" : "", v6 ? "[" : "", host, v6 ? "]" : "",
         upstream);
     if (rig->epoll < 0 || pipe(ends) != 0)

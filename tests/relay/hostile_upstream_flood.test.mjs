@@ -1,0 +1,171 @@
+// Browsers that send to the game server as fast as they can, with honest players beside them.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
+import test from 'node:test';
+import { startRig } from './hostile_rig.mjs';
+import { forged, packet, PAYLOAD, request } from './packets.mjs';
+import {
+  connect,
+  patiently,
+  pattern,
+  sleep,
+  startRelay,
+  startServer,
+  statsUntil,
+} from './support.mjs';
+
+const FLOODERS = 5;
+const PLAYERS = 20;
+const SERVER_WORK = 15; // microseconds
+const HERTZ = 20;
+
+// What the relay lets through, by default and before the server's first answer.
+const PACKETS_PER_SECOND = 1500;
+const BURST_SECONDS = 0.25;
+const UNANSWERED = 20;
+const UNANSWERED_PER_SECOND = 2;
+
+/** A frame of a browser, masked with zeros. */
+function frame(data) {
+  const head = data.length < 126 ? [0x80 | data.length] : [0xfe, data.length >> 8, data.length];
+  return Buffer.concat([Buffer.of(0x82, ...head, 0, 0, 0, 0), data]);
+}
+
+/** A WebSocket that begins with `opener` and then sends `datagram` as fast as TCP takes it. */
+async function flood(t, relay, localAddress, opener, datagram) {
+  const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  socket.write(
+    'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n' +
+      'Sec-WebSocket-Protocol: causeway.v1\r\n\r\n',
+  );
+  await patiently(once(socket, 'data'), 'the handshake');
+  socket.resume();
+  socket.write(frame(opener));
+  const chunk = Buffer.concat(Array(200).fill(frame(datagram)));
+  const more = () => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on('drain', more);
+  more();
+  return socket;
+}
+
+/** Floods until every player has sent enough beside it; gives the share that the players lost. */
+async function lossBeside(t, mark) {
+  const rig = await startRig(t, { sessions: PLAYERS, hertz: HERTZ, serverWork: SERVER_WORK });
+  const began = performance.now();
+  const sockets = [];
+  for (let i = 0; i < FLOODERS; i++)
+    sockets.push(
+      await flood(t, rig.relay, `127.3.0.${1 + i}`, mark(request()), mark(packet(PAYLOAD, 50))),
+    );
+  const before = await rig.relay.stats();
+  const enough = (await rig.tally())[0].sent + 5 * HERTZ;
+  while ((await rig.tally()).some(({ sent }) => sent < enough)) await sleep(100);
+  const after = await rig.relay.stats();
+  const seconds = (performance.now() - began) / 1000;
+  const tally = await rig.stop();
+  assert.ok(tally.every(({ end, foreign }) => end === null && foreign === 0));
+  const sum = (name) => tally.reduce((total, each) => total + each[name], 0);
+  const flooded = after.client_datagrams - before.client_datagrams;
+  const dropped = after.dropped_unanswered + after.dropped_upstream_rate;
+  const loss = 1 - sum('received') / sum('sent');
+  t.diagnostic(`${flooded} datagrams, of players ${sum('sent')}; honest loss ${100 * loss} %`);
+  assert.ok(dropped > 0 && sockets.every((socket) => !socket.destroyed), 'it was a flood');
+  // Most of it waits in TCP: reading only to drop it would take the time of the others.
+  assert.ok(sockets.every(({ writableNeedDrain }) => writableNeedDrain));
+  const most = FLOODERS * 5 * PACKETS_PER_SECOND * seconds;
+  assert.ok(flooded < most, `${flooded} datagrams were read in ${seconds} s`);
+  return { rig, loss };
+}
+
+test('who sends requests that nobody signed takes nothing from the players', async (t) => {
+  const { rig, loss } = await lossBeside(t, forged);
+  assert.ok(loss <= 0.01, `${loss}`);
+  await rig.newcomer();
+});
+
+test('nor does who has been let in by the game server', async (t) => {
+  // A server that the system does not run for a while loses datagrams without any flood.
+  for (let tries = 1; tries <= 3; tries++) {
+    const { loss } = await lossBeside(t, (datagram) => datagram);
+    if (loss <= 0.01) return;
+  }
+  assert.fail('honest players lost more than one in a hundred, three times');
+});
+
+test('before the first answer twenty datagrams pass, then two a second', async (t) => {
+  let answers = false;
+  const server = await startServer(t, { answer: (data) => answers && data });
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '0'] });
+  const client = await connect(t, relay);
+  const began = performance.now();
+  for (let i = 0; i < 300; i++) client.send(pattern(20, i));
+  const { forwarded_datagrams, dropped_unanswered } = await statsUntil(
+    relay,
+    ({ client_datagrams }) => client_datagrams === 300,
+  );
+  const seconds = (performance.now() - began) / 1000;
+  assert.equal(forwarded_datagrams + dropped_unanswered, 300);
+  assert.ok(forwarded_datagrams >= UNANSWERED);
+  assert.ok(forwarded_datagrams <= UNANSWERED + UNANSWERED_PER_SECOND * seconds);
+
+  // Whoever goes on asking, as a client of netcode does, is heard when the server is there.
+  answers = true;
+  while (client.messages.length === 0) {
+    client.send(pattern(20));
+    await sleep(100);
+  }
+  const echoed = client.messages.length;
+  for (let i = 0; i < 300; i++) client.send(pattern(20, i));
+  await client.received(echoed + 300);
+  assert.equal((await relay.stats()).dropped_upstream_rate, 0);
+});
+
+/** Has a session answered, then sends it so many datagrams at once; gives the counters after. */
+async function burst(t, { args = [], count, size }) {
+  const server = await startServer(t, { answer: (data) => (data.length === 1 ? data : null) });
+  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const client = await connect(t, relay);
+  client.send(pattern(1));
+  await client.received(1);
+  const began = performance.now();
+  for (let i = 0; i < count; i++) client.send(pattern(size, i));
+  const stats = await statsUntil(relay, ({ client_datagrams }) => client_datagrams === count + 1);
+  const seconds = (performance.now() - began) / 1000;
+  assert.equal(stats.dropped_unanswered, 0);
+  assert.equal(stats.forwarded_datagrams + stats.dropped_upstream_rate, count + 1);
+  return { passed: stats.forwarded_datagrams - 1, seconds, relay };
+}
+
+const limits = {
+  'by default': { args: [], size: 20, most: PACKETS_PER_SECOND },
+  'by --upstream-packets': { args: ['--upstream-packets', '400'], size: 20, most: 400 },
+  'by default in bytes': { args: ['--upstream-packets', '0'], size: 1400, most: 2_000_000 / 1400 },
+  'by --upstream-bytes': { args: ['--upstream-bytes', '100000'], size: 1000, most: 100 },
+};
+for (const [name, { args, size, most }] of Object.entries(limits)) {
+  test(`a session is held to a rate ${name}, and some may come at once`, async (t) => {
+    const count = Math.floor(2 * most);
+    const { passed, seconds, relay } = await burst(t, { args, size, count });
+    assert.ok(passed >= Math.floor(most * BURST_SECONDS) - 1, `${passed} passed`);
+    assert.ok(passed <= most * (BURST_SECONDS + seconds) + 1, `${passed} in ${seconds} s`);
+    await relay.logged(/warn {2}session 1 sends more than --upstream-packets or --upstream-bytes/);
+  });
+}
+
+test('0 is no limit', async (t) => {
+  const args = ['--upstream-packets', '0', '--upstream-bytes', '0'];
+  const { passed } = await burst(t, { args, size: 1400, count: 4000 });
+  assert.equal(passed, 4000);
+});
+
+test('a rate below a datagram still lets one pass', async (t) => {
+  const args = ['--upstream-packets', '1', '--upstream-bytes', '1'];
+  const { passed } = await burst(t, { args, size: 1400, count: 1 });
+  assert.equal(passed, 1);
+});
