@@ -36,17 +36,10 @@ void addresses_destroy(struct addresses *addresses)
     free(addresses);
 }
 
-/* Seeded, so that nobody can choose addresses that share a bucket. */
 static struct address_count **bucket_of(struct addresses *addresses, const unsigned char owner[16])
 {
-    uint64_t words[2];
-    memcpy(words, owner, sizeof words);
-    uint64_t hash = addresses->seed;
-    for (int i = 0; i < 2; i++) {
-        hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    return &addresses->bucket[hash & (addresses->buckets - 1)];
+    return &addresses
+                ->bucket[endpoint_owner_hash(owner, addresses->seed) & (addresses->buckets - 1)];
 }
 
 struct address_count *addresses_enter(struct addresses *addresses, const struct endpoint *client,
@@ -71,6 +64,11 @@ struct address_count *addresses_enter(struct addresses *addresses, const struct 
     }
     count->sessions++;
     return count;
+}
+
+unsigned addresses_count(const struct address_count *count)
+{
+    return count->sessions;
 }
 
 void addresses_leave(struct addresses *addresses, struct address_count *count)

@@ -18,4 +18,7 @@ struct address_count *addresses_enter(struct addresses *addresses, const struct 
                                       unsigned limit, bool *full);
 void addresses_leave(struct addresses *addresses, struct address_count *count);
 
+/* How many its address has. */
+unsigned addresses_count(const struct address_count *count);
+
 #endif

@@ -152,3 +152,18 @@ void endpoint_owner(const struct endpoint *endpoint, unsigned char owner[16])
         memcpy(owner + 12, &v4->sin_addr, 4);
     }
 }
+
+uint64_t endpoint_owner_hash(const unsigned char owner[16], uint64_t seed)
+{
+    uint64_t words[2];
+    memcpy(words, owner, sizeof words);
+    uint64_t hash = seed;
+    /* The mixing of splitmix64: every bit of an address reaches the low bits of the hash. */
+    for (int i = 0; i < 2; i++) {
+        hash ^= words[i];
+        hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9u;
+        hash = (hash ^ hash >> 27) * 0x94d049bb133111ebu;
+        hash ^= hash >> 31;
+    }
+    return hash;
+}

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 /* Longest text of endpoint_format with its end: "[v6%scope]:port". */
@@ -36,5 +37,8 @@ void endpoint_format(const struct endpoint *endpoint, char text[ENDPOINT_TEXT]);
 
 /* The 16 bytes that stand for the owner of an address: an IPv4 address (mapped), or an IPv6 /64. */
 void endpoint_owner(const struct endpoint *endpoint, unsigned char owner[16]);
+
+/* A hash of those; with a random seed nobody can choose addresses that share a place in a table. */
+uint64_t endpoint_owner_hash(const unsigned char owner[16], uint64_t seed);
 
 #endif

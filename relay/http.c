@@ -201,11 +201,15 @@ static int send_reply(struct lws *wsi, const struct http_reply *reply, const cha
         return -1;
     if (reply->location[0] && !add(wsi, "location:", reply->location, &at, end))
         return -1;
+    char seconds[16];
+    snprintf(seconds, sizeof seconds, "%u", reply->retry_after);
+    if (reply->retry_after > 0 && !add(wsi, "retry-after:", seconds, &at, end))
+        return -1;
     if (origin[0] &&
         (!add(wsi, "access-control-allow-origin:", origin, &at, end) ||
          !add(wsi, "access-control-allow-methods:", "POST, DELETE, OPTIONS", &at, end) ||
          !add(wsi, "access-control-allow-headers:", "content-type, authorization", &at, end) ||
-         !add(wsi, "access-control-expose-headers:", "location", &at, end) ||
+         !add(wsi, "access-control-expose-headers:", "location, retry-after", &at, end) ||
          !add(wsi, "vary:", "origin", &at, end)))
         return -1;
     if (lws_finalize_http_header(wsi, &at, end))

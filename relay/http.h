@@ -31,6 +31,7 @@ struct http_reply {
     unsigned status;
     const char *content_type; /* constant text; NULL without a body */
     char location[128];       /* "" for none */
+    unsigned retry_after;     /* seconds; 0 = not said */
     uint8_t body[HTTP_REPLY_MAX];
     size_t size;
 };

@@ -41,6 +41,8 @@
     X(rtc_offers, "WebRTC offers that were answered")                                              \
     X(rtc_offers_refused, "offers that were malformed or asked for what is not to be had")         \
     X(rtc_offers_full, "offers refused: too many were waiting")                                    \
+    X(rtc_offers_limited, "offers refused: their address, or all together, made too many")         \
+    X(rtc_offers_evicted, "offers that made room for others before they were open channels")       \
     X(rtc_offers_expired, "offers that did not become an open data channel in time")               \
     X(rtc_packets_ignored, "packets on the WebRTC port of nobody known")                           \
     X(rtc_packets_unsent, "packets to browsers that the system did not take")                      \

@@ -34,15 +34,6 @@ void webrtc_set_deadline(struct link *link)
     }
 }
 
-static void leave_half_open(struct link *link)
-{
-    if (!link->half_open)
-        return;
-    link->half_open = false;
-    link->all->half_open--;
-    addresses_leave(link->all->owners, link->owner);
-}
-
 static const struct transport webrtc_transport;
 
 static void open_session(struct link *link)
@@ -52,7 +43,7 @@ static void open_session(struct link *link)
     rtc_socket_endpoint(&peer_path(link->peer)->remote, &client);
     link->session = session_open(link->all->sessions, &webrtc_transport, link, &client, &why);
     if (link->session)
-        leave_half_open(link);
+        half_open_leave(link->all->half_open, &link->half_open);
     else
         peer_end(link->peer,
                  why == SESSION_REFUSED_DRAINING ? "the relay is stopping" : "try later",
@@ -70,6 +61,7 @@ void webrtc_follow(struct link *link)
         webrtc_set_deadline(link);
         return;
     }
+    half_open_leave(all->half_open, &link->half_open);
     link->ended = true;
     link->next_ended = all->ended;
     all->ended = link;
@@ -78,12 +70,23 @@ void webrtc_follow(struct link *link)
     log_debug("webrtc: %s: %s", peer_ufrag(link->peer), peer_reason(link->peer));
 }
 
+void webrtc_make_room(struct webrtc *all)
+{
+    struct half_open_entry *entry;
+    while ((entry = half_open_surplus(all->half_open))) {
+        struct link *link = lws_container_of(entry, struct link, half_open);
+        all->stats->rtc_offers_evicted++;
+        peer_end(link->peer, "others took its place", loop_now());
+        webrtc_follow(link);
+    }
+}
+
 static void link_destroy(struct link *link)
 {
     struct webrtc *all = link->all;
     if (link->session)
         session_close(link->session);
-    leave_half_open(link);
+    half_open_leave(all->half_open, &link->half_open);
     rtc_table_remove(all->table, &link->entry);
     deadlines_remove(&all->deadlines, &link->deadline);
     peer_destroy(link->peer);
@@ -133,7 +136,7 @@ static void on_timer(void *context)
     while ((first = deadlines_first(&all->deadlines)) && first->time <= now) {
         struct link *link = lws_container_of(first, struct link, deadline);
         const bool offered = peer_state(link->peer) == PEER_OFFERED;
-        const bool half_open = link->half_open;
+        const bool half_open = half_open_has(&link->half_open);
         peer_update(link->peer, now);
         webrtc_follow(link);
         if (half_open && link->ended)
@@ -243,6 +246,10 @@ static void on_datagram(void *context, const struct udp_path *path, const uint8_
     const double now = loop_now();
     struct peer_datagram datagram;
     peer_receive(link->peer, data, size, now);
+    if (half_open_has(&link->half_open) && peer_shakes_hands(link->peer)) {
+        half_open_shake_hands(all->half_open, &link->half_open);
+        webrtc_make_room(all);
+    }
     while (!link->ended && peer_next(link->peer, &datagram, now)) {
         if (!link->session)
             webrtc_follow(link);
@@ -258,10 +265,12 @@ static void on_datagram(void *context, const struct udp_path *path, const uint8_
 
 static bool make_tables(struct webrtc *all)
 {
-    const size_t most = (size_t)all->config.max_sessions + WEBRTC_HALF_OPEN_MAX;
+    /* Those that have ended, but are not freed yet, have places too. */
+    const size_t most = (size_t)all->config.max_sessions + 2 * HALF_OPEN_MAX;
     all->table = rtc_table_create(most);
-    all->owners = addresses_create(WEBRTC_HALF_OPEN_MAX);
-    return all->table && all->owners && deadlines_reserve(&all->deadlines, most);
+    all->offers = offer_limit_create(all->config.max_sessions, all->config.max_per_address);
+    all->half_open = half_open_create(all->config.max_per_address);
+    return all->table && all->offers && all->half_open && deadlines_reserve(&all->deadlines, most);
 }
 
 struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_identity *identity,
@@ -323,7 +332,8 @@ void webrtc_destroy(struct webrtc *all)
         }
     }
     rtc_socket_destroy(all->socket);
-    addresses_destroy(all->owners);
+    half_open_destroy(all->half_open);
+    offer_limit_destroy(all->offers);
     deadlines_free(&all->deadlines);
     dtls_identity_destroy(all->common.identity);
     rtc_table_destroy(all->table);

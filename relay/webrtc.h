@@ -20,7 +20,8 @@ struct webrtc_config {
     struct endpoint advertised[WEBRTC_ADVERTISED_MAX];
     unsigned advertised_count;
     unsigned max_sessions;
-    unsigned max_per_address; /* of offers that are not open channels yet; 0 = no limit */
+    unsigned max_per_address; /* of offers that are not open channels yet; see also offer_limit.h;
+                                 0 = no limit */
     double rate;              /* bytes per second to one browser; 0 = no limit */
 };
 

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* libwebsockets has no name for it. */
+#define TOO_MANY_REQUESTS 429
+
 /* Random bytes as text: letters, digits, + and /, as ICE wants it. */
 static bool random_text(char *out, size_t size)
 {
@@ -67,31 +70,38 @@ static void write_answer(struct webrtc *all, const struct http_request *request,
     reply->status = 201;
 }
 
-static struct link *link_create(struct webrtc *all, const struct sdp_offer *offer, char *ufrag,
-                                char *password)
+static bool name_link(struct link *link, char *ufrag, char *password)
 {
     uint8_t secret[WEBRTC_NAME_BYTES];
-    struct link *link = calloc(1, sizeof *link);
-    if (!link || !rtc_table_add(all->table, &link->entry)) {
-        free(link);
-        return NULL;
-    }
-    link->all = all;
     rtc_place_write(link->entry.place, ufrag);
     strcpy(link->name, ufrag);
-    if (random_text(ufrag + RTC_PLACE_DIGITS, PEER_NAME_SIZE - 1 - RTC_PLACE_DIGITS) &&
-        random_text(password, PEER_NAME_SIZE - 1) && RAND_bytes(secret, sizeof secret) == 1)
-        link->peer = peer_create(&all->common, offer, ufrag, password, loop_now());
-    if (!link->peer) {
-        rtc_table_remove(all->table, &link->entry);
-        free(link);
-        return NULL;
-    }
+    if (!random_text(ufrag + RTC_PLACE_DIGITS, PEER_NAME_SIZE - 1 - RTC_PLACE_DIGITS) ||
+        !random_text(password, PEER_NAME_SIZE - 1) || RAND_bytes(secret, sizeof secret) != 1)
+        return false;
     for (int i = 0; i < WEBRTC_NAME_BYTES; i++)
         snprintf(link->name + RTC_PLACE_DIGITS + i * 2, 3, "%02x", secret[i]);
-    if (all->most < rtc_table_count(all->table))
-        all->most = rtc_table_count(all->table);
-    return link;
+    return true;
+}
+
+static struct link *link_create(struct webrtc *all, const struct endpoint *client,
+                                const struct sdp_offer *offer, char *ufrag, char *password)
+{
+    struct link *link = calloc(1, sizeof *link);
+    if (!link)
+        return NULL;
+    link->all = all;
+    if (half_open_enter(all->half_open, &link->half_open, client)) {
+        if (rtc_table_add(all->table, &link->entry)) {
+            if (name_link(link, ufrag, password))
+                link->peer = peer_create(&all->common, offer, ufrag, password, loop_now());
+            if (link->peer)
+                return link;
+            rtc_table_remove(all->table, &link->entry);
+        }
+        half_open_leave(all->half_open, &link->half_open);
+    }
+    free(link);
+    return NULL;
 }
 
 static void take_offer(struct webrtc *all, const struct http_request *request,
@@ -109,25 +119,24 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
         say(reply, HTTP_STATUS_BAD_REQUEST, sdp_error_string(error));
         return;
     }
-    bool full = true;
-    struct address_count *owner = NULL;
-    if (all->half_open < WEBRTC_HALF_OPEN_MAX)
-        owner = addresses_enter(all->owners, &request->client, all->config.max_per_address, &full);
+    if (!offer_limit_pass(all->offers, &request->client, loop_now(), &reply->retry_after)) {
+        all->stats->rtc_offers_limited++;
+        say(reply, TOO_MANY_REQUESTS, "Too many offers have come: try later, or by WebSocket.");
+        return;
+    }
     char ufrag[PEER_NAME_SIZE];
     char password[PEER_NAME_SIZE];
-    struct link *link = owner ? link_create(all, &offer, ufrag, password) : NULL;
+    struct link *link = link_create(all, &request->client, &offer, ufrag, password);
     if (!link) {
-        if (owner)
-            addresses_leave(all->owners, owner);
         all->stats->rtc_offers_full++;
         say(reply, HTTP_STATUS_SERVICE_UNAVAILABLE, "Too many offers are waiting: try later.");
         return;
     }
     all->stats->rtc_offers++;
-    link->owner = owner;
-    link->half_open = true;
-    all->half_open++;
+    if (all->most < rtc_table_count(all->table))
+        all->most = rtc_table_count(all->table);
     webrtc_set_deadline(link);
+    webrtc_make_room(all);
     write_answer(all, request, &offer, ufrag, password, reply);
     snprintf(reply->location, sizeof reply->location, WEBRTC_ROUTE "/%s", link->name);
 }

@@ -3,17 +3,16 @@
 #ifndef CAUSEWAY_RELAY_WEBRTC_STATE_H
 #define CAUSEWAY_RELAY_WEBRTC_STATE_H
 
-#include "addresses.h"
 #include "deadlines.h"
+#include "half_open.h"
 #include "log.h"
+#include "offer_limit.h"
 #include "rtc/peer.h"
 #include "rtc/table.h"
 #include "rtc_socket.h"
 #include "webrtc.h"
 
 #define WEBRTC_ROUTE "/rtc"
-/* Offers that are not open channels yet, all together. */
-#define WEBRTC_HALF_OPEN_MAX 2048
 /* Random bytes in the name of a resource. */
 #define WEBRTC_NAME_BYTES 16
 
@@ -25,8 +24,7 @@ struct link {
     struct deadline deadline;
     struct rtc_entry entry;
     struct link *next_ended;
-    struct address_count *owner; /* counted while it is half open */
-    bool half_open;
+    struct half_open_entry half_open; /* while its channel is not open */
     bool ended;
     char name[RTC_PLACE_DIGITS + 2 * WEBRTC_NAME_BYTES + 1]; /* of the resource that DELETE names */
 };
@@ -38,9 +36,9 @@ struct webrtc {
     struct stats *stats;
     struct rtc_socket *socket;
     struct peer_common common;
-    struct addresses *owners; /* of half-open links */
+    struct offer_limit *offers;
+    struct half_open *half_open;
     struct rtc_table *table;
-    unsigned half_open;
     size_t most; /* links at a time since memory was given back */
     struct deadlines deadlines;
     struct loop_timer timer;
@@ -61,6 +59,9 @@ void webrtc_request(void *context, const struct http_request *request, struct ht
 
 /* Has the timer go off when the peer of a link wants it to. */
 void webrtc_set_deadline(struct link *link);
+
+/* Ends links that have no open channel yet when there are too many of them. */
+void webrtc_make_room(struct webrtc *all);
 
 /* Brings session, table and timer in line with what has become of the peer. */
 void webrtc_follow(struct link *link);

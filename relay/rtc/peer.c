@@ -94,6 +94,11 @@ const char *peer_ufrag(const struct peer *peer)
     return peer->ufrag;
 }
 
+bool peer_shakes_hands(const struct peer *peer)
+{
+    return peer->dtls && dtls_has_begun(peer->dtls);
+}
+
 const char *peer_reason(const struct peer *peer)
 {
     return peer->reason;

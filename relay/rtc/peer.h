@@ -99,6 +99,9 @@ const struct udp_path *peer_path(const struct peer *peer);
 double peer_heard(const struct peer *peer);
 const char *peer_ufrag(const struct peer *peer);
 
+/* True once it has begun with DTLS, which takes much memory. */
+bool peer_shakes_hands(const struct peer *peer);
+
 /* Why it has ended: constant text for log lines. */
 const char *peer_reason(const struct peer *peer);
 

@@ -1,6 +1,7 @@
 #include "endpoint.h"
 #include "unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void test_form(void **state)
@@ -72,12 +73,36 @@ static void test_owner(void **state)
     assert_memory_not_equal(a, b, 16);
 }
 
+/* Neighbours spread over a table: 4,096 of them over 1,024 rows, of IPv4 and of IPv6. */
+static void test_neighbours_have_different_hashes(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"10.0.%u.%u", "[2001:db8:%x:%x::1]"};
+    for (size_t form = 0; form < 2; form++) {
+        unsigned rows[1024] = {0};
+        unsigned most = 0;
+        for (unsigned i = 0; i < 4096; i++) {
+            char text[64];
+            unsigned char owner[16];
+            struct endpoint endpoint;
+            bool has_port;
+            snprintf(text, sizeof text, forms[form], i >> 8, i & 255);
+            assert_true(endpoint_parse(text, &endpoint, &has_port));
+            endpoint_owner(&endpoint, owner);
+            const unsigned row = ++rows[endpoint_owner_hash(owner, 12345) % 1024];
+            most = row > most ? row : most;
+        }
+        assert_in_range(most, 4, 20);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_form),
         cmocka_unit_test(test_text_and_back),
         cmocka_unit_test(test_owner),
+        cmocka_unit_test(test_neighbours_have_different_hashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

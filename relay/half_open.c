@@ -1,0 +1,83 @@
+#include "half_open.h"
+
+#include "addresses.h"
+
+#include <stdlib.h>
+
+struct half_open {
+    struct addresses *addresses;
+    unsigned max_per_address;
+    unsigned count;
+    unsigned handshakes;
+    struct half_open_entry *oldest;
+    struct half_open_entry *newest;
+};
+
+struct half_open *half_open_create(unsigned max_per_address)
+{
+    struct half_open *set = calloc(1, sizeof *set);
+    if (!set)
+        return NULL;
+    set->max_per_address = max_per_address;
+    set->addresses = addresses_create(HALF_OPEN_MAX);
+    if (set->addresses)
+        return set;
+    free(set);
+    return NULL;
+}
+
+void half_open_destroy(struct half_open *set)
+{
+    if (!set)
+        return;
+    addresses_destroy(set->addresses);
+    free(set);
+}
+
+bool half_open_enter(struct half_open *set, struct half_open_entry *entry,
+                     const struct endpoint *client)
+{
+    bool full;
+    *entry = (struct half_open_entry){.older = set->newest};
+    entry->address = addresses_enter(set->addresses, client, set->max_per_address, &full);
+    if (!entry->address)
+        return false;
+    *(set->newest ? &set->newest->newer : &set->oldest) = entry;
+    set->newest = entry;
+    set->count++;
+    return true;
+}
+
+void half_open_shake_hands(struct half_open *set, struct half_open_entry *entry)
+{
+    if (!half_open_has(entry) || entry->shakes_hands)
+        return;
+    entry->shakes_hands = true;
+    set->handshakes++;
+}
+
+void half_open_leave(struct half_open *set, struct half_open_entry *entry)
+{
+    if (!half_open_has(entry))
+        return;
+    *(entry->older ? &entry->older->newer : &set->oldest) = entry->newer;
+    *(entry->newer ? &entry->newer->older : &set->newest) = entry->older;
+    addresses_leave(set->addresses, entry->address);
+    entry->address = NULL;
+    set->handshakes -= entry->shakes_hands;
+    set->count--;
+}
+
+struct half_open_entry *half_open_surplus(const struct half_open *set)
+{
+    const bool handshakes = set->handshakes > HALF_OPEN_HANDSHAKES_MAX;
+    struct half_open_entry *found = NULL;
+    if (!handshakes && set->count <= HALF_OPEN_MAX)
+        return NULL;
+    /* They are few enough to look at each: an offer costs more. */
+    for (struct half_open_entry *entry = set->oldest; entry; entry = entry->newer)
+        if ((entry->shakes_hands || !handshakes) &&
+            (!found || addresses_count(entry->address) > addresses_count(found->address)))
+            found = entry;
+    return found;
+}

@@ -1,0 +1,52 @@
+/* Offers that are not open data channels yet: how many there may be, and which goes when there are
+   too many. It is the oldest of the address that has most: whoever floods evicts himself. */
+#ifndef CAUSEWAY_RELAY_HALF_OPEN_H
+#define CAUSEWAY_RELAY_HALF_OPEN_H
+
+#include "endpoint.h"
+
+#include <stdbool.h>
+
+/* All together. */
+#define HALF_OPEN_MAX 2048
+/* Of them those that have begun with DTLS. OpenSSL takes some 64 KB for each, so that one of
+   HALF_OPEN_MAX has less than 16 KB on average. */
+#define HALF_OPEN_HANDSHAKES_MAX 320
+
+struct half_open;
+struct address_count;
+
+/* Sits in its owner; all zero before half_open_enter. */
+struct half_open_entry {
+    struct address_count *address; /* NULL = not in */
+    struct half_open_entry *older;
+    struct half_open_entry *newer;
+    bool shakes_hands;
+};
+
+/* Makes the set; max_per_address offers may be of one address, 0 = no limit. NULL when there is no
+   memory. */
+struct half_open *half_open_create(unsigned max_per_address);
+
+/* Frees it; all entries have left. NULL is allowed. */
+void half_open_destroy(struct half_open *set);
+
+/* Puts an offer of an address in. False when it has too many in it, or there is no memory. */
+bool half_open_enter(struct half_open *set, struct half_open_entry *entry,
+                     const struct endpoint *client);
+
+/* It has begun with DTLS. Nothing happens when it is not in, or has before. */
+void half_open_shake_hands(struct half_open *set, struct half_open_entry *entry);
+
+/* Takes it out: it is open, or ended. One that is not in is fine. */
+void half_open_leave(struct half_open *set, struct half_open_entry *entry);
+
+/* One that must leave because there are too many; NULL when there are not. */
+struct half_open_entry *half_open_surplus(const struct half_open *set);
+
+static inline bool half_open_has(const struct half_open_entry *entry)
+{
+    return entry->address != NULL;
+}
+
+#endif

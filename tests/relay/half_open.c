@@ -1,0 +1,106 @@
+/* Which offer goes when too many wait. */
+#include "unit.h"
+
+#include "half_open.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void enter(struct half_open *set, struct half_open_entry *entry, unsigned address)
+{
+    char text[64];
+    struct endpoint client;
+    bool has_port;
+    snprintf(text, sizeof text, "10.%u.%u.%u", address >> 16, address >> 8 & 255, address & 255);
+    assert_true(endpoint_parse(text, &client, &has_port));
+    assert_true(half_open_enter(set, entry, &client));
+}
+
+static void leave_all(struct half_open *set, struct half_open_entry *entries, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        half_open_leave(set, &entries[i]);
+    half_open_destroy(set);
+    free(entries);
+}
+
+static void test_the_oldest_of_the_address_with_most_goes(void **state)
+{
+    (void)state;
+    const unsigned count = HALF_OPEN_MAX + 3;
+    struct half_open *set = half_open_create(0);
+    struct half_open_entry *entries = calloc(count, sizeof *entries);
+    assert_non_null(set);
+    assert_non_null(entries);
+    /* One honest offer, then those of 25 addresses; the seventh has two more. */
+    enter(set, &entries[0], 1000);
+    for (unsigned i = 1; i < HALF_OPEN_MAX; i++)
+        enter(set, &entries[i], i % 25);
+    assert_null(half_open_surplus(set));
+    for (unsigned i = HALF_OPEN_MAX; i < count; i++)
+        enter(set, &entries[i], 7);
+    assert_ptr_equal(half_open_surplus(set), &entries[7]);
+    half_open_leave(set, &entries[7]);
+    assert_false(half_open_has(&entries[7]));
+    assert_ptr_equal(half_open_surplus(set), &entries[32]);
+    half_open_leave(set, &entries[32]);
+    assert_non_null(half_open_surplus(set));
+    half_open_leave(set, half_open_surplus(set));
+    assert_null(half_open_surplus(set));
+    assert_true(half_open_has(&entries[0]));
+    leave_all(set, entries, count);
+    half_open_destroy(NULL);
+}
+
+static void test_handshakes_make_room_for_handshakes(void **state)
+{
+    (void)state;
+    const unsigned count = HALF_OPEN_HANDSHAKES_MAX + 101;
+    struct half_open *set = half_open_create(0);
+    struct half_open_entry *entries = calloc(count, sizeof *entries);
+    assert_non_null(entries);
+    for (unsigned i = 0; i < count; i++) {
+        enter(set, &entries[i], i < 100 ? 0 : i);
+        if (i >= 100)
+            half_open_shake_hands(set, &entries[i]);
+        if (i >= 100)
+            half_open_shake_hands(set, &entries[i]);
+    }
+    /* Those of the first address are most, but none of them has begun. */
+    assert_ptr_equal(half_open_surplus(set), &entries[100]);
+    half_open_leave(set, &entries[100]);
+    assert_null(half_open_surplus(set));
+    half_open_shake_hands(set, &entries[100]);
+    assert_null(half_open_surplus(set));
+    leave_all(set, entries, count);
+}
+
+static void test_an_address_has_its_number(void **state)
+{
+    (void)state;
+    struct half_open *set = half_open_create(2);
+    struct half_open_entry entries[3];
+    struct endpoint client;
+    bool has_port;
+    assert_true(endpoint_parse("10.0.0.1", &client, &has_port));
+    assert_true(half_open_enter(set, &entries[0], &client));
+    assert_true(half_open_enter(set, &entries[1], &client));
+    assert_false(half_open_enter(set, &entries[2], &client));
+    assert_false(half_open_has(&entries[2]));
+    half_open_leave(set, &entries[0]);
+    assert_true(half_open_enter(set, &entries[2], &client));
+    half_open_leave(set, &entries[1]);
+    half_open_leave(set, &entries[2]);
+    half_open_leave(set, &entries[2]);
+    half_open_destroy(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_oldest_of_the_address_with_most_goes),
+        cmocka_unit_test(test_handshakes_make_room_for_handshakes),
+        cmocka_unit_test(test_an_address_has_its_number),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+/* Who may make offers while others make too many. */
+#include "unit.h"
+
+#include "offer_limit.h"
+
+#include <stdio.h>
+
+static struct endpoint address_of(unsigned number)
+{
+    char text[64];
+    struct endpoint endpoint;
+    bool has_port;
+    snprintf(text, sizeof text, "10.%u.%u.%u", number >> 16, number >> 8 & 255, number & 255);
+    assert_true(endpoint_parse(text, &endpoint, &has_port));
+    return endpoint;
+}
+
+/* How many of `count` offers in a row get through. */
+static unsigned offer(struct offer_limit *limit, unsigned address, unsigned count, double now)
+{
+    const struct endpoint client = address_of(address);
+    unsigned passed = 0;
+    unsigned retry_after;
+    while (count-- > 0)
+        if (offer_limit_pass(limit, &client, now, &retry_after))
+            passed++;
+        else
+            assert_in_range(retry_after, 1, 600);
+    return passed;
+}
+
+static void test_an_address_has_its_share(void **state)
+{
+    (void)state;
+    struct offer_limit *limit = offer_limit_create(1000, 100);
+    /* A school behind one address, twice over. */
+    assert_int_equal(offer(limit, 1, 150, 0.0), 150);
+    const unsigned more = offer(limit, 1, 1000, 0.0);
+    assert_in_range(more, 1, 49);
+    /* After that some three a second, which are not saved up beyond the first number. */
+    double now = 0.0;
+    unsigned passed = 0;
+    for (int i = 0; i < 1200; i++)
+        passed += offer(limit, 1, 10, now += 0.1);
+    assert_in_range(passed, 300, 600);
+    assert_int_equal(offer(limit, 2, 30, now), 30); /* others are not touched by it */
+    assert_true(offer(limit, 1, 1000, now + 3600.0) <= 200);
+    offer_limit_destroy(limit);
+    offer_limit_destroy(NULL);
+}
+
+static void test_it_is_told_when_to_come_again(void **state)
+{
+    (void)state;
+    struct offer_limit *limit = offer_limit_create(1000, 1);
+    const struct endpoint client = address_of(1);
+    unsigned retry_after;
+    double now = 10.0;
+    while (offer_limit_pass(limit, &client, now, &retry_after))
+        continue;
+    assert_true(offer_limit_pass(limit, &client, now + retry_after, &retry_after));
+    offer_limit_destroy(limit);
+}
+
+/* `flooders` addresses make offers as fast as they may, for a minute; every tenth of a second
+   somebody comes for the first time. Returns how many of those are refused after `settled`
+   seconds; *rate gets the offers per second that pass. */
+static unsigned flood(unsigned flooders, double settled, double *rate)
+{
+    struct offer_limit *limit = offer_limit_create(1000, 100);
+    unsigned refused = 0;
+    unsigned passed = 0;
+    unsigned newcomer = 1u << 20;
+    for (double now = 0.0; now < 60.0; now += 0.1) {
+        for (unsigned i = 0; i < flooders; i++)
+            passed += offer(limit, i, 3, now);
+        if (offer(limit, newcomer++, 1, now) == 0 && now >= settled)
+            refused++;
+    }
+    offer_limit_destroy(limit);
+    *rate = passed / 60.0;
+    return refused;
+}
+
+static void test_newcomers_get_in_beside_floods(void **state)
+{
+    (void)state;
+    double rate;
+    assert_int_equal(flood(25, 0.0, &rate), 0);
+    assert_true(rate < 100.0);
+    /* The first offers of so many new addresses look like newcomers. */
+    assert_int_equal(flood(1000, 15.0, &rate), 0);
+    assert_true(rate < 120.0);
+    /* What passes is bounded whatever comes. */
+    flood(10000, 0.0, &rate);
+    assert_true(rate < 120.0);
+}
+
+static void test_a_reverse_proxy_is_no_single_client(void **state)
+{
+    (void)state;
+    struct offer_limit *limit = offer_limit_create(1000, 0);
+    assert_int_equal(offer(limit, 1, 2000, 0.0), 1000);
+    assert_int_equal(offer(limit, 1, 2000, 1.0), 100);
+    offer_limit_destroy(limit);
+}
+
+static void test_an_ipv6_network_is_one_client(void **state)
+{
+    (void)state;
+    struct offer_limit *limit = offer_limit_create(1000, 10);
+    unsigned passed = 0;
+    unsigned retry_after;
+    for (unsigned i = 0; i < 500; i++) {
+        char text[64];
+        struct endpoint client;
+        bool has_port;
+        snprintf(text, sizeof text, "2001:db8:0:1:%x::%x", i, 2 * i);
+        assert_true(endpoint_parse(text, &client, &has_port));
+        passed += offer_limit_pass(limit, &client, 0.0, &retry_after);
+    }
+    assert_in_range(passed, 15, 20);
+    offer_limit_destroy(limit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_address_has_its_share),
+        cmocka_unit_test(test_it_is_told_when_to_come_again),
+        cmocka_unit_test(test_newcomers_get_in_beside_floods),
+        cmocka_unit_test(test_a_reverse_proxy_is_no_single_client),
+        cmocka_unit_test(test_an_ipv6_network_is_one_client),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
