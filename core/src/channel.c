@@ -1,13 +1,10 @@
-#include "causeway/channel.h"
+#include "channel_parts.h"
 
 #define MAX_QUEUE_SIZE 16384
 #define MAX_BLOCK_SIZE (64u << 20)
 #define MAX_FRAGMENTS  65535
 #define MAX_REDUNDANCY 3
 #define MAX_WEIGHT     1000
-#define FRAGMENT_HEADERS                                                                           \
-    16 /* bytes that a packet needs beside the fragment of a block at least                        \
-        */
 
 struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind)
 {
@@ -43,8 +40,7 @@ enum cw_error cw_channel_config_check(const struct cw_channel_config *config, ui
         config->block_fragment_size < 1)
         return CW_ERROR_CONFIG_BLOCK;
     if (config->kind == CW_CHANNEL_RELIABLE_ORDERED &&
-        (packet_size < FRAGMENT_HEADERS ||
-         config->block_fragment_size > packet_size - FRAGMENT_HEADERS ||
+        (!cw_channel_fragment_fits(config, packet_size) ||
          (config->max_block_size - 1) / config->block_fragment_size + 1 > MAX_FRAGMENTS))
         return CW_ERROR_CONFIG_BLOCK;
     return CW_OK;

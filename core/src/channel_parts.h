@@ -7,6 +7,16 @@
 #include "causeway/channel.h"
 #include "causeway/message.h"
 
+/* Bytes that a packet needs beside the fragment of a block, at least. */
+#define CW_FRAGMENT_HEADERS 16
+
+static inline bool cw_channel_fragment_fits(const struct cw_channel_config *config,
+                                            uint32_t packet_size)
+{
+    return packet_size >= CW_FRAGMENT_HEADERS &&
+           config->block_fragment_size <= packet_size - CW_FRAGMENT_HEADERS;
+}
+
 /* A fragment of a block as it stood in a packet. */
 struct cw_block_piece {
     uint16_t id; /* of the block's message */
@@ -23,8 +33,10 @@ struct cw_channel_parts {
     struct cw_receipts *receipts; /* of the connection */
     uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
     uint32_t type_bits;
-    uint32_t count_bits; /* of the number of messages in an entry */
-    uint32_t entry_bits; /* of an entry before its first message: at most 16 */
+    uint32_t count_bits;    /* of the number of messages in an entry */
+    uint32_t entry_bits;    /* of an entry before its first message: at most 16 */
+    uint32_t packet_bits;   /* that the channel may fill of a packet */
+    uint32_t fragment_bits; /* and with the fragment of a block that has the packet for itself */
 
     uint16_t *picked; /* max_messages_per_packet ids that go into the packet being made */
     uint32_t picked_count;

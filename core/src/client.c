@@ -1,6 +1,5 @@
 #include "causeway/client.h"
 
-#include "connection_open.h"
 #include "memory.h"
 #include "payload.h"
 

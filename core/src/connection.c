@@ -1,6 +1,5 @@
 #include "connection_state.h"
 
-#include "connection_open.h"
 #include "memory.h"
 
 #include "causeway/schema_bytes.h"
@@ -34,19 +33,38 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
     return config;
 }
 
-/* Bytes of payload that a packet of ours has at most, so that it is not sent in fragments. */
-static uint32_t packet_size_of(const struct cw_connection_config *config)
+/* Bytes of the longest payload that may be sent. */
+static uint32_t most_of(const struct cw_connection_config *config)
 {
     const struct cw_endpoint_config *endpoint = &config->endpoint;
-    const uint32_t most =
-        endpoint->max_send_size > 0 ? endpoint->max_send_size : endpoint->max_packet_size;
-    return most < endpoint->fragment_above ? most : endpoint->fragment_above;
+    return endpoint->max_send_size > 0 ? endpoint->max_send_size : endpoint->max_packet_size;
+}
+
+/* Bytes that packets are filled up to, so that they are not sent in fragments. */
+static uint32_t packet_size_of(const struct cw_connection_config *config)
+{
+    const uint32_t most = most_of(config);
+    return most < config->endpoint.fragment_above ? most : config->endpoint.fragment_above;
+}
+
+/* Bytes of the longest payload that is sent: more than that only where a block's fragment would not
+   fit otherwise. */
+static uint32_t send_size_of(const struct cw_connection_config *config)
+{
+    const uint32_t packet_size = packet_size_of(config);
+    for (uint32_t i = 0; i < config->channel_count; i++) {
+        const struct cw_channel_config *channel = &config->channels[i];
+        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED && channel->blocks &&
+            !cw_channel_fragment_fits(channel, packet_size))
+            return most_of(config);
+    }
+    return packet_size;
 }
 
 struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config)
 {
     struct cw_endpoint_config endpoint = config->endpoint;
-    endpoint.max_send_size = packet_size_of(config);
+    endpoint.max_send_size = send_size_of(config);
     return endpoint;
 }
 
@@ -63,8 +81,7 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
     if (endpoint_error != CW_OK)
         return endpoint_error;
     for (uint32_t i = 0; i < config->channel_count; i++) {
-        const enum cw_error error =
-            cw_channel_config_check(&config->channels[i], packet_size_of(config));
+        const enum cw_error error = cw_channel_config_check(&config->channels[i], most_of(config));
         if (error != CW_OK)
             return error;
     }
@@ -123,6 +140,14 @@ static void lay_out_unreliable(struct cw_arena *arena, const struct cw_channel_c
     }
 }
 
+/* Bits that the channel may fill of a packet of that size. */
+static uint32_t room_of(const struct cw_connection_config *config, uint32_t index, uint32_t size)
+{
+    const uint32_t budget = config->channels[index].packet_budget;
+    const uint32_t bytes = budget > 0 && budget < size ? budget : size;
+    return bytes * 8 - cw_bits_required(config->channel_count);
+}
+
 static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_config *config,
                             uint32_t index, uint8_t *scratch, struct cw_any_channel *channel)
 {
@@ -138,6 +163,8 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
         channel->parts.count_bits = cw_bits_required(channel_config->max_messages_per_packet - 1);
         channel->parts.entry_bits =
             cw_bits_required(config->channel_count - 1) + 2 + channel->parts.count_bits;
+        channel->parts.packet_bits = room_of(config, index, packet_size_of(config));
+        channel->parts.fragment_bits = room_of(config, index, send_size_of(config));
     }
     if (channel_config->kind == CW_CHANNEL_RELIABLE_ORDERED)
         lay_out_reliable(arena, channel_config, channel ? &channel->reliable : NULL);
@@ -183,7 +210,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
 {
     struct cw_connection *c = take(arena, sizeof *c);
     struct cw_any_channel *channels = take(arena, sizeof *channels * config->channel_count);
-    uint8_t *payload = take(arena, packet_size_of(config));
+    uint8_t *payload = take(arena, send_size_of(config));
     uint8_t *scratch = take(arena, cw_schema_message_size(config->schema));
     const uint32_t word_count = carried_words(config);
     uint16_t *words = take(arena, sizeof *words * word_count);
@@ -201,6 +228,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     }
     c->config = *config;
     c->packet_size = packet_size_of(config);
+    c->send_size = send_size_of(config);
     c->entries_bits = cw_bits_required(config->channel_count);
     c->channels = channels;
     c->room_for_all = room_for_all(config);
@@ -363,26 +391,25 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
     if (message->receipt && cw_receipts_full(&c->receipts))
         return CW_ERROR_RECEIPTS_FULL;
     struct cw_any_channel *channel = &c->channels[index];
-    const struct cw_channel_config *config = &channel->parts.config;
     const enum cw_error block_error = check_block(channel, message);
     if (block_error != CW_OK)
         return block_error;
     size_t body;
     if (!cw_message_measure(message, &body))
         return CW_ERROR_MESSAGE_VALUE;
-    const size_t room = cw_connection_budget(c, config) * 8 - c->entries_bits;
     size_t bits = channel->parts.type_bits + body;
     if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED) {
         const size_t around =
             message->block ? cw_reliable_fragment_bits(&channel->reliable, message->block_size)
                            : channel->parts.entry_bits + CW_MESSAGE_ID_BITS;
-        if (bits + around > room)
+        if (bits + around >
+            (message->block ? channel->parts.fragment_bits : channel->parts.packet_bits))
             return CW_ERROR_MESSAGE_TOO_LARGE;
         return cw_reliable_send(&channel->reliable, message, (uint32_t)bits, now);
     }
     if (message->block)
         bits += cw_unreliable_block_bits(&channel->unreliable, message->block_size);
-    if (bits + channel->parts.entry_bits > room)
+    if (bits + channel->parts.entry_bits > channel->parts.packet_bits)
         return message->block ? CW_ERROR_BLOCK_TOO_LARGE : CW_ERROR_MESSAGE_TOO_LARGE;
     return cw_unreliable_send(&channel->unreliable, message, (uint32_t)bits);
 }

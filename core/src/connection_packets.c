@@ -75,7 +75,7 @@ static void begin_packet(struct cw_connection *c, double now)
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         struct cw_any_channel *channel = &c->channels[i];
         channel->exhausted = false;
-        channel->bits_left = cw_connection_budget(c, &channel->parts.config) * 8 - c->entries_bits;
+        channel->bits_left = channel->parts.packet_bits;
         if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
             cw_reliable_begin(&channel->reliable, c->packets_this_round == 0);
         else
@@ -130,8 +130,9 @@ static uint32_t fill_packet(struct cw_connection *c)
             entries += channel->parts.picked_count > 0;
             continue;
         }
-        bits_left -= bits;
-        channel->bits_left -= bits;
+        /* a fragment of a block that is too long for that has a packet for itself */
+        bits_left -= bits < bits_left ? bits : bits_left;
+        channel->bits_left -= bits < channel->bits_left ? bits : channel->bits_left;
         channel->finish = begin + (uint64_t)bits * SHARE_SCALE / channel->parts.config.weight;
         if (c->share_clock < begin)
             c->share_clock = begin;
@@ -141,7 +142,7 @@ static uint32_t fill_packet(struct cw_connection *c)
 
 static size_t write_payload(struct cw_connection *c, uint32_t entries)
 {
-    struct cw_stream stream = cw_stream_writer(c->payload, c->packet_size);
+    struct cw_stream stream = cw_stream_writer(c->payload, c->send_size);
     bool done = cw_stream_uint(&stream, &entries, 0, c->config.channel_count);
     for (uint32_t i = 0; i < c->config.channel_count && done; i++) {
         struct cw_any_channel *channel = &c->channels[i];
@@ -169,6 +170,11 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     assert(capacity >= cw_connection_max_datagram_size(c));
     if (!c->round_open || capacity < cw_connection_max_datagram_size(c))
         return 0;
+    if (c->send_size > c->packet_size) {
+        const size_t size = cw_endpoint_transmit(c->endpoint, out, capacity, now);
+        if (size > 0)
+            return size; /* the next fragment of the packet before */
+    }
     const bool first = c->packets_this_round == 0;
     uint32_t entries = 0;
     if (first || (c->more && c->packets_this_round < c->config.max_packets_per_update)) {

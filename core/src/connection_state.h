@@ -49,7 +49,8 @@ struct cw_any_channel {
 
 struct cw_connection {
     struct cw_connection_config config;
-    uint32_t packet_size;  /* bytes of payload that a packet of ours has at most */
+    uint32_t packet_size;  /* bytes of payload that a packet of ours is filled up to */
+    uint32_t send_size;    /* that it has at most, in fragments, with one of a block */
     uint32_t entries_bits; /* of the number of entries in front of it */
     struct cw_endpoint *endpoint;
     struct cw_message_pool *pool;
@@ -79,16 +80,11 @@ struct cw_connection {
     uint64_t packets_invalid;
 };
 
-/* The config of its endpoint, which sends no packet in fragments. */
-struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config);
+/* Whether messages are taken to be sent: without anyone at the other end they would be lost. True
+   after create; a reset leaves it as it is. */
+void cw_connection_set_open(struct cw_connection *connection, bool open);
 
-/* The bytes of a packet that the channel may fill. */
-static inline uint32_t cw_connection_budget(const struct cw_connection *c,
-                                            const struct cw_channel_config *config)
-{
-    return config->packet_budget > 0 && config->packet_budget < c->packet_size
-               ? config->packet_budget
-               : c->packet_size;
-}
+/* The config of its endpoint, which sends no longer packets than it has to. */
+struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config);
 
 #endif

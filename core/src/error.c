@@ -59,7 +59,9 @@ const char *cw_error_string(enum cw_error error)
         return "a channel's queue sizes must be powers of two from 2 to 16384";
     case CW_ERROR_CONFIG_BLOCK:
         return "max_block_size must be from 1 byte to 64 MB, in at most 65535 fragments, and "
-               "block_fragment_size at least 16 bytes below the size of a packet";
+               "block_fragment_size at least 16 bytes below the size of a packet: max_send_size, "
+               "or "
+               "max_packet_size";
     case CW_ERROR_QUEUE_FULL:
         return "the channel's send queue is full; send less, or again when messages were delivered";
     case CW_ERROR_RECEIPTS_FULL:

@@ -121,7 +121,8 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     if (fragment == 0)
         bits += slot->bits;
     channel->parts.more = true;
-    if (bits > bits_left)
+    const bool alone = bits_left == channel->parts.packet_bits;
+    if (bits > (alone ? channel->parts.fragment_bits : bits_left))
         return 0;
     struct cw_block_fragment *sent = &sender->fragments[fragment];
     if (due == CW_DUE_FIRST) {

@@ -51,8 +51,9 @@ uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, ui
 /* Begins a new packet. copies: it may hold copies of new messages. */
 void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies);
 
-/* Picks what is due next for the packet being made, if it takes at most bits_left bits. Returns the
-   bits it takes, 0 when nothing was picked. */
+/* Picks what is due next for the packet being made, if it takes at most bits_left bits, or is the
+   fragment of a block and the packet is empty. Returns the bits it takes, 0 when nothing was
+   picked. */
 uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
                           uint32_t bits_left);
 

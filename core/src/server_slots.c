@@ -1,7 +1,5 @@
 #include "server_state.h"
 
-#include "connection_open.h"
-
 #include <string.h>
 
 enum cw_error cw_slots_layout(struct cw_server *server, struct cw_arena *arena,

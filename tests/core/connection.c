@@ -125,7 +125,7 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     REFUSED(channels[0].send_queue_size, 3, CW_ERROR_CONFIG_QUEUE);
     config = good;
     config.channels[0].blocks = true;
-    config.channels[0].block_fragment_size = 1060;
+    config.channels[0].block_fragment_size = config.endpoint.max_packet_size - 15;
     check_refused(&config, CW_ERROR_CONFIG_BLOCK);
     REFUSED(allocator.allocate, refuse, CW_ERROR_NO_MEMORY);
     /* A channel that is not used may be anything. */

@@ -38,7 +38,8 @@ struct cw_channel_config {
                                      A reliable channel with blocks has a receive buffer of this
                                      size */
     uint32_t block_fragment_size; /* bytes of a block that go into one packet of a reliable channel,
-                                     at least 16 less than a packet has; default 1024 */
+                                     at least 16 less than the longest packet that is sent; default
+                                     1024 */
 
     /* The sender's own business. */
     uint32_t send_queue_size; /* messages that may wait or be unacked, a power of two from 2 to
@@ -55,7 +56,7 @@ struct cw_channel_config {
 struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind);
 
 /* CW_OK, or what is wrong: CW_ERROR_CONFIG_CHANNEL, CW_ERROR_CONFIG_QUEUE or CW_ERROR_CONFIG_BLOCK.
-   packet_size: bytes of a packet's payload. */
+   packet_size: bytes of the longest payload that a packet is sent with. */
 enum cw_error cw_channel_config_check(const struct cw_channel_config *config, uint32_t packet_size);
 
 struct cw_channel_stats {
