@@ -31,6 +31,7 @@
     X(dropped_bytes, "to a browser: more waiting than --queue-bytes")                              \
     X(dropped_rate, "to a browser: more than --peer-rate")                                         \
     X(dropped_congested, "to a browser: too much on its way, not acknowledged")                    \
+    X(dropped_unproven, "to a browser: its address has proven nothing and had its share")          \
     X(dropped_closing, "to a browser: its session was ending")                                     \
     X(dropped_oversize, "to a browser: longer than a datagram may be")                             \
     X(dropped_protocol, "to the game server: no packet of a secure connection")                    \

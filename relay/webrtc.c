@@ -8,19 +8,36 @@
 
 /* Memory is not worth giving back for fewer links, unless they were the last. */
 #define TRIM_LINKS 32
-/* An address is free for another browser when its last one was silent for so long. */
-#define TAKE_OVER_SECONDS 5.0
 
-/* Lists it under the address of its peer. An address that is in use by another is not taken over:
-   checks prove who someone is, but their sender's address can be forged. */
+/* True unless another browser is at the address: checks prove who someone is, but their sender's
+   address can be forged. */
+static bool may_list(const struct link *link, const struct udp_address *address)
+{
+    const struct link *other = webrtc_link_of(rtc_table_from(link->all->table, address));
+    return !other || other == link || !peer_is_at(other->peer, address, loop_now());
+}
+
+/* Lists it under the addresses that its peer takes DTLS from. Of several that have proven nothing
+   the one that checks last is found there. */
 static void list(struct link *link)
 {
-    struct webrtc *all = link->all;
-    const struct udp_address *address = &peer_path(link->peer)->remote;
-    const struct link *other = webrtc_link_of(rtc_table_from(all->table, address));
-    if (other != link && (!other || peer_state(other->peer) != PEER_OPEN ||
-                          loop_now() - peer_heard(other->peer) >= TAKE_OVER_SECONDS))
-        rtc_table_list(all->table, &link->entry, address);
+    struct rtc_table *table = link->all->table;
+    for (size_t i = 0; i < PATHS_MAX; i++) {
+        struct rtc_listing *listing = &link->listings[i];
+        const struct udp_path *path = peer_path_at(link->peer, i);
+        if (listing->entry && path && udp_address_same(&listing->address, &path->remote) &&
+            rtc_table_from(table, &path->remote) == &link->entry)
+            continue;
+        rtc_table_unlist(table, listing);
+        if (path && may_list(link, &path->remote))
+            rtc_table_list(table, listing, &link->entry, &path->remote);
+    }
+}
+
+static void unlist(struct link *link)
+{
+    for (size_t i = 0; i < PATHS_MAX; i++)
+        rtc_table_unlist(link->all->table, &link->listings[i]);
 }
 
 void webrtc_set_deadline(struct link *link)
@@ -65,7 +82,7 @@ void webrtc_follow(struct link *link)
     link->ended = true;
     link->next_ended = all->ended;
     all->ended = link;
-    rtc_table_unlist(all->table, &link->entry);
+    unlist(link);
     deadlines_remove(&all->deadlines, &link->deadline);
     log_debug("webrtc: %s: %s", peer_ufrag(link->peer), peer_reason(link->peer));
 }
@@ -87,6 +104,7 @@ static void link_destroy(struct link *link)
     if (link->session)
         session_close(link->session);
     half_open_leave(all->half_open, &link->half_open);
+    unlist(link);
     rtc_table_remove(all->table, &link->entry);
     deadlines_remove(&all->deadlines, &link->deadline);
     peer_destroy(link->peer);
@@ -175,6 +193,9 @@ static void link_send(void *context, const uint8_t *data, size_t size)
     case PEER_CONGESTED:
         stats->dropped_congested++;
         break;
+    case PEER_UNPROVEN:
+        stats->dropped_unproven++;
+        break;
     case PEER_TOO_LONG:
         stats->dropped_oversize++;
         break;
@@ -219,12 +240,11 @@ static void take_check(struct webrtc *all, const struct udp_path *path, const ui
     struct link *link = NULL;
     if (stun_parse(&request, data, size))
         link = webrtc_link_of(rtc_table_named(all->table, request.username, request.username_size));
-    if (!link || link->ended || !peer_check(link->peer, &request, data, path, loop_now())) {
+    if (!link || link->ended || !peer_check(link->peer, &request, data, size, path, loop_now())) {
         all->stats->rtc_packets_ignored++;
         return;
     }
-    if (peer_state(link->peer) != PEER_OFFERED)
-        list(link);
+    list(link);
     webrtc_follow(link);
 }
 
@@ -239,13 +259,12 @@ static void on_datagram(void *context, const struct udp_path *path, const uint8_
     struct link *link = NULL;
     if (dtls_is(data, size))
         link = webrtc_link_of(rtc_table_from(all->table, &path->remote));
-    if (!link || link->ended) {
+    const double now = loop_now();
+    if (!link || link->ended || !peer_receive(link->peer, path, data, size, now)) {
         all->stats->rtc_packets_ignored++;
         return;
     }
-    const double now = loop_now();
     struct peer_datagram datagram;
-    peer_receive(link->peer, data, size, now);
     if (half_open_has(&link->half_open) && peer_shakes_hands(link->peer)) {
         half_open_shake_hands(all->half_open, &link->half_open);
         webrtc_make_room(all);

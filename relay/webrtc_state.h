@@ -23,6 +23,7 @@ struct link {
     struct session *session; /* while its channel is open */
     struct deadline deadline;
     struct rtc_entry entry;
+    struct rtc_listing listings[PATHS_MAX]; /* of the paths of the peer */
     struct link *next_ended;
     struct half_open_entry half_open; /* while its channel is not open */
     bool ended;

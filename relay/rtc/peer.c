@@ -2,15 +2,15 @@
 
 #include "bytes.h"
 #include "dcep.h"
+#include "flight.h"
 
 #include <math.h>
 #include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A path on which something came in so many last seconds is kept, unless the browser nominates
-   another: one with two networks keeps checking both. */
-#define PATH_IN_USE_SECONDS 0.25
+/* An address that it was silent on for so long is free for another browser. */
+#define AWAY_SECONDS 5.0
 /* What UDP, DTLS and SCTP add to a datagram, for the rate. */
 #define OVERHEAD (28 + DTLS_OVERHEAD + 28)
 /* So many seconds' worth may go out at once, and always some whole datagrams. */
@@ -26,10 +26,12 @@ struct peer {
     char remote_ufrag[SDP_UFRAG_MAX + 1];
     uint8_t fingerprint[32];
     uint16_t remote_sctp_port;
-    struct udp_path path;
-    double heard;     /* when something last came on the path */
-    double consented; /* when the last check was verified */
-    double expires;   /* when it must be open at the latest; INFINITY once it is */
+    struct paths paths;
+    struct path *from;    /* where the datagram came from that is worked off */
+    struct path *to;      /* where a probe goes to; NULL: to the current path */
+    struct flight flight; /* of the handshake, held back */
+    double consented;     /* when the last check was verified */
+    double expires;       /* when it must be open at the latest; INFINITY once it is */
     struct dtls *dtls;
     double dtls_at; /* when a handshake message is to be repeated */
     struct sctp *sctp;
@@ -39,10 +41,33 @@ struct peer {
     const char *reason;
 };
 
+/* All that goes to a browser goes through here. */
+static bool send_on(struct peer *peer, struct path *path, const uint8_t *data, size_t size)
+{
+    const bool allowed = paths_spend(path, size);
+    if (allowed)
+        peer->common->send(peer->common->context, &path->ends, data, size);
+    return allowed;
+}
+
+static void send_flight(struct peer *peer)
+{
+    const uint8_t *data;
+    size_t size;
+    while ((data = flight_first(&peer->flight, &size)) &&
+           send_on(peer, peer->paths.current, data, size))
+        flight_remove_first(&peer->flight);
+}
+
+/* A handshake waits for what the path does not allow yet; all else comes again by itself. */
 static void on_dtls_send(void *context, const uint8_t *data, size_t size)
 {
-    const struct peer *peer = context;
-    peer->common->send(peer->common->context, &peer->path, data, size);
+    struct peer *peer = context;
+    const bool waits = dtls_state(peer->dtls) == DTLS_HANDSHAKE;
+    if (waits && peer->flight.size > 0)
+        flight_add(&peer->flight, data, size);
+    else if (!send_on(peer, peer->to ? peer->to : peer->paths.current, data, size) && waits)
+        flight_add(&peer->flight, data, size);
 }
 
 struct peer *peer_create(struct peer_common *common, const struct sdp_offer *offer,
@@ -57,6 +82,7 @@ struct peer *peer_create(struct peer_common *common, const struct sdp_offer *off
     memcpy(peer->remote_ufrag, offer->ufrag, sizeof peer->remote_ufrag);
     memcpy(peer->fingerprint, offer->fingerprint, sizeof peer->fingerprint);
     peer->remote_sctp_port = offer->sctp_port;
+    paths_init(&peer->paths);
     peer->expires = now + PEER_CHECK_SECONDS;
     peer->consented = now;
     peer->dtls_at = INFINITY;
@@ -71,6 +97,7 @@ void peer_destroy(struct peer *peer)
         return;
     sctp_destroy(peer->sctp);
     dtls_destroy(peer->dtls);
+    flight_clear(&peer->flight);
     free(peer);
 }
 
@@ -81,12 +108,24 @@ enum peer_state peer_state(const struct peer *peer)
 
 const struct udp_path *peer_path(const struct peer *peer)
 {
-    return &peer->path;
+    return &peer->paths.current->ends;
 }
 
-double peer_heard(const struct peer *peer)
+const struct udp_path *peer_path_at(const struct peer *peer, size_t index)
 {
-    return peer->heard;
+    const struct path *path = &peer->paths.at[index];
+    return path->used ? &path->ends : NULL;
+}
+
+bool peer_is_at(const struct peer *peer, const struct udp_address *address, double now)
+{
+    for (size_t i = 0; i < PATHS_MAX; i++) {
+        const struct path *path = &peer->paths.at[i];
+        if (path->proven && now - path->heard < AWAY_SECONDS &&
+            udp_address_same(&path->ends.remote, address))
+            return true;
+    }
+    return false;
 }
 
 const char *peer_ufrag(const struct peer *peer)
@@ -124,6 +163,22 @@ static void flush(struct peer *peer, double now)
         }
 }
 
+/* Asks the browser to prove that it is where checks came from. */
+static void probe(struct peer *peer, double now)
+{
+    uint8_t packet[SCTP_PACKET_MAX];
+    struct path *path;
+    if (!peer->sctp || !sctp_is_established(peer->sctp) || peer->state == PEER_ENDED)
+        return;
+    while ((path = paths_probe(&peer->paths, now))) {
+        peer->to = path;
+        dtls_write(
+            peer->dtls, packet,
+            sctp_heartbeat(peer->sctp, path->nonce, sizeof path->nonce, packet, sizeof packet));
+        peer->to = NULL;
+    }
+}
+
 void peer_end(struct peer *peer, const char *reason, double now)
 {
     if (peer->state == PEER_ENDED)
@@ -146,14 +201,8 @@ static bool names_match(const struct peer *peer, const struct stun_request *requ
            memcmp(request->username + ours + 1, peer->remote_ufrag, theirs) == 0;
 }
 
-static bool same_path(const struct udp_path *a, const struct udp_path *b)
-{
-    return udp_address_same(&a->remote, &b->remote) && a->interface == b->interface &&
-           memcmp(a->local, b->local, sizeof a->local) == 0;
-}
-
 bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
-                const struct udp_path *path, double now)
+                size_t size, const struct udp_path *ends, double now)
 {
     if (peer->state == PEER_ENDED || !names_match(peer, request) ||
         !stun_verify(request, data, peer->password))
@@ -161,19 +210,17 @@ bool peer_check(struct peer *peer, const struct stun_request *request, const uin
 
     uint8_t response[STUN_RESPONSE_MAX];
     bool accepted;
-    const size_t size =
-        stun_respond(response, sizeof response, request, &path->remote, peer->password, &accepted);
-    if (size > 0)
-        peer->common->send(peer->common->context, path, response, size);
-    if (!accepted)
+    const size_t length =
+        stun_respond(response, sizeof response, request, &ends->remote, peer->password, &accepted);
+    if (!accepted || length == 0) {
+        if (length > 0)
+            peer->common->send(peer->common->context, ends, response, length);
         return true;
-
+    }
     peer->consented = now;
-    const bool quiet = now - peer->heard > PATH_IN_USE_SECONDS;
-    if (peer->state == PEER_OFFERED || request->nominates || quiet)
-        peer->path = *path;
-    if (same_path(&peer->path, path))
-        peer->heard = now;
+    struct path *path = paths_check(&peer->paths, ends, now);
+    paths_receive(path, size);
+    send_on(peer, path, response, length);
     if (peer->state == PEER_OFFERED) {
         /* Browsers begin with DTLS after the first answer; they nominate later. */
         peer->dtls = dtls_create(peer->common->identity, peer->fingerprint, on_dtls_send, peer);
@@ -182,6 +229,8 @@ bool peer_check(struct peer *peer, const struct stun_request *request, const uin
         if (!peer->dtls)
             has_ended(peer, "no memory");
     }
+    send_flight(peer);
+    probe(peer, now);
     return true;
 }
 
@@ -208,15 +257,21 @@ static void follow_dtls(struct peer *peer, double now)
     peer->dtls_at = now + dtls_timeout(peer->dtls);
 }
 
-void peer_receive(struct peer *peer, const uint8_t *data, size_t size, double now)
+bool peer_receive(struct peer *peer, const struct udp_path *ends, const uint8_t *data, size_t size,
+                  double now)
 {
-    if (!peer->dtls || peer->state == PEER_ENDED)
-        return;
-    peer->heard = now;
+    struct path *path = paths_find(&peer->paths, ends);
+    if (!path || !peer->dtls || peer->state == PEER_ENDED)
+        return false;
+    peer->from = path;
+    paths_receive(path, size);
+    paths_speak(&peer->paths, path);
+    send_flight(peer);
     const bool connected = peer->sctp != NULL;
     dtls_receive(peer->dtls, data, size);
     if (!connected)
         follow_dtls(peer, now);
+    return true;
 }
 
 static void channel_opens(struct peer *peer, uint16_t stream)
@@ -300,6 +355,9 @@ static bool take_event(struct peer *peer, const struct sctp_event *event,
     switch (event->type) {
     case SCTP_ESTABLISHED:
         return false;
+    case SCTP_HEARTBEAT:
+        paths_answer(&peer->paths, peer->from, event->data, event->size, now);
+        return false;
     case SCTP_MESSAGE:
         if (event->ppid != PPID_DCEP)
             return take_message(peer, event, datagram, now);
@@ -334,8 +392,10 @@ bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now)
                 follow_dtls(peer, now);
             else
                 flush(peer, now);
+            probe(peer, now);
             return false;
         }
+        paths_authentic(peer->from, now);
         sctp_receive(peer->sctp, peer->common->record, size, now);
     }
     return false;
@@ -360,6 +420,8 @@ enum peer_send peer_send(struct peer *peer, const uint8_t *data, size_t size, do
 {
     if (peer->state != PEER_OPEN)
         return PEER_NOT_OPEN;
+    if (!paths_allow(peer->paths.current, size + 2 * OVERHEAD)) /* two when it is split */
+        return PEER_UNPROVEN;
     if (!take_tokens(peer, (double)(size + OVERHEAD), now))
         return PEER_OVER_RATE;
     switch (sctp_send(peer->sctp, (uint16_t)peer->channel, PPID_BINARY, data, size)) {
@@ -381,7 +443,9 @@ double peer_deadline(const struct peer *peer)
 {
     double deadline = fmin(peer->expires, peer->consented + PEER_CONSENT_SECONDS);
     deadline = fmin(deadline, peer->dtls_at);
-    return peer->sctp ? fmin(deadline, sctp_deadline(peer->sctp)) : deadline;
+    if (!peer->sctp || !sctp_is_established(peer->sctp))
+        return deadline;
+    return fmin(deadline, fmin(sctp_deadline(peer->sctp), peer->paths.deadline));
 }
 
 void peer_update(struct peer *peer, double now)
@@ -400,12 +464,17 @@ void peer_update(struct peer *peer, double now)
         peer_end(peer, "the connectivity checks stopped", now);
         return;
     }
+    if (now >= peer->paths.deadline)
+        paths_update(&peer->paths, now);
     if (now >= peer->dtls_at) {
+        if (dtls_timeout(peer->dtls) <= 0.0)
+            flight_clear(&peer->flight); /* what is held back is among what comes now */
         dtls_update(peer->dtls);
         follow_dtls(peer, now);
     }
     if (peer->sctp && peer->state != PEER_ENDED) {
         sctp_update(peer->sctp, now);
         flush(peer, now);
+        probe(peer, now);
     }
 }

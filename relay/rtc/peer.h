@@ -5,6 +5,7 @@
 #define CAUSEWAY_RELAY_RTC_PEER_H
 
 #include "dtls.h"
+#include "paths.h"
 #include "sctp.h"
 #include "sdp.h"
 #include "stun.h"
@@ -54,6 +55,7 @@ enum peer_send {
     PEER_NOT_OPEN,
     PEER_OVER_RATE, /* more than common->rate */
     PEER_CONGESTED, /* the browser does not acknowledge what is on its way */
+    PEER_UNPROVEN,  /* it is not known yet that the browser is where it seems to be */
     PEER_TOO_LONG,
 };
 
@@ -68,14 +70,15 @@ struct peer *peer_create(struct peer_common *common, const struct sdp_offer *off
 void peer_destroy(struct peer *peer);
 
 /* Takes a connectivity check that carries our ufrag. False when it is not this browser's: nothing
-   has changed then and nothing is answered. Otherwise it has been answered, and peer_path may have
-   changed. */
+   has changed then and nothing is answered. Otherwise it has been answered, and peer_path_at may
+   have changed. */
 bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
-                const struct udp_path *path, double now);
+                size_t size, const struct udp_path *path, double now);
 
-/* Takes a DTLS datagram that came on peer_path. It must stay in place until peer_next has returned
-   false. */
-void peer_receive(struct peer *peer, const uint8_t *data, size_t size, double now);
+/* Takes a DTLS datagram. It must stay in place until peer_next has returned false. False when no
+   check of this browser came on the path: it is not looked at then. */
+bool peer_receive(struct peer *peer, const struct udp_path *path, const uint8_t *data, size_t size,
+                  double now);
 
 /* The next datagram of the browser. The state may have changed whatever is returned. */
 bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now);
@@ -93,10 +96,15 @@ double peer_deadline(const struct peer *peer);
 void peer_update(struct peer *peer, double now);
 
 enum peer_state peer_state(const struct peer *peer);
+
+/* The path that it is sent to. Not before the first check. */
 const struct udp_path *peer_path(const struct peer *peer);
 
-/* When something that was its own last came on the path: a check, or a DTLS datagram. */
-double peer_heard(const struct peer *peer);
+/* One of the PATHS_MAX paths that DTLS is taken on; NULL when there is none at this index. */
+const struct udp_path *peer_path_at(const struct peer *peer, size_t index);
+
+/* True when it has proven that it is at an address, and was heard from there not long ago. */
+bool peer_is_at(const struct peer *peer, const struct udp_address *address, double now);
 const char *peer_ufrag(const struct peer *peer);
 
 /* True once it has begun with DTLS, which takes much memory. */

@@ -327,6 +327,21 @@ size_t sctp_transmit(struct sctp *sctp, uint8_t *out, size_t capacity, double no
     return packet.size > SCTP_HEADER_SIZE ? finish(sctp, &packet) : 0;
 }
 
+size_t sctp_heartbeat(const struct sctp *sctp, const uint8_t *data, size_t size, uint8_t *out,
+                      size_t capacity)
+{
+    if (capacity < SCTP_PACKET_MAX || sctp->state != ESTABLISHED)
+        return 0;
+    struct sctp_writer packet = {out, SCTP_HEADER_SIZE, SCTP_PACKET_MAX};
+    uint8_t *info = sctp_put_chunk(&packet, CHUNK_HEARTBEAT, 0, SCTP_PARAMETER_HEADER + size);
+    if (!info)
+        return 0;
+    store16(info, PARAMETER_HEARTBEAT_INFO);
+    store16(info + 2, (uint16_t)(SCTP_PARAMETER_HEADER + size));
+    memcpy(info + SCTP_PARAMETER_HEADER, data, size);
+    return finish(sctp, &packet);
+}
+
 double sctp_deadline(const struct sctp *sctp)
 {
     if (sctp->state != ESTABLISHED)

@@ -33,12 +33,13 @@ enum sctp_event_type {
     SCTP_ESTABLISHED, /* the association is established */
     SCTP_MESSAGE,     /* a whole message */
     SCTP_RESET,       /* the other side closed streams */
+    SCTP_HEARTBEAT,   /* the other side returned what a heartbeat carried: data, size */
     SCTP_ENDED,       /* the association has ended; reason says how */
 };
 
 struct sctp_event {
     enum sctp_event_type type;
-    /* of a message; data is valid until the next call */
+    /* of a message or a heartbeat; data is valid until the next call */
     const uint8_t *data;
     size_t size;
     uint32_t ppid;
@@ -101,6 +102,11 @@ void sctp_abort(struct sctp *sctp, const char *reason);
 
 /* Writes the next packet to send; 0 when there is none. capacity: SCTP_PACKET_MAX or more. */
 size_t sctp_transmit(struct sctp *sctp, uint8_t *out, size_t capacity, double now);
+
+/* Writes a packet that has the other side send `data` back, beside those of sctp_transmit(): it may
+   go another way. 0 when the association is not up. capacity: SCTP_PACKET_MAX or more. */
+size_t sctp_heartbeat(const struct sctp *sctp, const uint8_t *data, size_t size, uint8_t *out,
+                      size_t capacity);
 
 /* When sctp_update() has something to do: seconds, INFINITY when never. */
 double sctp_deadline(const struct sctp *sctp);

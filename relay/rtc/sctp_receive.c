@@ -288,6 +288,18 @@ static bool take_reconfig(struct sctp *sctp, const struct sctp_piece *chunk,
     return happened;
 }
 
+static bool take_heartbeat_ack(const struct sctp_piece *chunk, struct sctp_event *event)
+{
+    const uint8_t *at = chunk->value;
+    struct sctp_piece parameter;
+    if (!sctp_next_parameter(&at, chunk->value + chunk->size, &parameter) ||
+        parameter.type != PARAMETER_HEARTBEAT_INFO)
+        return false;
+    *event = (struct sctp_event){
+        .type = SCTP_HEARTBEAT, .data = parameter.value, .size = parameter.size};
+    return true;
+}
+
 static void take_unknown(struct sctp *sctp, const struct sctp_piece *chunk)
 {
     if ((chunk->type & 0x40) != 0) {
@@ -322,6 +334,8 @@ static bool take_established(struct sctp *sctp, const struct sctp_piece *chunk,
         if (out)
             memcpy(out, chunk->value, chunk->size);
         return false;
+    case CHUNK_HEARTBEAT_ACK:
+        return take_heartbeat_ack(chunk, event);
     case CHUNK_RECONFIG:
         return take_reconfig(sctp, chunk, event);
     case CHUNK_SHUTDOWN:

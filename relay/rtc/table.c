@@ -10,7 +10,7 @@ struct rtc_table {
     size_t *free;              /* a stack */
     size_t free_count;
     size_t capacity;
-    struct rtc_entry **rows; /* by the hash of the address */
+    struct rtc_listing **rows; /* by the hash of the address */
     size_t row_mask;
     uint64_t key; /* so that nobody can choose addresses for one row */
 };
@@ -59,7 +59,6 @@ bool rtc_table_add(struct rtc_table *table, struct rtc_entry *entry)
 
 void rtc_table_remove(struct rtc_table *table, struct rtc_entry *entry)
 {
-    rtc_table_unlist(table, entry);
     table->places[entry->place] = NULL;
     table->free[table->free_count++] = entry->place;
 }
@@ -94,7 +93,7 @@ struct rtc_entry *rtc_table_named(const struct rtc_table *table, const char *tex
     return rtc_table_at(table, place);
 }
 
-static struct rtc_entry **row_of(const struct rtc_table *table, const struct udp_address *address)
+static struct rtc_listing **row_of(const struct rtc_table *table, const struct udp_address *address)
 {
     uint64_t words[3] = {0, 0, address->port};
     memcpy(words, address->ip, sizeof address->ip);
@@ -106,32 +105,29 @@ static struct rtc_entry **row_of(const struct rtc_table *table, const struct udp
     return &table->rows[(size_t)(hash >> 20) & table->row_mask];
 }
 
-void rtc_table_unlist(struct rtc_table *table, struct rtc_entry *entry)
+void rtc_table_unlist(struct rtc_table *table, struct rtc_listing *listing)
 {
-    if (!entry->listed)
+    if (!listing->entry)
         return;
-    struct rtc_entry **at = row_of(table, &entry->address);
-    while (*at != entry)
+    struct rtc_listing **at = row_of(table, &listing->address);
+    while (*at != listing)
         at = &(*at)->next;
-    *at = entry->next;
-    entry->listed = false;
+    *at = listing->next;
+    listing->entry = NULL;
 }
 
-void rtc_table_list(struct rtc_table *table, struct rtc_entry *entry,
+void rtc_table_list(struct rtc_table *table, struct rtc_listing *listing, struct rtc_entry *entry,
                     const struct udp_address *address)
 {
-    struct rtc_entry **row = row_of(table, address);
-    rtc_table_unlist(table, entry);
-    entry->address = *address;
-    entry->next = *row;
-    entry->listed = true;
-    *row = entry;
+    struct rtc_listing **row = row_of(table, address);
+    *listing = (struct rtc_listing){.entry = entry, .address = *address, .next = *row};
+    *row = listing;
 }
 
 struct rtc_entry *rtc_table_from(const struct rtc_table *table, const struct udp_address *address)
 {
-    struct rtc_entry *entry = *row_of(table, address);
-    while (entry && !udp_address_same(&entry->address, address))
-        entry = entry->next;
-    return entry;
+    const struct rtc_listing *listing = *row_of(table, address);
+    while (listing && !udp_address_same(&listing->address, address))
+        listing = listing->next;
+    return listing ? listing->entry : NULL;
 }

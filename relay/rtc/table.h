@@ -1,5 +1,5 @@
-/* Finds browsers by the place that their names begin with, and by the address that they send from.
-   The entries sit in their owners. */
+/* Finds browsers by the place that their names begin with, and by the addresses that they send
+   from. Entries and listings sit in their owners. */
 #ifndef CAUSEWAY_RELAY_RTC_TABLE_H
 #define CAUSEWAY_RELAY_RTC_TABLE_H
 
@@ -14,9 +14,13 @@
 
 struct rtc_entry {
     size_t place;
-    struct udp_address address; /* when it is listed */
-    struct rtc_entry *next;     /* of those whose addresses have the same hash */
-    bool listed;
+};
+
+/* One address of an entry. Zeroed before use. */
+struct rtc_listing {
+    struct rtc_entry *entry; /* NULL when it is not listed */
+    struct udp_address address;
+    struct rtc_listing *next; /* of those whose addresses have the same hash */
 };
 
 struct rtc_table;
@@ -28,7 +32,7 @@ void rtc_table_destroy(struct rtc_table *table);
 /* Gives a new entry a place. False when all are taken. */
 bool rtc_table_add(struct rtc_table *table, struct rtc_entry *entry);
 
-/* Takes it out, and out of the list of addresses. */
+/* Takes it out. Its addresses must be unlisted. */
 void rtc_table_remove(struct rtc_table *table, struct rtc_entry *entry);
 
 size_t rtc_table_count(const struct rtc_table *table);
@@ -42,10 +46,11 @@ void rtc_place_write(size_t place, char out[RTC_PLACE_DIGITS + 1]);
 /* The one whose place a text begins with; NULL when there is none. */
 struct rtc_entry *rtc_table_named(const struct rtc_table *table, const char *text, size_t size);
 
-/* Lists it under an address, in front of others with the same, and no longer under its last one. */
-void rtc_table_list(struct rtc_table *table, struct rtc_entry *entry,
+/* Lists an entry under an address, in front of others with the same. The listing must not be in
+   use. */
+void rtc_table_list(struct rtc_table *table, struct rtc_listing *listing, struct rtc_entry *entry,
                     const struct udp_address *address);
-void rtc_table_unlist(struct rtc_table *table, struct rtc_entry *entry);
+void rtc_table_unlist(struct rtc_table *table, struct rtc_listing *listing);
 
 /* The one that was listed last under an address; NULL when there is none. */
 struct rtc_entry *rtc_table_from(const struct rtc_table *table, const struct udp_address *address);

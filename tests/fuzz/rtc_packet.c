@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define UFRAG    "relayufrag"
 #define PASSWORD "relaypassword/0123456789"
 
-static size_t answered; /* bytes */
+static size_t came; /* bytes */
+static size_t answered;
 
 static void on_send(void *context, const struct udp_path *path, const uint8_t *data, size_t size)
 {
@@ -20,6 +21,9 @@ static void on_send(void *context, const struct udp_path *path, const uint8_t *d
     if (size > 1228 || !data)
         abort();
     answered += size;
+    /* Nothing that comes proves where it came from. */
+    if (answered > 3 * came)
+        abort();
 }
 
 static void give(struct peer *peer, const uint8_t *data, size_t size, double now)
@@ -27,19 +31,20 @@ static void give(struct peer *peer, const uint8_t *data, size_t size, double now
     static const struct udp_path path = {.remote = {{0x20, 1}, 4000}};
     struct stun_request request;
     struct peer_datagram datagram;
+    came += size;
     if (stun_is(data, size)) {
         if (stun_parse(&request, data, size))
-            peer_check(peer, &request, data, &path, now);
+            peer_check(peer, &request, data, size, &path, now);
         return;
     }
     if (!dtls_is(data, size))
         return;
-    answered = 0;
+    const size_t before = answered;
     const bool verified = peer_state(peer) != PEER_OFFERED;
-    peer_receive(peer, data, size, now);
+    peer_receive(peer, &path, data, size, now);
     while (peer_next(peer, &datagram, now))
         abort(); /* nobody has the keys */
-    if (!verified && answered > 0)
+    if (!verified && answered > before)
         abort();
 }
 
@@ -52,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     common = (struct peer_common){.identity = identity, .send = on_send};
     const struct sdp_offer offer = {.ufrag = "brow", .mid = "0", .sctp_port = 5000};
     double now = 1.0;
+    came = answered = 0;
     struct peer *peer = peer_create(&common, &offer, UFRAG, PASSWORD, now);
     if (!peer || !identity)
         abort();

@@ -22,6 +22,41 @@ static void test_heartbeats_are_returned(void **state)
     link_close(&link);
 }
 
+static void test_a_heartbeat_of_ours_comes_back(void **state)
+{
+    (void)state;
+    struct link link;
+    struct sctp_packet packet;
+    uint8_t out[SCTP_PACKET_MAX];
+    link_open(&link);
+    assert_int_equal(sctp_heartbeat(link.sctp, (const uint8_t *)"pulse", 5, out, sizeof out), 0);
+    link_close(&link);
+    link_up(&link);
+    const size_t size = sctp_heartbeat(link.sctp, (const uint8_t *)"pulse", 5, out, sizeof out);
+    assert_true(sctp_client_read(&link.client, out, size));
+    assert_int_equal(link.client.heartbeat_size, 9);
+    sctp_client_write_heartbeat_ack(&link.client, &packet);
+    give(&link, &packet);
+    assert_true(next(&link));
+    assert_int_equal(link.event.type, SCTP_HEARTBEAT);
+    assert_int_equal(link.event.size, 5);
+    assert_memory_equal(link.event.data, "pulse", 5);
+    assert_false(next(&link));
+    /* Others say nothing. */
+    static const struct {
+        const char *value;
+        size_t size;
+    } wrong[] = {{"", 0}, {"\0\1", 2}, {"\0\1\0\3", 4}, {"\0\1\0\11pulse", 8}, {"\0\2\0\6up", 6}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        begin(&link, &packet);
+        sctp_packet_chunk(&packet, 5, 0, wrong[i].value, wrong[i].size);
+        sctp_packet_end(&packet);
+        give(&link, &packet);
+        assert_false(next(&link));
+    }
+    link_close(&link);
+}
+
 static void test_unknown_chunks_follow_their_high_bits(void **state)
 {
     (void)state;
@@ -214,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_heartbeats_are_returned),
+        cmocka_unit_test(test_a_heartbeat_of_ours_comes_back),
         cmocka_unit_test(test_unknown_chunks_follow_their_high_bits),
         cmocka_unit_test(test_streams_are_reset),
         cmocka_unit_test(test_ends),

@@ -53,16 +53,18 @@ static void test_addresses_change(void **state)
     (void)state;
     struct rtc_table *table = rtc_table_create(1000);
     static struct rtc_entry entries[1000];
+    static struct rtc_listing listings[1000];
     for (uint16_t i = 0; i < 1000; i++) {
         const struct udp_address address = at_port(i);
         assert_true(rtc_table_add(table, &entries[i]));
         assert_null(rtc_table_from(table, &address));
-        rtc_table_list(table, &entries[i], &address);
+        rtc_table_list(table, &listings[i], &entries[i], &address);
     }
     /* Every other one moves. */
     for (uint16_t i = 0; i < 1000; i += 2) {
         const struct udp_address address = at_port((uint16_t)(i + 2000));
-        rtc_table_list(table, &entries[i], &address);
+        rtc_table_unlist(table, &listings[i]);
+        rtc_table_list(table, &listings[i], &entries[i], &address);
     }
     for (uint16_t i = 0; i < 1000; i++) {
         const struct udp_address old = at_port(i);
@@ -70,11 +72,21 @@ static void test_addresses_change(void **state)
         assert_ptr_equal(rtc_table_from(table, &old), i % 2 ? &entries[i] : NULL);
         assert_ptr_equal(rtc_table_from(table, &new), i % 2 ? NULL : &entries[i]);
     }
+    /* One may have several. */
+    struct rtc_listing more = {0};
+    const struct udp_address third = at_port(5000);
+    rtc_table_list(table, &more, &entries[3], &third);
+    assert_ptr_equal(rtc_table_from(table, &third), &entries[3]);
+    assert_ptr_equal(rtc_table_from(table, &listings[3].address), &entries[3]);
+    rtc_table_unlist(table, &more);
+    assert_null(rtc_table_from(table, &third));
+    rtc_table_unlist(table, &more);
     /* Of two under one address the last is found, and the other one again after it. */
     const struct udp_address address = at_port(1);
-    rtc_table_list(table, &entries[3], &address);
+    rtc_table_unlist(table, &listings[3]);
+    rtc_table_list(table, &listings[3], &entries[3], &address);
     assert_ptr_equal(rtc_table_from(table, &address), &entries[3]);
-    rtc_table_unlist(table, &entries[3]);
+    rtc_table_unlist(table, &listings[3]);
     rtc_table_remove(table, &entries[3]);
     assert_ptr_equal(rtc_table_from(table, &address), &entries[1]);
     rtc_table_destroy(table);

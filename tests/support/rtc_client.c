@@ -189,6 +189,13 @@ static void shake_hands(struct rtc_client *client)
     rtc_client_repeat(client);
 }
 
+static void answer_heartbeat(struct rtc_client *client)
+{
+    struct sctp_packet packet;
+    sctp_client_write_heartbeat_ack(&client->sctp, &packet);
+    rtc_client_send_packet(client, &packet);
+}
+
 static void read_packets(struct rtc_client *client)
 {
     uint8_t packet[RECORD_MAX];
@@ -204,6 +211,8 @@ static void read_packets(struct rtc_client *client)
         const bool was_established = client->sctp.established;
         sctp_client_read(&client->sctp, packet, (size_t)size);
         client->ended = client->ended || client->sctp.ended;
+        if (client->sctp.heartbeat_size > 0)
+            answer_heartbeat(client);
         if (!had_cookie && client->sctp.cookie_size > 0)
             rtc_client_repeat(client);
         if (!was_established && client->sctp.established) {

@@ -156,18 +156,37 @@ int rtc_rig_stop(struct rtc_rig *rig)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int connect_to(const struct rtc_rig *rig, int type, unsigned port)
+static socklen_t parse_address(const char *host, unsigned port, struct sockaddr_storage *out)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
-    const bool is_v6 = inet_pton(AF_INET, rig->host, &v4.sin_addr) != 1;
-    if (is_v6 && inet_pton(AF_INET6, rig->host, &v6.sin6_addr) != 1)
-        fail(rig->host);
-    const int fd = socket(is_v6 ? AF_INET6 : AF_INET, type | SOCK_CLOEXEC, 0);
-    if (fd < 0 || (is_v6 ? connect(fd, (struct sockaddr *)&v6, sizeof v6)
-                         : connect(fd, (struct sockaddr *)&v4, sizeof v4)) != 0)
+    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
+        memcpy(out, &v4, sizeof v4);
+        return sizeof v4;
+    }
+    if (inet_pton(AF_INET6, host, &v6.sin6_addr) != 1)
+        fail(host);
+    memcpy(out, &v6, sizeof v6);
+    return sizeof v6;
+}
+
+/* A socket from an address (NULL: any) to a port of the relay. */
+static int connect_to(const struct rtc_rig *rig, int type, const char *from, unsigned port)
+{
+    struct sockaddr_storage there;
+    struct sockaddr_storage here;
+    const socklen_t size = parse_address(rig->host, port, &there);
+    const int fd = socket(there.ss_family, type | SOCK_CLOEXEC, 0);
+    if (fd < 0 ||
+        (from && bind(fd, (struct sockaddr *)&here, parse_address(from, 0, &here)) != 0) ||
+        connect(fd, (struct sockaddr *)&there, size) != 0)
         fail("connect");
     return fd;
+}
+
+int rtc_rig_socket(const struct rtc_rig *rig, const char *address)
+{
+    return connect_to(rig, SOCK_DGRAM, address, rig->rtc_port);
 }
 
 /* Copies the rest of the line after `name`. */
@@ -189,7 +208,7 @@ static void signal_offer(struct rtc_rig *rig, struct rtc_browser *browser)
     char reply[8192];
     char ufrag[64];
     size_t size = rtc_client_offer(&browser->client, "brow", offer, sizeof offer);
-    const int fd = connect_to(rig, SOCK_STREAM, rig->port);
+    const int fd = connect_to(rig, SOCK_STREAM, NULL, rig->port);
     const int length = snprintf(request, sizeof request,
                                 "POST /rtc HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n"
                                 "Content-Type: application/sdp\r\nContent-Length: %zu\r\n\r\n%s",
@@ -218,14 +237,24 @@ static void on_message(void *context, const uint8_t *data, size_t size)
 {
     struct rtc_browser *browser = context;
     (void)data;
+    if (browser->awaited > 0 && size != browser->awaited)
+        return;
     browser->echoed++;
     browser->last_size = size;
 }
 
-static void add_browser(struct rtc_rig *rig)
+static void watch(struct rtc_rig *rig, struct rtc_browser *browser)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = browser};
+    if (epoll_ctl(rig->epoll, EPOLL_CTL_ADD, browser->fd, &event) != 0)
+        fail("epoll");
+}
+
+struct rtc_browser *rtc_rig_offer(struct rtc_rig *rig)
 {
     struct rtc_browser *browser = calloc(1, sizeof *browser);
-    if (!browser)
+    struct rtc_browser **more = realloc(rig->browsers, (rig->count + 1) * sizeof *rig->browsers);
+    if (!browser || !more)
         fail("memory");
     browser->client = (struct rtc_client){.identity = &rig->identity,
                                           .kind = 0x81,
@@ -233,13 +262,19 @@ static void add_browser(struct rtc_rig *rig)
                                           .message = on_message,
                                           .context = browser};
     signal_offer(rig, browser);
-    browser->fd = connect_to(rig, SOCK_DGRAM, rig->rtc_port);
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = browser};
-    if (epoll_ctl(rig->epoll, EPOLL_CTL_ADD, browser->fd, &event) != 0)
-        fail("epoll");
+    browser->fd = rtc_rig_socket(rig, NULL);
+    watch(rig, browser);
+    rig->browsers = more;
     rig->browsers[rig->count++] = browser;
     rtc_client_open(&browser->client);
-    rtc_client_check(&browser->client);
+    return browser;
+}
+
+void rtc_rig_move(struct rtc_rig *rig, struct rtc_browser *browser, const char *address)
+{
+    close(browser->fd);
+    browser->fd = rtc_rig_socket(rig, address);
+    watch(rig, browser);
 }
 
 /* Hands on what has come, after waiting for it for so many milliseconds; `then` is called for each
@@ -260,15 +295,15 @@ static void serve(struct rtc_rig *rig, int wait,
     }
 }
 
+void rtc_rig_serve(struct rtc_rig *rig, int milliseconds)
+{
+    serve(rig, milliseconds, NULL, NULL);
+}
+
 bool rtc_rig_open(struct rtc_rig *rig, unsigned count, double seconds)
 {
-    struct rtc_browser **more =
-        realloc(rig->browsers, (rig->count + count) * sizeof *rig->browsers);
-    if (!more)
-        fail("memory");
-    rig->browsers = more;
     for (unsigned i = 0; i < count; i++) {
-        add_browser(rig);
+        rtc_client_check(&rtc_rig_offer(rig)->client);
         serve(rig, 0, NULL, NULL);
     }
     const double start = rtc_rig_now();
@@ -322,6 +357,7 @@ static bool run(struct rtc_rig *rig, struct trips *trips, double seconds, double
     trips->waiting = rig->count;
     trips->running = true;
     for (unsigned i = 0; i < rig->count; i++) {
+        rig->browsers[i]->awaited = trips->size;
         rig->browsers[i]->echoed = 0;
         rtc_client_send(&rig->browsers[i]->client, trips->data, trips->size);
     }

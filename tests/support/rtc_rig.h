@@ -12,7 +12,8 @@
 struct rtc_browser {
     struct rtc_client client;
     int fd;
-    unsigned echoed; /* messages that came back */
+    size_t awaited;  /* messages of this size count, 0: all */
+    unsigned echoed; /* of them, that came back */
     size_t last_size;
 };
 
@@ -40,6 +41,19 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
 
 /* Stops both. Returns the relay's exit code. */
 int rtc_rig_stop(struct rtc_rig *rig);
+
+/* Adds a browser that has its answer and has sent nothing yet. */
+struct rtc_browser *rtc_rig_offer(struct rtc_rig *rig);
+
+/* Puts a browser on a socket of its own at another address, as a NAT or a change of networks does;
+   it does not know. */
+void rtc_rig_move(struct rtc_rig *rig, struct rtc_browser *browser, const char *address);
+
+/* Hands on to the browsers what has come, after waiting for it for so many milliseconds. */
+void rtc_rig_serve(struct rtc_rig *rig, int milliseconds);
+
+/* A UDP socket that sends to the relay's port from an address. */
+int rtc_rig_socket(const struct rtc_rig *rig, const char *address);
 
 /* Adds browsers and opens their channels; false when one is not open after `seconds`. */
 bool rtc_rig_open(struct rtc_rig *rig, unsigned count, double seconds);

@@ -129,6 +129,14 @@ void sctp_client_put_sack(struct sctp_client *client, struct sctp_packet *packet
     sctp_packet_chunk(packet, 3, 0, value, 12 + gap_count * 4);
 }
 
+void sctp_client_write_heartbeat_ack(struct sctp_client *client, struct sctp_packet *packet)
+{
+    sctp_packet_begin(packet, client->remote_tag);
+    sctp_packet_chunk(packet, 5, 0, client->heartbeat, client->heartbeat_size);
+    sctp_packet_end(packet);
+    client->heartbeat_size = 0;
+}
+
 void sctp_client_write_message(struct sctp_client *client, struct sctp_packet *packet,
                                uint16_t stream, uint32_t ppid, const void *data, size_t size)
 {
@@ -197,7 +205,10 @@ bool sctp_client_read(struct sctp_client *client, const uint8_t *data, size_t si
             read_init_ack(client, chunk + 4, length - 4);
         else if (chunk[0] == 3 && length >= 16)
             client->acknowledged = get32(chunk + 4);
-        else if (chunk[0] == 6 || chunk[0] == 8)
+        else if (chunk[0] == 4 && length - 4 <= sizeof client->heartbeat) {
+            client->heartbeat_size = length - 4;
+            memcpy(client->heartbeat, chunk + 4, length - 4);
+        } else if (chunk[0] == 6 || chunk[0] == 8)
             client->ended = true;
         else if (chunk[0] == 11)
             client->established = true;

@@ -24,6 +24,8 @@ struct sctp_client {
     bool acknowledge; /* a SACK is due */
     uint8_t cookie[256];
     size_t cookie_size;
+    uint8_t heartbeat[64]; /* what the last HEARTBEAT carried */
+    size_t heartbeat_size; /* 0: there is none to answer */
     uint8_t part[2000];
     size_t part_size;
     void (*message)(void *context, uint16_t stream, uint32_t ppid, const uint8_t *data,
@@ -51,6 +53,9 @@ void sctp_client_put_data(struct sctp_client *client, struct sctp_packet *packet
                           const void *data, size_t size);
 void sctp_client_put_sack(struct sctp_client *client, struct sctp_packet *packet,
                           uint32_t cumulative, const uint16_t *gaps, size_t gap_count);
+
+/* Returns what the last HEARTBEAT carried. */
+void sctp_client_write_heartbeat_ack(struct sctp_client *client, struct sctp_packet *packet);
 
 /* One message in one packet, with an acknowledgement when one is due. */
 void sctp_client_write_message(struct sctp_client *client, struct sctp_packet *packet,

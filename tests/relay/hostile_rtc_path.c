@@ -1,0 +1,160 @@
+/* Checks and handshakes whose senders are forged, against the real relay: the victim, 127.0.0.9, is
+   a socket of ours that never answers. And browsers that really move. test_hostile_rtc_path RELAY
+ */
+#define _GNU_SOURCE
+#include "rtc_rig.h"
+#include "stun_request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define USE_CANDIDATE 0x0025
+
+/* Someone in whose name is sent. */
+struct victim {
+    int fd;
+    struct rtc_client *client; /* of whom sends */
+    size_t came;               /* bytes in its name */
+    size_t went;               /* bytes that the relay sent to it */
+};
+
+static void check(bool right, const char *what)
+{
+    printf("%s: %s\n", what, right ? "yes" : "NO");
+    if (!right)
+        exit(1);
+}
+
+static void forge(void *context, const uint8_t *data, size_t size)
+{
+    struct victim *victim = context;
+    if (send(victim->fd, data, size, 0) == (ssize_t)size)
+        victim->came += size;
+}
+
+static void forge_check(struct victim *victim, const struct rtc_client *client)
+{
+    uint8_t request[STUN_REQUEST_SIZE];
+    forge(victim, request,
+          stun_request(request, client->username, client->password, USE_CANDIDATE, 0));
+}
+
+/* Reads what came to the victim. Its client, if it has one, gets what lets it begin with DTLS. */
+static void count(struct victim *victim)
+{
+    uint8_t data[2048];
+    ssize_t size;
+    while ((size = recv(victim->fd, data, sizeof data, MSG_DONTWAIT)) > 0) {
+        victim->went += (size_t)size;
+        if (victim->client && !victim->client->checked)
+            rtc_client_receive(victim->client, data, (size_t)size);
+    }
+}
+
+static void check_bound(const struct victim *victim)
+{
+    printf("%zu bytes in its name drew %zu\n", victim->came, victim->went);
+    check(victim->went > 0 && victim->went <= 3 * victim->came, "at most three times as many");
+}
+
+/* A check in someone else's name leaves the stream where it is. */
+static void test_forged_checks(struct rtc_rig *rig)
+{
+    struct victim victim = {.fd = rtc_rig_socket(rig, "127.0.0.9")};
+    check(rtc_rig_echo(rig, 5, 1000, 20.0), "datagrams come back");
+    for (int i = 0; i < 5; i++) {
+        forge_check(&victim, &rig->browsers[0]->client);
+        check(rtc_rig_echo(rig, 300, 1000, 60.0), "and do so after a forged check");
+        count(&victim);
+    }
+    const double end = rtc_rig_now() + 1.0;
+    while (rtc_rig_now() < end) {
+        rtc_rig_serve(rig, 50);
+        count(&victim);
+    }
+    check_bound(&victim);
+    close(victim.fd);
+}
+
+/* A handshake that is begun in someone else's name, with all that OpenSSL repeats. */
+static void test_forged_handshake(struct rtc_rig *rig)
+{
+    struct rtc_browser *browser = rtc_rig_offer(rig);
+    struct victim victim = {.fd = rtc_rig_socket(rig, "127.0.0.9"), .client = &browser->client};
+    browser->client.send = forge;
+    browser->client.context = &victim;
+    rtc_client_check(&browser->client);
+    const double begun = rtc_rig_now();
+    while (victim.went < 600 && rtc_rig_now() - begun < 20.0) {
+        count(&victim);
+        usleep(1000);
+    }
+    check(victim.went >= 600, "the relay answers a ClientHello");
+    /* The repeats: after one second, three, seven. */
+    while (rtc_rig_now() - begun < 4.0) {
+        count(&victim);
+        usleep(10000);
+    }
+    check_bound(&victim);
+    close(victim.fd);
+    rig->count--;
+    rtc_client_destroy(&browser->client);
+    close(browser->fd);
+    free(browser);
+}
+
+/* Moves the browser; it sends one check, and then asks for an echo until it comes. */
+static void move(struct rtc_rig *rig, const char *address)
+{
+    struct rtc_browser *browser = rig->browsers[0];
+    rtc_rig_move(rig, browser, address);
+    const double begun = rtc_rig_now();
+    rtc_client_check(&browser->client);
+    browser->awaited = 4;
+    browser->echoed = 0;
+    for (int i = 0; i < 400 && browser->echoed == 0; i++) {
+        rtc_client_send(&browser->client, "here", 4);
+        rtc_rig_serve(rig, 50);
+    }
+    printf("back after %.1f ms, ", (rtc_rig_now() - begun) * 1e3);
+    check(browser->echoed > 0, "one check is enough to move");
+    check(rtc_rig_echo(rig, 20, 1000, 20.0), "all comes back from there");
+}
+
+static void test_moves(struct rtc_rig *rig)
+{
+    struct victim victim = {.fd = rtc_rig_socket(rig, "127.0.0.9")};
+    move(rig, "127.0.0.1");
+    move(rig, "127.0.0.2");
+    for (int i = 0; i < 8; i++) {
+        /* With others that seem to have moved, before and after. */
+        forge_check(&victim, &rig->browsers[0]->client);
+        move(rig, i % 2 ? "127.0.0.1" : "127.0.0.2");
+        forge_check(&victim, &rig->browsers[0]->client);
+        check(rtc_rig_echo(rig, 20, 1000, 20.0), "it stays there");
+        count(&victim);
+    }
+    check_bound(&victim);
+    close(victim.fd);
+}
+
+int main(int argc, char **argv)
+{
+    struct rtc_rig rig;
+    if (argc < 2)
+        return 2;
+    rtc_rig_start(&rig, argv[1], "", "127.0.0.1");
+    check(rtc_rig_open(&rig, 1, 20.0), "a channel opens");
+    void (*const tests[])(struct rtc_rig *) = {test_forged_checks, test_forged_handshake,
+                                               test_moves};
+    const char *only = argc > 2 ? argv[2] : NULL;
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
+        if (!only || strtoul(only, NULL, 10) == i)
+            tests[i](&rig);
+    rtc_rig_close(&rig);
+    check(rtc_rig_stop(&rig) == 0, "the relay ends well");
+    return 0;
+}

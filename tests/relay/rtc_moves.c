@@ -1,0 +1,368 @@
+/* A peer whose browser moves, or seems to: who is followed, how soon, and how much goes where
+   nothing is proven. */
+#define _GNU_SOURCE
+#include "rtc_wire.h"
+#include "stun_request.h"
+
+#include <math.h>
+#include <openssl/pem.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define USE_CANDIDATE 0x0025
+
+static struct udp_path at_port(unsigned index)
+{
+    struct udp_path path;
+    set_port(&path, (uint16_t)(FIRST_PORT + index));
+    return path;
+}
+
+static void move(struct wire *wire, unsigned index)
+{
+    wire->path = at_port(index);
+}
+
+static unsigned where(const struct wire *wire)
+{
+    return peer_path(wire->peer)->remote.port - FIRST_PORT;
+}
+
+/* A nominating check with the right password, whose sender is forged. */
+static void forge_check(struct wire *wire, unsigned index)
+{
+    uint8_t check[STUN_REQUEST_SIZE];
+    const struct udp_path path = at_port(index);
+    assert_true(give_peer(wire, &path, check,
+                          stun_request(check, UFRAG ":brow", PASSWORD, USE_CANDIDATE, 0)));
+}
+
+/* Nothing got more than three times what came from it; returns how much it got. */
+static size_t assert_bounded(const struct wire *wire, unsigned index)
+{
+    assert_true(wire->went[index] <= 3 * wire->came[index]);
+    return wire->went[index];
+}
+
+/* Sends messages of 1,000 bytes to the browser, 60 a second, which acknowledges what comes. Returns
+   how many arrived. */
+static unsigned stream(struct wire *wire, unsigned count)
+{
+    static const uint8_t data[1000];
+    const unsigned before = wire->messages;
+    for (unsigned i = 0; i < count; i++) {
+        pass_time(wire, 1.0 / 60);
+        peer_send(wire->peer, data, sizeof data, now);
+        carry(wire);
+        rtc_client_acknowledge(&wire->client);
+        carry(wire);
+    }
+    return wire->messages - before;
+}
+
+static void assert_both_ways(struct wire *wire)
+{
+    const unsigned datagrams = wire->datagrams;
+    const unsigned messages = wire->messages;
+    rtc_client_send(&wire->client, "up", 2);
+    carry(wire);
+    assert_int_equal(wire->datagrams, datagrams + 1);
+    assert_int_equal(peer_send(wire->peer, (const uint8_t *)"down", 4, now), PEER_SENT);
+    carry(wire);
+    assert_int_equal(wire->messages, messages + 1);
+}
+
+static void test_a_forged_check_moves_nothing(void **state)
+{
+    (void)state;
+    struct wire *wire = wire_connect();
+    for (int i = 0; i < 40; i++) {
+        forge_check(wire, 1 + (unsigned)i % 20);
+        assert_int_equal(where(wire), 0);
+        assert_int_equal(stream(wire, 30), 30);
+        rtc_client_check(&wire->client);
+        carry(wire);
+    }
+    for (unsigned i = 1; i <= 20; i++)
+        assert_true(assert_bounded(wire, i) > 0);
+    assert_int_equal(peer_state(wire->peer), PEER_OPEN);
+    wire_close(wire);
+}
+
+/* The browser itself lies about where it is, and says there all that it can say blindly. */
+static void test_a_browser_cannot_point_elsewhere(void **state)
+{
+    (void)state;
+    struct wire *wire = wire_connect();
+    uint8_t nonce[4 + PATHS_NONCE_SIZE] = {0, 1, 0, sizeof nonce};
+    struct sctp_packet packet;
+    move(wire, 1);
+    for (int i = 0; i < 200; i++) {
+        rtc_client_check(&wire->client);
+        sctp_packet_begin(&packet, wire->client.sctp.remote_tag);
+        sctp_packet_chunk(&packet, 5, 0, nonce, sizeof nonce); /* a guess */
+        sctp_packet_end(&packet);
+        rtc_client_send_packet(&wire->client, &packet);
+        rtc_client_send(&wire->client, "x", 1);
+        wire->lose = 1000; /* it sees nothing of what goes there */
+        stream(wire, 3);
+        assert_int_equal(where(wire), 0);
+    }
+    assert_bounded(wire, 1);
+    assert_int_equal(wire->datagrams, 200); /* what it sends is taken all the same */
+    wire_close(wire);
+}
+
+static void test_an_unfinished_handshake_draws_little(void **state)
+{
+    (void)state;
+    struct wire *wire = wire_open();
+    rtc_client_check(&wire->client);
+    while (wire->client.checked == false)
+        assert_true(carry_one(wire));
+    wire->lose = 1000;
+    carry(wire); /* the ClientHello */
+    assert_true(wire->went[0] > 600);
+    assert_bounded(wire, 0);
+    /* From here on nothing comes. */
+    const size_t before = wire->went[0];
+    for (int i = 0; i < 50; i++) {
+        pass_time(wire, 0.1);
+        assert_bounded(wire, 0);
+    }
+    /* With what comes it may go on. */
+    for (unsigned i = 0; i < 10; i++)
+        forge_check(wire, 0);
+    for (int i = 0; i < 50; i++)
+        pass_time(wire, 0.1);
+    assert_true(wire->went[0] >= before + 10 * 64 + 600);
+    assert_bounded(wire, 0);
+    wire_close(wire);
+}
+
+/* A certificate that makes the first flight longer than what a short ClientHello allows. */
+static struct dtls_identity *long_identity(void)
+{
+    char error[256];
+    char path[] = "/tmp/causeway-identity-XXXXXX";
+    EVP_PKEY *key = EVP_RSA_gen(2048);
+    X509 *certificate = X509_new();
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+    X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 86400);
+    X509_set_pubkey(certificate, key);
+    X509_sign(certificate, key, EVP_sha256());
+    FILE *file = fdopen(mkstemp(path), "w");
+    assert_non_null(file);
+    PEM_write_X509(file, certificate);
+    PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL);
+    fclose(file);
+    struct dtls_identity *identity = dtls_identity_load(path, path, error);
+    unlink(path);
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+    return identity;
+}
+
+static void test_a_long_flight_waits_for_bytes_and_not_for_time(void **state)
+{
+    (void)state;
+    struct dtls_identity *identity = long_identity();
+    assert_non_null(identity);
+    struct wire *wire = wire_open();
+    wire->common.identity = identity;
+    rtc_client_check(&wire->client);
+    carry(wire);
+    assert_false(wire->client.connected);
+    assert_bounded(wire, 0);
+    unsigned checks = 0;
+    for (; !wire->client.open; checks++) {
+        assert_true(checks < 5);
+        rtc_client_check(&wire->client);
+        carry(wire);
+        assert_bounded(wire, 0);
+    }
+    assert_true(checks > 0);
+    assert_both_ways(wire);
+    wire_close(wire);
+    dtls_identity_destroy(identity);
+}
+
+static void test_a_move_takes_one_round_trip(void **state)
+{
+    (void)state;
+    struct wire *wire = wire_connect();
+    move(wire, 1);
+    /* Nothing is taken from the new address before its check. */
+    rtc_client_send(&wire->client, "x", 1);
+    carry(wire);
+    assert_int_equal(wire->datagrams, 0);
+    assert_int_equal(where(wire), 0);
+
+    rtc_client_check(&wire->client);
+    assert_true(carry_one(wire)); /* the check */
+    assert_int_equal(where(wire), 0);
+    carry(wire);
+    assert_int_equal(where(wire), 1);
+    assert_both_ways(wire);
+
+    /* Back again, and once more. */
+    for (unsigned i = 2; i < 10; i++) {
+        move(wire, i % 2);
+        rtc_client_check(&wire->client);
+        carry(wire);
+        assert_int_equal(where(wire), i % 2);
+        assert_both_ways(wire);
+    }
+    wire_close(wire);
+}
+
+/* What is lost of an answer and its probes, but the last. */
+static void test_a_move_survives_loss_within_a_second(void **state)
+{
+    (void)state;
+    for (unsigned lost = 0; lost <= 3; lost++) {
+        struct wire *wire = wire_connect();
+        stream(wire, 180);
+        move(wire, 1);
+        const double begun = now;
+        wire->lose = lost;
+        rtc_client_check(&wire->client);
+        carry(wire);
+        while (where(wire) == 0) {
+            now = fmax(now, peer_deadline(wire->peer));
+            assert_true(now - begun < 1.0);
+            peer_update(wire->peer, now);
+            carry(wire);
+        }
+        assert_both_ways(wire);
+        wire_close(wire);
+    }
+}
+
+/* A browser with two networks checks both, and sends on one. */
+static void test_the_browser_is_where_it_sends_from(void **state)
+{
+    (void)state;
+    struct wire *wire = wire_connect();
+    wire->hears_all = true;
+    for (unsigned i = 0; i < 20; i++) {
+        const unsigned messages = wire->messages;
+        forge_check(wire, 1); /* that it hears the answers to */
+        now += 0.5;
+        peer_update(wire->peer, now);
+        carry(wire);
+        assert_int_equal(where(wire), 0);
+        assert_both_ways(wire);
+        assert_int_equal(wire->messages, messages + 1);
+    }
+    assert_bounded(wire, 1);
+    wire_close(wire);
+}
+
+/* Someone repeats recorded checks from ever other addresses while the browser moves. */
+static void test_a_move_is_not_crowded_out(void **state)
+{
+    (void)state;
+    struct wire *wire = wire_connect();
+    move(wire, 1);
+    for (unsigned i = 2; i < 30; i++)
+        forge_check(wire, i);
+    rtc_client_check(&wire->client);
+    assert_true(carry_one(wire));
+    rtc_client_send(&wire->client, "x", 1);
+    assert_true(carry_one(wire)); /* the answer */
+    assert_true(carry_one(wire)); /* the probe */
+    assert_true(carry_one(wire)); /* the datagram */
+    assert_int_equal(wire->datagrams, 1);
+    for (unsigned round = 0; round < 3; round++)
+        for (unsigned i = 2; i < 30; i++)
+            forge_check(wire, i);
+    assert_int_equal(where(wire), 0);
+    carry(wire); /* the browser's answer to the probe */
+    assert_int_equal(where(wire), 1);
+    assert_both_ways(wire);
+    for (unsigned i = 2; i < 30; i++)
+        assert_bounded(wire, i);
+    wire_close(wire);
+}
+
+/* The browser's address changes in every step of the set-up. */
+static void test_a_move_in_the_set_up(void **state)
+{
+    (void)state;
+    for (unsigned steps = 1; steps < 14; steps++) {
+        struct wire *wire = wire_open();
+        rtc_client_check(&wire->client);
+        for (unsigned i = 0; i < steps; i++)
+            carry_one(wire);
+        move(wire, 1);
+        rtc_client_check(&wire->client);
+        carry(wire);
+        for (int i = 0; i < 50 && !wire->client.open; i++) {
+            pass_time(wire, 0.1);
+            rtc_client_repeat(&wire->client);
+            carry(wire);
+        }
+        assert_true(wire->client.open);
+        assert_int_equal(where(wire), 1);
+        assert_both_ways(wire);
+        wire_close(wire);
+    }
+}
+
+/* Who was at an address once may have left it, and go on forging checks. */
+static void test_a_proof_runs_out(void **state)
+{
+    (void)state;
+    static const uint8_t data[1000];
+    struct wire *wire = wire_connect();
+    /* It is renewed as long as the browser is there. */
+    for (int i = 0; i < 40; i++) {
+        rtc_client_check(&wire->client);
+        assert_int_equal(stream(wire, 150), 150);
+    }
+    move(wire, 1); /* hears nothing any more */
+    const double left = now;
+    enum peer_send sent;
+    do {
+        forge_check(wire, 0);
+        pass_time(wire, 0.1);
+        sent = peer_send(wire->peer, data, sizeof data, now);
+        assert_true(now - left <= PATHS_PROOF_SECONDS + 0.1);
+    } while (sent != PEER_UNPROVEN);
+    const size_t came = wire->came[0];
+    const size_t went = wire->went[0];
+    for (int i = 0; i < 1000; i++) {
+        if (i % 10 == 0)
+            forge_check(wire, 0);
+        pass_time(wire, 0.1);
+        peer_send(wire->peer, data, sizeof data, now);
+    }
+    assert_true(wire->went[0] - went <= 3 * (wire->came[0] - came) + sizeof data + 200);
+    /* It is back. */
+    move(wire, 0);
+    rtc_client_check(&wire->client);
+    carry(wire);
+    rtc_client_acknowledge(&wire->client);
+    carry(wire);
+    assert_both_ways(wire);
+    wire_close(wire);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_forged_check_moves_nothing),
+        cmocka_unit_test(test_a_browser_cannot_point_elsewhere),
+        cmocka_unit_test(test_an_unfinished_handshake_draws_little),
+        cmocka_unit_test(test_a_long_flight_waits_for_bytes_and_not_for_time),
+        cmocka_unit_test(test_a_move_takes_one_round_trip),
+        cmocka_unit_test(test_a_move_survives_loss_within_a_second),
+        cmocka_unit_test(test_the_browser_is_where_it_sends_from),
+        cmocka_unit_test(test_a_move_is_not_crowded_out),
+        cmocka_unit_test(test_a_move_in_the_set_up),
+        cmocka_unit_test(test_a_proof_runs_out),
+    };
+    return cmocka_run_group_tests(tests, wire_set_up, wire_tear_down);
+}
