@@ -49,8 +49,9 @@ async function openWebRtc(received, closed) {
 /** A player whose connection request has come back from the server. */
 async function enter(localAddress, rtc) {
   const index = players.length;
-  const player = { sent: 0, received: 0, foreign: 0, end: null, heard: Date.now() };
+  const player = { sent: 0, received: 0, foreign: 0, slowest: 0, end: null, heard: Date.now() };
   const got = [];
+  const sentAt = [];
   let told;
   const proven = new Promise((resolve) => (told = resolve));
   const received = (data) => {
@@ -61,6 +62,7 @@ async function enter(localAddress, rtc) {
       return void player.foreign++;
     got[number] = true;
     player.received++;
+    player.slowest = Math.max(player.slowest, player.heard - sentAt[number]);
   };
   const closed = (why) => (player.end ??= why);
   const link = rtc
@@ -70,6 +72,7 @@ async function enter(localAddress, rtc) {
     if (player.end) return;
     const data = Buffer.alloc(DATAGRAM_SIZE);
     data[0] = PAYLOAD;
+    sentAt[player.sent] = Date.now();
     data.writeUInt32LE(player.sent++, NUMBER_AT);
     data.writeUInt32LE(index, PLAYER_AT);
     link.send(data);
@@ -104,7 +107,9 @@ const commands = {
     return Date.now() - began;
   },
   tally: () =>
-    players.map(({ sent, received, foreign, end }) => ({ sent, received, foreign, end })),
+    players.map(({ sent, received, foreign, slowest, end }) => ({
+      ...{ sent, received, foreign, slowest, end },
+    })),
   /** When all have sent enough, nothing more is sent, and what is on its way arrives. */
   async stop() {
     while (players.some(({ sent, end }) => sent < ENOUGH && !end)) await sleep(20);

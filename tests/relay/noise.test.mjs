@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
-import { connect, patiently, startRelay, startServer } from './support.mjs';
+import * as support from './support.mjs';
+
+const { connect, patiently, startRelay, startServer } = support;
 
 const CONNECTIONS = 600;
+const handshake = Buffer.from(support.handshake);
 const seed = Number(process.env.CAUSEWAY_SEED ?? Date.now() % 1_000_000);
 
 /** Seeded random numbers (xorshift). */
@@ -23,19 +26,6 @@ function generator(start) {
     bytes: (size) => Buffer.from(Array.from({ length: size }, () => next() & 0xff)),
   };
 }
-
-const handshake = Buffer.from(
-  [
-    'GET / HTTP/1.1',
-    'Host: 127.0.0.1',
-    'Upgrade: websocket',
-    'Connection: Upgrade',
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
-    'Sec-WebSocket-Protocol: causeway.v1',
-    '\r\n',
-  ].join('\r\n'),
-);
 
 /** A frame of any kind: text, control frames, wrong operations, wrong lengths, fragments, no mask. */
 function frame(random) {

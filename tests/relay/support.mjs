@@ -149,6 +149,18 @@ export async function startServer(
   };
 }
 
+/** The request that makes a connection a WebSocket, for those who write its bytes themselves. */
+export const handshake = [
+  'GET / HTTP/1.1',
+  'Host: 127.0.0.1',
+  'Upgrade: websocket',
+  'Connection: Upgrade',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+  'Sec-WebSocket-Protocol: causeway.v1',
+  '\r\n',
+].join('\r\n');
+
 /** A WebSocket to the relay whose messages are kept. */
 export async function connect(
   t,
