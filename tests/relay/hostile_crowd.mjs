@@ -5,16 +5,27 @@ import { patiently, sleep } from './support.mjs';
 const TICK_MS = 20;
 
 /**
- * Keeps `count` connections to the relay open, from the addresses 127.3.0.1 to 127.3.0.`addresses`
- * in turn, and opens at most `perSecond` new ones a second. `begin(socket)` is called for each that
- * is connected.
+ * Keeps `count` connections to the relay open, from so many `addresses` in turn, and opens at most
+ * `perSecond` new ones a second. `begin(socket)` is called for each that is connected. The addresses
+ * are `from(0)` and so on; `host` is where the relay is found from there.
  */
-export function startCrowd(t, relay, { count, addresses = 1, perSecond = 500, begin = () => {} }) {
+export function startCrowd(
+  t,
+  relay,
+  {
+    count,
+    addresses = 1,
+    perSecond = 500,
+    begin = () => {},
+    host = '127.0.0.1',
+    from = (i) => `127.3.0.${1 + i}`,
+  },
+) {
   const sockets = new Set();
   let opened = 0;
   const open = () => {
-    const localAddress = `127.3.0.${1 + (opened++ % addresses)}`;
-    const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
+    const localAddress = from(opened++ % addresses);
+    const socket = net.connect({ port: relay.port, host, localAddress });
     sockets.add(socket);
     socket.on('error', () => {});
     socket.once('connect', () => begin(socket));

@@ -66,7 +66,7 @@ export async function idle(relay) {
  * Starts server, relay and players: `sessions` over WebSocket and `rtcSessions` over WebRTC, each
  * from an address of its own (127.1.0.x; WebRTC from 127.0.0.1), sending `hertz` datagrams a
  * second. `serverWork` is how many microseconds a datagram keeps the server busy. The relay is
- * gated unless `raw`; `args` and `shell` are those of startRelay.
+ * gated unless `raw`; `listen`, `args` and `shell` are those of startRelay.
  */
 export async function startRig(
   t,
@@ -76,6 +76,7 @@ export async function startRig(
     hertz = 20,
     serverWork = 0,
     raw = false,
+    listen,
     args = [],
     shell,
   } = {},
@@ -86,6 +87,7 @@ export async function startRig(
   const relay = await startRelay(t, {
     upstream: `127.0.0.1:${port}`,
     gated: !raw,
+    listen,
     // The players' process may stall on a loaded machine.
     args: ['--queue-age', '10000', ...rtc, ...args],
     shell,
