@@ -210,7 +210,6 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
 {
     struct cw_connection *c = take(arena, sizeof *c);
     struct cw_any_channel *channels = take(arena, sizeof *channels * config->channel_count);
-    uint8_t *payload = take(arena, send_size_of(config));
     uint8_t *scratch = take(arena, cw_schema_message_size(config->schema));
     const uint32_t word_count = carried_words(config);
     uint16_t *words = take(arena, sizeof *words * word_count);
@@ -232,13 +231,14 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     c->entries_bits = cw_bits_required(config->channel_count);
     c->channels = channels;
     c->room_for_all = room_for_all(config);
-    c->payload = payload;
     c->words = words;
     c->words_mask = word_count - 1;
     endpoint.allocator = pool.allocator = cw_arena_allocator(arena);
     enum cw_error error = cw_message_pool_create(&c->pool, &pool);
     if (error == CW_OK)
         error = cw_endpoint_create(&c->endpoint, &endpoint);
+    if (error == CW_OK)
+        c->endpoint->acks_in_turn = true;
     if (error == CW_OK)
         error = cw_sequence_buffer_create(&c->packets, endpoint.sent_window,
                                           sizeof(struct cw_carried), &pool.allocator);
@@ -308,8 +308,6 @@ void cw_connection_reset(struct cw_connection *c)
         ((struct cw_carried *)c->packets.entries)[i].receipts = CW_RECEIPT_NONE;
     cw_receipts_reset(&c->receipts);
     c->words_written = 0;
-    c->timing = (struct cw_timing){.heard = CW_NEVER, .answer = CW_ANSWER_BEFORE_SAMPLES};
-    c->newest_heard = 0xFFFF;
     c->updated = CW_NEVER;
     c->interval = 0;
     c->share_clock = 0;

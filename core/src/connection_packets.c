@@ -2,8 +2,10 @@
 
 #include <assert.h>
 
-#define DEVIATIONS      2
-#define MAX_SLACK       0.02
+#define BEFORE_SAMPLES  1.0  /* seconds */
+#define DEVIATIONS      2    /* of the RTT, by which an answer may be late */
+#define SILENCES        1.25 /* the longest of late, for which to wait more */
+#define MAX_SLACK       0.02 /* seconds */
 #define INTERVAL_WEIGHT 0.125
 #define SHARE_SCALE     1024 /* parts of a bit, so that weights divide it well */
 
@@ -71,6 +73,7 @@ static void settle(struct cw_connection *c, uint16_t packet, bool acked, double 
 static void begin_packet(struct cw_connection *c, double now)
 {
     c->timing.now = now;
+    c->timing.heard = c->endpoint->silence.heard;
     c->timing.packet = cw_endpoint_next_sequence(c->endpoint);
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         struct cw_any_channel *channel = &c->channels[i];
@@ -142,7 +145,7 @@ static uint32_t fill_packet(struct cw_connection *c)
 
 static size_t write_payload(struct cw_connection *c, uint32_t entries)
 {
-    struct cw_stream stream = cw_stream_writer(c->payload, c->send_size);
+    struct cw_stream stream = cw_stream_writer(c->endpoint->outgoing, c->send_size);
     bool done = cw_stream_uint(&stream, &entries, 0, c->config.channel_count);
     for (uint32_t i = 0; i < c->config.channel_count && done; i++) {
         struct cw_any_channel *channel = &c->channels[i];
@@ -176,18 +179,20 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
             return size; /* the next fragment of the packet before */
     }
     const bool first = c->packets_this_round == 0;
+    const bool due = first || (c->more && c->packets_this_round < c->config.max_packets_per_update);
+    const bool acks_wait = c->endpoint->received.untold > 0;
     uint32_t entries = 0;
-    if (first || (c->more && c->packets_this_round < c->config.max_packets_per_update)) {
+    if (due || acks_wait)
         begin_packet(c, now);
+    if (due)
         entries = fill_packet(c);
-    }
-    if (entries == 0 && !first) {
+    if (entries == 0 && !first && !acks_wait) {
         end_round(c);
         return 0;
     }
     const size_t size = write_payload(c, entries);
     note_carried(c, c->timing.packet);
-    const enum cw_error error = cw_endpoint_send(c->endpoint, c->payload, size, now, NULL);
+    const enum cw_error error = cw_endpoint_send_outgoing(c->endpoint, size, now, NULL);
     assert(error == CW_OK);
     (void)error;
     c->packets_this_round++;
@@ -274,13 +279,8 @@ static void release_parsed(const struct parsed *parsed)
     }
 }
 
-static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoint_event *packet,
-                                 double now)
+static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoint_event *packet)
 {
-    if (cw_sequence_newer(packet->sequence, c->newest_heard)) {
-        c->newest_heard = packet->sequence;
-        c->timing.heard = now;
-    }
     struct parsed parsed;
     const enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
     if (error == CW_OK) {
@@ -304,7 +304,7 @@ static enum cw_error take_events(struct cw_connection *c, double now)
     struct cw_endpoint_event event;
     while (cw_endpoint_next(c->endpoint, &event)) {
         if (event.type == CW_ENDPOINT_PACKET)
-            error = take_packet(c, &event, now);
+            error = take_packet(c, &event);
         else
             settle(c, event.sequence, event.type == CW_ENDPOINT_ACKED, now);
     }
@@ -318,15 +318,36 @@ enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data
     return error == CW_OK ? take_events(c, now) : error;
 }
 
+/* How long acks are waited for. As long as there is no RTT, or no two packets in a row have
+   arrived, a second stands for what is not known. What would be due before the next round, ours or
+   theirs, whichever is sooner, is due now. */
+static void set_timing(struct cw_connection *c)
+{
+    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const double silence = c->endpoint->silence.usual;
+    double answer = BEFORE_SAMPLES, longer = BEFORE_SAMPLES, slack = c->interval / 2;
+    if (sent->rtt.smoothed > 0)
+        answer = sent->rtt.smoothed + DEVIATIONS * sent->rtt.deviation;
+    if (silence > 0) {
+        longer = SILENCES * silence;
+        if (slack > silence / 2)
+            slack = silence / 2;
+    }
+    if (longer < answer)
+        longer = answer;
+    if (slack > MAX_SLACK)
+        slack = MAX_SLACK;
+    c->timing.answer = answer - slack;
+    c->timing.patience = answer + longer - slack;
+    c->timing.loss = sent->loss;
+}
+
 void cw_connection_update(struct cw_connection *c, double now)
 {
     cw_endpoint_update(c->endpoint, now);
-    (void)take_events(c, now);
-    struct cw_endpoint_stats stats;
-    cw_endpoint_stats(c->endpoint, &stats);
-    if (stats.rtt > 0)
-        c->timing.answer = stats.rtt + DEVIATIONS * stats.rtt_deviation;
-    c->timing.loss = stats.loss_sent;
+    if (cw_endpoint_knows_fates(c->endpoint))
+        (void)take_events(c, now);
+    const struct cw_sent_packets *sent = &c->endpoint->sent;
     if (!(c->updated > CW_NEVER)) {
         (void)cw_congestion_init(&c->congestion, &c->config.congestion, now);
     } else if (now > c->updated) {
@@ -334,8 +355,12 @@ void cw_connection_update(struct cw_connection *c, double now)
         c->interval += c->interval == 0 ? interval : (interval - c->interval) * INTERVAL_WEIGHT;
     }
     c->updated = now;
-    c->timing.slack = c->interval / 2 < MAX_SLACK ? c->interval / 2 : MAX_SLACK;
-    cw_congestion_update(&c->congestion, stats.rtt, now);
+    set_timing(c);
+    cw_congestion_update(&c->congestion, sent->rtt.smoothed, now);
+    /* Who cuts rounds short acks the newest. */
+    if (c->round_open && c->packets_this_round > 0)
+        cw_received_packets_pass_by(&c->endpoint->received);
+    c->timing.round = now;
     c->packets_this_round = 0;
     c->round_open = true;
 }

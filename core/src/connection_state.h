@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_CONNECTION_STATE_H
 #define CAUSEWAY_CONNECTION_STATE_H
 
+#include "endpoint_state.h"
 #include "receipts.h"
 #include "reliable_channel.h"
 #include "unreliable_channel.h"
@@ -10,9 +11,6 @@
 #include "causeway/sequence_buffer.h"
 
 #include <math.h>
-
-/* Seconds within which an ack is expected as long as no RTT is known. */
-#define CW_ANSWER_BEFORE_SAMPLES 1.0
 
 /* What a packet carried lies in a ring of 16-bit words: per channel a word with the channel,
    whether it is a fragment, and the count, then the ids. When the ring comes round, the packets
@@ -56,7 +54,6 @@ struct cw_connection {
     struct cw_message_pool *pool;
     uint32_t room_for_all; /* messages of the pool; one more is for those that are next in order */
     struct cw_any_channel *channels;
-    uint8_t *payload;
 
     struct cw_sequence_buffer packets; /* of struct cw_carried */
     uint16_t *words;
@@ -65,7 +62,6 @@ struct cw_connection {
     struct cw_receipts receipts;
 
     struct cw_timing timing;
-    uint16_t newest_heard;
     double updated;  /* last, or CW_NEVER */
     double interval; /* between updates, smoothed */
     uint64_t share_clock;

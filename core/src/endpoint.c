@@ -1,45 +1,15 @@
-#include "causeway/endpoint.h"
+#include "endpoint_state.h"
 
 #include "memory.h"
 #include "packet_header.h"
-#include "reassembly.h"
-#include "received_packets.h"
-#include "sent_packets.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #define REASSEMBLY_WINDOW    64
 #define RATE_REFRESH_SECONDS 0.25
 #define MAX_DATAGRAM_PAYLOAD 65507
-
-struct cw_endpoint {
-    struct cw_endpoint_config config;
-    size_t max_datagram_size;
-
-    struct cw_sent_packets sent;
-    struct cw_received_packets received;
-
-    /* The packet that is being transmitted. */
-    uint8_t *outgoing;
-    struct cw_sent_packet *outgoing_packet;
-    size_t outgoing_size;
-    uint32_t outgoing_fragments; /* 0: not in fragments */
-    uint32_t outgoing_next;      /* fragment to transmit next */
-    bool outgoing_pending;
-
-    /* The packet that waits to be taken. */
-    struct cw_endpoint_event packet;
-    bool packet_waits;
-    bool packet_refusable;
-    struct cw_reassembly *packet_owner; /* NULL: payload is in the caller's datagram */
-    struct cw_reassemblies reassemblies;
-
-    struct cw_rate rate_sent, rate_received, rate_acked;
-    double rates_refreshed;
-    bool rates_started;
-    struct cw_endpoint_stats stats; /* the counters; the rest is filled in when asked for */
-};
 
 struct cw_endpoint_config cw_endpoint_config_default(void)
 {
@@ -190,6 +160,7 @@ void cw_endpoint_reset(struct cw_endpoint *e)
     cw_sent_packets_reset(&e->sent);
     cw_received_packets_reset(&e->received);
     cw_reassemblies_reset(&e->reassemblies);
+    e->silence = (struct cw_silence){.heard = (double)NAN};
     e->outgoing_pending = false;
     e->packet_waits = false;
     e->packet_refusable = false;
@@ -227,22 +198,15 @@ void cw_endpoint_update(struct cw_endpoint *e, double now)
 
 /* Sending */
 
-enum cw_error cw_endpoint_send(struct cw_endpoint *e, const uint8_t *payload, size_t size,
-                               double now, uint16_t *sequence)
+enum cw_error cw_endpoint_send_outgoing(struct cw_endpoint *e, size_t size, double now,
+                                        uint16_t *sequence)
 {
-    if (size > max_send_size(&e->config))
-        return CW_ERROR_PACKET_TOO_LARGE;
-    if (e->outgoing_pending)
-        return CW_ERROR_TRANSMIT_PENDING;
-
     const uint16_t number = e->sent.window.next;
     struct cw_sent_packet *packet = cw_sent_packets_add(&e->sent);
     if (!packet)
         return CW_ERROR_EVENTS_PENDING;
     packet->time = now;
     e->outgoing_packet = packet;
-    if (size > 0)
-        memcpy(e->outgoing, payload, size);
     e->outgoing_size = size;
     e->outgoing_fragments =
         size > e->config.fragment_above
@@ -256,18 +220,36 @@ enum cw_error cw_endpoint_send(struct cw_endpoint *e, const uint8_t *payload, si
     return CW_OK;
 }
 
-static size_t write_fragment(struct cw_endpoint *e, uint8_t *out,
-                             const struct cw_packet_header *header)
+enum cw_error cw_endpoint_send(struct cw_endpoint *e, const uint8_t *payload, size_t size,
+                               double now, uint16_t *sequence)
+{
+    if (size > max_send_size(&e->config))
+        return CW_ERROR_PACKET_TOO_LARGE;
+    if (e->outgoing_pending)
+        return CW_ERROR_TRANSMIT_PENDING;
+    if (size > 0)
+        memcpy(e->outgoing, payload, size);
+    return cw_endpoint_send_outgoing(e, size, now, sequence);
+}
+
+static size_t write_header(struct cw_endpoint *e, uint8_t *out, uint16_t sequence)
+{
+    struct cw_packet_header header = {.sequence = sequence};
+    header.ack = cw_received_packets_tell(&e->received, e->acks_in_turn, &header.ack_bits);
+    return cw_packet_header_write(out, &header);
+}
+
+static size_t write_fragment(struct cw_endpoint *e, uint8_t *out, uint16_t sequence)
 {
     const struct cw_fragment_header fragment = {
-        .sequence = header->sequence, .id = e->outgoing_next, .count = e->outgoing_fragments};
+        .sequence = sequence, .id = e->outgoing_next, .count = e->outgoing_fragments};
     const size_t offset = (size_t)fragment.id * e->config.fragment_size;
     const size_t left = e->outgoing_size - offset;
     const size_t length = left < e->config.fragment_size ? left : e->config.fragment_size;
     cw_fragment_header_write(out, &fragment);
     size_t written = CW_FRAGMENT_HEADER_SIZE;
     if (fragment.id == 0)
-        written += cw_packet_header_write(out + written, header);
+        written += write_header(e, out + written, sequence);
     memcpy(out + written, e->outgoing + offset, length);
     e->outgoing_next++;
     e->outgoing_pending = e->outgoing_next < e->outgoing_fragments;
@@ -283,16 +265,12 @@ size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity
     if (capacity < e->max_datagram_size)
         return 0;
     e->packet_refusable = false;
-    const struct cw_packet_header header = {
-        .sequence = (uint16_t)(e->sent.window.next - 1),
-        .ack = cw_received_packets_newest(&e->received),
-        .ack_bits = e->received.history,
-    };
+    const uint16_t sequence = (uint16_t)(e->sent.window.next - 1);
     size_t written;
     if (e->outgoing_fragments) {
-        written = write_fragment(e, out, &header);
+        written = write_fragment(e, out, sequence);
     } else {
-        written = cw_packet_header_write(out, &header);
+        written = write_header(e, out, sequence);
         memcpy(out + written, e->outgoing, e->outgoing_size);
         written += e->outgoing_size;
         e->outgoing_pending = false;
@@ -326,6 +304,8 @@ static void deliver(struct cw_endpoint *e, const struct cw_packet_header *header
     cw_received_packets_add(&e->received, header->sequence);
     if (e->reassemblies.active)
         cw_reassemblies_expire(&e->reassemblies, oldest_reassembled(e));
+    if (prompt || cw_sequence_newer(header->sequence, previous))
+        cw_silence_end(&e->silence, prompt, now);
     cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, prompt, now);
     e->packet = (struct cw_endpoint_event){
         .type = CW_ENDPOINT_PACKET, .sequence = header->sequence, .payload = payload, .size = size};

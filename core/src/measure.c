@@ -4,6 +4,7 @@
 #define JITTER_SMOOTHING        (1.0 / 16.0)
 #define TIMEOUT_BEFORE_SAMPLES  1.0
 #define RATE_SPAN               1.0
+#define SILENCE_MEMORY          0.5 /* seconds */
 
 void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing)
 {
@@ -29,6 +30,17 @@ double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least)
     const double timeout =
         rtt->sampled ? 2 * rtt->smoothed + 4 * rtt->deviation : TIMEOUT_BEFORE_SAMPLES;
     return timeout > at_least ? timeout : at_least;
+}
+
+void cw_silence_end(struct cw_silence *silence, bool next, double now)
+{
+    const double length = now - silence->heard;
+    if (next && length > 0) {
+        silence->usual -= silence->usual * (length / SILENCE_MEMORY);
+        if (silence->usual < length)
+            silence->usual = length;
+    }
+    silence->heard = now;
 }
 
 void cw_rate_refresh(struct cw_rate *rate, uint64_t bytes, double elapsed)

@@ -19,6 +19,16 @@ void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing);
 /* Seconds after which an answer is overdue: 1 before the first sample. */
 double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least);
 
+/* How long the other end sends nothing from one round of packets to its next. */
+struct cw_silence {
+    double heard; /* when its newest packet arrived; NaN before the first: no time is after it */
+    double usual; /* the longest of late; 0 before two in a row have arrived */
+};
+
+/* The newest packet of theirs arrived; next: it is the one after that which was the newest, so that
+   the time between the two was theirs and not that of a packet lost. */
+void cw_silence_end(struct cw_silence *silence, bool next, double now);
+
 /* Bytes turned into bits per second. */
 struct cw_rate {
     uint64_t bytes_before; /* value of the counter when the rate was refreshed last */

@@ -10,6 +10,7 @@ void cw_received_packets_reset(struct cw_received_packets *received)
     cw_sequence_buffer_reset(&received->window);
     received->history = 0;
     received->counted = 0;
+    received->untold = 0;
     received->missed = 0;
     received->loss = 0;
 }
@@ -49,19 +50,39 @@ void cw_received_packets_advance(struct cw_received_packets *received, uint16_t 
     if (!cw_sequence_newer(next, received->window.next))
         return;
     leap(received, (uint16_t)(next - received->window.next));
+    received->untold += (uint16_t)(next - received->window.next);
     cw_sequence_buffer_advance(&received->window, sequence);
 }
 
 void cw_received_packets_add(struct cw_received_packets *received, uint16_t sequence)
 {
-    if (sequence == received->window.next)
+    if (sequence == received->window.next) {
         step(received);
-    else
+        received->untold++;
+    } else {
         cw_received_packets_advance(received, sequence);
+    }
     cw_sequence_buffer_insert(&received->window, sequence);
     const uint16_t behind = (uint16_t)(received->window.next - 1 - sequence);
     if (behind < CW_ACKS_PER_HEADER)
         received->history |= 1u << behind;
+}
+
+uint16_t cw_received_packets_tell_oldest(struct cw_received_packets *received, uint32_t *bits)
+{
+    const struct cw_sequence_buffer *window = &received->window;
+    uint32_t left = received->untold;
+    if (left > window->mask + 1)
+        left = window->mask + 1;
+    while (left > CW_ACKS_PER_HEADER &&
+           !cw_sequence_buffer_exists(window, (uint16_t)(window->next - left)))
+        left--;
+    received->untold = left - CW_ACKS_PER_HEADER;
+    const uint16_t ack = (uint16_t)(window->next - left + CW_ACKS_PER_HEADER - 1);
+    *bits = 0;
+    for (unsigned i = 0; i < CW_ACKS_PER_HEADER; i++)
+        *bits |= (uint32_t)cw_sequence_buffer_exists(window, (uint16_t)(ack - i)) << i;
+    return ack;
 }
 
 void cw_received_packets_remove(struct cw_received_packets *received, uint16_t sequence)

@@ -8,12 +8,12 @@
 /* What a connection knows when it makes a packet; the same for all of its channels. */
 struct cw_timing {
     double now;      /* seconds */
-    double slack;    /* half the time between two rounds of packets: what is due before the next
-                        round is due now */
-    double heard;    /* when the newest packet of theirs arrived; minus infinity before the first */
-    double answer;   /* time within which a packet's ack is expected */
-    uint16_t packet; /* sequence number of the packet being made */
+    double round;    /* when this round of packets was opened */
+    double heard;    /* when the newest packet of theirs arrived; NaN before the first */
+    double answer;   /* a packet of theirs that comes so long after ours should ack it */
+    double patience; /* so long an ack is waited for while nothing comes from them */
     double loss;     /* share of our packets lost of late */
+    uint16_t packet; /* sequence number of the packet being made */
 };
 
 /* Shares of packets lost above which copies are sent: of what had to be sent again, and of new
@@ -40,18 +40,21 @@ struct cw_transmission {
 };
 
 /* A packet of theirs that comes when the ack should be there, and does not bring it, says that ours
-   was lost, or its ack. While nothing comes from them nothing is known: then it is worth waiting
-   twice as long. */
+   was lost, or its ack. While nothing comes from them nothing is known. Nor is it in the round in
+   which ours was sent, unless that was reported lost. */
 static inline enum cw_due cw_transmission_due(const struct cw_transmission *transmission,
                                               const struct cw_timing *timing)
 {
     if (!transmission->sent)
         return CW_DUE_FIRST;
-    const double answered = transmission->time + timing->answer;
-    if (transmission->lost || timing->heard + timing->slack >= answered ||
-        timing->now + timing->slack >= answered + timing->answer)
+    if (transmission->lost)
         return CW_DUE_AGAIN;
-    if (transmission->copies == 0 || timing->now <= transmission->time)
+    if (transmission->time >= timing->round)
+        return CW_NOT_DUE;
+    if (timing->heard - transmission->time >= timing->answer ||
+        timing->now - transmission->time >= timing->patience)
+        return CW_DUE_AGAIN;
+    if (transmission->copies == 0)
         return CW_NOT_DUE;
     return transmission->again ? CW_DUE_COPY : CW_DUE_REDUNDANT_COPY;
 }

@@ -27,6 +27,86 @@ static void test_a_round_is_one_packet_and_more_while_messages_are_due(void **st
     cw_connection_destroy(b);
 }
 
+static void peer_loses(struct cw_endpoint *peer, uint32_t count)
+{
+    uint8_t datagram[2048];
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(cw_endpoint_send(peer, (const uint8_t *)"", 1, 0, NULL), CW_OK);
+        assert_true(cw_endpoint_transmit(peer, datagram, sizeof datagram, 0) > 0);
+    }
+}
+
+/* Packets of a peer arrive, some lost before them and between any two; tells how many packets the
+   next round of the connection has, and how many of the peer's they ack. */
+static uint32_t acks_for(uint32_t arrive, uint32_t lost_between, uint32_t *acked)
+{
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.max_packets_per_update = 1;
+    struct cw_connection *connection = connection_with(&config);
+    struct cw_endpoint *peer = peer_of(&config);
+    peer_loses(peer, 40);
+    for (uint32_t i = 0; i < arrive; i++) {
+        peer_loses(peer, i > 0 ? lost_between : 0);
+        assert_int_equal(peer_send(peer, connection, (const uint8_t *)"", 1, 0), CW_OK);
+    }
+    uint8_t datagram[2048];
+    uint32_t packets = 0;
+    cw_connection_update(connection, 0);
+    for (size_t size; (size = transmit(connection, datagram, 0)) > 0; packets++) {
+        struct cw_endpoint_event event;
+        assert_int_equal(cw_endpoint_receive(peer, datagram, size, 0), CW_OK);
+        while (cw_endpoint_next(peer, &event))
+            continue;
+    }
+    struct cw_endpoint_stats stats;
+    cw_endpoint_stats(peer, &stats);
+    *acked = (uint32_t)stats.packets_acked;
+    cw_connection_destroy(connection);
+    cw_endpoint_destroy(peer);
+    return packets;
+}
+
+/* A header acks 32 numbers. What it would pass by costs a packet more, whatever
+   max_packets_per_update is; what did not arrive costs none. */
+static void test_a_round_acks_all_that_arrived(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t arrive, lost_between, packets;
+    } cases[] = {{1, 0, 1},  {32, 0, 1},  {33, 0, 2}, {64, 0, 2}, {65, 0, 3},
+                 {97, 0, 4}, {200, 0, 7}, {16, 1, 1}, {17, 1, 2}, {80, 1, 5},
+                 {6, 31, 6}, {4, 50, 4},  {11, 2, 1}, {22, 2, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t acked;
+        assert_int_equal(acks_for(cases[i].arrive, cases[i].lost_between, &acked),
+                         cases[i].packets);
+        assert_int_equal(acked, cases[i].arrive);
+    }
+}
+
+static void test_who_cuts_rounds_short_acks_the_newest(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection *connection = connection_with(&config);
+    struct cw_endpoint *peer = peer_of(&config);
+    for (int round = 0; round < 20; round++) {
+        uint8_t datagram[2048];
+        for (int i = 0; i < 64; i++)
+            peer_send(peer, connection, (const uint8_t *)"", 1, round * TICK);
+        cw_connection_update(connection, round * TICK);
+        const size_t size = transmit(connection, datagram, round * TICK);
+        assert_int_equal(cw_endpoint_receive(peer, datagram, size, round * TICK), CW_OK);
+        bool newest = false;
+        for (struct cw_endpoint_event event; cw_endpoint_next(peer, &event);)
+            newest |= event.type == CW_ENDPOINT_ACKED &&
+                      event.sequence == (uint16_t)(cw_endpoint_next_sequence(peer) - 1);
+        assert_true(newest || round == 0);
+    }
+    cw_connection_destroy(connection);
+    cw_endpoint_destroy(peer);
+}
+
 static void test_a_datagram_with_encryption_is_never_longer_than_1100_bytes(void **state)
 {
     (void)state;
@@ -449,6 +529,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_round_is_one_packet_and_more_while_messages_are_due),
+        TEST(test_a_round_acks_all_that_arrived),
+        TEST(test_who_cuts_rounds_short_acks_the_newest),
         TEST(test_a_datagram_with_encryption_is_never_longer_than_1100_bytes),
         TEST(test_channels_share_by_weight_what_cannot_hold_all),
         TEST(test_an_idle_channel_saves_nothing_up),

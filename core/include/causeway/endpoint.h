@@ -144,7 +144,7 @@ struct cw_endpoint_stats {
     uint64_t bytes_received;     /* likewise, dropped ones included */
 
     /* Seconds from the first transmit to the receive that brought the first ack, taken only from
-       packets that were the newest the other end had received, in headers before which none was
+       packets that were the newest of those that a header acked, in headers before which none was
        lost; where those are rare, also from every sixteenth other. The time for which the other end
        waited before it sent its next packet is part of it: over a path of its own it is exact only
        when each packet is answered at once. 0 before the first sample. */

@@ -1,0 +1,213 @@
+/* Blocks and messages over paths of all lengths, between ends that tick at rates of their own: what
+   is sent twice, and that all of it arrives. */
+#include "connections.h"
+#include "notes_schema.h"
+
+#define IN_TRANSIT 4096 /* datagrams, a power of two */
+#define MOST       1200
+
+enum { BLOCKS, NOTES, CHATS, CHANNELS };
+
+struct datagram {
+    double due;
+    size_t size;
+    uint8_t data[MOST];
+};
+
+struct end {
+    struct cw_connection *connection;
+    struct datagram *inbox;
+    uint32_t read, written;
+    double tick; /* seconds from one to the next */
+    double next_tick;
+    uint32_t notes_sent;
+    uint32_t taken[CHANNELS];
+};
+
+struct course {
+    double rtt;
+    double loss;
+    double hz[2];
+    double phase; /* of a tick of the second end, by which it begins later */
+    uint32_t packets_per_update;
+    bool on_arrival; /* datagrams are taken when they arrive, not with the next tick */
+    uint32_t block_size;
+    uint32_t notes; /* one a tick */
+    uint32_t chats; /* all at once, at the beginning */
+    double limit;   /* seconds */
+};
+
+static uint32_t random_state;
+
+static bool chance(double share)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return random_state >> 8 < share * (1 << 24);
+}
+
+static void take_messages(struct end *end)
+{
+    uint32_t channel;
+    for (struct cw_message *message; (message = cw_connection_next(end->connection, &channel));) {
+        if (channel == BLOCKS)
+            check_parcel(message, 0, message->block_size);
+        else
+            assert_int_equal(number_of(message), end->taken[channel]);
+        end->taken[channel]++;
+        cw_message_release(message);
+    }
+}
+
+static void arrive(struct end *end, double now)
+{
+    while (end->read != end->written && end->inbox[end->read % IN_TRANSIT].due <= now) {
+        const struct datagram *datagram = &end->inbox[end->read++ % IN_TRANSIT];
+        (void)cw_connection_receive(end->connection, datagram->data, datagram->size, now);
+        take_messages(end);
+    }
+}
+
+static void tick(const struct course *course, struct end *end, struct end *other)
+{
+    const double now = end->next_tick;
+    end->next_tick += end->tick;
+    arrive(end, now);
+    if (end->notes_sent < course->notes &&
+        try_note(end->connection, NOTES, end->notes_sent, 20, now))
+        end->notes_sent++;
+    cw_connection_update(end->connection, now);
+    for (;;) {
+        struct datagram *datagram = &other->inbox[other->written % IN_TRANSIT];
+        datagram->size = cw_connection_transmit(end->connection, datagram->data, MOST, now);
+        if (datagram->size == 0)
+            return;
+        datagram->due = now + course->rtt / 2;
+        if (!chance(course->loss))
+            other->written++;
+        assert_true(other->written - other->read < IN_TRANSIT);
+    }
+}
+
+static bool is_done(const struct course *course, const struct end *end)
+{
+    const uint32_t all[CHANNELS] = {course->block_size > 0, course->notes, course->chats};
+    for (uint32_t i = 0; i < CHANNELS; i++) {
+        if (channel_of(end->connection, i).delivered < all[i])
+            return false;
+    }
+    return true;
+}
+
+static struct cw_connection_config config_of(const struct course *course)
+{
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channel_count = CHANNELS;
+    config.max_packets_per_update = course->packets_per_update;
+    for (uint32_t i = 0; i < CHANNELS; i++)
+        config.channels[i] = cw_channel_config_default(CW_CHANNEL_RELIABLE_ORDERED);
+    config.channels[BLOCKS].blocks = true;
+    return config;
+}
+
+/* Both ends send all of it to each other. Returns the seconds until all is acked, or 0 when it is
+   not within the limit. */
+static double run(const struct course *course, struct end ends[2])
+{
+    const struct cw_connection_config config = config_of(course);
+    random_state = 1;
+    for (int i = 0; i < 2; i++) {
+        ends[i] = (struct end){.tick = 1 / course->hz[i]};
+        ends[i].next_tick = i * course->phase * ends[i].tick;
+        ends[i].inbox = malloc(IN_TRANSIT * sizeof *ends[i].inbox);
+        ends[i].connection = connection_with(&config);
+        if (course->block_size > 0)
+            send_parcel(ends[i].connection, BLOCKS, 0, course->block_size, 0);
+        for (uint32_t j = 0; j < course->chats; j++)
+            send_note(ends[i].connection, CHATS, j, 20, 0);
+    }
+    double now = 0;
+    while (now < course->limit) {
+        struct end *end = &ends[ends[1].next_tick < ends[0].next_tick];
+        if (course->on_arrival) {
+            for (int i = 0; i < 2; i++) {
+                for (const struct datagram *first;
+                     ends[i].read != ends[i].written &&
+                     (first = &ends[i].inbox[ends[i].read % IN_TRANSIT])->due <= end->next_tick;)
+                    arrive(&ends[i], first->due);
+            }
+        }
+        now = end->next_tick;
+        tick(course, end, &ends[end == ends]);
+        if (is_done(course, &ends[0]) && is_done(course, &ends[1]))
+            return now;
+    }
+    return 0;
+}
+
+static void end_course(struct end ends[2])
+{
+    for (int i = 0; i < 2; i++) {
+        cw_connection_destroy(ends[i].connection);
+        free(ends[i].inbox);
+    }
+}
+
+static void fail_course(const struct course *course, const char *what, double figure)
+{
+    fail_msg("RTT %g ms, %g %% lost, %g and %g Hz, %u packets per update%s: %s %g",
+             course->rtt * 1000, course->loss * 100, course->hz[0], course->hz[1],
+             course->packets_per_update, course->on_arrival ? ", on arrival" : "", what, figure);
+}
+
+/* What went out, over what it would be if it were sent once. */
+static double sent_ratio(const struct course *course, const struct end *end)
+{
+    const uint32_t fragments = (course->block_size + 1023) / 1024;
+    const double once = fragments + course->notes + course->chats;
+    double resent = 0;
+    for (uint32_t i = 0; i < CHANNELS; i++)
+        resent += (double)channel_of(end->connection, i).resent;
+    return (once + resent) / once;
+}
+
+static void test_on_a_short_path_everything_is_sent_once(void **state)
+{
+    (void)state;
+    static const double rtts[] = {0.00005, 0.0005, 0.002, 0.005, 0.01, 0.015};
+    static const double rates[] = {20, 30, 60, 144};
+    double worst = 1;
+    for (int i = 0; i < 6 * 4 * 4 * 7 * 2; i++) {
+        const struct course course = {
+            .rtt = rtts[i % 6],
+            .hz = {rates[i / 6 % 4], rates[i / 24 % 4]},
+            .phase = i % 11 / 11.0,
+            .packets_per_update = 1u << i / 96 % 7,
+            .on_arrival = i >= 672,
+            .block_size = 100000,
+            .notes = 60,
+            .chats = 40,
+            .limit = 60,
+        };
+        struct end ends[2];
+        if (run(&course, ends) == 0)
+            fail_course(&course, "not done after", course.limit);
+        for (int side = 0; side < 2; side++) {
+            const double ratio = sent_ratio(&course, &ends[side]);
+            if (ratio > 1.05)
+                fail_course(&course, "sent, as a ratio to once:", ratio);
+            worst = ratio > worst ? ratio : worst;
+        }
+        end_course(ends);
+    }
+    print_message("at most %.3f of what has to be sent\n", worst);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_on_a_short_path_everything_is_sent_once),
+    };
+    return cmocka_run_group_tests_name("connection_paths", tests, NULL, NULL);
+}
