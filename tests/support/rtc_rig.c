@@ -91,19 +91,26 @@ pid_t rtc_rig_start_echo(unsigned processor, unsigned *port)
     }
 }
 
+static void init(struct rtc_rig *rig, const char *host)
+{
+    struct rlimit limit;
+    *rig = (struct rtc_rig){.host = host};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    rtc_identity_create(&rig->identity);
+    rig->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (rig->epoll < 0)
+        fail("epoll");
+}
+
 void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper, const char *host)
 {
     unsigned upstream;
     int ends[2];
     char command[1024];
     const bool v6 = strchr(host, ':') != NULL;
-    *rig = (struct rtc_rig){.host = host};
-    struct rlimit limit;
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    rtc_identity_create(&rig->identity);
-    rig->epoll = epoll_create1(EPOLL_CLOEXEC);
+    init(rig, host);
     rig->echo = rtc_rig_start_echo(1, &upstream);
     snprintf(
         command, sizeof command,
@@ -112,8 +119,8 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
         "--upstream-bytes 0 --raw",
         wrapper, program, v6 ? "[" : "", host, v6 ? "]" : "", v6 ? "[" : "", host, v6 ? "]" : "",
         upstream);
-    if (rig->epoll < 0 || pipe(ends) != 0)
-        fail("set-up");
+    if (pipe(ends) != 0)
+        fail("pipe");
     rig->relay = fork();
     if (rig->relay < 0)
         fail("fork");
@@ -141,6 +148,14 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
         fprintf(stderr, "rtc_rig: the relay does not start: %s\n", command);
         exit(1);
     }
+}
+
+void rtc_rig_join(struct rtc_rig *rig, unsigned port, unsigned rtc_port, const char *from)
+{
+    init(rig, "127.0.0.1");
+    rig->from = from;
+    rig->port = port;
+    rig->rtc_port = rtc_port;
 }
 
 int rtc_rig_stop(struct rtc_rig *rig)
@@ -208,7 +223,7 @@ static void signal_offer(struct rtc_rig *rig, struct rtc_browser *browser)
     char reply[8192];
     char ufrag[64];
     size_t size = rtc_client_offer(&browser->client, "brow", offer, sizeof offer);
-    const int fd = connect_to(rig, SOCK_STREAM, NULL, rig->port);
+    const int fd = connect_to(rig, SOCK_STREAM, rig->from, rig->port);
     const int length = snprintf(request, sizeof request,
                                 "POST /rtc HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n"
                                 "Content-Type: application/sdp\r\nContent-Length: %zu\r\n\r\n%s",
@@ -262,7 +277,7 @@ struct rtc_browser *rtc_rig_offer(struct rtc_rig *rig)
                                           .message = on_message,
                                           .context = browser};
     signal_offer(rig, browser);
-    browser->fd = rtc_rig_socket(rig, NULL);
+    browser->fd = rtc_rig_socket(rig, rig->from);
     watch(rig, browser);
     rig->browsers = more;
     rig->browsers[rig->count++] = browser;
@@ -288,8 +303,11 @@ static void serve(struct rtc_rig *rig, int wait,
         struct rtc_browser *browser = events[i].data.ptr;
         uint8_t data[2048];
         ssize_t size;
-        while ((size = recv(browser->fd, data, sizeof data, MSG_DONTWAIT)) > 0)
+        while ((size = recv(browser->fd, data, sizeof data, MSG_DONTWAIT)) > 0) {
+            rig->received++;
+            rig->received_bytes += (unsigned long)size;
             rtc_client_receive(&browser->client, data, (size_t)size);
+        }
         if (then)
             then(browser, context);
     }

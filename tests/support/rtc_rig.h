@@ -20,6 +20,7 @@ struct rtc_browser {
 struct rtc_rig {
     struct rtc_identity identity;
     const char *host; /* "127.0.0.1" or "::1" */
+    const char *from; /* the browsers' address; NULL = any */
     pid_t relay;
     pid_t echo;
     unsigned port;     /* of the relay */
@@ -27,6 +28,8 @@ struct rtc_rig {
     int epoll;
     struct rtc_browser **browsers;
     unsigned count;
+    unsigned long received; /* datagrams of the relay to the browsers, and their bytes */
+    unsigned long received_bytes;
 };
 
 /* Puts this process and those that it starts from now on on a processor, when there are two. */
@@ -38,6 +41,9 @@ pid_t rtc_rig_start_echo(unsigned processor, unsigned *port);
 /* Starts `program` (with `wrapper` in front, "" for none) as a relay in front of an echo; exits
    with a message when that cannot be done. */
 void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper, const char *host);
+
+/* Makes a rig of a relay that runs already, at 127.0.0.1, and is not to be stopped. */
+void rtc_rig_join(struct rtc_rig *rig, unsigned port, unsigned rtc_port, const char *from);
 
 /* Stops both. Returns the relay's exit code. */
 int rtc_rig_stop(struct rtc_rig *rig);
