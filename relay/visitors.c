@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PER_SESSION 6
+/* Connections over which a browser loads a page. */
+#define PER_BROWSER 6
 
 /* Of so many the oldest makes room, all at once. */
 #define EVICTED_SHARE 16
@@ -40,7 +41,7 @@ struct visitors *visitors_create(unsigned max, unsigned max_per_address, struct 
         return NULL;
     all->stats = stats;
     all->max = max;
-    all->max_per_address = PER_SESSION * max_per_address;
+    all->max_per_address = PER_BROWSER * max_per_address;
     all->addresses = addresses_create(1024);
     if (all->addresses)
         return all;
@@ -82,6 +83,22 @@ static void evict(struct visitor *visitor)
     lws_set_timeout(visitor->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
 }
 
+/* Closes up to `left`, the oldest first, of addresses that have more than `most`; gives how many
+   are left over. */
+static unsigned evict_oldest(struct visitors *all, unsigned left, unsigned most)
+{
+    struct visitor *next = all->oldest;
+    for (unsigned seen = 0; seen < all->count && left > 0; seen++) {
+        struct visitor *visitor = next;
+        next = visitor->newer;
+        if (addresses_count(visitor->address) > most) {
+            evict(visitor);
+            left--;
+        }
+    }
+    return left;
+}
+
 bool visitors_room(struct visitors *all)
 {
     if (all->count < all->max)
@@ -91,8 +108,9 @@ bool visitors_room(struct visitors *all)
         log_warn("%u connections are no sessions: the oldest are closed (%u more times since the "
                  "last such line)",
                  all->count, held);
-    for (unsigned left = 1 + all->max / EVICTED_SHARE; left > 0; left--)
-        evict(all->oldest);
+    unsigned left = 1 + all->max / EVICTED_SHARE;
+    left = evict_oldest(all, left, PER_BROWSER);
+    evict_oldest(all, left, 0);
     return false;
 }
 

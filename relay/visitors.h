@@ -21,7 +21,8 @@ struct visitors *visitors_create(unsigned max, unsigned max_per_address, struct 
 void visitors_destroy(struct visitors *visitors);
 
 /* True when one more may enter. Otherwise the oldest are being closed, which is counted: there is
-   room in the next turn of the loop. */
+   room in the next turn of the loop. An address that has no more than a browser needs keeps them
+   for as long as there are others. */
 bool visitors_room(struct visitors *visitors);
 
 /* Gives a connection from `client` to libwebsockets, or closes it when its address has too many,

@@ -1,11 +1,12 @@
 // Whoever opens connections that never become sessions takes nobody's place.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import { tmpdir } from 'node:os';
 import test from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
 import { startRig } from './hostile_rig.mjs';
-import { connect, startRelay, startServer } from './support.mjs';
+import { connect, sleep, startRelay, startServer } from './support.mjs';
 
 /** A directory with a file that does not fit into the buffers of a connection. */
 function largeFiles(t) {
@@ -60,4 +61,31 @@ test('where it allows too few for anything, the relay says so and does not start
   const server = await startServer(t);
   const options = { upstream: server.upstream, shell: 'ulimit -n 100' };
   await assert.rejects(startRelay(t, options), /100 open files, which is too few \(ulimit -n\)/);
+});
+
+test('a browser keeps its few connections while those of others make room', async (t) => {
+  const rig = await startRig(t, { args: ['--root', largeFiles(t)] });
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const ports = new Set();
+  const look = () =>
+    new Promise((resolve, reject) => {
+      const options = { port: rig.relay.port, localAddress: '127.5.0.1', agent, method: 'HEAD' };
+      const request = http.request({ ...options, path: '/large.bin' }, (response) => {
+        ports.add(response.socket.localPort);
+        response.resume().once('end', resolve);
+      });
+      request.once('error', reject).end();
+    });
+  await look();
+  const crowd = startCrowd(t, rig.relay, { count: 2500, addresses: 12 });
+  while (crowd.opened() < 2500) {
+    await look();
+    await sleep(100);
+  }
+  await look();
+  assert.equal(ports.size, 1, 'it was one connection all the time');
+  assert.ok((await rig.relay.stats()).connections_evicted > 1024);
+  crowd.stop();
+  await rig.check();
 });
