@@ -1,5 +1,6 @@
 #include "descriptors.h"
 
+#include "linger.h"
 #include "log.h"
 
 #include <fcntl.h>
@@ -12,8 +13,8 @@
 /* Its connection, and the file that it is being sent. */
 #define PER_VISITOR 2
 
-/* Listeners, timers, the log and the like. */
-#define OWN 64
+/* Listeners, timers, the log and the like, and replies that are still being read. */
+#define OWN (32 + LINGERS_MAX)
 
 #define VISITORS_MAX 1024
 

@@ -2,13 +2,14 @@
 #ifndef CAUSEWAY_RELAY_FILES_H
 #define CAUSEWAY_RELAY_FILES_H
 
-#include <limits.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct file {
-    char path[PATH_MAX]; /* real: without links or dots */
-    const char *type;    /* the value of Content-Type */
-    char etag[48];       /* with its quotes; changes with the file */
+    int fd; /* open for reading; the caller closes it */
+    off_t size;
+    const char *type; /* the value of Content-Type */
+    char etag[48];    /* with its quotes; changes with the file */
 };
 
 enum file_result {
@@ -17,9 +18,9 @@ enum file_result {
     FILE_DIRECTORY, /* the path needs a slash at its end */
 };
 
-/* Finds the file of a decoded path that begins with '/'; a path that ends with '/' means its
-   index.html. root is a real path. Nothing outside of root is ever found, not through links, and
-   nothing whose name begins with a dot. */
+/* Finds and opens the file of a decoded path that begins with '/'; a path that ends with '/' means
+   its index.html. root is a real path. Nothing outside of root is ever found, not through links,
+   and nothing whose name begins with a dot. */
 enum file_result file_find(const char *root, const char *path, struct file *out);
 
 #endif

@@ -1,35 +1,47 @@
 #include "http.h"
 
+#include "download.h"
 #include "files.h"
+#include "linger.h"
 #include "log.h"
-#include "loop.h"
+#include "reply.h"
 #include "visitors.h"
 #include "websocket.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#define ROUTES_MAX 4
-#define HEADER_MAX 512
+#define ROUTES_MAX  4
+#define HEADER_MAX  512
+#define ORIGIN_TEXT "Pages of this origin are not allowed here."
+#define METHOD_TEXT "This method is not allowed here."
+#define LENGTH_TEXT "A body needs one Content-Length and no Transfer-Encoding."
 /* For the body of a request to come whole. */
 #define BODY_SECONDS 10
 
 struct http {
     char root[PATH_MAX]; /* "" = none */
     const struct origin_list *origins;
+    struct loop *loop;
+    struct lingers *lingers;
     struct log_limit refused_limit;
     struct stats *stats;
     struct http_route routes[ROUTES_MAX];
     unsigned route_count;
 };
 
-/* A request to a route whose body is still coming. Allocated and zeroed by libwebsockets for every
+/* A connection's one request. There is never a second one: libwebsockets reads requests that came
+   together with the one before into buffers that its replies overwrite, and can loop for ever over
+   their bodies. So every reply ends its connection. Allocated and zeroed by libwebsockets for every
    connection, so the large parts are apart. */
 struct exchange {
-    struct pending *pending;
+    struct pending *pending;   /* a request to a route whose body is still coming */
+    struct download *download; /* the reply is a file */
 };
 
 struct pending {
@@ -41,32 +53,46 @@ struct pending {
     char content_type[128];
     char authorization[HEADER_MAX];
     struct http_reply reply;
-    bool too_long;
     size_t size;
+    size_t capacity;
     uint8_t body[];
 };
 
-struct http *http_create(const char *root, const struct origin_list *origins, struct stats *stats)
+struct http *http_create(const char *root, const struct origin_list *origins, struct loop *loop,
+                         struct stats *stats)
 {
     struct http *http = calloc(1, sizeof *http);
     if (!http)
         return NULL;
+    http->loop = loop;
+    http->lingers = lingers_create(loop);
     http->origins = origins;
     http->stats = stats;
     struct stat status;
-    if (!root)
+    if (!root && http->lingers)
         return http;
-    if (realpath(root, http->root) && stat(http->root, &status) == 0) {
+    if (http->lingers && realpath(root, http->root) && stat(http->root, &status) == 0) {
         if (S_ISDIR(status.st_mode))
             return http;
         errno = ENOTDIR;
     }
-    free(http);
+    int error = errno;
+    http_destroy(http);
+    errno = error;
     return NULL;
+}
+
+void http_close(struct http *http)
+{
+    if (http)
+        lingers_close(http->lingers);
 }
 
 void http_destroy(struct http *http)
 {
+    if (!http)
+        return;
+    lingers_destroy(http->lingers);
     free(http);
 }
 
@@ -114,138 +140,164 @@ static bool has_subprotocol(const char *list)
     return false;
 }
 
-/* Ends the transaction with a status and no more; for use in a callback's return. */
-static int finish(struct lws *wsi, unsigned status)
+/* Sends a reply and ends the connection; for use in a callback's return, as the next ones. */
+static int send_last(struct http *http, struct reply *reply, const void *body, size_t size)
 {
-    if (lws_return_http_status(wsi, status, NULL) != 0 || lws_http_transaction_completed(wsi) != 0)
-        return -1;
-    return 0;
+    if (reply_send(reply, body, size) && !lws_partial_buffered(reply->wsi))
+        linger(http->lingers, lws_get_socket_fd(reply->wsi));
+    return -1;
 }
 
-/* 0 lets the upgrade go on; above 0 the refusal has been sent. */
+static int refuse(struct http *http, struct lws *wsi, unsigned status, const char *text)
+{
+    struct reply reply;
+    size_t size = strlen(text);
+    if (!reply_begin(&reply, wsi, status, "text/plain", size))
+        return -1;
+    return send_last(http, &reply, text, size);
+}
+
+/* How long the body of a request is to be; -1 when it does not say. Gives 0, or the status for one
+   that could be read in two ways, or tells its length only as it comes. */
+static unsigned read_length(struct lws *wsi, int64_t *out)
+{
+    char text[64];
+    bool told = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0;
+    *out = -1;
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING) > 0)
+        return told ? HTTP_STATUS_BAD_REQUEST : HTTP_STATUS_LENGTH_REQUIRED;
+    if (!told)
+        return 0;
+    if (!header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text, sizeof text) || text[0] < '0' ||
+        text[0] > '9')
+        return HTTP_STATUS_BAD_REQUEST;
+    char *end;
+    *out = strtoll(text, &end, 10); /* the most that fits for more */
+    /* Of two lengths, both are in the text, with a comma between them. */
+    return end[strspn(end, " \t")] == '\0' ? 0 : HTTP_STATUS_BAD_REQUEST;
+}
+
+/* 0 lets the upgrade go on. */
 static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
 {
     char origin[HEADER_MAX];
     char protocols[HEADER_MAX];
-    unsigned status = 0;
+    int64_t length;
+    unsigned status = read_length(wsi, &length);
+    if (status != 0)
+        return refuse(http, wsi, status, LENGTH_TEXT);
     if (strcasecmp(upgrade, "websocket") != 0 ||
         !header(wsi, WSI_TOKEN_PROTOCOL, protocols, sizeof protocols) ||
         !has_subprotocol(protocols))
-        status = HTTP_STATUS_BAD_REQUEST;
-    else if (!allowed(http, wsi, origin))
-        status = HTTP_STATUS_FORBIDDEN;
-    if (status == 0)
-        return 0;
-    return lws_return_http_status(wsi, status, NULL) != 0 ? -1 : 1;
+        return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST,
+                      "This is for WebSockets with the subprotocol " WEBSOCKET_SUBPROTOCOL ".");
+    if (!allowed(http, wsi, origin))
+        return refuse(http, wsi, HTTP_STATUS_FORBIDDEN, ORIGIN_TEXT);
+    return 0;
 }
 
-static int serve_file(struct http *http, struct lws *wsi, const char *path)
+/* Takes over the descriptor of the file. */
+static int send_file(struct http *http, struct lws *wsi, struct exchange *exchange,
+                     const struct file *file)
+{
+    struct reply reply;
+    /* no-cache: a browser keeps the file but asks each time whether it has changed. */
+    bool begun = reply_begin(&reply, wsi, HTTP_STATUS_OK, file->type, (uint64_t)file->size) &&
+                 reply_add(&reply, "etag:", file->etag) &&
+                 reply_add(&reply, "cache-control:", "no-cache") &&
+                 reply_add(&reply, "x-content-type-options:", "nosniff");
+    if (!begun || file->size == 0 || lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0) {
+        close(file->fd);
+        return begun ? send_last(http, &reply, NULL, 0) : -1;
+    }
+    size_t head = reply_head(&reply);
+    exchange->download =
+        download_begin(http->loop, wsi, reply.bytes + LWS_PRE, head, file->fd, file->size);
+    return exchange->download ? 0 : -1;
+}
+
+/* The client knows the file. */
+static int send_unchanged(struct http *http, struct lws *wsi, const struct file *file)
+{
+    struct reply reply;
+    close(file->fd);
+    if (!reply_begin(&reply, wsi, HTTP_STATUS_NOT_MODIFIED, NULL, 0) ||
+        !reply_add(&reply, "etag:", file->etag))
+        return -1;
+    return send_last(http, &reply, NULL, 0);
+}
+
+static int redirect(struct http *http, struct lws *wsi, const char *path)
+{
+    struct reply reply;
+    char target[PATH_MAX];
+    int size = snprintf(target, sizeof target, "%s/", path);
+    if (size < 0 || (size_t)size >= sizeof target ||
+        !reply_begin(&reply, wsi, HTTP_STATUS_MOVED_PERMANENTLY, "text/plain", 0) ||
+        !reply_add(&reply, "location:", target))
+        return -1;
+    return send_last(http, &reply, NULL, 0);
+}
+
+static int serve_file(struct http *http, struct lws *wsi, struct exchange *exchange,
+                      const char *path)
 {
     struct file file;
     enum file_result found = http->root[0] ? file_find(http->root, path, &file) : FILE_MISSING;
     if (found == FILE_MISSING)
-        return finish(wsi, HTTP_STATUS_NOT_FOUND);
-
-    unsigned char buffer[LWS_PRE + PATH_MAX + 512];
-    unsigned char *start = buffer + LWS_PRE;
-    unsigned char *at = start;
-    unsigned char *end = buffer + sizeof buffer - 1;
-    if (found == FILE_DIRECTORY) {
-        char target[PATH_MAX];
-        int size = snprintf(target, sizeof target, "%s/", path);
-        if (size < 0 || (size_t)size >= sizeof target ||
-            lws_http_redirect(wsi, HTTP_STATUS_MOVED_PERMANENTLY, (unsigned char *)target, size,
-                              &at, end) < 0)
-            return -1;
-        return lws_http_transaction_completed(wsi) ? -1 : 0;
-    }
+        return refuse(http, wsi, HTTP_STATUS_NOT_FOUND, "There is no such file.");
+    if (found == FILE_DIRECTORY)
+        return redirect(http, wsi, path);
     char known[128];
-    if (header(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) &&
-        strstr(known, file.etag)) {
-        if (lws_add_http_header_status(wsi, HTTP_STATUS_NOT_MODIFIED, &at, end) ||
-            lws_add_http_header_by_name(
-                wsi, (const unsigned char *)"etag:", (const unsigned char *)file.etag,
-                (int)strlen(file.etag), &at, end) ||
-            lws_finalize_write_http_header(wsi, start, &at, end))
-            return -1;
-        return lws_http_transaction_completed(wsi) ? -1 : 0;
-    }
-    /* no-cache: a browser keeps the file but asks each time whether it has changed. */
-    int size = snprintf(
-        (char *)start, (size_t)(end - start),
-        "etag: %s\r\ncache-control: no-cache\r\nx-content-type-options: nosniff\r\n", file.etag);
-    int result = lws_serve_http_file(wsi, file.path, file.type, (const char *)start, size);
-    if (result < 0 || (result > 0 && lws_http_transaction_completed(wsi)))
-        return -1;
-    return 0;
+    if (header(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) && strstr(known, file.etag))
+        return send_unchanged(http, wsi, &file);
+    return send_file(http, wsi, exchange, &file);
 }
 
-static bool add(struct lws *wsi, const char *name, const char *value, unsigned char **at,
-                unsigned char *end)
+static int send_reply(struct http *http, struct lws *wsi, const struct http_reply *reply,
+                      const char *origin)
 {
-    return lws_add_http_header_by_name(wsi, (const unsigned char *)name,
-                                       (const unsigned char *)value, (int)strlen(value), at,
-                                       end) == 0;
-}
-
-static int send_reply(struct lws *wsi, const struct http_reply *reply, const char *origin)
-{
-    unsigned char buffer[LWS_PRE + 2048 + HTTP_REPLY_MAX];
-    unsigned char *start = buffer + LWS_PRE;
-    unsigned char *at = start;
-    unsigned char *end = start + 2048;
-    if (lws_add_http_common_headers(wsi, reply->status,
-                                    reply->content_type ? reply->content_type : "text/plain",
-                                    reply->size, &at, end) ||
-        !add(wsi, "cache-control:", "no-store", &at, end))
+    struct reply out;
+    if (!reply_begin(&out, wsi, reply->status, reply->content_type, reply->size) ||
+        !reply_add(&out, "cache-control:", "no-store"))
         return -1;
-    if (reply->location[0] && !add(wsi, "location:", reply->location, &at, end))
+    if (reply->location[0] && !reply_add(&out, "location:", reply->location))
         return -1;
     char seconds[16];
     snprintf(seconds, sizeof seconds, "%u", reply->retry_after);
-    if (reply->retry_after > 0 && !add(wsi, "retry-after:", seconds, &at, end))
+    if (reply->retry_after > 0 && !reply_add(&out, "retry-after:", seconds))
         return -1;
     if (origin[0] &&
-        (!add(wsi, "access-control-allow-origin:", origin, &at, end) ||
-         !add(wsi, "access-control-allow-methods:", "POST, DELETE, OPTIONS", &at, end) ||
-         !add(wsi, "access-control-allow-headers:", "content-type, authorization", &at, end) ||
-         !add(wsi, "access-control-expose-headers:", "location, retry-after", &at, end) ||
-         !add(wsi, "vary:", "origin", &at, end)))
+        (!reply_add(&out, "access-control-allow-origin:", origin) ||
+         !reply_add(&out, "access-control-allow-methods:", "POST, DELETE, OPTIONS") ||
+         !reply_add(&out, "access-control-allow-headers:", "content-type, authorization") ||
+         !reply_add(&out, "access-control-expose-headers:", "location, retry-after") ||
+         !reply_add(&out, "vary:", "origin")))
         return -1;
-    if (lws_finalize_http_header(wsi, &at, end))
-        return -1;
-    size_t size = (size_t)(at - start);
-    memcpy(at, reply->body, reply->size);
-    size += reply->size;
-    if (lws_write(wsi, start, size, LWS_WRITE_HTTP_HEADERS) < (int)size)
-        return -1;
-    return lws_http_transaction_completed(wsi) ? -1 : 0;
+    return send_last(http, &out, reply->body, reply->size);
 }
 
-static int answer(struct lws *wsi, struct exchange *exchange)
+static int answer(struct http *http, struct lws *wsi, struct exchange *exchange)
 {
     struct pending *pending = exchange->pending;
-    pending->reply.status = pending->too_long ? HTTP_STATUS_REQ_ENTITY_TOO_LARGE : HTTP_STATUS_OK;
-    if (!pending->too_long) {
-        struct http_request request = {
-            .method = pending->method,
-            .path = pending->path,
-            .content_type = pending->content_type,
-            .authorization = pending->authorization,
-            .host = pending->host,
-            .body = pending->body,
-            .size = pending->size,
-            .client.size = sizeof request.client.address,
-            .local.size = sizeof request.local.address,
-        };
-        int fd = lws_get_socket_fd(wsi);
-        getpeername(fd, (struct sockaddr *)&request.client.address, &request.client.size);
-        getsockname(fd, (struct sockaddr *)&request.local.address, &request.local.size);
-        pending->route->handle(pending->route->context, &request, &pending->reply);
-    }
-    /* Completing the transaction may drop the exchange. */
+    struct http_request request = {
+        .method = pending->method,
+        .path = pending->path,
+        .content_type = pending->content_type,
+        .authorization = pending->authorization,
+        .host = pending->host,
+        .body = pending->body,
+        .size = pending->size,
+        .client.size = sizeof request.client.address,
+        .local.size = sizeof request.local.address,
+    };
+    int fd = lws_get_socket_fd(wsi);
+    getpeername(fd, (struct sockaddr *)&request.client.address, &request.client.size);
+    getsockname(fd, (struct sockaddr *)&request.local.address, &request.local.size);
+    pending->reply.status = HTTP_STATUS_OK;
+    pending->route->handle(pending->route->context, &request, &pending->reply);
     exchange->pending = NULL;
-    int result = send_reply(wsi, &pending->reply, pending->origin);
+    int result = send_reply(http, wsi, &pending->reply, pending->origin);
     free(pending);
     return result;
 }
@@ -262,19 +314,26 @@ static const struct http_route *find_route(const struct http *http, const char *
 }
 
 static int begin_exchange(struct http *http, struct lws *wsi, struct exchange *exchange,
-                          const struct http_route *route, int method, const char *path)
+                          const struct http_route *route, int method, const char *path,
+                          int64_t length)
 {
     char origin[HEADER_MAX];
     if (!allowed(http, wsi, origin))
-        return finish(wsi, HTTP_STATUS_FORBIDDEN);
+        return refuse(http, wsi, HTTP_STATUS_FORBIDDEN, ORIGIN_TEXT);
     if (method == LWSHUMETH_OPTIONS) {
         struct http_reply reply = {.status = HTTP_STATUS_NO_CONTENT};
-        return send_reply(wsi, &reply, origin);
+        return send_reply(http, wsi, &reply, origin);
     }
     if (method != LWSHUMETH_POST && method != LWSHUMETH_DELETE)
-        return finish(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
-    free(exchange->pending);
-    struct pending *pending = calloc(1, sizeof *pending + route->body_max);
+        return refuse(http, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, METHOD_TEXT);
+    if (method == LWSHUMETH_POST && length < 0)
+        return refuse(http, wsi, HTTP_STATUS_LENGTH_REQUIRED, LENGTH_TEXT);
+    size_t capacity = method == LWSHUMETH_POST ? route->body_max : 0;
+    if (method == LWSHUMETH_POST && length > (int64_t)capacity) {
+        struct http_reply reply = {.status = HTTP_STATUS_REQ_ENTITY_TOO_LARGE};
+        return send_reply(http, wsi, &reply, origin);
+    }
+    struct pending *pending = calloc(1, sizeof *pending + capacity);
     exchange->pending = pending;
     if (!pending || strlen(path) >= sizeof pending->path ||
         !header(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE, pending->content_type,
@@ -286,9 +345,10 @@ static int begin_exchange(struct http *http, struct lws *wsi, struct exchange *e
     strcpy(pending->path, path);
     strcpy(pending->origin, origin);
     pending->route = route;
+    pending->capacity = capacity;
     pending->method = method == LWSHUMETH_POST ? "POST" : "DELETE";
     if (method == LWSHUMETH_DELETE)
-        return answer(wsi, exchange);
+        return answer(http, wsi, exchange);
     /* Its body comes in later callbacks, also when it is empty. libwebsockets would wait for as
        long as some of it comes. */
     lws_set_timer_usecs(wsi, BODY_SECONDS * LWS_USEC_PER_SEC);
@@ -305,25 +365,37 @@ static int on_request(struct http *http, struct lws *wsi, struct exchange *excha
         return -1;
     memcpy(path, uri, (size_t)size);
     path[size] = '\0';
+    int64_t length;
+    unsigned status = read_length(wsi, &length);
+    if (status != 0)
+        return refuse(http, wsi, status, LENGTH_TEXT);
     const struct http_route *route = find_route(http, path);
     if (route)
-        return begin_exchange(http, wsi, exchange, route, method, path);
+        return begin_exchange(http, wsi, exchange, route, method, path, length);
     if (method != LWSHUMETH_GET && method != LWSHUMETH_HEAD)
-        return finish(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
-    return serve_file(http, wsi, path);
+        return refuse(http, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, METHOD_TEXT);
+    if (length > 0)
+        return refuse(http, wsi, HTTP_STATUS_REQ_ENTITY_TOO_LARGE, "Files take no body.");
+    return serve_file(http, wsi, exchange, path);
 }
 
-static void on_body(struct exchange *exchange, const void *data, size_t size)
+static int on_body(struct exchange *exchange, const void *data, size_t size)
 {
     struct pending *pending = exchange->pending;
-    if (!pending || size == 0)
-        return;
-    if (size > pending->route->body_max - pending->size) {
-        pending->too_long = true;
-        return;
-    }
-    memcpy(pending->body + pending->size, data, size);
+    if (!pending || size > pending->capacity - pending->size)
+        return -1;
+    if (size > 0)
+        memcpy(pending->body + pending->size, data, size);
     pending->size += size;
+    return 0;
+}
+
+static void end_exchange(struct http *http, struct lws *wsi, struct exchange *exchange)
+{
+    if (exchange->download && download_end(exchange->download))
+        linger(http->lingers, lws_get_socket_fd(wsi));
+    free(exchange->pending);
+    *exchange = (struct exchange){0};
 }
 
 static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -338,12 +410,9 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     case LWS_CALLBACK_HTTP:
         return on_request(http, wsi, exchange);
     case LWS_CALLBACK_HTTP_BODY:
-        on_body(exchange, in, size);
-        return 0;
+        return on_body(exchange, in, size);
     case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-        return exchange->pending ? answer(wsi, exchange) : 0;
-    case LWS_CALLBACK_HTTP_FILE_COMPLETION:
-        return lws_http_transaction_completed(wsi) ? -1 : 0;
+        return exchange->pending ? answer(http, wsi, exchange) : -1;
     case LWS_CALLBACK_TIMER:
         /* Taking the timer back would let it fire at once: it may find that all has come. */
         return exchange && exchange->pending ? -1 : 0;
@@ -351,11 +420,8 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         visitors_leave(wsi);
         return 0;
     case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
-    case LWS_CALLBACK_CLOSED_HTTP:
-        if (exchange) {
-            free(exchange->pending);
-            exchange->pending = NULL;
-        }
+        if (exchange)
+            end_exchange(http, wsi, exchange);
         return 0;
     default:
         return 0;

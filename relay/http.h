@@ -3,15 +3,15 @@
 #define CAUSEWAY_RELAY_HTTP_H
 
 #include "endpoint.h"
+#include "loop.h"
 #include "origin.h"
+#include "reply.h"
 #include "stats.h"
 
 #include <libwebsockets.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define HTTP_REPLY_MAX 4096
 
 /* A request that has come whole. All pointers are good until the handler returns. */
 struct http_request {
@@ -32,7 +32,7 @@ struct http_reply {
     const char *content_type; /* constant text; NULL without a body */
     char location[128];       /* "" for none */
     unsigned retry_after;     /* seconds; 0 = not said */
-    uint8_t body[HTTP_REPLY_MAX];
+    uint8_t body[REPLY_BODY_MAX];
     size_t size;
 };
 
@@ -49,7 +49,14 @@ struct http;
 
 /* Makes it; root (NULL = no files) must be a directory that exists, else NULL with errno. origins
    and stats outlive it. */
-struct http *http_create(const char *root, const struct origin_list *origins, struct stats *stats);
+struct http *http_create(const char *root, const struct origin_list *origins, struct loop *loop,
+                         struct stats *stats);
+
+/* Closes the connections of which libwebsockets no longer knows; to be called before loop_destroy,
+   which closes the others. NULL is allowed. */
+void http_close(struct http *http);
+
+/* Frees it, after loop_destroy. NULL is allowed. */
 void http_destroy(struct http *http);
 
 /* Adds a route (copied), at most 4. */

@@ -186,13 +186,13 @@ static bool open_parts(struct server *server)
         log_error("cannot resolve the upstream %s: %s", options->upstream, error);
         return false;
     }
-    server->http = http_create(options->root, &options->origins, &server->stats);
-    if (!server->http) {
-        log_error("cannot serve files from %s: %s", options->root, strerror(errno));
-        return false;
-    }
     if (!open_library(server) || !open_signals(server)) {
         log_error("cannot set up the event loop: %s", strerror(errno));
+        return false;
+    }
+    server->http = http_create(options->root, &options->origins, server->loop, &server->stats);
+    if (!server->http) {
+        log_error("cannot serve files from %s: %s", options->root, strerror(errno));
         return false;
     }
     server->visitors =
@@ -257,6 +257,7 @@ void server_destroy(struct server *server)
     close_listeners(server);
     loop_timer_stop(&server->drain);
     webrtc_destroy(server->webrtc);
+    http_close(server->http);
     /* Closing what is still connected closes its sessions, which need the rest. */
     loop_destroy(server->loop);
     websockets_destroy(server->websockets);

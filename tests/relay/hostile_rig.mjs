@@ -46,7 +46,7 @@ function startPlayers(t) {
 }
 
 /** Milliseconds of processor time that a process has used. */
-const work = (pid) => Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6;
+export const work = (pid) => Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6;
 
 /** Waits until the relay uses next to no processor time: it is alive, and does not spin. */
 export async function idle(relay) {

@@ -1,0 +1,37 @@
+/* One reply of HTTP, in the making. Each says "connection: close", see http.c. */
+#ifndef CAUSEWAY_RELAY_REPLY_H
+#define CAUSEWAY_RELAY_REPLY_H
+
+#include <libwebsockets.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REPLY_BODY_MAX 4096
+
+/* The status line and the headers, one of which may hold a path. */
+#define REPLY_HEAD_MAX (PATH_MAX + 2048)
+
+struct reply {
+    struct lws *wsi;
+    unsigned char *end; /* of what is written */
+    unsigned char bytes[LWS_PRE + REPLY_HEAD_MAX + REPLY_BODY_MAX];
+};
+
+/* Begins the reply to wsi's request. type is its Content-Type; NULL for one that has no body and
+   tells of no length. False, as with the others, when there is no room. */
+bool reply_begin(struct reply *reply, struct lws *wsi, unsigned status, const char *type,
+                 uint64_t size);
+
+/* Adds a header. name has a colon at its end. */
+bool reply_add(struct reply *reply, const char *name, const char *value);
+
+/* Ends the head and gives its size; it begins at bytes[LWS_PRE]. 0 when there is no room. */
+size_t reply_head(struct reply *reply);
+
+/* Ends the head and sends it with a body of at most REPLY_BODY_MAX bytes, without it to HEAD.
+   False when the connection is broken. */
+bool reply_send(struct reply *reply, const void *body, size_t size);
+
+#endif
