@@ -111,7 +111,8 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_NO_RANDOM:
         return "the machine has no source of random bytes";
     case CW_ERROR_KEY:
-        return "the private key is missing, all zero, or not 64 hexadecimal digits; causeway-token "
+        return "a key is missing, all zero (which anyone could guess), or not 64 hexadecimal "
+               "digits; causeway-token "
                "--new-key makes one";
     case CW_ERROR_USER_DATA:
         return "the last 16 bytes of the user data are needed for the schema's fingerprint; leave "

@@ -39,6 +39,13 @@ static bool valid_addresses(const struct cw_address *addresses, uint32_t count)
     return true;
 }
 
+/* Zeros are no key: anyone could guess them. */
+static bool valid_keys(const struct cw_token *token)
+{
+    return !cw_crypto_is_zero(token->client_to_server_key, CW_KEY_BYTES) &&
+           !cw_crypto_is_zero(token->server_to_client_key, CW_KEY_BYTES);
+}
+
 static void put_addresses(uint8_t **at, const struct cw_address *addresses, uint32_t count)
 {
     cw_wire_put(at, count, 4);
@@ -192,6 +199,10 @@ enum cw_error cw_token_read(struct cw_token *token, const void *data, size_t siz
     }
     cw_wire_get_bytes(&at, token->client_to_server_key, CW_KEY_BYTES);
     cw_wire_get_bytes(&at, token->server_to_client_key, CW_KEY_BYTES);
+    if (!valid_keys(token)) {
+        cw_crypto_wipe(token, sizeof(*token));
+        return CW_ERROR_KEY;
+    }
     token->fingerprint = get_fingerprint((const uint8_t *)data + CW_TOKEN_SIZE - MARKED_SIZE);
     return CW_OK;
 }
@@ -239,7 +250,7 @@ static enum cw_error fill_tokens(struct cw_token *public_part,
     memcpy(public_part->client_to_server_key, private_part->client_to_server_key, CW_KEY_BYTES);
     memcpy(public_part->server_to_client_key, private_part->server_to_client_key, CW_KEY_BYTES);
     public_part->fingerprint = grant->fingerprint;
-    return CW_OK;
+    return valid_keys(public_part) ? CW_OK : CW_ERROR_KEY;
 }
 
 enum cw_error cw_token_generate(uint8_t out[CW_TOKEN_SIZE], const struct cw_token_grant *grant,
@@ -248,7 +259,7 @@ enum cw_error cw_token_generate(uint8_t out[CW_TOKEN_SIZE], const struct cw_toke
     if (!cw_crypto_init())
         return CW_ERROR_NO_RANDOM;
     if (cw_crypto_is_zero(private_key, CW_KEY_BYTES))
-        return CW_ERROR_KEY; /* which anyone could guess */
+        return CW_ERROR_KEY;
     struct cw_token public_part = {0};
     struct cw_token_private private_part = {0};
     enum cw_error error = fill_tokens(&public_part, &private_part, grant);

@@ -1,5 +1,6 @@
 /* Connect tokens and challenge tokens: shared vectors, golden bytes, refusals. */
 #include "causeway/token.h"
+#include "causeway/client.h"
 #include "golden.h"
 #include "netcode.h"
 #include "unit.h"
@@ -303,6 +304,42 @@ static void grants_refused(void **state)
     assert_int_equal(cw_token_write(out, &token), CW_ERROR_TOKEN_ADDRESSES);
 }
 
+static void zeros(void *context, void *memory, size_t size)
+{
+    (void)context;
+    memset(memory, 0, size);
+}
+
+/* Zeros are no key, neither for who makes a token nor for who reads it. */
+static void keys_of_zeros_refused(void **state)
+{
+    (void)state;
+    const struct cw_address address = address_of("127.0.0.1:1");
+    uint64_t seed = 1;
+    uint8_t bytes[CW_TOKEN_SIZE];
+    struct cw_token_grant grant = a_grant(&address, 1, &seed);
+    assert_int_equal(cw_token_generate(bytes, &grant, private_key), CW_OK);
+    struct cw_token good;
+    assert_int_equal(read_exact(&good, bytes, sizeof(bytes)), CW_OK);
+    for (int which = 0; which < 2; which++) {
+        struct cw_token token = good;
+        uint8_t *key = which ? token.server_to_client_key : token.client_to_server_key;
+        memset(key, 0, CW_KEY_BYTES);
+        uint8_t spoilt[CW_TOKEN_SIZE];
+        assert_int_equal(cw_token_write(spoilt, &token), CW_OK);
+        assert_int_equal(read_exact(&token, spoilt, sizeof(spoilt)), CW_ERROR_KEY);
+        expect_zero(&token, sizeof(token));
+        struct cw_client *client;
+        const struct cw_client_config config = cw_client_config_default();
+        assert_int_equal(cw_client_create(&client, &config), CW_OK);
+        assert_int_equal(cw_client_connect(client, spoilt, sizeof(spoilt), 0), CW_ERROR_KEY);
+        assert_int_equal(cw_client_state(client), CW_CLIENT_INVALID_TOKEN);
+        cw_client_destroy(client);
+    }
+    grant.random = (struct cw_random){zeros, NULL};
+    assert_int_equal(cw_token_generate(bytes, &grant, private_key), CW_ERROR_KEY);
+}
+
 static void fingerprint_rides_along(void **state)
 {
     (void)state;
@@ -444,17 +481,12 @@ int main(int argc, char **argv)
 {
     write_golden = argc > 1 && strcmp(argv[1], "--write-golden") == 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_connect_tokens),
-        cmocka_unit_test(shared_invalid_tokens),
-        cmocka_unit_test(shared_challenge_tokens),
-        cmocka_unit_test(generated_tokens_open),
-        cmocka_unit_test(too_many_addresses_refused),
-        cmocka_unit_test(grants_refused),
-        cmocka_unit_test(fingerprint_rides_along),
-        cmocka_unit_test(cut_tokens_refused),
-        cmocka_unit_test(every_bit_counts),
-        cmocka_unit_test(sealed_nonsense_refused),
-        cmocka_unit_test(golden_tokens),
+        cmocka_unit_test(shared_connect_tokens),      cmocka_unit_test(shared_invalid_tokens),
+        cmocka_unit_test(shared_challenge_tokens),    cmocka_unit_test(generated_tokens_open),
+        cmocka_unit_test(too_many_addresses_refused), cmocka_unit_test(grants_refused),
+        cmocka_unit_test(keys_of_zeros_refused),      cmocka_unit_test(fingerprint_rides_along),
+        cmocka_unit_test(cut_tokens_refused),         cmocka_unit_test(every_bit_counts),
+        cmocka_unit_test(sealed_nonsense_refused),    cmocka_unit_test(golden_tokens),
     };
     return cmocka_run_group_tests_name("token", tests, NULL, NULL);
 }

@@ -216,6 +216,16 @@ test('bytes that are no token are refused before anything is sent', async () => 
   await bad(new ArrayBuffer(0));
 });
 
+test('a token with a key of zeros is refused before anything is sent', async () => {
+  const keys = 1100; // behind one address of IPv4
+  for (const key of [keys, keys + 32]) {
+    const token = await demo.server.token();
+    token.fill(0, key, key + 32);
+    const error = await refusedAs('INVALID_TOKEN', 'token', join(demo, { token }));
+    assert.equal(error.cause.code, 'KEY');
+  }
+});
+
 test('another schema is refused by the token, and by the server', async () => {
   await refusedAs('SCHEMA', 'token', join(demo, { schema: other }));
   // A backend that says what the client says does not fool the server.

@@ -78,14 +78,15 @@ struct cw_token_grant cw_token_grant_default(void);
 /* Makes a token with new random keys: CW_TOKEN_SIZE bytes for the client and no one else.
    private_key is the one shared with the servers. Errors: CW_ERROR_TOKEN_ADDRESSES (none, too many,
    or one that is no address), CW_ERROR_TOKEN_TIMES (no life, or past the end of time),
-   CW_ERROR_USER_DATA (its last 16 bytes are used although there is a fingerprint), CW_ERROR_KEY (all
-   zero), CW_ERROR_NO_RANDOM. */
+   CW_ERROR_USER_DATA (its last 16 bytes are used although there is a fingerprint), CW_ERROR_KEY (the
+   private key, or one that grant's random made, is all zero), CW_ERROR_NO_RANDOM. */
 enum cw_error cw_token_generate(uint8_t out[CW_TOKEN_SIZE], const struct cw_token_grant *grant,
                                 const uint8_t private_key[CW_KEY_BYTES]);
 
 /* Takes a token apart and checks all that a client can check without a clock.
    Errors: CW_ERROR_TOKEN_SIZE, CW_ERROR_VERSION, CW_ERROR_TOKEN_TIMES (made after its own end),
-   CW_ERROR_TOKEN_ADDRESSES. *token is then all zero. Wipe it after use: it holds keys. */
+   CW_ERROR_TOKEN_ADDRESSES, CW_ERROR_KEY (one is all zero). *token is then all zero. Wipe it after
+   use: it holds keys. */
 enum cw_error cw_token_read(struct cw_token *token, const void *data, size_t size);
 
 /* The opposite of read. Errors: CW_ERROR_TOKEN_TIMES, CW_ERROR_TOKEN_ADDRESSES. */
