@@ -48,11 +48,12 @@ bool half_open_enter(struct half_open *set, struct half_open_entry *entry,
     return true;
 }
 
-void half_open_shake_hands(struct half_open *set, struct half_open_entry *entry)
+void half_open_shake_hands(struct half_open *set, struct half_open_entry *entry, double now)
 {
     if (!half_open_has(entry) || entry->shakes_hands)
         return;
     entry->shakes_hands = true;
+    entry->since = now;
     set->handshakes++;
 }
 
@@ -68,16 +69,30 @@ void half_open_leave(struct half_open *set, struct half_open_entry *entry)
     set->count--;
 }
 
-struct half_open_entry *half_open_surplus(const struct half_open *set)
+static unsigned weight(const struct half_open_entry *entry)
 {
-    const bool handshakes = set->handshakes > HALF_OPEN_HANDSHAKES_MAX;
+    const unsigned count = addresses_count(entry->address);
+    return count > HALF_OPEN_FEW ? count : 0;
+}
+
+/* The oldest of the address that has most. They are few enough to look at each: an offer costs
+   more. */
+static struct half_open_entry *heaviest(const struct half_open *set, bool only_handshakes)
+{
     struct half_open_entry *found = NULL;
-    if (!handshakes && set->count <= HALF_OPEN_MAX)
-        return NULL;
-    /* They are few enough to look at each: an offer costs more. */
     for (struct half_open_entry *entry = set->oldest; entry; entry = entry->newer)
-        if ((entry->shakes_hands || !handshakes) &&
-            (!found || addresses_count(entry->address) > addresses_count(found->address)))
+        if ((entry->shakes_hands || !only_handshakes) && (!found || weight(entry) > weight(found)))
             found = entry;
     return found;
+}
+
+struct half_open_entry *half_open_surplus(const struct half_open *set, double now)
+{
+    if (set->count > HALF_OPEN_MAX)
+        return heaviest(set, false);
+    if (set->handshakes <= HALF_OPEN_HANDSHAKES)
+        return NULL;
+    struct half_open_entry *entry = heaviest(set, true);
+    const bool has_time = weight(entry) == 0 && now - entry->since < HALF_OPEN_SECONDS;
+    return has_time && set->handshakes <= HALF_OPEN_HANDSHAKES_MAX ? NULL : entry;
 }

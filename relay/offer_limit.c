@@ -64,12 +64,17 @@ static struct memory *recall(struct offer_limit *limit, const struct endpoint *c
     unsigned char owner[16];
     endpoint_owner(client, owner);
     struct memory *row = limit->rows[endpoint_owner_hash(owner, limit->seed) % ROWS];
-    struct memory *least = row;
-    for (int i = 0; i < WAYS; i++) {
+    struct memory *least = NULL;
+    double least_count = INFINITY;
+    for (int i = 0; i < WAYS; i++)
         if (memcmp(row[i].owner, owner, sizeof owner) == 0)
             return &row[i];
-        if (count_now(&row[i], now) < count_now(least, now))
+    for (int i = 0; i < WAYS; i++) {
+        const double count = count_now(&row[i], now);
+        if (count < least_count) {
             least = &row[i];
+            least_count = count;
+        }
     }
     memcpy(least->owner, owner, sizeof owner);
     least->count = 0.0;

@@ -90,7 +90,7 @@ void webrtc_follow(struct link *link)
 void webrtc_make_room(struct webrtc *all)
 {
     struct half_open_entry *entry;
-    while ((entry = half_open_surplus(all->half_open))) {
+    while ((entry = half_open_surplus(all->half_open, loop_now()))) {
         struct link *link = lws_container_of(entry, struct link, half_open);
         all->stats->rtc_offers_evicted++;
         peer_end(link->peer, "others took its place", loop_now());
@@ -266,7 +266,7 @@ static void on_datagram(void *context, const struct udp_path *path, const uint8_
     }
     struct peer_datagram datagram;
     if (half_open_has(&link->half_open) && peer_shakes_hands(link->peer)) {
-        half_open_shake_hands(all->half_open, &link->half_open);
+        half_open_shake_hands(all->half_open, &link->half_open, now);
         webrtc_make_room(all);
     }
     while (!link->ended && peer_next(link->peer, &datagram, now)) {

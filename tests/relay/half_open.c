@@ -36,17 +36,17 @@ static void test_the_oldest_of_the_address_with_most_goes(void **state)
     enter(set, &entries[0], 1000);
     for (unsigned i = 1; i < HALF_OPEN_MAX; i++)
         enter(set, &entries[i], i % 25);
-    assert_null(half_open_surplus(set));
+    assert_null(half_open_surplus(set, 0.0));
     for (unsigned i = HALF_OPEN_MAX; i < count; i++)
         enter(set, &entries[i], 7);
-    assert_ptr_equal(half_open_surplus(set), &entries[7]);
+    assert_ptr_equal(half_open_surplus(set, 0.0), &entries[7]);
     half_open_leave(set, &entries[7]);
     assert_false(half_open_has(&entries[7]));
-    assert_ptr_equal(half_open_surplus(set), &entries[32]);
+    assert_ptr_equal(half_open_surplus(set, 0.0), &entries[32]);
     half_open_leave(set, &entries[32]);
-    assert_non_null(half_open_surplus(set));
-    half_open_leave(set, half_open_surplus(set));
-    assert_null(half_open_surplus(set));
+    assert_non_null(half_open_surplus(set, 0.0));
+    half_open_leave(set, half_open_surplus(set, 0.0));
+    assert_null(half_open_surplus(set, 0.0));
     assert_true(half_open_has(&entries[0]));
     leave_all(set, entries, count);
     half_open_destroy(NULL);
@@ -55,24 +55,56 @@ static void test_the_oldest_of_the_address_with_most_goes(void **state)
 static void test_handshakes_make_room_for_handshakes(void **state)
 {
     (void)state;
-    const unsigned count = HALF_OPEN_HANDSHAKES_MAX + 101;
+    const unsigned first = 100;
+    const unsigned count = first + HALF_OPEN_HANDSHAKES + 1;
     struct half_open *set = half_open_create(0);
     struct half_open_entry *entries = calloc(count, sizeof *entries);
     assert_non_null(entries);
     for (unsigned i = 0; i < count; i++) {
-        enter(set, &entries[i], i < 100 ? 0 : i);
-        if (i >= 100)
-            half_open_shake_hands(set, &entries[i]);
-        if (i >= 100)
-            half_open_shake_hands(set, &entries[i]);
+        enter(set, &entries[i], i < first ? 0 : i % 50);
+        if (i >= first) {
+            half_open_shake_hands(set, &entries[i], 1.0);
+            half_open_shake_hands(set, &entries[i], 2.0);
+        }
     }
-    /* Those of the first address are most, but none of them has begun. */
-    assert_ptr_equal(half_open_surplus(set), &entries[100]);
-    half_open_leave(set, &entries[100]);
-    assert_null(half_open_surplus(set));
-    half_open_shake_hands(set, &entries[100]);
-    assert_null(half_open_surplus(set));
+    /* Those of address 0 are most, but of the first of them none has begun. */
+    assert_ptr_equal(half_open_surplus(set, 1.0), &entries[first]);
+    half_open_leave(set, &entries[first]);
+    assert_null(half_open_surplus(set, 1.0));
+    half_open_shake_hands(set, &entries[first], 1.0);
+    assert_null(half_open_surplus(set, 1.0));
     leave_all(set, entries, count);
+}
+
+static void test_players_who_come_back_together_have_time(void **state)
+{
+    (void)state;
+    struct half_open *set = half_open_create(0);
+    struct half_open_entry *entries = calloc(HALF_OPEN_HANDSHAKES_MAX + 1, sizeof *entries);
+    assert_non_null(entries);
+    for (unsigned i = 0; i < HALF_OPEN_HANDSHAKES_MAX; i++) {
+        enter(set, &entries[i], i / HALF_OPEN_FEW);
+        half_open_shake_hands(set, &entries[i], i * 0.001);
+        assert_null(half_open_surplus(set, 1.1));
+    }
+    /* Their time is over, or there are too many. */
+    assert_ptr_equal(half_open_surplus(set, HALF_OPEN_SECONDS + 0.0005), &entries[0]);
+    half_open_leave(set, &entries[0]);
+    assert_null(half_open_surplus(set, HALF_OPEN_SECONDS + 0.0005));
+    enter(set, &entries[0], 1000);
+    half_open_shake_hands(set, &entries[0], 1.1);
+    enter(set, &entries[HALF_OPEN_HANDSHAKES_MAX], 1001);
+    half_open_shake_hands(set, &entries[HALF_OPEN_HANDSHAKES_MAX], 1.1);
+    assert_ptr_equal(half_open_surplus(set, 1.1), &entries[1]);
+    half_open_leave(set, &entries[1]);
+    /* Who has more than a few goes at once. */
+    for (unsigned i = 1; i < HALF_OPEN_FEW + 1; i++) {
+        half_open_leave(set, &entries[i]);
+        enter(set, &entries[i], 1001);
+        half_open_shake_hands(set, &entries[i], 1.1);
+    }
+    assert_ptr_equal(half_open_surplus(set, 1.1), &entries[HALF_OPEN_HANDSHAKES_MAX]);
+    leave_all(set, entries, HALF_OPEN_HANDSHAKES_MAX + 1);
 }
 
 static void test_an_address_has_its_number(void **state)
@@ -100,6 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_oldest_of_the_address_with_most_goes),
         cmocka_unit_test(test_handshakes_make_room_for_handshakes),
+        cmocka_unit_test(test_players_who_come_back_together_have_time),
         cmocka_unit_test(test_an_address_has_its_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
