@@ -12,7 +12,7 @@ bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_part
 }
 
 bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_parts *parts,
-                          const struct cw_parsed_entry *parsed, uint32_t type, bool keep,
+                          struct cw_parsed_entry *parsed, uint32_t type, bool keep,
                           struct cw_message **message)
 {
     *message = NULL;
@@ -23,6 +23,7 @@ bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_part
         cw_message_release(*message);
         return false;
     }
+    parsed->missing += keep;
     memset(parts->scratch, 0, cw_schema_type(parts->schema, type)->size);
     return cw_schema_serialize(parts->schema, type, stream, parts->scratch);
 }

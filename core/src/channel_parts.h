@@ -29,7 +29,7 @@ struct cw_block_piece {
 struct cw_channel_parts {
     struct cw_channel_config config;
     const struct cw_schema *schema;
-    struct cw_message_pool *pool;
+    struct cw_message_pool *pool; /* of messages that arrive */
     struct cw_receipts *receipts; /* of the connection */
     uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
     uint32_t type_bits;
@@ -80,15 +80,16 @@ struct cw_parsed_entry {
     struct cw_message *first; /* messages to keep, linked by next */
     struct cw_message *last;
     struct cw_block_piece piece; /* size is 0 when there is none to keep */
-    uint32_t dropped;            /* unreliable messages for which there was no room */
+    uint32_t missing;            /* messages to keep that the pool had no room for */
+    uint32_t missing_blocks;     /* unreliable messages whose blocks no buffer was left for */
     bool full;                   /* something in it cannot be kept now */
 };
 
 /* Reads the body of a message of the type. With keep set, *message is a new one from the pool, or
-   NULL when that is at its limit: then, as without keep, the body is read to nowhere. False when it
-   is malformed. */
+   NULL when that is at its limit, which parsed counts: then, as without keep, the body is read to
+   nowhere. False when it is malformed. */
 bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_parts *parts,
-                          const struct cw_parsed_entry *parsed, uint32_t type, bool keep,
+                          struct cw_parsed_entry *parsed, uint32_t type, bool keep,
                           struct cw_message **message);
 
 static inline void cw_parsed_add(struct cw_parsed_entry *entry, struct cw_message *message)

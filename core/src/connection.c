@@ -75,7 +75,8 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
     if (config->channel_count < 1 || config->channel_count > CW_MAX_CHANNELS ||
         config->max_packets_per_update < 1 ||
         config->max_packets_per_update > MAX_PACKETS_PER_UPDATE || config->max_messages < 1 ||
-        config->max_messages > MAX_MESSAGES || config->max_receipts > MAX_RECEIPTS)
+        config->max_messages > MAX_MESSAGES || config->max_received_messages > MAX_MESSAGES ||
+        config->max_receipts > MAX_RECEIPTS)
         return CW_ERROR_CONFIG_CONNECTION;
     const enum cw_error endpoint_error = cw_endpoint_config_check(&config->endpoint);
     if (endpoint_error != CW_OK)
@@ -173,18 +174,10 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
                            channel ? &channel->unreliable : NULL);
 }
 
-/* The application cannot take up all of the pool with what it sends: two ends that both did could
-   not receive each other's acks. And the last message of it is for what is next in order, so that
-   what came out of order cannot keep that out. */
 static uint32_t room_for_all(const struct cw_connection_config *config)
 {
-    return config->max_messages + config->max_messages / 4;
-}
-
-static struct cw_message_pool_config pool_config(const struct cw_connection_config *config)
-{
-    return (struct cw_message_pool_config){.schema = config->schema,
-                                           .capacity = room_for_all(config) + 1};
+    return config->max_received_messages > 0 ? config->max_received_messages
+                                             : (config->max_messages + 1) / 2;
 }
 
 /* The ring holds what is on its way, as often as it may be sent before its ack arrives. */
@@ -216,10 +209,16 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     cw_receipts_layout(c ? &c->receipts : NULL, arena, config->max_receipts);
     for (uint32_t i = 0; i < config->channel_count; i++)
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
-    struct cw_message_pool_config pool = pool_config(config);
+    struct cw_message_pool_config made = {.schema = config->schema,
+                                          .capacity = config->max_messages};
+    /* The last one is for what is next in order, so that what came out of order cannot keep that
+       out. */
+    struct cw_message_pool_config arrived = {.schema = config->schema,
+                                             .capacity = room_for_all(config) + 1};
     struct cw_endpoint_config endpoint = cw_connection_endpoint_config(config);
     if (!arena->base) {
-        cw_arena_take(arena, cw_message_pool_memory(&pool));
+        cw_arena_take(arena, cw_message_pool_memory(&made));
+        cw_arena_take(arena, cw_message_pool_memory(&arrived));
         cw_arena_take(arena, cw_endpoint_memory(&endpoint));
         cw_arena_take(arena, cw_sequence_buffer_memory(config->endpoint.sent_window,
                                                        sizeof(struct cw_carried)));
@@ -233,17 +232,19 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     c->room_for_all = room_for_all(config);
     c->words = words;
     c->words_mask = word_count - 1;
-    endpoint.allocator = pool.allocator = cw_arena_allocator(arena);
-    enum cw_error error = cw_message_pool_create(&c->pool, &pool);
+    endpoint.allocator = made.allocator = arrived.allocator = cw_arena_allocator(arena);
+    enum cw_error error = cw_message_pool_create(&c->made, &made);
+    if (error == CW_OK)
+        error = cw_message_pool_create(&c->arrived, &arrived);
     if (error == CW_OK)
         error = cw_endpoint_create(&c->endpoint, &endpoint);
     if (error == CW_OK)
         c->endpoint->acks_in_turn = true;
     if (error == CW_OK)
         error = cw_sequence_buffer_create(&c->packets, endpoint.sent_window,
-                                          sizeof(struct cw_carried), &pool.allocator);
+                                          sizeof(struct cw_carried), &endpoint.allocator);
     for (uint32_t i = 0; i < config->channel_count; i++) {
-        channels[i].parts.pool = c->pool;
+        channels[i].parts.pool = c->arrived;
         channels[i].parts.receipts = &c->receipts;
     }
     *connection = c;
@@ -286,7 +287,8 @@ void cw_connection_destroy(struct cw_connection *c)
     if (!c)
         return;
     cw_connection_reset(c);
-    cw_message_pool_destroy(c->pool);
+    cw_message_pool_destroy(c->made);
+    cw_message_pool_destroy(c->arrived);
     const struct cw_allocator allocator = c->config.allocator;
     cw_release(&allocator, c, cw_connection_memory(&c->config));
 }
@@ -359,11 +361,7 @@ uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
 enum cw_error cw_connection_create_message(struct cw_connection *c, uint32_t type,
                                            struct cw_message **message)
 {
-    *message = NULL;
-    if (cw_message_pool_used(c->pool) >= c->config.max_messages)
-        return type < cw_schema_count(c->config.schema) ? CW_ERROR_POOL_EMPTY
-                                                        : CW_ERROR_MESSAGE_TYPE;
-    return cw_message_create(message, c->pool, type);
+    return cw_message_create(message, c->made, type);
 }
 
 static enum cw_error check_block(const struct cw_any_channel *channel,
@@ -382,7 +380,8 @@ static enum cw_error check_block(const struct cw_any_channel *channel,
 enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
                                  struct cw_message *message, double now)
 {
-    if (index >= c->config.channel_count || !message || message->pool != c->pool)
+    if (index >= c->config.channel_count || !message ||
+        (message->pool != c->made && message->pool != c->arrived))
         return CW_ERROR_INVALID_ARGUMENT;
     if (!c->open)
         return CW_ERROR_NOT_CONNECTED;
@@ -415,16 +414,17 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
 struct cw_message *cw_connection_next(struct cw_connection *c, uint32_t *index)
 {
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
-        struct cw_any_channel *channel = &c->channels[c->next_channel];
+        const uint32_t at = c->next_channel;
+        struct cw_any_channel *channel = &c->channels[at];
         struct cw_message *message = channel->kind == CW_CHANNEL_RELIABLE_ORDERED
                                          ? cw_reliable_next(&channel->reliable)
                                          : cw_unreliable_next(&channel->unreliable);
+        c->next_channel = at + 1 < c->config.channel_count ? at + 1 : 0;
         if (message) {
             if (index)
-                *index = c->next_channel;
+                *index = at;
             return message;
         }
-        c->next_channel = c->next_channel + 1 < c->config.channel_count ? c->next_channel + 1 : 0;
     }
     return NULL;
 }
@@ -454,7 +454,7 @@ void cw_connection_stats(const struct cw_connection *c, struct cw_connection_sta
     cw_endpoint_stats(c->endpoint, &stats->endpoint);
     stats->packets_refused = c->packets_refused;
     stats->packets_invalid = c->packets_invalid;
-    stats->messages_in_use = cw_message_pool_used(c->pool);
+    stats->messages_in_use = cw_message_pool_used(c->made) + cw_message_pool_used(c->arrived);
 }
 
 enum cw_error cw_connection_channel_stats(const struct cw_connection *c, uint32_t index,

@@ -256,6 +256,40 @@ static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payloa
     return full ? CW_ERROR_RECEIVER_FULL : CW_OK;
 }
 
+/* Of the unreliable channels the one with most messages that nobody has taken, NULL when none has
+   any. */
+static struct cw_unreliable_channel *most_unread(struct cw_connection *c)
+{
+    struct cw_unreliable_channel *most = NULL;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        struct cw_unreliable_channel *channel = &c->channels[i].unreliable;
+        if (c->channels[i].kind == CW_CHANNEL_UNRELIABLE && cw_unreliable_unread(channel) > 0 &&
+            (!most || cw_unreliable_unread(channel) > cw_unreliable_unread(most)))
+            most = channel;
+    }
+    return most;
+}
+
+/* Drops old unreliable messages that nobody has taken for those of a packet that found no room.
+   False when that changes nothing. */
+static bool make_room(struct cw_connection *c, const struct parsed *parsed)
+{
+    bool dropped = false;
+    for (uint32_t i = 0; i < parsed->count; i++) {
+        const struct cw_parsed_entry *entry = &parsed->entries[i];
+        struct cw_unreliable_channel *channel = &c->channels[parsed->channels[i]].unreliable;
+        uint32_t blocks = entry->missing_blocks, messages = entry->missing;
+        while (blocks > 0 && cw_unreliable_drop_oldest(channel, true))
+            blocks--;
+        while (messages > 0 && (channel = most_unread(c)) != NULL) {
+            cw_unreliable_drop_oldest(channel, false);
+            messages--;
+        }
+        dropped |= blocks < entry->missing_blocks || messages < entry->missing;
+    }
+    return dropped;
+}
+
 static void take_parsed(struct cw_connection *c, const struct parsed *parsed)
 {
     for (uint32_t i = 0; i < parsed->count; i++) {
@@ -279,10 +313,29 @@ static void release_parsed(const struct parsed *parsed)
     }
 }
 
+/* Reads a packet again that could not be kept whole, when that may help. CW_OK when all that is
+   reliable in it can be kept. */
+static enum cw_error read_with_room(struct cw_connection *c, const struct cw_endpoint_event *packet,
+                                    struct parsed *parsed)
+{
+    if (make_room(c, parsed)) {
+        release_parsed(parsed);
+        (void)read_payload(c, packet->payload, packet->size, false, parsed);
+    }
+    for (uint32_t i = 0; i < parsed->count; i++) {
+        if (parsed->entries[i].full &&
+            c->channels[parsed->channels[i]].kind == CW_CHANNEL_RELIABLE_ORDERED)
+            return CW_ERROR_RECEIVER_FULL;
+    }
+    return CW_OK;
+}
+
 static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoint_event *packet)
 {
     struct parsed parsed;
-    const enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
+    enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
+    if (error == CW_ERROR_RECEIVER_FULL)
+        error = read_with_room(c, packet, &parsed);
     if (error == CW_OK) {
         take_parsed(c, &parsed);
         return CW_OK;

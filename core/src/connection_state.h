@@ -51,8 +51,10 @@ struct cw_connection {
     uint32_t send_size;    /* that it has at most, in fragments, with one of a block */
     uint32_t entries_bits; /* of the number of entries in front of it */
     struct cw_endpoint *endpoint;
-    struct cw_message_pool *pool;
-    uint32_t room_for_all; /* messages of the pool; one more is for those that are next in order */
+    /* Apart, so that neither what arrived nor what is to be sent can keep the other out. */
+    struct cw_message_pool *made;
+    struct cw_message_pool *arrived;
+    uint32_t room_for_all; /* messages of arrived; one more is for those that are next in order */
     struct cw_any_channel *channels;
 
     struct cw_sequence_buffer packets; /* of struct cw_carried */

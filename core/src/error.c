@@ -44,14 +44,15 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_MESSAGE_VALUE:
         return "a value of the message is out of its range; cw_message_check tells which field";
     case CW_ERROR_POOL_EMPTY:
-        return "all messages of the pool are in use: they wait, are not acked, or were received "
-               "and not released; raise max_messages or send less";
+        return "all messages that can be made are in use: they wait, are not acked, or were not "
+               "released; raise max_messages or send less";
     case CW_ERROR_CONFIG_SIMULATOR:
         return "a simulated path takes chances from 0 to 1 and finite amounts from 0 up, "
                "max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";
     case CW_ERROR_CONFIG_CONNECTION:
-        return "channel_count must be from 1 to 64, max_messages from 1 to 32768, max_receipts at "
-               "most 32768 and max_packets_per_update from 1 to 64";
+        return "channel_count must be from 1 to 64, max_messages from 1 to 32768, "
+               "max_received_messages and max_receipts at most 32768 and max_packets_per_update "
+               "from 1 to 64";
     case CW_ERROR_CONFIG_CHANNEL:
         return "a channel's max_messages_per_packet must be from 1 to 256, its weight from 1 to "
                "1000 and its redundancy from 0 to 3";

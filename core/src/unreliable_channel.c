@@ -15,8 +15,8 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
 {
     for (uint32_t i = 0; i < channel->queue_count; i++)
         cw_message_release(channel->queue[i].message);
-    while (channel->received_read != channel->received_written)
-        cw_message_release(*received_slot(channel, channel->received_read++));
+    while (cw_unreliable_unread(channel) > 0)
+        cw_message_release(cw_unreliable_next(channel));
     channel->queue_count = 0;
     channel->received_read = channel->received_written = 0;
     channel->parts.stats = (struct cw_channel_stats){0};
@@ -136,7 +136,7 @@ static void release_block(void *context, uint8_t *block, size_t size)
     channel->block_buffers_used &= ~(1u << buffer);
 }
 
-/* False when every buffer is in the hands of the application. */
+/* False when every buffer is in use. */
 static bool keep_block(struct cw_unreliable_channel *channel, struct cw_message *message,
                        const uint8_t *bytes, uint32_t size)
 {
@@ -164,7 +164,7 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
     struct cw_message *message;
     if (!cw_channel_read_body(stream, parts, parsed, type, !parsed->only_next, &message))
         return false;
-    bool keep = message != NULL;
+    parsed->missing += parsed->only_next; /* the packet comes again, but without it */
     if (has_block) {
         uint32_t size = 0;
         const uint8_t *bytes = NULL;
@@ -173,14 +173,17 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
             cw_message_release(message);
             return false;
         }
-        keep = keep && keep_block(channel, message, bytes, size);
+        if (message && !keep_block(channel, message, bytes, size)) {
+            cw_message_release(message);
+            parsed->missing_blocks++;
+            parsed->full = true;
+            return true;
+        }
     }
-    if (keep) {
+    if (message)
         cw_parsed_add(parsed, message);
-    } else {
-        cw_message_release(message);
-        parsed->dropped += !parsed->only_next;
-    }
+    else
+        parsed->full = true;
     return true;
 }
 
@@ -205,25 +208,37 @@ bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream 
 void cw_unreliable_take(struct cw_unreliable_channel *channel, const struct cw_parsed_entry *parsed)
 {
     struct cw_channel_stats *stats = &channel->parts.stats;
-    stats->dropped += parsed->dropped;
+    stats->dropped += parsed->missing + parsed->missing_blocks;
     struct cw_message *message = parsed->first;
     while (message) {
         struct cw_message *next = message->next;
-        if (channel->received_written - channel->received_read <
-            channel->parts.config.receive_queue_size) {
-            *received_slot(channel, channel->received_written++) = message;
-            stats->received++;
-        } else {
-            cw_message_release(message);
-            stats->dropped++;
-        }
+        if (cw_unreliable_unread(channel) == channel->parts.config.receive_queue_size)
+            cw_unreliable_drop_oldest(channel, false);
+        *received_slot(channel, channel->received_written++) = message;
+        stats->received++;
         message = next;
     }
 }
 
+bool cw_unreliable_drop_oldest(struct cw_unreliable_channel *channel, bool with_block)
+{
+    uint32_t position = channel->received_read;
+    while (position != channel->received_written && with_block &&
+           !(*received_slot(channel, position))->block)
+        position++;
+    if (position == channel->received_written)
+        return false;
+    cw_message_release(*received_slot(channel, position));
+    channel->parts.stats.dropped++;
+    for (; position != channel->received_read; position--)
+        *received_slot(channel, position) = *received_slot(channel, position - 1);
+    channel->received_read++;
+    return true;
+}
+
 struct cw_message *cw_unreliable_next(struct cw_unreliable_channel *channel)
 {
-    if (channel->received_read == channel->received_written)
+    if (cw_unreliable_unread(channel) == 0)
         return NULL;
     return *received_slot(channel, channel->received_read++);
 }

@@ -47,11 +47,20 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
 /* Drops what found no room in any packet of this round. */
 void cw_unreliable_end_round(struct cw_unreliable_channel *channel);
 
-/* As cw_reliable_read; what there is no room for is dropped, not refused. */
+/* As cw_reliable_read; what there is no room for is dropped when it is taken, not refused. */
 bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream *stream,
                         bool is_fragment, struct cw_parsed_entry *parsed);
 void cw_unreliable_take(struct cw_unreliable_channel *channel,
                         const struct cw_parsed_entry *parsed);
+
+/* Messages that arrived and were not taken. */
+static inline uint32_t cw_unreliable_unread(const struct cw_unreliable_channel *channel)
+{
+    return channel->received_written - channel->received_read;
+}
+
+/* Drops the oldest of them, or the oldest that has a block. False when there is none. */
+bool cw_unreliable_drop_oldest(struct cw_unreliable_channel *channel, bool with_block);
 
 struct cw_message *cw_unreliable_next(struct cw_unreliable_channel *channel);
 

@@ -17,6 +17,7 @@ static void test_the_defaults_are_as_told(void **state)
     assert_int_equal(config.endpoint.fragment_above, 1064);
     assert_int_equal(config.endpoint.max_reassemblies, 3);
     assert_int_equal(config.max_messages, 256);
+    assert_int_equal(config.max_received_messages, 0);
     assert_int_equal(config.max_packets_per_update, 4);
 }
 
@@ -118,6 +119,7 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     REFUSED(channel_count, CW_MAX_CHANNELS + 1, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_messages, 0, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_messages, 32769, CW_ERROR_CONFIG_CONNECTION);
+    REFUSED(max_received_messages, 32769, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_packets_per_update, 0, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_packets_per_update, 65, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(endpoint.sent_window, 100, CW_ERROR_CONFIG_WINDOW);

@@ -288,9 +288,9 @@ static void test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_aga
 {
     (void)state;
     struct cw_connection_config config = config_of_notes();
-    config.max_messages = 8; /* and 2, and 1 for the next in order */
+    config.max_received_messages = 10; /* and 1 for the next in order */
     struct cw_connection *b = connection_with(&config);
-    config.max_messages = 256;
+    config.max_received_messages = 0;
     struct cw_connection *a = connection_with(&config);
     for (uint32_t i = 0; i < 20; i++)
         send_note(a, 0, i, 0, 0);
@@ -359,7 +359,7 @@ static void test_what_came_out_of_order_leaves_room_for_what_is_next(void **stat
     (void)state;
     struct cw_connection_config config = config_of_notes();
     struct cw_connection *a = connection_with(&config);
-    config.max_messages = 4; /* and 1, and 1 for the next in order */
+    config.max_received_messages = 5; /* and 1 for the next in order */
     struct cw_connection *b = connection_with(&config);
     uint8_t datagram[2048];
     for (uint32_t i = 0; i < 10; i++) {

@@ -355,6 +355,7 @@ static void test_the_fingerprint_is_of_what_both_ends_must_agree_on(void **state
     DOES_NOT(config.channels[0].redundancy = 1);
     DOES_NOT(config.channels[0].redundancy_budget = 1);
     DOES_NOT(config.max_messages = 1);
+    DOES_NOT(config.max_received_messages = 1);
     DOES_NOT(config.max_packets_per_update = 1);
     DOES_NOT(config.endpoint.max_send_size = 1000);
     DOES_NOT(config.endpoint.fragment_above = 1000);

@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct fuzz fuzz;
     if (!fuzz.connection) {
         const struct cw_connection_config config = rich_config(rich_schema());
-        fuzz.pool = config.max_messages + config.max_messages / 4 + 1;
+        fuzz.pool = config.max_messages + config.max_messages / 2 + 1;
         if (cw_connection_create(&fuzz.connection, &config) != CW_OK)
             abort();
     }

@@ -265,8 +265,8 @@ test('a value that does not fit is refused, and the error names the field', () =
 });
 
 test('memory beyond what an address reaches is none, not what is left of the sum', () => {
-  // 40,961 messages of 104,864 bytes are 4 GB and a bit.
-  const large = schema(message('large', { raw: bytes(104_860) }));
+  // 49,153 messages of 87,384 bytes are 4 GB and a bit.
+  const large = schema(message('large', { raw: bytes(87_380) }));
   assert.throws(() => new Conversation(core, large, { maxMessages: 32_768 }), { code: 'NO_MEMORY' });
 });
 
@@ -301,6 +301,29 @@ test('who takes no messages holds the sender back, and loses none', () => {
     received,
     Array.from({ length: 40 }, (_, i) => String(i)),
   );
+});
+
+test('who takes nothing for eight seconds sends as before', () => {
+  const { ends, run } = pair();
+  let [asked, answered, heard, taken] = [0, 0, 0, 0];
+  run(480, (end, side) => {
+    if (side === 1) {
+      end.send(0, 'say', { text: String(answered++) }, 0);
+      end.send(1, 'ping', {}, 0);
+    } else {
+      if (asked < 200) end.send(0, 'say', { text: String(asked++) }, 0);
+      end.send(1, 'ping', {}, 0);
+      end.send(1, 'ping', {}, 0);
+      for (const { channel, value } of take(end))
+        if (channel === 0) assert.equal(value.text, String(heard++));
+    }
+  });
+  assert.ok(heard > 400, `${heard} of ${answered}`);
+  run(240, (end, side) => {
+    for (const { channel, value } of take(end))
+      if (channel === 0) assert.equal(value.text, String(side === 1 ? taken++ : heard++));
+  });
+  assert.deepEqual([taken, heard], [asked, answered]);
 });
 
 test('bytes off the wire are judged, not thrown', () => {

@@ -30,10 +30,12 @@ struct cw_channel_config {
     /* Both ends must agree on these; nothing in a packet tells. */
     uint32_t max_messages_per_packet; /* 1 to 256; default 256 */
     uint32_t receive_queue_size;  /* messages that the receiver can hold until the application takes
-                                     them, a power of two from 2 to 16384; default 256 */
+                                     them, a power of two from 2 to 16384; default 256. One more
+                                     waits at the sender or, unreliable, takes the place of the
+                                     oldest */
     bool blocks;                  /* messages may carry a block; default false. A receiver holds one
                                      until its message is released, and the next waits; on an
-                                     unreliable channel it holds 8, and drops more */
+                                     unreliable channel it holds the latest 8 */
     uint32_t max_block_size;      /* bytes, 1 to 64 MB and at most 65,535 fragments; default 256 KB.
                                      A reliable channel with blocks has a receive buffer of this
                                      size */
@@ -63,9 +65,9 @@ struct cw_channel_stats {
     uint64_t sent;      /* messages that send has accepted */
     uint64_t resent;    /* messages and fragments of blocks that went into one more packet */
     uint64_t delivered; /* reliable: messages known to have arrived */
-    uint64_t received;  /* messages that arrived, each once */
-    uint64_t dropped;   /* unreliable: messages that found no room in a packet, a queue or the pool,
-                           or among the blocks that are held */
+    uint64_t received;  /* messages that arrived and were kept, each once */
+    uint64_t dropped;   /* unreliable: messages that found no room in a packet when sent, or made
+                           room for later ones after they had arrived */
     uint32_t queued;    /* messages that wait for their first packet */
     uint32_t in_flight; /* reliable: messages that were sent and are not known to have arrived */
     double delivery_latency; /* reliable: seconds from send to the ack, smoothed by 1/16; 0 before

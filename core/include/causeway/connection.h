@@ -30,9 +30,13 @@ struct cw_connection_config {
        endpoint but for max_packet_size, 8192, and max_reassemblies, 3. */
     struct cw_endpoint_config endpoint; /* its allocator is not used */
 
-    uint32_t max_messages; /* in use, above which none can be made: sent and not acked, or received
-                              and not released; 1 to 32768; default 256. The pool holds a quarter
-                              more, for messages that arrive */
+    uint32_t max_messages; /* made and not acked or released, above which none can be made; 1 to
+                              32768; default 256 */
+    uint32_t max_received_messages; /* arrived and not released, likewise, above which the other end
+                                       is held back, whatever was sent; 0: half of max_messages, the
+                                       default. The oldest unreliable ones that nobody has taken
+                                       make room for others, and there is always room for one that
+                                       is next in order */
     uint32_t max_receipts; /* messages sent with a receipt whose news was not taken yet, 0 to 32768;
                               default 256 */
     uint32_t max_packets_per_update; /* 1 to 64; default 4 */
@@ -63,15 +67,15 @@ void cw_connection_reset(struct cw_connection *connection);
 /* Equal on two ends that agree on all they must agree on, and practically never else. */
 uint64_t cw_connection_fingerprint(const struct cw_connection_config *config);
 
-/* A new message of the type, all zero, from the connection's pool. The caller fills in data and
+/* A new message of the type, all zero. The caller fills in data and
    sends or releases it. CW_ERROR_MESSAGE_TYPE, CW_ERROR_POOL_EMPTY. */
 enum cw_error cw_connection_create_message(struct cw_connection *connection, uint32_t type,
                                            struct cw_message **message);
 
-/* Sends a message of this connection's pool. On CW_OK the connection takes over the caller's
-   reference; on an error the message stays with the caller and nothing has changed.
+/* Sends a message that this connection made, or received. On CW_OK the connection takes over the
+   caller's reference; on an error the message stays with the caller and nothing has changed.
 
-   CW_ERROR_INVALID_ARGUMENT: no such channel, or a message of another pool.
+   CW_ERROR_INVALID_ARGUMENT: no such channel, or a message of another connection.
 
    CW_ERROR_NOT_CONNECTED: the connection is that of a client or a server, and there is nobody at
    the other end: not yet, or not any more.
@@ -103,8 +107,8 @@ enum cw_error cw_connection_send(struct cw_connection *connection, uint32_t chan
 enum cw_error cw_connection_receive(struct cw_connection *connection, const uint8_t *data,
                                     size_t size, double now);
 
-/* The next message that arrived, and on which channel, unless channel is NULL. The reference is the
-   caller's: release it. NULL when there is none. */
+/* The next message that arrived, and on which channel, unless channel is NULL; of the channels that
+   have any each in turn. The reference is the caller's: release it. NULL when there is none. */
 struct cw_message *cw_connection_next(struct cw_connection *connection, uint32_t *channel);
 
 /* What became of the next message that was sent with a receipt; false when there is no news. Every
@@ -136,7 +140,7 @@ struct cw_connection_stats {
     struct cw_endpoint_stats endpoint;
     uint64_t packets_refused; /* received, but with messages that could not be kept */
     uint64_t packets_invalid; /* received, but malformed inside */
-    uint32_t messages_in_use; /* of the pool */
+    uint32_t messages_in_use; /* made or received, and not acked or released */
 };
 
 void cw_connection_stats(const struct cw_connection *connection, struct cw_connection_stats *stats);

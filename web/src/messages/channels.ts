@@ -2,7 +2,10 @@
 export interface ChannelConfig {
   /** Messages in one packet at most, 1 to 256. Default 256. */
   readonly maxMessagesPerPacket?: number;
-  /** Messages that the receiver holds until they are taken, a power of two. Default 256. */
+  /**
+   * Messages that the receiver holds until they are taken, a power of two. Default 256. One more waits
+   * at the sender or, unreliable, takes the place of the oldest.
+   */
   readonly receiveQueueSize?: number;
   /** Whether messages may carry a block. Default false. */
   readonly blocks?: boolean;

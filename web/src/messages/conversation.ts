@@ -10,7 +10,7 @@ import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.j
 export interface ConversationConfig {
   /** Default: 0 is reliable, 1 is unreliable. */
   readonly channels?: readonly Channel[];
-  /** Messages sent and not acked, or received and not taken, 1 to 32768. Default 256. */
+  /** Messages sent and not acked, 1 to 32768; half as many may be received and not taken. Default 256. */
   readonly maxMessages?: number;
   /** Datagrams in one round, 1 to 64. Default 4. */
   readonly maxPacketsPerUpdate?: number;
@@ -53,7 +53,7 @@ export interface ConversationStats extends EndpointStats {
   readonly packetsRefused: number;
   /** Packets received that were malformed inside. */
   readonly packetsInvalid: number;
-  /** Messages of the pool that are in use now. */
+  /** Messages that are sent and not acked, or received and not taken. */
   readonly messagesInUse: number;
 }
 
@@ -65,9 +65,9 @@ export interface ChannelStats {
   readonly resent: number;
   /** Reliable: messages known to have arrived. */
   readonly delivered: number;
-  /** Messages that arrived, each once. */
+  /** Messages that arrived and were kept, each once. */
   readonly received: number;
-  /** Unreliable: messages that found no room. */
+  /** Unreliable: messages that found no room when sent, or made room for later ones after they arrived. */
   readonly dropped: number;
   /** Messages that wait for their first packet. */
   readonly queued: number;

@@ -1,0 +1,257 @@
+/* An application that reads slowly, or not at all: it goes on sending as if it read, it loses no
+   reliable message, and of the unreliable ones it has the latest. */
+#include "connection_pair.h"
+#include "notes_schema.h"
+
+enum { RELIABLE, UNRELIABLE };
+
+#define EIGHT_SECONDS 480 /* ticks */
+
+static struct pair open_pair(const struct cw_connection_config *config)
+{
+    struct pair pair = pair_open(config, 0.05, 0.02);
+    pair.schema = NULL; /* tear_down's */
+    return pair;
+}
+
+/* Reads all; reliable notes must go on from *next. Returns how many were unreliable. */
+static uint32_t read_all(struct cw_connection *at, uint32_t *next)
+{
+    uint32_t channel, unreliable = 0;
+    for (struct cw_message *message; (message = cw_connection_next(at, &channel)) != NULL;) {
+        if (channel == RELIABLE) {
+            assert_int_equal(number_of(message), *next);
+            ++*next;
+        } else {
+            unreliable++;
+        }
+        cw_message_release(message);
+    }
+    return unreliable;
+}
+
+static void test_who_reads_nothing_for_8_seconds_sends_on(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = cw_connection_config_default(schema);
+    struct pair pair = open_pair(&config);
+    struct cw_connection *fast = pair.sides[0], *slow = pair.sides[1];
+    uint32_t sent = 0, read = 0, answers = 0, heard = 0, unreliable = 0;
+    for (int tick = 0; tick < EIGHT_SECONDS; tick++) {
+        sent += try_note(fast, RELIABLE, sent, 20, pair.now);
+        for (uint32_t i = 0; i < 2; i++)
+            (void)try_note(fast, UNRELIABLE, 0, 20, pair.now);
+        send_note(slow, RELIABLE, answers++, 20, pair.now);
+        send_note(slow, UNRELIABLE, 0, 20, pair.now);
+        pair_tick(&pair);
+        unreliable += read_all(fast, &heard);
+        assert_true(channel_of(slow, RELIABLE).in_flight < 30);
+    }
+    assert_true(heard > EIGHT_SECONDS - 30);
+    assert_true(unreliable > EIGHT_SECONDS * 9 / 10);
+    assert_true(stats_of(slow).packets_refused > 0);
+    assert_true(stats_of(slow).messages_in_use <= 256 + 128 + 1);
+    for (int tick = 0; tick < 300; tick++) {
+        (void)read_all(slow, &read);
+        pair_tick(&pair);
+        (void)read_all(fast, &heard);
+    }
+    assert_int_equal(read, sent);
+    assert_int_equal(heard, answers);
+    pair_close(&pair);
+}
+
+/* Neither budget takes anything of the other, for every sharing of them. */
+static void test_all_that_may_be_made_can_be_made_while_nothing_is_read(void **state)
+{
+    (void)state;
+    for (uint32_t most = 1; most <= 256; most *= 4) {
+        for (uint32_t received = 0; received <= 256; received = received * 8 + 1) {
+            struct cw_connection_config config = cw_connection_config_default(schema);
+            config.max_messages = most;
+            config.max_received_messages = received;
+            struct pair pair = open_pair(&config);
+            const uint32_t room = received > 0 ? received : (most + 1) / 2;
+            struct cw_connection *a = pair.sides[0], *b = pair.sides[1];
+            uint32_t sent = 0;
+            for (int tick = 0; tick < 1200; tick++) {
+                sent += try_note(a, RELIABLE, sent, 0, pair.now);
+                pair_tick(&pair);
+            }
+            assert_int_equal(stats_of(b).messages_in_use, room < 256 ? room + 1 : room);
+            struct cw_message *made[256];
+            for (uint32_t i = 0; i < most; i++)
+                made[i] = make_note(b, NOTE, i, 0);
+            struct cw_message *more;
+            assert_int_equal(cw_connection_create_message(b, NOTE, &more), CW_ERROR_POOL_EMPTY);
+            for (uint32_t i = 0; i < most; i++)
+                assert_int_equal(cw_connection_send(b, RELIABLE, made[i], pair.now), CW_OK);
+            uint32_t read = 0;
+            for (int tick = 0;
+                 tick < 2000 && (read < sent || channel_of(a, RELIABLE).received < most); tick++) {
+                pair_tick(&pair);
+                (void)read_all(b, &read);
+                uint32_t heard = (uint32_t)channel_of(a, RELIABLE).received;
+                struct cw_message *message = cw_connection_next(a, NULL);
+                assert_true(message || heard <= most);
+                cw_message_release(message);
+            }
+            assert_int_equal(read, sent);
+            assert_int_equal(channel_of(a, RELIABLE).received, most);
+            drain(a);
+            pair_close(&pair);
+        }
+    }
+}
+
+static void test_of_unreliable_messages_the_latest_wait(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t i = 0; i < 1000; i++) {
+        send_note(a, UNRELIABLE, i, 0, i * TICK);
+        round_of(a, b, i * TICK);
+    }
+    /* As many as may arrive; of those that came together, the first. */
+    assert_int_equal(stats_of(b).messages_in_use, 128);
+    assert_int_equal(channel_of(b, UNRELIABLE).received, 1000);
+    assert_int_equal(channel_of(b, UNRELIABLE).dropped, 1000 - 128);
+    assert_int_equal(stats_of(b).packets_refused, 0);
+    for (uint32_t i = 1000 - 128; i < 1000; i++)
+        expect_note(b, UNRELIABLE, i);
+    assert_null(cw_connection_next(b, NULL));
+
+    /* What the application holds is not dropped for it. */
+    struct cw_message *held[128];
+    for (uint32_t i = 0; i < 128; i++) {
+        send_note(a, UNRELIABLE, i, 0, 100);
+        round_of(a, b, 100);
+        assert_non_null(held[i] = cw_connection_next(b, NULL));
+    }
+    send_note(a, UNRELIABLE, 200, 0, 100);
+    round_of(a, b, 100);
+    assert_null(cw_connection_next(b, NULL));
+    assert_int_equal(channel_of(b, UNRELIABLE).dropped, 1000 - 128 + 1);
+    for (uint32_t i = 0; i < 128; i++) {
+        assert_int_equal(number_of(held[i]), i);
+        cw_message_release(held[i]);
+    }
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_unreliable_messages_make_room_for_reliable_ones(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channel_count = 3;
+    config.max_received_messages = 100;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t i = 0; i < 60; i++) {
+        send_note(a, UNRELIABLE, i, 0, 0);
+        round_of(a, b, 0);
+    }
+    for (uint32_t i = 0; i < 40; i++) {
+        send_note(a, 2, i, 0, 0);
+        round_of(a, b, 0);
+    }
+    for (uint32_t i = 0; i < 30; i++)
+        send_note(a, RELIABLE, i, 0, 0);
+    round_of(a, b, 0);
+    /* The longest pile first: 25 each of 60 and 40 would not be fair. */
+    assert_int_equal(channel_of(b, RELIABLE).received, 30);
+    assert_int_equal(channel_of(b, UNRELIABLE).dropped, 25);
+    assert_int_equal(channel_of(b, 2).dropped, 5);
+    assert_int_equal(stats_of(b).packets_refused, 0);
+    assert_int_equal(stats_of(b).messages_in_use, 100);
+    drain(b);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_of_unreliable_blocks_the_latest_8_wait(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[UNRELIABLE].blocks = true;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    for (uint32_t i = 0; i < 50; i++) {
+        send_note(a, UNRELIABLE, i, 0, 0);
+        send_parcel(a, UNRELIABLE, 100 + i, 10 + i, 0);
+        round_of(a, b, 0);
+    }
+    assert_int_equal(channel_of(b, UNRELIABLE).received, 100);
+    assert_int_equal(channel_of(b, UNRELIABLE).dropped, 42);
+    for (uint32_t i = 0; i < 50; i++) {
+        expect_note(b, UNRELIABLE, i);
+        if (i >= 42)
+            expect_parcel(b, UNRELIABLE, 100 + i, 10 + i);
+    }
+    assert_null(cw_connection_next(b, NULL));
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+/* More arrives than it reads, and yet what is reliable does not wait behind the rest. */
+static void test_who_reads_a_message_a_tick_reads_of_each_channel_in_turn(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    uint32_t next = 0, unreliable = 0, sent = 0;
+    for (uint32_t tick = 0; tick < 600; tick++) {
+        for (uint32_t i = 0; i < 3; i++)
+            send_note(a, UNRELIABLE, i, 0, tick * TICK);
+        if (tick % 4 == 0)
+            send_note(a, RELIABLE, sent++, 0, tick * TICK);
+        round_of(a, b, tick * TICK);
+        round_of(b, a, tick * TICK);
+        uint32_t channel;
+        struct cw_message *message = cw_connection_next(b, &channel);
+        if (channel == RELIABLE)
+            assert_int_equal(number_of(message), next++);
+        else
+            unreliable++;
+        cw_message_release(message);
+    }
+    assert_true(next >= sent - 1 && next + unreliable == 600);
+    drain(b);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
+static void test_a_message_that_arrived_can_be_sent_back(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = cw_connection_config_default(schema);
+    struct pair pair = open_pair(&config);
+    uint32_t sent = 0, back = 0;
+    for (int tick = 0; tick < 400; tick++) {
+        if (sent < 300)
+            send_note(pair.sides[0], RELIABLE, sent++, 10, pair.now);
+        pair_tick(&pair);
+        for (struct cw_message *message; (message = cw_connection_next(pair.sides[1], NULL));)
+            assert_int_equal(cw_connection_send(pair.sides[1], RELIABLE, message, pair.now), CW_OK);
+        (void)read_all(pair.sides[0], &back);
+    }
+    assert_int_equal(back, 300);
+    assert_int_equal(stats_of(pair.sides[1]).messages_in_use, 0);
+    pair_close(&pair);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_who_reads_nothing_for_8_seconds_sends_on),
+        TEST(test_all_that_may_be_made_can_be_made_while_nothing_is_read),
+        TEST(test_of_unreliable_messages_the_latest_wait),
+        TEST(test_unreliable_messages_make_room_for_reliable_ones),
+        TEST(test_of_unreliable_blocks_the_latest_8_wait),
+        TEST(test_who_reads_a_message_a_tick_reads_of_each_channel_in_turn),
+        TEST(test_a_message_that_arrived_can_be_sent_back),
+    };
+    return cmocka_run_group_tests_name("connection_slow_reader", tests, NULL, NULL);
+}
