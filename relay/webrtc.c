@@ -8,6 +8,10 @@
 
 /* Memory is not worth giving back for fewer links, unless they were the last. */
 #define TRIM_LINKS 32
+/* Of those that share an address, so many are looked at to see whether they miss a datagram, and so
+   many of them are given it. */
+#define MOVED_SEARCHED 256
+#define MOVED_TRIED    4
 
 /* True unless another browser is at the address: checks prove who someone is, but their sender's
    address can be forged. */
@@ -248,23 +252,15 @@ static void take_check(struct webrtc *all, const struct udp_path *path, const ui
     webrtc_follow(link);
 }
 
-static void on_datagram(void *context, const struct udp_path *path, const uint8_t *data,
-                        size_t size)
+/* Gives a link a DTLS datagram. False when the link has nothing to do with it. */
+static bool take_dtls(struct link *link, const struct udp_path *path, const uint8_t *data,
+                      size_t size)
 {
-    struct webrtc *all = context;
-    if (stun_is(data, size)) {
-        take_check(all, path, data, size);
-        return;
-    }
-    struct link *link = NULL;
-    if (dtls_is(data, size))
-        link = webrtc_link_of(rtc_table_from(all->table, &path->remote));
+    struct webrtc *all = link->all;
     const double now = loop_now();
-    if (!link || link->ended || !peer_receive(link->peer, path, data, size, now)) {
-        all->stats->rtc_packets_ignored++;
-        return;
-    }
     struct peer_datagram datagram;
+    if (link->ended || !peer_receive(link->peer, path, data, size, now))
+        return false;
     if (half_open_has(&link->half_open) && peer_shakes_hands(link->peer)) {
         half_open_shake_hands(all->half_open, &link->half_open, now);
         webrtc_make_room(all);
@@ -280,6 +276,54 @@ static void on_datagram(void *context, const struct udp_path *path, const uint8_
             session_receive(link->session, datagram.data, datagram.size);
     }
     webrtc_follow(link);
+    return peer_took(link->peer);
+}
+
+/* A NAT may give a browser another port, of which it tells nothing before its next check, seconds
+   later. Its datagrams are recognised by what can be decrypted. Of those whom it may be from, each
+   datagram is given to a few, the next one to the next few. */
+static bool take_moved(struct webrtc *all, const struct udp_path *path, const uint8_t *data,
+                       size_t size)
+{
+    struct link *links[MOVED_SEARCHED];
+    size_t count = 0;
+    uint64_t number;
+    if (!dtls_number(data, size, &number))
+        return false;
+    const struct rtc_listing *near = rtc_table_near(all->table, NULL, &path->remote);
+    for (int i = 0; near && i < MOVED_SEARCHED; i++) {
+        struct link *link = webrtc_link_of(near->entry);
+        if (udp_address_same(&near->address, &peer_path(link->peer)->remote) &&
+            peer_misses(link->peer, number, loop_now()))
+            links[count++] = link;
+        near = rtc_table_near(all->table, near, &path->remote);
+    }
+    for (size_t i = 0; i < count && i < MOVED_TRIED; i++) {
+        struct link *link = links[(number * MOVED_TRIED + i) % count];
+        if (take_dtls(link, path, data, size)) {
+            if (!link->ended)
+                list(link);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void on_datagram(void *context, const struct udp_path *path, const uint8_t *data,
+                        size_t size)
+{
+    struct webrtc *all = context;
+    if (stun_is(data, size)) {
+        take_check(all, path, data, size);
+        return;
+    }
+    bool taken = false;
+    if (dtls_is(data, size)) {
+        struct link *link = webrtc_link_of(rtc_table_from(all->table, &path->remote));
+        taken = link ? take_dtls(link, path, data, size) : take_moved(all, path, data, size);
+    }
+    if (!taken)
+        all->stats->rtc_packets_ignored++;
 }
 
 static bool make_tables(struct webrtc *all)

@@ -1,5 +1,6 @@
 #include "dtls.h"
 
+#include "bytes.h"
 #include "dtls_order.h"
 
 #include <math.h>
@@ -251,6 +252,14 @@ void dtls_identity_destroy(struct dtls_identity *identity)
 const uint8_t *dtls_identity_fingerprint(const struct dtls_identity *identity)
 {
     return identity->fingerprint;
+}
+
+bool dtls_number(const uint8_t *data, size_t size, uint64_t *number)
+{
+    if (dtls_record_size(data, size) == 0 || load16(data + 3) != 1)
+        return false;
+    *number = (uint64_t)load16(data + 5) << 32 | load32(data + 7);
+    return true;
 }
 
 struct dtls *dtls_create(struct dtls_identity *identity, const uint8_t fingerprint[32],

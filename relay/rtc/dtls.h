@@ -18,6 +18,10 @@ static inline bool dtls_is(const uint8_t *data, size_t size)
     return size > 0 && data[0] >= 20 && data[0] <= 63;
 }
 
+/* True when a datagram begins with an encrypted record; gives its number, which each sender counts
+ * up. */
+bool dtls_number(const uint8_t *data, size_t size, uint64_t *number);
+
 /* The certificate, shared by all peers. */
 struct dtls_identity;
 

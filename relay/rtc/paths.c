@@ -6,13 +6,13 @@
 
 /* What an address gets for each byte that came from it, as in QUIC (RFC 9000, 8.1). */
 #define ALLOWANCE_PER_BYTE 3
-/* A check is followed by so many probes, so many seconds apart, until one is answered. */
+/* What is heard is followed by so many probes, so many seconds apart, until one is answered. */
 #define PROBES        3
 #define PROBE_SECONDS 0.25
 /* A nonce is sent for so long and accepted for twice as long: what proves that someone was at an
    address once does not prove that he still is. */
 #define NONCE_SECONDS 2.5
-/* When a proof is so old, the next check has it renewed. */
+/* When a proof is so old, what is heard next has it renewed. */
 #define RENEWAL_SECONDS 10.0
 /* Where the browser spoke within so many seconds it still is, as far as making room goes. */
 #define LIVE_SECONDS 5.0
@@ -73,21 +73,26 @@ static struct path *make(struct paths *paths, const struct udp_path *ends, doubl
     return place;
 }
 
-struct path *paths_check(struct paths *paths, const struct udp_path *ends, double now)
+struct path *paths_add(struct paths *paths, const struct udp_path *ends, double now)
 {
     struct path *path = paths_find(paths, ends);
     if (!path)
         path = make(paths, ends, now);
-    path->heard = now;
     if (!paths->current)
         paths->current = path;
-    const bool fresh = path->proven && now - path->proven_at < RENEWAL_SECONDS;
-    if (path != paths->current || !fresh) {
-        path->probes = PROBES;
-        path->probe_at = fmax(path->probe_at, now);
-        set_deadline(paths);
-    }
     return path;
+}
+
+void paths_hear(struct paths *paths, struct path *path, bool authentic, double now)
+{
+    path->heard = now;
+    path->authentic = path->authentic || authentic;
+    const bool fresh = path->proven && now - path->proven_at < RENEWAL_SECONDS;
+    if (path == paths->current && fresh)
+        return;
+    path->probes = PROBES;
+    path->probe_at = fmax(path->probe_at, now);
+    set_deadline(paths);
 }
 
 void paths_receive(struct path *path, size_t size)
@@ -114,12 +119,6 @@ void paths_speak(struct paths *paths, struct path *path)
 {
     if (!paths->current->proven)
         paths->current = path;
-}
-
-void paths_authentic(struct path *path, double now)
-{
-    path->authentic = true;
-    path->heard = now;
 }
 
 struct path *paths_probe(struct paths *paths, double now)

@@ -15,7 +15,7 @@
 #define PATHS_MAX        8
 #define PATHS_NONCE_SIZE 16
 
-/* Seconds that a proof holds. It is asked for again in good time, whenever a check comes. */
+/* Seconds that a proof holds. It is asked for again in good time, whenever something comes. */
 #define PATHS_PROOF_SECONDS 30.0
 
 struct path {
@@ -40,12 +40,16 @@ struct paths {
 
 void paths_init(struct paths *paths);
 
-/* The path with these ends; NULL when no check has come on it, or when it had to make room. */
+/* The path with these ends; NULL when the browser was not heard on it, or it had to make room. */
 struct path *paths_find(struct paths *paths, const struct udp_path *ends);
 
-/* A verified check has come: gives its path, which is new when nothing came on it before. From now
-   on it is due for a probe, unless it is current and was proven not long ago. */
-struct path *paths_check(struct paths *paths, const struct udp_path *ends, double now);
+/* The same, and new when there is none: the browser has been heard on it. */
+struct path *paths_add(struct paths *paths, const struct udp_path *ends, double now);
+
+/* Something of the browser has come on a path: a verified check, or an authentic datagram, one that
+   could be decrypted. From now on the path is due for a probe, unless it is current and was proven
+   not long ago. */
+void paths_hear(struct paths *paths, struct path *path, bool authentic, double now);
 
 /* So many bytes have come on a path. */
 void paths_receive(struct path *path, size_t size);
@@ -56,12 +60,9 @@ bool paths_allow(const struct path *path, size_t size);
 /* The same, and takes them from the allowance. */
 bool paths_spend(struct path *path, size_t size);
 
-/* A datagram of DTLS has come on a path. As long as the current one is not proven, the browser is
+/* Any datagram of DTLS has come on a path. As long as the current one is not proven, the browser is
    where it last spoke. */
 void paths_speak(struct paths *paths, struct path *path);
-
-/* It was the browser's own: it could be decrypted. */
-void paths_authentic(struct path *path, double now);
 
 /* The next path that the nonce is to be sent on; NULL when there is none, or none yet. */
 struct path *paths_probe(struct paths *paths, double now);

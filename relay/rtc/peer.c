@@ -11,6 +11,10 @@
 
 /* An address that it was silent on for so long is free for another browser. */
 #define AWAY_SECONDS 5.0
+/* When nothing has come for so long, the browser may have been given another address. */
+#define SILENT_SECONDS 0.1
+/* So many datagrams of it may have been lost since. */
+#define NUMBERS_AHEAD 512
 /* What UDP, DTLS and SCTP add to a datagram, for the rate. */
 #define OVERHEAD (28 + DTLS_OVERHEAD + 28)
 /* So many seconds' worth may go out at once, and always some whole datagrams. */
@@ -27,7 +31,11 @@ struct peer {
     uint8_t fingerprint[32];
     uint16_t remote_sctp_port;
     struct paths paths;
-    struct path *from;    /* where the datagram came from that is worked off */
+    struct udp_path ends; /* where the datagram came from that is worked off */
+    struct path *from;    /* the same; NULL while nothing of the browser came from there */
+    size_t size;
+    uint64_t number;
+    uint64_t last_number; /* the highest of the browser's own */
     struct path *to;      /* where a probe goes to; NULL: to the current path */
     struct flight flight; /* of the handshake, held back */
     double consented;     /* when the last check was verified */
@@ -115,6 +123,11 @@ const struct udp_path *peer_path_at(const struct peer *peer, size_t index)
 {
     const struct path *path = &peer->paths.at[index];
     return path->used ? &path->ends : NULL;
+}
+
+bool peer_took(const struct peer *peer)
+{
+    return peer->from != NULL;
 }
 
 bool peer_is_at(const struct peer *peer, const struct udp_address *address, double now)
@@ -218,7 +231,8 @@ bool peer_check(struct peer *peer, const struct stun_request *request, const uin
         return true;
     }
     peer->consented = now;
-    struct path *path = paths_check(&peer->paths, ends, now);
+    struct path *path = paths_add(&peer->paths, ends, now);
+    paths_hear(&peer->paths, path, false, now);
     paths_receive(path, size);
     send_on(peer, path, response, length);
     if (peer->state == PEER_OFFERED) {
@@ -261,17 +275,42 @@ bool peer_receive(struct peer *peer, const struct udp_path *ends, const uint8_t 
                   double now)
 {
     struct path *path = paths_find(&peer->paths, ends);
-    if (!path || !peer->dtls || peer->state == PEER_ENDED)
+    const bool connected = peer->sctp != NULL;
+    if (!peer->dtls || (!path && !connected) || peer->state == PEER_ENDED)
         return false;
     peer->from = path;
-    paths_receive(path, size);
-    paths_speak(&peer->paths, path);
-    send_flight(peer);
-    const bool connected = peer->sctp != NULL;
+    peer->ends = *ends;
+    peer->size = size;
+    if (!dtls_number(data, size, &peer->number))
+        peer->number = 0;
+    if (path) {
+        paths_receive(path, size);
+        paths_speak(&peer->paths, path);
+        send_flight(peer);
+    }
     dtls_receive(peer->dtls, data, size);
     if (!connected)
         follow_dtls(peer, now);
     return true;
+}
+
+bool peer_misses(const struct peer *peer, uint64_t number, double now)
+{
+    return peer->sctp && peer->state != PEER_ENDED &&
+           now - peer->paths.current->heard > SILENT_SECONDS &&
+           number - peer->last_number - 1 < NUMBERS_AHEAD;
+}
+
+/* The datagram that is worked off is the browser's own. */
+static void hear(struct peer *peer, double now)
+{
+    if (!peer->from) {
+        peer->from = paths_add(&peer->paths, &peer->ends, now);
+        paths_receive(peer->from, peer->size);
+    }
+    if (peer->last_number < peer->number)
+        peer->last_number = peer->number;
+    paths_hear(&peer->paths, peer->from, true, now);
 }
 
 static void channel_opens(struct peer *peer, uint16_t stream)
@@ -395,7 +434,7 @@ bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now)
             probe(peer, now);
             return false;
         }
-        paths_authentic(peer->from, now);
+        hear(peer, now);
         sctp_receive(peer->sctp, peer->common->record, size, now);
     }
     return false;

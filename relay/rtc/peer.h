@@ -75,10 +75,16 @@ void peer_destroy(struct peer *peer);
 bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
                 size_t size, const struct udp_path *path, double now);
 
-/* Takes a DTLS datagram. It must stay in place until peer_next has returned false. False when no
-   check of this browser came on the path: it is not looked at then. */
+/* Takes a DTLS datagram. It must stay in place until peer_next has returned false. False when it is
+   not looked at: this browser was not heard on the path, and has no keys yet. Otherwise peer_next
+   makes the path one of those in peer_path_at when the datagram is its own. */
 bool peer_receive(struct peer *peer, const struct udp_path *path, const uint8_t *data, size_t size,
                   double now);
+
+/* True when a DTLS datagram of unknown origin with this number may be the browser's, because the
+   browser has fallen silent and the number could come next: a NAT has given it another port, and it
+   does not know. */
+bool peer_misses(const struct peer *peer, uint64_t number, double now);
 
 /* The next datagram of the browser. The state may have changed whatever is returned. */
 bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now);
@@ -100,8 +106,11 @@ enum peer_state peer_state(const struct peer *peer);
 /* The path that it is sent to. Not before the first check. */
 const struct udp_path *peer_path(const struct peer *peer);
 
-/* One of the PATHS_MAX paths that DTLS is taken on; NULL when there is none at this index. */
+/* One of the PATHS_MAX paths that it was heard on; NULL when there is none at this index. */
 const struct udp_path *peer_path_at(const struct peer *peer, size_t index);
+
+/* True when the last datagram of DTLS came on one of them, if only since it came. */
+bool peer_took(const struct peer *peer);
 
 /* True when it has proven that it is at an address, and was heard from there not long ago. */
 bool peer_is_at(const struct peer *peer, const struct udp_address *address, double now);

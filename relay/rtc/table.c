@@ -11,6 +11,7 @@ struct rtc_table {
     size_t free_count;
     size_t capacity;
     struct rtc_listing **rows; /* by the hash of the address */
+    struct rtc_listing **near; /* by the hash of the address without its port */
     size_t row_mask;
     uint64_t key; /* so that nobody can choose addresses for one row */
 };
@@ -26,9 +27,10 @@ struct rtc_table *rtc_table_create(size_t capacity)
     table->capacity = capacity;
     table->row_mask = rows - 1;
     table->rows = calloc(rows, sizeof *table->rows);
+    table->near = calloc(rows, sizeof *table->near);
     table->places = calloc(capacity, sizeof *table->places);
     table->free = calloc(capacity, sizeof *table->free);
-    if (!table->rows || !table->places || !table->free ||
+    if (!table->rows || !table->near || !table->places || !table->free ||
         RAND_bytes((unsigned char *)&table->key, sizeof table->key) != 1) {
         rtc_table_destroy(table);
         return NULL;
@@ -43,6 +45,7 @@ void rtc_table_destroy(struct rtc_table *table)
     if (!table)
         return;
     free(table->rows);
+    free(table->near);
     free(table->places);
     free(table->free);
     free(table);
@@ -93,41 +96,59 @@ struct rtc_entry *rtc_table_named(const struct rtc_table *table, const char *tex
     return rtc_table_at(table, place);
 }
 
-static struct rtc_listing **row_of(const struct rtc_table *table, const struct udp_address *address)
+static size_t row_of(const struct rtc_table *table, const struct udp_address *address,
+                     uint16_t port)
 {
-    uint64_t words[3] = {0, 0, address->port};
+    uint64_t words[3] = {0, 0, port};
     memcpy(words, address->ip, sizeof address->ip);
     uint64_t hash = table->key;
     for (int i = 0; i < 3; i++) {
         hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 29;
     }
-    return &table->rows[(size_t)(hash >> 20) & table->row_mask];
+    return (size_t)(hash >> 20) & table->row_mask;
 }
 
 void rtc_table_unlist(struct rtc_table *table, struct rtc_listing *listing)
 {
     if (!listing->entry)
         return;
-    struct rtc_listing **at = row_of(table, &listing->address);
+    struct rtc_listing **at = &table->rows[row_of(table, &listing->address, listing->address.port)];
     while (*at != listing)
         at = &(*at)->next;
     *at = listing->next;
+    *listing->near_link = listing->next_near;
+    if (listing->next_near)
+        listing->next_near->near_link = listing->near_link;
     listing->entry = NULL;
 }
 
 void rtc_table_list(struct rtc_table *table, struct rtc_listing *listing, struct rtc_entry *entry,
                     const struct udp_address *address)
 {
-    struct rtc_listing **row = row_of(table, address);
-    *listing = (struct rtc_listing){.entry = entry, .address = *address, .next = *row};
-    *row = listing;
+    struct rtc_listing **row = &table->rows[row_of(table, address, address->port)];
+    struct rtc_listing **near = &table->near[row_of(table, address, 0)];
+    *listing = (struct rtc_listing){
+        .entry = entry, .address = *address, .next = *row, .next_near = *near, .near_link = near};
+    if (*near)
+        (*near)->near_link = &listing->next_near;
+    *row = *near = listing;
 }
 
 struct rtc_entry *rtc_table_from(const struct rtc_table *table, const struct udp_address *address)
 {
-    const struct rtc_listing *listing = *row_of(table, address);
+    const struct rtc_listing *listing = table->rows[row_of(table, address, address->port)];
     while (listing && !udp_address_same(&listing->address, address))
         listing = listing->next;
     return listing ? listing->entry : NULL;
+}
+
+const struct rtc_listing *rtc_table_near(const struct rtc_table *table,
+                                         const struct rtc_listing *listing,
+                                         const struct udp_address *address)
+{
+    listing = listing ? listing->next_near : table->near[row_of(table, address, 0)];
+    while (listing && memcmp(listing->address.ip, address->ip, sizeof address->ip) != 0)
+        listing = listing->next_near;
+    return listing;
 }

@@ -20,7 +20,9 @@ struct rtc_entry {
 struct rtc_listing {
     struct rtc_entry *entry; /* NULL when it is not listed */
     struct udp_address address;
-    struct rtc_listing *next; /* of those whose addresses have the same hash */
+    struct rtc_listing *next;       /* of those whose addresses have the same hash */
+    struct rtc_listing *next_near;  /* of those whose addresses without ports have the same hash */
+    struct rtc_listing **near_link; /* what points to this one among those */
 };
 
 struct rtc_table;
@@ -54,5 +56,11 @@ void rtc_table_unlist(struct rtc_table *table, struct rtc_listing *listing);
 
 /* The one that was listed last under an address; NULL when there is none. */
 struct rtc_entry *rtc_table_from(const struct rtc_table *table, const struct udp_address *address);
+
+/* The listing after `listing`, or the first for NULL, whose address differs from this one in its
+   port at most; NULL when there are no more. */
+const struct rtc_listing *rtc_table_near(const struct rtc_table *table,
+                                         const struct rtc_listing *listing,
+                                         const struct udp_address *address);
 
 #endif

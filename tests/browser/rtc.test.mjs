@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { startFirefox } from '../support/firefox.mjs';
 import { startChromium } from '../support/chromium.mjs';
 import { startRelay, startUdpServer } from '../support/relay.mjs';
-import { counters, negotiated, unreliable, until } from '../support/rtc.mjs';
+import { counters, negotiated, startProxy, unreliable, until } from '../support/rtc.mjs';
 
 const root = fileURLToPath(new URL('page', import.meta.url));
 const sizes = [1, 2, 100, 1100, 1160, 1161, 1300, 1400];
@@ -83,6 +83,33 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
       });
       assert.equal(status, 200);
       assert.equal(await sessions(), 0);
+    });
+
+    // As when a NAT gives it another port, of which it knows nothing. Its checks would show the
+    // new one, but come seconds apart: none passes before its datagrams come back.
+    test('a browser that moves goes on without a check', async (t) => {
+      let moved = false;
+      const proxy = await startProxy(relay.rtcPort, (way, number, [type]) => moved && type <= 3);
+      t.after(proxy.close);
+      const { rtc_offers: offers } = await counters(relay);
+      await call('stream', unreliable, proxy.port);
+      const arrived = () => page.evaluate(() => globalThis.connection.arrived.length);
+      const comeBack = async () => {
+        const before = await arrived();
+        await until('datagrams come back', async () => (await arrived()) > before + 60, 20_000);
+      };
+      await comeBack();
+      for (let moves = 0; moves < 3; moves++) {
+        moved = true;
+        await proxy.roam();
+        await comeBack();
+        moved = false;
+      }
+      const now = await counters(relay);
+      assert.equal(now.rtc_offers, offers + 1);
+      assert.equal(now.sessions_open, 1);
+      await page.reload();
+      await until('the session is closed', async () => (await sessions()) === 0);
     });
 
     test('a page that is left frees its session at once', async () => {

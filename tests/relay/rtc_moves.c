@@ -217,6 +217,54 @@ static void test_a_move_takes_one_round_trip(void **state)
     wire_close(wire);
 }
 
+/* A NAT has given it another port, of which it knows nothing: there is no check for seconds. */
+static void test_a_move_without_a_check(void **state)
+{
+    (void)state;
+    struct wire *wire = wire_connect();
+    stream(wire, 60);
+    for (unsigned i = 1; i < 10; i++) {
+        move(wire, i % 2);
+        const double begun = now;
+        while (where(wire) != i % 2) {
+            pass_time(wire, 1.0 / 60);
+            assert_true(now - begun < 0.2);
+            rtc_client_send(&wire->client, "x", 1);
+            carry(wire);
+        }
+        assert_both_ways(wire);
+        assert_int_equal(stream(wire, 60), 60);
+    }
+    wire_close(wire);
+}
+
+/* What comes from elsewhere is looked at only when it may be the browser's, and what is not its own
+   changes nothing. */
+static void test_strangers_have_not_moved(void **state)
+{
+    (void)state;
+    struct wire *wire = wire_connect();
+    const struct udp_path path = at_port(1);
+    uint8_t record[200] = {23, 254, 253, 0, 1, 0, 0, 0, 0, 0, 0, 0, sizeof record - 13};
+    stream(wire, 60);
+    for (unsigned number = 0; number < 2000; number++)
+        assert_false(peer_misses(wire->peer, number, now));
+    pass_time(wire, 0.2);
+    unsigned missed = 0;
+    for (unsigned number = 0; number < 2000; number++) {
+        record[9] = (uint8_t)(number >> 8);
+        record[10] = (uint8_t)number;
+        missed += peer_misses(wire->peer, number, now);
+        assert_false(give_peer(wire, &path, record, sizeof record));
+        assert_false(is_known(wire, &path));
+    }
+    assert_in_range(missed, 100, 1000);
+    assert_int_equal(wire->went[1], 0);
+    assert_int_equal(where(wire), 0);
+    assert_both_ways(wire);
+    wire_close(wire);
+}
+
 /* What is lost of an answer and its probes, but the last. */
 static void test_a_move_survives_loss_within_a_second(void **state)
 {
@@ -358,6 +406,8 @@ int main(void)
         cmocka_unit_test(test_an_unfinished_handshake_draws_little),
         cmocka_unit_test(test_a_long_flight_waits_for_bytes_and_not_for_time),
         cmocka_unit_test(test_a_move_takes_one_round_trip),
+        cmocka_unit_test(test_a_move_without_a_check),
+        cmocka_unit_test(test_strangers_have_not_moved),
         cmocka_unit_test(test_a_move_survives_loss_within_a_second),
         cmocka_unit_test(test_the_browser_is_where_it_sends_from),
         cmocka_unit_test(test_a_move_is_not_crowded_out),

@@ -16,7 +16,9 @@ static struct udp_path at_port(uint16_t port)
 static struct path *check(struct paths *paths, uint16_t port, double now)
 {
     const struct udp_path ends = at_port(port);
-    return paths_check(paths, &ends, now);
+    struct path *path = paths_add(paths, &ends, now);
+    paths_hear(paths, path, false, now);
+    return path;
 }
 
 static bool knows(struct paths *paths, uint16_t port)
@@ -63,7 +65,7 @@ static void test_the_ends_are_both_addresses(void **state)
     struct paths paths;
     paths_init(&paths);
     struct udp_path ends = at_port(1);
-    struct path *path = paths_check(&paths, &ends, 10.0);
+    struct path *path = paths_add(&paths, &ends, 10.0);
     assert_ptr_equal(paths_find(&paths, &ends), path);
     ends.local[15] = 1;
     assert_null(paths_find(&paths, &ends));
@@ -184,7 +186,7 @@ static void test_what_only_checks_makes_room(void **state)
     prove(&paths, first, 10.0);
     check(&paths, 2, 10.1);
     struct path *moved = check(&paths, 3, 10.2);
-    paths_authentic(moved, 10.2);
+    paths_hear(&paths, moved, true, 10.2);
     for (uint16_t port = 100; port < 1000; port++)
         check(&paths, port, 10.3 + port * 1e-6);
     assert_true(knows(&paths, 1));
@@ -200,7 +202,7 @@ static void test_what_only_checks_makes_room(void **state)
     assert_false(knows(&paths, 3));
     /* The current one stays, whatever else is alive. */
     for (uint16_t port = 200; port < 300; port++)
-        paths_authentic(check(&paths, port, 40.0 + port * 1e-6), 40.0 + port * 1e-6);
+        paths_hear(&paths, check(&paths, port, 40.0), true, 40.0 + port * 1e-6);
     assert_ptr_equal(paths.current, first);
     assert_true(knows(&paths, 1));
     assert_true(knows(&paths, 299));

@@ -92,12 +92,44 @@ static void test_addresses_change(void **state)
     rtc_table_destroy(table);
 }
 
+static void test_addresses_are_found_without_their_ports(void **state)
+{
+    (void)state;
+    struct rtc_table *table = rtc_table_create(100);
+    static struct rtc_entry entries[100];
+    static struct rtc_listing listings[100];
+    struct udp_address address = at_port(1);
+    for (uint16_t i = 0; i < 100; i++) {
+        assert_true(rtc_table_add(table, &entries[i]));
+        address.ip[15] = (uint8_t)(i % 2);
+        address.port = i;
+        rtc_table_list(table, &listings[i], &entries[i], &address);
+    }
+    for (unsigned left = 100; left > 0; left -= 20) {
+        for (uint8_t ip = 0; ip < 3; ip++) {
+            const struct rtc_listing *near = NULL;
+            unsigned count = 0;
+            address.ip[15] = ip;
+            while ((near = rtc_table_near(table, near, &address))) {
+                assert_int_equal(near->address.ip[15], ip);
+                assert_ptr_equal(near->entry, &entries[near->address.port]);
+                count++;
+            }
+            assert_int_equal(count, ip == 2 ? 0 : left / 2);
+        }
+        for (unsigned i = 0; i < 20; i++)
+            rtc_table_unlist(table, &listings[left / 20 - 1 + i * 5]);
+    }
+    rtc_table_destroy(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places_are_bounded_and_used_again),
         cmocka_unit_test(test_names_of_nobody),
         cmocka_unit_test(test_addresses_change),
+        cmocka_unit_test(test_addresses_are_found_without_their_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

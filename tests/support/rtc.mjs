@@ -1,4 +1,6 @@
 // WebRTC clients in Node, on two stacks that know nothing of each other.
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { require } from './packages.mjs';
 import { RTCPeerConnection } from './wrtc.mjs';
 
@@ -107,4 +109,45 @@ export async function until(what, check, ms = 5000) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   throw new Error(`${what}: not within ${ms} ms`);
+}
+
+/**
+ * Carries datagrams of one client to the relay and back, but those that `drop` is true for, which is
+ * asked with the direction, the number and the datagram. It changes its own address when told to roam.
+ */
+export async function startProxy(port, drop = () => false) {
+  const front = createSocket('udp4');
+  const count = { up: 0, down: 0 };
+  let client;
+  let back;
+  const openBack = async () => {
+    back = createSocket('udp4');
+    back.on('message', (data) => {
+      if (client && !drop('down', ++count.down, data)) front.send(data, client.port, client.address);
+    });
+    back.bind(0, '127.0.0.1');
+    await once(back, 'listening');
+  };
+  await openBack();
+  front.on('message', (data, from) => {
+    client = from;
+    if (!drop('up', ++count.up, data)) back.send(data, port, '127.0.0.1');
+  });
+  front.bind(0, '127.0.0.1');
+  await once(front, 'listening');
+  return {
+    port: front.address().port,
+    /** Puts it between, in the answer. */
+    edit: (sdp) =>
+      sdp.replace(`127.0.0.1 ${port} typ`, `127.0.0.1 ${front.address().port} typ`),
+    roam: async () => {
+      const old = back;
+      await openBack();
+      old.close();
+    },
+    close: () => {
+      front.close();
+      back.close();
+    },
+  };
 }

@@ -108,6 +108,16 @@ static inline void drain_peer(struct wire *wire)
     }
 }
 
+static inline bool is_known(const struct wire *wire, const struct udp_path *path)
+{
+    for (size_t i = 0; i < PATHS_MAX; i++) {
+        const struct udp_path *known = peer_path_at(wire->peer, i);
+        if (known && udp_address_same(&known->remote, &path->remote))
+            return true;
+    }
+    return false;
+}
+
 /* A datagram that comes, or seems to come, on a path. False when it is not taken. */
 static inline bool give_peer(struct wire *wire, const struct udp_path *path, const uint8_t *data,
                              size_t size)
@@ -122,9 +132,13 @@ static inline bool give_peer(struct wire *wire, const struct udp_path *path, con
         taken = stun_parse(&request, exact, size) &&
                 peer_check(wire->peer, &request, exact, size, path, now);
     } else {
-        taken = peer_receive(wire->peer, path, exact, size, now);
+        uint64_t number;
+        taken = (is_known(wire, path) ||
+                 (dtls_number(exact, size, &number) && peer_misses(wire->peer, number, now))) &&
+                peer_receive(wire->peer, path, exact, size, now);
         if (taken)
             drain_peer(wire);
+        taken = taken && peer_took(wire->peer);
     }
     free(exact);
     return taken;
