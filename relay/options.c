@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
+/* In pieces, because C promises no longer texts than 4095 characters. */
+static const char *const usage[] = {
     "Usage: causeway-relay --listen ADDRESS:PORT --upstream HOST:PORT [option...]\n"
     "\n"
     "Carries datagrams between browsers (WebSocket, subprotocol causeway.v1, and WebRTC data\n"
@@ -31,14 +32,23 @@ static const char usage[] =
     "                          the host that it connects to. Clients that send no Origin\n"
     "                          header are not browsers and are always allowed\n"
     "  --max-sessions N        at most N sessions at a time (default 1000), or as many as the\n"
-    "                          limit of open files (ulimit -n) allows. 1024 connections that\n"
-    "                          are no sessions find room beside them; then the oldest goes\n"
+    "                          limit of open files (ulimit -n) allows. One more takes the\n"
+    "                          place of the oldest that the game server has not answered.\n"
+    "                          1024 connections that are no sessions find room beside them;\n"
+    "                          then the oldest goes\n"
     "  --max-sessions-per-address N\n"
     "                          at most N from one IPv4 address or IPv6 /64, six times as\n"
     "                          many connections that are no sessions, and twice as many\n"
     "                          WebRTC offers at once, then a few a second (default 100;\n"
-    "                          0 = no limit, as behind a reverse proxy)\n"
-    "  --idle-timeout SECONDS  end a session without a datagram either way for so long\n"
+    "                          0 = no limit, as behind a reverse proxy)\n",
+    "  --request-timeout SECONDS\n"
+    "                          end a session (close code 4001) that has not asked for a\n"
+    "                          connection (with --raw: sent a datagram) within that\n"
+    "                          (default 5)\n"
+    "  --answer-timeout SECONDS\n"
+    "                          end one (4002) that the game server has not answered for so\n"
+    "                          long after it asked (default 10)\n"
+    "  --idle-timeout SECONDS  end one (4000) without a datagram either way for so long\n"
     "                          (default 120; 0 = never). Hidden browser tabs may be silent\n"
     "                          for a minute\n"
     "  --upstream-packets N, --upstream-bytes BYTES\n"
@@ -68,7 +78,8 @@ static const char usage[] =
     "SIGTERM, SIGINT and SIGHUP end all sessions (close code 1001) and then the relay; a\n"
     "second one does not wait for them. SIGUSR1 logs the counters, which are also logged at\n"
     "the end.\n"
-    "Exit codes: 0 stopped, 1 cannot start (port in use, unknown host), 2 bad option.\n";
+    "Exit codes: 0 stopped, 1 cannot start (port in use, unknown host), 2 bad option.\n",
+};
 
 enum option_name {
     OPTION_LISTEN,
@@ -79,6 +90,8 @@ enum option_name {
     OPTION_ORIGIN,
     OPTION_MAX_SESSIONS,
     OPTION_MAX_PER_ADDRESS,
+    OPTION_REQUEST_TIMEOUT,
+    OPTION_ANSWER_TIMEOUT,
     OPTION_IDLE_TIMEOUT,
     OPTION_UPSTREAM_PACKETS,
     OPTION_UPSTREAM_BYTES,
@@ -104,6 +117,8 @@ static const struct option long_options[] = {
     {"origin", required_argument, NULL, OPTION_ORIGIN},
     {"max-sessions", required_argument, NULL, OPTION_MAX_SESSIONS},
     {"max-sessions-per-address", required_argument, NULL, OPTION_MAX_PER_ADDRESS},
+    {"request-timeout", required_argument, NULL, OPTION_REQUEST_TIMEOUT},
+    {"answer-timeout", required_argument, NULL, OPTION_ANSWER_TIMEOUT},
     {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
     {"upstream-packets", required_argument, NULL, OPTION_UPSTREAM_PACKETS},
     {"upstream-bytes", required_argument, NULL, OPTION_UPSTREAM_BYTES},
@@ -217,6 +232,10 @@ static bool take(enum option_name name, const char *option, const char *value, s
         return whole_number(option, value, 1, 1e6, &out->max_sessions);
     case OPTION_MAX_PER_ADDRESS:
         return whole_number(option, value, 0, 1e6, &out->max_per_address);
+    case OPTION_REQUEST_TIMEOUT:
+        return number(option, value, 1, 1e6, &out->request_timeout);
+    case OPTION_ANSWER_TIMEOUT:
+        return number(option, value, 1, 1e6, &out->answer_timeout);
     case OPTION_IDLE_TIMEOUT:
         return number(option, value, 0, 1e6, &out->idle_timeout);
     case OPTION_UPSTREAM_PACKETS:
@@ -262,11 +281,19 @@ static bool take(enum option_name name, const char *option, const char *value, s
     return true;
 }
 
+static void print_usage(void)
+{
+    for (size_t i = 0; i < sizeof usage / sizeof usage[0]; i++)
+        fputs(usage[i], stdout);
+}
+
 enum options_result options_parse(int argc, char **argv, struct options *out)
 {
     *out = (struct options){
         .max_sessions = 1000,
         .max_per_address = 100,
+        .request_timeout = 5.0,
+        .answer_timeout = 10.0,
         .idle_timeout = 120.0,
         .allowance = {.packets = 1500.0, .bytes = 2e6},
         .ping_interval = 30.0,
@@ -285,7 +312,7 @@ enum options_result options_parse(int argc, char **argv, struct options *out)
         if (name == '?')
             return bad("no such option: %s", argv[at]), OPTIONS_BAD;
         if (name == OPTION_HELP)
-            return fputs(usage, stdout), OPTIONS_DONE;
+            return print_usage(), OPTIONS_DONE;
         if (name == OPTION_VERSION)
             return puts("causeway-relay " CAUSEWAY_VERSION), OPTIONS_DONE;
         if (!take((enum option_name)name, long_options[index].name, optarg, out))

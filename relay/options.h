@@ -23,6 +23,8 @@ struct options {
     struct origin_list origins;
     unsigned max_sessions;
     unsigned max_per_address; /* 0 = no limit */
+    double request_timeout;   /* seconds */
+    double answer_timeout;    /* seconds */
     double idle_timeout;      /* seconds; 0 = never */
     struct allowance_limits allowance;
     double ping_interval; /* seconds; 0 = never */

@@ -174,6 +174,8 @@ static bool open_parts(struct server *server)
         .allowance = options->allowance,
         .max_sessions = server->descriptors.sessions,
         .max_per_address = options->max_per_address,
+        .request_timeout = options->request_timeout,
+        .answer_timeout = options->answer_timeout,
         .idle_timeout = options->idle_timeout,
     };
     struct websockets_config websockets = {

@@ -1,9 +1,11 @@
 #include "session.h"
 
 #include "addresses.h"
+#include "deadlines.h"
 #include "log.h"
 #include "upstream.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -15,11 +17,14 @@ struct session {
     const struct transport *transport;
     void *link;
     struct address_count *address;
-    struct session *older; /* neighbours in the order of their last datagram */
-    struct session *newer;
-    double active; /* when the last datagram came, from either side */
+    struct session *before; /* neighbours among those that make room */
+    struct session *after;
+    struct deadline deadline; /* none while it is ending */
+    double active; /* when it last came a step on, or a datagram came, from either side */
     unsigned long id;
+    bool makes_room;
     bool ending;
+    bool evicted;
     enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
     unsigned offences;         /* datagrams that the gate has not let pass */
     struct allowance allowance;
@@ -32,71 +37,111 @@ struct sessions {
     struct stats *stats;
     struct addresses *addresses;
     struct upstream_batch *batch;
-    struct session *oldest;
-    struct session *newest;
+    /* Those that make room when all places are taken, the first of them first: those that are
+       ending, then those that the game server has not answered, the oldest first. */
+    struct session *first;
+    struct session *last;
     unsigned count;
+    unsigned evicted; /* of these, those that have given up their places */
     unsigned long last_id;
-    struct loop_timer idle;
-    bool idle_armed;
+    struct deadlines deadlines;
+    struct loop_timer timer;
+    double timer_at;
     bool draining;
     void (*drained)(void *context);
     void *drained_context;
     struct log_limit refused_limit;
+    struct log_limit room_limit;
     struct log_limit rate_limit;
 };
 
+const struct session_farewell session_farewells[] = {
+#define SESSION_FAREWELL(NAME, name, code, text, line) [SESSION_END_##NAME] = {code, text},
+    SESSION_ENDS(SESSION_FAREWELL)
+#undef SESSION_FAREWELL
+};
+
+const struct session_farewell *session_refusal_farewell(enum session_refusal why)
+{
+    return &session_farewells[why == SESSION_REFUSED_DRAINING ? SESSION_END_DRAIN
+                                                              : SESSION_END_ROOM];
+}
+
+/* Takes it out of those that make room. */
 static void list_remove(struct session *session)
 {
     struct sessions *all = session->all;
-    *(session->older ? &session->older->newer : &all->oldest) = session->newer;
-    *(session->newer ? &session->newer->older : &all->newest) = session->older;
+    if (!session->makes_room)
+        return;
+    *(session->before ? &session->before->after : &all->first) = session->after;
+    *(session->after ? &session->after->before : &all->last) = session->before;
+    session->makes_room = false;
 }
 
-static void list_append(struct session *session)
+static void list_insert(struct session *session, struct session *before, struct session *after)
 {
     struct sessions *all = session->all;
-    session->older = all->newest;
-    session->newer = NULL;
-    *(all->newest ? &all->newest->newer : &all->oldest) = session;
-    all->newest = session;
+    session->before = before;
+    session->after = after;
+    *(before ? &before->after : &all->first) = session;
+    *(after ? &after->before : &all->last) = session;
+    session->makes_room = true;
 }
 
-/* One timer serves all: it is set for the session that has been quiet longest, and set again when
-   it fires too early because that session has spoken since. */
-static void arm_idle(struct sessions *all, double now)
+/* When it ends unless something happens before, and why. Nothing but the next step renews one that
+   the game server has not answered. */
+static double due(const struct session *session, enum session_end *why)
 {
-    if (all->config.idle_timeout <= 0.0 || all->idle_armed || !all->oldest)
-        return;
-    all->idle_armed = true;
-    loop_timer_start(all->loop, &all->idle, all->oldest->active + all->config.idle_timeout - now);
-}
-
-static void touch(struct session *session)
-{
-    session->active = loop_now();
-    if (session->newer) {
-        list_remove(session);
-        list_append(session);
+    const struct sessions_config *config = &session->all->config;
+    const double idle = config->idle_timeout > 0.0 ? config->idle_timeout : INFINITY;
+    double timeout = idle;
+    *why = SESSION_END_IDLE;
+    if (!session->allowance.answered && session->verdict == GATE_PASS) {
+        timeout = config->answer_timeout;
+        *why = SESSION_END_UNANSWERED;
+    } else if (!session->allowance.answered && config->request_timeout < idle) {
+        timeout = config->request_timeout;
+        *why = SESSION_END_SILENT;
     }
+    return session->active + timeout;
 }
 
-static void on_idle(void *context)
+/* One timer serves all. */
+static void arm(struct sessions *all, double now)
+{
+    const struct deadline *first = deadlines_first(&all->deadlines);
+    if (!first || first->time >= all->timer_at)
+        return;
+    all->timer_at = first->time;
+    loop_timer_start(all->loop, &all->timer, first->time - now);
+}
+
+/* It has come a step on: it is open, it has asked, or it has been answered. */
+static void step(struct session *session)
+{
+    enum session_end why;
+    session->active = loop_now();
+    deadlines_set(&session->all->deadlines, &session->deadline, due(session, &why));
+    arm(session->all, session->active);
+}
+
+/* Datagrams do not move deadlines: a session that is found to be due too early gets a new one. */
+static void on_timer(void *context)
 {
     struct sessions *all = context;
-    double now = loop_now();
-    all->idle_armed = false;
-    /* Those that end come back to the list with the time that it is, and must not be due again,
-       however short the timeout. */
-    while (all->oldest && all->oldest->active < now &&
-           all->oldest->active + all->config.idle_timeout <= now) {
-        struct session *session = all->oldest;
-        /* An ending session stays until its transport closes it; it must not be found again. */
-        session->active = now;
-        list_remove(session);
-        list_append(session);
-        session_end(session, SESSION_END_IDLE);
+    const double now = loop_now();
+    struct deadline *first;
+    all->timer_at = INFINITY;
+    while ((first = deadlines_first(&all->deadlines)) && first->time <= now) {
+        struct session *session = lws_container_of(first, struct session, deadline);
+        enum session_end why;
+        const double time = due(session, &why);
+        if (time <= now)
+            session_end(session, why);
+        else
+            deadlines_set(&all->deadlines, first, time);
     }
-    arm_idle(all, now);
+    arm(all, now);
 }
 
 struct sessions *sessions_create(const struct sessions_config *config, struct loop *loop,
@@ -108,11 +153,13 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     all->config = *config;
     all->loop = loop;
     all->stats = stats;
-    all->idle.expired = on_idle;
-    all->idle.context = all;
+    all->timer.expired = on_timer;
+    all->timer.context = all;
+    all->timer_at = INFINITY;
     all->addresses = addresses_create(config->max_sessions);
     all->batch = upstream_batch_create(loop, stats, &all->config.upstream);
-    if (!all->addresses || !all->batch) {
+    if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->addresses ||
+        !all->batch) {
         sessions_destroy(all);
         return NULL;
     }
@@ -123,7 +170,8 @@ void sessions_destroy(struct sessions *all)
 {
     if (!all)
         return;
-    loop_timer_stop(&all->idle);
+    loop_timer_stop(&all->timer);
+    deadlines_free(&all->deadlines);
     addresses_destroy(all->addresses);
     upstream_batch_destroy(all->batch);
     free(all);
@@ -148,12 +196,9 @@ void sessions_drain(struct sessions *all, void (*drained)(void *context), void *
         drained(context);
         return;
     }
-    /* A transport may close its session in the call, so the next is taken from the list. */
-    struct session *next;
-    for (struct session *session = all->oldest; session; session = next) {
-        next = session->newer;
-        session_end(session, SESSION_END_DRAIN);
-    }
+    struct deadline *first;
+    while ((first = deadlines_first(&all->deadlines)))
+        session_end(lws_container_of(first, struct session, deadline), SESSION_END_DRAIN);
 }
 
 static void count_refusal(struct sessions *all, enum session_refusal why)
@@ -175,22 +220,45 @@ static void count_refusal(struct sessions *all, enum session_refusal why)
         log_warn("session refused: %s (%u more since the last such line)", reasons[why], held);
 }
 
+/* A place for one more. Those whom the game server has answered keep theirs. */
+static bool make_room(struct sessions *all)
+{
+    struct session *session = all->first;
+    if (all->count - all->evicted < all->config.max_sessions)
+        return true;
+    if (!session)
+        return false;
+    unsigned held;
+    if (log_limit_pass(&all->room_limit, loop_now(), &held))
+        log_warn(
+            "session %lu ended for another: --max-sessions is reached, and the game server has "
+            "not answered it (%u more since the last such line)",
+            session->id, held);
+    list_remove(session);
+    session->evicted = true;
+    all->evicted++;
+    if (session->ending)
+        session->transport->close(session->link, SESSION_END_ROOM);
+    else
+        session_end(session, SESSION_END_ROOM);
+    return true;
+}
+
 static enum session_refusal admit(struct sessions *all, const struct endpoint *client,
                                   struct session **out)
 {
     if (all->draining)
         return SESSION_REFUSED_DRAINING;
-    if (all->count >= all->config.max_sessions)
-        return SESSION_REFUSED_FULL;
     bool full;
     struct address_count *address =
         addresses_enter(all->addresses, client, all->config.max_per_address, &full);
     if (!address)
         return full ? SESSION_REFUSED_ADDRESS : SESSION_REFUSED_MEMORY;
     struct session *session = calloc(1, sizeof *session);
-    if (!session) {
+    if (!session || !make_room(all)) {
         addresses_leave(all->addresses, address);
-        return SESSION_REFUSED_MEMORY;
+        free(session);
+        return session ? SESSION_REFUSED_FULL : SESSION_REFUSED_MEMORY;
     }
     session->address = address;
     session->verdict = GATE_NO_REQUEST;
@@ -205,7 +273,11 @@ static void on_upstream_datagram(void *context, const uint8_t *data, size_t size
         session->all->stats->dropped_closing++;
         return;
     }
-    allowance_answered(&session->allowance);
+    if (!session->allowance.answered) {
+        allowance_answered(&session->allowance);
+        list_remove(session);
+        step(session);
+    }
     session->transport->send(session->link, data, size);
 }
 
@@ -214,7 +286,7 @@ static void on_upstream_flush(void *context)
     struct session *session = context;
     if (session->ending)
         return;
-    touch(session);
+    session->active = loop_now();
     session->transport->flush(session->link);
 }
 
@@ -231,13 +303,12 @@ struct session *session_open(struct sessions *all, const struct transport *trans
     session->transport = transport;
     session->link = link;
     session->id = ++all->last_id;
-    session->active = loop_now();
     allowance_init(&session->allowance);
     upstream_init(&session->upstream, all->batch, on_upstream_datagram, on_upstream_flush, session);
-    list_append(session);
+    list_insert(session, all->last, NULL);
+    step(session);
     all->count++;
     all->stats->sessions_opened++;
-    arm_idle(all, session->active);
     if (log_wants(LOG_DEBUG)) {
         char text[ENDPOINT_TEXT];
         endpoint_format(client, text);
@@ -248,13 +319,10 @@ struct session *session_open(struct sessions *all, const struct transport *trans
 
 void session_end(struct session *session, enum session_end why)
 {
-    static const char *const reasons[] = {
-        [SESSION_END_IDLE] = "idle timeout",
-        [SESSION_END_DRAIN] = "the relay is stopping",
-        [SESSION_END_TEXT] = "it sent text",
-        [SESSION_END_EMPTY] = "it sent an empty message",
-        [SESSION_END_OVERSIZE] = "it sent an oversized message",
-        [SESSION_END_RESOURCES] = "no socket or memory for it",
+    static const char *const lines[] = {
+#define SESSION_END_LINE(NAME, name, code, text, line) [SESSION_END_##NAME] = line,
+        SESSION_ENDS(SESSION_END_LINE)
+#undef SESSION_END_LINE
     };
     static const char *const verdicts[] = {
         [GATE_PASS] = "it sent what is no packet of a secure connection",
@@ -262,35 +330,25 @@ void session_end(struct session *session, enum session_end why)
         [GATE_PROTOCOL] = "it asked for a protocol that --protocol-id does not name",
         [GATE_EXPIRED] = "its connect token has expired",
     };
+    struct sessions *all = session->all;
     if (session->ending)
         return;
     session->ending = true;
-    struct stats *stats = session->all->stats;
     switch (why) {
-    case SESSION_END_IDLE:
-        stats->sessions_ended_idle++;
+#define SESSION_END_COUNT(NAME, name, code, text, line)                                            \
+    case SESSION_END_##NAME:                                                                       \
+        all->stats->sessions_ended_##name++;                                                       \
         break;
-    case SESSION_END_DRAIN:
-        stats->sessions_ended_drain++;
-        break;
-    case SESSION_END_TEXT:
-        stats->sessions_ended_text++;
-        break;
-    case SESSION_END_EMPTY:
-        stats->sessions_ended_empty++;
-        break;
-    case SESSION_END_OVERSIZE:
-        stats->sessions_ended_oversize++;
-        break;
-    case SESSION_END_PROTOCOL:
-        stats->sessions_ended_protocol++;
-        break;
-    case SESSION_END_RESOURCES:
-        stats->sessions_ended_resources++;
-        break;
+        SESSION_ENDS(SESSION_END_COUNT)
+#undef SESSION_END_COUNT
     }
     log_debug("session %lu: ended: %s", session->id,
-              why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : reasons[why]);
+              why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : lines[why]);
+    deadlines_remove(&all->deadlines, &session->deadline);
+    if (!session->evicted) {
+        list_remove(session);
+        list_insert(session, NULL, all->first);
+    }
     upstream_close(&session->upstream);
     session->transport->close(session->link, why);
 }
@@ -302,7 +360,10 @@ static bool passes(struct session *session, const uint8_t *data, size_t size)
     if (session->verdict == GATE_PASS)
         return gate_passes(gate, data, size);
     session->verdict = gate_opens(gate, data, size, (uint64_t)time(NULL));
-    return session->verdict == GATE_PASS;
+    if (session->verdict != GATE_PASS)
+        return false;
+    step(session);
+    return true;
 }
 
 static bool within_allowance(struct session *session, size_t size)
@@ -310,6 +371,8 @@ static bool within_allowance(struct session *session, size_t size)
     struct sessions *all = session->all;
     const double now = loop_now();
     unsigned held;
+    if (session->allowance.answered)
+        session->active = now;
     if (allowance_take(&session->allowance, &all->config.allowance, size, now))
         return true;
     if (!session->allowance.answered) {
@@ -341,7 +404,6 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
             session_end(session, SESSION_END_PROTOCOL);
         return !session->ending;
     }
-    touch(session);
     if (!within_allowance(session, size))
         return false;
     if (!upstream_send(&session->upstream, data, size)) {
@@ -360,9 +422,11 @@ void session_close(struct session *session)
     }
     upstream_close(&session->upstream);
     list_remove(session);
+    deadlines_remove(&all->deadlines, &session->deadline);
     addresses_leave(all->addresses, session->address);
-    free(session);
+    all->evicted -= session->evicted;
     all->count--;
+    free(session);
     if (all->draining && all->count == 0)
         all->drained(all->drained_context);
 }

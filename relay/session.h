@@ -26,6 +26,8 @@ struct sessions_config {
     struct allowance_limits allowance; /* and how much of it, from each session */
     unsigned max_sessions;             /* over all transports */
     unsigned max_per_address;          /* 0 = no limit; an IPv6 address counts by its /64 */
+    double request_timeout;            /* seconds until a datagram has passed the gate */
+    double answer_timeout;             /* seconds from then until the game server has answered */
     double idle_timeout;               /* seconds without a datagram either way; 0 = never */
 };
 
@@ -37,6 +39,9 @@ enum session_refusal {
     SESSION_REFUSED_DRAINING,
     SESSION_REFUSED_MEMORY,
 };
+
+/* What a browser is told that got none. */
+const struct session_farewell *session_refusal_farewell(enum session_refusal why);
 
 /* Makes the set of all sessions. loop and stats outlive it. NULL when there is no memory. */
 struct sessions *sessions_create(const struct sessions_config *config, struct loop *loop,
@@ -53,8 +58,9 @@ unsigned sessions_count(const struct sessions *sessions);
 void sessions_drain(struct sessions *sessions, void (*drained)(void *context), void *context);
 
 /* Begins the session of a browser at the address `client` over `transport`; `link` is handed back
-   in every call of the transport. NULL when it is refused, then *why tells the reason, which has
-   been counted. No socket is opened before the first datagram. */
+   in every call of the transport. When all places are taken, the oldest session that the game
+   server has not answered is ended for it. NULL when it is refused, then *why tells the reason,
+   which has been counted. No socket is opened before the first datagram. */
 struct session *session_open(struct sessions *sessions, const struct transport *transport,
                              void *link, const struct endpoint *client, enum session_refusal *why);
 

@@ -14,6 +14,9 @@
     X(sessions_refused_origin, "refused: the page's origin is not allowed")                        \
     X(sessions_ended_client, "ended by the browser or by its network")                             \
     X(sessions_ended_idle, "ended: no datagram for the idle timeout")                              \
+    X(sessions_ended_silent, "ended: no request of a connection within --request-timeout")         \
+    X(sessions_ended_unanswered, "ended: no answer of the game server within --answer-timeout")    \
+    X(sessions_ended_room, "ended before the game server answered: others needed the room")        \
     X(sessions_ended_drain, "ended: the relay is stopping")                                        \
     X(sessions_ended_text, "ended: the browser sent text")                                         \
     X(sessions_ended_empty, "ended: the browser sent an empty message")                            \

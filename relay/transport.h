@@ -5,16 +5,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why the relay ends a session. */
+/* Why the relay ends a session. X(NAME, name, code, text, line): `code` closes a WebSocket, `text`
+   is what any browser is told, `line` what the log says; sessions_ended_<name> counts it. */
+#define SESSION_ENDS(X)                                                                            \
+    X(IDLE, idle, 4000, "idle", "no datagram for the idle timeout")                                \
+    X(SILENT, silent, 4001, "no request in time", "no request within --request-timeout")           \
+    X(UNANSWERED, unanswered, 4002, "the game server does not answer",                             \
+      "no answer of the game server within --answer-timeout")                                      \
+    X(ROOM, room, 1013, "try later", "no answer of the game server yet, and others need the room") \
+    X(DRAIN, drain, 1001, "relay is stopping", "the relay is stopping")                            \
+    X(TEXT, text, 1003, "text is not supported", "it sent text")                                   \
+    X(EMPTY, empty, 1003, "empty message", "it sent an empty message")                             \
+    X(OVERSIZE, oversize, 1009, "longer than a datagram", "it sent an oversized message")          \
+    X(PROTOCOL, protocol, 1008, "not a secure connection",                                         \
+      "it sent what the gate does not let in")                                                     \
+    X(RESOURCES, resources, 1013, "out of resources", "no socket or memory for it")
+
 enum session_end {
-    SESSION_END_IDLE,      /* no datagram either way for the idle timeout */
-    SESSION_END_DRAIN,     /* the relay is stopping */
-    SESSION_END_TEXT,      /* the browser sent a text message */
-    SESSION_END_EMPTY,     /* the browser sent an empty message */
-    SESSION_END_OVERSIZE,  /* the browser sent more than SESSION_DATAGRAM_MAX bytes */
-    SESSION_END_PROTOCOL,  /* the browser kept sending what the gate does not let pass */
-    SESSION_END_RESOURCES, /* the relay has no socket or no memory for it */
+#define SESSION_END_MEMBER(NAME, name, code, text, line) SESSION_END_##NAME,
+    SESSION_ENDS(SESSION_END_MEMBER)
+#undef SESSION_END_MEMBER
 };
+
+/* What the browser is told, by enum session_end. */
+struct session_farewell {
+    unsigned code;
+    const char *text;
+};
+extern const struct session_farewell session_farewells[];
 
 /* One per kind of transport, constant. `link` is what the transport gave to session_open. The
    transport counts every datagram that it was given: delivered, or dropped by reason. */
@@ -31,7 +49,9 @@ struct transport {
     void (*flush)(void *link);
 
     /* The session is over. Say so to the browser, then call session_close, in this call or later
-       but within a few seconds whatever the browser does. No send and no flush comes after. */
+       but within a few seconds whatever the browser does. No send and no flush comes after. With
+       SESSION_END_ROOM the connection goes in this turn of the loop; that may also be called for a
+       session which is ending for another reason. */
     void (*close)(void *link, enum session_end why);
 };
 

@@ -66,9 +66,7 @@ static void open_session(struct link *link)
     if (link->session)
         half_open_leave(link->all->half_open, &link->half_open);
     else
-        peer_end(link->peer,
-                 why == SESSION_REFUSED_DRAINING ? "the relay is stopping" : "try later",
-                 loop_now());
+        peer_end(link->peer, session_refusal_farewell(why)->text, loop_now());
 }
 
 void webrtc_follow(struct link *link)
@@ -216,17 +214,8 @@ static void link_flush(void *context)
 
 static void link_close(void *context, enum session_end why)
 {
-    static const char *const reasons[] = {
-        [SESSION_END_IDLE] = "idle",
-        [SESSION_END_DRAIN] = "relay is stopping",
-        [SESSION_END_TEXT] = "text is not supported",
-        [SESSION_END_EMPTY] = "empty message",
-        [SESSION_END_OVERSIZE] = "longer than a datagram",
-        [SESSION_END_PROTOCOL] = "not a secure connection",
-        [SESSION_END_RESOURCES] = "out of resources",
-    };
     struct link *link = context;
-    peer_end(link->peer, reasons[why], loop_now());
+    peer_end(link->peer, session_farewells[why].text, loop_now());
     webrtc_follow(link);
 }
 

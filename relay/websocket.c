@@ -196,19 +196,10 @@ static void link_flush(void *context)
 
 static void link_close(void *context, enum session_end why)
 {
-    static const struct {
-        unsigned code;
-        const char *text;
-    } reasons[] = {
-        [SESSION_END_IDLE] = {4000, "idle"},
-        [SESSION_END_DRAIN] = {1001, "relay is stopping"},
-        [SESSION_END_TEXT] = {1003, "text is not supported"},
-        [SESSION_END_EMPTY] = {1003, "empty message"},
-        [SESSION_END_OVERSIZE] = {1009, "longer than a datagram"},
-        [SESSION_END_PROTOCOL] = {1008, "not a secure connection"},
-        [SESSION_END_RESOURCES] = {1013, "out of resources"},
-    };
-    begin_close(context, reasons[why].code, reasons[why].text);
+    struct link *link = context;
+    begin_close(link, session_farewells[why].code, session_farewells[why].text);
+    if (why == SESSION_END_ROOM)
+        lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
 }
 
 static const struct transport websocket_transport = {
@@ -271,8 +262,8 @@ static void on_established(struct link *link, struct websockets *all, struct lws
     enum session_refusal why;
     link->session = session_open(all->sessions, &websocket_transport, link, &client, &why);
     if (!link->session) {
-        bool draining = why == SESSION_REFUSED_DRAINING;
-        begin_close(link, draining ? 1001 : 1013, draining ? "relay is stopping" : "try later");
+        const struct session_farewell *farewell = session_refusal_farewell(why);
+        begin_close(link, farewell->code, farewell->text);
         return;
     }
     visitors_leave(wsi);

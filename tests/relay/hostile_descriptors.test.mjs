@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import test from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
 import { startRig } from './hostile_rig.mjs';
+import { request } from './packets.mjs';
 import { connect, sleep, startRelay, startServer } from './support.mjs';
 
 /** A directory with a file that does not fit into the buffers of a connection. */
@@ -45,9 +46,11 @@ test('where the system allows few descriptors, all sessions that it says can be 
   await crowd.reached();
   await rig.newcomer();
   // the players have ten of them
+  const opener = request();
   for (let i = 10; i < Number(sessions); i++) {
     const client = await connect(t, rig.relay, { localAddress: '127.4.0.1' });
-    client.send(Buffer.from('hello'));
+    client.send(opener);
+    await client.received(1); // it keeps its place
   }
   const late = await connect(t, rig.relay, { localAddress: '127.4.0.1' });
   assert.equal((await late.closed()).code, 1013);

@@ -54,7 +54,7 @@ const floods = {
 };
 for (const [name, each] of Object.entries(floods)) {
   test(`a flood of ${name}`, async (t) => {
-    const rig = await startRig(t);
+    const rig = await startRig(t, { args: ['--request-timeout', '1000'] }); // or the flood ends soon
     const flows = [];
     for (let i = 0; i < ATTACKERS; i++)
       flows.push(await flood(t, rig.relay, `127.3.0.${1 + (i % 4)}`, each));

@@ -6,6 +6,7 @@ import test from 'node:test';
 import { startRig } from './hostile_rig.mjs';
 import { forged, packet, PAYLOAD, request } from './packets.mjs';
 import {
+  binaryFrame,
   connect,
   patiently,
   pattern,
@@ -13,6 +14,7 @@ import {
   startRelay,
   startServer,
   statsUntil,
+  handshake,
 } from './support.mjs';
 
 const FLOODERS = 5;
@@ -26,26 +28,16 @@ const BURST_SECONDS = 0.25;
 const UNANSWERED = 20;
 const UNANSWERED_PER_SECOND = 2;
 
-/** A frame of a browser, masked with zeros. */
-function frame(data) {
-  const head = data.length < 126 ? [0x80 | data.length] : [0xfe, data.length >> 8, data.length];
-  return Buffer.concat([Buffer.of(0x82, ...head, 0, 0, 0, 0), data]);
-}
-
 /** A WebSocket that begins with `opener` and then sends `datagram` as fast as TCP takes it. */
 async function flood(t, relay, localAddress, opener, datagram) {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
   t.after(() => socket.destroy());
   socket.on('error', () => {});
-  socket.write(
-    'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
-      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n' +
-      'Sec-WebSocket-Protocol: causeway.v1\r\n\r\n',
-  );
+  socket.write(handshake);
   await patiently(once(socket, 'data'), 'the handshake');
   socket.resume();
-  socket.write(frame(opener));
-  const chunk = Buffer.concat(Array(200).fill(frame(datagram)));
+  socket.write(binaryFrame(opener));
+  const chunk = Buffer.concat(Array(200).fill(binaryFrame(datagram)));
   const more = () => {
     while (!socket.destroyed && socket.write(chunk));
   };

@@ -10,17 +10,14 @@ import {
   startRelay,
   startServer,
   statsUntil,
+  handshake,
 } from './support.mjs';
 
 /** A WebSocket of a browser that hangs: it never answers a close. */
 async function connectStuck(t, relay) {
   const socket = net.connect(relay.port, '127.0.0.1');
   t.after(() => socket.destroy());
-  socket.write(
-    'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
-      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n' +
-      'Sec-WebSocket-Protocol: causeway.v1\r\n\r\n',
-  );
+  socket.write(handshake);
   await patiently(new Promise((resolve) => socket.once('data', resolve)), 'the handshake');
 }
 
@@ -125,7 +122,7 @@ test('a second signal does not wait', async (t) => {
 
 test('a browser that vanished is found by pings, one that only listens is kept', async (t) => {
   const server = await startServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--ping-interval', '1'] });
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--ping-interval', '1', '--request-timeout', '1000'] });
   const client = await connect(t, relay);
   let pings = 0;
   client.socket.on('ping', () => pings++);

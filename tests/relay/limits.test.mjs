@@ -67,7 +67,11 @@ test('--max-sessions: one more is told to try later, and is let in when there is
   const server = await startServer(t);
   const relay = await startRelay(t, { upstream: server.upstream, args: ['--max-sessions', '2'] });
   const first = await connect(t, relay);
-  await connect(t, relay);
+  // Only those whom the game server has answered keep their places.
+  for (const client of [first, await connect(t, relay)]) {
+    client.send(Buffer.from('hello'));
+    await client.received(1);
+  }
   const third = await connect(t, relay);
   third.send(Buffer.from('let me in'));
   assert.equal((await third.closed()).code, 1013);
@@ -81,7 +85,7 @@ test('--max-sessions: one more is told to try later, and is let in when there is
   assert.equal(stats.sessions_refused_full, 1);
   assert.deepEqual(
     server.received.map(({ data }) => data.toString()),
-    ['hello'],
+    ['hello', 'hello', 'hello'],
   );
 });
 

@@ -294,6 +294,8 @@ test('a silent session ends, and its browser is told', async () => {
 test('limits of sessions hold for WebRTC', async () => {
   const small = await startRelay(udp.port, '--rtc', '127.0.0.1:0', '--max-sessions', '1');
   const first = await open(RTCPeerConnection, small.url);
+  first.channel.send(Buffer.from('here'));
+  assert.equal(String(await first.next()), 'here');
   const second = await connect(RTCPeerConnection, small.url);
   await second.closed();
   second.close();

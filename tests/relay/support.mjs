@@ -161,6 +161,12 @@ export const handshake = [
   '\r\n',
 ].join('\r\n');
 
+/** A datagram as a browser's frame, masked with zeros. */
+export function binaryFrame(data) {
+  const size = data.length < 126 ? [0x80 | data.length] : [0xfe, data.length >> 8, data.length];
+  return Buffer.concat([Buffer.of(0x82, ...size, 0, 0, 0, 0), data]);
+}
+
 /** A WebSocket to the relay whose messages are kept. */
 export async function connect(
   t,

@@ -1,0 +1,188 @@
+// Sessions that the game server has not answered: they end soon, and whoever is new takes their place.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import * as rtc from '../support/rtc.mjs';
+import { startCrowd } from './hostile_crowd.mjs';
+import { startRig } from './hostile_rig.mjs';
+import { forged, packet, PAYLOAD, request } from './packets.mjs';
+import {
+  binaryFrame,
+  connect,
+  pattern,
+  sleep,
+  startRelay,
+  startServer,
+  statsUntil,
+  handshake,
+} from './support.mjs';
+
+// A timer may be early by less than that, and late by any time.
+const SLACK = 0.2;
+
+const silent = { code: 4001, reason: 'no request in time' };
+const unanswered = { code: 4002, reason: 'the game server does not answer' };
+const noRoom = { code: 1013, reason: 'try later' };
+
+/** How a session ends, and after how many seconds. */
+async function lifetime(client) {
+  const began = performance.now();
+  const how = await client.closed();
+  return { how, seconds: (performance.now() - began) / 1000 };
+}
+
+/** Sends it ten times a second until the test ends. */
+function repeat(t, client, datagram) {
+  const timer = setInterval(() => client.send(datagram), 100);
+  t.after(() => clearInterval(timer));
+}
+
+for (const [args, least] of [
+  [[], 5],
+  [['--request-timeout', '1'], 1],
+])
+  test(`without a request a session ends after ${least} s (${args})`, async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+    const quiet = await connect(t, relay);
+    const noisy = await connect(t, relay);
+    for (let i = 0; i < 7; i++) noisy.send(packet(PAYLOAD, 20)); // one less than ends it at once
+    for (const { how, seconds } of await Promise.all([quiet, noisy].map(lifetime))) {
+      assert.deepEqual(how, silent);
+      assert.ok(seconds > least - SLACK, `${seconds} s`);
+    }
+    assert.equal((await relay.stats()).sessions_ended_silent, 2);
+  });
+
+for (const [args, least] of [
+  [[], 10],
+  [['--answer-timeout', '1'], 1],
+])
+  test(`without an answer a session ends after ${least} s (${args})`, async (t) => {
+    const server = await startServer(t, { answer: () => null });
+    const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+    const client = await connect(t, relay);
+    const opener = request();
+    client.send(opener);
+    repeat(t, client, opener); // which renews nothing
+    const { how, seconds } = await lifetime(client);
+    assert.deepEqual(how, unanswered);
+    assert.ok(seconds > least - SLACK, `${seconds} s`);
+    assert.equal((await relay.stats()).sessions_ended_unanswered, 1);
+  });
+
+test('a session that the game server has answered goes on', async (t) => {
+  const server = await startServer(t);
+  const args = ['--request-timeout', '1', '--answer-timeout', '1', '--idle-timeout', '4'];
+  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const client = await connect(t, relay);
+  client.send(pattern(20));
+  await client.received(1);
+  const { how, seconds } = await lifetime(client);
+  assert.equal(how.code, 4000);
+  assert.ok(seconds > 4 - SLACK, `${seconds} s`);
+});
+
+const peers = [];
+after(() => peers.forEach((close) => close()));
+
+/** A channel over which so much is sent, and then nothing. */
+async function openRtc(relay, datagram) {
+  const { channel, closed, close } = await rtc.open(
+    rtc.stacks[0].RTCPeerConnection,
+    `http://127.0.0.1:${relay.port}/`,
+  );
+  peers.push(close);
+  if (datagram) channel.send(datagram);
+  return { closed };
+}
+
+test('what holds for WebSockets holds for WebRTC', async (t) => {
+  const server = await startServer(t, { answer: () => null });
+  const args = ['--rtc', '127.0.0.1:0', '--request-timeout', '1', '--answer-timeout', '2'];
+  const relay = await startRelay(t, { upstream: server.upstream, args });
+  await (await openRtc(relay)).closed();
+  await (await openRtc(relay, pattern(20))).closed();
+  const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
+  assert.equal(stats.sessions_ended_silent, 1);
+  assert.equal(stats.sessions_ended_unanswered, 1);
+});
+
+test('when all places are taken, the oldest that was not answered makes room', async (t) => {
+  const server = await startServer(t, { answer: (data) => (data.length > 1 ? data : null) });
+  const args = ['--max-sessions', '5', '--rtc', '127.0.0.1:0'];
+  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const enter = async (...datagrams) => {
+    const client = await connect(t, relay);
+    datagrams.forEach(client.send);
+    return client;
+  };
+  const quiet = await enter();
+  const player = await enter(pattern(20));
+  await player.received(1);
+  const asking = await enter(pattern(1), pattern(1));
+  const late = await enter();
+  await openRtc(relay);
+  await statsUntil(relay, ({ forwarded_datagrams }) => forwarded_datagrams === 3);
+  const comers = [];
+  for (const oldest of [quiet, asking, late]) {
+    const others = [player, asking, late].filter((other) => other !== oldest);
+    comers.push(await enter());
+    assert.deepEqual(await oldest.closed(), noRoom);
+    if (oldest === quiet) assert.ok(others.every(({ socket }) => socket.readyState === 1));
+  }
+  // now that of the one over WebRTC, then the first of those that came
+  comers.push(await enter());
+  assert.ok(comers.every(({ socket }) => socket.readyState === 1));
+  comers.push(await enter());
+  assert.deepEqual(await comers[0].closed(), noRoom);
+  const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 5);
+  assert.equal(stats.sessions_ended_room, 5);
+  assert.equal(stats.sessions_refused_full, 0);
+  await relay.logged(/warn {2}session 1 ended for another: --max-sessions is reached/);
+
+  // Whom the server answers keeps the place.
+  for (const client of comers.slice(1)) {
+    client.send(pattern(20));
+    await client.received(1);
+  }
+  assert.deepEqual(await (await enter()).closed(), noRoom);
+  assert.equal((await relay.stats()).sessions_refused_full, 1);
+});
+
+test('those that are ending make room first', async (t) => {
+  const server = await startServer(t, { answer: () => null });
+  const args = ['--max-sessions', '5'];
+  const relay = await startRelay(t, { upstream: server.upstream, args });
+  // They send text, and never answer the close.
+  const text = Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61]);
+  const begin = (socket) => socket.write(Buffer.concat([Buffer.from(handshake), text]));
+  const oldest = await connect(t, relay);
+  oldest.send(pattern(20));
+  const crowd = startCrowd(t, relay, { count: 4, begin });
+  await statsUntil(relay, ({ sessions_ended_text }) => sessions_ended_text === 4);
+  for (let i = 0; i < 4; i++) await connect(t, relay);
+  crowd.stop();
+  assert.equal(oldest.socket.readyState, 1);
+  assert.equal((await relay.stats()).sessions_ended_room, 0);
+});
+
+for (const [name, datagram] of Object.entries({
+  'say nothing': null,
+  'ask for what nobody signed': forged(request()),
+}))
+  test(`a thousand that ${name}, again and again, shut nobody out`, async (t) => {
+    const rig = await startRig(t, { rtcSessions: 2 });
+    const begin = (socket) => {
+      socket.resume();
+      socket.write(handshake);
+      if (datagram) socket.write(binaryFrame(datagram));
+    };
+    const crowd = startCrowd(t, rig.relay, { count: 1000, addresses: 10, begin });
+    await crowd.reached(1500);
+    for (let i = 0; i < 4; i++) await rig.newcomer({ rtc: i % 2 === 1 });
+    const stats = await rig.relay.stats();
+    assert.ok(stats.sessions_ended_room > 0);
+    assert.equal(stats.sessions_refused_full, 0);
+    crowd.stop();
+    await rig.check();
+  });
