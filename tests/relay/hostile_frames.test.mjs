@@ -3,6 +3,7 @@ import net from 'node:net';
 import test from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
 import { startRig } from './hostile_rig.mjs';
+import { request } from './packets.mjs';
 import { handshake, patiently, sleep, statsUntil } from './support.mjs';
 
 const ATTACKERS = 6;
@@ -13,11 +14,19 @@ const ENOUGH = 10 << 20;
 const CONTINUATION = 0x00;
 const FIRST_OF_BINARY = 0x02;
 const FINAL = 0x80;
+const [LENGTH_16, LENGTH_64] = [0x80 | 126, 0x80 | 127];
 const PING = FINAL | 0x09;
 const PONG = FINAL | 0x0a;
 
 const frame = (first, size) =>
   Buffer.concat([Buffer.of(first, 0x80 | size), Buffer.alloc(4 + size, 0x55)]);
+
+/** The first datagram of a session that the game server answers. */
+const opener = (() => {
+  const datagram = request();
+  const size = Buffer.of(datagram.length >> 8, datagram.length & 0xff);
+  return Buffer.concat([Buffer.of(FINAL | 2, LENGTH_16), size, Buffer.alloc(4), datagram]);
+})();
 
 /** So many of a frame that a write is worth it. */
 const run = (bytes) => Buffer.concat(Array(Math.ceil(65536 / bytes.length)).fill(bytes));
@@ -28,8 +37,10 @@ async function flood(t, relay, localAddress, { begin = '', bytes, reads }) {
   t.after(() => socket.destroy());
   const flow = { sent: 0, stop: () => socket.destroy() };
   socket.on('error', () => {});
-  socket.write(handshake);
-  await patiently(new Promise((resolve) => socket.once('data', resolve)), 'a handshake');
+  for (const step of [handshake, opener]) {
+    socket.write(step);
+    await patiently(new Promise((resolve) => socket.once('data', resolve)), 'a session');
+  }
   if (reads) socket.resume();
   else socket.pause();
   const next = () => {
@@ -71,7 +82,6 @@ for (const [name, each] of Object.entries(floods)) {
 }
 
 const DRIP_MS = 500;
-const [LENGTH_16, LENGTH_64] = [0x80 | 126, 0x80 | 127];
 
 /** A WebSocket that sends this, then `drop` again and again. */
 const drip = (begin, drop) => (socket) => {
