@@ -20,3 +20,9 @@ double cw_clock_unix(void)
 {
     return seconds_of(CLOCK_REALTIME);
 }
+
+double cw_clock_next_tick(double tick, double interval)
+{
+    const double now = cw_clock_now(), next = tick + interval;
+    return next > now ? next : now;
+}

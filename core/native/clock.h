@@ -13,6 +13,10 @@ double cw_clock_now(void);
 /* Seconds since 1970 by the wall clock, as tokens tell the time. */
 double cw_clock_unix(void);
 
+/* The time of the tick after this one: interval seconds later, or now when that has passed. A loop
+   that was held up starts over then, and does not make up for the ticks that it missed. */
+double cw_clock_next_tick(double tick, double interval);
+
 #ifdef __cplusplus
 }
 #endif

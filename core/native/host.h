@@ -1,7 +1,7 @@
 /* A game server on a UDP socket, by the system's clock: all that stands between a cw_server and a
    game's loop.
 
-       for (double tick = cw_clock_now(); running; tick += 1 / 60.0) {
+       for (double tick = cw_clock_now(); running; tick = cw_clock_next_tick(tick, 1 / 60.0)) {
            while (cw_host_next(host, &event, tick))
                ...what a player did...
            ...what the game does in a tick...

@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     signal(SIGINT, stop);
 
     struct cw_server_event event;
-    for (double tick = cw_clock_now(); !stopped; tick += 1 / 60.0) {
+    for (double tick = cw_clock_now(); !stopped; tick = cw_clock_next_tick(tick, 1 / 60.0)) {
         while (cw_host_next(host, &event, tick))
             game_take(cw_host_server(host), &event, cw_clock_now());
         game_tick(cw_host_server(host), cw_clock_now());

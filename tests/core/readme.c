@@ -1,0 +1,178 @@
+/* The server of the README as it stands there: it gives back what a player says, and after it was
+   held up it goes on with the next tick, without making up for those that it missed. */
+#define _XOPEN_SOURCE 700
+
+#include "readme_server.h"
+
+#include "causeway/native/socket.h"
+
+#include "unit.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Far more than anything here takes; a test that passes never waits so long. */
+#define PATIENCE 20.0
+#define PROTOCOL 7
+
+static const uint8_t key[CW_KEY_BYTES] = {1, 2, 3};
+
+#define NOTE_FIELDS(FIELD) FIELD(number, CW_UINT(0, 1000))
+CW_MESSAGE(note, NOTE_FIELDS)
+
+struct world {
+    struct cw_schema *schema;
+    struct cw_connection_config connection;
+    struct cw_address address; /* of the server */
+    pid_t server;
+    struct cw_client *client;
+    struct cw_socket *socket;
+    uint32_t datagrams; /* that came */
+};
+
+/* The child: never returns. */
+static void run_server(const struct world *world, int tell)
+{
+    struct cw_server_config config = cw_server_config_default();
+    config.connection = &world->connection;
+    config.protocol_id = PROTOCOL;
+    config.max_token_life = 0;
+    memcpy(config.private_key, key, sizeof key);
+    struct cw_host *host;
+    alarm((unsigned)(3 * PATIENCE));
+    if (cw_host_open(&host, "127.0.0.1:0", &config) != CW_OK ||
+        write(tell, cw_host_address(host), sizeof world->address) != sizeof world->address)
+        _exit(1);
+    serve(host);
+}
+
+static void start_server(struct world *world)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    world->server = fork();
+    assert_true(world->server >= 0);
+    if (world->server == 0)
+        run_server(world, ends[1]);
+    assert_int_equal(read(ends[0], &world->address, sizeof world->address), sizeof world->address);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void start_client(struct world *world)
+{
+    struct cw_token_grant grant = cw_token_grant_default();
+    grant.protocol_id = PROTOCOL;
+    grant.client_id = 5;
+    grant.create_time = (uint64_t)cw_clock_unix();
+    grant.addresses = &world->address;
+    grant.address_count = 1;
+    uint8_t token[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(token, &grant, key), CW_OK);
+    struct cw_client_config config = cw_client_config_default();
+    config.connection = &world->connection;
+    assert_int_equal(cw_client_create(&world->client, &config), CW_OK);
+    assert_int_equal(cw_client_connect(world->client, token, sizeof token, cw_clock_now()), CW_OK);
+    const struct cw_socket_config socket = cw_socket_config_default();
+    assert_int_equal(cw_socket_open(&world->socket, &socket), CW_OK);
+}
+
+static void step_client(struct world *world)
+{
+    uint8_t data[CW_SECURE_MAX];
+    struct cw_address address;
+    size_t size;
+    cw_socket_wait(world->socket, 0.005);
+    const double now = cw_clock_now();
+    while ((size = cw_socket_receive(world->socket, &address, data, sizeof data)) > 0) {
+        cw_client_receive(world->client, &address, data, size, now);
+        world->datagrams++;
+    }
+    cw_client_update(world->client, now);
+    while ((size = cw_client_transmit(world->client, &address, data, sizeof data, now)) > 0)
+        cw_socket_send(world->socket, &address, data, size);
+}
+
+static struct cw_client_event await_event(struct world *world)
+{
+    struct cw_client_event event;
+    const double end = cw_clock_now() + PATIENCE;
+    while (!cw_client_next(world->client, &event)) {
+        assert_true(cw_clock_now() < end);
+        step_client(world);
+    }
+    return event;
+}
+
+static void hold_up(const struct world *world, unsigned seconds)
+{
+    int status;
+    assert_int_equal(kill(world->server, SIGSTOP), 0);
+    assert_int_equal(waitpid(world->server, &status, WUNTRACED), world->server);
+    assert_true(WIFSTOPPED(status));
+    sleep(seconds);
+}
+
+static void the_server_of_the_readme(void **state)
+{
+    (void)state;
+    struct world world = {0};
+    const struct cw_schema_config schema = {.types = &note_type, .count = 1};
+    assert_int_equal(cw_schema_create(&world.schema, &schema), CW_OK);
+    world.connection = cw_connection_config_default(world.schema);
+    start_server(&world);
+    start_client(&world);
+    assert_int_equal(await_event(&world).type, CW_CLIENT_EVENT_CONNECTED);
+
+    struct cw_message *message;
+    struct cw_connection *connection = cw_client_connection(world.client);
+    assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
+    ((struct note *)message->data)->number = 77;
+    assert_int_equal(cw_connection_send(connection, 0, message, cw_clock_now()), CW_OK);
+    const struct cw_client_event echo = await_event(&world);
+    assert_int_equal(echo.type, CW_CLIENT_EVENT_MESSAGE);
+    assert_int_equal(((struct note *)echo.message->data)->number, 77);
+    cw_message_release(echo.message);
+
+    hold_up(&world, 2);
+    step_client(&world);
+    world.datagrams = 0;
+    const double start = cw_clock_now();
+    kill(world.server, SIGCONT);
+    while (cw_clock_now() < start + 0.3)
+        step_client(&world);
+    /* It missed 120 ticks. */
+    const double due = (cw_clock_now() - start) * 60;
+    print_message("%u datagrams where %.0f ticks were due\n", world.datagrams, due);
+    assert_in_range(world.datagrams, 1, (uint32_t)due + 60);
+
+    kill(world.server, SIGKILL);
+    waitpid(world.server, NULL, 0);
+    cw_client_destroy(world.client);
+    cw_socket_close(world.socket);
+    cw_schema_destroy(world.schema);
+}
+
+static void a_tick_follows_another(void **state)
+{
+    (void)state;
+    const double now = cw_clock_now();
+    assert_true(cw_clock_next_tick(now + 5, 0.25) == now + 5 + 0.25);
+    const double late = cw_clock_next_tick(now - 5, 0.25);
+    assert_true(late >= now && late <= cw_clock_now());
+    const double none = cw_clock_next_tick((double)NAN, 0.25);
+    assert_true(none >= now && none <= cw_clock_now());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tick_follows_another),
+        cmocka_unit_test(the_server_of_the_readme),
+    };
+    return cmocka_run_group_tests_name("readme", tests, NULL, NULL);
+}
