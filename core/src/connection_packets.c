@@ -121,12 +121,13 @@ static uint32_t fill_packet(struct cw_connection *c)
     uint32_t bits_left = c->packet_size * 8 - c->entries_bits;
     uint32_t entries = 0;
     uint64_t begin = 0;
-    struct cw_any_channel *channel;
     c->more = false;
-    while ((channel = next_channel(c, &begin)) != NULL) {
+    for (uint32_t left = c->config.channel_count; left > 0;) {
+        struct cw_any_channel *channel = next_channel(c, &begin);
         const uint32_t bits = pick(c, channel, bits_left);
         if (bits == 0) {
             channel->exhausted = true;
+            left--;
             channel->waits = channel->parts.more;
             channel->finish = begin;
             c->more |= channel->parts.more;
@@ -168,6 +169,21 @@ static void end_round(struct cw_connection *c)
     }
 }
 
+/* Whether the next packet of the round may be sent now. Packets that leave the window before their
+   acks can come tell nothing, and what they carry would be sent again for ever. So when three
+   quarters of it are under way, what is left is for acks, and for one packet now and then, few
+   enough in a round trip to be acked in time. */
+static bool window_has_room(const struct cw_connection *c, bool first, bool due, double now)
+{
+    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const uint32_t window = c->config.endpoint.sent_window;
+    if (sent->unseen < window - window / 4)
+        return true;
+    if (first)
+        return cw_sent_packets_spread(sent, window / 16, now);
+    return !due && sent->unseen < window;
+}
+
 size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capacity, double now)
 {
     assert(capacity >= cw_connection_max_datagram_size(c));
@@ -182,11 +198,12 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     const bool due = first || (c->more && c->packets_this_round < c->config.max_packets_per_update);
     const bool acks_wait = c->endpoint->received.untold > 0;
     uint32_t entries = 0;
-    if (due || acks_wait)
+    const bool go = (due || acks_wait) && window_has_room(c, first, due, now);
+    if (go) {
         begin_packet(c, now);
-    if (due)
-        entries = fill_packet(c);
-    if (entries == 0 && !first && !acks_wait) {
+        entries = due ? fill_packet(c) : 0;
+    }
+    if (!go || (entries == 0 && !first && !acks_wait)) {
         end_round(c);
         return 0;
     }

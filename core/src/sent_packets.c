@@ -10,6 +10,7 @@ void cw_sent_packets_reset(struct cw_sent_packets *sent)
 {
     cw_sequence_buffer_reset(&sent->window);
     sent->oldest_pending = 0;
+    sent->unseen = 0;
     sent->header_known = sent->header_arrived = false;
     sent->events_read = sent->events_written = sent->events_promised = 0;
     sent->rtt = (struct cw_rtt){0};
@@ -119,6 +120,7 @@ void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint3
         sent->header_ack = ack;
         sent->header_ack_bits = ack_bits | known;
         sent->header_known = sent->header_arrived = true;
+        sent->unseen = (uint16_t)(sent->window.next - 1 - ack);
     }
     if (!news)
         return;
@@ -154,7 +156,20 @@ struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent)
     struct cw_sent_packet *packet = cw_sequence_buffer_insert(&sent->window, sequence);
     *packet = (struct cw_sent_packet){.fate = CW_PACKET_PENDING};
     sent->events_promised += EVENTS_AT_MOST;
+    sent->unseen++;
     return packet;
+}
+
+bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, double now)
+{
+    const uint32_t most = sent->window.mask + 1;
+    const uint16_t first =
+        (uint16_t)(sent->window.next - (sent->unseen < most ? sent->unseen : most));
+    const uint16_t latest = (uint16_t)(sent->window.next - 1);
+    double round_trip = now - in_window(sent, first)->time;
+    if (round_trip < sent->rtt.smoothed)
+        round_trip = sent->rtt.smoothed;
+    return now - in_window(sent, latest)->time >= round_trip / parts;
 }
 
 void cw_sent_packets_update(struct cw_sent_packets *sent, double now)

@@ -17,6 +17,7 @@ struct cw_sent_packet {
 struct cw_sent_packets {
     struct cw_sequence_buffer window; /* of struct cw_sent_packet */
     uint16_t oldest_pending;          /* no older packet is still pending */
+    uint32_t unseen;                  /* packets newer than the newest that they have seen */
     uint16_t header_ack;              /* what the newest header received acked, */
     uint32_t header_ack_bits;
     bool header_known;   /* as long as header_ack is in the window */
@@ -52,6 +53,11 @@ void cw_sent_packets_reset(struct cw_sent_packets *sent);
 /* A packet more; its number was window.next. NULL when the events of earlier ones leave no room to
    tell its fate. */
 struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent);
+
+/* With packets that they have not seen: whether the latest was sent a round trip's parts-th ago, so
+   that one now and others like it are that many in a round trip. This may take as long as the first
+   of them has waited already. */
+bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, double now);
 
 /* Takes the acks of a header that arrived. prompt: no header of theirs is missing before this one,
    so that it acks its newest packet as soon as they could. */

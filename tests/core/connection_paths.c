@@ -3,6 +3,8 @@
 #include "connections.h"
 #include "notes_schema.h"
 
+#include <math.h>
+
 #define IN_TRANSIT 4096 /* datagrams, a power of two */
 #define MOST       1200
 
@@ -35,6 +37,11 @@ struct course {
     uint32_t notes; /* one a tick */
     uint32_t chats; /* all at once, at the beginning */
     double limit;   /* seconds */
+
+    /* From break_at on all from the first end is lost, or both ends, and then the RTT is another.
+     */
+    double break_at, mend_at, later_rtt;
+    bool both_break;
 };
 
 static uint32_t random_state;
@@ -81,10 +88,14 @@ static void tick(const struct course *course, struct end *end, struct end *other
         datagram->size = cw_connection_transmit(end->connection, datagram->data, MOST, now);
         if (datagram->size == 0)
             return;
-        datagram->due = now + course->rtt / 2;
-        if (!chance(course->loss))
+        const bool later = course->mend_at > 0 && now >= course->mend_at;
+        const bool broken =
+            now >= course->break_at && now < course->mend_at && (course->both_break || other > end);
+        datagram->due = now + (later ? course->later_rtt : course->rtt) / 2;
+        if (!broken && !chance(course->loss))
             other->written++;
-        assert_true(other->written - other->read < IN_TRANSIT);
+        if (other->written - other->read == IN_TRANSIT)
+            other->written--;
     }
 }
 
@@ -202,12 +213,99 @@ static void test_on_a_short_path_everything_is_sent_once(void **state)
     print_message("at most %.3f of what has to be sent\n", worst);
 }
 
+/* However many packets an update may send: they do not push each other out of the window before
+   their acks can come. */
+static void test_all_of_it_arrives_however_long_the_path_is(void **state)
+{
+    (void)state;
+    static const double rtts[] = {0.0005, 0.02, 0.1, 0.3, 0.6, 1.2, 2.5, 5};
+    static const double rates[] = {20, 60, 144};
+    double worst = 0;
+    for (int i = 0; i < 8 * 7 * 3 * 3 * 2; i++) {
+        const struct course course = {
+            .rtt = rtts[i % 8],
+            .hz = {rates[i / 56 % 3], rates[i / 168 % 3]},
+            .phase = i % 11 / 11.0,
+            .packets_per_update = 1u << i / 8 % 7,
+            .loss = i >= 504 ? 0.05 : 0,
+            .block_size = 250000,
+            .notes = 60,
+            .chats = 40,
+            .limit = 16 + 8 * rtts[i % 8],
+        };
+        struct end ends[2];
+        const double seconds = run(&course, ends);
+        if (seconds == 0)
+            fail_course(&course, "not done after", course.limit);
+        worst = fmax(worst, seconds / course.limit);
+        end_course(ends);
+    }
+    print_message("at most %.2f of the time allowed\n", worst);
+}
+
+static void test_all_of_it_arrives_after_an_outage(void **state)
+{
+    (void)state;
+    static const double rtts[] = {0.02, 0.1, 1}, laters[] = {0, 0.1, 3}, breaks[] = {0, 1, 10, 40};
+    static const double rates[] = {20, 60, 144};
+    double worst = 0;
+    for (int i = 0; i < 3 * 3 * 4 * 4 * 3 * 2; i++) {
+        struct course course = {
+            .rtt = rtts[i % 3],
+            .hz = {rates[i / 144 % 3], rates[i % 7 % 3]},
+            .packets_per_update = 1u << 2 * (i / 36 % 4),
+            .block_size = 250000,
+            .notes = 60,
+            .chats = 40,
+            .break_at = 0.2,
+            .mend_at = 0.2 + breaks[i / 9 % 4],
+            .later_rtt = rtts[i % 3] + laters[i / 3 % 3],
+            .both_break = i >= 432,
+        };
+        course.limit = course.mend_at + 16 + 8 * course.later_rtt;
+        struct end ends[2];
+        const double seconds = run(&course, ends);
+        if (seconds == 0)
+            fail_course(&course, "not done after", course.limit);
+        worst = fmax(worst, (seconds - course.mend_at) / (course.limit - course.mend_at));
+        end_course(ends);
+    }
+    print_message("at most %.2f of the time allowed\n", worst);
+}
+
+/* Nothing comes back: what is under way stays within the window, and a little goes on. */
+static void test_who_hears_nothing_sends_ever_less(void **state)
+{
+    (void)state;
+    static const uint32_t windows[] = {32, 256, 4096};
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        struct course course = {.packets_per_update = 64};
+        struct cw_connection_config config = config_of(&course);
+        config.endpoint.sent_window = windows[i];
+        struct cw_connection *connection = connection_with(&config);
+        send_parcel(connection, BLOCKS, 0, 250000, 0);
+        uint64_t sent[3] = {0};
+        for (int tick = 0; tick < 120 * 60; tick++) {
+            (void)try_note(connection, NOTES, (uint32_t)tick, 20, tick * TICK);
+            round_of(connection, NULL, tick * TICK);
+            sent[tick / (60 * 60)] = stats_of(connection).endpoint.packets_sent;
+        }
+        assert_true(sent[0] > windows[i] / 2);
+        assert_true(sent[0] < 2 * windows[i]);
+        assert_in_range(sent[1] - sent[0], 1, windows[i] / 8);
+        cw_connection_destroy(connection);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_on_a_short_path_everything_is_sent_once),
+        TEST(test_all_of_it_arrives_however_long_the_path_is),
+        TEST(test_all_of_it_arrives_after_an_outage),
+        TEST(test_who_hears_nothing_sends_ever_less),
     };
     return cmocka_run_group_tests_name("connection_paths", tests, NULL, NULL);
 }

@@ -122,8 +122,9 @@ void cw_connection_update(struct cw_connection *connection, double now);
 /* Writes the next datagram of this round to out and returns its size; 0 when the round is over. The
    first of a round is always sent, as it carries acks; more follow while messages are due, up to
    max_packets_per_update, and, beyond that, while packets that arrived are not acked: one acks 32.
-   Then unreliable messages that found no room are dropped. capacity must be
-   at least cw_connection_max_datagram_size(). */
+   But when three quarters of the endpoint's sent_window are under way, most rounds are empty: no
+   packet is to leave it before its ack can come. Then unreliable messages that found no room are
+   dropped. capacity must be at least cw_connection_max_datagram_size(). */
 size_t cw_connection_transmit(struct cw_connection *connection, uint8_t *out, size_t capacity,
                               double now);
 
