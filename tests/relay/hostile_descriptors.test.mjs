@@ -1,19 +1,22 @@
 // Whoever opens connections that never become sessions takes nobody's place.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import test from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
 import { startRig } from './hostile_rig.mjs';
 import { request } from './packets.mjs';
-import { connect, sleep, startRelay, startServer } from './support.mjs';
+import { connect, patiently, startRelay, startServer, statsUntil } from './support.mjs';
+
+const LARGE = 32 << 20;
 
 /** A directory with a file that does not fit into the buffers of a connection. */
 function largeFiles(t) {
   const root = mkdtempSync(`${tmpdir()}/causeway-`);
   t.after(() => rmSync(root, { recursive: true }));
-  writeFileSync(`${root}/large.bin`, Buffer.alloc(32 << 20));
+  writeFileSync(`${root}/large.bin`, Buffer.alloc(LARGE));
   return root;
 }
 
@@ -66,29 +69,29 @@ test('where it allows too few for anything, the relay says so and does not start
   await assert.rejects(startRelay(t, options), /100 open files, which is too few \(ulimit -n\)/);
 });
 
-test('a browser keeps its few connections while those of others make room', async (t) => {
+test('a page that is loading loads on while connections of others make room', async (t) => {
   const rig = await startRig(t, { args: ['--root', largeFiles(t)] });
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  t.after(() => agent.destroy());
-  const ports = new Set();
-  const look = () =>
-    new Promise((resolve, reject) => {
-      const options = { port: rig.relay.port, localAddress: '127.5.0.1', agent, method: 'HEAD' };
-      const request = http.request({ ...options, path: '/large.bin' }, (response) => {
-        ports.add(response.socket.localPort);
-        response.resume().once('end', resolve);
-      });
-      request.once('error', reject).end();
-    });
-  await look();
+  const socket = net.connect({ port: rig.relay.port, localAddress: '127.5.0.1' });
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  let size = 0;
+  let slow = true;
+  socket.on('data', (data) => {
+    size += data.length;
+    if (!slow) return;
+    socket.pause();
+    setTimeout(() => socket.resume(), 100);
+  });
+  download(socket);
+  socket.resume();
   const crowd = startCrowd(t, rig.relay, { count: 2500, addresses: 12 });
-  while (crowd.opened() < 2500) {
-    await look();
-    await sleep(100);
-  }
-  await look();
-  assert.equal(ports.size, 1, 'it was one connection all the time');
-  assert.ok((await rig.relay.stats()).connections_evicted > 1024);
+  await crowd.reached();
+  await statsUntil(rig.relay, ({ connections_evicted }) => connections_evicted > 1024);
+  assert.ok(size < LARGE, 'it is loading still');
+  slow = false;
+  await patiently(closed, 'the end of the page');
+  assert.ok(size > LARGE, 'it has come whole, with its header');
   crowd.stop();
   await rig.check();
 });
