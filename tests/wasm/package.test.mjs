@@ -292,8 +292,13 @@ test('messages have the types that their declaration says', () => {
     // @ts-expect-error there may be none
     take(client.next());
 
+    const endpoint = { maxPacketSize: 4096, fragmentAbove: 1000 };
+    await connect('wss://x/', { token, schema: messages, endpoint, maxReceivedMessages: 9 });
+    // @ts-expect-error no such option
+    await connect('wss://x/', { token, schema: messages, endpoint: { packetSize: 1 } });
+
     const core = await loadCore();
-    const conversation = new Conversation(core, messages);
+    const conversation = new Conversation(core, messages, { endpoint });
     conversation.send(0, 'say', say, 0);
     // @ts-expect-error the value of another message
     conversation.send(0, 'say', move, 0);

@@ -1,14 +1,15 @@
 #include "causeway/client.h"
+#include "causeway/secure_packet.h"
 #include "exports/exports.h"
 
-/* The client goes to u32[0], its connection to u32[1]. */
+/* The client goes to u32[0], its connection to u32[1], the bytes of the longest datagram that it
+   sends to u32[2]. */
 CW_EXPORT(client_create)
-enum cw_error client_create(const struct cw_schema *schema, const double *channels,
-                            uint32_t channel_count, double max_messages,
-                            double max_packets_per_update)
+enum cw_error client_create(const struct cw_schema *schema, const double *numbers,
+                            uint32_t channel_count)
 {
-    const struct cw_connection_config connection = cw_make_connection_config(
-        schema, channels, channel_count, max_messages, max_packets_per_update);
+    const struct cw_connection_config connection =
+        cw_make_connection_config(schema, numbers, channel_count);
     struct cw_client_config config = cw_client_config_default();
     config.connection = &connection;
     struct cw_client *client = NULL;
@@ -17,6 +18,9 @@ enum cw_error client_create(const struct cw_schema *schema, const double *channe
         return error;
     cw_scratch.u32[0] = (uint32_t)(uintptr_t)client;
     cw_scratch.u32[1] = (uint32_t)(uintptr_t)cw_client_connection(client);
+    const size_t payload =
+        cw_connection_max_datagram_size(cw_client_connection(client)) + CW_SECURE_OVERHEAD;
+    cw_scratch.u32[2] = (uint32_t)(payload > CW_REQUEST_SIZE ? payload : CW_REQUEST_SIZE);
     return CW_OK;
 }
 

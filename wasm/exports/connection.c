@@ -1,10 +1,11 @@
 #include "causeway/connection.h"
 #include "exports/exports.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-/* The numbers of a channel, in the order in which JavaScript writes them. */
+/* The numbers of a connection before those of its endpoint, and the numbers of a channel, in the
+   order in which JavaScript writes them. */
+enum { MAX_MESSAGES, MAX_RECEIVED_MESSAGES, MAX_PACKETS_PER_UPDATE, CONNECTION_NUMBERS };
 enum {
     KIND,
     MAX_MESSAGES_PER_PACKET,
@@ -21,14 +22,16 @@ enum {
 };
 
 struct cw_connection_config cw_make_connection_config(const struct cw_schema *schema,
-                                                      const double *channels,
-                                                      uint32_t channel_count, double max_messages,
-                                                      double max_packets_per_update)
+                                                      const double *numbers, uint32_t channel_count)
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
+    cw_set_u32(&config.max_messages, numbers[MAX_MESSAGES]);
+    cw_set_u32_or_0(&config.max_received_messages, numbers[MAX_RECEIVED_MESSAGES]);
+    cw_set_u32(&config.max_packets_per_update, numbers[MAX_PACKETS_PER_UPDATE]);
+    cw_set_endpoint(&config.endpoint, numbers + CONNECTION_NUMBERS);
+    numbers += CONNECTION_NUMBERS + CW_ENDPOINT_NUMBERS;
     config.channel_count = channel_count;
     for (uint32_t i = 0; i < channel_count && i < CW_MAX_CHANNELS; i++) {
-        const double *numbers = channels + i * CHANNEL_NUMBERS;
         struct cw_channel_config *channel = &config.channels[i];
         *channel = cw_channel_config_default(numbers[KIND] == 0 ? CW_CHANNEL_RELIABLE_ORDERED
                                                                 : CW_CHANNEL_UNRELIABLE);
@@ -40,36 +43,36 @@ struct cw_connection_config cw_make_connection_config(const struct cw_schema *sc
         cw_set_u32(&channel->send_queue_size, numbers[SEND_QUEUE_SIZE]);
         cw_set_u32(&channel->packet_budget, numbers[PACKET_BUDGET]);
         cw_set_u32(&channel->weight, numbers[WEIGHT]);
-        cw_set_u32(&channel->redundancy, numbers[REDUNDANCY]);
+        cw_set_u32_or_0(&channel->redundancy, numbers[REDUNDANCY]);
         cw_set_u32(&channel->redundancy_budget, numbers[REDUNDANCY_BUDGET]);
+        numbers += CHANNEL_NUMBERS;
     }
-    cw_set_u32(&config.max_messages, max_messages);
-    cw_set_u32(&config.max_packets_per_update, max_packets_per_update);
     return config;
 }
 
-/* The connection goes to u32[0], the bytes of its longest datagram to u32[1]. */
+/* The connection goes to u32[0], the bytes of the longest datagram that it sends to u32[1], and its
+   max_packet_size to u32[2]. */
 CW_EXPORT(connection_create)
-enum cw_error connection_create(const struct cw_schema *schema, const double *channels,
-                                uint32_t channel_count, double max_messages,
-                                double max_packets_per_update)
+enum cw_error connection_create(const struct cw_schema *schema, const double *numbers,
+                                uint32_t channel_count)
 {
-    const struct cw_connection_config config = cw_make_connection_config(
-        schema, channels, channel_count, max_messages, max_packets_per_update);
+    const struct cw_connection_config config =
+        cw_make_connection_config(schema, numbers, channel_count);
     struct cw_connection *connection = NULL;
     const enum cw_error error = cw_connection_create(&connection, &config);
     cw_scratch.u32[0] = (uint32_t)(uintptr_t)connection;
     if (error == CW_OK)
         cw_scratch.u32[1] = (uint32_t)cw_connection_max_datagram_size(connection);
+    cw_scratch.u32[2] = config.endpoint.max_packet_size;
     return error;
 }
 
 CW_EXPORT(connection_fingerprint)
-uint64_t connection_fingerprint(const struct cw_schema *schema, const double *channels,
+uint64_t connection_fingerprint(const struct cw_schema *schema, const double *numbers,
                                 uint32_t channel_count)
 {
     const struct cw_connection_config config =
-        cw_make_connection_config(schema, channels, channel_count, NAN, NAN);
+        cw_make_connection_config(schema, numbers, channel_count);
     return cw_connection_fingerprint(&config);
 }
 

@@ -1,22 +1,38 @@
 #include "causeway/endpoint.h"
 #include "exports/exports.h"
 
+enum {
+    MAX_PACKET_SIZE,
+    FRAGMENT_SIZE,
+    MAX_SEND_SIZE,
+    FRAGMENT_ABOVE,
+    SENT_WINDOW,
+    RECEIVED_WINDOW,
+    MAX_REASSEMBLIES,
+    RTT_SMOOTHING,
+    MIN_LOSS_TIMEOUT,
+    ENDPOINT_NUMBERS
+};
+_Static_assert(ENDPOINT_NUMBERS == CW_ENDPOINT_NUMBERS, "exports.h tells another number");
+
+void cw_set_endpoint(struct cw_endpoint_config *config, const double *numbers)
+{
+    cw_set_u32(&config->max_packet_size, numbers[MAX_PACKET_SIZE]);
+    cw_set_u32(&config->fragment_size, numbers[FRAGMENT_SIZE]);
+    cw_set_u32_or_0(&config->max_send_size, numbers[MAX_SEND_SIZE]);
+    cw_set_u32(&config->fragment_above, numbers[FRAGMENT_ABOVE]);
+    cw_set_u32(&config->sent_window, numbers[SENT_WINDOW]);
+    cw_set_u32(&config->received_window, numbers[RECEIVED_WINDOW]);
+    cw_set_u32(&config->max_reassemblies, numbers[MAX_REASSEMBLIES]);
+    cw_set_f64(&config->rtt_smoothing, numbers[RTT_SMOOTHING]);
+    cw_set_f64(&config->min_loss_timeout, numbers[MIN_LOSS_TIMEOUT]);
+}
+
 /* The endpoint goes to u32[0], its max_packet_size to u32[1]. */
-CW_EXPORT(endpoint_create)
-enum cw_error endpoint_create(double max_packet_size, double fragment_size, double fragment_above,
-                              double sent_window, double received_window, double max_reassemblies,
-                              double rtt_smoothing, double min_loss_timeout)
+CW_EXPORT(endpoint_create) enum cw_error endpoint_create(const double *numbers)
 {
     struct cw_endpoint_config config = cw_endpoint_config_default();
-    cw_set_u32(&config.max_packet_size, max_packet_size);
-    cw_set_u32(&config.fragment_size, fragment_size);
-    cw_set_u32(&config.fragment_above, fragment_above);
-    cw_set_u32(&config.sent_window, sent_window);
-    cw_set_u32(&config.received_window, received_window);
-    cw_set_u32(&config.max_reassemblies, max_reassemblies);
-    cw_set_f64(&config.rtt_smoothing, rtt_smoothing);
-    cw_set_f64(&config.min_loss_timeout, min_loss_timeout);
-
+    cw_set_endpoint(&config, numbers);
     struct cw_endpoint *endpoint = NULL;
     const enum cw_error error = cw_endpoint_create(&endpoint, &config);
     cw_scratch.u32[0] = (uint32_t)(uintptr_t)endpoint;

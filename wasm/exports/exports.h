@@ -17,15 +17,19 @@ extern union cw_scratch {
 } cw_scratch;
 
 /* The fields of a config come as doubles, of which NaN stands for the default. A number that does
-   not fit becomes 0, which no field of a config takes. */
+   not fit becomes one that the field does not take: 0, or the largest where 0 is taken. */
 void cw_set_u32(uint32_t *field, double value);
+void cw_set_u32_or_0(uint32_t *field, double value);
 void cw_set_f64(double *field, double value);
 
-/* A config from what JavaScript gives of it: the numbers of channel_count channels, and numbers of
-   which NaN stands for the default. */
+/* The numbers of an endpoint's config, in the order in which JavaScript writes them. */
+#define CW_ENDPOINT_NUMBERS 9
+void cw_set_endpoint(struct cw_endpoint_config *config, const double *numbers);
+
+/* A config from what JavaScript gives of it: its own numbers, those of its endpoint and those of
+   channel_count channels. */
 struct cw_connection_config cw_make_connection_config(const struct cw_schema *schema,
-                                                      const double *channels,
-                                                      uint32_t channel_count, double max_messages,
-                                                      double max_packets_per_update);
+                                                      const double *numbers,
+                                                      uint32_t channel_count);
 
 #endif

@@ -8,10 +8,21 @@
 
 union cw_scratch cw_scratch;
 
-void cw_set_u32(uint32_t *field, double value)
+static void set_u32(uint32_t *field, double value, uint32_t no_fit)
 {
     if (!isnan(value))
-        *field = value >= 0 && value <= UINT32_MAX && value == floor(value) ? (uint32_t)value : 0;
+        *field =
+            value >= 0 && value <= UINT32_MAX && value == floor(value) ? (uint32_t)value : no_fit;
+}
+
+void cw_set_u32(uint32_t *field, double value)
+{
+    set_u32(field, value, 0);
+}
+
+void cw_set_u32_or_0(uint32_t *field, double value)
+{
+    set_u32(field, value, UINT32_MAX);
 }
 
 void cw_set_f64(double *field, double value)

@@ -12,16 +12,7 @@ export interface CoreExports {
   release(address: number): void;
   error_string(code: number): number;
 
-  endpoint_create(
-    maxPacketSize: number,
-    fragmentSize: number,
-    fragmentAbove: number,
-    sentWindow: number,
-    receivedWindow: number,
-    maxReassemblies: number,
-    rttSmoothing: number,
-    minLossTimeout: number,
-  ): number;
+  endpoint_create(numbers: number): number;
   endpoint_destroy(endpoint: number): void;
   endpoint_reset(endpoint: number): void;
   endpoint_max_datagram_size(endpoint: number): number;
@@ -38,14 +29,8 @@ export interface CoreExports {
   schema_destroy(schema: number): void;
   schema_offset(schema: number, type: number, field: number): number;
 
-  connection_create(
-    schema: number,
-    channels: number,
-    channelCount: number,
-    maxMessages: number,
-    maxPacketsPerUpdate: number,
-  ): number;
-  connection_fingerprint(schema: number, channels: number, channelCount: number): bigint;
+  connection_create(schema: number, numbers: number, channelCount: number): number;
+  connection_fingerprint(schema: number, numbers: number, channelCount: number): bigint;
   connection_destroy(connection: number): void;
   connection_create_message(connection: number, type: number): number;
   connection_send(
@@ -83,13 +68,7 @@ export interface CoreExports {
   token_read(token: number, size: number): number;
   release_secret(address: number, size: number): void;
 
-  client_create(
-    schema: number,
-    channels: number,
-    channelCount: number,
-    maxMessages: number,
-    maxPacketsPerUpdate: number,
-  ): number;
+  client_create(schema: number, numbers: number, channelCount: number): number;
   client_destroy(client: number): void;
   client_connect(client: number, token: number, size: number, now: number): number;
   client_receive(client: number, data: number, size: number, now: number): number;
@@ -154,6 +133,17 @@ export class Core {
     const address = this.exports.allocate(size);
     if (address === 0) throw this.error('NO_MEMORY');
     return address;
+  }
+
+  /** Puts the numbers of a config into the module for as long as `use` takes. @internal */
+  withNumbers<Result>(numbers: readonly number[], use: (address: number) => Result): Result {
+    const address = this.allocate(numbers.length * 8);
+    try {
+      numbers.forEach((value, i) => this.memory.view.setFloat64(address + 8 * i, value, true));
+      return use(address);
+    } finally {
+      this.exports.release(address);
+    }
   }
 }
 

@@ -1,13 +1,15 @@
 import { CoreObject, type Core } from './core.js';
 import { endpointStatsFields, errorCodes } from './generated.js';
 
-/** What an {@link Endpoint} can be told. Both ends must agree on the first three. */
+/** What an {@link Endpoint} can be told. Both ends must agree on the first two. */
 export interface EndpointConfig {
-  /** Longest payload in bytes. Default 4096. */
+  /** Longest payload in bytes, at most 256 fragments. Default 4096. */
   readonly maxPacketSize?: number;
   /** Payload bytes in a fragment. Default 1024. */
   readonly fragmentSize?: number;
-  /** Longer payloads are sent in fragments. Default 1024. */
+  /** The sender's own: longest payload that is sent, in bytes. Default 0: `maxPacketSize`. */
+  readonly maxSendSize?: number;
+  /** The sender's own: longer payloads are sent in fragments. Default 1024. */
   readonly fragmentAbove?: number;
   /** Packets remembered until acked or lost, a power of two from 32 to 16384. Default 256. */
   readonly sentWindow?: number;
@@ -20,6 +22,19 @@ export interface EndpointConfig {
   /** Seconds that a packet has at least before it is reported lost. Default 0.1. */
   readonly minLossTimeout?: number;
 }
+
+/** The numbers of a config in the order in which wasm/exports/endpoint.c reads them. */
+export const endpointNumbers = (config: EndpointConfig): number[] => [
+  config.maxPacketSize ?? NaN,
+  config.fragmentSize ?? NaN,
+  config.maxSendSize ?? NaN,
+  config.fragmentAbove ?? NaN,
+  config.sentWindow ?? NaN,
+  config.receivedWindow ?? NaN,
+  config.maxReassemblies ?? NaN,
+  config.rttSmoothing ?? NaN,
+  config.minLossTimeout ?? NaN,
+];
 
 /** Something that happened to a packet. */
 export type EndpointEvent =
@@ -103,7 +118,7 @@ export const LONGER_THAN_ANY_HEADER = 16;
  * caller (`performance.now() / 1000` will do).
  */
 export class Endpoint extends CoreObject {
-  /** Longest payload that `send` takes, in bytes. */
+  /** Longest payload of a packet, in bytes. */
   readonly maxPacketSize: number;
   /** Longest datagram that `transmit` gives, in bytes. */
   readonly maxDatagramSize: number;
@@ -115,18 +130,7 @@ export class Endpoint extends CoreObject {
   /** @throws {@link CoreError} with a code `CONFIG_...` that says what cannot work. */
   constructor(core: Core, config: EndpointConfig = {}) {
     const { exports, memory, scratch } = core;
-    core.check(
-      exports.endpoint_create(
-        config.maxPacketSize ?? NaN,
-        config.fragmentSize ?? NaN,
-        config.fragmentAbove ?? NaN,
-        config.sentWindow ?? NaN,
-        config.receivedWindow ?? NaN,
-        config.maxReassemblies ?? NaN,
-        config.rttSmoothing ?? NaN,
-        config.minLossTimeout ?? NaN,
-      ),
-    );
+    core.check(core.withNumbers(endpointNumbers(config), exports.endpoint_create));
     const maxPacketSize = memory.u32(scratch + 4);
     super(core, memory.u32(scratch), exports.endpoint_destroy);
     this.maxPacketSize = maxPacketSize;
@@ -145,8 +149,8 @@ export class Endpoint extends CoreObject {
   /**
    * Makes a packet of `payload`; then take its datagrams with {@link transmit}.
    * @returns the sequence number by which the packet is reported acked or lost.
-   * @throws {@link CoreError} `PACKET_TOO_LARGE`; `TRANSMIT_PENDING` when datagrams of the packet
-   *   before were not taken; `EVENTS_PENDING` when {@link next} was not called for too long.
+   * @throws {@link CoreError} `PACKET_TOO_LARGE` above `maxSendSize`; `TRANSMIT_PENDING` when datagrams
+   *   of the packet before were not taken; `EVENTS_PENDING` when {@link next} was not called for too long.
    */
   send(payload: Uint8Array, now: number): number {
     const { core, address } = this;

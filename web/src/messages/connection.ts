@@ -2,7 +2,7 @@ import type { Core } from '../core.js';
 import type { Transport, TransportClose, TransportState } from '../transports/transport.js';
 import { Conversation, type ConversationConfig } from './conversation.js';
 import type { Schema } from './schema.js';
-import { Session, tickInterval, type MessageEvent } from './session.js';
+import { Session, fitsTransport, tickInterval, type MessageEvent } from './session.js';
 
 /** What a {@link Connection} can be told. */
 export interface ConnectionConfig extends ConversationConfig {
@@ -35,11 +35,12 @@ export class Connection<Of extends Schema = Schema> extends Session<Of, Connecti
 
   /**
    * @throws {@link CoreError} with a code that says which part of schema or config cannot work;
-   *   RangeError for the tick rate.
+   *   RangeError for the tick rate, and for a transport that does not take what would be sent.
    */
   constructor(core: Core, schema: Of, transport: Transport, config: ConnectionConfig = {}) {
     const interval = tickInterval(config.tickRate);
     super(new Conversation(core, schema, config), transport);
+    fitsTransport(this.peer.maxDatagramSize, transport);
     this.closed = transport.closed.then((close) => {
       this.finish(new CloseEvent(close));
       return close;

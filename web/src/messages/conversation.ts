@@ -1,17 +1,28 @@
 import type { Core } from '../core.js';
-import { LONGER_THAN_ANY_HEADER, type EndpointStats } from '../endpoint.js';
+import { LONGER_THAN_ANY_HEADER, type EndpointConfig, type EndpointStats } from '../endpoint.js';
 import { errorCodes } from '../generated.js';
-import { defaultChannels, type Channel } from './channels.js';
+import type { Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
-import { MessagePeer, withChannels } from './peer.js';
+import { MessagePeer, withConfig } from './peer.js';
 import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.js';
 
 /** What both ends of a conversation agree on, and what a connection may hold. */
 export interface ConversationConfig {
   /** Default: 0 is reliable, 1 is unreliable. */
   readonly channels?: readonly Channel[];
-  /** Messages sent and not acked, 1 to 32768; half as many may be received and not taken. Default 256. */
+  /**
+   * Packets. Those that are sent are filled up to `fragmentAbove`, by default 1064, so that each is one
+   * datagram; those of the other end are received up to `maxPacketSize`, by default 8192, whole or in
+   * fragments. `maxReassemblies` is 3 by default, all else as for an endpoint alone.
+   */
+  readonly endpoint?: EndpointConfig;
+  /** Messages sent and not acked, 1 to 32768. Default 256. */
   readonly maxMessages?: number;
+  /**
+   * Messages received and not taken, 1 to 32768. With more the other end is held back, and of unreliable
+   * ones the oldest are dropped. Default 0: half of `maxMessages`.
+   */
+  readonly maxReceivedMessages?: number;
   /** Datagrams in one round, 1 to 64. Default 4. */
   readonly maxPacketsPerUpdate?: number;
 }
@@ -78,20 +89,20 @@ export interface ChannelStats {
 }
 
 /**
- * A number that two ends have in common when they agree on message types and channels, and practically
- * never else. A connect token carries it.
+ * A number that two ends have in common when they agree on message types, channels and what the config
+ * of their endpoints says of both, and practically never else. A connect token carries it.
  */
 export function fingerprint(
   core: Core,
   schema: Schema,
-  channels: readonly Channel[] = defaultChannels,
+  channels?: readonly Channel[],
+  endpoint?: EndpointConfig,
 ): bigint {
   const types = new CoreSchema(core, schema);
   try {
-    const value = withChannels(core, channels, (address) =>
-      core.exports.connection_fingerprint(types.pointer, address, channels.length),
-    );
-    return BigInt.asUintN(64, value);
+    const config = { ...(channels && { channels }), ...(endpoint && { endpoint }) };
+    const { connection_fingerprint } = core.exports;
+    return BigInt.asUintN(64, withConfig(core, types, config, connection_fingerprint));
   } finally {
     types.destroy();
   }
@@ -102,18 +113,22 @@ export function fingerprint(
  * seconds that only go forward, come from the caller. `Connection` is this over a transport.
  */
 export class Conversation<Of extends Schema = Schema> extends MessagePeer<Of> {
+  override readonly maxDatagramSize: number;
   readonly #incoming: number;
+  readonly #incomingSize: number;
   readonly #outgoing: number;
-  readonly #size: number;
 
   /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
   constructor(core: Core, schema: Of, config: ConversationConfig = {}) {
     const { connection_create, connection_destroy } = core.exports;
     super(core, schema, config, connection_create, connection_destroy);
-    const size = core.memory.u32(core.scratch + 4);
-    this.#size = size;
-    this.#incoming = this.buffer(size + LONGER_THAN_ANY_HEADER);
-    this.#outgoing = this.buffer(size);
+    const [maxDatagramSize, maxPacketSize] = [4, 8].map((at) =>
+      core.memory.u32(core.scratch + at),
+    ) as [number, number];
+    this.maxDatagramSize = maxDatagramSize;
+    this.#incomingSize = maxPacketSize + LONGER_THAN_ANY_HEADER;
+    this.#incoming = this.buffer(this.#incomingSize);
+    this.#outgoing = this.buffer(maxDatagramSize);
   }
 
   protected override get connection(): number {
@@ -123,7 +138,7 @@ export class Conversation<Of extends Schema = Schema> extends MessagePeer<Of> {
   /** Takes a datagram that arrived; false when it was dropped, which {@link stats} counts. */
   override receive(datagram: Uint8Array, now: number): boolean {
     const { core, address } = this;
-    const size = Math.min(datagram.length, this.#size + LONGER_THAN_ANY_HEADER);
+    const size = Math.min(datagram.length, this.#incomingSize);
     core.memory.bytes.set(datagram.subarray(0, size), this.#incoming);
     return errorCodes[core.exports.connection_receive(address, this.#incoming, size, now)] === 'OK';
   }
@@ -135,8 +150,9 @@ export class Conversation<Of extends Schema = Schema> extends MessagePeer<Of> {
 
   /** The next datagram of this round, `undefined` when it is over. */
   override transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
-    const { exports, memory } = this.core;
-    const size = exports.connection_transmit(this.address, this.#outgoing, this.#size, now);
+    const { core, maxDatagramSize } = this;
+    const { exports, memory } = core;
+    const size = exports.connection_transmit(this.address, this.#outgoing, maxDatagramSize, now);
     return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { CoreObject, type Core } from '../core.js';
 import { channelStatsFields, connectionStatsFields, endpointStatsFields } from '../generated.js';
-import { channelNumbers, defaultChannels, type Channel } from './channels.js';
+import { endpointNumbers } from '../endpoint.js';
+import { channelNumbers, defaultChannels } from './channels.js';
 import { CoreSchema } from './codec.js';
 import type {
   ChannelStats,
@@ -11,30 +12,27 @@ import type {
 } from './conversation.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
 
-/** Puts the numbers of channels into the module for as long as `use` takes. */
-export const withChannels = <Result>(
+/** Calls a function of the module that takes the config of a connection. */
+export const withConfig = <Result>(
   core: Core,
-  channels: readonly Channel[],
-  use: (address: number) => Result,
+  schema: CoreSchema,
+  config: ConversationConfig,
+  use: (schema: number, numbers: number, channelCount: number) => Result,
 ): Result => {
-  const numbers = channelNumbers(channels);
-  const address = core.allocate(Math.max(8, numbers.length * 8));
-  try {
-    numbers.forEach((value, i) => core.memory.view.setFloat64(address + 8 * i, value, true));
-    return use(address);
-  } finally {
-    core.exports.release(address);
-  }
+  const { channels = defaultChannels } = config;
+  // In the order in which wasm/exports/connection.c reads them.
+  const numbers = [
+    config.maxMessages ?? NaN,
+    config.maxReceivedMessages ?? NaN,
+    config.maxPacketsPerUpdate ?? NaN,
+    ...endpointNumbers(config.endpoint ?? {}),
+    ...channelNumbers(channels),
+  ];
+  return core.withNumbers(numbers, (address) => use(schema.pointer, address, channels.length));
 };
 
 /** How the module makes an object with a connection, which then has its address in the scratch area. */
-type Create = (
-  schema: number,
-  channels: number,
-  channelCount: number,
-  maxMessages: number,
-  maxPacketsPerUpdate: number,
-) => number;
+type Create = (schema: number, numbers: number, channelCount: number) => number;
 
 /** An object in the core that has a connection: messages in, messages out, without I/O. */
 export abstract class MessagePeer<Of extends Schema> extends CoreObject {
@@ -48,19 +46,9 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
     create: Create,
     destroy: (address: number) => void,
   ) {
-    const { channels = defaultChannels } = config;
     const types = new CoreSchema(core, schema);
     try {
-      const code = withChannels(core, channels, (address) =>
-        create(
-          types.pointer,
-          address,
-          channels.length,
-          config.maxMessages ?? NaN,
-          config.maxPacketsPerUpdate ?? NaN,
-        ),
-      );
-      core.check(code);
+      core.check(withConfig(core, types, config, create));
     } catch (error) {
       types.destroy();
       throw error;
@@ -71,7 +59,7 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
       types.destroy();
     });
     this.#schema = types;
-    this.#channelCount = channels.length;
+    this.#channelCount = (config.channels ?? defaultChannels).length;
   }
 
   /** Where the connection is in the module. @internal */
@@ -145,6 +133,9 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
     if (exports.connection_next_receipt(this.connection) === 0) return undefined;
     return { receipt: memory.u32(scratch), fate: memory.u32(scratch + 4) ? 'acked' : 'lost' };
   }
+
+  /** Longest datagram that {@link transmit} gives, in bytes. */
+  abstract readonly maxDatagramSize: number;
 
   /** Takes a datagram that arrived; false when it was dropped, which is counted. */
   abstract receive(datagram: Uint8Array, now: number): boolean;

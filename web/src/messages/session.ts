@@ -29,6 +29,15 @@ export const tickInterval = (tickRate = 60): number => {
   return 1000 / tickRate;
 };
 
+/** @throws RangeError when a transport does not take datagrams of so many bytes. */
+export const fitsTransport = (size: number, { maxDatagramSize }: Transport): void => {
+  if (maxDatagramSize < size)
+    throw new RangeError(
+      `maxDatagramSize: the transport takes ${maxDatagramSize} bytes of the ${size} that are needed; ` +
+        'raise it, or lower fragmentAbove of the endpoint',
+    );
+};
+
 /**
  * A conversation in messages over a transport, which it takes over. Messages that arrive go to the
  * listeners of `message` events; while there is none they wait to be taken by `for await`, one by one

@@ -3,13 +3,13 @@ import { HandshakeError } from '../errors.js';
 import { loadCore } from '../loader.js';
 import { fingerprint, type ConversationConfig } from '../messages/conversation.js';
 import type { Schema } from '../messages/schema.js';
-import { seconds, tickInterval } from '../messages/session.js';
+import { fitsTransport, seconds, tickInterval } from '../messages/session.js';
 import { openTransport, type TransportOptions } from '../transports/race.js';
 import type { Transport } from '../transports/transport.js';
 import { Client, type ClientState } from './client.js';
 import { SecureConversation } from './conversation.js';
 
-/** Bytes of a datagram that the transport must take. */
+/** Bytes of a datagram that the transport must take at least. */
 const LONGEST = 1100;
 
 /** Options of {@link connect}. */
@@ -59,8 +59,9 @@ function readToken(core: Core, token: Uint8Array): TokenTimes {
  * Connects with a game server through the relay at `url`.
  * @throws {@link HandshakeError} whose `code` tells why the server did not take the client and whose
  *   `stage` how far it came; {@link ConnectError} with what each transport failed of; {@link CoreError}
- *   with a code that says which part of schema or config cannot work; RangeError for the tick rate;
- *   {@link LoadError}; the reason of an aborted signal.
+ *   with a code that says which part of schema or config cannot work; RangeError for the tick rate, and
+ *   for a transport that does not take what would be sent; {@link LoadError}; the reason of an aborted
+ *   signal.
  */
 export async function connect<const Of extends Schema>(
   url: string | URL,
@@ -72,7 +73,7 @@ export async function connect<const Of extends Schema>(
   const core = options.core ?? (await loadCore());
   const token = new Uint8Array(options.token);
   const { expireTime, fingerprint: wanted } = readToken(core, token);
-  if (wanted !== 0n && wanted !== fingerprint(core, schema, options.channels))
+  if (wanted !== 0n && wanted !== fingerprint(core, schema, options.channels, options.endpoint))
     throw new HandshakeError(
       'SCHEMA',
       'token',
@@ -85,8 +86,7 @@ export async function connect<const Of extends Schema>(
     onstate?.('opening');
     transport = await openTransport(url, options);
     transport = options.through?.(transport) ?? transport;
-    if (transport.maxDatagramSize < LONGEST)
-      throw new RangeError(`maxDatagramSize: a secure connection needs ${LONGEST} bytes`);
+    fitsTransport(Math.max(LONGEST, peer.maxDatagramSize), transport);
     peer.connect(token, seconds());
     const client = new Client(peer, transport, expireTime, interval);
     transport = undefined;

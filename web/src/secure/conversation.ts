@@ -26,6 +26,7 @@ export interface SecureStats {
  * seconds that only go forward, come from the caller. `Client` is this over a transport.
  */
 export class SecureConversation<Of extends Schema = Schema> extends MessagePeer<Of> {
+  override readonly maxDatagramSize: number;
   readonly #connection: number;
   readonly #incoming: number;
   readonly #outgoing: number;
@@ -35,6 +36,7 @@ export class SecureConversation<Of extends Schema = Schema> extends MessagePeer<
     const { client_create, client_destroy } = core.exports;
     super(core, schema, config, client_create, client_destroy);
     this.#connection = core.memory.u32(core.scratch + 4);
+    this.maxDatagramSize = core.memory.u32(core.scratch + 8);
     this.#incoming = this.buffer(INCOMING);
     this.#outgoing = this.buffer(LONGEST);
   }

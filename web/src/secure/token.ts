@@ -1,4 +1,5 @@
 import type { Core } from '../core.js';
+import type { EndpointConfig } from '../endpoint.js';
 import { CoreError } from '../errors.js';
 import { errorCodes } from '../generated.js';
 import { loadCore } from '../loader.js';
@@ -40,7 +41,9 @@ export interface ConnectTokenOptions {
   readonly schema?: Schema;
   /** With the schema: the channels. Default: 0 is reliable, 1 is unreliable. */
   readonly channels?: readonly Channel[];
-  /** Instead of schema and channels: their {@link fingerprint}. */
+  /** With the schema: the endpoint's config, when it is not the default. */
+  readonly endpoint?: EndpointConfig;
+  /** Instead of schema, channels and endpoint: their {@link fingerprint}. */
   readonly fingerprint?: bigint;
   /** Where to make it. Default: the one core that {@link loadCore} gives. */
   readonly core?: Core;
@@ -117,7 +120,9 @@ export async function generateConnectToken(
 
   const core = options.core ?? (await loadCore());
   const { exports, memory } = core;
-  const wanted = options.schema ? fingerprint(core, options.schema, options.channels) : given;
+  const wanted = options.schema
+    ? fingerprint(core, options.schema, options.channels, options.endpoint)
+    : given;
   // An address with a NUL must stay one, and be refused.
   const text = new TextEncoder().encode(
     [...servers, ...internal].map((each) => `${each.replaceAll('\0', '?')}\0`).join(''),
