@@ -162,10 +162,8 @@ void paths_update(struct paths *paths, double now)
 {
     for (size_t i = 0; i < PATHS_MAX; i++) {
         struct path *path = &paths->at[i];
-        if (path->proven && now >= path->proven_at + PATHS_PROOF_SECONDS) {
+        if (path->proven && now >= path->proven_at + PATHS_PROOF_SECONDS)
             path->proven = false;
-            path->allowance = 0;
-        }
     }
     set_deadline(paths);
 }

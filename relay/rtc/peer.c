@@ -15,6 +15,8 @@
 #define SILENT_SECONDS 0.1
 /* So many datagrams of it may have been lost since. */
 #define NUMBERS_AHEAD 512
+/* How long a handshake that is held back is not looked at. */
+#define HELD_BACK_SECONDS 1.0
 /* What UDP, DTLS and SCTP add to a datagram, for the rate. */
 #define OVERHEAD (28 + DTLS_OVERHEAD + 28)
 /* So many seconds' worth may go out at once, and always some whole datagrams. */
@@ -505,9 +507,9 @@ void peer_update(struct peer *peer, double now)
     }
     if (now >= peer->paths.deadline)
         paths_update(&peer->paths, now);
-    if (now >= peer->dtls_at) {
-        if (dtls_timeout(peer->dtls) <= 0.0)
-            flight_clear(&peer->flight); /* what is held back is among what comes now */
+    if (now >= peer->dtls_at && peer->flight.size > 0) {
+        peer->dtls_at = now + HELD_BACK_SECONDS; /* nothing to repeat yet */
+    } else if (now >= peer->dtls_at) {
         dtls_update(peer->dtls);
         follow_dtls(peer, now);
     }

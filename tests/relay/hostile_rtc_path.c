@@ -54,6 +54,15 @@ static void count(struct victim *victim)
     }
 }
 
+/* Frees a browser of the rig, the last one, without a word. */
+static void forget(struct rtc_rig *rig)
+{
+    struct rtc_browser *browser = rig->browsers[--rig->count];
+    rtc_client_destroy(&browser->client);
+    close(browser->fd);
+    free(browser);
+}
+
 static void check_bound(const struct victim *victim)
 {
     printf("%zu bytes in its name drew %zu\n", victim->came, victim->went);
@@ -100,16 +109,13 @@ static void test_forged_handshake(struct rtc_rig *rig)
     }
     check_bound(&victim);
     close(victim.fd);
-    rig->count--;
-    rtc_client_destroy(&browser->client);
-    close(browser->fd);
-    free(browser);
+    forget(rig);
 }
 
 /* Moves the browser; it sends one check or none, and then asks for an echo until it comes. */
-static void move(struct rtc_rig *rig, const char *address, bool checks)
+static void move(struct rtc_rig *rig, unsigned index, const char *address, bool checks)
 {
-    struct rtc_browser *browser = rig->browsers[0];
+    struct rtc_browser *browser = rig->browsers[index];
     rtc_rig_move(rig, browser, address);
     const double begun = rtc_rig_now();
     if (checks)
@@ -128,12 +134,12 @@ static void move(struct rtc_rig *rig, const char *address, bool checks)
 static void test_moves(struct rtc_rig *rig)
 {
     struct victim victim = {.fd = rtc_rig_socket(rig, "127.0.0.9")};
-    move(rig, "127.0.0.1", true);
-    move(rig, "127.0.0.2", true);
+    move(rig, 0, "127.0.0.1", true);
+    move(rig, 0, "127.0.0.2", true);
     for (int i = 0; i < 8; i++) {
         /* With others that seem to have moved, before and after. */
         forge_check(&victim, &rig->browsers[0]->client);
-        move(rig, i % 2 ? "127.0.0.1" : "127.0.0.2", true);
+        move(rig, 0, i % 2 ? "127.0.0.1" : "127.0.0.2", true);
         forge_check(&victim, &rig->browsers[0]->client);
         check(rtc_rig_echo(rig, 20, 1000, 20.0), "it stays there");
         count(&victim);
@@ -149,17 +155,40 @@ static void test_moves_without_checks(struct rtc_rig *rig)
     static uint8_t record[100] = {23, 254, 253, 0, 1, 0, 0, 0, 0, 0, 0, 0, sizeof record - 13};
     struct victim victim = {.fd = rtc_rig_socket(rig, "127.0.0.1")};
     check(rtc_rig_open(rig, 20, 60.0), "more channels open");
-    for (int i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         for (unsigned number = 0; number < 20000; number += 10) {
             record[9] = (uint8_t)(number >> 8);
             record[10] = (uint8_t)number;
             forge(&victim, record, sizeof record);
         }
-        move(rig, "127.0.0.1", false);
+        move(rig, 1 + i, "127.0.0.1", false);
     }
     count(&victim);
     check(victim.went == 0, "who only looks like it gets nothing");
     close(victim.fd);
+}
+
+/* One says that it is where another one is, or is about to be. */
+static void test_taken_addresses(struct rtc_rig *rig)
+{
+    struct victim victim = {.fd = rig->browsers[0]->fd};
+    struct rtc_client *liar = &rtc_rig_offer(rig)->client;
+    forge_check(&victim, liar);
+    forget(rig);
+    check(rtc_rig_echo(rig, 20, 1000, 20.0), "an address in use is not taken over");
+
+    struct rtc_browser *browser = rtc_rig_offer(rig);
+    const struct rtc_identity identity = rig->identity;
+    rtc_identity_create(&rig->identity);
+    victim.fd = browser->fd;
+    liar = &rtc_rig_offer(rig)->client;
+    forge_check(&victim, &browser->client);
+    forge_check(&victim, liar);
+    forget(rig);
+    rtc_identity_destroy(&rig->identity);
+    rig->identity = identity;
+    rtc_client_check(&browser->client);
+    check(rtc_rig_open(rig, 0, 20.0), "who checks last gets the address");
 }
 
 int main(int argc, char **argv)
@@ -170,7 +199,8 @@ int main(int argc, char **argv)
     rtc_rig_start(&rig, argv[1], "", "127.0.0.1");
     check(rtc_rig_open(&rig, 1, 20.0), "a channel opens");
     void (*const tests[])(struct rtc_rig *) = {test_forged_checks, test_forged_handshake,
-                                               test_moves, test_moves_without_checks};
+                                               test_moves, test_moves_without_checks,
+                                               test_taken_addresses};
     const char *only = argc > 2 ? argv[2] : NULL;
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
         if (!only || strtoul(only, NULL, 10) == i)
