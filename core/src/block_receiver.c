@@ -5,7 +5,7 @@
 void cw_block_receiver_reset(struct cw_block_receiver *receiver)
 {
     if (receiver->active)
-        cw_message_release(receiver->message);
+        cw_message_drop(receiver->message);
     receiver->message = NULL;
     receiver->active = false;
 }
@@ -66,6 +66,6 @@ struct cw_message *cw_block_receiver_take(struct cw_block_receiver *receiver,
     receiver->in_use = true;
     struct cw_message *complete = receiver->message;
     receiver->message = NULL;
-    cw_message_attach(complete, receiver->buffer, receiver->size, free_buffer, receiver);
+    cw_message_attach_held(complete, receiver->buffer, receiver->size, free_buffer, receiver);
     return complete;
 }

@@ -17,10 +17,10 @@ bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_part
 {
     *message = NULL;
     if (keep && cw_message_pool_used(parts->pool) < parsed->pool_limit &&
-        cw_message_create(message, parts->pool, type) == CW_OK) {
+        cw_message_create_held(message, parts->pool, type) == CW_OK) {
         if (cw_message_serialize(stream, *message))
             return true;
-        cw_message_release(*message);
+        cw_message_drop(*message);
         return false;
     }
     parsed->missing += keep;

@@ -2,10 +2,10 @@
 #ifndef CAUSEWAY_CHANNEL_PARTS_H
 #define CAUSEWAY_CHANNEL_PARTS_H
 
+#include "message_owner.h"
 #include "receipts.h"
 
 #include "causeway/channel.h"
-#include "causeway/message.h"
 
 /* Bytes that a packet needs beside the fragment of a block, at least. */
 #define CW_FRAGMENT_HEADERS 16

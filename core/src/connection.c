@@ -383,6 +383,8 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
     if (index >= c->config.channel_count || !message ||
         (message->pool != c->made && message->pool != c->arrived))
         return CW_ERROR_INVALID_ARGUMENT;
+    if (message->references == 0 || message->held)
+        return CW_ERROR_MESSAGE_NOT_OWNED;
     if (!c->open)
         return CW_ERROR_NOT_CONNECTED;
     if (message->receipt && cw_receipts_full(&c->receipts))
@@ -421,6 +423,7 @@ struct cw_message *cw_connection_next(struct cw_connection *c, uint32_t *index)
                                          : cw_unreliable_next(&channel->unreliable);
         c->next_channel = at + 1 < c->config.channel_count ? at + 1 : 0;
         if (message) {
+            message->held = false;
             if (index)
                 *index = at;
             return message;

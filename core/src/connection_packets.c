@@ -324,7 +324,7 @@ static void release_parsed(const struct parsed *parsed)
         struct cw_message *message = parsed->entries[i].first;
         while (message) {
             struct cw_message *next = message->next;
-            cw_message_release(message);
+            cw_message_drop(message);
             message = next;
         }
     }

@@ -46,6 +46,9 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_POOL_EMPTY:
         return "all messages that can be made are in use: they wait, are not acked, or were not "
                "released; raise max_messages or send less";
+    case CW_ERROR_MESSAGE_NOT_OWNED:
+        return "the message is not the caller's any more: it was sent or released before; acquire "
+               "it to use it after that";
     case CW_ERROR_CONFIG_SIMULATOR:
         return "a simulated path takes chances from 0 to 1 and finite amounts from 0 up, "
                "max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";

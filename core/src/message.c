@@ -1,6 +1,7 @@
 #include "causeway/message.h"
 
 #include "memory.h"
+#include "message_owner.h"
 
 struct cw_message_pool {
     struct cw_allocator allocator;
@@ -103,11 +104,28 @@ enum cw_error cw_message_create(struct cw_message **out, struct cw_message_pool 
     return CW_OK;
 }
 
-void cw_message_acquire(struct cw_message *message)
+enum cw_error cw_message_create_held(struct cw_message **out, struct cw_message_pool *pool,
+                                     uint32_t type)
 {
-    assert(message->references > 0);
-    if (message->references > 0)
-        ++message->references;
+    const enum cw_error error = cw_message_create(out, pool, type);
+    if (error == CW_OK)
+        (*out)->held = true;
+    return error;
+}
+
+/* Whether a reference is the application's. What was released can be asked too: the pool still has
+   it. */
+static bool is_owned(const struct cw_message *message)
+{
+    return message->references > message->held;
+}
+
+enum cw_error cw_message_acquire(struct cw_message *message)
+{
+    if (!is_owned(message))
+        return CW_ERROR_MESSAGE_NOT_OWNED;
+    ++message->references;
+    return CW_OK;
 }
 
 static void let_block_go(struct cw_message *message)
@@ -119,12 +137,9 @@ static void let_block_go(struct cw_message *message)
     message->release_block = NULL;
 }
 
-void cw_message_release(struct cw_message *message)
+static void one_reference_less(struct cw_message *message)
 {
-    if (!message)
-        return;
-    assert(message->references > 0);
-    if (message->references == 0 || --message->references > 0)
+    if (--message->references > 0)
         return;
     let_block_go(message);
     message->next = message->pool->free;
@@ -132,8 +147,37 @@ void cw_message_release(struct cw_message *message)
     --message->pool->used;
 }
 
-void cw_message_attach(struct cw_message *message, uint8_t *block, uint32_t size,
-                       void (*release)(void *context, uint8_t *block, size_t size), void *context)
+enum cw_error cw_message_release(struct cw_message *message)
+{
+    if (!message)
+        return CW_OK;
+    if (!is_owned(message))
+        return CW_ERROR_MESSAGE_NOT_OWNED;
+    one_reference_less(message);
+    return CW_OK;
+}
+
+void cw_message_drop(struct cw_message *message)
+{
+    if (!message)
+        return;
+    message->held = false;
+    one_reference_less(message);
+}
+
+enum cw_error cw_message_attach(struct cw_message *message, uint8_t *block, uint32_t size,
+                                void (*release)(void *context, uint8_t *block, size_t size),
+                                void *context)
+{
+    if (!is_owned(message) || message->held)
+        return CW_ERROR_MESSAGE_NOT_OWNED;
+    cw_message_attach_held(message, block, size, release, context);
+    return CW_OK;
+}
+
+void cw_message_attach_held(struct cw_message *message, uint8_t *block, uint32_t size,
+                            void (*release)(void *context, uint8_t *block, size_t size),
+                            void *context)
 {
     let_block_go(message);
     message->block = block;

@@ -29,11 +29,11 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
 {
     const struct cw_channel_config *config = &channel->parts.config;
     for (uint16_t id = channel->oldest_unacked; id != channel->next_id; id++) {
-        cw_message_release(slot_of(channel, id)->message);
+        cw_message_drop(slot_of(channel, id)->message);
         slot_of(channel, id)->message = NULL;
     }
     for (uint32_t i = 0; i < config->receive_queue_size; i++) {
-        cw_message_release(channel->received[i]);
+        cw_message_drop(channel->received[i]);
         channel->received[i] = NULL;
     }
     channel->oldest_unacked = channel->next_id = 0;
@@ -51,6 +51,7 @@ enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_me
 {
     if (count_of(channel) == channel->parts.config.send_queue_size)
         return CW_ERROR_QUEUE_FULL;
+    message->held = true;
     message->id = channel->next_id++;
     *slot_of(channel, message->id) =
         (struct cw_reliable_slot){.message = message, .queued = now, .bits = bits};
@@ -250,7 +251,7 @@ static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
     stats->in_flight--;
     if (slot->message->receipt)
         cw_receipts_settle(channel->parts.receipts, slot->message->receipt, true);
-    cw_message_release(slot->message);
+    cw_message_drop(slot->message);
     slot->message = NULL;
     while (channel->oldest_unacked != channel->next_id &&
            !slot_of(channel, channel->oldest_unacked)->message)
@@ -418,7 +419,7 @@ static void keep_message(struct cw_reliable_channel *channel, struct cw_message 
 {
     struct cw_message **slot = received_slot(channel, message->id);
     if (*slot) {
-        cw_message_release(message);
+        cw_message_drop(message);
         return;
     }
     *slot = message;

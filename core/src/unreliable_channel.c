@@ -14,9 +14,9 @@ static struct cw_message **received_slot(const struct cw_unreliable_channel *cha
 void cw_unreliable_reset(struct cw_unreliable_channel *channel)
 {
     for (uint32_t i = 0; i < channel->queue_count; i++)
-        cw_message_release(channel->queue[i].message);
+        cw_message_drop(channel->queue[i].message);
     while (cw_unreliable_unread(channel) > 0)
-        cw_message_release(cw_unreliable_next(channel));
+        cw_message_drop(cw_unreliable_next(channel));
     channel->queue_count = 0;
     channel->received_read = channel->received_written = 0;
     channel->parts.stats = (struct cw_channel_stats){0};
@@ -41,6 +41,7 @@ enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct c
             return CW_ERROR_QUEUE_FULL;
         close_gaps(channel);
     }
+    message->held = true;
     channel->queue[channel->queue_count++] = (struct cw_unreliable_slot){message, bits};
     cw_receipts_promise(channel->parts.receipts, message->receipt);
     channel->parts.stats.sent++;
@@ -103,7 +104,7 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
             return false;
         if (slot->message->receipt)
             cw_receipts_carry(parts->receipts, slot->message->receipt);
-        cw_message_release(slot->message);
+        cw_message_drop(slot->message);
         slot->message = NULL;
         parts->stats.queued--;
     }
@@ -120,7 +121,7 @@ void cw_unreliable_end_round(struct cw_unreliable_channel *channel)
             continue;
         if (message->receipt)
             cw_receipts_settle(channel->parts.receipts, message->receipt, false);
-        cw_message_release(message);
+        cw_message_drop(message);
         channel->parts.stats.dropped++;
     }
     channel->queue_count = 0;
@@ -147,7 +148,7 @@ static bool keep_block(struct cw_unreliable_channel *channel, struct cw_message 
     uint8_t *block = channel->block_buffers + (size_t)buffer * channel->block_size;
     channel->block_buffers_used |= 1u << buffer;
     memcpy(block, bytes, size);
-    cw_message_attach(message, block, size, release_block, channel);
+    cw_message_attach_held(message, block, size, release_block, channel);
     return true;
 }
 
@@ -170,11 +171,11 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
         const uint8_t *bytes = NULL;
         if (!cw_stream_uint(stream, &size, 1, parts->config.max_block_size) ||
             !cw_bit_reader_borrow(&stream->reader, &bytes, size)) {
-            cw_message_release(message);
+            cw_message_drop(message);
             return false;
         }
         if (message && !keep_block(channel, message, bytes, size)) {
-            cw_message_release(message);
+            cw_message_drop(message);
             parsed->missing_blocks++;
             parsed->full = true;
             return true;
@@ -228,7 +229,7 @@ bool cw_unreliable_drop_oldest(struct cw_unreliable_channel *channel, bool with_
         position++;
     if (position == channel->received_written)
         return false;
-    cw_message_release(*received_slot(channel, position));
+    cw_message_drop(*received_slot(channel, position));
     channel->parts.stats.dropped++;
     for (; position != channel->received_read; position--)
         *received_slot(channel, position) = *received_slot(channel, position - 1);

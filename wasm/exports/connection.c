@@ -103,8 +103,10 @@ static void release_block(void *context, uint8_t *block, size_t size)
 CW_EXPORT(message_attach) uint8_t *message_attach(struct cw_message *message, uint32_t size)
 {
     uint8_t *block = malloc(size > 0 ? size : 1);
-    if (block)
-        cw_message_attach(message, block, size, release_block, NULL);
+    if (block && cw_message_attach(message, block, size, release_block, NULL) != CW_OK) {
+        free(block);
+        block = NULL;
+    }
     return block;
 }
 

@@ -77,6 +77,8 @@ enum cw_error cw_connection_create_message(struct cw_connection *connection, uin
 
    CW_ERROR_INVALID_ARGUMENT: no such channel, or a message of another connection.
 
+   CW_ERROR_MESSAGE_NOT_OWNED: it was sent or released before.
+
    CW_ERROR_NOT_CONNECTED: the connection is that of a client or a server, and there is nobody at
    the other end: not yet, or not any more.
 

@@ -13,8 +13,9 @@ struct cw_message_pool;
 /* receipt and the struct that data points to are the application's to fill in, before send. id and
    next belong to the channel that holds the message; the rest is only to be read. */
 struct cw_message {
-    uint32_t type;       /* index in the schema */
-    uint16_t id;         /* on a reliable channel */
+    uint32_t type; /* index in the schema */
+    uint16_t id;   /* on a reliable channel */
+    bool held;     /* one of the references is a connection's: it was sent, or not taken yet */
     uint32_t references; /* at least 1 while anybody may use the message */
     uint32_t receipt;    /* the sender's own; unless 0, what becomes of the message is told under
                             this number: see cw_connection_next_receipt. 0 when it was received */
@@ -67,16 +68,23 @@ const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *poo
 enum cw_error cw_message_create(struct cw_message **out, struct cw_message_pool *pool,
                                 uint32_t type);
 
-/* One more reference. */
-void cw_message_acquire(struct cw_message *message);
+/* A message is the caller's who created it or took it from a connection, until he sends or releases
+   it. One that is not his he gets CW_ERROR_MESSAGE_NOT_OWNED for, with nothing changed: below, and
+   from cw_connection_send. This tells a mistake as long as the message has not been made anew for
+   somebody else. */
+
+/* One more reference, which is the caller's: he keeps the message when he sends it. */
+enum cw_error cw_message_acquire(struct cw_message *message);
 
 /* One reference less; the last one gives message and block back. NULL is ignored. */
-void cw_message_release(struct cw_message *message);
+enum cw_error cw_message_release(struct cw_message *message);
 
 /* Attaches size bytes, which must stay as they are until the last reference goes. release, if it
-   is not NULL, is then called with context; before, if another block was attached. */
-void cw_message_attach(struct cw_message *message, uint8_t *block, uint32_t size,
-                       void (*release)(void *context, uint8_t *block, size_t size), void *context);
+   is not NULL, is then called with context; before, if another block was attached. On an error the
+   bytes stay the caller's. */
+enum cw_error cw_message_attach(struct cw_message *message, uint8_t *block, uint32_t size,
+                                void (*release)(void *context, uint8_t *block, size_t size),
+                                void *context);
 
 /* Writes, reads or measures the body: neither type, nor id, nor block. */
 bool cw_message_serialize(struct cw_stream *stream, struct cw_message *message);

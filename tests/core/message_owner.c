@@ -1,0 +1,166 @@
+/* Whose a message is: what is not the caller's any more is refused, in every build, and nothing
+   happens to it. */
+#include "notes_schema.h"
+
+#define TICKS 60
+
+struct ends {
+    struct cw_connection *a, *b;
+    double now;
+};
+
+static struct ends open_ends(void)
+{
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[0].blocks = true;
+    return (struct ends){.a = connection_with(&config), .b = connection_with(&config)};
+}
+
+static void close_ends(struct ends *ends)
+{
+    cw_connection_destroy(ends->a);
+    cw_connection_destroy(ends->b);
+}
+
+static void run(struct ends *ends)
+{
+    for (int i = 0; i < TICKS; i++, ends->now += TICK) {
+        round_of(ends->a, ends->b, ends->now);
+        round_of(ends->b, ends->a, ends->now);
+    }
+}
+
+static void expect_not_owned(struct ends *ends, struct cw_message *message)
+{
+    uint8_t byte = 0;
+    for (uint32_t channel = 0; channel < 2; channel++)
+        assert_int_equal(cw_connection_send(ends->a, channel, message, ends->now),
+                         CW_ERROR_MESSAGE_NOT_OWNED);
+    assert_int_equal(cw_message_release(message), CW_ERROR_MESSAGE_NOT_OWNED);
+    assert_int_equal(cw_message_acquire(message), CW_ERROR_MESSAGE_NOT_OWNED);
+    assert_int_equal(cw_message_attach(message, &byte, 1, release_parcel, NULL),
+                     CW_ERROR_MESSAGE_NOT_OWNED);
+}
+
+static void test_a_message_that_was_sent_is_not_the_senders(void **state)
+{
+    (void)state;
+    for (uint32_t channel = 0; channel < 2; channel++) {
+        struct ends ends = open_ends();
+        struct cw_message *message = make_note(ends.a, NOTE, 7, 100);
+        assert_int_equal(cw_connection_send(ends.a, channel, message, ends.now), CW_OK);
+        expect_not_owned(&ends, message);
+        run(&ends);
+        expect_not_owned(&ends, message); /* it was acked, or written, and is nobody's */
+        expect_note(ends.b, channel, 7);
+        assert_int_equal(drain(ends.b), 0);
+        assert_int_equal(stats_of(ends.a).messages_in_use, 0);
+        close_ends(&ends);
+    }
+}
+
+static void test_a_block_stays_with_the_message_that_was_sent(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    struct cw_message *parcel = make_parcel(ends.a, 3, 5000);
+    assert_int_equal(cw_connection_send(ends.a, 0, parcel, ends.now), CW_OK);
+    expect_not_owned(&ends, parcel);
+    run(&ends);
+    expect_parcel(ends.b, 0, 3, 5000);
+    assert_int_equal(parcels_released, 1);
+    close_ends(&ends);
+}
+
+static void test_a_message_is_released_once(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    struct cw_message *message = make_note(ends.a, NOTE, 7, 0);
+    struct cw_message *other = make_note(ends.a, NOTE, 8, 0);
+    assert_int_equal(cw_message_release(message), CW_OK);
+    expect_not_owned(&ends, message);
+    assert_int_equal(stats_of(ends.a).messages_in_use, 1);
+    assert_int_equal(cw_message_release(other), CW_OK);
+    assert_int_equal(cw_message_release(NULL), CW_OK);
+    assert_int_equal(stats_of(ends.a).messages_in_use, 0);
+    close_ends(&ends);
+}
+
+/* Who acquires a message before he sends it may release it once after that, whenever. */
+static void test_a_message_that_was_acquired_is_kept(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        struct ends ends = open_ends();
+        struct cw_message *message = make_note(ends.a, NOTE, 7, 0);
+        assert_int_equal(cw_message_acquire(message), CW_OK);
+        assert_int_equal(cw_connection_send(ends.a, 0, message, ends.now), CW_OK);
+        assert_int_equal(cw_connection_send(ends.a, 0, message, ends.now),
+                         CW_ERROR_MESSAGE_NOT_OWNED); /* a channel has it */
+        if (late)
+            run(&ends);
+        assert_int_equal(number_of(message), 7);
+        assert_int_equal(cw_message_release(message), CW_OK);
+        expect_not_owned(&ends, message);
+        if (!late)
+            run(&ends);
+        expect_note(ends.b, 0, 7);
+        assert_int_equal(stats_of(ends.a).messages_in_use, 0);
+        close_ends(&ends);
+    }
+}
+
+static void test_a_message_that_was_taken_is_the_takers(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    send_note(ends.b, 0, 7, 0, ends.now);
+    run(&ends);
+    struct cw_message *message = cw_connection_next(ends.a, NULL);
+    assert_non_null(message);
+    assert_int_equal(cw_connection_send(ends.a, 1, message, ends.now), CW_OK);
+    expect_not_owned(&ends, message);
+    run(&ends);
+    expect_note(ends.b, 1, 7);
+
+    /* One that has arrived and was not taken is the connection's. */
+    for (uint32_t channel = 0; channel < 2; channel++) {
+        send_note(ends.b, channel, 8, 0, ends.now);
+        run(&ends);
+        message = cw_connection_next(ends.a, NULL);
+        assert_int_equal(cw_message_release(message), CW_OK);
+        send_note(ends.b, channel, 9, 0, ends.now);
+        run(&ends);
+        expect_not_owned(&ends, message);
+        expect_note(ends.a, channel, 9);
+    }
+    close_ends(&ends);
+}
+
+/* Sending fails for another reason: then it stays the caller's. */
+static void test_a_message_that_is_refused_stays_the_callers(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    struct cw_message *message = make_note(ends.a, NOTE, 7, MAX_NOTE_PADDING);
+    assert_int_equal(cw_connection_send(ends.a, 0, message, ends.now), CW_ERROR_MESSAGE_TOO_LARGE);
+    assert_int_equal(cw_connection_send(ends.a, 9, message, ends.now), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_message_release(message), CW_OK);
+    assert_int_equal(stats_of(ends.a).messages_in_use, 0);
+    close_ends(&ends);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_message_that_was_sent_is_not_the_senders),
+        TEST(test_a_block_stays_with_the_message_that_was_sent),
+        TEST(test_a_message_is_released_once),
+        TEST(test_a_message_that_was_acquired_is_kept),
+        TEST(test_a_message_that_was_taken_is_the_takers),
+        TEST(test_a_message_that_is_refused_stays_the_callers),
+    };
+    return cmocka_run_group_tests_name("message_owner", tests, NULL, NULL);
+}
