@@ -72,6 +72,9 @@ static const char *const usage[] = {
     "                          is as safe: its hash goes into every answer)\n"
     "  --peer-rate BYTES       most that goes to one WebRTC browser per second; what is over\n"
     "                          is dropped (default 262144; 0 = no limit)\n"
+    "  --watchdog SECONDS      abort, after logging the stack, when nothing gets its turn for so\n"
+    "                          many seconds of processor time (default 10; 0 = never). A\n"
+    "                          supervisor should start the relay again\n"
     "  --log-level LEVEL       error, warn, info or debug (default info)\n"
     "  --help, --version\n"
     "\n"
@@ -103,6 +106,7 @@ enum option_name {
     OPTION_RTC_CERTIFICATE,
     OPTION_RTC_KEY,
     OPTION_PEER_RATE,
+    OPTION_WATCHDOG,
     OPTION_LOG_LEVEL,
     OPTION_HELP,
     OPTION_VERSION,
@@ -130,6 +134,7 @@ static const struct option long_options[] = {
     {"rtc-certificate", required_argument, NULL, OPTION_RTC_CERTIFICATE},
     {"rtc-key", required_argument, NULL, OPTION_RTC_KEY},
     {"peer-rate", required_argument, NULL, OPTION_PEER_RATE},
+    {"watchdog", required_argument, NULL, OPTION_WATCHDOG},
     {"log-level", required_argument, NULL, OPTION_LOG_LEVEL},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -271,6 +276,11 @@ static bool take(enum option_name name, const char *option, const char *value, s
         return true;
     case OPTION_PEER_RATE:
         return number(option, value, 0, 1e12, &out->peer_rate);
+    case OPTION_WATCHDOG:
+        if (!whole_number(option, value, 0, 1e6, &whole))
+            return false;
+        out->watchdog = whole;
+        return true;
     case OPTION_LOG_LEVEL:
         return log_level_parse(value, &out->log_level) ||
                bad("--log-level needs error, warn, info or debug, not '%s'", value);
@@ -300,6 +310,7 @@ enum options_result options_parse(int argc, char **argv, struct options *out)
         .queue_bytes = 65536,
         .queue_age = 0.25,
         .peer_rate = 262144.0,
+        .watchdog = 10.0,
         .log_level = LOG_INFO,
     };
     int name;

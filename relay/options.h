@@ -38,6 +38,7 @@ struct options {
     const char *rtc_certificate; /* PEM files; NULL = made at the start */
     const char *rtc_key;
     double peer_rate; /* bytes per second to one browser; 0 = no limit */
+    double watchdog;  /* seconds of processor time for one turn of the loop; 0 = any */
     enum log_level log_level;
 };
 

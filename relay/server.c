@@ -9,6 +9,7 @@
 #include "session.h"
 #include "stats.h"
 #include "visitors.h"
+#include "watchdog.h"
 #include "webrtc.h"
 #include "websocket.h"
 
@@ -244,11 +245,15 @@ static void on_turn(void *context)
     struct server *server = context;
     sessions_flush(server->sessions);
     webrtc_turn(server->webrtc);
+    watchdog_turn();
 }
 
 void server_run(struct server *server)
 {
+    if (server->options->watchdog > 0.0 && !watchdog_start(server->options->watchdog))
+        log_warn("no watchdog: %s", strerror(errno));
     loop_run(server->loop, on_turn, server);
+    watchdog_stop();
     stats_log(&server->stats, sessions_count(server->sessions));
 }
 

@@ -16,6 +16,7 @@ test('--help and --version print and end with 0', async () => {
     '--origin',
     '--max-sessions',
     '--idle-timeout',
+    '--watchdog',
   ])
     assert.match(help.stdout, new RegExp(`${option} `));
   const version = await run(['--version']);
@@ -48,6 +49,7 @@ const bad = {
   'no time to ask in': [[...good, '--request-timeout', '0'], /--request-timeout/],
   'no time to answer in': [[...good, '--answer-timeout', '0'], /--answer-timeout/],
   'a negative rate': [[...good, '--upstream-packets', '-1'], /--upstream-packets/],
+  'half a second for a turn': [[...good, '--watchdog', '0.5'], /--watchdog/],
   'no number': [[...good, '--max-sessions', 'many'], /--max-sessions/],
   'no sessions': [[...good, '--max-sessions', '0'], /--max-sessions/],
   'half a session': [[...good, '--max-sessions', '1.5'], /--max-sessions/],

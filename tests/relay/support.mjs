@@ -90,6 +90,7 @@ export async function startRelay(
     resumeLog: () => child.stderr.resume(),
     closeLog: () => child.stderr.destroy(),
     kill: (signal) => child.kill(signal),
+    running: () => child.exitCode === null && child.signalCode === null,
     ended: () => patiently(closed, 'the end of the relay'),
     /** The counters, by name. */
     async stats() {

@@ -1,0 +1,35 @@
+// A relay that gets caught in a loop without end says where and ends, so that a supervisor can start
+// it again. Nothing that a client can do is known to cause that: a library loaded before the
+// system's makes the relay hang as soon as a session begins.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { connect, sleep, startRelay, startServer } from './support.mjs';
+
+const hanging = `export LD_PRELOAD=${process.env.CAUSEWAY_HANG}`;
+
+test('a relay whose loop does not turn any more logs its stack and aborts', async (t) => {
+  const { upstream } = await startServer(t);
+  const relay = await startRelay(t, { upstream, args: ['--watchdog', '1'], shell: hanging });
+  void connect(t, relay).catch(() => {});
+  assert.equal((await relay.ended()).signal, 'SIGABRT');
+  const [, stack] = /the event loop has not turned for 1 seconds of work; its stack:\n([^]*)/.exec(
+    relay.log(),
+  );
+  // from what hangs up to the loop
+  assert.match(stack, /getpeername[^]*lws_[^]*uv_run[^]*main/);
+});
+
+test('a relay that waits, or is stopped, or has no watchdog, is left alone', async (t) => {
+  const { upstream } = await startServer(t);
+  const relay = await startRelay(t, { upstream, args: ['--watchdog', '1'] });
+  const other = await startRelay(t, { upstream, args: ['--watchdog', '0'], shell: hanging });
+  void connect(t, other).catch(() => {});
+  relay.kill('SIGSTOP');
+  await sleep(3000);
+  relay.kill('SIGCONT');
+  await sleep(3000);
+  const client = await connect(t, relay);
+  client.send(Buffer.from('hello'));
+  await client.received(1);
+  assert.ok(other.running());
+});
