@@ -3,11 +3,20 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS causeway EXPORT causeway ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS causeway EXPORT causeway ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/causeway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY native/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/causeway/native
         FILES_MATCHING PATTERN *.h)
 
+# What a program needs beside an archive, a shared library brings along.
+if(BUILD_SHARED_LIBS)
+    set(PC_REQUIRES Requires.private)
+    set(PC_LIBRARIES "\nLibs.private: -lm")
+else()
+    set(PC_REQUIRES Requires)
+    set(PC_LIBRARIES " -lm")
+endif()
 set(PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH PREFIX_FROM_PC /prefix/${PC_DIR} /prefix)
 configure_file(causeway.pc.in causeway.pc @ONLY)
@@ -15,7 +24,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/causeway.pc DESTINATION ${PC_DIR})
 
 set(PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/causeway)
 install(EXPORT causeway NAMESPACE causeway:: FILE causeway-targets.cmake DESTINATION ${PACKAGE_DIR})
-configure_file(causeway-config.cmake.in causeway-config.cmake COPYONLY)
+configure_file(causeway-config.cmake.in causeway-config.cmake @ONLY)
 write_basic_package_version_file(causeway-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/causeway-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/causeway-config-version.cmake

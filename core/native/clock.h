@@ -2,9 +2,9 @@
 #ifndef CAUSEWAY_NATIVE_CLOCK_H
 #define CAUSEWAY_NATIVE_CLOCK_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "causeway/linkage.h"
+
+CW_BEGIN_DECLARATIONS
 
 /* Seconds since some moment in the past; never goes back and does not follow changes of the wall
    clock. */
@@ -17,8 +17,6 @@ double cw_clock_unix(void);
    that was held up starts over then, and does not make up for the ticks that it missed. */
 double cw_clock_next_tick(double tick, double interval);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

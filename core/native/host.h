@@ -11,11 +11,10 @@
 #ifndef CAUSEWAY_NATIVE_HOST_H
 #define CAUSEWAY_NATIVE_HOST_H
 
+#include "causeway/linkage.h"
 #include "causeway/server.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* Not thread-safe; any number may exist. */
 struct cw_host;
@@ -48,8 +47,6 @@ bool cw_host_next(struct cw_host *host, struct cw_server_event *event, double un
 /* Lets time pass and sends what is due. Call it once per tick. */
 void cw_host_update(struct cw_host *host);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -4,10 +4,9 @@
 
 #include "causeway/address.h"
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* Reads what cw_address_parse reads, and also "example.com" and "example.com:40000", for which the
    system's resolver is asked; that may block for seconds. The first address it gives is taken.
@@ -15,8 +14,6 @@ extern "C" {
    address. */
 enum cw_error cw_resolve(struct cw_address *address, const char *text);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -5,14 +5,13 @@
 #include "causeway/address.h"
 #include "causeway/allocator.h"
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 struct cw_socket;
 
@@ -87,8 +86,6 @@ struct cw_socket_stats {
 
 void cw_socket_stats(const struct cw_socket *socket, struct cw_socket_stats *stats);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

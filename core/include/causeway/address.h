@@ -4,14 +4,13 @@
 #define CAUSEWAY_ADDRESS_H
 
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* The numbers are those of the connect token. */
 enum cw_address_type {
@@ -47,8 +46,6 @@ int cw_address_compare(const struct cw_address *a, const struct cw_address *b);
 /* Same type, same bytes, same port. */
 bool cw_address_equal(const struct cw_address *a, const struct cw_address *b);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

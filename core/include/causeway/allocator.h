@@ -2,11 +2,11 @@
 #ifndef CAUSEWAY_ALLOCATOR_H
 #define CAUSEWAY_ALLOCATOR_H
 
+#include "causeway/linkage.h"
+
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* All zero means malloc and free. A create function calls allocate once, for exactly the size that
    its cw_X_memory() tells, and nothing allocates after that; destroy calls release once.
@@ -17,8 +17,6 @@ struct cw_allocator {
     void *context;
 };
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

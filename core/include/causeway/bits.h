@@ -9,15 +9,15 @@
 #ifndef CAUSEWAY_BITS_H
 #define CAUSEWAY_BITS_H
 
+#include "causeway/linkage.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* Inlined even where the compiler would rather not. Only speed depends on it. */
 #if defined(CW_INLINE)
@@ -297,8 +297,6 @@ CW_INLINE bool cw_bit_measurer_bytes(struct cw_bit_measurer *measurer, size_t co
     return cw_bit_measurer_bits(measurer, 7 + count * 8);
 }
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -4,14 +4,13 @@
 #define CAUSEWAY_CHANNEL_H
 
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 #define CW_MAX_CHANNELS            64
 #define CW_MAX_MESSAGES_PER_PACKET 256
@@ -74,8 +73,6 @@ struct cw_channel_stats {
                                 the first */
 };
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

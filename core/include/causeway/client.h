@@ -3,11 +3,10 @@
 #define CAUSEWAY_CLIENT_H
 
 #include "causeway/connection.h"
+#include "causeway/linkage.h"
 #include "causeway/secure_packet.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* Not thread-safe; any number may exist. */
 struct cw_client;
@@ -140,8 +139,6 @@ struct cw_client_stats {
 
 void cw_client_stats(const struct cw_client *client, struct cw_client_stats *stats);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -6,13 +6,12 @@
 #define CAUSEWAY_CONGESTION_H
 
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* Times in seconds, rates in packets per second. */
 struct cw_congestion_config {
@@ -71,8 +70,6 @@ uint32_t cw_congestion_allowance(struct cw_congestion *congestion, double now);
 /* Tells that packets were sent. More than the allowance are made up for later, up to a burst. */
 void cw_congestion_sent(struct cw_congestion *congestion, uint32_t packets);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -6,11 +6,10 @@
 #include "causeway/channel.h"
 #include "causeway/congestion.h"
 #include "causeway/endpoint.h"
+#include "causeway/linkage.h"
 #include "causeway/message.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* Not thread-safe; any number may exist. now is always the time in seconds, by one clock of the
    caller's that may begin anywhere and does not go back. */
@@ -152,8 +151,6 @@ void cw_connection_stats(const struct cw_connection *connection, struct cw_conne
 enum cw_error cw_connection_channel_stats(const struct cw_connection *connection, uint32_t channel,
                                           struct cw_channel_stats *stats);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

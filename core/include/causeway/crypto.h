@@ -4,13 +4,13 @@
 #ifndef CAUSEWAY_CRYPTO_H
 #define CAUSEWAY_CRYPTO_H
 
+#include "causeway/linkage.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 #define CW_KEY_BYTES        32
 #define CW_MAC_BYTES        16
@@ -67,8 +67,6 @@ struct cw_random {
 /* size random bytes from the source. */
 void cw_random_fill(const struct cw_random *random, void *out, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

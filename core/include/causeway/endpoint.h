@@ -6,14 +6,13 @@
 
 #include "causeway/allocator.h"
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* One end of a path. Not thread-safe; any number may exist. now is always the time in seconds, by
    one clock of the caller's that may begin anywhere and does not go back. */
@@ -167,8 +166,6 @@ struct cw_endpoint_stats {
 
 void cw_endpoint_stats(const struct cw_endpoint *endpoint, struct cw_endpoint_stats *stats);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -2,9 +2,9 @@
 #ifndef CAUSEWAY_ERROR_H
 #define CAUSEWAY_ERROR_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "causeway/linkage.h"
+
+CW_BEGIN_DECLARATIONS
 
 enum cw_error {
     CW_OK = 0,
@@ -107,8 +107,6 @@ enum cw_error {
    Never NULL; the string is static. */
 const char *cw_error_string(enum cw_error error);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

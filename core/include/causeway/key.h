@@ -4,18 +4,15 @@
 
 #include "causeway/crypto.h"
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* Reads a key from its 2 * CW_KEY_BYTES hexadecimal digits and nothing else, as in
    cw_key_parse(config.private_key, getenv("CAUSEWAY_KEY")). Error, with key wiped: CW_ERROR_KEY for
    any other text and for NULL. */
 enum cw_error cw_key_parse(uint8_t key[CW_KEY_BYTES], const char *text);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

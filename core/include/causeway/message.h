@@ -2,11 +2,10 @@
 #ifndef CAUSEWAY_MESSAGE_H
 #define CAUSEWAY_MESSAGE_H
 
+#include "causeway/linkage.h"
 #include "causeway/schema.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 struct cw_message_pool;
 
@@ -96,8 +95,6 @@ bool cw_message_measure(struct cw_message *message, size_t *bits);
 /* The first field that cannot be sent as it is: see cw_schema_check. */
 uint32_t cw_message_check(const struct cw_message *message);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -18,11 +18,10 @@
 
 #include "causeway/allocator.h"
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 #include "causeway/stream.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* What a field holds, and the member that holds it. */
 enum cw_kind {
@@ -193,8 +192,6 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
                                                           NULL,                                    \
                                                           block};
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -9,11 +9,10 @@
 #ifndef CAUSEWAY_SCHEMA_BYTES_H
 #define CAUSEWAY_SCHEMA_BYTES_H
 
+#include "causeway/linkage.h"
 #include "causeway/schema.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* Encodes the schema and gives the size of the result; out holds the first capacity bytes of it
    and may be NULL when capacity is 0. */
@@ -31,8 +30,6 @@ enum cw_error cw_schema_decode(struct cw_schema **out, const uint8_t *bytes, siz
    The size bytes at extra are included: whatever else both sides must have alike. */
 uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const void *extra, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

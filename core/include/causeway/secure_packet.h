@@ -2,11 +2,10 @@
 #ifndef CAUSEWAY_SECURE_PACKET_H
 #define CAUSEWAY_SECURE_PACKET_H
 
+#include "causeway/linkage.h"
 #include "causeway/token.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 enum cw_secure_type {
     CW_SECURE_REQUEST = 0, /* client: a connect token; the only one that is not encrypted */
@@ -118,8 +117,6 @@ void cw_challenge_put(uint8_t body[CW_CHALLENGE_BODY_SIZE], uint64_t sequence,
                       const uint8_t token[CW_CHALLENGE_TOKEN_SIZE]);
 const uint8_t *cw_challenge_get(const uint8_t body[CW_CHALLENGE_BODY_SIZE], uint64_t *sequence);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -2,12 +2,12 @@
 #ifndef CAUSEWAY_SEQUENCE_H
 #define CAUSEWAY_SEQUENCE_H
 
+#include "causeway/linkage.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* True when a was counted after b, taking the shorter way round. Of two numbers exactly half the
    range apart the numerically larger one is the newer, so that exactly one of (a, b) and (b, a) is
@@ -24,8 +24,6 @@ static inline int cw_sequence_difference(uint16_t a, uint16_t b)
     return (int16_t)(uint16_t)(a - b);
 }
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -4,15 +4,14 @@
 
 #include "causeway/allocator.h"
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 #include "causeway/sequence.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* Stored where a slot holds nothing; no 16-bit sequence number equals it. */
 #define CW_SEQUENCE_EMPTY 0xFFFFFFFFu
@@ -95,8 +94,6 @@ static inline void cw_sequence_buffer_remove(struct cw_sequence_buffer *buffer, 
         buffer->sequences[sequence & buffer->mask] = CW_SEQUENCE_EMPTY;
 }
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -5,11 +5,10 @@
 #define CAUSEWAY_SERVER_H
 
 #include "causeway/connection.h"
+#include "causeway/linkage.h"
 #include "causeway/secure_packet.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 /* Not thread-safe; any number may exist. */
 struct cw_server;
@@ -170,8 +169,6 @@ struct cw_server_stats {
 
 void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

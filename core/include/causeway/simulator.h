@@ -6,13 +6,12 @@
 
 #include "causeway/allocator.h"
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 struct cw_simulator;
 
@@ -93,8 +92,6 @@ struct cw_simulator_stats {
 
 void cw_simulator_stats(const struct cw_simulator *simulator, struct cw_simulator_stats *stats);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

@@ -22,10 +22,9 @@
 #define CAUSEWAY_STREAM_H
 
 #include "causeway/bits.h"
+#include "causeway/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 enum cw_stream_mode { CW_STREAM_WRITE, CW_STREAM_READ, CW_STREAM_MEASURE };
 
@@ -349,8 +348,6 @@ CW_INLINE bool cw_stream_relative_sequence(struct cw_stream *stream, uint16_t pr
     return done;
 }
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif

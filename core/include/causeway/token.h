@@ -7,14 +7,13 @@
 #include "causeway/address.h"
 #include "causeway/crypto.h"
 #include "causeway/error.h"
+#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CW_BEGIN_DECLARATIONS
 
 #define CW_TOKEN_SIZE           2048 /* a whole connect token */
 #define CW_TOKEN_PRIVATE_SIZE   1024 /* its encrypted part, MAC included */
@@ -132,8 +131,6 @@ void cw_user_data_set_fingerprint(uint8_t user_data[CW_USER_DATA_SIZE], uint64_t
 /* The fingerprint in the user data; 0 when there is none, as in tokens of other backends. */
 uint64_t cw_user_data_fingerprint(const uint8_t user_data[CW_USER_DATA_SIZE]);
 
-#ifdef __cplusplus
-}
-#endif
+CW_END_DECLARATIONS
 
 #endif
