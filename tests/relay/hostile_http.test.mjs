@@ -22,7 +22,9 @@ async function start(t) {
 
 const request = (method, path, headers = {}, body = '') =>
   `${method} ${path} HTTP/1.1\r\nHost: x\r\n` +
-  Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('') +
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('') +
   `\r\n${body}`;
 
 const post = (body, headers = {}) =>
@@ -95,7 +97,7 @@ const seconds = {
   'what is no request': '\0\r\n\r\nab\r\n\r\n',
 };
 
-test('a request that follows another in the same write gets no reply, and holds nobody up', async (t) => {
+test('a request in the same write as another gets no reply, and holds nobody up', async (t) => {
   const relay = await start(t);
   for (const [first, [text, code]] of Object.entries(firsts)) {
     for (const [second, more] of Object.entries(seconds)) {

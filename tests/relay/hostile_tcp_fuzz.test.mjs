@@ -1,6 +1,6 @@
-// A fuzzer of the relay's TCP side: rounds of connections that write what hostile_tcp_plans.mjs makes
-// up. After each round the relay still answers, carries a player's datagrams, is idle, and has closed
-// all that it should.
+// A fuzzer of the relay's TCP side: rounds of connections that write what hostile_tcp_plans.mjs
+// makes up. After each round the relay still answers, carries a player's datagrams, is idle, and
+// has closed all that it should.
 //
 //   CAUSEWAY_FUZZ_SECONDS  how long (default 60)
 //   CAUSEWAY_FUZZ_SEED     the seed (default: one of this moment)

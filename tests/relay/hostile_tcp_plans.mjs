@@ -1,5 +1,5 @@
-// What a stranger may write to the relay's TCP port, made from a seed: requests and WebSockets, valid
-// and broken, in a row, cut anywhere.
+// What a stranger may write to the relay's TCP port, made from a seed: requests and WebSockets,
+// valid and broken, in a row, cut anywhere.
 
 /** Numbers from a seed (mulberry32). */
 export function makeRandom(seed) {
@@ -48,6 +48,13 @@ const paths = [
   `/${'b/'.repeat(2500)}`,
 ];
 const methods = ['GET', 'POST', 'OPTIONS', 'DELETE', 'HEAD', 'PUT', 'PATCH', 'CONNECT', 'PRI', 'X'];
+const subprotocols = ['x, causeway.v1', '(http)', '(loop)', ',', ''];
+const extensions = [
+  'permessage-deflate',
+  'permessage-deflate; client_max_window_bits',
+  'x; y=z',
+  ';;,',
+];
 const lengths = ['0', '1', '5', '4096', '5000000', '-1', '1, 1', 'a', '', '99999999999999999999'];
 
 function headersOf(random, body) {
@@ -75,7 +82,7 @@ function request(random, offer) {
   const path = random.mostly(random.pick(['/', '/rtc', '/large.bin']), ...paths);
   const body =
     method === 'POST' || random.chance(0.1)
-      ? random.pick([text(''), text('a'), text(offer), text('1\r\na\r\n0\r\n\r\n'), random.bytes(70)])
+      ? random.pick([...['', 'a', offer, '1\r\na\r\n0\r\n\r\n'].map(text), random.bytes(70)])
       : text('');
   const version = random.mostly('HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/1.1.1', '', 'X');
   const end = random.mostly('\r\n', '\n', '\r');
@@ -91,14 +98,12 @@ function handshake(random) {
     `Connection: ${random.mostly('Upgrade', 'keep-alive, Upgrade', 'close')}`,
     `Sec-WebSocket-Key: ${random.mostly('AAAAAAAAAAAAAAAAAAAAAA==', '', 'A', 'A'.repeat(300))}`,
     `Sec-WebSocket-Version: ${random.mostly('13', '8', '0', 'x')}`,
-    `Sec-WebSocket-Protocol: ${random.mostly('causeway.v1', 'x, causeway.v1', '(http)', '(loop)', ',', '')}`,
+    `Sec-WebSocket-Protocol: ${random.mostly('causeway.v1', ...subprotocols)}`,
   ];
-  if (random.chance(0.3))
-    lines.push(
-      `Sec-WebSocket-Extensions: ${random.pick(['permessage-deflate', 'permessage-deflate; client_max_window_bits', 'x; y=z', ';;,'])}`,
-    );
+  if (random.chance(0.3)) lines.push(`Sec-WebSocket-Extensions: ${random.pick(extensions)}`);
   if (random.chance(0.1)) lines.splice(random.below(lines.length), 1);
-  if (random.chance(0.1)) lines.push(random.pick(['Content-Length: 5', 'Transfer-Encoding: chunked']));
+  if (random.chance(0.05)) lines.push('Content-Length: 5');
+  if (random.chance(0.05)) lines.push('Transfer-Encoding: chunked');
   return text([...lines, '', ''].join('\r\n'));
 }
 
