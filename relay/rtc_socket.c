@@ -1,5 +1,7 @@
 #include "rtc_socket.h"
 
+#include "overflow.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -32,6 +34,7 @@ struct rtc_socket {
     void *context;
     unsigned gathered;
     unsigned refused;
+    uint32_t overflowed; /* see overflow.h */
     struct bundle in;
     struct bundle out;
 };
@@ -156,8 +159,8 @@ static void on_ready(void *context, unsigned events)
         read_path(all, i, &path);
         header->msg_namelen = sizeof all->in.name[i];
         header->msg_controllen = CONTROL_MAX;
-        if (!(header->msg_flags & MSG_TRUNC))
-            all->datagram(all->context, &path, all->in.data[i], all->in.header[i].msg_len);
+        all->datagram(all->context, &path, all->in.data[i],
+                      header->msg_flags & MSG_TRUNC ? 0 : all->in.header[i].msg_len);
     }
 }
 
@@ -277,6 +280,11 @@ unsigned rtc_socket_flush(struct rtc_socket *all)
     }
     all->gathered = 0;
     return refused;
+}
+
+uint32_t rtc_socket_overflow(struct rtc_socket *all)
+{
+    return overflow_since(all->watch.fd, &all->overflowed);
 }
 
 void rtc_socket_local(const struct rtc_socket *all, struct endpoint *out)

@@ -12,8 +12,8 @@
 
 struct rtc_socket;
 
-/* Opens it at `endpoint`; [::] takes IPv4 too. `datagram` gets each datagram. NULL when it cannot,
-   with errno. */
+/* Opens it at `endpoint`; [::] takes IPv4 too. `datagram` gets each datagram, an empty one for one
+   that is longer than any of ours. NULL when it cannot, with errno. */
 struct rtc_socket *rtc_socket_create(const struct endpoint *endpoint, struct loop *loop,
                                      void (*datagram)(void *context, const struct udp_path *path,
                                                       const uint8_t *data, size_t size),
@@ -27,6 +27,9 @@ bool rtc_socket_send(struct rtc_socket *socket, const struct udp_path *path, con
 
 /* Sends what is gathered; returns how many datagrams the system did not take. */
 unsigned rtc_socket_flush(struct rtc_socket *socket);
+
+/* How many datagrams found the socket full since the last call. */
+uint32_t rtc_socket_overflow(struct rtc_socket *socket);
 
 /* Where it is bound. */
 void rtc_socket_local(const struct rtc_socket *socket, struct endpoint *out);

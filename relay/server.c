@@ -86,6 +86,14 @@ static void stop(struct server *server, unsigned signal_number)
     sessions_drain(server->sessions, on_drained, server);
 }
 
+static void log_stats(struct server *server)
+{
+    sessions_flush(server->sessions); /* or what is gathered would be in no counter */
+    sessions_count_overflow(server->sessions);
+    webrtc_count_overflow(server->webrtc);
+    stats_log(&server->stats, sessions_count(server->sessions));
+}
+
 static void on_signal(void *context, unsigned events)
 {
     (void)events;
@@ -93,7 +101,7 @@ static void on_signal(void *context, unsigned events)
     struct signalfd_siginfo info;
     while (read(server->signals.fd, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGUSR1)
-            stats_log(&server->stats, sessions_count(server->sessions));
+            log_stats(server);
         else
             stop(server, info.ssi_signo);
     }
@@ -254,7 +262,7 @@ void server_run(struct server *server)
         log_warn("no watchdog: %s", strerror(errno));
     loop_run(server->loop, on_turn, server);
     watchdog_stop();
-    stats_log(&server->stats, sessions_count(server->sessions));
+    log_stats(server);
 }
 
 void server_destroy(struct server *server)

@@ -88,6 +88,11 @@ static void list_insert(struct session *session, struct session *before, struct 
     session->makes_room = true;
 }
 
+static struct session *session_due(struct deadline *deadline)
+{
+    return lws_container_of(deadline, struct session, deadline);
+}
+
 /* When it ends unless something happens before, and why. Nothing but the next step renews one that
    the game server has not answered. */
 static double due(const struct session *session, enum session_end *why)
@@ -133,7 +138,7 @@ static void on_timer(void *context)
     struct deadline *first;
     all->timer_at = INFINITY;
     while ((first = deadlines_first(&all->deadlines)) && first->time <= now) {
-        struct session *session = lws_container_of(first, struct session, deadline);
+        struct session *session = session_due(first);
         enum session_end why;
         const double time = due(session, &why);
         if (time <= now)
@@ -187,6 +192,12 @@ void sessions_flush(struct sessions *all)
     upstream_batch_flush(all->batch);
 }
 
+void sessions_count_overflow(struct sessions *all)
+{
+    for (size_t i = 0; i < all->deadlines.count; i++)
+        upstream_count_overflow(&session_due(all->deadlines.heap[i])->upstream);
+}
+
 void sessions_drain(struct sessions *all, void (*drained)(void *context), void *context)
 {
     all->draining = true;
@@ -198,7 +209,7 @@ void sessions_drain(struct sessions *all, void (*drained)(void *context), void *
     }
     struct deadline *first;
     while ((first = deadlines_first(&all->deadlines)))
-        session_end(lws_container_of(first, struct session, deadline), SESSION_END_DRAIN);
+        session_end(session_due(first), SESSION_END_DRAIN);
 }
 
 static void count_refusal(struct sessions *all, enum session_refusal why)
@@ -387,11 +398,22 @@ static bool within_allowance(struct session *session, size_t size)
     return false;
 }
 
+void sessions_discard(struct sessions *all, size_t size)
+{
+    if (size == 0 || size > SESSION_DATAGRAM_MAX)
+        return;
+    all->stats->client_datagrams++;
+    all->stats->client_bytes += size;
+    all->stats->dropped_ended++;
+}
+
 bool session_receive(struct session *session, const uint8_t *data, size_t size)
 {
     struct stats *stats = session->all->stats;
-    if (session->ending)
+    if (session->ending) {
+        sessions_discard(session->all, size);
         return false;
+    }
     if (size == 0 || size > SESSION_DATAGRAM_MAX) {
         session_end(session, size == 0 ? SESSION_END_EMPTY : SESSION_END_OVERSIZE);
         return false;

@@ -71,6 +71,10 @@ struct session *session_open(struct sessions *sessions, const struct transport *
    earlier) and nothing more need be given to it. */
 bool session_receive(struct session *session, const uint8_t *data, size_t size);
 
+/* Counts a datagram of a browser that was given no session, as session_receive does one whose
+   session is ending. */
+void sessions_discard(struct sessions *sessions, size_t size);
+
 /* The relay wants the session to end: counts the reason and calls the transport's close. Does
    nothing when it is ending already. */
 void session_end(struct session *session, enum session_end why);
@@ -80,6 +84,9 @@ void session_close(struct session *session);
 
 /* Sends what session_receive has gathered; the loop's turn. */
 void sessions_flush(struct sessions *sessions);
+
+/* Brings stats up to date with what found the sockets of open sessions full. */
+void sessions_count_overflow(struct sessions *sessions);
 
 /* A number that names the session in log lines. */
 unsigned long session_id(const struct session *session);

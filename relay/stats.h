@@ -4,8 +4,29 @@
 
 #include <stdint.h>
 
-/* X(name, help). Counters only grow; every dropped datagram and every ended or refused session is
-   in exactly one of them. "client" is the browser's side, "upstream" the game server's. */
+/* X(name, help). Counters only grow; every datagram that came, and every ended or refused session,
+   is in exactly one of them. "client" is the browser's side, "upstream" the game server's. So, when
+   nothing is on its way inside the relay:
+
+   client_datagrams = forwarded_datagrams + all of STATS_DROPPED_TO_SERVER
+   upstream_datagrams = delivered_datagrams + all of STATS_DROPPED_TO_BROWSER */
+#define STATS_DROPPED_TO_SERVER(X)                                                                 \
+    X(dropped_protocol, "to the game server: no packet of a secure connection")                    \
+    X(dropped_unanswered, "to the game server: more than a few before its first answer")           \
+    X(dropped_upstream_rate, "to the game server: more than --upstream-packets or -bytes")         \
+    X(dropped_upstream, "to the game server: its socket did not take it, or there was none")       \
+    X(dropped_ended, "to the game server: its session had ended, or was refused")
+
+#define STATS_DROPPED_TO_BROWSER(X)                                                                \
+    X(dropped_age, "to a browser: waited longer than --queue-age")                                 \
+    X(dropped_bytes, "to a browser: more waiting than --queue-bytes")                              \
+    X(dropped_rate, "to a browser: more than --peer-rate")                                         \
+    X(dropped_congested, "to a browser: too much on its way, not acknowledged")                    \
+    X(dropped_unproven, "to a browser: its address has proven nothing and had its share")          \
+    X(dropped_closing, "to a browser: its session was ending")                                     \
+    X(dropped_empty, "to a browser: no bytes")                                                     \
+    X(dropped_oversize, "to a browser: longer than a datagram may be")
+
 #define STATS(X)                                                                                   \
     X(sessions_opened, "sessions that began")                                                      \
     X(sessions_refused_full, "refused: --max-sessions reached")                                    \
@@ -30,17 +51,9 @@
     X(upstream_bytes, "their bytes")                                                               \
     X(delivered_datagrams, "datagrams handed to the browsers' connections")                        \
     X(delivered_writes, "writes that this took")                                                   \
-    X(dropped_age, "to a browser: waited longer than --queue-age")                                 \
-    X(dropped_bytes, "to a browser: more waiting than --queue-bytes")                              \
-    X(dropped_rate, "to a browser: more than --peer-rate")                                         \
-    X(dropped_congested, "to a browser: too much on its way, not acknowledged")                    \
-    X(dropped_unproven, "to a browser: its address has proven nothing and had its share")          \
-    X(dropped_closing, "to a browser: its session was ending")                                     \
-    X(dropped_oversize, "to a browser: longer than a datagram may be")                             \
-    X(dropped_protocol, "to the game server: no packet of a secure connection")                    \
-    X(dropped_unanswered, "to the game server: more than a few before its first answer")           \
-    X(dropped_upstream_rate, "to the game server: more than --upstream-packets or -bytes")         \
-    X(dropped_upstream, "to the game server: its socket did not take it")                          \
+    STATS_DROPPED_TO_BROWSER(X)                                                                    \
+    STATS_DROPPED_TO_SERVER(X)                                                                     \
+    X(upstream_overflow, "datagrams of the game server that found a session's socket full")        \
     X(upstream_refused, "times the game server's port was found closed or unreachable")            \
     X(rtc_offers, "WebRTC offers that were answered")                                              \
     X(rtc_offers_refused, "offers that were malformed or asked for what is not to be had")         \
@@ -49,6 +62,7 @@
     X(rtc_offers_evicted, "offers that made room for others before they were open channels")       \
     X(rtc_offers_expired, "offers that did not become an open data channel in time")               \
     X(rtc_packets_ignored, "packets on the WebRTC port of nobody known")                           \
+    X(rtc_packets_overflow, "packets to the WebRTC port that found its socket full")               \
     X(rtc_packets_unsent, "packets to browsers that the system did not take")                      \
     X(connections_refused, "closed at once: their address had too many that were no sessions")     \
     X(connections_evicted, "closed to make room: too many in all were no sessions")                \

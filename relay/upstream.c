@@ -1,6 +1,7 @@
 #include "upstream.h"
 
 #include "log.h"
+#include "overflow.h"
 #include "session.h"
 
 #include <errno.h>
@@ -10,6 +11,9 @@
 #include <unistd.h>
 
 #define BATCH 64
+
+/* More hardly fits into a socket. */
+#define WAITING_MAX 4096
 
 /* Datagrams side by side, as recvmmsg and sendmmsg take them. */
 struct bundle {
@@ -145,13 +149,17 @@ static void receive(void *context, unsigned events)
     if (batch->down)
         report_up(batch);
     batch->receiver = upstream;
-    for (int i = 0; i < count && batch->receiver == upstream; i++) {
+    for (int i = 0; i < count; i++) {
         size_t size = batch->in.header[i].msg_len;
         batch->stats->upstream_datagrams++;
         batch->stats->upstream_bytes += size;
-        if (batch->in.header[i].msg_hdr.msg_flags & MSG_TRUNC)
+        if (batch->receiver != upstream)
+            batch->stats->dropped_closing++;
+        else if (batch->in.header[i].msg_hdr.msg_flags & MSG_TRUNC)
             batch->stats->dropped_oversize++;
-        else if (size > 0)
+        else if (size == 0)
+            batch->stats->dropped_empty++;
+        else
             upstream->datagram(upstream->context, batch->in.data[i], size);
     }
     if (batch->receiver == upstream)
@@ -192,8 +200,10 @@ static bool open_socket(struct upstream *upstream)
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
 {
     struct upstream_batch *batch = upstream->batch;
-    if (upstream->watch.fd < 0 && !open_socket(upstream))
+    if (upstream->watch.fd < 0 && !open_socket(upstream)) {
+        batch->stats->dropped_upstream++;
         return false;
+    }
     if (batch->sender != upstream || batch->gathered == BATCH)
         upstream_batch_flush(batch);
     batch->sender = upstream;
@@ -201,6 +211,29 @@ bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
     batch->out.piece[batch->gathered].iov_len = size;
     batch->gathered++;
     return true;
+}
+
+void upstream_count_overflow(struct upstream *upstream)
+{
+    if (upstream->watch.fd >= 0)
+        upstream->batch->stats->upstream_overflow +=
+            overflow_since(upstream->watch.fd, &upstream->overflowed);
+}
+
+/* What waits in a socket would be gone with it, and in no counter. */
+static void drop_waiting(struct upstream *upstream)
+{
+    struct stats *stats = upstream->batch->stats;
+    for (unsigned i = 0; i < WAITING_MAX; i++) {
+        const ssize_t size = recv(upstream->watch.fd, NULL, 0, MSG_DONTWAIT | MSG_TRUNC);
+        if (size < 0 && errno == EAGAIN)
+            return;
+        if (size < 0)
+            continue; /* the answer to an earlier datagram */
+        stats->upstream_datagrams++;
+        stats->upstream_bytes += (size_t)size;
+        stats->dropped_closing++;
+    }
 }
 
 void upstream_close(struct upstream *upstream)
@@ -213,6 +246,8 @@ void upstream_close(struct upstream *upstream)
     if (batch->receiver == upstream)
         batch->receiver = NULL;
     loop_remove(batch->loop, &upstream->watch);
+    drop_waiting(upstream);
+    upstream_count_overflow(upstream);
     close(upstream->watch.fd);
     upstream->watch.fd = -1;
 }

@@ -16,6 +16,7 @@ struct upstream_batch;
 struct upstream {
     struct upstream_batch *batch;
     struct loop_watch watch;
+    uint32_t overflowed; /* see overflow.h */
     void (*datagram)(void *context, const uint8_t *data, size_t size);
     void (*flush)(void *context);
     void *context;
@@ -41,7 +42,11 @@ void upstream_init(struct upstream *upstream, struct upstream_batch *batch,
    can be opened. */
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size);
 
-/* Sends what is gathered for it and closes the socket. May be called again. */
+/* Counts what has found its socket full since the last call. */
+void upstream_count_overflow(struct upstream *upstream);
+
+/* Sends what is gathered for it, counts what came for it in vain, and closes the socket. May be
+   called again. */
 void upstream_close(struct upstream *upstream);
 
 #endif

@@ -137,6 +137,12 @@ void webrtc_turn(struct webrtc *all)
     reap(all);
 }
 
+void webrtc_count_overflow(struct webrtc *all)
+{
+    if (all)
+        all->stats->rtc_packets_overflow += rtc_socket_overflow(all->socket);
+}
+
 /* The commonest fault of a new installation, which would otherwise show on neither side. */
 static void report_unreached(struct webrtc *all, double now)
 {
@@ -257,8 +263,10 @@ static bool take_dtls(struct link *link, const struct udp_path *path, const uint
     while (!link->ended && peer_next(link->peer, &datagram, now)) {
         if (!link->session)
             webrtc_follow(link);
-        if (!link->session)
+        if (!link->session) {
+            sessions_discard(all->sessions, datagram.text ? 0 : datagram.size);
             break;
+        }
         if (datagram.text)
             session_end(link->session, SESSION_END_TEXT);
         else

@@ -39,4 +39,7 @@ void webrtc_destroy(struct webrtc *webrtc);
 /* Sends what has been gathered, and frees what has ended; the loop's turn. NULL is allowed. */
 void webrtc_turn(struct webrtc *webrtc);
 
+/* Brings stats up to date with what found the UDP socket full. NULL is allowed. */
+void webrtc_count_overflow(struct webrtc *webrtc);
+
 #endif

@@ -288,11 +288,24 @@ static void on_timer(struct link *link)
         lws_set_timer_usecs(link->wsi, (lws_usec_t)(PAUSE_SECONDS * LWS_USEC_PER_SEC));
 }
 
+/* Still comes when the session has ended, or was refused. */
+static void discard(struct link *link, size_t size)
+{
+    link->partial_size += size;
+    if (!lws_is_final_fragment(link->wsi))
+        return;
+    if (lws_frame_is_binary(link->wsi))
+        sessions_discard(link->all->sessions, link->partial_size);
+    link->partial_size = 0;
+}
+
 /* A part of a message, mostly the whole of it. */
 static void on_receive(struct link *link, const uint8_t *data, size_t size)
 {
-    if (link->closing)
+    if (link->closing) {
+        discard(link, size);
         return;
+    }
     heartbeat_heard(&link->heartbeat);
     if (!lws_frame_is_binary(link->wsi)) {
         session_end(link->session, SESSION_END_TEXT);
@@ -335,9 +348,10 @@ static int on_writable(struct link *link)
     size_t size = queue_peek(&link->queue, WRITE_MAX, &bytes, &frames);
     if (frames > 0) {
         link->credit = CREDIT;
-        if (!write_frames(link, (uint8_t *)(uintptr_t)bytes, size, frames))
-            return -1;
+        const bool written = write_frames(link, (uint8_t *)(uintptr_t)bytes, size, frames);
         queue_pop(&link->queue, frames);
+        if (!written)
+            return -1;
     }
     if (link->queue.count > 0)
         lws_callback_on_writable(link->wsi);

@@ -34,7 +34,7 @@ test('a reader that goes away', async (t) => {
   rig.relay.closeLog();
   await makeItTalk(rig.relay.kill);
   await rig.newcomer();
-  await rig.check();
+  await rig.check({ counters: false }); // they stand in the log
 });
 
 /** A port that nobody listens on: the log that would tell it goes elsewhere. */

@@ -12,7 +12,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from './packets.mjs';
-import { patiently, sleep, startRelay } from './support.mjs';
+import { assertAddsUp, patiently, sleep, startRelay } from './support.mjs';
 
 // Shorter than the ten seconds after which the relay itself ends a connection that did nothing:
 // newcomers that wait for these are shut out.
@@ -115,8 +115,11 @@ export async function startRig(
       }),
     /** The players stop sending; gives the tally when all that was on its way has come. */
     stop: () => ask('stop'),
-    /** Ends the players: nobody lost anything, one more gets in, and the relay is idle again. */
-    async check() {
+    /**
+     * Ends the players: nobody lost anything, one more gets in, and the relay is idle again. Its
+     * counters add up, unless they cannot be read.
+     */
+    async check({ counters = true } = {}) {
       const tally = await rig.stop();
       for (const [index, { sent, received, foreign, end }] of tally.entries()) {
         assert.equal(end, null, `player ${index} stayed connected`);
@@ -126,6 +129,7 @@ export async function startRig(
       await rig.newcomer();
       await ask('leave');
       await idle(relay);
+      if (counters) assertAddsUp(await relay.stats());
       return tally;
     },
   };

@@ -59,10 +59,12 @@ int main(int argc, char **argv)
             check(after - empty <= (full - empty) / 10, "nine tenths are given back");
     }
     check(rtc_rig_stop(&rig) == 0, "the relay stops");
+    check(rtc_rig_adds_up(&rig), "its counters add up");
 
     rtc_rig_start(&rig, argv[1], "", "::1");
     use(&rig, 20);
     rtc_rig_close(&rig);
     check(rtc_rig_stop(&rig) == 0, "the relay stops");
+    check(rtc_rig_adds_up(&rig), "its counters add up");
     return 0;
 }

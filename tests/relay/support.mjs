@@ -1,8 +1,10 @@
 // What the relay's tests share: the relay as a child process, a UDP game server, WebSocket clients.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
 import net from 'node:net';
 
 const require = createRequire(new URL('../../web/package.json', import.meta.url));
@@ -102,6 +104,22 @@ export async function startRelay(
       );
     },
   };
+}
+
+const header = readFileSync(new URL('../../relay/stats.h', import.meta.url), 'utf8');
+const listed = (list) =>
+  [...new RegExp(`#define ${list}\\(X\\)(.*\\\\\n)*.*`).exec(header)[0].matchAll(/ X\((\w+),/g)].map(
+    ([, name]) => name,
+  );
+const droppedToServer = listed('STATS_DROPPED_TO_SERVER');
+const droppedToBrowser = listed('STATS_DROPPED_TO_BROWSER');
+
+/** Every datagram that the relay received is in exactly one counter of what became of it. */
+export function assertAddsUp(stats) {
+  const sum = (names) => names.reduce((total, name) => total + stats[name], 0);
+  const text = JSON.stringify(stats);
+  assert.equal(sum(['forwarded_datagrams', ...droppedToServer]), stats.client_datagrams, text);
+  assert.equal(sum(['delivered_datagrams', ...droppedToBrowser]), stats.upstream_datagrams, text);
 }
 
 /** Polls the counters until they satisfy the condition. */

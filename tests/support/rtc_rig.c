@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -134,9 +135,9 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
         _exit(127);
     }
     close(ends[1]);
-    FILE *log = fdopen(ends[0], "r");
+    rig->log = fdopen(ends[0], "r");
     char line[4096];
-    while (rig->port == 0 && log && fgets(line, sizeof line, log)) {
+    while (rig->port == 0 && rig->log && fgets(line, sizeof line, rig->log)) {
         const char *port = strrchr(line, ':');
         if (strstr(line, "webrtc on udp "))
             rig->rtc_port = (unsigned)strtoul(port + 1, NULL, 10);
@@ -158,11 +159,47 @@ void rtc_rig_join(struct rtc_rig *rig, unsigned port, unsigned rtc_port, const c
     rig->rtc_port = rtc_port;
 }
 
+/* Takes over the counters from a line of the log, if it has them. */
+static void read_stats(const char *line, struct stats *stats)
+{
+    if (!strstr(line, " stats "))
+        return;
+#define READ(name, help)                                                                           \
+    {                                                                                              \
+        const char *at = strstr(line, " " #name "=");                                              \
+        stats->name = at ? strtoull(strchr(at, '=') + 1, NULL, 10) : 0;                            \
+    }
+    STATS(READ)
+#undef READ
+}
+
+bool rtc_rig_adds_up(const struct rtc_rig *rig)
+{
+    const struct stats *stats = &rig->stats;
+    uint64_t to_server = stats->forwarded_datagrams;
+    uint64_t to_browsers = stats->delivered_datagrams;
+#define ADD_TO_SERVER(name, help)  to_server += stats->name;
+#define ADD_TO_BROWSER(name, help) to_browsers += stats->name;
+    STATS_DROPPED_TO_SERVER(ADD_TO_SERVER)
+    STATS_DROPPED_TO_BROWSER(ADD_TO_BROWSER)
+#undef ADD_TO_SERVER
+#undef ADD_TO_BROWSER
+    printf("%" PRIu64 " from browsers: %" PRIu64 " forwarded or dropped; %" PRIu64
+           " from the server: %" PRIu64 " delivered or dropped\n",
+           stats->client_datagrams, to_server, stats->upstream_datagrams, to_browsers);
+    return stats->client_datagrams > 0 && stats->client_datagrams == to_server &&
+           stats->upstream_datagrams == to_browsers;
+}
+
 int rtc_rig_stop(struct rtc_rig *rig)
 {
     int status = 0;
+    char line[4096];
     kill(rig->relay, SIGTERM);
     waitpid(rig->relay, &status, 0);
+    while (fgets(line, sizeof line, rig->log))
+        read_stats(line, &rig->stats);
+    fclose(rig->log);
     kill(rig->echo, SIGKILL);
     waitpid(rig->echo, NULL, 0);
     rtc_identity_destroy(&rig->identity);

@@ -2,10 +2,12 @@
 #ifndef CAUSEWAY_TESTS_RTC_RIG_H
 #define CAUSEWAY_TESTS_RTC_RIG_H
 
+#include "relay/stats.h"
 #include "rtc_client.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* One browser. */
@@ -22,6 +24,8 @@ struct rtc_rig {
     const char *host; /* "127.0.0.1" or "::1" */
     const char *from; /* the browsers' address; NULL = any */
     pid_t relay;
+    FILE *log;          /* of the relay */
+    struct stats stats; /* of the relay, when it has stopped */
     pid_t echo;
     unsigned port;     /* of the relay */
     unsigned rtc_port; /* its UDP port */
@@ -47,6 +51,9 @@ void rtc_rig_join(struct rtc_rig *rig, unsigned port, unsigned rtc_port, const c
 
 /* Stops both. Returns the relay's exit code. */
 int rtc_rig_stop(struct rtc_rig *rig);
+
+/* Whether every datagram that the stopped relay received is in one counter of what became of it. */
+bool rtc_rig_adds_up(const struct rtc_rig *rig);
 
 /* Adds a browser that has its answer and has sent nothing yet. */
 struct rtc_browser *rtc_rig_offer(struct rtc_rig *rig);
