@@ -122,9 +122,12 @@ static void move(struct rtc_rig *rig, unsigned index, const char *address, bool 
         rtc_client_check(&browser->client);
     browser->awaited = 4;
     browser->echoed = 0;
-    for (int i = 0; i < 400 && browser->echoed == 0; i++) {
-        rtc_client_send(&browser->client, "here", 4);
-        rtc_rig_serve(rig, 50);
+    for (double again = begun; browser->echoed == 0 && again - begun < 20.0;) {
+        if (rtc_rig_now() >= again) {
+            rtc_client_send(&browser->client, "here", 4);
+            again = rtc_rig_now() + 0.05;
+        }
+        rtc_rig_serve(rig, 10);
     }
     printf("back after %.1f ms, ", (rtc_rig_now() - begun) * 1e3);
     check(browser->echoed > 0, checks ? "one check is enough to move" : "no check is needed");
