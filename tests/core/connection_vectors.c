@@ -77,42 +77,50 @@ static void expect_messages(struct cw_connection *at, const cJSON *messages, con
         assert_null(expected[i]);
 }
 
+/* Reads what the reference sent with its settings, and with the endpoint of default connections. */
+static void read_scenario(const cJSON *scenario, bool defaults, size_t *packets, size_t *received)
+{
+    struct cw_schema *schema;
+    struct cw_connection_config config = vector_config(file, text(scenario, "config"), &schema);
+    if (defaults)
+        config.endpoint = cw_connection_config_default(schema).endpoint;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    warm_up(a, b, vectors_get(scenario, "warmup"));
+    const cJSON *packet, *datagram;
+    cJSON_ArrayForEach(packet, vectors_get(scenario, "packets"))
+    {
+        struct cw_connection *to = from_a(packet) ? b : a;
+        const double now = cJSON_GetNumberValue(vectors_get(packet, "time"));
+        if (!cJSON_IsTrue(vectors_get(packet, "delivered")))
+            continue;
+        cJSON_ArrayForEach(datagram, vectors_get(packet, "datagrams"))
+            receive_hex(to, datagram, now);
+        expect_messages(to, vectors_get(scenario, "messages"), vectors_get(packet, "received"));
+        ++*packets;
+        *received += (size_t)cJSON_GetArraySize(vectors_get(packet, "received"));
+    }
+    assert_int_equal(stats_of(a).packets_invalid + stats_of(b).packets_invalid, 0);
+    assert_int_equal(stats_of(a).packets_refused + stats_of(b).packets_refused, 0);
+    assert_int_equal(stats_of(a).messages_in_use, 0);
+    assert_int_equal(stats_of(b).messages_in_use, 0);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+    cw_schema_destroy(schema);
+}
+
 static void test_every_packet_of_the_reference_is_read(void **state)
 {
     (void)state;
     if (!file)
         skip();
-    size_t packets = 0, received = 0;
-    const cJSON *scenario, *packet, *datagram;
-    cJSON_ArrayForEach(scenario, vectors_get(file, "scenarios"))
-    {
-        struct cw_schema *schema;
-        const struct cw_connection_config config =
-            vector_config(file, text(scenario, "config"), &schema);
-        struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
-        warm_up(a, b, vectors_get(scenario, "warmup"));
-        cJSON_ArrayForEach(packet, vectors_get(scenario, "packets"))
-        {
-            struct cw_connection *to = from_a(packet) ? b : a;
-            const double now = cJSON_GetNumberValue(vectors_get(packet, "time"));
-            if (!cJSON_IsTrue(vectors_get(packet, "delivered")))
-                continue;
-            cJSON_ArrayForEach(datagram, vectors_get(packet, "datagrams"))
-                receive_hex(to, datagram, now);
-            expect_messages(to, vectors_get(scenario, "messages"), vectors_get(packet, "received"));
-            packets++;
-            received += (size_t)cJSON_GetArraySize(vectors_get(packet, "received"));
-        }
-        assert_int_equal(stats_of(a).packets_invalid + stats_of(b).packets_invalid, 0);
-        assert_int_equal(stats_of(a).packets_refused + stats_of(b).packets_refused, 0);
-        assert_int_equal(stats_of(a).messages_in_use, 0);
-        assert_int_equal(stats_of(b).messages_in_use, 0);
-        cw_connection_destroy(a);
-        cw_connection_destroy(b);
-        cw_schema_destroy(schema);
+    for (int defaults = 0; defaults < 2; defaults++) {
+        size_t packets = 0, received = 0;
+        const cJSON *scenario;
+        cJSON_ArrayForEach(scenario, vectors_get(file, "scenarios"))
+            read_scenario(scenario, defaults, &packets, &received);
+        print_message("read %zu packets with %zu messages\n", packets, received);
+        assert_true(packets > 300 && received > 600);
     }
-    print_message("read %zu packets with %zu messages\n", packets, received);
-    assert_true(packets > 300 && received > 600);
 }
 
 /* A fresh connection that has received what comes before the packet of an entry. */
