@@ -114,7 +114,7 @@ static void test_of_unreliable_messages_the_latest_wait(void **state)
         round_of(a, b, i * TICK);
         round_of(b, a, i * TICK);
     }
-    /* As many as may arrive; of those that came together, the first. */
+    /* As many as may arrive. */
     assert_int_equal(stats_of(b).messages_in_use, 128);
     assert_int_equal(channel_of(b, UNRELIABLE).received, 1000);
     assert_int_equal(channel_of(b, UNRELIABLE).dropped, 1000 - 128);
@@ -160,7 +160,7 @@ static void test_unreliable_messages_make_room_for_reliable_ones(void **state)
     for (uint32_t i = 0; i < 30; i++)
         send_note(a, RELIABLE, i, 0, 0);
     round_of(a, b, 0);
-    /* The longest pile first: 25 each of 60 and 40 would not be fair. */
+    /* The longest pile first. */
     assert_int_equal(channel_of(b, RELIABLE).received, 30);
     assert_int_equal(channel_of(b, UNRELIABLE).dropped, 25);
     assert_int_equal(channel_of(b, 2).dropped, 5);
