@@ -89,6 +89,59 @@ for (const kind of ['webrtc', 'websocket'])
     assert.equal(await lossy.stop(), 0);
   });
 
+test('listeners that come and go lose no message', async () => {
+  const page = await openPage(demo);
+  await attempt(page, await demo.server.token(), { transports: ['websocket'] });
+  const said = await page.evaluate(async () => {
+    const { client } = globalThis;
+    const said = [];
+    const note = ({ type, value }) => type === 'said' && said.push(value.text);
+    const listen = (add) =>
+      new Promise((resolve) => {
+        add(({ message }) => {
+          note(message);
+          resolve();
+        });
+      });
+    const ways = [
+      () => listen((heard) => client.addEventListener('message', heard, { once: true })),
+      () =>
+        listen((heard) => {
+          const gone = (event) => {
+            client.removeEventListener('message', gone, true);
+            heard(event);
+          };
+          client.addEventListener('message', gone, true);
+        }),
+      () =>
+        listen((heard) => {
+          const controller = new AbortController();
+          const { signal } = controller;
+          const gone = (event) => {
+            controller.abort();
+            heard(event);
+          };
+          client.addEventListener('message', { handleEvent: gone }, { signal });
+        }),
+      async () => {
+        for await (const message of client) return note(message);
+      },
+      () => {
+        for (let message = client.next(); message; message = client.next()) note(message);
+      },
+    ];
+    for (let i = 0; i < 40; i++) client.send(0, 'say', { text: String(i) });
+    for (let i = 0; i < 2000 && said.length < 40; i++) await ways[i % ways.length]();
+    return said;
+  });
+  assert.deepEqual(
+    said,
+    Array.from({ length: 40 }, (_, i) => String(i)),
+  );
+  await leave(page);
+  await page.close();
+});
+
 const departures = {
   closed: (page) => page.close(),
   left: (page) => page.goto('about:blank'),
