@@ -1,8 +1,8 @@
-/* causeway-relay: between browsers and a UDP game server. */
-#include "descriptors.h"
-#include "log.h"
+/* causeway-relay: between browsers and a UDP game relay. */
+#include "net/descriptors.h"
+#include "net/log.h"
 #include "options.h"
-#include "server.h"
+#include "relay.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -25,10 +25,10 @@ int main(int argc, char **argv)
     }
     log_open();
     log_set_level(options.log_level);
-    struct server *server = server_create(&options);
-    if (!server)
+    struct relay *relay = relay_create(&options);
+    if (!relay)
         return EXIT_CANNOT_START;
-    server_run(server);
-    server_destroy(server);
+    relay_run(relay);
+    relay_destroy(relay);
     return EXIT_STOPPED;
 }

@@ -1,6 +1,6 @@
 #include "options.h"
 
-#include "endpoint.h"
+#include "net/socket_address.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -178,7 +178,7 @@ static bool whole_number(const char *option, const char *text, double least, dou
 
 static bool take_address(const char *option, const char *text, unsigned lowest_port)
 {
-    if (endpoint_valid(text, lowest_port))
+    if (socket_address_valid(text, lowest_port))
         return true;
     return bad("--%s needs host:port, as in 127.0.0.1:40000 or [::1]:40000, not '%s'", option,
                text);
@@ -189,7 +189,8 @@ static bool advertise(const char *value, struct options *out)
     bool has_port;
     if (out->rtc_advertised_count == OPTIONS_ADVERTISE_MAX)
         return bad("--rtc-advertise can be given %d times at most", OPTIONS_ADVERTISE_MAX);
-    return endpoint_parse(value, &out->rtc_advertised[out->rtc_advertised_count++], &has_port) ||
+    return socket_address_parse(value, &out->rtc_advertised[out->rtc_advertised_count++],
+                                &has_port) ||
            bad("--rtc-advertise needs an IP address, as in 203.0.113.7 or [2001:db8::7]:8081, not "
                "'%s'",
                value);
@@ -264,7 +265,7 @@ static bool take(enum option_name name, const char *option, const char *value, s
         return true;
     case OPTION_RTC:
         out->rtc = true;
-        return endpoint_parse(value, &out->rtc_local, &out->rtc_own_port) ||
+        return socket_address_parse(value, &out->rtc_local, &out->rtc_own_port) ||
                bad("--rtc needs an IP address, as in 0.0.0.0:8081 or [::], not '%s'", value);
     case OPTION_RTC_ADVERTISE:
         return advertise(value, out);

@@ -2,11 +2,11 @@
 #ifndef CAUSEWAY_RELAY_OPTIONS_H
 #define CAUSEWAY_RELAY_OPTIONS_H
 
-#include "allowance.h"
-#include "endpoint.h"
-#include "gate.h"
-#include "log.h"
-#include "origin.h"
+#include "http/origin.h"
+#include "net/log.h"
+#include "net/socket_address.h"
+#include "session/allowance.h"
+#include "session/gate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,9 +31,9 @@ struct options {
     size_t queue_bytes;
     double queue_age; /* seconds */
     bool rtc;         /* WebRTC is served */
-    struct endpoint rtc_local;
+    struct socket_address rtc_local;
     bool rtc_own_port; /* else the port of the first --listen is taken */
-    struct endpoint rtc_advertised[OPTIONS_ADVERTISE_MAX];
+    struct socket_address rtc_advertised[OPTIONS_ADVERTISE_MAX];
     unsigned rtc_advertised_count;
     const char *rtc_certificate; /* PEM files; NULL = made at the start */
     const char *rtc_key;

@@ -1,4 +1,4 @@
-# The target `sodium`: the part of libsodium that core/src/crypto.c uses, compiled from the source of
+# The target `sodium`: the part of libsodium that core/src/secure/crypto.c uses, compiled from the source of
 # Debian's package. Set CAUSEWAY_LIBSODIUM_SOURCE to use a source tree that is there already.
 set(CAUSEWAY_LIBSODIUM_SOURCE ${CMAKE_BINARY_DIR}/libsodium
     CACHE PATH "Source tree of libsodium; fetched with apt-get when it does not exist")

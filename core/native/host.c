@@ -1,9 +1,9 @@
 #include "causeway/native/host.h"
 
+#include "base/memory.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
-#include "memory.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "causeway/native/socket.h"
 
-#include "memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

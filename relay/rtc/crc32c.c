@@ -1,4 +1,4 @@
-#include "crc32c.h"
+#include "rtc/crc32c.h"
 
 #define POLYNOMIAL 0x82f63b78u
 

@@ -1,6 +1,6 @@
-#include "dcep.h"
+#include "rtc/dcep.h"
 
-#include "bytes.h"
+#include "rtc/big_endian.h"
 
 #define ACK         2
 #define OPEN        3

@@ -1,7 +1,7 @@
-#include "dtls.h"
+#include "rtc/dtls.h"
 
-#include "bytes.h"
-#include "dtls_order.h"
+#include "rtc/big_endian.h"
+#include "rtc/dtls_order.h"
 
 #include <math.h>
 #include <openssl/bio.h>

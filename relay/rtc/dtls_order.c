@@ -1,6 +1,6 @@
-#include "dtls_order.h"
+#include "rtc/dtls_order.h"
 
-#include "bytes.h"
+#include "rtc/big_endian.h"
 
 #define RECORD_HEADER    13
 #define HANDSHAKE_HEADER 12

@@ -1,6 +1,6 @@
-#include "flight.h"
+#include "rtc/flight.h"
 
-#include "bytes.h"
+#include "rtc/big_endian.h"
 
 #include <stdlib.h>
 #include <string.h>

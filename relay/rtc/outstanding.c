@@ -1,4 +1,4 @@
-#include "outstanding.h"
+#include "rtc/outstanding.h"
 
 #include <assert.h>
 

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_RELAY_RTC_OUTSTANDING_H
 #define CAUSEWAY_RELAY_RTC_OUTSTANDING_H
 
-#include "tsn_map.h"
+#include "rtc/tsn_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "paths.h"
+#include "rtc/paths.h"
 
 #include <math.h>
 #include <openssl/crypto.h>

@@ -5,7 +5,7 @@
 #ifndef CAUSEWAY_RELAY_RTC_PATHS_H
 #define CAUSEWAY_RELAY_RTC_PATHS_H
 
-#include "udp_address.h"
+#include "rtc/udp_address.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
-#include "peer.h"
+#include "rtc/peer.h"
 
-#include "bytes.h"
-#include "dcep.h"
-#include "flight.h"
+#include "rtc/big_endian.h"
+#include "rtc/dcep.h"
+#include "rtc/flight.h"
 
 #include <math.h>
 #include <openssl/rand.h>

@@ -4,12 +4,12 @@
 #ifndef CAUSEWAY_RELAY_RTC_PEER_H
 #define CAUSEWAY_RELAY_RTC_PEER_H
 
-#include "dtls.h"
-#include "paths.h"
-#include "sctp.h"
-#include "sdp.h"
-#include "stun.h"
-#include "udp_address.h"
+#include "rtc/dtls.h"
+#include "rtc/paths.h"
+#include "rtc/sctp.h"
+#include "rtc/sdp.h"
+#include "rtc/stun.h"
+#include "rtc/udp_address.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-#include "sctp.h"
+#include "rtc/sctp.h"
 
-#include "crc32c.h"
-#include "sctp_internal.h"
+#include "rtc/crc32c.h"
+#include "rtc/sctp_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

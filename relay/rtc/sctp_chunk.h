@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_RELAY_RTC_SCTP_CHUNK_H
 #define CAUSEWAY_RELAY_RTC_SCTP_CHUNK_H
 
-#include "bytes.h"
+#include "rtc/big_endian.h"
 
 #include <stdbool.h>
 #include <string.h>

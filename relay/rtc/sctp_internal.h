@@ -2,11 +2,11 @@
 #ifndef CAUSEWAY_RELAY_RTC_SCTP_INTERNAL_H
 #define CAUSEWAY_RELAY_RTC_SCTP_INTERNAL_H
 
-#include "outstanding.h"
-#include "reassembly.h"
-#include "sctp.h"
-#include "sctp_chunk.h"
-#include "tsn_map.h"
+#include "rtc/outstanding.h"
+#include "rtc/sctp.h"
+#include "rtc/sctp_chunk.h"
+#include "rtc/sctp_reassembly.h"
+#include "rtc/tsn_map.h"
 
 /* What we say we have room for. Whole messages are handed on at once, parts are bounded by the
    reassembly, so it never shrinks. */

@@ -1,5 +1,5 @@
-#include "crc32c.h"
-#include "sctp_internal.h"
+#include "rtc/crc32c.h"
+#include "rtc/sctp_internal.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "sdp.h"
+#include "rtc/sdp.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-#include "stun.h"
+#include "rtc/stun.h"
 
-#include "bytes.h"
+#include "rtc/big_endian.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

@@ -1,4 +1,4 @@
-#include "table.h"
+#include "rtc/table.h"
 
 #include <openssl/rand.h>
 #include <stdio.h>

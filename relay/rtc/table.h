@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_RELAY_RTC_TABLE_H
 #define CAUSEWAY_RELAY_RTC_TABLE_H
 
-#include "udp_address.h"
+#include "rtc/udp_address.h"
 
 #include <stdbool.h>
 #include <stddef.h>

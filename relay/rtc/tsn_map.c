@@ -1,4 +1,4 @@
-#include "tsn_map.h"
+#include "rtc/tsn_map.h"
 
 #include <string.h>
 

@@ -30,7 +30,7 @@ static void fuzz_token(const uint8_t *data, size_t size)
 
 static void fuzz_private(const uint8_t *data, size_t size)
 {
-    uint8_t sealed[CW_TOKEN_PRIVATE_SIZE] = {0}, associated[29] = CW_VERSION;
+    uint8_t sealed[CW_TOKEN_PRIVATE_SIZE] = {0}, associated[29] = CW_NETCODE_VERSION;
     if (size > sizeof(sealed) - CW_MAC_BYTES)
         size = sizeof(sealed) - CW_MAC_BYTES;
     memcpy(sealed, data, size);

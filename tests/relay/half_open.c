@@ -1,7 +1,7 @@
 /* Which offer goes when too many wait. */
 #include "unit.h"
 
-#include "half_open.h"
+#include "rtc/half_open.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 static void enter(struct half_open *set, struct half_open_entry *entry, unsigned address)
 {
     char text[64];
-    struct endpoint client;
+    struct socket_address client;
     bool has_port;
     snprintf(text, sizeof text, "10.%u.%u.%u", address >> 16, address >> 8 & 255, address & 255);
-    assert_true(endpoint_parse(text, &client, &has_port));
+    assert_true(socket_address_parse(text, &client, &has_port));
     assert_true(half_open_enter(set, entry, &client));
 }
 
@@ -112,9 +112,9 @@ static void test_an_address_has_its_number(void **state)
     (void)state;
     struct half_open *set = half_open_create(2);
     struct half_open_entry entries[3];
-    struct endpoint client;
+    struct socket_address client;
     bool has_port;
-    assert_true(endpoint_parse("10.0.0.1", &client, &has_port));
+    assert_true(socket_address_parse("10.0.0.1", &client, &has_port));
     assert_true(half_open_enter(set, &entries[0], &client));
     assert_true(half_open_enter(set, &entries[1], &client));
     assert_false(half_open_enter(set, &entries[2], &client));

@@ -1,24 +1,24 @@
 /* Who may make offers while others make too many. */
 #include "unit.h"
 
-#include "offer_limit.h"
+#include "rtc/offer_limit.h"
 
 #include <stdio.h>
 
-static struct endpoint address_of(unsigned number)
+static struct socket_address address_of(unsigned number)
 {
     char text[64];
-    struct endpoint endpoint;
+    struct socket_address endpoint;
     bool has_port;
     snprintf(text, sizeof text, "10.%u.%u.%u", number >> 16, number >> 8 & 255, number & 255);
-    assert_true(endpoint_parse(text, &endpoint, &has_port));
+    assert_true(socket_address_parse(text, &endpoint, &has_port));
     return endpoint;
 }
 
 /* How many of `count` offers in a row get through. */
 static unsigned offer(struct offer_limit *limit, unsigned address, unsigned count, double now)
 {
-    const struct endpoint client = address_of(address);
+    const struct socket_address client = address_of(address);
     unsigned passed = 0;
     unsigned retry_after;
     while (count-- > 0)
@@ -53,7 +53,7 @@ static void test_it_is_told_when_to_come_again(void **state)
 {
     (void)state;
     struct offer_limit *limit = offer_limit_create(1000, 1);
-    const struct endpoint client = address_of(1);
+    const struct socket_address client = address_of(1);
     unsigned retry_after;
     double now = 10.0;
     while (offer_limit_pass(limit, &client, now, &retry_after))
@@ -111,10 +111,10 @@ static void test_an_ipv6_network_is_one_client(void **state)
     unsigned retry_after;
     for (unsigned i = 0; i < 500; i++) {
         char text[64];
-        struct endpoint client;
+        struct socket_address client;
         bool has_port;
         snprintf(text, sizeof text, "2001:db8:0:1:%x::%x", i, 2 * i);
-        assert_true(endpoint_parse(text, &client, &has_port));
+        assert_true(socket_address_parse(text, &client, &has_port));
         passed += offer_limit_pass(limit, &client, 0.0, &retry_after);
     }
     assert_in_range(passed, 15, 20);

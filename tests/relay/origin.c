@@ -1,4 +1,4 @@
-#include "origin.h"
+#include "http/origin.h"
 #include "unit.h"
 
 static void test_default_is_the_same_host(void **state)

@@ -1,4 +1,4 @@
-#include "queue.h"
+#include "session/queue.h"
 #include "unit.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "relay/rtc/crc32c.h"
 #include "relay/rtc/outstanding.h"
-#include "relay/rtc/reassembly.h"
+#include "relay/rtc/sctp_reassembly.h"
 #include "relay/rtc/tsn_map.h"
 
 #include <stdlib.h>

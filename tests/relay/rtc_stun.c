@@ -1,7 +1,7 @@
 /* STUN: the vectors of RFC 5769, every truncation, every flipped bit, and what must be refused. */
 #include "unit.h"
 
-#include "relay/rtc/bytes.h"
+#include "relay/rtc/big_endian.h"
 #include "relay/rtc/stun.h"
 #include "stun_request.h"
 

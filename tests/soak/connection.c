@@ -41,7 +41,7 @@ struct side {
 
 struct world {
     uint64_t seed;
-    struct cw_random random;
+    struct cw_prng random;
     uint64_t pair;
     uint64_t step;
     double now;
@@ -66,7 +66,7 @@ struct plan {
     uint32_t type;
     uint32_t body;
     uint32_t block;
-    struct cw_random content;
+    struct cw_prng content;
 };
 
 static bool is_reliable(const struct world *world, uint32_t channel)
@@ -78,11 +78,11 @@ static struct plan plan_of(const struct world *world, int side, uint32_t channel
 {
     const struct cw_channel_config *config = &world->config.channels[channel];
     struct plan plan = {.content = {number * 64 + channel * 2 + (uint64_t)side}};
-    struct cw_random *random = &plan.content;
+    struct cw_prng *random = &plan.content;
     const uint32_t packet = world->config.endpoint.fragment_above;
     uint32_t room = config->packet_budget ? config->packet_budget : packet;
     room = room > packet ? packet : room;
-    const uint32_t kind = cw_random_below(random, 100);
+    const uint32_t kind = cw_prng_below(random, 100);
     if ((kind < 60 || channel == 0) && is_reliable(world, channel)) {
         plan.type = FLAG;
     } else if (kind > 97 && config->blocks) {
@@ -90,10 +90,10 @@ static struct plan plan_of(const struct world *world, int side, uint32_t channel
         uint32_t most = config->max_block_size;
         if (!is_reliable(world, channel) && most > room - 40)
             most = room - 40;
-        plan.block = 1 + cw_random_below(random, cw_random_below(random, most) + 1);
+        plan.block = 1 + cw_prng_below(random, cw_prng_below(random, most) + 1);
     } else {
-        plan.body = cw_random_below(random, room - 29 > MAX_BODY ? MAX_BODY : room - 29);
-        if (cw_random_below(random, 4))
+        plan.body = cw_prng_below(random, room - 29 > MAX_BODY ? MAX_BODY : room - 29);
+        if (cw_prng_below(random, 4))
             plan.body %= 100;
     }
     return plan;
@@ -174,8 +174,8 @@ static void take_message(struct world *world, int at, struct cw_message *message
     }
     check_content(world, !at, index, number, message);
     channel->received++;
-    struct cw_message **slot = &world->sides[at].held[cw_random_below(&world->random, MAX_HELD)];
-    if (!*slot && cw_random_chance(&world->random, world->sides[at].hold))
+    struct cw_message **slot = &world->sides[at].held[cw_prng_below(&world->random, MAX_HELD)];
+    if (!*slot && cw_prng_chance(&world->random, world->sides[at].hold))
         *slot = message;
     else
         cw_message_release(message);
@@ -229,18 +229,18 @@ static void change_conditions(struct world *world)
 {
     static const unsigned intervals[][2] = {{1, 1}, {1, 6}, {6, 1}, {2, 2}, {2, 12}, {30, 1}};
     static const double rates[] = {0.02, 0.3, 1, 8, 100};
-    struct cw_random *random = &world->random;
-    const unsigned *pair = intervals[cw_random_below(random, 6)];
+    struct cw_prng *random = &world->random;
+    const unsigned *pair = intervals[cw_prng_below(random, 6)];
     for (int i = 0; i < 2; i++) {
         struct side *side = &world->sides[i];
         const struct cw_simulator_path path =
-            weather_path(random, world->fast ? 7 : cw_random_below(random, WEATHERS));
+            weather_path(random, world->fast ? 7 : cw_prng_below(random, WEATHERS));
         if (cw_simulator_change(side->path, &path) != CW_OK)
             fail(world, i, "path refused", 0);
         side->interval = pair[i];
-        side->hold = cw_random_chance(random, 0.3) ? some(random, 0.5) : 0;
+        side->hold = cw_prng_chance(random, 0.3) ? some(random, 0.5) : 0;
         for (uint32_t j = 0; j < world->config.channel_count; j++)
-            side->channels[j].per_step = some(random, rates[cw_random_below(random, 5)]);
+            side->channels[j].per_step = some(random, rates[cw_prng_below(random, 5)]);
         if (world->fast)
             side->channels[0].per_step = 20;
     }
@@ -249,58 +249,58 @@ static void change_conditions(struct world *world)
 static void use(struct world *world, int at)
 {
     struct side *side = &world->sides[at];
-    struct cw_random *random = &world->random;
+    struct cw_prng *random = &world->random;
     for (uint32_t i = 0; i < world->config.channel_count; i++) {
         double count = side->channels[i].per_step;
-        while ((count >= 1 || cw_random_chance(random, count)) && send_message(world, at, i))
+        while ((count >= 1 || cw_prng_chance(random, count)) && send_message(world, at, i))
             count = count >= 1 ? count - 1 : 0;
     }
-    let_go(side, cw_random_below(random, MAX_HELD));
-    if (cw_random_chance(random, 0.0005))
-        side->busy_until = world->step + cw_random_below(random, 600);
+    let_go(side, cw_prng_below(random, MAX_HELD));
+    if (cw_prng_chance(random, 0.0005))
+        side->busy_until = world->step + cw_prng_below(random, 600);
     if (world->step >= side->busy_until)
         take_messages(world, at);
 }
 
-static struct cw_channel_config choose_channel(struct cw_random *random, uint32_t packet_size)
+static struct cw_channel_config choose_channel(struct cw_prng *random, uint32_t packet_size)
 {
     struct cw_channel_config config = cw_channel_config_default(
-        cw_random_chance(random, 0.7) ? CW_CHANNEL_RELIABLE_ORDERED : CW_CHANNEL_UNRELIABLE);
-    if (cw_random_chance(random, 0.2))
+        cw_prng_chance(random, 0.7) ? CW_CHANNEL_RELIABLE_ORDERED : CW_CHANNEL_UNRELIABLE);
+    if (cw_prng_chance(random, 0.2))
         return config;
-    config.max_messages_per_packet = 1 + cw_random_below(random, 256);
-    config.send_queue_size = 2u << cw_random_below(random, 11);
-    config.receive_queue_size = 2u << cw_random_below(random, 11);
-    config.blocks = cw_random_chance(random, 0.5);
-    config.block_fragment_size = 1 + cw_random_below(random, packet_size - 80);
-    config.max_block_size = 1 + cw_random_below(random, 60000);
-    config.weight = 1 + cw_random_below(random, 20);
-    config.redundancy = cw_random_below(random, 4);
-    config.redundancy_budget = cw_random_below(random, 1000);
-    if (!config.blocks && cw_random_chance(random, 0.3))
-        config.packet_budget = 60 + cw_random_below(random, 1200);
+    config.max_messages_per_packet = 1 + cw_prng_below(random, 256);
+    config.send_queue_size = 2u << cw_prng_below(random, 11);
+    config.receive_queue_size = 2u << cw_prng_below(random, 11);
+    config.blocks = cw_prng_chance(random, 0.5);
+    config.block_fragment_size = 1 + cw_prng_below(random, packet_size - 80);
+    config.max_block_size = 1 + cw_prng_below(random, 60000);
+    config.weight = 1 + cw_prng_below(random, 20);
+    config.redundancy = cw_prng_below(random, 4);
+    config.redundancy_budget = cw_prng_below(random, 1000);
+    if (!config.blocks && cw_prng_chance(random, 0.3))
+        config.packet_budget = 60 + cw_prng_below(random, 1200);
     return config;
 }
 
 static struct cw_connection_config choose_config(struct world *world)
 {
-    struct cw_random *random = &world->random;
+    struct cw_prng *random = &world->random;
     struct cw_connection_config config = cw_connection_config_default(world->schema);
-    if (cw_random_chance(random, 0.1))
+    if (cw_prng_chance(random, 0.1))
         return config;
-    world->fast = cw_random_chance(random, 0.1);
+    world->fast = cw_prng_chance(random, 0.1);
     if (world->fast) {
         config.max_messages = 8192;
         config.channels[0].send_queue_size = config.channels[0].receive_queue_size = 2048;
         return config;
     }
-    const uint32_t packet_size = 200 + cw_random_below(random, 865);
+    const uint32_t packet_size = 200 + cw_prng_below(random, 865);
     config.endpoint.max_packet_size = config.endpoint.fragment_above = packet_size;
-    config.endpoint.sent_window = 32u << cw_random_below(random, 6);
-    config.endpoint.received_window = 64u << cw_random_below(random, 3);
-    config.channel_count = 1 + cw_random_below(random, CHANNELS);
-    config.max_messages = 1 + cw_random_below(random, 1u << 4 * cw_random_below(random, 4));
-    config.max_packets_per_update = 1 + cw_random_below(random, 8);
+    config.endpoint.sent_window = 32u << cw_prng_below(random, 6);
+    config.endpoint.received_window = 64u << cw_prng_below(random, 3);
+    config.channel_count = 1 + cw_prng_below(random, CHANNELS);
+    config.max_messages = 1 + cw_prng_below(random, 1u << 4 * cw_prng_below(random, 4));
+    config.max_packets_per_update = 1 + cw_prng_below(random, 8);
     for (uint32_t i = 0; i < CHANNELS; i++)
         config.channels[i] = choose_channel(random, packet_size);
     return config;
@@ -313,7 +313,7 @@ static void make_pair(struct world *world)
     for (int i = 0; i < 2; i++) {
         struct side *side = &world->sides[i];
         struct cw_simulator_config path = cw_simulator_config_default();
-        path.seed = cw_random_bits(&world->random);
+        path.seed = cw_prng_bits(&world->random);
         path.max_datagram_size = MAX_DATAGRAM;
         path.max_datagrams = 4096;
         *side = (struct side){.interval = 1};
@@ -451,7 +451,7 @@ static void run_pair(struct world *world)
     while (world->step < STEPS_PER_PAIR) {
         if (world->step == next_change) {
             change_conditions(world);
-            next_change += 60 + cw_random_below(&world->random, 20 * 60);
+            next_change += 60 + cw_prng_below(&world->random, 20 * 60);
         }
         run_step(world, false);
         if (world->step % 60 == 0)
@@ -459,7 +459,7 @@ static void run_pair(struct world *world)
                 check_stats(world, i);
     }
     /* Some end in the midst of it. */
-    if (world->fast || cw_random_chance(&world->random, 0.8))
+    if (world->fast || cw_prng_chance(&world->random, 0.8))
         finish(world);
     count_and_destroy(world);
 }

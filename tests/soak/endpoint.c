@@ -46,7 +46,7 @@ struct side {
 
 struct world {
     uint64_t seed;
-    struct cw_random random;
+    struct cw_prng random;
     uint64_t step; /* since the pair was made */
     uint64_t hour;
     double now;
@@ -70,17 +70,17 @@ static bool is_busy(const struct world *world, int side)
 /* Every packet has content of its own that can be made again from its number. */
 static void fill(uint8_t *payload, uint32_t size, uint64_t number, int side)
 {
-    struct cw_random content = {number * 2 + (uint64_t)side};
+    struct cw_prng content = {number * 2 + (uint64_t)side};
     for (uint32_t i = 0; i < size; i += 8) {
-        const uint64_t bits = cw_random_bits(&content);
+        const uint64_t bits = cw_prng_bits(&content);
         memcpy(payload + i, &bits, size - i < 8 ? size - i : 8);
     }
 }
 
-static uint32_t choose_size(struct cw_random *random, double large, uint32_t max)
+static uint32_t choose_size(struct cw_prng *random, double large, uint32_t max)
 {
-    const uint32_t limit = cw_random_chance(random, large) ? max : 100;
-    return cw_random_below(random, (limit < max ? limit : max) + 1);
+    const uint32_t limit = cw_prng_chance(random, large) ? max : 100;
+    return cw_prng_below(random, (limit < max ? limit : max) + 1);
 }
 
 /* New weather: what the paths do, how fast each side sends, and how much. */
@@ -88,14 +88,14 @@ static void change_conditions(struct world *world)
 {
     static const unsigned intervals[][2] = {{6, 6}, {1, 6}, {6, 1}, {1, 1}, {2, 12}, {36, 6}};
     static const double large[] = {0.05, 0.5, 0.0001};
-    const unsigned *pair = intervals[cw_random_below(&world->random, 6)];
+    const unsigned *pair = intervals[cw_prng_below(&world->random, 6)];
     for (int i = 0; i < 2; i++) {
         const struct cw_simulator_path path =
-            weather_path(&world->random, cw_random_below(&world->random, WEATHERS));
+            weather_path(&world->random, cw_prng_below(&world->random, WEATHERS));
         if (cw_simulator_change(world->sides[i].path, &path) != CW_OK)
             fail(world, i, "path refused", 0);
         world->sides[i].interval = pair[i];
-        world->sides[i].large = large[cw_random_below(&world->random, 3)];
+        world->sides[i].large = large[cw_prng_below(&world->random, 3)];
     }
 }
 
@@ -114,7 +114,7 @@ static void take_packet(struct world *world, int at, const struct cw_endpoint_ev
     if (event->size && memcmp(expected, event->payload, event->size) != 0)
         fail(world, at, "delivered with other content", event->sequence);
     /* What was acked meanwhile can no longer be refused. */
-    if (!world->sides[at].behind && cw_random_chance(&world->random, 0.01)) {
+    if (!world->sides[at].behind && cw_prng_chance(&world->random, 0.01)) {
         cw_endpoint_refuse(world->sides[at].endpoint, event->sequence);
         return;
     }
@@ -260,7 +260,7 @@ static void make_side(struct world *world, int at, const struct cw_endpoint_conf
 {
     struct side *side = &world->sides[at];
     struct cw_simulator_config path = cw_simulator_config_default();
-    path.seed = cw_random_bits(&world->random);
+    path.seed = cw_prng_bits(&world->random);
     path.max_datagram_size = MAX_DATAGRAM;
     path.max_datagrams = 4096;
     *side = (struct side){.interval = 6};
@@ -270,19 +270,19 @@ static void make_side(struct world *world, int at, const struct cw_endpoint_conf
         fail(world, at, "could not be made", 0);
 }
 
-static struct cw_endpoint_config choose_config(struct cw_random *random)
+static struct cw_endpoint_config choose_config(struct cw_prng *random)
 {
     struct cw_endpoint_config config = cw_endpoint_config_default();
-    if (cw_random_chance(random, 0.3))
+    if (cw_prng_chance(random, 0.3))
         return config;
-    config.fragment_size = 200 + cw_random_below(random, 1000);
-    config.fragment_above = 100 + cw_random_below(random, 1200);
-    config.max_packet_size = 100 + cw_random_below(random, MAX_PACKET - 100);
+    config.fragment_size = 200 + cw_prng_below(random, 1000);
+    config.fragment_above = 100 + cw_prng_below(random, 1200);
+    config.max_packet_size = 100 + cw_prng_below(random, MAX_PACKET - 100);
     if (config.max_packet_size < config.fragment_above)
         config.fragment_above = config.max_packet_size;
-    config.sent_window = 32u << cw_random_below(random, 8);
-    config.received_window = 32u << cw_random_below(random, 8);
-    config.max_reassemblies = 1 + cw_random_below(random, 8);
+    config.sent_window = 32u << cw_prng_below(random, 8);
+    config.received_window = 32u << cw_prng_below(random, 8);
+    config.max_reassemblies = 1 + cw_prng_below(random, 8);
     return config;
 }
 
@@ -298,7 +298,7 @@ static void run_pair(struct world *world, uint64_t steps)
         const bool calm = world->step + CALM_STEPS > steps;
         if (world->step == next_change) {
             change_conditions(world);
-            next_change += 360 + cw_random_below(&world->random, 20 * 360);
+            next_change += 360 + cw_prng_below(&world->random, 20 * 360);
         }
         for (int i = 0; i < 2; i++) {
             struct side *side = &world->sides[i];
@@ -307,8 +307,8 @@ static void run_pair(struct world *world, uint64_t steps)
             deliver(world, i);
             if (world->step % 6 == 0) {
                 cw_endpoint_update(side->endpoint, world->now);
-                if (!calm && cw_random_chance(&world->random, 0.001))
-                    side->busy_until = world->step + 1 + cw_random_below(&world->random, 720);
+                if (!calm && cw_prng_chance(&world->random, 0.001))
+                    side->busy_until = world->step + 1 + cw_prng_below(&world->random, 720);
             }
             if (!calm && world->step % side->interval == 0)
                 send_packet(world, i, config.max_packet_size);

@@ -2,8 +2,8 @@
 #ifndef CAUSEWAY_TESTS_LETTERS_H
 #define CAUSEWAY_TESTS_LETTERS_H
 
+#include "base/prng.h"
 #include "causeway/message.h"
-#include "random.h"
 
 #include <string.h>
 
@@ -37,10 +37,10 @@ static const struct cw_message_type letter_types[] = {
     {.name = "parcel", .size = sizeof(struct letter), .serialize = serialize_letter, .block = true},
 };
 
-static inline void fill(struct cw_random *random, uint8_t *bytes, size_t size)
+static inline void fill(struct cw_prng *random, uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i += 8) {
-        const uint64_t bits = cw_random_bits(random);
+        const uint64_t bits = cw_prng_bits(random);
         memcpy(bytes + i, &bits, size - i < 8 ? size - i : 8);
     }
 }

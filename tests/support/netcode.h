@@ -73,10 +73,10 @@ static inline void netcode_seal(uint8_t plain[CW_TOKEN_PRIVATE_SIZE], uint64_t p
                                 uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
                                 const uint8_t private_key[CW_KEY_BYTES])
 {
-    uint8_t associated[CW_VERSION_SIZE + 16] = CW_VERSION;
+    uint8_t associated[CW_NETCODE_VERSION_SIZE + 16] = CW_NETCODE_VERSION;
     for (int i = 0; i < 8; i++) {
-        associated[CW_VERSION_SIZE + i] = (uint8_t)(protocol_id >> 8 * i);
-        associated[CW_VERSION_SIZE + 8 + i] = (uint8_t)(expire_time >> 8 * i);
+        associated[CW_NETCODE_VERSION_SIZE + i] = (uint8_t)(protocol_id >> 8 * i);
+        associated[CW_NETCODE_VERSION_SIZE + 8 + i] = (uint8_t)(expire_time >> 8 * i);
     }
     cw_crypto_seal_long(plain, plain, CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES, associated,
                         sizeof(associated), nonce, private_key);

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "relay/rtc/bytes.h"
+#include "relay/rtc/big_endian.h"
 #include "relay/rtc/sctp.h"
 #include "sctp_client.h"
 

@@ -2,18 +2,18 @@
 #ifndef CAUSEWAY_TESTS_WEATHER_H
 #define CAUSEWAY_TESTS_WEATHER_H
 
+#include "base/prng.h"
 #include "causeway/simulator.h"
-#include "random.h"
 
 #define WEATHERS 8
 
-static inline double some(struct cw_random *random, double limit)
+static inline double some(struct cw_prng *random, double limit)
 {
-    return limit * cw_random_share(random);
+    return limit * cw_prng_share(random);
 }
 
 /* The last kinds of weather are the mildest. */
-static inline struct cw_simulator_path weather_path(struct cw_random *random, uint32_t kind)
+static inline struct cw_simulator_path weather_path(struct cw_prng *random, uint32_t kind)
 {
     struct cw_simulator_path path = {.queue = 100000};
     path.latency = some(random, kind == 0 ? 2 : 0.2);
@@ -24,8 +24,8 @@ static inline struct cw_simulator_path weather_path(struct cw_random *random, ui
         path.burst_end = some(random, 0.1);
         path.burst_loss = 1;
     }
-    path.duplicate = cw_random_chance(random, 0.3) ? some(random, 0.5) : 0;
-    path.reorder = cw_random_chance(random, 0.3) ? some(random, 0.5) : 0;
+    path.duplicate = cw_prng_chance(random, 0.3) ? some(random, 0.5) : 0;
+    path.reorder = cw_prng_chance(random, 0.3) ? some(random, 0.5) : 0;
     path.reorder_delay = some(random, 0.5);
     path.bandwidth = kind == 5 ? 2000 + some(random, 50000) : 0;
     return path;

@@ -22,8 +22,8 @@ CW_BEGIN_DECLARATIONS
 #define CW_CHALLENGE_TOKEN_SIZE 300
 
 /* The version that all tokens and packets name: 12 characters and a zero. */
-#define CW_VERSION      "NETCODE 1.02"
-#define CW_VERSION_SIZE 13
+#define CW_NETCODE_VERSION      "NETCODE 1.02"
+#define CW_NETCODE_VERSION_SIZE 13
 
 /* What only the backend and the server can read. */
 struct cw_token_private {
@@ -77,8 +77,8 @@ struct cw_token_grant cw_token_grant_default(void);
 /* Makes a token with new random keys: CW_TOKEN_SIZE bytes for the client and no one else.
    private_key is the one shared with the servers. Errors: CW_ERROR_TOKEN_ADDRESSES (none, too many,
    or one that is no address), CW_ERROR_TOKEN_TIMES (no life, or past the end of time),
-   CW_ERROR_USER_DATA (its last 16 bytes are used although there is a fingerprint), CW_ERROR_KEY (the
-   private key, or one that grant's random made, is all zero), CW_ERROR_NO_RANDOM. */
+   CW_ERROR_USER_DATA (its last 16 bytes are used although there is a fingerprint), CW_ERROR_KEY
+   (the private key, or one that grant's random made, is all zero), CW_ERROR_NO_RANDOM. */
 enum cw_error cw_token_generate(uint8_t out[CW_TOKEN_SIZE], const struct cw_token_grant *grant,
                                 const uint8_t private_key[CW_KEY_BYTES]);
 

@@ -1,0 +1,36 @@
+/* Little-endian integers in byte strings of netcode, and a cursor over them. */
+#ifndef CAUSEWAY_LITTLE_ENDIAN_H
+#define CAUSEWAY_LITTLE_ENDIAN_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint64_t cw_little_endian_get(const uint8_t **at, unsigned bytes)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value |= (uint64_t)(*at)[i] << (8 * i);
+    *at += bytes;
+    return value;
+}
+
+static inline void cw_little_endian_get_bytes(const uint8_t **at, void *out, size_t size)
+{
+    memcpy(out, *at, size);
+    *at += size;
+}
+
+static inline void cw_little_endian_put(uint8_t **at, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        (*at)[i] = (uint8_t)(value >> (8 * i));
+    *at += bytes;
+}
+
+static inline void cw_little_endian_put_bytes(uint8_t **at, const void *bytes, size_t size)
+{
+    memcpy(*at, bytes, size);
+    *at += size;
+}
+
+#endif

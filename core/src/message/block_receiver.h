@@ -1,0 +1,45 @@
+/* A block of the other end, put together fragment by fragment in one buffer. */
+#ifndef CAUSEWAY_BLOCK_RECEIVER_H
+#define CAUSEWAY_BLOCK_RECEIVER_H
+
+#include "message/channel_common.h"
+
+struct cw_block_receiver {
+    uint8_t *buffer;   /* max_block_size bytes */
+    uint8_t *received; /* a bit per fragment */
+    uint32_t max_block_size;
+    uint32_t fragment_size;
+    bool active;
+    uint16_t id;
+    uint32_t count;
+    uint32_t arrived;
+    uint32_t size;              /* known when the last fragment is there */
+    bool in_use;                /* the buffer is the block of a message that was not released yet */
+    struct cw_message *message; /* from fragment 0, until the block is complete */
+};
+
+static inline uint32_t cw_block_max_fragments(uint32_t max_block_size, uint32_t fragment_size)
+{
+    return (max_block_size - 1) / fragment_size + 1;
+}
+
+/* Forgets a block that is not complete. One that the application holds stays as it is. */
+void cw_block_receiver_reset(struct cw_block_receiver *receiver);
+
+/* Whether the piece can be taken: CW_OK, CW_ERROR_MALFORMED, or CW_ERROR_RECEIVER_FULL while the
+   buffer still holds another block. */
+enum cw_error cw_block_receiver_check(const struct cw_block_receiver *receiver,
+                                      const struct cw_block_piece *piece);
+
+/* True when the piece was received before. */
+bool cw_block_receiver_has(const struct cw_block_receiver *receiver,
+                           const struct cw_block_piece *piece);
+
+/* Takes a piece that was checked and is new. message: for fragment 0, its message, whose reference
+   goes to the receiver. Returns the message with its block attached, and its reference to the
+   caller, when it is complete; else NULL. */
+struct cw_message *cw_block_receiver_take(struct cw_block_receiver *receiver,
+                                          const struct cw_block_piece *piece,
+                                          struct cw_message *message);
+
+#endif

@@ -1,0 +1,68 @@
+#include "message/block_sender.h"
+
+void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const uint8_t *block,
+                           uint32_t size)
+{
+    sender->active = true;
+    sender->id = id;
+    sender->block = block;
+    sender->size = size;
+    sender->count = (size - 1) / sender->fragment_size + 1;
+    sender->acked = 0;
+    sender->oldest_unacked = 0;
+    sender->next_unsent = 0;
+}
+
+uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct cw_timing *timing,
+                             enum cw_due *due)
+{
+    for (uint32_t i = sender->oldest_unacked; i < sender->next_unsent; i++) {
+        const struct cw_block_fragment *fragment = &sender->fragments[i];
+        if (fragment->acked)
+            continue;
+        *due = cw_transmission_due(&fragment->transmission, timing);
+        if (*due != CW_NOT_DUE)
+            return i;
+    }
+    *due = sender->next_unsent < sender->count ? CW_DUE_FIRST : CW_NOT_DUE;
+    return sender->next_unsent;
+}
+
+uint32_t cw_block_sender_fragment_size(const struct cw_block_sender *sender, uint32_t fragment)
+{
+    const uint32_t left = sender->size - fragment * sender->fragment_size;
+    return left < sender->fragment_size ? left : sender->fragment_size;
+}
+
+static struct cw_block_fragment *find(struct cw_block_sender *sender, uint16_t id,
+                                      uint32_t fragment)
+{
+    if (!sender->active || sender->id != id || fragment >= sender->next_unsent ||
+        sender->fragments[fragment].acked)
+        return NULL;
+    return &sender->fragments[fragment];
+}
+
+bool cw_block_sender_acked(struct cw_block_sender *sender, uint16_t id, uint32_t fragment)
+{
+    struct cw_block_fragment *acked = find(sender, id, fragment);
+    if (!acked)
+        return false;
+    acked->acked = true;
+    sender->acked++;
+    while (sender->oldest_unacked < sender->next_unsent &&
+           sender->fragments[sender->oldest_unacked].acked)
+        sender->oldest_unacked++;
+    if (sender->acked < sender->count)
+        return false;
+    sender->active = false;
+    return true;
+}
+
+void cw_block_sender_lost(struct cw_block_sender *sender, uint16_t id, uint32_t fragment,
+                          uint16_t packet)
+{
+    struct cw_block_fragment *lost = find(sender, id, fragment);
+    if (lost && lost->transmission.packet == packet)
+        lost->transmission.lost = true;
+}

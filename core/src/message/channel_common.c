@@ -1,0 +1,29 @@
+#include "message/channel_common.h"
+
+#include <string.h>
+
+bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_common *parts,
+                          uint32_t *type)
+{
+    *type = 0;
+    if (parts->type_bits > 0 && !cw_stream_bits(stream, type, parts->type_bits))
+        return false;
+    return *type < cw_schema_count(parts->schema);
+}
+
+bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_common *parts,
+                          struct cw_parsed_entry *parsed, uint32_t type, bool keep,
+                          struct cw_message **message)
+{
+    *message = NULL;
+    if (keep && cw_message_pool_used(parts->pool) < parsed->pool_limit &&
+        cw_message_create_held(message, parts->pool, type) == CW_OK) {
+        if (cw_message_serialize(stream, *message))
+            return true;
+        cw_message_drop(*message);
+        return false;
+    }
+    parsed->missing += keep;
+    memset(parts->scratch, 0, cw_schema_type(parts->schema, type)->size);
+    return cw_schema_serialize(parts->schema, type, stream, parts->scratch);
+}

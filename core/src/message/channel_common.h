@@ -1,0 +1,105 @@
+/* What both kinds of channels have. */
+#ifndef CAUSEWAY_CHANNEL_COMMON_H
+#define CAUSEWAY_CHANNEL_COMMON_H
+
+#include "message/message_owner.h"
+#include "message/receipts.h"
+
+#include "causeway/channel.h"
+
+/* Bytes that a packet needs beside the fragment of a block, at least. */
+#define CW_FRAGMENT_HEADERS 16
+
+static inline bool cw_channel_fragment_fits(const struct cw_channel_config *config,
+                                            uint32_t packet_size)
+{
+    return packet_size >= CW_FRAGMENT_HEADERS &&
+           config->block_fragment_size <= packet_size - CW_FRAGMENT_HEADERS;
+}
+
+/* A fragment of a block as it stood in a packet. */
+struct cw_block_piece {
+    uint16_t id; /* of the block's message */
+    uint32_t count;
+    uint32_t fragment;
+    uint32_t size;
+    const uint8_t *bytes; /* in the packet */
+};
+
+struct cw_channel_common {
+    struct cw_channel_config config;
+    const struct cw_schema *schema;
+    struct cw_message_pool *pool; /* of messages that arrive */
+    struct cw_receipts *receipts; /* of the connection */
+    uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
+    uint32_t type_bits;
+    uint32_t count_bits;    /* of the number of messages in an entry */
+    uint32_t entry_bits;    /* of an entry before its first message: at most 16 */
+    uint32_t packet_bits;   /* that the channel may fill of a packet */
+    uint32_t fragment_bits; /* and with the fragment of a block that has the packet for itself */
+
+    uint16_t *picked; /* max_messages_per_packet ids that go into the packet being made */
+    uint32_t picked_count;
+    bool more; /* something else is due, but not for this packet */
+
+    struct cw_channel_stats stats;
+};
+
+/* Writes an entry up to its first message. All of it fits into one word: index of the channel, no
+   block, messages follow, how many, and bits more that the caller adds. */
+static inline bool cw_channel_write_head(struct cw_stream *stream,
+                                         const struct cw_channel_common *parts, uint32_t index,
+                                         uint32_t more, uint32_t more_bits)
+{
+    const uint32_t index_bits = parts->entry_bits - parts->count_bits - 2;
+    const uint32_t count = parts->picked_count - 1;
+    uint32_t head = index | (2u | count << 2) << index_bits;
+    if (more_bits > 0)
+        head |= more << parts->entry_bits;
+    return cw_stream_bits(stream, &head, parts->entry_bits + more_bits);
+}
+
+/* Type and body of a message. */
+static inline bool cw_channel_write_message(struct cw_stream *stream,
+                                            const struct cw_channel_common *parts,
+                                            struct cw_message *message)
+{
+    return (parts->type_bits == 0 || cw_stream_bits(stream, &message->type, parts->type_bits)) &&
+           cw_message_serialize(stream, message);
+}
+
+/* Reads a type; false when the schema has no such type. */
+bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_common *parts,
+                          uint32_t *type);
+
+/* What an entry of a packet holds, until it is clear that the whole packet can be taken. */
+struct cw_parsed_entry {
+    bool only_next;           /* there is no room for all: only reliable messages that are next in
+                                 order are to be kept */
+    uint32_t pool_limit;      /* messages that the pool may give out */
+    struct cw_message *first; /* messages to keep, linked by next */
+    struct cw_message *last;
+    struct cw_block_piece piece; /* size is 0 when there is none to keep */
+    uint32_t missing;            /* messages to keep that the pool had no room for */
+    uint32_t missing_blocks;     /* unreliable messages whose blocks no buffer was left for */
+    bool full;                   /* something in it cannot be kept now */
+};
+
+/* Reads the body of a message of the type. With keep set, *message is a new one from the pool, or
+   NULL when that is at its limit, which parsed counts: then, as without keep, the body is read to
+   nowhere. False when it is malformed. */
+bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_common *parts,
+                          struct cw_parsed_entry *parsed, uint32_t type, bool keep,
+                          struct cw_message **message);
+
+static inline void cw_parsed_add(struct cw_parsed_entry *entry, struct cw_message *message)
+{
+    message->next = NULL;
+    if (entry->last)
+        entry->last->next = message;
+    else
+        entry->first = message;
+    entry->last = message;
+}
+
+#endif

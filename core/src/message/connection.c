@@ -1,0 +1,469 @@
+#include "message/connection_internal.h"
+
+#include "base/memory.h"
+
+#include "causeway/schema_bytes.h"
+
+#include <string.h>
+
+#define MAX_PACKET_SIZE        8192
+#define SEND_SIZE              1064
+#define REASSEMBLIES           3
+#define MAX_PACKETS_PER_UPDATE 64
+#define MAX_MESSAGES           32768
+#define MAX_RECEIPTS           32768
+
+struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema)
+{
+    struct cw_connection_config config = {
+        .schema = schema,
+        .channel_count = 2,
+        .endpoint = cw_endpoint_config_default(),
+        .max_messages = 256,
+        .max_receipts = 256,
+        .max_packets_per_update = 4,
+        .congestion = cw_congestion_config_default(),
+    };
+    config.endpoint.max_packet_size = MAX_PACKET_SIZE;
+    config.endpoint.fragment_above = SEND_SIZE;
+    config.endpoint.max_reassemblies = REASSEMBLIES;
+    for (uint32_t i = 0; i < CW_MAX_CHANNELS; i++)
+        config.channels[i] =
+            cw_channel_config_default(i == 0 ? CW_CHANNEL_RELIABLE_ORDERED : CW_CHANNEL_UNRELIABLE);
+    return config;
+}
+
+/* Bytes of the longest payload that may be sent. */
+static uint32_t most_of(const struct cw_connection_config *config)
+{
+    const struct cw_endpoint_config *endpoint = &config->endpoint;
+    return endpoint->max_send_size > 0 ? endpoint->max_send_size : endpoint->max_packet_size;
+}
+
+/* Bytes that packets are filled up to, so that they are not sent in fragments. */
+static uint32_t packet_size_of(const struct cw_connection_config *config)
+{
+    const uint32_t most = most_of(config);
+    return most < config->endpoint.fragment_above ? most : config->endpoint.fragment_above;
+}
+
+/* Bytes of the longest payload that is sent: more than that only where a block's fragment would not
+   fit otherwise. */
+static uint32_t send_size_of(const struct cw_connection_config *config)
+{
+    const uint32_t packet_size = packet_size_of(config);
+    for (uint32_t i = 0; i < config->channel_count; i++) {
+        const struct cw_channel_config *channel = &config->channels[i];
+        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED && channel->blocks &&
+            !cw_channel_fragment_fits(channel, packet_size))
+            return most_of(config);
+    }
+    return packet_size;
+}
+
+struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config)
+{
+    struct cw_endpoint_config endpoint = config->endpoint;
+    endpoint.max_send_size = send_size_of(config);
+    return endpoint;
+}
+
+enum cw_error cw_connection_config_check(const struct cw_connection_config *config)
+{
+    if (!config->schema)
+        return CW_ERROR_INVALID_ARGUMENT;
+    if (config->channel_count < 1 || config->channel_count > CW_MAX_CHANNELS ||
+        config->max_packets_per_update < 1 ||
+        config->max_packets_per_update > MAX_PACKETS_PER_UPDATE || config->max_messages < 1 ||
+        config->max_messages > MAX_MESSAGES || config->max_received_messages > MAX_MESSAGES ||
+        config->max_receipts > MAX_RECEIPTS)
+        return CW_ERROR_CONFIG_CONNECTION;
+    const enum cw_error endpoint_error = cw_endpoint_config_check(&config->endpoint);
+    if (endpoint_error != CW_OK)
+        return endpoint_error;
+    for (uint32_t i = 0; i < config->channel_count; i++) {
+        const enum cw_error error = cw_channel_config_check(&config->channels[i], most_of(config));
+        if (error != CW_OK)
+            return error;
+    }
+    struct cw_congestion congestion;
+    return cw_congestion_init(&congestion, &config->congestion, 0);
+}
+
+/* Takes size bytes of zeros; NULL while measuring. */
+static void *take(struct cw_arena *arena, size_t size)
+{
+    void *part = cw_arena_take(arena, size);
+    if (part)
+        memset(part, 0, size);
+    return part;
+}
+
+static void lay_out_reliable(struct cw_arena *arena, const struct cw_channel_config *config,
+                             struct cw_reliable_channel *channel)
+{
+    struct cw_reliable_slot *slots = take(arena, sizeof *slots * config->send_queue_size);
+    struct cw_message **received = take(arena, sizeof *received * config->receive_queue_size);
+    if (channel) {
+        channel->slots = slots;
+        channel->received = received;
+    }
+    if (!config->blocks)
+        return;
+    const uint32_t most =
+        cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
+    struct cw_block_fragment *fragments = take(arena, sizeof *fragments * most);
+    uint8_t *arrived = take(arena, most / 8 + 1);
+    uint8_t *buffer = take(arena, config->max_block_size);
+    if (channel) {
+        channel->block_sender.fragments = fragments;
+        channel->block_sender.fragment_size = config->block_fragment_size;
+        channel->block_receiver.received = arrived;
+        channel->block_receiver.buffer = buffer;
+        channel->block_receiver.max_block_size = config->max_block_size;
+        channel->block_receiver.fragment_size = config->block_fragment_size;
+    }
+}
+
+static void lay_out_unreliable(struct cw_arena *arena, const struct cw_channel_config *config,
+                               uint32_t max_packet_size, struct cw_unreliable_channel *channel)
+{
+    struct cw_unreliable_slot *queue = take(arena, sizeof *queue * config->send_queue_size);
+    struct cw_message **received = take(arena, sizeof *received * config->receive_queue_size);
+    const uint32_t block_size =
+        config->max_block_size < max_packet_size ? config->max_block_size : max_packet_size;
+    uint8_t *blocks = take(arena, config->blocks ? (size_t)CW_UNRELIABLE_BLOCKS * block_size : 0);
+    if (channel) {
+        channel->queue = queue;
+        channel->received = received;
+        channel->block_buffers = blocks;
+        channel->block_size = block_size;
+    }
+}
+
+/* Bits that the channel may fill of a packet of that size. */
+static uint32_t room_of(const struct cw_connection_config *config, uint32_t index, uint32_t size)
+{
+    const uint32_t budget = config->channels[index].packet_budget;
+    const uint32_t bytes = budget > 0 && budget < size ? budget : size;
+    return bytes * 8 - cw_bits_required(config->channel_count);
+}
+
+static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_config *config,
+                            uint32_t index, uint8_t *scratch, struct cw_channel *channel)
+{
+    const struct cw_channel_config *channel_config = &config->channels[index];
+    uint16_t *picked = take(arena, sizeof *picked * (channel_config->max_messages_per_packet + 1));
+    if (channel) {
+        channel->kind = channel_config->kind;
+        channel->parts.config = *channel_config;
+        channel->parts.schema = config->schema;
+        channel->parts.scratch = scratch;
+        channel->parts.picked = picked;
+        channel->parts.type_bits = cw_bits_required(cw_schema_count(config->schema) - 1);
+        channel->parts.count_bits = cw_bits_required(channel_config->max_messages_per_packet - 1);
+        channel->parts.entry_bits =
+            cw_bits_required(config->channel_count - 1) + 2 + channel->parts.count_bits;
+        channel->parts.packet_bits = room_of(config, index, packet_size_of(config));
+        channel->parts.fragment_bits = room_of(config, index, send_size_of(config));
+    }
+    if (channel_config->kind == CW_CHANNEL_RELIABLE_ORDERED)
+        lay_out_reliable(arena, channel_config, channel ? &channel->reliable : NULL);
+    else
+        lay_out_unreliable(arena, channel_config, config->endpoint.max_packet_size,
+                           channel ? &channel->unreliable : NULL);
+}
+
+static uint32_t room_for_all(const struct cw_connection_config *config)
+{
+    return config->max_received_messages > 0 ? config->max_received_messages
+                                             : (config->max_messages + 1) / 2;
+}
+
+/* The ring holds what is on its way, as often as it may be sent before its ack arrives. */
+static uint32_t carried_words(const struct cw_connection_config *config)
+{
+    uint32_t in_flight = 0;
+    for (uint32_t i = 0; i < config->channel_count; i++) {
+        const struct cw_channel_config *channel = &config->channels[i];
+        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
+            in_flight += channel->send_queue_size < channel->receive_queue_size
+                             ? channel->send_queue_size
+                             : channel->receive_queue_size;
+    }
+    uint32_t words = CW_WORDS_PER_PACKET * config->endpoint.sent_window;
+    while (words < CW_WORDS_PER_MESSAGE * in_flight)
+        words *= 2;
+    return words < CW_WORDS_MOST ? words : CW_WORDS_MOST;
+}
+
+/* Takes every part from the arena. With a NULL base it only measures. */
+static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_config *config,
+                             struct cw_connection **connection)
+{
+    struct cw_connection *c = take(arena, sizeof *c);
+    struct cw_channel *channels = take(arena, sizeof *channels * config->channel_count);
+    uint8_t *scratch = take(arena, cw_schema_message_size(config->schema));
+    const uint32_t word_count = carried_words(config);
+    uint16_t *words = take(arena, sizeof *words * word_count);
+    cw_receipts_layout(c ? &c->receipts : NULL, arena, config->max_receipts);
+    for (uint32_t i = 0; i < config->channel_count; i++)
+        lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
+    struct cw_message_pool_config made = {.schema = config->schema,
+                                          .capacity = config->max_messages};
+    /* The last one is for what is next in order, so that what came out of order cannot keep that
+       out. */
+    struct cw_message_pool_config arrived = {.schema = config->schema,
+                                             .capacity = room_for_all(config) + 1};
+    struct cw_endpoint_config endpoint = cw_connection_endpoint_config(config);
+    if (!arena->base) {
+        cw_arena_take(arena, cw_message_pool_memory(&made));
+        cw_arena_take(arena, cw_message_pool_memory(&arrived));
+        cw_arena_take(arena, cw_endpoint_memory(&endpoint));
+        cw_arena_take(arena, cw_sequence_buffer_memory(config->endpoint.sent_window,
+                                                       sizeof(struct cw_carried)));
+        return CW_OK;
+    }
+    c->config = *config;
+    c->packet_size = packet_size_of(config);
+    c->send_size = send_size_of(config);
+    c->entries_bits = cw_bits_required(config->channel_count);
+    c->channels = channels;
+    c->room_for_all = room_for_all(config);
+    c->words = words;
+    c->words_mask = word_count - 1;
+    endpoint.allocator = made.allocator = arrived.allocator = cw_arena_allocator(arena);
+    enum cw_error error = cw_message_pool_create(&c->made, &made);
+    if (error == CW_OK)
+        error = cw_message_pool_create(&c->arrived, &arrived);
+    if (error == CW_OK)
+        error = cw_endpoint_create(&c->endpoint, &endpoint);
+    if (error == CW_OK)
+        c->endpoint->acks_in_turn = true;
+    if (error == CW_OK)
+        error = cw_sequence_buffer_create(&c->packets, endpoint.sent_window,
+                                          sizeof(struct cw_carried), &endpoint.allocator);
+    for (uint32_t i = 0; i < config->channel_count; i++) {
+        channels[i].parts.pool = c->arrived;
+        channels[i].parts.receipts = &c->receipts;
+    }
+    *connection = c;
+    return error;
+}
+
+size_t cw_connection_memory(const struct cw_connection_config *config)
+{
+    struct cw_arena arena = {0};
+    if (cw_connection_config_check(config) != CW_OK)
+        return 0;
+    (void)lay_out(&arena, config, NULL);
+    return arena.used;
+}
+
+enum cw_error cw_connection_create(struct cw_connection **connection,
+                                   const struct cw_connection_config *config)
+{
+    enum cw_error error = cw_connection_config_check(config);
+    if (error != CW_OK)
+        return error;
+    struct cw_arena arena = {.size = cw_connection_memory(config)};
+    arena.base = cw_allocate(&config->allocator, arena.size);
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    struct cw_connection *c = NULL;
+    error = lay_out(&arena, config, &c);
+    if (error != CW_OK) {
+        cw_release(&config->allocator, arena.base, arena.size);
+        return error;
+    }
+    cw_connection_reset(c);
+    c->open = true;
+    *connection = c;
+    return CW_OK;
+}
+
+void cw_connection_destroy(struct cw_connection *c)
+{
+    if (!c)
+        return;
+    cw_connection_reset(c);
+    cw_message_pool_destroy(c->made);
+    cw_message_pool_destroy(c->arrived);
+    const struct cw_allocator allocator = c->config.allocator;
+    cw_release(&allocator, c, cw_connection_memory(&c->config));
+}
+
+void cw_connection_reset(struct cw_connection *c)
+{
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        struct cw_channel *channel = &c->channels[i];
+        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
+            cw_reliable_reset(&channel->reliable);
+        else
+            cw_unreliable_reset(&channel->unreliable);
+        channel->finish = 0;
+        channel->waits = false;
+    }
+    cw_endpoint_reset(c->endpoint);
+    cw_sequence_buffer_reset(&c->packets);
+    for (uint32_t i = 0; i < c->config.endpoint.sent_window; i++)
+        ((struct cw_carried *)c->packets.entries)[i].receipts = CW_RECEIPT_NONE;
+    cw_receipts_reset(&c->receipts);
+    c->words_written = 0;
+    c->updated = CW_NEVER;
+    c->interval = 0;
+    c->share_clock = 0;
+    c->packets_this_round = 0;
+    c->round_open = false;
+    c->next_channel = 0;
+    /* its time begins with the first update */
+    (void)cw_congestion_init(&c->congestion, &c->config.congestion, INFINITY);
+    c->packets_refused = 0;
+    c->packets_invalid = 0;
+}
+
+void cw_connection_set_open(struct cw_connection *c, bool open)
+{
+    c->open = open;
+}
+
+/* Byte by byte, so that it is the same on every machine. */
+static size_t put(uint8_t *out, size_t size, uint32_t value)
+{
+    for (unsigned shift = 0; shift < 32; shift += 8)
+        out[size++] = (uint8_t)(value >> shift);
+    return size;
+}
+
+/* What both ends must have alike. */
+uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
+{
+    uint8_t agreed[(2 + CW_MAX_CHANNELS * 5) * 4];
+    size_t size = put(agreed, 0, config->endpoint.max_packet_size);
+    size = put(agreed, size, config->endpoint.fragment_size);
+    for (uint32_t i = 0; i < config->channel_count && i < CW_MAX_CHANNELS; i++) {
+        const struct cw_channel_config *channel = &config->channels[i];
+        const uint32_t values[] = {
+            (uint32_t)channel->kind,
+            channel->max_messages_per_packet,
+            channel->receive_queue_size,
+            channel->blocks ? channel->max_block_size : 0,
+            channel->blocks ? channel->block_fragment_size : 0,
+        };
+        for (size_t j = 0; j < sizeof values / sizeof *values; j++)
+            size = put(agreed, size, values[j]);
+    }
+    return cw_schema_fingerprint(config->schema, agreed, size);
+}
+
+/* Messages */
+
+enum cw_error cw_connection_create_message(struct cw_connection *c, uint32_t type,
+                                           struct cw_message **message)
+{
+    return cw_message_create(message, c->made, type);
+}
+
+static enum cw_error check_block(const struct cw_channel *channel, const struct cw_message *message)
+{
+    const struct cw_channel_config *config = &channel->parts.config;
+    const bool is_block_type = cw_schema_type(channel->parts.schema, message->type)->block;
+    if (message->block && (!config->blocks || !is_block_type))
+        return CW_ERROR_BLOCK_NOT_ALLOWED;
+    if (is_block_type && (!message->block || message->block_size == 0))
+        return CW_ERROR_BLOCK_MISSING;
+    return message->block && message->block_size > config->max_block_size ? CW_ERROR_BLOCK_TOO_LARGE
+                                                                          : CW_OK;
+}
+
+enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
+                                 struct cw_message *message, double now)
+{
+    if (index >= c->config.channel_count || !message ||
+        (message->pool != c->made && message->pool != c->arrived))
+        return CW_ERROR_INVALID_ARGUMENT;
+    if (message->references == 0 || message->held)
+        return CW_ERROR_MESSAGE_NOT_OWNED;
+    if (!c->open)
+        return CW_ERROR_NOT_CONNECTED;
+    if (message->receipt && cw_receipts_full(&c->receipts))
+        return CW_ERROR_RECEIPTS_FULL;
+    struct cw_channel *channel = &c->channels[index];
+    const enum cw_error block_error = check_block(channel, message);
+    if (block_error != CW_OK)
+        return block_error;
+    size_t body;
+    if (!cw_message_measure(message, &body))
+        return CW_ERROR_MESSAGE_VALUE;
+    size_t bits = channel->parts.type_bits + body;
+    if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED) {
+        const size_t around =
+            message->block ? cw_reliable_fragment_bits(&channel->reliable, message->block_size)
+                           : channel->parts.entry_bits + CW_MESSAGE_ID_BITS;
+        if (bits + around >
+            (message->block ? channel->parts.fragment_bits : channel->parts.packet_bits))
+            return CW_ERROR_MESSAGE_TOO_LARGE;
+        return cw_reliable_send(&channel->reliable, message, (uint32_t)bits, now);
+    }
+    if (message->block)
+        bits += cw_unreliable_block_bits(&channel->unreliable, message->block_size);
+    if (bits + channel->parts.entry_bits > channel->parts.packet_bits)
+        return message->block ? CW_ERROR_BLOCK_TOO_LARGE : CW_ERROR_MESSAGE_TOO_LARGE;
+    return cw_unreliable_send(&channel->unreliable, message, (uint32_t)bits);
+}
+
+struct cw_message *cw_connection_next(struct cw_connection *c, uint32_t *index)
+{
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        const uint32_t at = c->next_channel;
+        struct cw_channel *channel = &c->channels[at];
+        struct cw_message *message = channel->kind == CW_CHANNEL_RELIABLE_ORDERED
+                                         ? cw_reliable_next(&channel->reliable)
+                                         : cw_unreliable_next(&channel->unreliable);
+        c->next_channel = at + 1 < c->config.channel_count ? at + 1 : 0;
+        if (message) {
+            message->held = false;
+            if (index)
+                *index = at;
+            return message;
+        }
+    }
+    return NULL;
+}
+
+bool cw_connection_next_receipt(struct cw_connection *c, struct cw_receipt *receipt)
+{
+    return cw_receipts_next(&c->receipts, receipt);
+}
+
+size_t cw_connection_max_datagram_size(const struct cw_connection *c)
+{
+    return cw_endpoint_max_datagram_size(c->endpoint);
+}
+
+uint32_t cw_connection_send_allowance(struct cw_connection *c, double now)
+{
+    return cw_congestion_allowance(&c->congestion, now);
+}
+
+const struct cw_congestion *cw_connection_congestion(const struct cw_connection *c)
+{
+    return &c->congestion;
+}
+
+void cw_connection_stats(const struct cw_connection *c, struct cw_connection_stats *stats)
+{
+    cw_endpoint_stats(c->endpoint, &stats->endpoint);
+    stats->packets_refused = c->packets_refused;
+    stats->packets_invalid = c->packets_invalid;
+    stats->messages_in_use = cw_message_pool_used(c->made) + cw_message_pool_used(c->arrived);
+}
+
+enum cw_error cw_connection_channel_stats(const struct cw_connection *c, uint32_t index,
+                                          struct cw_channel_stats *stats)
+{
+    if (index >= c->config.channel_count)
+        return CW_ERROR_INVALID_ARGUMENT;
+    *stats = c->channels[index].parts.stats;
+    return CW_OK;
+}

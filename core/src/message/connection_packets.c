@@ -1,0 +1,436 @@
+#include "message/connection_internal.h"
+
+#include <assert.h>
+
+#define BEFORE_SAMPLES  1.0  /* seconds */
+#define DEVIATIONS      2    /* of the RTT, by which an answer may be late */
+#define SILENCES        1.25 /* the longest of late, for which to wait more */
+#define MAX_SLACK       0.02 /* seconds */
+#define INTERVAL_WEIGHT 0.125
+#define SHARE_SCALE     1024 /* parts of a bit, so that weights divide it well */
+
+/* What our packets carried */
+
+static void settle_receipts(struct cw_connection *c, struct cw_carried *carried, bool acked)
+{
+    if (carried->receipts == CW_RECEIPT_NONE)
+        return;
+    cw_receipts_settle_packet(&c->receipts, carried->receipts, acked);
+    carried->receipts = CW_RECEIPT_NONE;
+}
+
+static void note_carried(struct cw_connection *c, uint16_t packet)
+{
+    struct cw_carried *carried = cw_sequence_buffer_insert(&c->packets, packet);
+    settle_receipts(c, carried, false); /* of the packet that leaves the window */
+    carried->receipts = cw_receipts_packet(&c->receipts);
+    carried->start = c->words_written;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        const struct cw_channel *channel = &c->channels[i];
+        const struct cw_channel_common *parts = &channel->parts;
+        if (channel->kind != CW_CHANNEL_RELIABLE_ORDERED || parts->picked_count == 0)
+            continue;
+        const uint32_t fragment = channel->reliable.picked_fragment ? CW_CARRIED_FRAGMENT : 0;
+        c->words[c->words_written++ & c->words_mask] =
+            (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | parts->picked_count);
+        for (uint32_t j = 0; j < parts->picked_count; j++)
+            c->words[c->words_written++ & c->words_mask] = parts->picked[j];
+    }
+    carried->words = (uint16_t)(c->words_written - carried->start);
+}
+
+/* Tells the channels what became of a packet. */
+static void settle(struct cw_connection *c, uint16_t packet, bool acked, double now)
+{
+    struct cw_carried *carried = cw_sequence_buffer_find(&c->packets, packet);
+    if (!carried)
+        return;
+    settle_receipts(c, carried, acked);
+    if (c->words_written - carried->start > c->words_mask + 1)
+        return;
+    uint16_t ids[CW_MAX_MESSAGES_PER_PACKET];
+    uint32_t position = carried->start;
+    const uint32_t end = position + carried->words;
+    while (position != end) {
+        const uint16_t head = c->words[position++ & c->words_mask];
+        const uint32_t count = head & ((1u << CW_CARRIED_CHANNEL) - 1);
+        const uint32_t index = (head & ~CW_CARRIED_FRAGMENT) >> CW_CARRIED_CHANNEL;
+        const bool is_fragment = head & CW_CARRIED_FRAGMENT;
+        struct cw_reliable_channel *channel = &c->channels[index].reliable;
+        for (uint32_t i = 0; i < count; i++)
+            ids[i] = c->words[position++ & c->words_mask];
+        if (acked)
+            cw_reliable_acked(channel, ids, count, is_fragment, now);
+        else
+            cw_reliable_lost(channel, ids, count, is_fragment, packet);
+    }
+    if (acked)
+        cw_sequence_buffer_remove(&c->packets, packet);
+}
+
+/* Sending */
+
+static void begin_packet(struct cw_connection *c, double now)
+{
+    c->timing.now = now;
+    c->timing.heard = c->endpoint->silence.heard;
+    c->timing.packet = cw_endpoint_next_sequence(c->endpoint);
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        struct cw_channel *channel = &c->channels[i];
+        channel->exhausted = false;
+        channel->bits_left = channel->parts.packet_bits;
+        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
+            cw_reliable_begin(&channel->reliable, c->packets_this_round == 0);
+        else
+            cw_unreliable_begin(&channel->unreliable);
+    }
+}
+
+static uint32_t pick(struct cw_connection *c, struct cw_channel *channel, uint32_t bits_left)
+{
+    const uint32_t bits = bits_left < channel->bits_left ? bits_left : channel->bits_left;
+    return channel->kind == CW_CHANNEL_RELIABLE_ORDERED
+               ? cw_reliable_pick(&channel->reliable, &c->timing, bits)
+               : cw_unreliable_pick(&channel->unreliable, bits);
+}
+
+/* The channel whose turn it is: the one that would begin earliest in virtual time, in which every
+   channel sends at the rate of its weight. A channel that had nothing to send begins now, so that
+   it cannot save up; one whose messages did not fit goes on where it was. */
+static struct cw_channel *next_channel(struct cw_connection *c, uint64_t *begin)
+{
+    struct cw_channel *earliest = NULL;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        struct cw_channel *channel = &c->channels[i];
+        if (channel->exhausted)
+            continue;
+        const bool begins_now = !channel->waits && channel->finish < c->share_clock;
+        const uint64_t start = begins_now ? c->share_clock : channel->finish;
+        if (!earliest || start < *begin) {
+            earliest = channel;
+            *begin = start;
+        }
+    }
+    return earliest;
+}
+
+/* Picks what goes into the packet, message by message. Returns how many channels have something in
+   it. */
+static uint32_t fill_packet(struct cw_connection *c)
+{
+    uint32_t bits_left = c->packet_size * 8 - c->entries_bits;
+    uint32_t entries = 0;
+    uint64_t begin = 0;
+    c->more = false;
+    for (uint32_t left = c->config.channel_count; left > 0;) {
+        struct cw_channel *channel = next_channel(c, &begin);
+        const uint32_t bits = pick(c, channel, bits_left);
+        if (bits == 0) {
+            channel->exhausted = true;
+            left--;
+            channel->waits = channel->parts.more;
+            channel->finish = begin;
+            c->more |= channel->parts.more;
+            entries += channel->parts.picked_count > 0;
+            continue;
+        }
+        /* a fragment of a block that is too long for that has a packet for itself */
+        bits_left -= bits < bits_left ? bits : bits_left;
+        channel->bits_left -= bits < channel->bits_left ? bits : channel->bits_left;
+        channel->finish = begin + (uint64_t)bits * SHARE_SCALE / channel->parts.config.weight;
+        if (c->share_clock < begin)
+            c->share_clock = begin;
+    }
+    return entries;
+}
+
+static size_t write_payload(struct cw_connection *c, uint32_t entries)
+{
+    struct cw_stream stream = cw_stream_writer(c->endpoint->outgoing, c->send_size);
+    bool done = cw_stream_uint(&stream, &entries, 0, c->config.channel_count);
+    for (uint32_t i = 0; i < c->config.channel_count && done; i++) {
+        struct cw_channel *channel = &c->channels[i];
+        if (channel->parts.picked_count == 0)
+            continue;
+        done = channel->kind == CW_CHANNEL_RELIABLE_ORDERED
+                   ? cw_reliable_write(&channel->reliable, &stream, i)
+                   : cw_unreliable_write(&channel->unreliable, &stream, i);
+    }
+    assert(done);
+    return cw_stream_flush(&stream);
+}
+
+static void end_round(struct cw_connection *c)
+{
+    c->round_open = false;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        if (c->channels[i].kind == CW_CHANNEL_UNRELIABLE)
+            cw_unreliable_end_round(&c->channels[i].unreliable);
+    }
+}
+
+/* Whether the next packet of the round may be sent now. Packets that leave the window before their
+   acks can come tell nothing, and what they carry would be sent again for ever. So when three
+   quarters of it are under way, what is left is for acks, and for one packet now and then, few
+   enough in a round trip to be acked in time. */
+static bool window_has_room(const struct cw_connection *c, bool first, bool due, double now)
+{
+    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const uint32_t window = c->config.endpoint.sent_window;
+    if (sent->unseen < window - window / 4)
+        return true;
+    if (first)
+        return cw_sent_packets_spread(sent, window / 16, now);
+    return !due && sent->unseen < window;
+}
+
+size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capacity, double now)
+{
+    assert(capacity >= cw_connection_max_datagram_size(c));
+    if (!c->round_open || capacity < cw_connection_max_datagram_size(c))
+        return 0;
+    if (c->send_size > c->packet_size) {
+        const size_t size = cw_endpoint_transmit(c->endpoint, out, capacity, now);
+        if (size > 0)
+            return size; /* the next fragment of the packet before */
+    }
+    const bool first = c->packets_this_round == 0;
+    const bool due = first || (c->more && c->packets_this_round < c->config.max_packets_per_update);
+    const bool acks_wait = c->endpoint->received.untold > 0;
+    uint32_t entries = 0;
+    const bool go = (due || acks_wait) && window_has_room(c, first, due, now);
+    if (go) {
+        begin_packet(c, now);
+        entries = due ? fill_packet(c) : 0;
+    }
+    if (!go || (entries == 0 && !first && !acks_wait)) {
+        end_round(c);
+        return 0;
+    }
+    const size_t size = write_payload(c, entries);
+    note_carried(c, c->timing.packet);
+    const enum cw_error error = cw_endpoint_send_outgoing(c->endpoint, size, now, NULL);
+    assert(error == CW_OK);
+    (void)error;
+    c->packets_this_round++;
+    cw_congestion_sent(&c->congestion, 1);
+    return cw_endpoint_transmit(c->endpoint, out, capacity, now);
+}
+
+/* Receiving */
+
+/* The entries of a packet, as they were read. */
+struct parsed {
+    bool only_next;
+    uint64_t seen; /* channels that have an entry */
+    uint64_t with_fragment;
+    uint32_t count;
+    uint32_t channels[CW_MAX_CHANNELS];
+    struct cw_parsed_entry entries[CW_MAX_CHANNELS];
+};
+
+static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct parsed *parsed)
+{
+    uint32_t index = 0;
+    bool is_fragment = false;
+    if (!cw_stream_uint(stream, &index, 0, c->config.channel_count - 1) ||
+        !cw_stream_bool(stream, &is_fragment))
+        return false;
+    /* A fragment comes alone: whether it can be taken must not hang on another entry. */
+    const uint64_t bit = (uint64_t)1 << index;
+    if ((is_fragment ? parsed->seen : parsed->with_fragment) & bit)
+        return false;
+    parsed->seen |= bit;
+    parsed->with_fragment |= is_fragment ? bit : 0;
+    struct cw_channel *channel = &c->channels[index];
+    struct cw_parsed_entry *entry = &parsed->entries[parsed->count];
+    *entry = (struct cw_parsed_entry){
+        .only_next = parsed->only_next,
+        .pool_limit = parsed->only_next ? UINT32_MAX : c->room_for_all,
+    };
+    parsed->channels[parsed->count++] = index;
+    return channel->kind == CW_CHANNEL_RELIABLE_ORDERED
+               ? cw_reliable_read(&channel->reliable, stream, is_fragment, entry)
+               : cw_unreliable_read(&channel->unreliable, stream, is_fragment, entry);
+}
+
+static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payload, size_t size,
+                                  bool only_next, struct parsed *parsed)
+{
+    struct cw_stream stream = cw_stream_reader(payload, size);
+    uint32_t entries = 0;
+    parsed->only_next = only_next;
+    parsed->seen = parsed->with_fragment = 0;
+    parsed->count = 0;
+    if (!cw_stream_uint(&stream, &entries, 0, c->config.channel_count))
+        return CW_ERROR_MALFORMED;
+    bool full = false;
+    while (parsed->count < entries) {
+        if (!read_entry(c, &stream, parsed))
+            return CW_ERROR_MALFORMED;
+        full |= parsed->entries[parsed->count - 1].full;
+    }
+    return full ? CW_ERROR_RECEIVER_FULL : CW_OK;
+}
+
+/* Of the unreliable channels the one with most messages that nobody has taken, NULL when none has
+   any. */
+static struct cw_unreliable_channel *most_unread(struct cw_connection *c)
+{
+    struct cw_unreliable_channel *most = NULL;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        struct cw_unreliable_channel *channel = &c->channels[i].unreliable;
+        if (c->channels[i].kind == CW_CHANNEL_UNRELIABLE && cw_unreliable_unread(channel) > 0 &&
+            (!most || cw_unreliable_unread(channel) > cw_unreliable_unread(most)))
+            most = channel;
+    }
+    return most;
+}
+
+/* Drops old unreliable messages that nobody has taken for those of a packet that found no room.
+   False when that changes nothing. */
+static bool make_room(struct cw_connection *c, const struct parsed *parsed)
+{
+    bool dropped = false;
+    for (uint32_t i = 0; i < parsed->count; i++) {
+        const struct cw_parsed_entry *entry = &parsed->entries[i];
+        struct cw_unreliable_channel *channel = &c->channels[parsed->channels[i]].unreliable;
+        uint32_t blocks = entry->missing_blocks, messages = entry->missing;
+        while (blocks > 0 && cw_unreliable_drop_oldest(channel, true))
+            blocks--;
+        while (messages > 0 && (channel = most_unread(c)) != NULL) {
+            cw_unreliable_drop_oldest(channel, false);
+            messages--;
+        }
+        dropped |= blocks < entry->missing_blocks || messages < entry->missing;
+    }
+    return dropped;
+}
+
+static void take_parsed(struct cw_connection *c, const struct parsed *parsed)
+{
+    for (uint32_t i = 0; i < parsed->count; i++) {
+        struct cw_channel *channel = &c->channels[parsed->channels[i]];
+        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
+            cw_reliable_take(&channel->reliable, &parsed->entries[i]);
+        else
+            cw_unreliable_take(&channel->unreliable, &parsed->entries[i]);
+    }
+}
+
+static void release_parsed(const struct parsed *parsed)
+{
+    for (uint32_t i = 0; i < parsed->count; i++) {
+        struct cw_message *message = parsed->entries[i].first;
+        while (message) {
+            struct cw_message *next = message->next;
+            cw_message_drop(message);
+            message = next;
+        }
+    }
+}
+
+/* Reads a packet again that could not be kept whole, when that may help. CW_OK when all that is
+   reliable in it can be kept. */
+static enum cw_error read_with_room(struct cw_connection *c, const struct cw_endpoint_event *packet,
+                                    struct parsed *parsed)
+{
+    if (make_room(c, parsed)) {
+        release_parsed(parsed);
+        (void)read_payload(c, packet->payload, packet->size, false, parsed);
+    }
+    for (uint32_t i = 0; i < parsed->count; i++) {
+        if (parsed->entries[i].full &&
+            c->channels[parsed->channels[i]].kind == CW_CHANNEL_RELIABLE_ORDERED)
+            return CW_ERROR_RECEIVER_FULL;
+    }
+    return CW_OK;
+}
+
+static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoint_event *packet)
+{
+    struct parsed parsed;
+    enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
+    if (error == CW_ERROR_RECEIVER_FULL)
+        error = read_with_room(c, packet, &parsed);
+    if (error == CW_OK) {
+        take_parsed(c, &parsed);
+        return CW_OK;
+    }
+    release_parsed(&parsed);
+    if (error == CW_ERROR_RECEIVER_FULL) {
+        (void)read_payload(c, packet->payload, packet->size, true, &parsed);
+        take_parsed(c, &parsed);
+    }
+    cw_endpoint_refuse(c->endpoint, packet->sequence);
+    c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
+    c->packets_invalid += error == CW_ERROR_MALFORMED;
+    return error;
+}
+
+static enum cw_error take_events(struct cw_connection *c, double now)
+{
+    enum cw_error error = CW_OK;
+    struct cw_endpoint_event event;
+    while (cw_endpoint_next(c->endpoint, &event)) {
+        if (event.type == CW_ENDPOINT_PACKET)
+            error = take_packet(c, &event);
+        else
+            settle(c, event.sequence, event.type == CW_ENDPOINT_ACKED, now);
+    }
+    return error;
+}
+
+enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data, size_t size,
+                                    double now)
+{
+    const enum cw_error error = cw_endpoint_receive(c->endpoint, data, size, now);
+    return error == CW_OK ? take_events(c, now) : error;
+}
+
+/* How long acks are waited for. As long as there is no RTT, or no two packets in a row have
+   arrived, a second stands for what is not known. What would be due before the next round, ours or
+   theirs, whichever is sooner, is due now. */
+static void set_timing(struct cw_connection *c)
+{
+    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const double silence = c->endpoint->silence.usual;
+    double answer = BEFORE_SAMPLES, longer = BEFORE_SAMPLES, slack = c->interval / 2;
+    if (sent->rtt.smoothed > 0)
+        answer = sent->rtt.smoothed + DEVIATIONS * sent->rtt.deviation;
+    if (silence > 0) {
+        longer = SILENCES * silence;
+        if (slack > silence / 2)
+            slack = silence / 2;
+    }
+    if (longer < answer)
+        longer = answer;
+    if (slack > MAX_SLACK)
+        slack = MAX_SLACK;
+    c->timing.answer = answer - slack;
+    c->timing.patience = answer + longer - slack;
+    c->timing.loss = sent->loss;
+}
+
+void cw_connection_update(struct cw_connection *c, double now)
+{
+    cw_endpoint_update(c->endpoint, now);
+    if (cw_endpoint_knows_fates(c->endpoint))
+        (void)take_events(c, now);
+    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    if (!(c->updated > CW_NEVER)) {
+        (void)cw_congestion_init(&c->congestion, &c->config.congestion, now);
+    } else if (now > c->updated) {
+        const double interval = now - c->updated;
+        c->interval += c->interval == 0 ? interval : (interval - c->interval) * INTERVAL_WEIGHT;
+    }
+    c->updated = now;
+    set_timing(c);
+    cw_congestion_update(&c->congestion, sent->rtt.smoothed, now);
+    /* Who cuts rounds short acks the newest. */
+    if (c->round_open && c->packets_this_round > 0)
+        cw_received_packets_pass_by(&c->endpoint->received);
+    c->timing.round = now;
+    c->packets_this_round = 0;
+    c->round_open = true;
+}

@@ -1,0 +1,205 @@
+#include "causeway/message.h"
+
+#include "base/memory.h"
+#include "message/message_owner.h"
+
+struct cw_message_pool {
+    struct cw_allocator allocator;
+    size_t memory;
+    const struct cw_schema *schema;
+    struct cw_message *free;
+    uint32_t used;
+};
+
+struct cw_message_pool_config cw_message_pool_config_default(void)
+{
+    return (struct cw_message_pool_config){.capacity = 1024};
+}
+
+static bool valid(const struct cw_message_pool_config *config)
+{
+    return config && config->schema && config->capacity >= 1 && config->capacity <= 65536;
+}
+
+/* Run twice: with a NULL arena base it measures only. */
+static struct cw_message_pool *lay_out(struct cw_arena *arena,
+                                       const struct cw_message_pool_config *config)
+{
+    const size_t size = cw_schema_message_size(config->schema);
+    struct cw_message_pool *const pool = cw_arena_take(arena, sizeof *pool);
+    struct cw_message *const messages =
+        cw_arena_take(arena, config->capacity * sizeof(struct cw_message));
+    if (pool)
+        *pool = (struct cw_message_pool){
+            .allocator = config->allocator, .memory = arena->size, .schema = config->schema};
+    for (uint32_t i = config->capacity; i-- > 0;) {
+        void *const data = cw_arena_take(arena, size);
+        if (pool) {
+            messages[i] = (struct cw_message){.data = data, .pool = pool, .next = pool->free};
+            pool->free = &messages[i];
+        }
+    }
+    return pool;
+}
+
+enum cw_error cw_message_pool_create(struct cw_message_pool **out,
+                                     const struct cw_message_pool_config *config)
+{
+    *out = NULL;
+    if (!valid(config))
+        return CW_ERROR_CONFIG_POOL;
+    struct cw_arena arena = {NULL, 0, 0};
+    arena.size = cw_message_pool_memory(config);
+    arena.base = cw_allocate(&config->allocator, arena.size);
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    *out = lay_out(&arena, config);
+    return CW_OK;
+}
+
+void cw_message_pool_destroy(struct cw_message_pool *pool)
+{
+    if (!pool)
+        return;
+    assert(pool->used == 0);
+    const struct cw_allocator allocator = pool->allocator;
+    cw_release(&allocator, pool, pool->memory);
+}
+
+size_t cw_message_pool_memory(const struct cw_message_pool_config *config)
+{
+    if (!valid(config))
+        return 0;
+    struct cw_arena arena = {NULL, 0, 0};
+    lay_out(&arena, config);
+    return arena.used;
+}
+
+uint32_t cw_message_pool_used(const struct cw_message_pool *pool)
+{
+    return pool->used;
+}
+
+const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *pool)
+{
+    return pool->schema;
+}
+
+enum cw_error cw_message_create(struct cw_message **out, struct cw_message_pool *pool,
+                                uint32_t type)
+{
+    *out = NULL;
+    const struct cw_message_type *const of = cw_schema_type(pool->schema, type);
+    struct cw_message *const message = pool->free;
+    if (!of)
+        return CW_ERROR_MESSAGE_TYPE;
+    if (!message)
+        return CW_ERROR_POOL_EMPTY;
+    pool->free = message->next;
+    ++pool->used;
+    *message =
+        (struct cw_message){.type = type, .references = 1, .data = message->data, .pool = pool};
+    memset(message->data, 0, of->size);
+    *out = message;
+    return CW_OK;
+}
+
+enum cw_error cw_message_create_held(struct cw_message **out, struct cw_message_pool *pool,
+                                     uint32_t type)
+{
+    const enum cw_error error = cw_message_create(out, pool, type);
+    if (error == CW_OK)
+        (*out)->held = true;
+    return error;
+}
+
+/* Whether a reference is the application's. What was released can be asked too: the pool still has
+   it. */
+static bool is_owned(const struct cw_message *message)
+{
+    return message->references > message->held;
+}
+
+enum cw_error cw_message_acquire(struct cw_message *message)
+{
+    if (!is_owned(message))
+        return CW_ERROR_MESSAGE_NOT_OWNED;
+    ++message->references;
+    return CW_OK;
+}
+
+static void let_block_go(struct cw_message *message)
+{
+    if (message->block && message->release_block)
+        message->release_block(message->release_context, message->block, message->block_size);
+    message->block = NULL;
+    message->block_size = 0;
+    message->release_block = NULL;
+}
+
+static void one_reference_less(struct cw_message *message)
+{
+    if (--message->references > 0)
+        return;
+    let_block_go(message);
+    message->next = message->pool->free;
+    message->pool->free = message;
+    --message->pool->used;
+}
+
+enum cw_error cw_message_release(struct cw_message *message)
+{
+    if (!message)
+        return CW_OK;
+    if (!is_owned(message))
+        return CW_ERROR_MESSAGE_NOT_OWNED;
+    one_reference_less(message);
+    return CW_OK;
+}
+
+void cw_message_drop(struct cw_message *message)
+{
+    if (!message)
+        return;
+    message->held = false;
+    one_reference_less(message);
+}
+
+enum cw_error cw_message_attach(struct cw_message *message, uint8_t *block, uint32_t size,
+                                void (*release)(void *context, uint8_t *block, size_t size),
+                                void *context)
+{
+    if (!is_owned(message) || message->held)
+        return CW_ERROR_MESSAGE_NOT_OWNED;
+    cw_message_attach_held(message, block, size, release, context);
+    return CW_OK;
+}
+
+void cw_message_attach_held(struct cw_message *message, uint8_t *block, uint32_t size,
+                            void (*release)(void *context, uint8_t *block, size_t size),
+                            void *context)
+{
+    let_block_go(message);
+    message->block = block;
+    message->block_size = size;
+    message->release_block = release;
+    message->release_context = context;
+}
+
+bool cw_message_serialize(struct cw_stream *stream, struct cw_message *message)
+{
+    return cw_schema_serialize(message->pool->schema, message->type, stream, message->data);
+}
+
+bool cw_message_measure(struct cw_message *message, size_t *bits)
+{
+    struct cw_stream stream = cw_stream_measurer();
+    const bool done = cw_message_serialize(&stream, message);
+    *bits = done ? cw_stream_position(&stream) : 0;
+    return done;
+}
+
+uint32_t cw_message_check(const struct cw_message *message)
+{
+    return cw_schema_check(message->pool->schema, message->type, message->data);
+}

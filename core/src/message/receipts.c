@@ -1,0 +1,85 @@
+#include "message/receipts.h"
+
+#include <assert.h>
+
+void cw_receipts_layout(struct cw_receipts *receipts, struct cw_arena *arena, uint32_t capacity)
+{
+    struct cw_receipt_entry *entries = cw_arena_take(arena, sizeof *entries * capacity);
+    if (!receipts)
+        return;
+    receipts->entries = entries;
+    receipts->capacity = capacity;
+}
+
+void cw_receipts_reset(struct cw_receipts *receipts)
+{
+    receipts->free = receipts->packet.first = receipts->settled.first = CW_RECEIPT_NONE;
+    for (uint32_t i = 0; i < receipts->capacity; i++) {
+        receipts->entries[i].next = receipts->free;
+        receipts->free = (uint16_t)i;
+    }
+    receipts->used = 0;
+    receipts->promised = 0;
+}
+
+static void append(struct cw_receipts *receipts, struct cw_receipt_list *list, uint16_t entry)
+{
+    if (list->first == CW_RECEIPT_NONE)
+        list->first = entry;
+    else
+        receipts->entries[list->last].next = entry;
+    list->last = entry;
+    receipts->entries[entry].next = CW_RECEIPT_NONE;
+}
+
+/* The place that was promised. */
+static void claim(struct cw_receipts *receipts, struct cw_receipt_list *list, uint32_t number,
+                  bool acked)
+{
+    assert(receipts->promised > 0);
+    if (receipts->promised == 0)
+        return;
+    receipts->promised--;
+    receipts->used++;
+    const uint16_t entry = receipts->free;
+    receipts->free = receipts->entries[entry].next;
+    receipts->entries[entry].number = number;
+    receipts->entries[entry].acked = acked;
+    append(receipts, list, entry);
+}
+
+void cw_receipts_carry(struct cw_receipts *receipts, uint32_t number)
+{
+    claim(receipts, &receipts->packet, number, false);
+}
+
+void cw_receipts_settle(struct cw_receipts *receipts, uint32_t number, bool acked)
+{
+    claim(receipts, &receipts->settled, number, acked);
+}
+
+void cw_receipts_settle_packet(struct cw_receipts *receipts, uint16_t first, bool acked)
+{
+    while (first != CW_RECEIPT_NONE) {
+        const uint16_t next = receipts->entries[first].next;
+        receipts->entries[first].acked = acked;
+        append(receipts, &receipts->settled, first);
+        first = next;
+    }
+}
+
+bool cw_receipts_next(struct cw_receipts *receipts, struct cw_receipt *receipt)
+{
+    const uint16_t entry = receipts->settled.first;
+    if (entry == CW_RECEIPT_NONE)
+        return false;
+    *receipt = (struct cw_receipt){
+        .number = receipts->entries[entry].number,
+        .acked = receipts->entries[entry].acked,
+    };
+    receipts->settled.first = receipts->entries[entry].next;
+    receipts->entries[entry].next = receipts->free;
+    receipts->free = entry;
+    receipts->used--;
+    return true;
+}

@@ -1,0 +1,66 @@
+/* Receipts: what became of the messages of which the sender wants to know. Each has a place here
+   from send on, so that its news cannot be lost. */
+#ifndef CAUSEWAY_RECEIPTS_H
+#define CAUSEWAY_RECEIPTS_H
+
+#include "base/memory.h"
+
+#include "causeway/message.h"
+
+#define CW_RECEIPT_NONE 0xFFFF
+
+struct cw_receipt_entry {
+    uint32_t number;
+    uint16_t next; /* in the list that it is in */
+    bool acked;
+};
+
+struct cw_receipt_list {
+    uint16_t first, last;
+};
+
+struct cw_receipts {
+    struct cw_receipt_entry *entries;
+    uint32_t capacity;
+    uint32_t used;     /* in the packet being made, in packets on their way, or settled */
+    uint32_t promised; /* of messages that wait, or are reliable and not acked */
+    uint16_t free;     /* a list */
+    struct cw_receipt_list packet; /* in the packet being made */
+    struct cw_receipt_list settled;
+};
+
+void cw_receipts_layout(struct cw_receipts *receipts, struct cw_arena *arena, uint32_t capacity);
+void cw_receipts_reset(struct cw_receipts *receipts);
+
+static inline bool cw_receipts_full(const struct cw_receipts *receipts)
+{
+    return receipts->used + receipts->promised >= receipts->capacity;
+}
+
+/* A message was sent, with a receipt unless number is 0. */
+static inline void cw_receipts_promise(struct cw_receipts *receipts, uint32_t number)
+{
+    if (number != 0)
+        receipts->promised++;
+}
+
+/* A message with this receipt has been put into the packet being made, and is forgotten. */
+void cw_receipts_carry(struct cw_receipts *receipts, uint32_t number);
+
+/* Ends the packet being made; its receipts, or CW_RECEIPT_NONE. */
+static inline uint16_t cw_receipts_packet(struct cw_receipts *receipts)
+{
+    const uint16_t first = receipts->packet.first;
+    receipts->packet.first = CW_RECEIPT_NONE;
+    return first;
+}
+
+/* What became of a message that still was in its channel. */
+void cw_receipts_settle(struct cw_receipts *receipts, uint32_t number, bool acked);
+
+/* What became of a packet with these receipts, CW_RECEIPT_NONE excluded. */
+void cw_receipts_settle_packet(struct cw_receipts *receipts, uint16_t first, bool acked);
+
+bool cw_receipts_next(struct cw_receipts *receipts, struct cw_receipt *receipt);
+
+#endif

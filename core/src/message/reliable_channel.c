@@ -1,0 +1,462 @@
+#include "message/reliable_channel.h"
+
+#include "causeway/sequence.h"
+
+#define LATENCY_WEIGHT (1.0 / 16.0)
+#define ALIGNMENT_BITS 7
+
+static uint16_t count_of(const struct cw_reliable_channel *channel)
+{
+    return (uint16_t)(channel->next_id - channel->oldest_unacked);
+}
+
+static struct cw_reliable_slot *slot_of(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    return &channel->slots[id & (channel->parts.config.send_queue_size - 1)];
+}
+
+static struct cw_message **received_slot(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    return &channel->received[id & (channel->parts.config.receive_queue_size - 1)];
+}
+
+static bool is_block(const struct cw_message *message)
+{
+    return message->block != NULL;
+}
+
+void cw_reliable_reset(struct cw_reliable_channel *channel)
+{
+    const struct cw_channel_config *config = &channel->parts.config;
+    for (uint16_t id = channel->oldest_unacked; id != channel->next_id; id++) {
+        cw_message_drop(slot_of(channel, id)->message);
+        slot_of(channel, id)->message = NULL;
+    }
+    for (uint32_t i = 0; i < config->receive_queue_size; i++) {
+        cw_message_drop(channel->received[i]);
+        channel->received[i] = NULL;
+    }
+    channel->oldest_unacked = channel->next_id = 0;
+    channel->next_taken = 0;
+    channel->block_sender.active = false;
+    if (config->blocks)
+        cw_block_receiver_reset(&channel->block_receiver);
+    channel->parts.stats = (struct cw_channel_stats){0};
+}
+
+/* Sending */
+
+enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
+                               uint32_t bits, double now)
+{
+    if (count_of(channel) == channel->parts.config.send_queue_size)
+        return CW_ERROR_QUEUE_FULL;
+    message->held = true;
+    message->id = channel->next_id++;
+    *slot_of(channel, message->id) =
+        (struct cw_reliable_slot){.message = message, .queued = now, .bits = bits};
+    cw_receipts_promise(channel->parts.receipts, message->receipt);
+    channel->parts.stats.sent++;
+    channel->parts.stats.queued++;
+    return CW_OK;
+}
+
+void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies)
+{
+    channel->cursor = channel->oldest_unacked;
+    channel->parts.picked_count = 0;
+    channel->parts.more = false;
+    channel->picked_fragment = false;
+    channel->copy_bits_left = copies ? (uint64_t)channel->parts.config.redundancy_budget * 8 : 0;
+}
+
+static void count_send(struct cw_reliable_channel *channel, enum cw_due due)
+{
+    if (due != CW_DUE_FIRST)
+        channel->parts.stats.resent++;
+}
+
+static uint32_t id_bits(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    const uint16_t *picked = channel->parts.picked;
+    const uint32_t count = channel->parts.picked_count;
+    if (count == 0)
+        return channel->parts.entry_bits + CW_MESSAGE_ID_BITS;
+    struct cw_stream measurer = cw_stream_measurer();
+    cw_stream_relative_sequence(&measurer, picked[count - 1], &id);
+    return (uint32_t)cw_stream_position(&measurer);
+}
+
+uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, uint32_t size)
+{
+    const struct cw_channel_config *config = &channel->parts.config;
+    const uint32_t most =
+        cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
+    return channel->parts.entry_bits + CW_MESSAGE_ID_BITS + 2 * cw_bits_required(most - 1) +
+           cw_bits_required(config->block_fragment_size - 1) + ALIGNMENT_BITS +
+           (size < config->block_fragment_size ? size : config->block_fragment_size) * 8;
+}
+
+static void leave_queue(struct cw_reliable_channel *channel)
+{
+    channel->parts.stats.queued--;
+    channel->parts.stats.in_flight++;
+}
+
+static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct cw_timing *timing,
+                              uint32_t bits_left)
+{
+    struct cw_block_sender *sender = &channel->block_sender;
+    const uint16_t id = channel->oldest_unacked;
+    const struct cw_reliable_slot *slot = slot_of(channel, id);
+    if (!sender->active) {
+        cw_block_sender_start(sender, id, slot->message->block, slot->message->block_size);
+        leave_queue(channel);
+    }
+    enum cw_due due;
+    const uint32_t fragment = cw_block_sender_due(sender, timing, &due);
+    if (due == CW_NOT_DUE)
+        return 0;
+    uint32_t bits =
+        cw_reliable_fragment_bits(channel, cw_block_sender_fragment_size(sender, fragment));
+    if (fragment == 0)
+        bits += slot->bits;
+    channel->parts.more = true;
+    const bool alone = bits_left == channel->parts.packet_bits;
+    if (bits > (alone ? channel->parts.fragment_bits : bits_left))
+        return 0;
+    struct cw_block_fragment *sent = &sender->fragments[fragment];
+    if (due == CW_DUE_FIRST) {
+        *sent = (struct cw_block_fragment){0};
+        sender->next_unsent++;
+    }
+    cw_transmission_send(&sent->transmission, due, 0, timing);
+    sent->transmission.copies = 0; /* no fragment waits for another one */
+    count_send(channel, due);
+    channel->parts.picked[0] = id;
+    channel->parts.picked[1] = (uint16_t)fragment;
+    channel->parts.picked_count = 2;
+    channel->picked_fragment = true;
+    return bits;
+}
+
+/* The receiver may not have room for ids further ahead than its queue is long. */
+static bool may_send(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    return (uint16_t)(id - channel->oldest_unacked) < channel->parts.config.receive_queue_size;
+}
+
+uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
+                          uint32_t bits_left)
+{
+    struct cw_channel_common *parts = &channel->parts;
+    if (channel->picked_fragment)
+        return 0;
+    if (parts->picked_count == parts->config.max_messages_per_packet) {
+        parts->more = true;
+        return 0;
+    }
+    if (count_of(channel) > 0 && is_block(slot_of(channel, channel->oldest_unacked)->message))
+        return pick_fragment(channel, timing, bits_left);
+    for (; channel->cursor != channel->next_id && may_send(channel, channel->cursor);
+         channel->cursor++) {
+        const uint16_t id = channel->cursor;
+        struct cw_reliable_slot *slot = slot_of(channel, id);
+        if (!slot->message)
+            continue;
+        if (is_block(slot->message))
+            return 0;
+        const enum cw_due due = cw_transmission_due(&slot->transmission, timing);
+        if (due == CW_NOT_DUE)
+            continue;
+        const uint32_t bits = slot->bits + id_bits(channel, id);
+        if (due == CW_DUE_REDUNDANT_COPY) {
+            if (bits > bits_left || bits > channel->copy_bits_left)
+                continue;
+            channel->copy_bits_left -= bits;
+        } else if (bits > bits_left) {
+            parts->more = true;
+            continue;
+        }
+        if (due == CW_DUE_FIRST)
+            leave_queue(channel);
+        cw_transmission_send(&slot->transmission, due, parts->config.redundancy, timing);
+        count_send(channel, due);
+        parts->picked[parts->picked_count++] = id;
+        channel->cursor++;
+        return bits;
+    }
+    return 0;
+}
+
+static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                           uint32_t index)
+{
+    const struct cw_channel_common *parts = &channel->parts;
+    const struct cw_channel_config *config = &parts->config;
+    const struct cw_block_sender *sender = &channel->block_sender;
+    const uint32_t most =
+        cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
+    const uint32_t index_bits = parts->entry_bits - parts->count_bits - 2;
+    uint32_t id = parts->picked[0];
+    uint32_t fragment = parts->picked[1];
+    uint32_t head = index | 1u << index_bits | id << (index_bits + 1);
+    uint32_t count = sender->count;
+    uint32_t size = cw_block_sender_fragment_size(sender, fragment);
+    /* the stream only reads from here: it is a writer */
+    uint8_t *bytes =
+        (uint8_t *)(uintptr_t)(sender->block + (size_t)fragment * config->block_fragment_size);
+    if (!cw_stream_bits(stream, &head, index_bits + 1 + CW_MESSAGE_ID_BITS) ||
+        !cw_stream_uint(stream, &count, 1, most) ||
+        !cw_stream_uint(stream, &fragment, 0, count - 1) ||
+        !cw_stream_uint(stream, &size, 1, config->block_fragment_size) ||
+        !cw_stream_bytes(stream, bytes, size))
+        return false;
+    return fragment > 0 ||
+           cw_channel_write_message(stream, parts, slot_of(channel, (uint16_t)id)->message);
+}
+
+bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                       uint32_t index)
+{
+    struct cw_channel_common *parts = &channel->parts;
+    if (channel->picked_fragment)
+        return write_fragment(channel, stream, index);
+    const uint32_t count = parts->picked_count;
+    if (!cw_channel_write_head(stream, parts, index, parts->picked[0], CW_MESSAGE_ID_BITS))
+        return false;
+    for (uint32_t i = 1; i < count; i++) {
+        if (!cw_stream_relative_sequence(stream, parts->picked[i - 1], &parts->picked[i]))
+            return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!cw_channel_write_message(stream, parts, slot_of(channel, parts->picked[i])->message))
+            return false;
+    }
+    return true;
+}
+
+/* What became of it */
+
+static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
+{
+    struct cw_channel_stats *stats = &channel->parts.stats;
+    struct cw_reliable_slot *slot = slot_of(channel, id);
+    const double latency = now - slot->queued;
+    stats->delivery_latency =
+        stats->delivered == 0
+            ? latency
+            : stats->delivery_latency + (latency - stats->delivery_latency) * LATENCY_WEIGHT;
+    stats->delivered++;
+    stats->in_flight--;
+    if (slot->message->receipt)
+        cw_receipts_settle(channel->parts.receipts, slot->message->receipt, true);
+    cw_message_drop(slot->message);
+    slot->message = NULL;
+    while (channel->oldest_unacked != channel->next_id &&
+           !slot_of(channel, channel->oldest_unacked)->message)
+        channel->oldest_unacked++;
+}
+
+/* The slot of a message that was sent and is not acked, else NULL. */
+static struct cw_reliable_slot *find_sent(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    if ((uint16_t)(id - channel->oldest_unacked) >= count_of(channel))
+        return NULL;
+    struct cw_reliable_slot *slot = slot_of(channel, id);
+    return slot->message ? slot : NULL;
+}
+
+void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
+                       bool is_fragment, double now)
+{
+    if (is_fragment) {
+        if (cw_block_sender_acked(&channel->block_sender, ids[0], ids[1]))
+            settle(channel, ids[0], now);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (find_sent(channel, ids[i]))
+            settle(channel, ids[i], now);
+    }
+}
+
+void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
+                      bool is_fragment, uint16_t packet)
+{
+    if (is_fragment) {
+        cw_block_sender_lost(&channel->block_sender, ids[0], ids[1], packet);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct cw_reliable_slot *slot = find_sent(channel, ids[i]);
+        if (slot && slot->transmission.packet == packet)
+            slot->transmission.lost = true;
+    }
+}
+
+/* Receiving */
+
+enum keep { KEEP, IGNORE, REFUSE };
+
+static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    if (cw_sequence_newer(channel->next_taken, id))
+        return IGNORE;
+    if ((uint16_t)(id - channel->next_taken) >= channel->parts.config.receive_queue_size)
+        return REFUSE;
+    return *received_slot(channel, id) ? IGNORE : KEEP;
+}
+
+/* From id on, the first message that has not arrived. */
+static uint16_t first_missing(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    const uint32_t size = channel->parts.config.receive_queue_size;
+    while ((uint16_t)(id - channel->next_taken) < size && *received_slot(channel, id))
+        id++;
+    return id;
+}
+
+static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                          struct cw_parsed_entry *parsed)
+{
+    struct cw_channel_common *parts = &channel->parts;
+    const struct cw_channel_config *config = &parts->config;
+    struct cw_block_receiver *receiver = &channel->block_receiver;
+    if (!config->blocks)
+        return false;
+    const uint32_t most =
+        cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
+    struct cw_block_piece piece = {0};
+    uint32_t id = 0, type = 0;
+    if (!cw_stream_bits(stream, &id, CW_MESSAGE_ID_BITS) ||
+        !cw_stream_uint(stream, &piece.count, 1, most) ||
+        !cw_stream_uint(stream, &piece.fragment, 0, piece.count - 1) ||
+        !cw_stream_uint(stream, &piece.size, 1, config->block_fragment_size) ||
+        !cw_bit_reader_borrow(&stream->reader, &piece.bytes, piece.size))
+        return false;
+    piece.id = (uint16_t)id;
+    if (piece.fragment == 0 && (!cw_channel_read_type(stream, parts, &type) ||
+                                !cw_schema_type(parts->schema, type)->block))
+        return false;
+
+    const enum keep keep = judge_id(channel, piece.id);
+    enum cw_error error = keep == REFUSE ? CW_ERROR_RECEIVER_FULL : CW_OK;
+    if (keep == KEEP)
+        error = cw_block_receiver_check(receiver, &piece);
+    if (error == CW_ERROR_MALFORMED)
+        return false;
+    const bool is_new = keep == KEEP && error == CW_OK && !cw_block_receiver_has(receiver, &piece);
+    struct cw_message *message = NULL;
+    if (piece.fragment == 0) {
+        const bool is_next =
+            !parsed->only_next || piece.id == first_missing(channel, channel->next_taken);
+        if (!cw_channel_read_body(stream, parts, parsed, type, is_new && is_next, &message))
+            return false;
+        if (message)
+            cw_parsed_add(parsed, message);
+        parsed->full |= is_new && !message;
+    }
+    parsed->full |= error == CW_ERROR_RECEIVER_FULL;
+    if (is_new && (piece.fragment > 0 || message))
+        parsed->piece = piece;
+    return true;
+}
+
+static bool read_ids(struct cw_reliable_channel *channel, struct cw_stream *stream, uint16_t *ids,
+                     uint32_t *count)
+{
+    uint32_t first = 0;
+    if (!cw_stream_uint(stream, count, 1, channel->parts.config.max_messages_per_packet) ||
+        !cw_stream_bits(stream, &first, CW_MESSAGE_ID_BITS))
+        return false;
+    ids[0] = (uint16_t)first;
+    for (uint32_t i = 1; i < *count; i++) {
+        if (!cw_stream_relative_sequence(stream, ids[i - 1], &ids[i]))
+            return false;
+    }
+    return true;
+}
+
+bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                      bool is_fragment, struct cw_parsed_entry *parsed)
+{
+    if (is_fragment)
+        return read_fragment(channel, stream, parsed);
+    struct cw_channel_common *parts = &channel->parts;
+    uint16_t ids[CW_MAX_MESSAGES_PER_PACKET];
+    uint32_t count = 0;
+    bool any = false;
+    if (!cw_stream_bool(stream, &any))
+        return false;
+    if (!any)
+        return true;
+    if (!read_ids(channel, stream, ids, &count))
+        return false;
+    uint16_t next = parsed->only_next ? first_missing(channel, channel->next_taken) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t type = 0;
+        struct cw_message *message;
+        const enum keep keep = judge_id(channel, ids[i]);
+        const bool is_next = !parsed->only_next || ids[i] == next;
+        if (!cw_channel_read_type(stream, parts, &type) ||
+            cw_schema_type(parts->schema, type)->block ||
+            !cw_channel_read_body(stream, parts, parsed, type, keep == KEEP && is_next, &message))
+            return false;
+        if (message) {
+            message->id = ids[i];
+            cw_parsed_add(parsed, message);
+            if (parsed->only_next)
+                next = first_missing(channel, (uint16_t)(next + 1));
+        }
+        parsed->full |= keep == REFUSE || (keep == KEEP && !message);
+    }
+    return true;
+}
+
+/* Puts a message where next finds it, unless the packet held it twice. */
+static void keep_message(struct cw_reliable_channel *channel, struct cw_message *message)
+{
+    struct cw_message **slot = received_slot(channel, message->id);
+    if (*slot) {
+        cw_message_drop(message);
+        return;
+    }
+    *slot = message;
+    channel->parts.stats.received++;
+}
+
+static void take_piece(struct cw_reliable_channel *channel, const struct cw_block_piece *piece,
+                       struct cw_message *message)
+{
+    struct cw_message *complete = cw_block_receiver_take(&channel->block_receiver, piece, message);
+    if (complete) {
+        complete->id = piece->id;
+        keep_message(channel, complete);
+    }
+}
+
+void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed)
+{
+    if (parsed->piece.size > 0) {
+        take_piece(channel, &parsed->piece, parsed->first);
+        return;
+    }
+    struct cw_message *message = parsed->first;
+    while (message) {
+        struct cw_message *next = message->next;
+        keep_message(channel, message);
+        message = next;
+    }
+}
+
+struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel)
+{
+    struct cw_message **slot = received_slot(channel, channel->next_taken);
+    struct cw_message *message = *slot;
+    if (!message)
+        return NULL;
+    *slot = NULL;
+    channel->next_taken++;
+    return message;
+}

@@ -1,0 +1,82 @@
+/* The reliable-ordered channel: messages are kept and sent until they are acked, and given to the
+   application in the order of their ids. */
+#ifndef CAUSEWAY_RELIABLE_CHANNEL_H
+#define CAUSEWAY_RELIABLE_CHANNEL_H
+
+#include "message/block_receiver.h"
+#include "message/block_sender.h"
+#include "message/channel_common.h"
+#include "message/resend.h"
+
+#define CW_MESSAGE_ID_BITS 16
+
+struct cw_reliable_slot {
+    struct cw_message *message; /* NULL: acked */
+    double queued;              /* when the application sent it */
+    uint32_t bits;              /* of type and body, at most */
+    struct cw_transmission transmission;
+};
+
+struct cw_reliable_channel {
+    struct cw_channel_common parts;
+
+    /* Messages from oldest_unacked up to next_id, each in slot id & mask. */
+    struct cw_reliable_slot *slots;
+    uint16_t oldest_unacked;
+    uint16_t next_id;
+    struct cw_block_sender block_sender;
+
+    /* What goes into the packet being made. */
+    uint16_t cursor; /* messages before it were looked at */
+    uint64_t copy_bits_left;
+    bool picked_fragment; /* picked holds its message's id and its number */
+
+    /* Messages that arrived, from next_taken on, each in slot id & mask. */
+    struct cw_message **received;
+    uint16_t next_taken;
+    struct cw_block_receiver block_receiver;
+};
+
+void cw_reliable_reset(struct cw_reliable_channel *channel);
+
+/* Queues a message of so many bits, and takes over its reference unless it fails with
+   CW_ERROR_QUEUE_FULL. */
+enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
+                               uint32_t bits, double now);
+
+/* Bits of one fragment of a block, at most, with as many of the block's size bytes as go into one,
+   and without the type and body that go with the first. */
+uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, uint32_t size);
+
+/* Begins a new packet. copies: it may hold copies of new messages. */
+void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies);
+
+/* Picks what is due next for the packet being made, if it takes at most bits_left bits, or is the
+   fragment of a block and the packet is empty. Returns the bits it takes, 0 when nothing was
+   picked. */
+uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
+                          uint32_t bits_left);
+
+/* Writes the entry of what was picked; index is the channel's. */
+bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                       uint32_t index);
+
+/* What became of a packet that carried these ids. */
+void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
+                       bool is_fragment, double now);
+void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
+                      bool is_fragment, uint16_t packet);
+
+/* Reads an entry after its channel and block flag into parsed, which is all zero before. The
+   channel does not change. False when it is malformed; what was parsed by then is to be released.
+ */
+bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                      bool is_fragment, struct cw_parsed_entry *parsed);
+
+/* Takes what was parsed, with its references. */
+void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed);
+
+/* The next message in order, with its reference; NULL when it has not arrived. */
+struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel);
+
+#endif

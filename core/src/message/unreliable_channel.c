@@ -1,0 +1,245 @@
+#include "message/unreliable_channel.h"
+
+#include <string.h>
+
+#define ALL_BLOCKS     ((1u << CW_UNRELIABLE_BLOCKS) - 1)
+#define ALIGNMENT_BITS 7
+
+static struct cw_message **received_slot(const struct cw_unreliable_channel *channel,
+                                         uint32_t position)
+{
+    return &channel->received[position & (channel->parts.config.receive_queue_size - 1)];
+}
+
+void cw_unreliable_reset(struct cw_unreliable_channel *channel)
+{
+    for (uint32_t i = 0; i < channel->queue_count; i++)
+        cw_message_drop(channel->queue[i].message);
+    while (cw_unreliable_unread(channel) > 0)
+        cw_message_drop(cw_unreliable_next(channel));
+    channel->queue_count = 0;
+    channel->received_read = channel->received_written = 0;
+    channel->parts.stats = (struct cw_channel_stats){0};
+}
+
+/* What was sent leaves gaps, until all is sent or the round ends. */
+static void close_gaps(struct cw_unreliable_channel *channel)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < channel->queue_count; i++) {
+        if (channel->queue[i].message)
+            channel->queue[kept++] = channel->queue[i];
+    }
+    channel->queue_count = kept;
+}
+
+enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct cw_message *message,
+                                 uint32_t bits)
+{
+    if (channel->queue_count == channel->parts.config.send_queue_size) {
+        if (channel->parts.stats.queued == channel->queue_count)
+            return CW_ERROR_QUEUE_FULL;
+        close_gaps(channel);
+    }
+    message->held = true;
+    channel->queue[channel->queue_count++] = (struct cw_unreliable_slot){message, bits};
+    cw_receipts_promise(channel->parts.receipts, message->receipt);
+    channel->parts.stats.sent++;
+    channel->parts.stats.queued++;
+    return CW_OK;
+}
+
+uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, uint32_t size)
+{
+    return cw_bits_required(channel->parts.config.max_block_size - 1) + ALIGNMENT_BITS + size * 8;
+}
+
+void cw_unreliable_begin(struct cw_unreliable_channel *channel)
+{
+    channel->cursor = 0;
+    channel->parts.picked_count = 0;
+    channel->parts.more = false;
+}
+
+uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left)
+{
+    struct cw_channel_common *parts = &channel->parts;
+    if (parts->picked_count == parts->config.max_messages_per_packet) {
+        parts->more = true;
+        return 0;
+    }
+    for (; channel->cursor < channel->queue_count; channel->cursor++) {
+        const struct cw_unreliable_slot *slot = &channel->queue[channel->cursor];
+        const uint32_t bits = slot->bits + (parts->picked_count == 0 ? parts->entry_bits : 0);
+        if (!slot->message)
+            continue;
+        if (bits > bits_left) {
+            parts->more = true;
+            continue;
+        }
+        parts->picked[parts->picked_count++] = (uint16_t)channel->cursor++;
+        return bits;
+    }
+    return 0;
+}
+
+static bool write_block(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                        const struct cw_message *message)
+{
+    uint32_t size = message->block_size;
+    return cw_stream_uint(stream, &size, 1, channel->parts.config.max_block_size) &&
+           cw_stream_bytes(stream, message->block, size);
+}
+
+bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                         uint32_t index)
+{
+    struct cw_channel_common *parts = &channel->parts;
+    if (!cw_channel_write_head(stream, parts, index, 0, 0))
+        return false;
+    for (uint32_t i = 0; i < parts->picked_count; i++) {
+        struct cw_unreliable_slot *slot = &channel->queue[parts->picked[i]];
+        if (!cw_channel_write_message(stream, parts, slot->message) ||
+            (slot->message->block && !write_block(channel, stream, slot->message)))
+            return false;
+        if (slot->message->receipt)
+            cw_receipts_carry(parts->receipts, slot->message->receipt);
+        cw_message_drop(slot->message);
+        slot->message = NULL;
+        parts->stats.queued--;
+    }
+    if (parts->stats.queued == 0)
+        channel->queue_count = 0;
+    return true;
+}
+
+void cw_unreliable_end_round(struct cw_unreliable_channel *channel)
+{
+    for (uint32_t i = 0; i < channel->queue_count; i++) {
+        struct cw_message *message = channel->queue[i].message;
+        if (!message)
+            continue;
+        if (message->receipt)
+            cw_receipts_settle(channel->parts.receipts, message->receipt, false);
+        cw_message_drop(message);
+        channel->parts.stats.dropped++;
+    }
+    channel->queue_count = 0;
+    channel->parts.stats.queued = 0;
+}
+
+static void release_block(void *context, uint8_t *block, size_t size)
+{
+    struct cw_unreliable_channel *channel = context;
+    (void)size;
+    const uint32_t buffer =
+        (uint32_t)((size_t)(block - channel->block_buffers) / channel->block_size);
+    channel->block_buffers_used &= ~(1u << buffer);
+}
+
+/* False when every buffer is in use. */
+static bool keep_block(struct cw_unreliable_channel *channel, struct cw_message *message,
+                       const uint8_t *bytes, uint32_t size)
+{
+    const uint32_t unused = ALL_BLOCKS & ~channel->block_buffers_used;
+    if (!unused || size > channel->block_size)
+        return false;
+    const uint32_t buffer = (uint32_t)__builtin_ctz(unused);
+    uint8_t *block = channel->block_buffers + (size_t)buffer * channel->block_size;
+    channel->block_buffers_used |= 1u << buffer;
+    memcpy(block, bytes, size);
+    cw_message_attach_held(message, block, size, release_block, channel);
+    return true;
+}
+
+static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                         struct cw_parsed_entry *parsed)
+{
+    struct cw_channel_common *parts = &channel->parts;
+    uint32_t type = 0;
+    if (!cw_channel_read_type(stream, parts, &type))
+        return false;
+    const bool has_block = cw_schema_type(parts->schema, type)->block;
+    if (has_block && !parts->config.blocks)
+        return false;
+    struct cw_message *message;
+    if (!cw_channel_read_body(stream, parts, parsed, type, !parsed->only_next, &message))
+        return false;
+    parsed->missing += parsed->only_next; /* the packet comes again, but without it */
+    if (has_block) {
+        uint32_t size = 0;
+        const uint8_t *bytes = NULL;
+        if (!cw_stream_uint(stream, &size, 1, parts->config.max_block_size) ||
+            !cw_bit_reader_borrow(&stream->reader, &bytes, size)) {
+            cw_message_drop(message);
+            return false;
+        }
+        if (message && !keep_block(channel, message, bytes, size)) {
+            cw_message_drop(message);
+            parsed->missing_blocks++;
+            parsed->full = true;
+            return true;
+        }
+    }
+    if (message)
+        cw_parsed_add(parsed, message);
+    else
+        parsed->full = true;
+    return true;
+}
+
+bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                        bool is_fragment, struct cw_parsed_entry *parsed)
+{
+    bool any = false;
+    uint32_t count = 0;
+    if (is_fragment || !cw_stream_bool(stream, &any))
+        return false;
+    if (!any)
+        return true;
+    if (!cw_stream_uint(stream, &count, 1, channel->parts.config.max_messages_per_packet))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!read_message(channel, stream, parsed))
+            return false;
+    }
+    return true;
+}
+
+void cw_unreliable_take(struct cw_unreliable_channel *channel, const struct cw_parsed_entry *parsed)
+{
+    struct cw_channel_stats *stats = &channel->parts.stats;
+    stats->dropped += parsed->missing + parsed->missing_blocks;
+    struct cw_message *message = parsed->first;
+    while (message) {
+        struct cw_message *next = message->next;
+        if (cw_unreliable_unread(channel) == channel->parts.config.receive_queue_size)
+            cw_unreliable_drop_oldest(channel, false);
+        *received_slot(channel, channel->received_written++) = message;
+        stats->received++;
+        message = next;
+    }
+}
+
+bool cw_unreliable_drop_oldest(struct cw_unreliable_channel *channel, bool with_block)
+{
+    uint32_t position = channel->received_read;
+    while (position != channel->received_written && with_block &&
+           !(*received_slot(channel, position))->block)
+        position++;
+    if (position == channel->received_written)
+        return false;
+    cw_message_drop(*received_slot(channel, position));
+    channel->parts.stats.dropped++;
+    for (; position != channel->received_read; position--)
+        *received_slot(channel, position) = *received_slot(channel, position - 1);
+    channel->received_read++;
+    return true;
+}
+
+struct cw_message *cw_unreliable_next(struct cw_unreliable_channel *channel)
+{
+    if (cw_unreliable_unread(channel) == 0)
+        return NULL;
+    return *received_slot(channel, channel->received_read++);
+}

@@ -1,0 +1,67 @@
+/* The unreliable channel: messages go into the next packets that have room, once. */
+#ifndef CAUSEWAY_UNRELIABLE_CHANNEL_H
+#define CAUSEWAY_UNRELIABLE_CHANNEL_H
+
+#include "message/channel_common.h"
+
+/* Blocks that arrived and that the application has not released. */
+#define CW_UNRELIABLE_BLOCKS 8
+
+struct cw_unreliable_slot {
+    struct cw_message *message;
+    uint32_t bits; /* of type, body and block, at most */
+};
+
+struct cw_unreliable_channel {
+    struct cw_channel_common parts;
+
+    struct cw_unreliable_slot *queue; /* the first queue_count may hold a message */
+    uint32_t queue_count;
+    uint32_t cursor; /* slots before it were looked at for the packet being made */
+
+    struct cw_message **received; /* a ring */
+    uint32_t received_read;
+    uint32_t received_written;
+
+    uint8_t *block_buffers; /* CW_UNRELIABLE_BLOCKS times block_size bytes */
+    uint32_t block_size;
+    uint32_t block_buffers_used; /* a bit each */
+};
+
+void cw_unreliable_reset(struct cw_unreliable_channel *channel);
+
+/* Queues a message, and takes over its reference unless it fails with CW_ERROR_QUEUE_FULL. */
+enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct cw_message *message,
+                                 uint32_t bits);
+
+/* Bits of a block of so many bytes in a message, at most. */
+uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, uint32_t size);
+
+void cw_unreliable_begin(struct cw_unreliable_channel *channel);
+uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left);
+
+/* Writes the entry of what was picked, and lets go of it; index is the channel's. */
+bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                         uint32_t index);
+
+/* Drops what found no room in any packet of this round. */
+void cw_unreliable_end_round(struct cw_unreliable_channel *channel);
+
+/* As cw_reliable_read; what there is no room for is dropped when it is taken, not refused. */
+bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                        bool is_fragment, struct cw_parsed_entry *parsed);
+void cw_unreliable_take(struct cw_unreliable_channel *channel,
+                        const struct cw_parsed_entry *parsed);
+
+/* Messages that arrived and were not taken. */
+static inline uint32_t cw_unreliable_unread(const struct cw_unreliable_channel *channel)
+{
+    return channel->received_written - channel->received_read;
+}
+
+/* Drops the oldest of them, or the oldest that has a block. False when there is none. */
+bool cw_unreliable_drop_oldest(struct cw_unreliable_channel *channel, bool with_block);
+
+struct cw_message *cw_unreliable_next(struct cw_unreliable_channel *channel);
+
+#endif

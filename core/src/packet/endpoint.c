@@ -1,0 +1,424 @@
+#include "packet/endpoint_internal.h"
+
+#include "base/memory.h"
+#include "packet/packet_header.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#define REASSEMBLY_WINDOW    64
+#define RATE_REFRESH_SECONDS 0.25
+#define MAX_DATAGRAM_PAYLOAD 65507
+
+struct cw_endpoint_config cw_endpoint_config_default(void)
+{
+    return (struct cw_endpoint_config){
+        .max_packet_size = 4096,
+        .fragment_size = 1024,
+        .fragment_above = 1024,
+        .sent_window = 256,
+        .received_window = 256,
+        .max_reassemblies = 4,
+        .rtt_smoothing = 0.1,
+        .min_loss_timeout = 0.1,
+    };
+}
+
+static uint32_t max_fragments(const struct cw_endpoint_config *config)
+{
+    return config->max_packet_size / config->fragment_size +
+           (config->max_packet_size % config->fragment_size != 0);
+}
+
+/* Bytes of the longest payload that is sent. */
+static uint32_t max_send_size(const struct cw_endpoint_config *config)
+{
+    return config->max_send_size > 0 ? config->max_send_size : config->max_packet_size;
+}
+
+static bool window_is_valid(uint32_t window)
+{
+    return window >= CW_ACKS_PER_HEADER && window <= CW_SEQUENCE_BUFFER_MAX_SIZE &&
+           (window & (window - 1)) == 0;
+}
+
+enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
+{
+    const uint32_t largest =
+        MAX_DATAGRAM_PAYLOAD - CW_FRAGMENT_HEADER_SIZE - CW_PACKET_HEADER_MAX_SIZE;
+    if (config->fragment_size < 1 || config->fragment_size > largest ||
+        config->fragment_above < 1 || config->fragment_above > largest)
+        return CW_ERROR_CONFIG_FRAGMENT_SIZE;
+    if (config->max_packet_size < 1 || config->max_send_size > config->max_packet_size)
+        return CW_ERROR_CONFIG_PACKET_SIZE;
+    if (max_fragments(config) > CW_REASSEMBLY_MAX_FRAGMENTS)
+        return CW_ERROR_CONFIG_MAX_FRAGMENTS;
+    if (!window_is_valid(config->sent_window) || !window_is_valid(config->received_window))
+        return CW_ERROR_CONFIG_WINDOW;
+    if (config->max_reassemblies < 1 || config->max_reassemblies > CW_REASSEMBLY_MAX_SLOTS)
+        return CW_ERROR_CONFIG_REASSEMBLIES;
+    if (!(config->rtt_smoothing > 0 && config->rtt_smoothing <= 1) ||
+        !(config->min_loss_timeout >= 0 && config->min_loss_timeout <= 60))
+        return CW_ERROR_CONFIG_TIME;
+    return CW_OK;
+}
+
+size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *config)
+{
+    if (max_send_size(config) <= config->fragment_above)
+        return CW_PACKET_HEADER_MAX_SIZE + (size_t)max_send_size(config);
+    const size_t whole = CW_PACKET_HEADER_MAX_SIZE + (size_t)config->fragment_above;
+    const size_t fragment =
+        CW_FRAGMENT_HEADER_SIZE + CW_PACKET_HEADER_MAX_SIZE + (size_t)config->fragment_size;
+    return whole > fragment ? whole : fragment;
+}
+
+/* Takes every part from the arena. With a NULL base it only measures. */
+static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_config *config,
+                             struct cw_endpoint **endpoint)
+{
+    const uint32_t slots = max_fragments(config) > 1 ? config->max_reassemblies : 0;
+    struct cw_endpoint *e = cw_arena_take(arena, sizeof *e);
+    uint32_t *events =
+        cw_arena_take(arena, sizeof *events * CW_SENT_EVENTS_PER_PACKET * config->sent_window);
+    uint8_t *outgoing = cw_arena_take(arena, max_send_size(config));
+    struct cw_reassembly *reassemblies = cw_arena_take(arena, sizeof *reassemblies * slots);
+    uint8_t *payloads = cw_arena_take(arena, (size_t)config->max_packet_size * slots);
+    if (!arena->base) {
+        cw_arena_take(
+            arena, cw_sequence_buffer_memory(config->sent_window, sizeof(struct cw_sent_packet)));
+        cw_arena_take(arena, cw_sequence_buffer_memory(config->received_window, 0));
+        return CW_OK;
+    }
+
+    memset(e, 0, sizeof *e);
+    e->config = *config;
+    e->max_datagram_size = cw_endpoint_config_max_datagram_size(config);
+    e->sent.events = events;
+    e->sent.events_mask = CW_SENT_EVENTS_PER_PACKET * config->sent_window - 1;
+    e->outgoing = outgoing;
+    e->sent.rtt_smoothing = config->rtt_smoothing;
+    e->sent.min_loss_timeout = config->min_loss_timeout;
+    e->reassemblies.slots = reassemblies;
+    e->reassemblies.capacity = slots;
+    e->reassemblies.fragment_size = config->fragment_size;
+    e->reassemblies.max_fragments = slots > 0 ? max_fragments(config) : 0;
+    e->reassemblies.max_packet_size = config->max_packet_size;
+    for (uint32_t i = 0; i < slots; i++)
+        reassemblies[i].payload = payloads + (size_t)i * config->max_packet_size;
+
+    const struct cw_allocator rest = cw_arena_allocator(arena);
+    enum cw_error error = cw_sequence_buffer_create(&e->sent.window, config->sent_window,
+                                                    sizeof(struct cw_sent_packet), &rest);
+    if (error == CW_OK)
+        error = cw_sequence_buffer_create(&e->received.window, config->received_window, 0, &rest);
+    *endpoint = e;
+    return error;
+}
+
+size_t cw_endpoint_memory(const struct cw_endpoint_config *config)
+{
+    struct cw_arena arena = {0};
+    if (cw_endpoint_config_check(config) != CW_OK)
+        return 0;
+    (void)lay_out(&arena, config, NULL);
+    return arena.used;
+}
+
+enum cw_error cw_endpoint_create(struct cw_endpoint **endpoint,
+                                 const struct cw_endpoint_config *config)
+{
+    enum cw_error error = cw_endpoint_config_check(config);
+    if (error != CW_OK)
+        return error;
+    struct cw_arena arena = {.size = cw_endpoint_memory(config)};
+    arena.base = cw_allocate(&config->allocator, arena.size);
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    struct cw_endpoint *e = NULL;
+    error = lay_out(&arena, config, &e);
+    if (error != CW_OK) {
+        cw_release(&config->allocator, arena.base, arena.size);
+        return error;
+    }
+    cw_endpoint_reset(e);
+    *endpoint = e;
+    return CW_OK;
+}
+
+void cw_endpoint_destroy(struct cw_endpoint *endpoint)
+{
+    if (!endpoint)
+        return;
+    const struct cw_allocator allocator = endpoint->config.allocator;
+    cw_release(&allocator, endpoint, cw_endpoint_memory(&endpoint->config));
+}
+
+void cw_endpoint_reset(struct cw_endpoint *e)
+{
+    cw_sent_packets_reset(&e->sent);
+    cw_received_packets_reset(&e->received);
+    cw_reassemblies_reset(&e->reassemblies);
+    e->silence = (struct cw_silence){.heard = (double)NAN};
+    e->outgoing_pending = false;
+    e->packet_waits = false;
+    e->packet_refusable = false;
+    e->packet_owner = NULL;
+    e->rate_sent = e->rate_received = e->rate_acked = (struct cw_rate){0};
+    e->rates_started = false;
+    e->stats = (struct cw_endpoint_stats){0};
+}
+
+size_t cw_endpoint_max_datagram_size(const struct cw_endpoint *e)
+{
+    return e->max_datagram_size;
+}
+
+uint16_t cw_endpoint_next_sequence(const struct cw_endpoint *e)
+{
+    return e->sent.window.next;
+}
+
+void cw_endpoint_update(struct cw_endpoint *e, double now)
+{
+    cw_sent_packets_update(&e->sent, now);
+    if (!e->rates_started) {
+        e->rates_started = true;
+        e->rates_refreshed = now;
+    }
+    const double elapsed = now - e->rates_refreshed;
+    if (elapsed >= RATE_REFRESH_SECONDS) {
+        cw_rate_refresh(&e->rate_sent, e->stats.bytes_sent, elapsed);
+        cw_rate_refresh(&e->rate_received, e->stats.bytes_received, elapsed);
+        cw_rate_refresh(&e->rate_acked, e->sent.bytes_acked, elapsed);
+        e->rates_refreshed = now;
+    }
+}
+
+/* Sending */
+
+enum cw_error cw_endpoint_send_outgoing(struct cw_endpoint *e, size_t size, double now,
+                                        uint16_t *sequence)
+{
+    const uint16_t number = e->sent.window.next;
+    struct cw_sent_packet *packet = cw_sent_packets_add(&e->sent);
+    if (!packet)
+        return CW_ERROR_EVENTS_PENDING;
+    packet->time = now;
+    e->outgoing_packet = packet;
+    e->outgoing_size = size;
+    e->outgoing_fragments =
+        size > e->config.fragment_above
+            ? (uint32_t)((size + e->config.fragment_size - 1) / e->config.fragment_size)
+            : 0;
+    e->outgoing_next = 0;
+    e->outgoing_pending = true;
+    e->stats.packets_sent++;
+    if (sequence)
+        *sequence = number;
+    return CW_OK;
+}
+
+enum cw_error cw_endpoint_send(struct cw_endpoint *e, const uint8_t *payload, size_t size,
+                               double now, uint16_t *sequence)
+{
+    if (size > max_send_size(&e->config))
+        return CW_ERROR_PACKET_TOO_LARGE;
+    if (e->outgoing_pending)
+        return CW_ERROR_TRANSMIT_PENDING;
+    if (size > 0)
+        memcpy(e->outgoing, payload, size);
+    return cw_endpoint_send_outgoing(e, size, now, sequence);
+}
+
+static size_t write_header(struct cw_endpoint *e, uint8_t *out, uint16_t sequence)
+{
+    struct cw_packet_header header = {.sequence = sequence};
+    header.ack = cw_received_packets_tell(&e->received, e->acks_in_turn, &header.ack_bits);
+    return cw_packet_header_write(out, &header);
+}
+
+static size_t write_fragment(struct cw_endpoint *e, uint8_t *out, uint16_t sequence)
+{
+    const struct cw_fragment_header fragment = {
+        .sequence = sequence, .id = e->outgoing_next, .count = e->outgoing_fragments};
+    const size_t offset = (size_t)fragment.id * e->config.fragment_size;
+    const size_t left = e->outgoing_size - offset;
+    const size_t length = left < e->config.fragment_size ? left : e->config.fragment_size;
+    cw_fragment_header_write(out, &fragment);
+    size_t written = CW_FRAGMENT_HEADER_SIZE;
+    if (fragment.id == 0)
+        written += write_header(e, out + written, sequence);
+    memcpy(out + written, e->outgoing + offset, length);
+    e->outgoing_next++;
+    e->outgoing_pending = e->outgoing_next < e->outgoing_fragments;
+    e->stats.fragments_sent++;
+    return written + length;
+}
+
+size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity, double now)
+{
+    if (!e->outgoing_pending)
+        return 0;
+    assert(capacity >= e->max_datagram_size);
+    if (capacity < e->max_datagram_size)
+        return 0;
+    e->packet_refusable = false;
+    const uint16_t sequence = (uint16_t)(e->sent.window.next - 1);
+    size_t written;
+    if (e->outgoing_fragments) {
+        written = write_fragment(e, out, sequence);
+    } else {
+        written = write_header(e, out, sequence);
+        memcpy(out + written, e->outgoing, e->outgoing_size);
+        written += e->outgoing_size;
+        e->outgoing_pending = false;
+    }
+    if (e->outgoing_packet->bytes == 0)
+        e->outgoing_packet->time = now;
+    e->outgoing_packet->bytes += (uint32_t)written;
+    e->stats.datagrams_sent++;
+    e->stats.bytes_sent += written;
+    return written;
+}
+
+/* Receiving */
+
+/* Packets in fragments have a window of their own, as in the reference: it is smaller, because each
+   of them holds memory while it is incomplete. */
+static uint16_t oldest_reassembled(const struct cw_endpoint *e)
+{
+    const uint32_t window = e->config.received_window;
+    return (uint16_t)(e->received.window.next -
+                      (window < REASSEMBLY_WINDOW ? window : REASSEMBLY_WINDOW));
+}
+
+static void deliver(struct cw_endpoint *e, const struct cw_packet_header *header,
+                    const uint8_t *payload, size_t size, double now)
+{
+    /* The first fragment of a packet has made it the newest already. */
+    const uint16_t previous = cw_received_packets_newest(&e->received);
+    const bool prompt = header->sequence == (uint16_t)(previous + 1) ||
+                        (e->packet_owner && header->sequence == previous);
+    cw_received_packets_add(&e->received, header->sequence);
+    if (e->reassemblies.active)
+        cw_reassemblies_expire(&e->reassemblies, oldest_reassembled(e));
+    if (prompt || cw_sequence_newer(header->sequence, previous))
+        cw_silence_end(&e->silence, prompt, now);
+    cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, prompt, now);
+    e->packet = (struct cw_endpoint_event){
+        .type = CW_ENDPOINT_PACKET, .sequence = header->sequence, .payload = payload, .size = size};
+    e->packet_waits = true;
+    e->stats.packets_received++;
+}
+
+static enum cw_error receive_fragment(struct cw_endpoint *e, const uint8_t *data, size_t size,
+                                      double now)
+{
+    struct cw_fragment_header fragment;
+    if (!cw_fragment_header_read(&fragment, data, size))
+        return CW_ERROR_MALFORMED;
+    if (cw_sequence_newer(oldest_reassembled(e), fragment.sequence))
+        return CW_ERROR_STALE;
+    if (cw_sequence_buffer_exists(&e->received.window, fragment.sequence))
+        return CW_ERROR_DUPLICATE;
+    struct cw_reassembly *complete;
+    const enum cw_error error =
+        cw_reassemblies_receive(&e->reassemblies, &fragment, data, size, &complete);
+    if (error != CW_OK)
+        return error;
+    if (complete) {
+        e->packet_owner = complete;
+        deliver(e, &complete->header, complete->payload, complete->size, now);
+    } else {
+        cw_received_packets_advance(&e->received, fragment.sequence);
+        cw_reassemblies_expire(&e->reassemblies, oldest_reassembled(e));
+    }
+    return CW_OK;
+}
+
+static enum cw_error receive_packet(struct cw_endpoint *e, const uint8_t *data, size_t size,
+                                    double now)
+{
+    struct cw_packet_header header;
+    const size_t header_size = cw_packet_header_read(&header, data, size);
+    if (header_size == 0 || size - header_size > e->config.max_packet_size)
+        return CW_ERROR_MALFORMED;
+    if (cw_sequence_buffer_stale(&e->received.window, header.sequence))
+        return CW_ERROR_STALE;
+    if (cw_sequence_buffer_exists(&e->received.window, header.sequence))
+        return CW_ERROR_DUPLICATE;
+    deliver(e, &header, data + header_size, size - header_size, now);
+    return CW_OK;
+}
+
+enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, size_t size,
+                                  double now)
+{
+    if (e->packet_waits)
+        return CW_ERROR_EVENTS_PENDING;
+    e->packet_refusable = false;
+    if (e->packet_owner) {
+        cw_reassemblies_release(&e->reassemblies, e->packet_owner);
+        e->packet_owner = NULL;
+    }
+    e->stats.datagrams_received++;
+    e->stats.bytes_received += size;
+    const bool is_fragment = size > 0 && data[0] & CW_PACKET_PREFIX_FRAGMENT;
+    const enum cw_error error =
+        is_fragment ? receive_fragment(e, data, size, now) : receive_packet(e, data, size, now);
+    if (error == CW_OK)
+        return CW_OK;
+    e->stats.packets_malformed += error == CW_ERROR_MALFORMED;
+    e->stats.packets_stale += error == CW_ERROR_STALE;
+    e->stats.packets_duplicate += error == CW_ERROR_DUPLICATE;
+    return error;
+}
+
+bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
+{
+    if (e->packet_waits) {
+        e->packet_waits = false;
+        e->packet_refusable = true;
+        *event = e->packet;
+        return true;
+    }
+    struct cw_sent_packets *sent = &e->sent;
+    if (sent->events_read == sent->events_written)
+        return false;
+    const uint32_t taken = sent->events[sent->events_read++ & sent->events_mask];
+    *event = (struct cw_endpoint_event){
+        .type = taken & CW_SENT_EVENT_LOST ? CW_ENDPOINT_LOST : CW_ENDPOINT_ACKED,
+        .sequence = (uint16_t)taken,
+    };
+    return true;
+}
+
+void cw_endpoint_refuse(struct cw_endpoint *e, uint16_t sequence)
+{
+    if (!e->packet_refusable || e->packet.sequence != sequence)
+        return;
+    e->packet_refusable = false;
+    cw_received_packets_remove(&e->received, sequence);
+    e->stats.packets_received--;
+}
+
+void cw_endpoint_stats(const struct cw_endpoint *e, struct cw_endpoint_stats *stats)
+{
+    *stats = e->stats;
+    stats->packets_acked = e->sent.acked;
+    stats->packets_lost = e->sent.lost;
+    stats->packets_missed = e->received.missed;
+    stats->packets_abandoned = e->reassemblies.abandoned;
+    stats->fragments_received = e->reassemblies.fragments;
+    stats->rtt = e->sent.rtt.smoothed;
+    stats->rtt_min = e->sent.rtt.min;
+    stats->rtt_deviation = e->sent.rtt.deviation;
+    stats->jitter = e->sent.rtt.jitter;
+    stats->loss_sent = e->sent.loss;
+    stats->loss_received = e->received.loss;
+    stats->bandwidth_sent = e->rate_sent.bits_per_second;
+    stats->bandwidth_received = e->rate_received.bits_per_second;
+    stats->bandwidth_acked = e->rate_acked.bits_per_second;
+}

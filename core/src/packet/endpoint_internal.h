@@ -1,0 +1,54 @@
+/* The inside of an endpoint, which its connection reads too. */
+#ifndef CAUSEWAY_ENDPOINT_INTERNAL_H
+#define CAUSEWAY_ENDPOINT_INTERNAL_H
+
+#include "packet/measure.h"
+#include "packet/reassembly.h"
+#include "packet/received_packets.h"
+#include "packet/sent_packets.h"
+
+#include "causeway/endpoint.h"
+
+struct cw_endpoint {
+    struct cw_endpoint_config config;
+    size_t max_datagram_size;
+
+    struct cw_sent_packets sent;
+    struct cw_received_packets received;
+    bool acks_in_turn; /* a header acks the oldest numbers that no header has told of yet: who sends
+                          it goes on while some are untold */
+
+    /* The packet that is being transmitted. */
+    uint8_t *outgoing;
+    struct cw_sent_packet *outgoing_packet;
+    size_t outgoing_size;
+    uint32_t outgoing_fragments; /* 0: not in fragments */
+    uint32_t outgoing_next;      /* fragment to transmit next */
+    bool outgoing_pending;
+
+    struct cw_silence silence;
+
+    /* The packet that waits to be taken. */
+    struct cw_endpoint_event packet;
+    bool packet_waits;
+    bool packet_refusable;
+    struct cw_reassembly *packet_owner; /* NULL: payload is in the caller's datagram */
+    struct cw_reassemblies reassemblies;
+
+    struct cw_rate rate_sent, rate_received, rate_acked;
+    double rates_refreshed;
+    bool rates_started;
+    struct cw_endpoint_stats stats; /* the counters; the rest is filled in when asked for */
+};
+
+/* Makes a packet of size bytes that are in outgoing already; see cw_endpoint_send. */
+enum cw_error cw_endpoint_send_outgoing(struct cw_endpoint *endpoint, size_t size, double now,
+                                        uint16_t *sequence);
+
+/* True when a packet of ours has a fate that next has not told. */
+static inline bool cw_endpoint_knows_fates(const struct cw_endpoint *endpoint)
+{
+    return endpoint->sent.events_read != endpoint->sent.events_written;
+}
+
+#endif

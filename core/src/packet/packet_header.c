@@ -1,0 +1,95 @@
+#include "packet/packet_header.h"
+
+#include <string.h>
+
+#define PREFIX_ACK_BYTE  0x02 /* the first of four: byte n of ack_bits is present */
+#define PREFIX_ACK_BYTES 0x1E
+#define PREFIX_SHORT_ACK 0x20
+
+size_t cw_packet_header_write(uint8_t *out, const struct cw_packet_header *header)
+{
+    const uint16_t behind = (uint16_t)(header->sequence - header->ack);
+    uint8_t prefix = 0;
+    uint8_t *p = out + 1;
+    *p++ = (uint8_t)header->sequence;
+    *p++ = (uint8_t)(header->sequence >> 8);
+    if (behind <= 0xFF) {
+        prefix |= PREFIX_SHORT_ACK;
+        *p++ = (uint8_t)behind;
+    } else {
+        *p++ = (uint8_t)header->ack;
+        *p++ = (uint8_t)(header->ack >> 8);
+    }
+    if (header->ack_bits != 0xFFFFFFFFu) {
+        for (unsigned n = 0; n < 4; n++) {
+            const uint8_t byte = (uint8_t)(header->ack_bits >> (8 * n));
+            if (byte != 0xFF) {
+                prefix |= (uint8_t)(PREFIX_ACK_BYTE << n);
+                *p++ = byte;
+            }
+        }
+    }
+    out[0] = prefix;
+    return (size_t)(p - out);
+}
+
+size_t cw_packet_header_read(struct cw_packet_header *header, const uint8_t *data, size_t size)
+{
+    if (size < CW_PACKET_HEADER_MIN_SIZE)
+        return 0;
+    const uint8_t prefix = data[0];
+    if (prefix & CW_PACKET_PREFIX_FRAGMENT)
+        return 0;
+    header->sequence = (uint16_t)(data[1] | data[2] << 8);
+    const uint8_t *p = data + 3;
+    const uint8_t *end = data + size;
+    if (prefix & PREFIX_SHORT_ACK) {
+        header->ack = (uint16_t)(header->sequence - *p++);
+    } else {
+        if (end - p < 2)
+            return 0;
+        header->ack = (uint16_t)(p[0] | p[1] << 8);
+        p += 2;
+    }
+    header->ack_bits = 0xFFFFFFFFu;
+    if (prefix & PREFIX_ACK_BYTES) {
+        for (unsigned n = 0; n < 4; n++) {
+            if (!(prefix & (PREFIX_ACK_BYTE << n)))
+                continue;
+            if (p == end)
+                return 0;
+            header->ack_bits ^= (uint32_t)(0xFF ^ *p++) << (8 * n);
+        }
+    }
+    return (size_t)(p - data);
+}
+
+size_t cw_packet_header_read_canonical(struct cw_packet_header *header, const uint8_t *data,
+                                       size_t size)
+{
+    uint8_t shortest[CW_PACKET_HEADER_MAX_SIZE];
+    const size_t read = cw_packet_header_read(header, data, size);
+    if (read == 0 || cw_packet_header_write(shortest, header) != read ||
+        memcmp(shortest, data, read) != 0)
+        return 0;
+    return read;
+}
+
+void cw_fragment_header_write(uint8_t *out, const struct cw_fragment_header *header)
+{
+    out[0] = CW_PACKET_PREFIX_FRAGMENT;
+    out[1] = (uint8_t)header->sequence;
+    out[2] = (uint8_t)(header->sequence >> 8);
+    out[3] = (uint8_t)header->id;
+    out[4] = (uint8_t)(header->count - 1);
+}
+
+bool cw_fragment_header_read(struct cw_fragment_header *header, const uint8_t *data, size_t size)
+{
+    if (size < CW_FRAGMENT_HEADER_SIZE || data[0] != CW_PACKET_PREFIX_FRAGMENT)
+        return false;
+    header->sequence = (uint16_t)(data[1] | data[2] << 8);
+    header->id = data[3];
+    header->count = data[4] + 1u;
+    return header->id < header->count;
+}

@@ -1,0 +1,184 @@
+#include "packet/sent_packets.h"
+
+#include "packet/received_packets.h"
+
+#define ACKS_THAT_TELL_LOSS  3
+#define EVENTS_AT_MOST       2 /* of one packet */
+#define LATE_SAMPLES_REFUSED 16
+
+void cw_sent_packets_reset(struct cw_sent_packets *sent)
+{
+    cw_sequence_buffer_reset(&sent->window);
+    sent->oldest_pending = 0;
+    sent->unseen = 0;
+    sent->header_known = sent->header_arrived = false;
+    sent->events_read = sent->events_written = sent->events_promised = 0;
+    sent->rtt = (struct cw_rtt){0};
+    sent->late_samples = 0;
+    sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout);
+    sent->loss = 0;
+    sent->acked = 0;
+    sent->lost = 0;
+    sent->bytes_acked = 0;
+}
+
+static void push_event(struct cw_sent_packets *sent, uint32_t event)
+{
+    sent->events[sent->events_written++ & sent->events_mask] = event;
+    sent->events_promised--;
+}
+
+/* Where oldest_pending is not next, it is in the window: packets that leave it are settled first.
+ */
+static struct cw_sent_packet *in_window(const struct cw_sent_packets *sent, uint16_t sequence)
+{
+    return (struct cw_sent_packet *)(void *)sent->window.entries + (sequence & sent->window.mask);
+}
+
+static void skip_settled(struct cw_sent_packets *sent)
+{
+    while (sent->oldest_pending != sent->window.next &&
+           in_window(sent, sent->oldest_pending)->fate != CW_PACKET_PENDING)
+        sent->oldest_pending++;
+}
+
+static void declare_lost(struct cw_sent_packets *sent, uint16_t sequence,
+                         struct cw_sent_packet *packet)
+{
+    packet->fate = CW_PACKET_LOST;
+    push_event(sent, CW_SENT_EVENT_LOST | sequence);
+    sent->lost++;
+    sent->loss = cw_loss_sample(sent->loss, true);
+}
+
+/* When a header of theirs was lost, the next one tells late of what that would have told. Such a
+   sample counts only where others are hardly to be had. */
+static void take_sample(struct cw_sent_packets *sent, double sample, bool prompt)
+{
+    if (!prompt && sent->rtt.sampled && ++sent->late_samples < LATE_SAMPLES_REFUSED)
+        return;
+    sent->late_samples = 0;
+    cw_rtt_sample(&sent->rtt, sample, sent->rtt_smoothing);
+    sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout);
+}
+
+static void take_ack(struct cw_sent_packets *sent, uint16_t sequence, bool is_newest, bool prompt,
+                     double now)
+{
+    struct cw_sent_packet *packet = cw_sequence_buffer_find(&sent->window, sequence);
+    if (!packet || packet->fate == CW_PACKET_ACKED)
+        return;
+    if (packet->fate == CW_PACKET_LOST) {
+        sent->lost--;
+        sent->loss = sent->loss > CW_LOSS_WEIGHT ? sent->loss - CW_LOSS_WEIGHT : 0;
+    } else {
+        sent->events_promised--; /* it will not be reported lost any more */
+        sent->loss = cw_loss_sample(sent->loss, false);
+    }
+    packet->fate = CW_PACKET_ACKED;
+    push_event(sent, sequence);
+    sent->acked++;
+    sent->bytes_acked += packet->bytes;
+    if (is_newest)
+        take_sample(sent, now - packet->time, prompt);
+}
+
+/* Looks down from the newest packet that they have seen at those that are still pending. */
+static void find_lost(struct cw_sent_packets *sent)
+{
+    uint32_t acked_later = 0;
+    for (uint16_t sequence = sent->header_ack; !cw_sequence_newer(sent->oldest_pending, sequence);
+         sequence--) {
+        struct cw_sent_packet *packet = in_window(sent, sequence);
+        if (packet->fate == CW_PACKET_ACKED)
+            acked_later++;
+        else if (packet->fate == CW_PACKET_PENDING && acked_later >= ACKS_THAT_TELL_LOSS)
+            declare_lost(sent, sequence, packet);
+    }
+}
+
+/* A header repeats most of the acks of the one before: those are left out, so that the work is in
+   what is new. And when nothing of ours has arrived for a whole lap of the numbers, they are not
+   taken for acks of the packets that have these numbers now. */
+void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint32_t ack_bits,
+                               bool prompt, double now)
+{
+    if (!cw_sequence_buffer_exists(&sent->window, ack))
+        return;
+    uint32_t known = 0;
+    bool is_newer = true;
+    if (sent->header_arrived) {
+        const int ahead = cw_sequence_difference(ack, sent->header_ack);
+        if (ahead >= 0 && ahead < CW_ACKS_PER_HEADER)
+            known = sent->header_ack_bits << ahead;
+        else if (ahead < 0 && ahead > -CW_ACKS_PER_HEADER)
+            known = sent->header_ack_bits >> -ahead;
+        is_newer = ahead >= 0 || !sent->header_known;
+    }
+    uint32_t news = ack_bits & ~known;
+    if (is_newer) {
+        sent->header_ack = ack;
+        sent->header_ack_bits = ack_bits | known;
+        sent->header_known = sent->header_arrived = true;
+        sent->unseen = (uint16_t)(sent->window.next - 1 - ack);
+    }
+    if (!news)
+        return;
+    do {
+        const unsigned behind = (unsigned)__builtin_ctz(news);
+        news &= news - 1;
+        take_ack(sent, (uint16_t)(ack - behind), behind == 0, prompt, now);
+    } while (news);
+    skip_settled(sent);
+    if (cw_sequence_newer(sent->header_ack, sent->oldest_pending)) {
+        find_lost(sent);
+        skip_settled(sent);
+    }
+}
+
+struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent)
+{
+    const uint16_t sequence = sent->window.next;
+    const uint16_t leaving = (uint16_t)(sequence - (sent->window.mask + 1));
+    struct cw_sent_packet *last = cw_sequence_buffer_find(&sent->window, leaving);
+    const uint32_t withdrawn = last && last->fate != CW_PACKET_ACKED; /* its ack, now too late */
+    const uint32_t waiting = sent->events_written - sent->events_read;
+    if (waiting + sent->events_promised - withdrawn + EVENTS_AT_MOST > sent->events_mask + 1)
+        return NULL;
+    if (withdrawn) {
+        if (last->fate == CW_PACKET_PENDING)
+            declare_lost(sent, leaving, last);
+        sent->events_promised--;
+        skip_settled(sent);
+    }
+    if (sent->header_ack == leaving)
+        sent->header_known = false;
+    struct cw_sent_packet *packet = cw_sequence_buffer_insert(&sent->window, sequence);
+    *packet = (struct cw_sent_packet){.fate = CW_PACKET_PENDING};
+    sent->events_promised += EVENTS_AT_MOST;
+    sent->unseen++;
+    return packet;
+}
+
+bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, double now)
+{
+    const uint32_t most = sent->window.mask + 1;
+    const uint16_t first =
+        (uint16_t)(sent->window.next - (sent->unseen < most ? sent->unseen : most));
+    const uint16_t latest = (uint16_t)(sent->window.next - 1);
+    double round_trip = now - in_window(sent, first)->time;
+    if (round_trip < sent->rtt.smoothed)
+        round_trip = sent->rtt.smoothed;
+    return now - in_window(sent, latest)->time >= round_trip / parts;
+}
+
+void cw_sent_packets_update(struct cw_sent_packets *sent, double now)
+{
+    while (sent->oldest_pending != sent->window.next) {
+        struct cw_sent_packet *packet = in_window(sent, sent->oldest_pending);
+        if (now - packet->time < sent->loss_timeout)
+            return;
+        declare_lost(sent, sent->oldest_pending, packet);
+        skip_settled(sent);
+    }
+}

@@ -1,0 +1,512 @@
+#include "causeway/client.h"
+
+#include "base/memory.h"
+#include "secure/payload.h"
+
+#include <string.h>
+
+/* Sequence numbers from here on are those of packets that a server sends outside a slot. Those that
+   also have the next bit say that the schema was the reason to deny. */
+#define SCHEMA_BIT ((uint64_t)1 << 62)
+
+struct cw_client {
+    struct cw_client_config config;
+    size_t memory;
+    struct cw_connection *connection; /* NULL: payloads are the application's own */
+
+    enum cw_client_state state;
+    bool connected_waits; /* events */
+    bool disconnected_waits;
+    bool payload_waits;
+    size_t payload_size;
+
+    struct cw_token token;
+    uint8_t used_mac[CW_MAC_BYTES]; /* of the token before */
+    bool used_any;
+    uint32_t address; /* of the token's that is being tried */
+    double connect_time;
+    double last_received;
+    double last_sent;
+    bool send_due;
+
+    uint64_t sequence; /* of the next packet; never goes back while the keys are the same */
+    struct cw_replay replay;
+    uint64_t challenge_sequence;
+    uint8_t challenge_token[CW_CHALLENGE_TOKEN_SIZE];
+    uint32_t index;
+    uint32_t max_clients;
+    uint32_t disconnects_left;
+
+    size_t outgoing_size; /* 0: none waits */
+    uint8_t outgoing[CW_PAYLOAD_MAX];
+    uint8_t body[CW_PAYLOAD_MAX];
+
+    struct cw_client_stats stats;
+};
+
+struct cw_client_config cw_client_config_default(void)
+{
+    return (struct cw_client_config){
+        .resend_seconds = 0.1,
+        .keep_alive_seconds = 0.1,
+        .disconnect_packets = 10,
+    };
+}
+
+static enum cw_error check(const struct cw_client_config *config)
+{
+    if (!(config->resend_seconds > 0 && config->resend_seconds <= 10) ||
+        !(config->keep_alive_seconds > 0 && config->keep_alive_seconds <= 10))
+        return CW_ERROR_CONFIG_TIME;
+    if (config->disconnect_packets < 1 || config->disconnect_packets > 100)
+        return CW_ERROR_CONFIG_DISCONNECT_PACKETS;
+    return config->connection ? cw_payload_check(config->connection) : CW_OK;
+}
+
+static void enter(struct cw_client *client, enum cw_client_state state)
+{
+    client->state = state;
+    if (client->connection)
+        cw_connection_set_open(client->connection, state == CW_CLIENT_CONNECTED);
+}
+
+size_t cw_client_memory(const struct cw_client_config *config)
+{
+    if (check(config) != CW_OK)
+        return 0;
+    struct cw_arena arena = {0};
+    cw_arena_take(&arena, sizeof(struct cw_client));
+    if (config->connection)
+        cw_arena_take(&arena, cw_connection_memory(config->connection));
+    return arena.used;
+}
+
+enum cw_error cw_client_create(struct cw_client **client, const struct cw_client_config *config)
+{
+    enum cw_error error = check(config);
+    if (error)
+        return error;
+    if (!cw_crypto_init())
+        return CW_ERROR_NO_RANDOM;
+    struct cw_arena arena = {.size = cw_client_memory(config)};
+    arena.base = cw_allocate(&config->allocator, arena.size);
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    memset(arena.base, 0, arena.size);
+    struct cw_client *made = cw_arena_take(&arena, sizeof(*made));
+    made->config = *config;
+    made->config.connection = NULL;
+    made->memory = arena.size;
+    if (config->connection) {
+        if (config->fingerprint == 0)
+            made->config.fingerprint = cw_connection_fingerprint(config->connection);
+        struct cw_connection_config connection = *config->connection;
+        connection.allocator = cw_arena_allocator(&arena);
+        error = cw_connection_create(&made->connection, &connection);
+    }
+    if (error) {
+        cw_release(&config->allocator, arena.base, arena.size);
+        return error;
+    }
+    enter(made, CW_CLIENT_DISCONNECTED);
+    *client = made;
+    return CW_OK;
+}
+
+void cw_client_destroy(struct cw_client *client)
+{
+    if (!client)
+        return;
+    const struct cw_allocator allocator = client->config.allocator;
+    const size_t memory = client->memory;
+    cw_connection_destroy(client->connection);
+    cw_crypto_wipe(client, memory);
+    cw_release(&allocator, client, memory);
+}
+
+static void start_request(struct cw_client *client, double now)
+{
+    enter(client, CW_CLIENT_SENDING_REQUEST);
+    client->last_received = now;
+    client->send_due = true;
+    client->replay = (struct cw_replay){0};
+}
+
+static void forget_keys(struct cw_client *client)
+{
+    cw_crypto_wipe(client->token.client_to_server_key, CW_KEY_BYTES);
+    cw_crypto_wipe(client->token.server_to_client_key, CW_KEY_BYTES);
+}
+
+/* Connected or not, it is over: to is what the application is told. */
+static void finish(struct cw_client *client, enum cw_client_state to, bool tell_server)
+{
+    enter(client, to);
+    client->disconnected_waits = true;
+    client->outgoing_size = 0;
+    client->index = 0;
+    client->max_clients = 0;
+    if (tell_server)
+        client->disconnects_left = client->config.disconnect_packets;
+    else
+        forget_keys(client);
+}
+
+/* This server will not do: the next one of the token, or the end. */
+static void next_server(struct cw_client *client, enum cw_client_state reason, double now)
+{
+    if (client->address + 1 >= client->token.address_count) {
+        finish(client, reason, false);
+        return;
+    }
+    client->address++;
+    start_request(client, now);
+}
+
+enum cw_error cw_client_connect(struct cw_client *client, const void *token, size_t size,
+                                double now)
+{
+    if (client->state > CW_CLIENT_DISCONNECTED)
+        return CW_ERROR_CONNECTED;
+    struct cw_token read;
+    enum cw_error error = cw_token_read(&read, token, size);
+    const uint8_t *mac = read.sealed + CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES;
+    if (!error && client->used_any && memcmp(mac, client->used_mac, CW_MAC_BYTES) == 0) {
+        cw_crypto_wipe(&read, sizeof(read));
+        return CW_ERROR_TOKEN_USED;
+    }
+    enum cw_client_state failed = CW_CLIENT_INVALID_TOKEN;
+    if (!error && client->config.fingerprint != 0 && read.fingerprint != 0 &&
+        client->config.fingerprint != read.fingerprint) {
+        error = CW_ERROR_SCHEMA;
+        failed = CW_CLIENT_SCHEMA;
+    }
+
+    client->connected_waits = client->disconnected_waits = client->payload_waits = false;
+    client->disconnects_left = 0;
+    memset(&client->stats, 0, sizeof(client->stats));
+    client->address = 0;
+    client->sequence = 0;
+    client->token = read;
+    if (client->connection)
+        cw_connection_reset(client->connection);
+    if (error) {
+        memset(&client->token, 0, sizeof(client->token));
+        enter(client, failed);
+    } else {
+        memcpy(client->used_mac, mac, CW_MAC_BYTES);
+        client->used_any = true;
+        client->connect_time = now;
+        start_request(client, now);
+    }
+    cw_crypto_wipe(&read, sizeof(read));
+    return error;
+}
+
+static enum cw_error take(struct cw_client *client, const struct cw_secure_packet *packet,
+                          double now)
+{
+    const bool connecting =
+        client->state == CW_CLIENT_SENDING_REQUEST || client->state == CW_CLIENT_SENDING_RESPONSE;
+    const bool connected = client->state == CW_CLIENT_CONNECTED;
+    switch (packet->type) {
+    case CW_SECURE_DENIED:
+        if (!connecting)
+            break;
+        next_server(client, packet->sequence & SCHEMA_BIT ? CW_CLIENT_SCHEMA : CW_CLIENT_DENIED,
+                    now);
+        return CW_OK;
+    case CW_SECURE_CHALLENGE:
+        if (client->state != CW_CLIENT_SENDING_REQUEST)
+            break;
+        memcpy(client->challenge_token, cw_challenge_get(client->body, &client->challenge_sequence),
+               CW_CHALLENGE_TOKEN_SIZE);
+        enter(client, CW_CLIENT_SENDING_RESPONSE);
+        client->last_received = now;
+        client->send_due = true;
+        return CW_OK;
+    case CW_SECURE_KEEP_ALIVE:
+        if (client->state == CW_CLIENT_SENDING_RESPONSE) {
+            cw_keep_alive_get(client->body, &client->index, &client->max_clients);
+            enter(client, CW_CLIENT_CONNECTED);
+            client->connected_waits = true;
+            client->send_due = true;
+        } else if (!connected) {
+            break;
+        }
+        client->last_received = now;
+        return CW_OK;
+    case CW_SECURE_PAYLOAD:
+        if (!connected)
+            break;
+        client->last_received = now;
+        if (client->connection)
+            return cw_connection_receive(client->connection, client->body, packet->size, now);
+        client->payload_size = packet->size;
+        client->payload_waits = true;
+        return CW_OK;
+    case CW_SECURE_DISCONNECT:
+        if (!connected)
+            break;
+        finish(client, CW_CLIENT_DISCONNECTED, false);
+        return CW_OK;
+    case CW_SECURE_REQUEST:
+    case CW_SECURE_RESPONSE:
+    case CW_SECURE_TYPES:
+        break;
+    }
+    return CW_ERROR_UNEXPECTED;
+}
+
+static enum cw_error receive(struct cw_client *client, const struct cw_address *from,
+                             const void *data, size_t size, double now)
+{
+    if (client->state <= CW_CLIENT_DISCONNECTED)
+        return CW_ERROR_NOT_CONNECTED;
+    if (client->payload_waits)
+        return CW_ERROR_EVENTS_PENDING;
+    if (from && !cw_address_equal(from, cw_client_server_address(client)))
+        return CW_ERROR_WRONG_SENDER;
+    struct cw_secure_packet packet;
+    const enum cw_error error =
+        cw_secure_read(&packet, client->body, data, size, CW_TO_CLIENT, client->token.protocol_id,
+                       client->token.server_to_client_key, &client->replay);
+    return error ? error : take(client, &packet, now);
+}
+
+enum cw_error cw_client_receive(struct cw_client *client, const struct cw_address *from,
+                                const void *data, size_t size, double now)
+{
+    client->stats.datagrams_received++;
+    client->stats.bytes_received += size;
+    const enum cw_error error = receive(client, from, data, size, now);
+    if (error)
+        client->stats.dropped[error]++;
+    return error;
+}
+
+static size_t write_packet(struct cw_client *client, enum cw_secure_type type, const void *body,
+                           size_t size, void *out, size_t capacity)
+{
+    return cw_secure_write(out, capacity, type, client->sequence++, body, size,
+                           client->token.protocol_id, client->token.client_to_server_key);
+}
+
+/* The connection's next datagram, written where its packet has its body. */
+static size_t write_datagram(struct cw_client *client, uint8_t *out, size_t capacity, double now)
+{
+    uint8_t *body = out + cw_secure_body_offset(client->sequence);
+    const size_t size = cw_connection_transmit(client->connection, body, CW_PAYLOAD_MAX, now);
+    if (size == 0)
+        return 0;
+    client->send_due = false;
+    return write_packet(client, CW_SECURE_PAYLOAD, body, size, out, capacity);
+}
+
+static size_t write_next(struct cw_client *client, void *out, size_t capacity, double now)
+{
+    if (client->disconnects_left > 0) {
+        const size_t size = write_packet(client, CW_SECURE_DISCONNECT, NULL, 0, out, capacity);
+        if (--client->disconnects_left == 0)
+            forget_keys(client);
+        return size;
+    }
+    if (client->outgoing_size > 0) {
+        const size_t size = client->outgoing_size;
+        client->outgoing_size = 0;
+        client->send_due = false;
+        return write_packet(client, CW_SECURE_PAYLOAD, client->outgoing, size, out, capacity);
+    }
+    if (client->state == CW_CLIENT_CONNECTED && client->connection) {
+        const size_t size = write_datagram(client, out, capacity, now);
+        if (size > 0)
+            return size;
+    }
+    if (!client->send_due)
+        return 0;
+    client->send_due = false;
+    uint8_t body[CW_CHALLENGE_BODY_SIZE];
+    switch (client->state) {
+    case CW_CLIENT_SENDING_REQUEST:
+        cw_request_write(out, &client->token);
+        return CW_REQUEST_SIZE;
+    case CW_CLIENT_SENDING_RESPONSE:
+        cw_challenge_put(body, client->challenge_sequence, client->challenge_token);
+        return write_packet(client, CW_SECURE_RESPONSE, body, sizeof(body), out, capacity);
+    case CW_CLIENT_CONNECTED:
+        cw_keep_alive_put(body, client->index, client->max_clients);
+        return write_packet(client, CW_SECURE_KEEP_ALIVE, body, CW_KEEP_ALIVE_SIZE, out, capacity);
+    default:
+        return 0;
+    }
+}
+
+size_t cw_client_transmit(struct cw_client *client, struct cw_address *to, void *out,
+                          size_t capacity, double now)
+{
+    if (capacity < CW_SECURE_MAX)
+        return 0;
+    const size_t size = write_next(client, out, capacity, now);
+    if (size == 0)
+        return 0;
+    if (to)
+        *to = *cw_client_server_address(client);
+    client->last_sent = now;
+    client->stats.datagrams_sent++;
+    client->stats.bytes_sent += size;
+    return size;
+}
+
+static void check_times(struct cw_client *client, double now)
+{
+    const bool connected = client->state == CW_CLIENT_CONNECTED;
+    const double life = (double)(client->token.expire_time - client->token.create_time);
+    if (!connected && now - client->connect_time >= life) {
+        finish(client, CW_CLIENT_TOKEN_EXPIRED, false);
+        return;
+    }
+    const int32_t timeout = client->token.timeout_seconds;
+    if (timeout <= 0 || now - client->last_received < timeout)
+        return;
+    if (connected) {
+        finish(client, CW_CLIENT_TIMED_OUT, true);
+    } else if (client->state == CW_CLIENT_SENDING_REQUEST) {
+        next_server(client, CW_CLIENT_REQUEST_TIMED_OUT, now);
+    } else {
+        next_server(client, CW_CLIENT_RESPONSE_TIMED_OUT, now);
+    }
+}
+
+void cw_client_update(struct cw_client *client, double now)
+{
+    if (client->state <= CW_CLIENT_DISCONNECTED)
+        return;
+    check_times(client, now);
+    const bool connected = client->state == CW_CLIENT_CONNECTED;
+    const double interval =
+        connected ? client->config.keep_alive_seconds : client->config.resend_seconds;
+    if (client->state > CW_CLIENT_DISCONNECTED && now - client->last_sent >= interval)
+        client->send_due = true;
+    if (client->state == CW_CLIENT_CONNECTED && client->connection)
+        cw_connection_update(client->connection, now);
+}
+
+/* The next message, or the next receipt of one of ours. */
+static bool next_of_connection(struct cw_client *client, struct cw_client_event *event)
+{
+    struct cw_receipt receipt;
+    if ((event->message = cw_connection_next(client->connection, &event->channel)) != NULL) {
+        event->type = CW_CLIENT_EVENT_MESSAGE;
+    } else if (cw_connection_next_receipt(client->connection, &receipt)) {
+        event->type = receipt.acked ? CW_CLIENT_EVENT_ACKED : CW_CLIENT_EVENT_LOST;
+        event->receipt = receipt.number;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
+{
+    *event = (struct cw_client_event){.state = client->state};
+    if (client->connected_waits) {
+        client->connected_waits = false;
+        event->type = CW_CLIENT_EVENT_CONNECTED;
+        event->state = CW_CLIENT_CONNECTED;
+    } else if (client->connection && next_of_connection(client, event)) {
+        return true;
+    } else if (client->payload_waits) {
+        client->payload_waits = false;
+        event->type = CW_CLIENT_EVENT_PAYLOAD;
+        event->payload = client->body;
+        event->size = client->payload_size;
+    } else if (client->disconnected_waits) {
+        client->disconnected_waits = false;
+        event->type = CW_CLIENT_EVENT_DISCONNECTED;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+enum cw_error cw_client_send(struct cw_client *client, const void *payload, size_t size)
+{
+    if (client->state != CW_CLIENT_CONNECTED)
+        return CW_ERROR_NOT_CONNECTED;
+    if (size > CW_PAYLOAD_MAX)
+        return CW_ERROR_PACKET_TOO_LARGE;
+    if (size == 0 || client->connection)
+        return CW_ERROR_INVALID_ARGUMENT;
+    if (client->outgoing_size > 0)
+        return CW_ERROR_TRANSMIT_PENDING;
+    memcpy(client->outgoing, payload, size);
+    client->outgoing_size = size;
+    return CW_OK;
+}
+
+void cw_client_disconnect(struct cw_client *client)
+{
+    /* Whoever has answered a challenge may have a slot already. */
+    if (client->state > CW_CLIENT_DISCONNECTED)
+        finish(client, CW_CLIENT_DISCONNECTED, client->state >= CW_CLIENT_SENDING_RESPONSE);
+}
+
+struct cw_connection *cw_client_connection(struct cw_client *client)
+{
+    return client->connection;
+}
+
+enum cw_client_state cw_client_state(const struct cw_client *client)
+{
+    return client->state;
+}
+
+const char *cw_client_state_string(enum cw_client_state state)
+{
+    switch (state) {
+    case CW_CLIENT_SCHEMA:
+        return "the server has another schema; build client and server from the same one";
+    case CW_CLIENT_TOKEN_EXPIRED:
+        return "the connect token expired before a server answered; ask the backend for a new one";
+    case CW_CLIENT_INVALID_TOKEN:
+        return "the connect token is not valid; see the error of connect";
+    case CW_CLIENT_TIMED_OUT:
+        return "the connection timed out: nothing came from the server any more";
+    case CW_CLIENT_RESPONSE_TIMED_OUT:
+        return "the server challenged us, but did not take our answer in time";
+    case CW_CLIENT_REQUEST_TIMED_OUT:
+        return "no server answered in time; it is down, or does not take this token (another key, "
+               "protocol id or address, or it was used before), which its statistics tell";
+    case CW_CLIENT_DENIED:
+        return "the server is full";
+    case CW_CLIENT_DISCONNECTED:
+        return "disconnected";
+    case CW_CLIENT_SENDING_REQUEST:
+        return "asking the server for a connection";
+    case CW_CLIENT_SENDING_RESPONSE:
+        return "answering the server's challenge";
+    case CW_CLIENT_CONNECTED:
+        return "connected";
+    }
+    return "unknown state";
+}
+
+const struct cw_address *cw_client_server_address(const struct cw_client *client)
+{
+    return &client->token.addresses[client->address];
+}
+
+uint32_t cw_client_index(const struct cw_client *client)
+{
+    return client->index;
+}
+
+uint32_t cw_client_max_clients(const struct cw_client *client)
+{
+    return client->max_clients;
+}
+
+void cw_client_stats(const struct cw_client *client, struct cw_client_stats *stats)
+{
+    *stats = client->stats;
+}

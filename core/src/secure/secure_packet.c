@@ -1,0 +1,271 @@
+#include "causeway/secure_packet.h"
+
+#include "base/little_endian.h"
+
+#include <string.h>
+
+#define PACKET_ASSOCIATED (CW_NETCODE_VERSION_SIZE + 8 + 1)
+#define SIZE_MIN          18
+
+enum cw_error cw_replay_check(const struct cw_replay *replay, uint64_t sequence)
+{
+    if (sequence > replay->newest)
+        return CW_OK;
+    if (replay->newest - sequence >= CW_REPLAY_WINDOW)
+        return CW_ERROR_STALE;
+    const unsigned bit = (unsigned)(sequence % CW_REPLAY_WINDOW);
+    return replay->received[bit / 64] >> bit % 64 & 1 ? CW_ERROR_DUPLICATE : CW_OK;
+}
+
+void cw_replay_advance(struct cw_replay *replay, uint64_t sequence)
+{
+    if (sequence > replay->newest) {
+        if (sequence - replay->newest >= CW_REPLAY_WINDOW) {
+            memset(replay->received, 0, sizeof(replay->received));
+        } else {
+            for (uint64_t passed = replay->newest + 1; passed < sequence; passed++) {
+                const unsigned bit = (unsigned)(passed % CW_REPLAY_WINDOW);
+                replay->received[bit / 64] &= ~((uint64_t)1 << bit % 64);
+            }
+        }
+        replay->newest = sequence;
+    }
+    const unsigned bit = (unsigned)(sequence % CW_REPLAY_WINDOW);
+    replay->received[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+static bool valid_body_size(enum cw_secure_type type, size_t size)
+{
+    switch (type) {
+    case CW_SECURE_DENIED:
+    case CW_SECURE_DISCONNECT:
+        return size == 0;
+    case CW_SECURE_CHALLENGE:
+    case CW_SECURE_RESPONSE:
+        return size == CW_CHALLENGE_BODY_SIZE;
+    case CW_SECURE_KEEP_ALIVE:
+        return size == CW_KEEP_ALIVE_SIZE;
+    case CW_SECURE_PAYLOAD:
+        return size >= 1 && size <= CW_PAYLOAD_MAX;
+    case CW_SECURE_REQUEST:
+    case CW_SECURE_TYPES:
+        break;
+    }
+    return false;
+}
+
+static bool taken(enum cw_secure_type type, enum cw_direction direction)
+{
+    switch (type) {
+    case CW_SECURE_DENIED:
+    case CW_SECURE_CHALLENGE:
+        return direction == CW_TO_CLIENT;
+    case CW_SECURE_RESPONSE:
+        return direction == CW_TO_SERVER;
+    case CW_SECURE_KEEP_ALIVE:
+    case CW_SECURE_PAYLOAD:
+    case CW_SECURE_DISCONNECT:
+        return true;
+    case CW_SECURE_REQUEST:
+    case CW_SECURE_TYPES:
+        break;
+    }
+    return false;
+}
+
+static void put_associated(uint8_t out[PACKET_ASSOCIATED], uint64_t protocol_id, uint8_t prefix)
+{
+    cw_little_endian_put_bytes(&out, CW_NETCODE_VERSION, CW_NETCODE_VERSION_SIZE);
+    cw_little_endian_put(&out, protocol_id, 8);
+    cw_little_endian_put(&out, prefix, 1);
+}
+
+static void put_nonce(uint8_t nonce[CW_NONCE_BYTES], uint64_t sequence)
+{
+    cw_little_endian_put(&nonce, 0, 4);
+    cw_little_endian_put(&nonce, sequence, 8);
+}
+
+size_t cw_secure_body_offset(uint64_t sequence)
+{
+    size_t offset = 2;
+    while (sequence >>= 8)
+        offset++;
+    return offset;
+}
+
+size_t cw_secure_write(uint8_t *out, size_t capacity, enum cw_secure_type type, uint64_t sequence,
+                       const void *body, size_t size, uint64_t protocol_id,
+                       const uint8_t key[CW_KEY_BYTES])
+{
+    const size_t offset = cw_secure_body_offset(sequence);
+    if (!valid_body_size(type, size) || offset + size + CW_MAC_BYTES > capacity)
+        return 0;
+    const uint8_t prefix = (uint8_t)((offset - 1) << 4 | type);
+    uint8_t *at = out;
+    cw_little_endian_put(&at, prefix, 1);
+    cw_little_endian_put(&at, sequence, (unsigned)(offset - 1));
+
+    uint8_t associated[PACKET_ASSOCIATED];
+    uint8_t nonce[CW_NONCE_BYTES];
+    put_associated(associated, protocol_id, prefix);
+    put_nonce(nonce, sequence);
+    cw_crypto_seal(at, body, size, associated, sizeof(associated), nonce, key);
+    return offset + size + CW_MAC_BYTES;
+}
+
+/* The checks that need no key, up to the size: fills type and sequence, and the body's offset. */
+static enum cw_error read_header(struct cw_secure_packet *packet, size_t *offset,
+                                 const uint8_t *data, size_t size, enum cw_direction direction)
+{
+    if (size < SIZE_MIN)
+        return CW_ERROR_PACKET_SHORT;
+    const unsigned type = data[0] & 15, sequence_bytes = data[0] >> 4;
+    if (type >= CW_SECURE_TYPES || !taken((enum cw_secure_type)type, direction))
+        return CW_ERROR_PACKET_TYPE;
+    if (sequence_bytes < 1 || sequence_bytes > 8)
+        return CW_ERROR_PACKET_SEQUENCE;
+    if (size < 1 + sequence_bytes + CW_MAC_BYTES)
+        return CW_ERROR_PACKET_SHORT;
+    const uint8_t *at = data + 1;
+    packet->type = (enum cw_secure_type)type;
+    packet->sequence = cw_little_endian_get(&at, sequence_bytes);
+    packet->size = size - 1 - sequence_bytes - CW_MAC_BYTES;
+    *offset = 1 + sequence_bytes;
+    return CW_OK;
+}
+
+enum cw_error cw_secure_read(struct cw_secure_packet *packet, uint8_t body[CW_PAYLOAD_MAX],
+                             const void *data, size_t size, enum cw_direction direction,
+                             uint64_t protocol_id, const uint8_t key[CW_KEY_BYTES],
+                             struct cw_replay *replay)
+{
+    const uint8_t *bytes = data;
+    size_t offset;
+    enum cw_error error = read_header(packet, &offset, bytes, size, direction);
+    if (error)
+        return error;
+    if (packet->type < CW_SECURE_KEEP_ALIVE)
+        replay = NULL;
+    if (replay && (error = cw_replay_check(replay, packet->sequence)) != CW_OK)
+        return error;
+
+    uint8_t associated[PACKET_ASSOCIATED];
+    uint8_t nonce[CW_NONCE_BYTES];
+    put_associated(associated, protocol_id, bytes[0]);
+    put_nonce(nonce, packet->sequence);
+    /* A body of another size may not fit; whether it is authentic still decides about the window.
+     */
+    const bool fits = valid_body_size(packet->type, packet->size);
+    if (!cw_crypto_open(fits ? body : NULL, bytes + offset, size - offset, associated,
+                        sizeof(associated), nonce, key))
+        return CW_ERROR_NOT_AUTHENTIC;
+    if (replay)
+        cw_replay_advance(replay, packet->sequence);
+    return fits ? CW_OK : CW_ERROR_BODY_SIZE;
+}
+
+enum cw_error cw_secure_shape(const void *data, size_t size, enum cw_direction direction,
+                              enum cw_secure_type *type)
+{
+    const uint8_t *bytes = data;
+    struct cw_secure_packet packet = {.type = CW_SECURE_REQUEST};
+    if (direction == CW_TO_SERVER && size > 0 && bytes[0] == CW_SECURE_REQUEST) {
+        struct cw_request request;
+        const enum cw_error error = cw_request_parse(&request, data, size);
+        if (error)
+            return error;
+    } else {
+        size_t offset;
+        const enum cw_error error = read_header(&packet, &offset, bytes, size, direction);
+        if (error)
+            return error;
+        if (!valid_body_size(packet.type, packet.size))
+            return CW_ERROR_BODY_SIZE;
+    }
+    if (type)
+        *type = packet.type;
+    return CW_OK;
+}
+
+void cw_request_write(uint8_t out[CW_REQUEST_SIZE], const struct cw_token *token)
+{
+    cw_little_endian_put(&out, CW_SECURE_REQUEST, 1);
+    cw_little_endian_put_bytes(&out, CW_NETCODE_VERSION, CW_NETCODE_VERSION_SIZE);
+    cw_little_endian_put(&out, token->protocol_id, 8);
+    cw_little_endian_put(&out, token->expire_time, 8);
+    cw_little_endian_put_bytes(&out, token->nonce, CW_LONG_NONCE_BYTES);
+    cw_little_endian_put_bytes(&out, token->sealed, CW_TOKEN_PRIVATE_SIZE);
+}
+
+enum cw_error cw_request_parse(struct cw_request *request, const void *data, size_t size)
+{
+    if (size != CW_REQUEST_SIZE)
+        return CW_ERROR_REQUEST_SIZE;
+    const uint8_t *at = data;
+    if (*at++ != CW_SECURE_REQUEST)
+        return CW_ERROR_PACKET_TYPE;
+    if (memcmp(at, CW_NETCODE_VERSION, CW_NETCODE_VERSION_SIZE) != 0)
+        return CW_ERROR_VERSION;
+    at += CW_NETCODE_VERSION_SIZE;
+    request->protocol_id = cw_little_endian_get(&at, 8);
+    request->expire_time = cw_little_endian_get(&at, 8);
+    request->nonce = at;
+    request->sealed = at + CW_LONG_NONCE_BYTES;
+    request->mac = request->sealed + CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES;
+    return CW_OK;
+}
+
+enum cw_error cw_request_check(const struct cw_request *request, uint64_t protocol_id,
+                               uint64_t unix_time)
+{
+    if (request->protocol_id != protocol_id)
+        return CW_ERROR_PROTOCOL_ID;
+    if (request->expire_time <= unix_time)
+        return CW_ERROR_TOKEN_EXPIRED;
+    return CW_OK;
+}
+
+enum cw_error cw_request_open(struct cw_token_private *token, const struct cw_request *request,
+                              const uint8_t private_key[CW_KEY_BYTES])
+{
+    return cw_token_open(token, request->sealed, request->protocol_id, request->expire_time,
+                         request->nonce, private_key);
+}
+
+bool cw_token_names(const struct cw_token_private *token, const struct cw_address *addresses,
+                    size_t count)
+{
+    for (uint32_t i = 0; i < token->address_count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (cw_address_equal(&token->addresses[i], &addresses[k]))
+                return true;
+    return false;
+}
+
+void cw_keep_alive_put(uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t client_index,
+                       uint32_t max_clients)
+{
+    cw_little_endian_put(&body, client_index, 4);
+    cw_little_endian_put(&body, max_clients, 4);
+}
+
+void cw_keep_alive_get(const uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t *client_index,
+                       uint32_t *max_clients)
+{
+    *client_index = (uint32_t)cw_little_endian_get(&body, 4);
+    *max_clients = (uint32_t)cw_little_endian_get(&body, 4);
+}
+
+void cw_challenge_put(uint8_t body[CW_CHALLENGE_BODY_SIZE], uint64_t sequence,
+                      const uint8_t token[CW_CHALLENGE_TOKEN_SIZE])
+{
+    cw_little_endian_put(&body, sequence, 8);
+    cw_little_endian_put_bytes(&body, token, CW_CHALLENGE_TOKEN_SIZE);
+}
+
+const uint8_t *cw_challenge_get(const uint8_t body[CW_CHALLENGE_BODY_SIZE], uint64_t *sequence)
+{
+    *sequence = cw_little_endian_get(&body, 8);
+    return body;
+}

@@ -1,0 +1,440 @@
+#include "http/http.h"
+
+#include "http/download.h"
+#include "http/files.h"
+#include "http/reply.h"
+#include "http/websocket.h"
+#include "net/linger.h"
+#include "net/log.h"
+#include "net/pre_session_limit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ROUTES_MAX  4
+#define HEADER_MAX  512
+#define ORIGIN_TEXT "Pages of this origin are not allowed here."
+#define METHOD_TEXT "This method is not allowed here."
+#define LENGTH_TEXT "A body needs one Content-Length and no Transfer-Encoding."
+/* For the body of a request to come whole. */
+#define BODY_SECONDS 10
+
+struct http {
+    char root[PATH_MAX]; /* "" = none */
+    const struct origin_list *origins;
+    struct loop *loop;
+    struct lingers *lingers;
+    struct log_limit refused_limit;
+    struct stats *stats;
+    struct http_route routes[ROUTES_MAX];
+    unsigned route_count;
+};
+
+/* A connection's one request. There is never a second one: libwebsockets reads requests that came
+   together with the one before into buffers that its replies overwrite, and can loop for ever over
+   their bodies. So every reply ends its connection. Allocated and zeroed by libwebsockets for every
+   connection, so the large parts are apart. */
+struct exchange {
+    struct pending *pending;   /* a request to a route whose body is still coming */
+    struct download *download; /* the reply is a file */
+};
+
+struct pending {
+    const struct http_route *route;
+    const char *method;
+    char path[256];
+    char origin[HEADER_MAX];
+    char host[HEADER_MAX];
+    char content_type[128];
+    char authorization[HEADER_MAX];
+    struct http_reply reply;
+    size_t size;
+    size_t capacity;
+    uint8_t body[];
+};
+
+struct http *http_create(const char *root, const struct origin_list *origins, struct loop *loop,
+                         struct stats *stats)
+{
+    struct http *http = calloc(1, sizeof *http);
+    if (!http)
+        return NULL;
+    http->loop = loop;
+    http->lingers = lingers_create(loop);
+    http->origins = origins;
+    http->stats = stats;
+    struct stat status;
+    if (!root && http->lingers)
+        return http;
+    if (http->lingers && realpath(root, http->root) && stat(http->root, &status) == 0) {
+        if (S_ISDIR(status.st_mode))
+            return http;
+        errno = ENOTDIR;
+    }
+    int error = errno;
+    http_destroy(http);
+    errno = error;
+    return NULL;
+}
+
+void http_close(struct http *http)
+{
+    if (http)
+        lingers_close(http->lingers);
+}
+
+void http_destroy(struct http *http)
+{
+    if (!http)
+        return;
+    lingers_destroy(http->lingers);
+    free(http);
+}
+
+void http_add_route(struct http *http, const struct http_route *route)
+{
+    if (http->route_count < ROUTES_MAX)
+        http->routes[http->route_count++] = *route;
+}
+
+/* The value of a header, "" when there is none; false when it is longer than the buffer. */
+static bool header(struct lws *wsi, enum lws_token_indexes token, char *out, size_t capacity)
+{
+    out[0] = '\0';
+    return lws_hdr_total_length(wsi, token) == 0 ||
+           lws_hdr_copy(wsi, out, (int)capacity, token) >= 0;
+}
+
+/* Checks the Origin header; a refusal is counted and logged. */
+static bool allowed(struct http *http, struct lws *wsi, char origin[HEADER_MAX])
+{
+    char host[HEADER_MAX];
+    if (header(wsi, WSI_TOKEN_ORIGIN, origin, HEADER_MAX) &&
+        header(wsi, WSI_TOKEN_HOST, host, sizeof host) &&
+        origin_allowed(http->origins, origin, host))
+        return true;
+    http->stats->sessions_refused_origin++;
+    unsigned held;
+    if (log_limit_pass(&http->refused_limit, loop_now(), &held))
+        log_warn(
+            "a page of %s refused: --origin does not name it (%u more since the last such line)",
+            origin, held);
+    return false;
+}
+
+static bool has_subprotocol(const char *list)
+{
+    size_t size = strlen(WEBSOCKET_SUBPROTOCOL);
+    while (*list) {
+        list += strspn(list, ", \t");
+        size_t token = strcspn(list, ", \t");
+        if (token == size && memcmp(list, WEBSOCKET_SUBPROTOCOL, size) == 0)
+            return true;
+        list += token;
+    }
+    return false;
+}
+
+/* Sends a reply and ends the connection; for use in a callback's return, as the next ones. */
+static int send_last(struct http *http, struct reply *reply, const void *body, size_t size)
+{
+    if (reply_send(reply, body, size) && !lws_partial_buffered(reply->wsi))
+        linger(http->lingers, lws_get_socket_fd(reply->wsi));
+    return -1;
+}
+
+static int refuse(struct http *http, struct lws *wsi, unsigned status, const char *text)
+{
+    struct reply reply;
+    size_t size = strlen(text);
+    if (!reply_begin(&reply, wsi, status, "text/plain", size))
+        return -1;
+    return send_last(http, &reply, text, size);
+}
+
+/* How long the body of a request is to be; -1 when it does not say. Gives 0, or the status for one
+   that could be read in two ways, or tells its length only as it comes. */
+static unsigned read_length(struct lws *wsi, int64_t *out)
+{
+    char text[64];
+    bool told = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0;
+    *out = -1;
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING) > 0)
+        return told ? HTTP_STATUS_BAD_REQUEST : HTTP_STATUS_LENGTH_REQUIRED;
+    if (!told)
+        return 0;
+    if (!header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text, sizeof text) || text[0] < '0' ||
+        text[0] > '9')
+        return HTTP_STATUS_BAD_REQUEST;
+    char *end;
+    *out = strtoll(text, &end, 10); /* the most that fits for more */
+    /* Of two lengths, both are in the text, with a comma between them. */
+    return end[strspn(end, " \t")] == '\0' ? 0 : HTTP_STATUS_BAD_REQUEST;
+}
+
+/* 0 lets the upgrade go on. */
+static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
+{
+    char origin[HEADER_MAX];
+    char protocols[HEADER_MAX];
+    int64_t length;
+    unsigned status = read_length(wsi, &length);
+    if (status != 0)
+        return refuse(http, wsi, status, LENGTH_TEXT);
+    if (strcasecmp(upgrade, "websocket") != 0 ||
+        !header(wsi, WSI_TOKEN_PROTOCOL, protocols, sizeof protocols) ||
+        !has_subprotocol(protocols))
+        return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST,
+                      "This is for WebSockets with the subprotocol " WEBSOCKET_SUBPROTOCOL ".");
+    if (!allowed(http, wsi, origin))
+        return refuse(http, wsi, HTTP_STATUS_FORBIDDEN, ORIGIN_TEXT);
+    return 0;
+}
+
+/* Takes over the descriptor of the file. */
+static int send_file(struct http *http, struct lws *wsi, struct exchange *exchange,
+                     const struct file *file)
+{
+    struct reply reply;
+    /* no-cache: a browser keeps the file but asks each time whether it has changed. */
+    bool begun = reply_begin(&reply, wsi, HTTP_STATUS_OK, file->type, (uint64_t)file->size) &&
+                 reply_add(&reply, "etag:", file->etag) &&
+                 reply_add(&reply, "cache-control:", "no-cache") &&
+                 reply_add(&reply, "x-content-type-options:", "nosniff");
+    if (!begun || file->size == 0 || lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0) {
+        close(file->fd);
+        return begun ? send_last(http, &reply, NULL, 0) : -1;
+    }
+    size_t head = reply_head(&reply);
+    exchange->download =
+        download_begin(http->loop, wsi, reply.bytes + LWS_PRE, head, file->fd, file->size);
+    return exchange->download ? 0 : -1;
+}
+
+/* The client knows the file. */
+static int send_unchanged(struct http *http, struct lws *wsi, const struct file *file)
+{
+    struct reply reply;
+    close(file->fd);
+    if (!reply_begin(&reply, wsi, HTTP_STATUS_NOT_MODIFIED, NULL, 0) ||
+        !reply_add(&reply, "etag:", file->etag))
+        return -1;
+    return send_last(http, &reply, NULL, 0);
+}
+
+static int redirect(struct http *http, struct lws *wsi, const char *path)
+{
+    struct reply reply;
+    char target[PATH_MAX];
+    int size = snprintf(target, sizeof target, "%s/", path);
+    if (size < 0 || (size_t)size >= sizeof target ||
+        !reply_begin(&reply, wsi, HTTP_STATUS_MOVED_PERMANENTLY, "text/plain", 0) ||
+        !reply_add(&reply, "location:", target))
+        return -1;
+    return send_last(http, &reply, NULL, 0);
+}
+
+static int serve_file(struct http *http, struct lws *wsi, struct exchange *exchange,
+                      const char *path)
+{
+    struct file file;
+    enum file_result found = http->root[0] ? file_find(http->root, path, &file) : FILE_MISSING;
+    if (found == FILE_MISSING)
+        return refuse(http, wsi, HTTP_STATUS_NOT_FOUND, "There is no such file.");
+    if (found == FILE_DIRECTORY)
+        return redirect(http, wsi, path);
+    char known[128];
+    if (header(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) && strstr(known, file.etag))
+        return send_unchanged(http, wsi, &file);
+    return send_file(http, wsi, exchange, &file);
+}
+
+static int send_reply(struct http *http, struct lws *wsi, const struct http_reply *reply,
+                      const char *origin)
+{
+    struct reply out;
+    if (!reply_begin(&out, wsi, reply->status, reply->content_type, reply->size) ||
+        !reply_add(&out, "cache-control:", "no-store"))
+        return -1;
+    if (reply->location[0] && !reply_add(&out, "location:", reply->location))
+        return -1;
+    char seconds[16];
+    snprintf(seconds, sizeof seconds, "%u", reply->retry_after);
+    if (reply->retry_after > 0 && !reply_add(&out, "retry-after:", seconds))
+        return -1;
+    if (origin[0] &&
+        (!reply_add(&out, "access-control-allow-origin:", origin) ||
+         !reply_add(&out, "access-control-allow-methods:", "POST, DELETE, OPTIONS") ||
+         !reply_add(&out, "access-control-allow-headers:", "content-type, authorization") ||
+         !reply_add(&out, "access-control-expose-headers:", "location, retry-after") ||
+         !reply_add(&out, "vary:", "origin")))
+        return -1;
+    return send_last(http, &out, reply->body, reply->size);
+}
+
+static int answer(struct http *http, struct lws *wsi, struct exchange *exchange)
+{
+    struct pending *pending = exchange->pending;
+    struct http_request request = {
+        .method = pending->method,
+        .path = pending->path,
+        .content_type = pending->content_type,
+        .authorization = pending->authorization,
+        .host = pending->host,
+        .body = pending->body,
+        .size = pending->size,
+        .client.size = sizeof request.client.address,
+        .local.size = sizeof request.local.address,
+    };
+    int fd = lws_get_socket_fd(wsi);
+    getpeername(fd, (struct sockaddr *)&request.client.address, &request.client.size);
+    getsockname(fd, (struct sockaddr *)&request.local.address, &request.local.size);
+    pending->reply.status = HTTP_STATUS_OK;
+    pending->route->handle(pending->route->context, &request, &pending->reply);
+    exchange->pending = NULL;
+    int result = send_reply(http, wsi, &pending->reply, pending->origin);
+    free(pending);
+    return result;
+}
+
+static const struct http_route *find_route(const struct http *http, const char *path)
+{
+    for (unsigned i = 0; i < http->route_count; i++) {
+        size_t size = strlen(http->routes[i].path);
+        if (strncmp(path, http->routes[i].path, size) == 0 &&
+            (path[size] == '\0' || path[size] == '/'))
+            return &http->routes[i];
+    }
+    return NULL;
+}
+
+static int begin_exchange(struct http *http, struct lws *wsi, struct exchange *exchange,
+                          const struct http_route *route, int method, const char *path,
+                          int64_t length)
+{
+    char origin[HEADER_MAX];
+    if (!allowed(http, wsi, origin))
+        return refuse(http, wsi, HTTP_STATUS_FORBIDDEN, ORIGIN_TEXT);
+    if (method == LWSHUMETH_OPTIONS) {
+        struct http_reply reply = {.status = HTTP_STATUS_NO_CONTENT};
+        return send_reply(http, wsi, &reply, origin);
+    }
+    if (method != LWSHUMETH_POST && method != LWSHUMETH_DELETE)
+        return refuse(http, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, METHOD_TEXT);
+    if (method == LWSHUMETH_POST && length < 0)
+        return refuse(http, wsi, HTTP_STATUS_LENGTH_REQUIRED, LENGTH_TEXT);
+    size_t capacity = method == LWSHUMETH_POST ? route->body_max : 0;
+    if (method == LWSHUMETH_POST && length > (int64_t)capacity) {
+        struct http_reply reply = {.status = HTTP_STATUS_REQ_ENTITY_TOO_LARGE};
+        return send_reply(http, wsi, &reply, origin);
+    }
+    struct pending *pending = calloc(1, sizeof *pending + capacity);
+    exchange->pending = pending;
+    if (!pending || strlen(path) >= sizeof pending->path ||
+        !header(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE, pending->content_type,
+                sizeof pending->content_type) ||
+        !header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION, pending->authorization,
+                sizeof pending->authorization) ||
+        !header(wsi, WSI_TOKEN_HOST, pending->host, sizeof pending->host))
+        return -1;
+    strcpy(pending->path, path);
+    strcpy(pending->origin, origin);
+    pending->route = route;
+    pending->capacity = capacity;
+    pending->method = method == LWSHUMETH_POST ? "POST" : "DELETE";
+    if (method == LWSHUMETH_DELETE)
+        return answer(http, wsi, exchange);
+    /* Its body comes in later callbacks, also when it is empty. libwebsockets would wait for as
+       long as some of it comes. */
+    lws_set_timer_usecs(wsi, BODY_SECONDS * LWS_USEC_PER_SEC);
+    return 0;
+}
+
+static int on_request(struct http *http, struct lws *wsi, struct exchange *exchange)
+{
+    char *uri;
+    int size;
+    char path[PATH_MAX];
+    int method = lws_http_get_uri_and_method(wsi, &uri, &size);
+    if (method < 0 || size <= 0 || (size_t)size >= sizeof path)
+        return -1;
+    memcpy(path, uri, (size_t)size);
+    path[size] = '\0';
+    int64_t length;
+    unsigned status = read_length(wsi, &length);
+    if (status != 0)
+        return refuse(http, wsi, status, LENGTH_TEXT);
+    const struct http_route *route = find_route(http, path);
+    if (route)
+        return begin_exchange(http, wsi, exchange, route, method, path, length);
+    if (method != LWSHUMETH_GET && method != LWSHUMETH_HEAD)
+        return refuse(http, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, METHOD_TEXT);
+    if (length > 0)
+        return refuse(http, wsi, HTTP_STATUS_REQ_ENTITY_TOO_LARGE, "Files take no body.");
+    return serve_file(http, wsi, exchange, path);
+}
+
+static int on_body(struct exchange *exchange, const void *data, size_t size)
+{
+    struct pending *pending = exchange->pending;
+    if (!pending || size > pending->capacity - pending->size)
+        return -1;
+    if (size > 0)
+        memcpy(pending->body + pending->size, data, size);
+    pending->size += size;
+    return 0;
+}
+
+static void end_exchange(struct http *http, struct lws *wsi, struct exchange *exchange)
+{
+    if (exchange->download && download_end(exchange->download))
+        linger(http->lingers, lws_get_socket_fd(wsi));
+    free(exchange->pending);
+    *exchange = (struct exchange){0};
+}
+
+static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                    size_t size)
+{
+    struct exchange *exchange = user;
+    const struct lws_protocols *protocol = wsi ? lws_get_protocol(wsi) : NULL;
+    struct http *http = protocol && protocol->user ? *(struct http **)protocol->user : NULL;
+    switch (reason) {
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+        return on_upgrade(http, wsi, in);
+    case LWS_CALLBACK_HTTP:
+        return on_request(http, wsi, exchange);
+    case LWS_CALLBACK_HTTP_BODY:
+        return on_body(exchange, in, size);
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION:
+        return exchange->pending ? answer(http, wsi, exchange) : -1;
+    case LWS_CALLBACK_TIMER:
+        /* Taking the timer back would let it fire at once: it may find that all has come. */
+        return exchange && exchange->pending ? -1 : 0;
+    case LWS_CALLBACK_WSI_DESTROY:
+        pre_session_limit_leave(wsi);
+        return 0;
+    case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
+        if (exchange)
+            end_exchange(http, wsi, exchange);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+struct lws_protocols http_protocol(struct http **http)
+{
+    /* Not a token, so no client can ask for it as a subprotocol. */
+    return (struct lws_protocols){
+        .name = "(http)",
+        .callback = on_event,
+        .per_session_data_size = sizeof(struct exchange),
+        .user = http,
+    };
+}

@@ -1,0 +1,427 @@
+#include "http/websocket.h"
+
+#include "net/heartbeat.h"
+#include "net/pre_session_limit.h"
+#include "session/queue.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* A frame to a browser: two bytes of header, four from 126 bytes on. */
+#define FRAME_HEADER_MAX 4
+#define FRAME_MAX        (SESSION_DATAGRAM_MAX + FRAME_HEADER_MAX)
+
+/* Most that goes out in one write. What is in the kernel cannot be dropped any more, so this
+   bounds staleness together with the unsent limit. */
+#define WRITE_MAX 8192
+
+/* The kernel takes bytes while less than this is unsent, and calls the socket writable again below
+   half of it. */
+#define UNSENT_MAX 4096
+
+/* Bytes that may be written after the kernel has called the socket writable, before it is asked
+   again. With small datagrams that saves most of the questions. */
+#define CREDIT 2048
+
+/* Seconds in which a browser must answer our close; then the connection is cut. */
+#define CLOSE_SECONDS 3
+
+/* Nothing is read for so long from a browser that sends more than it may. TCP holds it back then,
+   and reading only to drop would take the time of the others. */
+#define PAUSE_SECONDS 0.1
+
+#define CLOSE_TEXT_MAX 64
+
+/* One browser's connection. Allocated and zeroed by libwebsockets. */
+struct ws_link {
+    struct websockets *all;
+    struct lws *wsi;
+    struct session *session; /* NULL when it was refused */
+    struct heartbeat heartbeat;
+    struct queue queue;
+    uint8_t *partial; /* a message that has not come whole */
+    size_t partial_size;
+    size_t credit;
+    bool direct; /* the run of datagrams at hand goes straight out, not into the queue */
+    enum { READING, PAUSING, PAUSED } reading;
+    bool closing;
+    bool close_sent;
+};
+
+struct websockets {
+    struct websockets_config config;
+    struct sessions *sessions;
+    struct stats *stats;
+    struct heartbeats heartbeats;
+    struct ws_link *gatherer; /* whose run of datagrams is at hand */
+    size_t gathered;
+    unsigned gathered_frames;
+    uint8_t out[LWS_PRE + WRITE_MAX];
+};
+
+static size_t frame_header(uint8_t header[FRAME_HEADER_MAX], size_t size)
+{
+    header[0] = 0x82; /* final, binary */
+    if (size < 126) {
+        header[1] = (uint8_t)size;
+        return 2;
+    }
+    header[1] = 126;
+    header[2] = (uint8_t)(size >> 8);
+    header[3] = (uint8_t)size;
+    return 4;
+}
+
+/* Lets nothing more out, and cuts the connection when it is not closed in time. */
+static void stop_sending(struct ws_link *link)
+{
+    link->closing = true;
+    heartbeat_stop(&link->all->heartbeats, &link->heartbeat);
+    link->all->stats->dropped_closing += link->queue.count;
+    queue_free(&link->queue);
+    lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_ACK, CLOSE_SECONDS);
+}
+
+/* Sends our close and waits for the browser's. libwebsockets can do that too, but it cuts the
+   connection when more of a large message comes instead, and the browser never sees the code. */
+static void begin_close(struct ws_link *link, unsigned code, const char *text)
+{
+    uint8_t frame[LWS_PRE + 4 + CLOSE_TEXT_MAX];
+    uint8_t *at = frame + LWS_PRE;
+    size_t size = strlen(text);
+    if (link->closing)
+        return;
+    stop_sending(link);
+    link->close_sent = true;
+    at[0] = 0x88; /* final, close */
+    at[1] = (uint8_t)(2 + size);
+    at[2] = (uint8_t)(code >> 8);
+    at[3] = (uint8_t)code;
+    memcpy(at + 4, text, size);
+    if (lws_write(link->wsi, at, 4 + size, LWS_WRITE_HTTP) < 0)
+        lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
+}
+
+/* Writes whole frames. libwebsockets has one call per frame, and one system call per call; but what
+   is written as HTTP goes out as it is, on a connection that has become a WebSocket too. So the
+   frames are built here and go out together. Its own pongs and closes cannot land inside: it writes
+   them whole, and after the rest of a write that the kernel did not take. */
+static bool write_frames(struct ws_link *link, uint8_t *bytes, size_t size, size_t frames)
+{
+    struct stats *stats = link->all->stats;
+    link->credit -= size < link->credit ? size : link->credit;
+    if (lws_write(link->wsi, bytes, size, LWS_WRITE_HTTP) < (int)size) {
+        stats->dropped_closing += frames;
+        link->closing = true;
+        return false;
+    }
+    stats->delivered_datagrams += frames;
+    stats->delivered_writes++;
+    return true;
+}
+
+/* True when the kernel has room: unlike a send call, which may add to a segment that waits already,
+   poll keeps to the unsent limit. */
+static bool writable(struct ws_link *link)
+{
+    if (link->credit == 0 && !lws_send_pipe_choked(link->wsi))
+        link->credit = CREDIT;
+    return link->credit > 0 && !lws_partial_buffered(link->wsi);
+}
+
+static void write_gathered(struct ws_link *link)
+{
+    struct websockets *all = link->all;
+    if (all->gathered == 0)
+        return;
+    if (!write_frames(link, all->out + LWS_PRE, all->gathered, all->gathered_frames))
+        lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
+    all->gathered = 0;
+    all->gathered_frames = 0;
+}
+
+static void enqueue(struct ws_link *link, const uint8_t *data, size_t size)
+{
+    uint8_t frame[FRAME_MAX];
+    size_t header = frame_header(frame, size);
+    memcpy(frame + header, data, size);
+    struct queue_drops drops = {0};
+    queue_push(&link->queue, frame, header + size, loop_now(), &drops);
+    link->all->stats->dropped_age += drops.age;
+    link->all->stats->dropped_bytes += drops.bytes;
+}
+
+static void ws_link_send(void *context, const uint8_t *data, size_t size)
+{
+    struct ws_link *link = context;
+    struct websockets *all = link->all;
+    if (link->closing) {
+        all->stats->dropped_closing++;
+        return;
+    }
+    if (all->gatherer != link) {
+        all->gatherer = link;
+        all->gathered = 0;
+        all->gathered_frames = 0;
+        link->direct = link->queue.count == 0 && writable(link);
+    }
+    if (link->direct && all->gathered + size + FRAME_HEADER_MAX > WRITE_MAX) {
+        write_gathered(link);
+        link->direct = !link->closing && writable(link);
+    }
+    if (!link->direct) {
+        enqueue(link, data, size);
+        return;
+    }
+    uint8_t *frame = all->out + LWS_PRE + all->gathered;
+    size_t header = frame_header(frame, size);
+    memcpy(frame + header, data, size);
+    all->gathered += header + size;
+    all->gathered_frames++;
+}
+
+static void ws_link_flush(void *context)
+{
+    struct ws_link *link = context;
+    if (link->all->gatherer != link)
+        return;
+    write_gathered(link);
+    link->all->gatherer = NULL;
+    if (link->queue.count > 0 && !link->closing)
+        lws_callback_on_writable(link->wsi);
+}
+
+static void ws_link_close(void *context, enum session_end why)
+{
+    struct ws_link *link = context;
+    begin_close(link, session_farewells[why].code, session_farewells[why].text);
+    if (why == SESSION_END_ROOM)
+        lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
+}
+
+static const struct transport websocket_transport = {
+    .name = "websocket",
+    .send = ws_link_send,
+    .flush = ws_link_flush,
+    .close = ws_link_close,
+};
+
+/* Straight out, also when datagrams wait: a browser that is only slow answers in time. */
+static void ask(void *owner)
+{
+    struct ws_link *link = owner;
+    uint8_t frame[LWS_PRE + 3];
+    frame[LWS_PRE] = 0x89;  /* final, ping */
+    frame[LWS_PRE + 1] = 1; /* libwebsockets does not tell of an empty answer */
+    frame[LWS_PRE + 2] = 0;
+    lws_write(link->wsi, frame + LWS_PRE, 3, LWS_WRITE_HTTP);
+}
+
+static void lost(void *owner)
+{
+    struct ws_link *link = owner;
+    stop_sending(link);
+    lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
+}
+
+struct websockets *websockets_create(const struct websockets_config *config, struct loop *loop,
+                                     struct sessions *sessions, struct stats *stats)
+{
+    struct websockets *all = calloc(1, sizeof *all);
+    if (!all)
+        return NULL;
+    all->config = *config;
+    all->sessions = sessions;
+    all->stats = stats;
+    heartbeats_init(&all->heartbeats, loop, config->ping_interval, ask, lost);
+    return all;
+}
+
+void websockets_destroy(struct websockets *all)
+{
+    free(all);
+}
+
+static void on_established(struct ws_link *link, struct websockets *all, struct lws *wsi)
+{
+    int fd = lws_get_socket_fd(wsi);
+    int on = 1;
+    int unsent = UNSENT_MAX;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
+
+    link->all = all;
+    link->wsi = wsi;
+    link->queue.limit_bytes = all->config.queue_bytes;
+    link->queue.limit_age = all->config.queue_age;
+    struct socket_address client = {.size = sizeof client.address};
+    getpeername(fd, (struct sockaddr *)&client.address, &client.size);
+    enum session_refusal why;
+    link->session = session_open(all->sessions, &websocket_transport, link, &client, &why);
+    if (!link->session) {
+        const struct session_farewell *farewell = session_refusal_farewell(why);
+        begin_close(link, farewell->code, farewell->text);
+        return;
+    }
+    pre_session_limit_leave(wsi);
+    heartbeat_start(&all->heartbeats, &link->heartbeat, link);
+}
+
+/* Not in the callback that read too much: libwebsockets would keep the rest of what it has read and
+   come back to it later, which its version 4.1.6 does not always survive. */
+static void begin_pause(struct ws_link *link)
+{
+    if (link->reading != READING)
+        return;
+    link->reading = PAUSING;
+    lws_set_timer_usecs(link->wsi, 1);
+}
+
+static void on_timer(struct ws_link *link)
+{
+    link->reading = link->reading == PAUSING ? PAUSED : READING;
+    lws_rx_flow_control(link->wsi, link->reading == READING);
+    if (link->reading == PAUSED)
+        lws_set_timer_usecs(link->wsi, (lws_usec_t)(PAUSE_SECONDS * LWS_USEC_PER_SEC));
+}
+
+/* Still comes when the session has ended, or was refused. */
+static void discard(struct ws_link *link, size_t size)
+{
+    link->partial_size += size;
+    if (!lws_is_final_fragment(link->wsi))
+        return;
+    if (lws_frame_is_binary(link->wsi))
+        sessions_discard(link->all->sessions, link->partial_size);
+    link->partial_size = 0;
+}
+
+/* A part of a message, mostly the whole of it. */
+static void on_receive(struct ws_link *link, const uint8_t *data, size_t size)
+{
+    if (link->closing) {
+        discard(link, size);
+        return;
+    }
+    heartbeat_heard(&link->heartbeat);
+    if (!lws_frame_is_binary(link->wsi)) {
+        session_end(link->session, SESSION_END_TEXT);
+        return;
+    }
+    bool last = lws_is_final_fragment(link->wsi);
+    size_t total = link->partial_size + size;
+    if (total + lws_remaining_packet_payload(link->wsi) > SESSION_DATAGRAM_MAX) {
+        session_end(link->session, SESSION_END_OVERSIZE);
+        return;
+    }
+    if (link->partial_size > 0 || !last) {
+        if (!link->partial)
+            link->partial = malloc(SESSION_DATAGRAM_MAX);
+        if (!link->partial) {
+            session_end(link->session, SESSION_END_RESOURCES);
+            return;
+        }
+        if (size > 0)
+            memcpy(link->partial + link->partial_size, data, size);
+        link->partial_size = total;
+        if (!last)
+            return;
+        data = link->partial;
+    }
+    link->partial_size = 0;
+    if (!session_receive(link->session, data, total) && !link->closing)
+        begin_pause(link);
+}
+
+static int on_writable(struct ws_link *link)
+{
+    if (link->closing)
+        return 0;
+    struct queue_drops drops = {0};
+    queue_expire(&link->queue, loop_now(), &drops);
+    link->all->stats->dropped_age += drops.age;
+    const uint8_t *bytes;
+    size_t frames;
+    size_t size = queue_peek(&link->queue, WRITE_MAX, &bytes, &frames);
+    if (frames > 0) {
+        link->credit = CREDIT;
+        const bool written = write_frames(link, (uint8_t *)(uintptr_t)bytes, size, frames);
+        queue_pop(&link->queue, frames);
+        if (!written)
+            return -1;
+    }
+    if (link->queue.count > 0)
+        lws_callback_on_writable(link->wsi);
+    else
+        queue_free(&link->queue);
+    return 0;
+}
+
+static void on_closed(struct ws_link *link)
+{
+    link->closing = true;
+    heartbeat_stop(&link->all->heartbeats, &link->heartbeat);
+    if (link->all->gatherer == link)
+        link->all->gatherer = NULL;
+    link->all->stats->dropped_closing += link->queue.count;
+    queue_free(&link->queue);
+    free(link->partial);
+    if (link->session)
+        session_close(link->session);
+    link->session = NULL;
+}
+
+static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                    size_t size)
+{
+    struct ws_link *link = user;
+    if (reason == LWS_CALLBACK_ESTABLISHED) {
+        struct websockets *const *all = lws_get_protocol(wsi)->user;
+        on_established(link, *all, wsi);
+        return 0;
+    }
+    /* A handshake that fails late is closed without ever having been established. */
+    if (!link || !link->all)
+        return 0;
+    switch (reason) {
+    case LWS_CALLBACK_RECEIVE:
+        on_receive(link, in, size);
+        return 0;
+    case LWS_CALLBACK_RECEIVE_PONG:
+        heartbeat_heard(&link->heartbeat);
+        return 0;
+    case LWS_CALLBACK_TIMER:
+        on_timer(link);
+        return 0;
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        return on_writable(link);
+    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
+        /* The answer to our close ends the connection. Its own close is answered by
+           libwebsockets, and nothing may follow the answer. */
+        if (link->close_sent)
+            return -1;
+        if (!link->closing)
+            stop_sending(link);
+        return 0;
+    case LWS_CALLBACK_CLOSED:
+        on_closed(link);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+struct lws_protocols websocket_protocol(struct websockets **websockets)
+{
+    return (struct lws_protocols){
+        .name = WEBSOCKET_SUBPROTOCOL,
+        .callback = on_event,
+        .per_session_data_size = sizeof(struct ws_link),
+        .rx_buffer_size = SESSION_DATAGRAM_MAX + 1,
+        .user = websockets,
+        .tx_packet_size = WRITE_MAX,
+    };
+}

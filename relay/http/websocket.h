@@ -1,0 +1,29 @@
+/* The WebSocket transport: one binary message is one datagram. */
+#ifndef CAUSEWAY_RELAY_WEBSOCKET_H
+#define CAUSEWAY_RELAY_WEBSOCKET_H
+
+#include "session/session.h"
+
+#include <libwebsockets.h>
+
+/* The subprotocol that a client must ask for. */
+#define WEBSOCKET_SUBPROTOCOL "causeway.v1"
+
+struct websockets;
+
+struct websockets_config {
+    size_t queue_bytes;   /* most that waits for one browser */
+    double queue_age;     /* seconds that a datagram waits for one */
+    double ping_interval; /* seconds; 0 = never */
+};
+
+/* Makes the transport; the others outlive it. NULL when there is no memory. */
+struct websockets *websockets_create(const struct websockets_config *config, struct loop *loop,
+                                     struct sessions *sessions, struct stats *stats);
+void websockets_destroy(struct websockets *websockets);
+
+/* The entry of the vhost's protocol list. Its user pointer is the address of a variable that holds
+   the transport, which may be made after the vhost. */
+struct lws_protocols websocket_protocol(struct websockets **websockets);
+
+#endif

@@ -1,0 +1,146 @@
+#include "net/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOG_LIMIT_SECONDS 5.0
+
+static const char *const level_names[] = {"error", "warn", "info", "debug"};
+static enum log_level current_level = LOG_INFO;
+static uint64_t dropped; /* lines since the last that was taken */
+static uint64_t *dropped_counter;
+static bool torn; /* the last line was not taken to its end */
+
+void log_set_level(enum log_level level)
+{
+    current_level = level;
+}
+
+bool log_wants(enum log_level level)
+{
+    return level <= current_level;
+}
+
+bool log_level_parse(const char *name, enum log_level *out)
+{
+    for (int level = LOG_ERROR; level <= LOG_DEBUG; level++) {
+        if (strcmp(name, level_names[level]) == 0) {
+            *out = (enum log_level)level;
+            return true;
+        }
+    }
+    return false;
+}
+
+void log_open(void)
+{
+    struct stat status;
+    /* A file does not make anybody wait, and a new open file would begin at its first byte. A
+       socket cannot be opened. */
+    if (fstat(STDERR_FILENO, &status) != 0 ||
+        !(S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)))
+        return;
+    int fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return; /* it belongs to somebody else */
+    dup2(fd, STDERR_FILENO);
+    close(fd);
+}
+
+void log_count_dropped(uint64_t *counter)
+{
+    dropped_counter = counter;
+}
+
+/* Asks first, for a pipe that could not be opened anew; a socket is told for each line. */
+static bool put(const char *line, size_t size)
+{
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT))
+        return false;
+    ssize_t taken = send(STDERR_FILENO, line, size, MSG_DONTWAIT);
+    if (taken < 0 && errno == ENOTSOCK)
+        taken = write(STDERR_FILENO, line, size);
+    if (taken > 0)
+        torn = (size_t)taken < size;
+    return taken == (ssize_t)size;
+}
+
+static bool put_text(enum log_level level, const char *text)
+{
+    char line[LOG_TEXT_MAX + 64];
+    struct timespec now;
+    struct tm utc;
+    char stamp[32];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
+    int size = snprintf(line, sizeof line, "%s%s.%03ldZ %-5s %s\n", torn ? "\n" : "", stamp,
+                        now.tv_nsec / 1000000, level_names[level], text);
+    return put(line, (size_t)size);
+}
+
+static bool tell_dropped(void)
+{
+    char text[64];
+    if (dropped == 0)
+        return true;
+    snprintf(text, sizeof text, "%" PRIu64 " lines of this log were dropped", dropped);
+    if (!put_text(LOG_WARN, text))
+        return false;
+    dropped = 0;
+    return true;
+}
+
+__attribute__((format(printf, 2, 0))) static void write_line(enum log_level level,
+                                                             const char *format, va_list arguments)
+{
+    if (!log_wants(level))
+        return;
+    char text[LOG_TEXT_MAX];
+    vsnprintf(text, sizeof text, format, arguments);
+    for (char *c = text; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    }
+    if (tell_dropped() && put_text(level, text))
+        return;
+    dropped++;
+    if (dropped_counter)
+        ++*dropped_counter;
+}
+
+#define LOG_FUNCTION(name, level)                                                                  \
+    void name(const char *format, ...)                                                             \
+    {                                                                                              \
+        va_list arguments;                                                                         \
+        va_start(arguments, format);                                                               \
+        write_line(level, format, arguments);                                                      \
+        va_end(arguments);                                                                         \
+    }
+
+LOG_FUNCTION(log_error, LOG_ERROR)
+LOG_FUNCTION(log_warn, LOG_WARN)
+LOG_FUNCTION(log_info, LOG_INFO)
+LOG_FUNCTION(log_debug, LOG_DEBUG)
+
+bool log_limit_pass(struct log_limit *limit, double now, unsigned *held)
+{
+    if (limit->last > 0.0 && now - limit->last < LOG_LIMIT_SECONDS) {
+        limit->held++;
+        return false;
+    }
+    *held = limit->held;
+    limit->held = 0;
+    limit->last = now;
+    return true;
+}

@@ -1,0 +1,25 @@
+/* How many sessions each client address has. */
+#ifndef CAUSEWAY_RELAY_PER_ADDRESS_LIMIT_H
+#define CAUSEWAY_RELAY_PER_ADDRESS_LIMIT_H
+
+#include "net/socket_address.h"
+
+struct per_address_limit;
+struct address_count;
+
+/* A table that is quick for about `expected` addresses. NULL when there is no memory. */
+struct per_address_limit *per_address_limit_create(unsigned expected);
+void per_address_limit_destroy(struct per_address_limit *addresses);
+
+/* Counts one more session for the owner of an address, unless it has `limit` already (0 = no
+   limit): then, or without memory, NULL, with *full telling which. The result goes back to
+   per_address_limit_leave once. */
+struct address_count *per_address_limit_enter(struct per_address_limit *addresses,
+                                              const struct socket_address *client, unsigned limit,
+                                              bool *full);
+void per_address_limit_leave(struct per_address_limit *addresses, struct address_count *count);
+
+/* How many its address has. */
+unsigned addresses_count(const struct address_count *count);
+
+#endif

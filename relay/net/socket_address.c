@@ -1,0 +1,170 @@
+#include "net/socket_address.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOST_MAX 256
+
+/* Splits "host:port"; host gets no brackets. False when the text has another form. */
+static bool split(const char *text, char host[HOST_MAX], const char **port)
+{
+    const char *colon = strrchr(text, ':');
+    if (!colon)
+        return false;
+    size_t size = (size_t)(colon - text);
+    if (size >= 2 && text[0] == '[' && text[size - 1] == ']') {
+        text++;
+        size -= 2;
+    } else if (memchr(text, ':', size) || memchr(text, '[', size)) {
+        return false;
+    }
+    if (size >= HOST_MAX)
+        return false;
+    memcpy(host, text, size);
+    host[size] = '\0';
+    *port = colon + 1;
+    return true;
+}
+
+bool socket_address_valid(const char *text, unsigned lowest_port)
+{
+    char host[HOST_MAX];
+    const char *port;
+    if (!split(text, host, &port))
+        return false;
+    size_t digits = strspn(port, "0123456789");
+    if (digits == 0 || digits > 5 || port[digits] != '\0')
+        return false;
+    unsigned long number = strtoul(port, NULL, 10);
+    return number >= lowest_port && number <= 65535;
+}
+
+static bool parse_host(const char *host, unsigned port, struct socket_address *out)
+{
+    memset(out, 0, sizeof *out);
+    struct sockaddr_in *v4 = (struct sockaddr_in *)&out->address;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out->address;
+    if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons((uint16_t)port);
+        out->size = sizeof *v4;
+        return true;
+    }
+    memset(out, 0, sizeof *out);
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons((uint16_t)port);
+    out->size = sizeof *v6;
+    return inet_pton(AF_INET6, host, &v6->sin6_addr) == 1;
+}
+
+bool socket_address_parse(const char *text, struct socket_address *out, bool *has_port)
+{
+    char host[HOST_MAX];
+    const char *port;
+    *has_port = socket_address_valid(text, 0) && split(text, host, &port);
+    if (*has_port)
+        return parse_host(host, (unsigned)strtoul(port, NULL, 10), out);
+    const size_t size = strlen(text);
+    const bool brackets = size >= 2 && text[0] == '[' && text[size - 1] == ']';
+    if (size >= HOST_MAX)
+        return false;
+    snprintf(host, sizeof host, "%.*s", (int)(brackets ? size - 2 : size), text + brackets);
+    return parse_host(host, 0, out);
+}
+
+bool socket_address_resolve(const char *text, struct socket_address *out, const char **error)
+{
+    char host[HOST_MAX];
+    const char *port;
+    if (!split(text, host, &port)) {
+        *error = "not of the form host:port";
+        return false;
+    }
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
+    struct addrinfo *found = NULL;
+    int failure = getaddrinfo(host[0] ? host : "::", port, &hints, &found);
+    if (failure != 0) {
+        *error = gai_strerror(failure);
+        return false;
+    }
+    const struct addrinfo *best = found;
+    for (const struct addrinfo *each = found; each; each = each->ai_next) {
+        if (each->ai_family == AF_INET) {
+            best = each;
+            break;
+        }
+    }
+    memset(out, 0, sizeof *out);
+    memcpy(&out->address, best->ai_addr, best->ai_addrlen);
+    out->size = best->ai_addrlen;
+    freeaddrinfo(found);
+    return true;
+}
+
+unsigned socket_address_port(const struct socket_address *socket_address)
+{
+    if (socket_address->address.ss_family == AF_INET6)
+        return ntohs(((const struct sockaddr_in6 *)&socket_address->address)->sin6_port);
+    return ntohs(((const struct sockaddr_in *)&socket_address->address)->sin_port);
+}
+
+void socket_address_set_port(struct socket_address *socket_address, unsigned port)
+{
+    if (socket_address->address.ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)&socket_address->address)->sin6_port = htons((uint16_t)port);
+    else
+        ((struct sockaddr_in *)&socket_address->address)->sin_port = htons((uint16_t)port);
+}
+
+void socket_address_format(const struct socket_address *socket_address,
+                           char text[SOCKET_ADDRESS_TEXT])
+{
+    char host[SOCKET_ADDRESS_TEXT - 16];
+    char port[8];
+    if (getnameinfo((const struct sockaddr *)&socket_address->address, socket_address->size, host,
+                    sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+        snprintf(text, SOCKET_ADDRESS_TEXT, "unknown");
+        return;
+    }
+    const char *mapped = "::ffff:";
+    if (socket_address->address.ss_family == AF_INET6 && strchr(host, '.') &&
+        strncmp(host, mapped, strlen(mapped)) == 0)
+        snprintf(text, SOCKET_ADDRESS_TEXT, "%s:%s", host + strlen(mapped), port);
+    else if (socket_address->address.ss_family == AF_INET6)
+        snprintf(text, SOCKET_ADDRESS_TEXT, "[%s]:%s", host, port);
+    else
+        snprintf(text, SOCKET_ADDRESS_TEXT, "%s:%s", host, port);
+}
+
+void socket_address_owner(const struct socket_address *socket_address, unsigned char owner[16])
+{
+    memset(owner, 0, 16);
+    if (socket_address->address.ss_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&socket_address->address;
+        bool mapped = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
+        memcpy(owner, &v6->sin6_addr, mapped ? 16 : 8);
+    } else if (socket_address->address.ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&socket_address->address;
+        owner[10] = owner[11] = 0xff;
+        memcpy(owner + 12, &v4->sin_addr, 4);
+    }
+}
+
+uint64_t endpoint_owner_hash(const unsigned char owner[16], uint64_t seed)
+{
+    uint64_t words[2];
+    memcpy(words, owner, sizeof words);
+    uint64_t hash = seed;
+    /* The mixing of splitmix64: every bit of an address reaches the low bits of the hash. */
+    for (int i = 0; i < 2; i++) {
+        hash ^= words[i];
+        hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9u;
+        hash = (hash ^ hash >> 27) * 0x94d049bb133111ebu;
+        hash ^= hash >> 31;
+    }
+    return hash;
+}

@@ -1,0 +1,18 @@
+/* The relay as a whole. */
+#ifndef CAUSEWAY_RELAY_RELAY_H
+#define CAUSEWAY_RELAY_RELAY_H
+
+#include "options.h"
+
+struct relay;
+
+/* Opens everything; NULL after logging what failed. options outlives it. */
+struct relay *relay_create(const struct options *options);
+
+/* Serves until a signal has stopped it and all sessions are closed. */
+void relay_run(struct relay *relay);
+
+/* Closes everything. NULL is allowed. */
+void relay_destroy(struct relay *relay);
+
+#endif

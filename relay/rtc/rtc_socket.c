@@ -1,0 +1,295 @@
+#include "rtc/rtc_socket.h"
+
+#include "net/overflow.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BATCH        64
+#define DATAGRAM_MAX 2048
+/* What the system is asked to hold for all browsers together. */
+#define BUFFER_BYTES (4 << 20)
+#define CONTROL_MAX  64
+
+struct bundle {
+    struct mmsghdr header[BATCH];
+    struct iovec piece[BATCH];
+    union {
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } name[BATCH];
+    _Alignas(struct cmsghdr) uint8_t control[BATCH][CONTROL_MAX];
+    uint8_t data[BATCH][DATAGRAM_MAX];
+};
+
+struct rtc_socket {
+    struct loop *loop;
+    struct loop_watch watch;
+    bool v6;
+    void (*datagram)(void *context, const struct udp_path *path, const uint8_t *data, size_t size);
+    void *context;
+    unsigned gathered;
+    unsigned refused;
+    uint32_t overflowed; /* see overflow.h */
+    struct bundle in;
+    struct bundle out;
+};
+
+static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+static void map_v4(uint8_t out[16], const struct in_addr *address)
+{
+    memcpy(out, mapped_prefix, 12);
+    memcpy(out + 12, address, 4);
+}
+
+void rtc_socket_address(const struct socket_address *socket_address, struct udp_address *out)
+{
+    memset(out, 0, sizeof *out);
+    if (socket_address->address.ss_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&socket_address->address;
+        memcpy(out->ip, &v6->sin6_addr, 16);
+        out->port = ntohs(v6->sin6_port);
+    } else if (socket_address->address.ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&socket_address->address;
+        map_v4(out->ip, &v4->sin_addr);
+        out->port = ntohs(v4->sin_port);
+    }
+}
+
+void rtc_socket_socket_address(const struct udp_address *address, struct socket_address *out)
+{
+    memset(out, 0, sizeof *out);
+    if (udp_address_is_v4(address)) {
+        struct sockaddr_in *v4 = (struct sockaddr_in *)&out->address;
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons(address->port);
+        memcpy(&v4->sin_addr, address->ip + 12, 4);
+        out->size = sizeof *v4;
+    } else {
+        struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out->address;
+        v6->sin6_family = AF_INET6;
+        v6->sin6_port = htons(address->port);
+        memcpy(&v6->sin6_addr, address->ip, 16);
+        out->size = sizeof *v6;
+    }
+}
+
+static int open_socket(const struct socket_address *socket_address)
+{
+    const int family = socket_address->address.ss_family;
+    const int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    const int on = 1;
+    const int off = 0;
+    const int bytes = BUFFER_BYTES;
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    if (family == AF_INET6) {
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+        setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
+    } else {
+        setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
+    }
+    if (bind(fd, (const struct sockaddr *)&socket_address->address, socket_address->size) == 0)
+        return fd;
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+static void bundle_init(struct bundle *bundle)
+{
+    for (int i = 0; i < BATCH; i++) {
+        struct msghdr *header = &bundle->header[i].msg_hdr;
+        bundle->piece[i].iov_base = bundle->data[i];
+        bundle->piece[i].iov_len = DATAGRAM_MAX;
+        header->msg_iov = &bundle->piece[i];
+        header->msg_iovlen = 1;
+        header->msg_name = &bundle->name[i];
+        header->msg_namelen = sizeof bundle->name[i];
+        header->msg_control = bundle->control[i];
+        header->msg_controllen = CONTROL_MAX;
+    }
+}
+
+static void read_path(struct rtc_socket *all, int index, struct udp_path *path)
+{
+    struct msghdr *header = &all->in.header[index].msg_hdr;
+    memset(path, 0, sizeof *path);
+    if (all->v6) {
+        const struct sockaddr_in6 *from = &all->in.name[index].v6;
+        memcpy(path->remote.ip, &from->sin6_addr, 16);
+        path->remote.port = ntohs(from->sin6_port);
+    } else {
+        const struct sockaddr_in *from = &all->in.name[index].v4;
+        map_v4(path->remote.ip, &from->sin_addr);
+        path->remote.port = ntohs(from->sin_port);
+    }
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(header); part; part = CMSG_NXTHDR(header, part)) {
+        if (part->cmsg_level == IPPROTO_IPV6 && part->cmsg_type == IPV6_PKTINFO) {
+            struct in6_pktinfo info;
+            memcpy(&info, CMSG_DATA(part), sizeof info);
+            memcpy(path->local, &info.ipi6_addr, 16);
+            /* Only a link-local address needs to know its link. */
+            if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr))
+                path->interface = info.ipi6_ifindex;
+        } else if (part->cmsg_level == IPPROTO_IP && part->cmsg_type == IP_PKTINFO) {
+            struct in_pktinfo info;
+            memcpy(&info, CMSG_DATA(part), sizeof info);
+            map_v4(path->local, &info.ipi_addr);
+        }
+    }
+}
+
+static void on_ready(void *context, unsigned events)
+{
+    (void)events;
+    struct rtc_socket *all = context;
+    const int count = recvmmsg(all->watch.fd, all->in.header, BATCH, 0, NULL);
+    for (int i = 0; i < count; i++) {
+        struct msghdr *header = &all->in.header[i].msg_hdr;
+        struct udp_path path;
+        read_path(all, i, &path);
+        header->msg_namelen = sizeof all->in.name[i];
+        header->msg_controllen = CONTROL_MAX;
+        all->datagram(all->context, &path, all->in.data[i],
+                      header->msg_flags & MSG_TRUNC ? 0 : all->in.header[i].msg_len);
+    }
+}
+
+struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address, struct loop *loop,
+                                     void (*datagram)(void *context, const struct udp_path *path,
+                                                      const uint8_t *data, size_t size),
+                                     void *context)
+{
+    struct rtc_socket *all = calloc(1, sizeof *all);
+    const int fd = all ? open_socket(socket_address) : -1;
+    if (fd < 0) {
+        free(all);
+        return NULL;
+    }
+    all->loop = loop;
+    all->v6 = socket_address->address.ss_family == AF_INET6;
+    all->datagram = datagram;
+    all->context = context;
+    all->watch = (struct loop_watch){.fd = fd, .ready = on_ready, .context = all};
+    bundle_init(&all->in);
+    bundle_init(&all->out);
+    if (loop_add(loop, &all->watch, LOOP_READABLE))
+        return all;
+    close(fd);
+    free(all);
+    return NULL;
+}
+
+void rtc_socket_destroy(struct rtc_socket *all)
+{
+    if (!all)
+        return;
+    rtc_socket_flush(all);
+    loop_remove(all->loop, &all->watch);
+    close(all->watch.fd);
+    free(all);
+}
+
+static bool is_zero(const uint8_t ip[16])
+{
+    static const uint8_t zero[16];
+    return memcmp(ip, zero, 16) == 0;
+}
+
+/* Fills in where a datagram goes, and from which of our addresses. */
+static void write_path(struct rtc_socket *all, unsigned index, const struct udp_path *path)
+{
+    struct msghdr *header = &all->out.header[index].msg_hdr;
+    struct cmsghdr *part = (struct cmsghdr *)(void *)all->out.control[index];
+    header->msg_control = NULL;
+    header->msg_controllen = 0;
+    if (all->v6) {
+        struct sockaddr_in6 *to = &all->out.name[index].v6;
+        *to = (struct sockaddr_in6){.sin6_family = AF_INET6,
+                                    .sin6_port = htons(path->remote.port),
+                                    .sin6_scope_id = path->interface};
+        memcpy(&to->sin6_addr, path->remote.ip, 16);
+        header->msg_namelen = sizeof *to;
+    } else {
+        struct sockaddr_in *to = &all->out.name[index].v4;
+        *to = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(path->remote.port)};
+        memcpy(&to->sin_addr, path->remote.ip + 12, 4);
+        header->msg_namelen = sizeof *to;
+    }
+    if (is_zero(path->local))
+        return;
+    header->msg_control = part;
+    if (all->v6) {
+        struct in6_pktinfo info = {.ipi6_ifindex = path->interface};
+        memcpy(&info.ipi6_addr, path->local, 16);
+        header->msg_controllen = CMSG_SPACE(sizeof info);
+        *part = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof info),
+                                 .cmsg_level = IPPROTO_IPV6,
+                                 .cmsg_type = IPV6_PKTINFO};
+        memcpy(CMSG_DATA(part), &info, sizeof info);
+    } else {
+        struct in_pktinfo info = {0};
+        memcpy(&info.ipi_spec_dst, path->local + 12, 4);
+        header->msg_controllen = CMSG_SPACE(sizeof info);
+        *part = (struct cmsghdr){
+            .cmsg_len = CMSG_LEN(sizeof info), .cmsg_level = IPPROTO_IP, .cmsg_type = IP_PKTINFO};
+        memcpy(CMSG_DATA(part), &info, sizeof info);
+    }
+}
+
+bool rtc_socket_send(struct rtc_socket *all, const struct udp_path *path, const uint8_t *data,
+                     size_t size)
+{
+    if (size > DATAGRAM_MAX)
+        return false;
+    if (all->gathered == BATCH)
+        all->refused += rtc_socket_flush(all);
+    write_path(all, all->gathered, path);
+    all->out.piece[all->gathered].iov_len = size;
+    memcpy(all->out.data[all->gathered], data, size);
+    all->gathered++;
+    return true;
+}
+
+unsigned rtc_socket_flush(struct rtc_socket *all)
+{
+    unsigned refused = all->refused;
+    unsigned sent = 0;
+    all->refused = 0;
+    while (sent < all->gathered) {
+        const int taken =
+            all->gathered == 1
+                ? (sendmsg(all->watch.fd, &all->out.header[0].msg_hdr, 0) >= 0 ? 1 : -1)
+                : sendmmsg(all->watch.fd, all->out.header + sent, all->gathered - sent, 0);
+        if (taken > 0) {
+            sent += (unsigned)taken;
+        } else if (errno != EINTR) {
+            /* No route, or a full buffer: this one is lost, as on the way it might be. */
+            refused++;
+            sent++;
+        }
+    }
+    all->gathered = 0;
+    return refused;
+}
+
+uint32_t rtc_socket_overflow(struct rtc_socket *all)
+{
+    return overflow_since(all->watch.fd, &all->overflowed);
+}
+
+void rtc_socket_local(const struct rtc_socket *all, struct socket_address *out)
+{
+    memset(out, 0, sizeof *out);
+    out->size = sizeof out->address;
+    getsockname(all->watch.fd, (struct sockaddr *)&out->address, &out->size);
+}

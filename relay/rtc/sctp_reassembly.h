@@ -1,0 +1,45 @@
+/* Puts messages together that SCTP has split, within a fixed amount of memory. */
+#ifndef CAUSEWAY_RELAY_RTC_SCTP_REASSEMBLY_H
+#define CAUSEWAY_RELAY_RTC_SCTP_REASSEMBLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REASSEMBLY_FRAGMENTS 32
+#define REASSEMBLY_BYTES     16384
+
+/* One DATA chunk of a message that has several. */
+struct fragment {
+    uint32_t tsn;
+    uint32_t ppid;
+    uint16_t stream;
+    uint16_t size;
+    bool begins;
+    bool ends;
+    bool unordered;
+    uint8_t *data;
+};
+
+/* All zero is an empty one. Fragments are kept in the order of their TSNs. When there is no room,
+   the oldest fragment goes: the messages are unreliable, and a lost part never comes again. */
+struct reassembly {
+    struct fragment fragments[REASSEMBLY_FRAGMENTS];
+    size_t count;
+    size_t bytes;
+    uint64_t evicted; /* fragments that made room for others */
+};
+
+/* Takes a copy of a fragment whose TSN is new. When it completes its message and the message fits
+   into capacity, the message is written to out and its size returned. 0: it is not complete, or
+   was longer and is gone; *too_long tells which. */
+size_t reassembly_add(struct reassembly *reassembly, const struct fragment *fragment, uint8_t *out,
+                      size_t capacity, bool *too_long);
+
+/* Drops the fragments up to tsn, which the peer gave up. */
+void reassembly_forward(struct reassembly *reassembly, uint32_t tsn);
+
+/* Drops all. */
+void reassembly_clear(struct reassembly *reassembly);
+
+#endif

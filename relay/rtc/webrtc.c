@@ -1,0 +1,401 @@
+#include "rtc/webrtc_internal.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory is not worth giving back for fewer links, unless they were the last. */
+#define TRIM_LINKS 32
+/* Of those that share an address, so many are looked at to see whether they miss a datagram, and so
+   many of them are given it. */
+#define MOVED_SEARCHED 256
+#define MOVED_TRIED    4
+
+/* True unless another browser is at the address: checks prove who someone is, but their sender's
+   address can be forged. */
+static bool may_list(const struct rtc_link *link, const struct udp_address *address)
+{
+    const struct rtc_link *other = webrtc_link_of(rtc_table_from(link->all->table, address));
+    return !other || other == link || !peer_is_at(other->peer, address, loop_now());
+}
+
+/* Lists it under the addresses that its peer takes DTLS from. Of several that have proven nothing
+   the one that checks last is found there. */
+static void list(struct rtc_link *link)
+{
+    struct rtc_table *table = link->all->table;
+    for (size_t i = 0; i < PATHS_MAX; i++) {
+        struct rtc_listing *listing = &link->listings[i];
+        const struct udp_path *path = peer_path_at(link->peer, i);
+        if (listing->entry && path && udp_address_same(&listing->address, &path->remote) &&
+            rtc_table_from(table, &path->remote) == &link->entry)
+            continue;
+        rtc_table_unlist(table, listing);
+        if (path && may_list(link, &path->remote))
+            rtc_table_list(table, listing, &link->entry, &path->remote);
+    }
+}
+
+static void unlist(struct rtc_link *link)
+{
+    for (size_t i = 0; i < PATHS_MAX; i++)
+        rtc_table_unlist(link->all->table, &link->listings[i]);
+}
+
+void webrtc_set_deadline(struct rtc_link *link)
+{
+    struct webrtc *all = link->all;
+    deadlines_set(&all->deadlines, &link->deadline, peer_deadline(link->peer));
+    const double first = deadlines_first(&all->deadlines)->time;
+    if (first < all->timer_at) {
+        all->timer_at = first;
+        loop_timer_start(all->loop, &all->timer, first - loop_now());
+    }
+}
+
+static const struct transport webrtc_transport;
+
+static void open_session(struct rtc_link *link)
+{
+    struct socket_address client;
+    enum session_refusal why;
+    rtc_socket_socket_address(&peer_path(link->peer)->remote, &client);
+    link->session = session_open(link->all->sessions, &webrtc_transport, link, &client, &why);
+    if (link->session)
+        half_open_leave(link->all->half_open, &link->half_open);
+    else
+        peer_end(link->peer, session_refusal_farewell(why)->text, loop_now());
+}
+
+void webrtc_follow(struct rtc_link *link)
+{
+    struct webrtc *all = link->all;
+    if (link->ended)
+        return;
+    if (peer_state(link->peer) == PEER_OPEN && !link->session)
+        open_session(link);
+    if (peer_state(link->peer) != PEER_ENDED) {
+        webrtc_set_deadline(link);
+        return;
+    }
+    half_open_leave(all->half_open, &link->half_open);
+    link->ended = true;
+    link->next_ended = all->ended;
+    all->ended = link;
+    unlist(link);
+    deadlines_remove(&all->deadlines, &link->deadline);
+    log_debug("webrtc: %s: %s", peer_ufrag(link->peer), peer_reason(link->peer));
+}
+
+void webrtc_make_room(struct webrtc *all)
+{
+    struct half_open_entry *entry;
+    while ((entry = half_open_surplus(all->half_open, loop_now()))) {
+        struct rtc_link *link = lws_container_of(entry, struct rtc_link, half_open);
+        all->stats->rtc_offers_evicted++;
+        peer_end(link->peer, "others took its place", loop_now());
+        webrtc_follow(link);
+    }
+}
+
+static void rtc_link_destroy(struct rtc_link *link)
+{
+    struct webrtc *all = link->all;
+    if (link->session)
+        session_close(link->session);
+    half_open_leave(all->half_open, &link->half_open);
+    unlist(link);
+    rtc_table_remove(all->table, &link->entry);
+    deadlines_remove(&all->deadlines, &link->deadline);
+    peer_destroy(link->peer);
+    free(link);
+}
+
+/* What has ended is freed here and nowhere else, when none of its callers is left. */
+static void reap(struct webrtc *all)
+{
+    while (all->ended) {
+        struct rtc_link *link = all->ended;
+        all->ended = link->next_ended;
+        rtc_link_destroy(link);
+    }
+    /* A browser's state is many small blocks; left to itself the C library would keep the pages. */
+    const size_t links = rtc_table_count(all->table);
+    if (links <= all->most / 2 && (all->most > TRIM_LINKS || (links == 0 && all->most > 0))) {
+        all->most = links;
+        malloc_trim(0);
+    }
+}
+
+void webrtc_turn(struct webrtc *all)
+{
+    if (!all)
+        return;
+    all->stats->rtc_packets_unsent += rtc_socket_flush(all->socket);
+    reap(all);
+}
+
+void webrtc_count_overflow(struct webrtc *all)
+{
+    if (all)
+        all->stats->rtc_packets_overflow += rtc_socket_overflow(all->socket);
+}
+
+/* The commonest fault of a new installation, which would otherwise show on neither side. */
+static void report_unreached(struct webrtc *all, double now)
+{
+    unsigned held;
+    if (log_limit_pass(&all->limit, now, &held))
+        log_warn("webrtc: no packet came after an offer: can browsers reach UDP port %u, and is "
+                 "--rtc-advertise right? (%u more since the last such line)",
+                 all->port, held);
+}
+
+static void on_timer(void *context)
+{
+    struct webrtc *all = context;
+    const double now = loop_now();
+    struct deadline *first;
+    all->timer_at = INFINITY;
+    while ((first = deadlines_first(&all->deadlines)) && first->time <= now) {
+        struct rtc_link *link = lws_container_of(first, struct rtc_link, deadline);
+        const bool offered = peer_state(link->peer) == PEER_OFFERED;
+        const bool half_open = half_open_has(&link->half_open);
+        peer_update(link->peer, now);
+        webrtc_follow(link);
+        if (half_open && link->ended)
+            all->stats->rtc_offers_expired++;
+        if (offered && link->ended)
+            report_unreached(all, now);
+        /* Not again in this round, whatever it says. */
+        if (!link->ended && link->deadline.time <= now)
+            deadlines_set(&all->deadlines, &link->deadline, now + 0.001);
+    }
+    if (first && first->time < all->timer_at) {
+        all->timer_at = first->time;
+        loop_timer_start(all->loop, &all->timer, first->time - now);
+    }
+}
+
+static void on_peer_send(void *context, const struct udp_path *path, const uint8_t *data,
+                         size_t size)
+{
+    struct webrtc *all = context;
+    rtc_socket_send(all->socket, path, data, size);
+}
+
+static void rtc_link_send(void *context, const uint8_t *data, size_t size)
+{
+    struct rtc_link *link = context;
+    struct stats *stats = link->all->stats;
+    switch (peer_send(link->peer, data, size, loop_now())) {
+    case PEER_SENT:
+        stats->delivered_datagrams++;
+        stats->delivered_writes++;
+        break;
+    case PEER_OVER_RATE:
+        stats->dropped_rate++;
+        break;
+    case PEER_CONGESTED:
+        stats->dropped_congested++;
+        break;
+    case PEER_UNPROVEN:
+        stats->dropped_unproven++;
+        break;
+    case PEER_TOO_LONG:
+        stats->dropped_oversize++;
+        break;
+    case PEER_NOT_OPEN:
+        stats->dropped_closing++;
+        break;
+    }
+}
+
+static void rtc_link_flush(void *context)
+{
+    webrtc_follow(context);
+}
+
+static void rtc_link_close(void *context, enum session_end why)
+{
+    struct rtc_link *link = context;
+    peer_end(link->peer, session_farewells[why].text, loop_now());
+    webrtc_follow(link);
+}
+
+static const struct transport webrtc_transport = {
+    .name = "webrtc",
+    .send = rtc_link_send,
+    .flush = rtc_link_flush,
+    .close = rtc_link_close,
+};
+
+static void take_check(struct webrtc *all, const struct udp_path *path, const uint8_t *data,
+                       size_t size)
+{
+    struct stun_request request;
+    struct rtc_link *link = NULL;
+    if (stun_parse(&request, data, size))
+        link = webrtc_link_of(rtc_table_named(all->table, request.username, request.username_size));
+    if (!link || link->ended || !peer_check(link->peer, &request, data, size, path, loop_now())) {
+        all->stats->rtc_packets_ignored++;
+        return;
+    }
+    list(link);
+    webrtc_follow(link);
+}
+
+/* Gives a link a DTLS datagram. False when the link has nothing to do with it. */
+static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
+                      size_t size)
+{
+    struct webrtc *all = link->all;
+    const double now = loop_now();
+    struct peer_datagram datagram;
+    if (link->ended || !peer_receive(link->peer, path, data, size, now))
+        return false;
+    if (half_open_has(&link->half_open) && peer_shakes_hands(link->peer)) {
+        half_open_shake_hands(all->half_open, &link->half_open, now);
+        webrtc_make_room(all);
+    }
+    while (!link->ended && peer_next(link->peer, &datagram, now)) {
+        if (!link->session)
+            webrtc_follow(link);
+        if (!link->session) {
+            sessions_discard(all->sessions, datagram.text ? 0 : datagram.size);
+            break;
+        }
+        if (datagram.text)
+            session_end(link->session, SESSION_END_TEXT);
+        else
+            session_receive(link->session, datagram.data, datagram.size);
+    }
+    webrtc_follow(link);
+    return peer_took(link->peer);
+}
+
+/* A NAT may give a browser another port, of which it tells nothing before its next check, seconds
+   later. Its datagrams are recognised by what can be decrypted. Of those whom it may be from, each
+   datagram is given to a few, the next one to the next few. */
+static bool take_moved(struct webrtc *all, const struct udp_path *path, const uint8_t *data,
+                       size_t size)
+{
+    struct rtc_link *links[MOVED_SEARCHED];
+    size_t count = 0;
+    uint64_t number;
+    if (!dtls_number(data, size, &number))
+        return false;
+    const struct rtc_listing *near = rtc_table_near(all->table, NULL, &path->remote);
+    for (int i = 0; near && i < MOVED_SEARCHED; i++) {
+        struct rtc_link *link = webrtc_link_of(near->entry);
+        if (udp_address_same(&near->address, &peer_path(link->peer)->remote) &&
+            peer_misses(link->peer, number, loop_now()))
+            links[count++] = link;
+        near = rtc_table_near(all->table, near, &path->remote);
+    }
+    for (size_t i = 0; i < count && i < MOVED_TRIED; i++) {
+        struct rtc_link *link = links[(number * MOVED_TRIED + i) % count];
+        if (take_dtls(link, path, data, size)) {
+            if (!link->ended)
+                list(link);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void on_datagram(void *context, const struct udp_path *path, const uint8_t *data,
+                        size_t size)
+{
+    struct webrtc *all = context;
+    if (stun_is(data, size)) {
+        take_check(all, path, data, size);
+        return;
+    }
+    bool taken = false;
+    if (dtls_is(data, size)) {
+        struct rtc_link *link = webrtc_link_of(rtc_table_from(all->table, &path->remote));
+        taken = link ? take_dtls(link, path, data, size) : take_moved(all, path, data, size);
+    }
+    if (!taken)
+        all->stats->rtc_packets_ignored++;
+}
+
+static bool make_tables(struct webrtc *all)
+{
+    /* Those that have ended, but are not freed yet, have places too. */
+    const size_t most = (size_t)all->config.max_sessions + 2 * HALF_OPEN_MAX;
+    all->table = rtc_table_create(most);
+    all->offers = offer_limit_create(all->config.max_sessions, all->config.max_per_address);
+    all->half_open = half_open_create(all->config.max_per_address);
+    return all->table && all->offers && all->half_open && deadlines_reserve(&all->deadlines, most);
+}
+
+struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_identity *identity,
+                             struct loop *loop, struct sessions *sessions, struct http *http,
+                             struct stats *stats)
+{
+    char text[SOCKET_ADDRESS_TEXT];
+    struct webrtc *all = calloc(1, sizeof *all);
+    if (!all) {
+        log_error("no memory");
+        return NULL;
+    }
+    all->config = *config;
+    all->loop = loop;
+    all->sessions = sessions;
+    all->stats = stats;
+    all->common = (struct peer_common){
+        .identity = identity, .rate = config->rate, .send = on_peer_send, .context = all};
+    all->timer.expired = on_timer;
+    all->timer.context = all;
+    all->timer_at = INFINITY;
+    if (!make_tables(all)) {
+        log_error("no memory");
+        webrtc_destroy(all);
+        return NULL;
+    }
+    all->socket = rtc_socket_create(&config->local, loop, on_datagram, all);
+    if (!all->socket) {
+        socket_address_format(&config->local, text);
+        log_error("cannot open the UDP port %s: %s", text, strerror(errno));
+        webrtc_destroy(all);
+        return NULL;
+    }
+    struct socket_address local;
+    struct udp_address address;
+    rtc_socket_local(all->socket, &local);
+    rtc_socket_address(&local, &address);
+    all->port = address.port;
+    socket_address_format(&local, text);
+    log_info("webrtc on udp %s", text);
+    const struct http_route route = {.path = WEBRTC_ROUTE,
+                                     .body_max = SDP_OFFER_MAX + 1,
+                                     .handle = webrtc_request,
+                                     .context = all};
+    http_add_route(http, &route);
+    return all;
+}
+
+void webrtc_destroy(struct webrtc *all)
+{
+    if (!all)
+        return;
+    loop_timer_stop(&all->timer);
+    for (size_t i = 0; all->table && rtc_table_count(all->table) > 0; i++) {
+        struct rtc_link *link = webrtc_link_of(rtc_table_at(all->table, i));
+        if (link) {
+            peer_end(link->peer, "the relay has stopped", loop_now());
+            rtc_link_destroy(link);
+        }
+    }
+    rtc_socket_destroy(all->socket);
+    half_open_destroy(all->half_open);
+    offer_limit_destroy(all->offers);
+    deadlines_free(&all->deadlines);
+    dtls_identity_destroy(all->common.identity);
+    rtc_table_destroy(all->table);
+    free(all);
+}

@@ -1,0 +1,169 @@
+#include "rtc/webrtc_internal.h"
+
+#include <arpa/inet.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* libwebsockets has no name for it. */
+#define TOO_MANY_REQUESTS 429
+
+/* Random bytes as text: letters, digits, + and /, as ICE wants it. */
+static bool random_text(char *out, size_t size)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t bytes[32];
+    if (size > sizeof bytes || RAND_bytes(bytes, (int)size) != 1)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        out[i] = letters[bytes[i] % 64];
+    out[size] = '\0';
+    return true;
+}
+
+static void say(struct http_reply *reply, unsigned status, const char *text)
+{
+    reply->status = status;
+    reply->content_type = "text/plain";
+    const int size = snprintf((char *)reply->body, sizeof reply->body, "%s\n", text);
+    reply->size = size > 0 ? (size_t)size : 0;
+}
+
+static void add_candidate(const struct webrtc *all, const struct socket_address *socket_address,
+                          struct sdp_answer *answer)
+{
+    struct udp_address address;
+    char *text = answer->candidates[answer->candidate_count].ip;
+    const size_t room = sizeof answer->candidates[0].ip;
+    rtc_socket_address(socket_address, &address);
+    const bool v4 = udp_address_is_v4(&address);
+    if (!inet_ntop(v4 ? AF_INET : AF_INET6, address.ip + (v4 ? 12 : 0), text, (socklen_t)room))
+        return;
+    answer->candidates[answer->candidate_count++].port = address.port ? address.port : all->port;
+}
+
+static void write_answer(struct webrtc *all, const struct http_request *request,
+                         const struct sdp_offer *offer, const char *ufrag, const char *password,
+                         struct http_reply *reply)
+{
+    struct sdp_answer answer = {
+        .ufrag = ufrag,
+        .password = password,
+        .fingerprint = dtls_identity_fingerprint(all->common.identity),
+        .mid = offer->mid,
+        .bundle = offer->bundle,
+        .sctp_port = PEER_SCTP_PORT,
+        .max_message_size = SESSION_DATAGRAM_MAX,
+    };
+    RAND_bytes((unsigned char *)&answer.session, sizeof answer.session);
+    for (unsigned i = 0; i < all->config.advertised_count; i++)
+        add_candidate(all, &all->config.advertised[i], &answer);
+    if (answer.candidate_count == 0) {
+        struct socket_address local = request->local;
+        socket_address_set_port(&local, 0);
+        add_candidate(all, &local, &answer);
+    }
+    reply->size = sdp_write_answer((char *)reply->body, sizeof reply->body, &answer);
+    reply->content_type = "application/sdp";
+    reply->status = 201;
+}
+
+static bool name_link(struct rtc_link *link, char *ufrag, char *password)
+{
+    uint8_t secret[WEBRTC_NAME_BYTES];
+    rtc_place_write(link->entry.place, ufrag);
+    strcpy(link->name, ufrag);
+    if (!random_text(ufrag + RTC_PLACE_DIGITS, PEER_NAME_SIZE - 1 - RTC_PLACE_DIGITS) ||
+        !random_text(password, PEER_NAME_SIZE - 1) || RAND_bytes(secret, sizeof secret) != 1)
+        return false;
+    for (int i = 0; i < WEBRTC_NAME_BYTES; i++)
+        snprintf(link->name + RTC_PLACE_DIGITS + i * 2, 3, "%02x", secret[i]);
+    return true;
+}
+
+static struct rtc_link *rtc_link_create(struct webrtc *all, const struct socket_address *client,
+                                        const struct sdp_offer *offer, char *ufrag, char *password)
+{
+    struct rtc_link *link = calloc(1, sizeof *link);
+    if (!link)
+        return NULL;
+    link->all = all;
+    if (half_open_enter(all->half_open, &link->half_open, client)) {
+        if (rtc_table_add(all->table, &link->entry)) {
+            if (name_link(link, ufrag, password))
+                link->peer = peer_create(&all->common, offer, ufrag, password, loop_now());
+            if (link->peer)
+                return link;
+            rtc_table_remove(all->table, &link->entry);
+        }
+        half_open_leave(all->half_open, &link->half_open);
+    }
+    free(link);
+    return NULL;
+}
+
+static void take_offer(struct webrtc *all, const struct http_request *request,
+                       struct http_reply *reply)
+{
+    static const char type[] = "application/sdp";
+    struct sdp_offer offer;
+    if (strncmp(request->content_type, type, strlen(type)) != 0) {
+        say(reply, HTTP_STATUS_UNSUPPORTED_MEDIA_TYPE, "The offer must be application/sdp.");
+        return;
+    }
+    const enum sdp_error error = sdp_read_offer(&offer, (const char *)request->body, request->size);
+    if (error != SDP_OK) {
+        all->stats->rtc_offers_refused++;
+        say(reply, HTTP_STATUS_BAD_REQUEST, sdp_error_string(error));
+        return;
+    }
+    if (!offer_limit_pass(all->offers, &request->client, loop_now(), &reply->retry_after)) {
+        all->stats->rtc_offers_limited++;
+        say(reply, TOO_MANY_REQUESTS, "Too many offers have come: try later, or by WebSocket.");
+        return;
+    }
+    char ufrag[PEER_NAME_SIZE];
+    char password[PEER_NAME_SIZE];
+    struct rtc_link *link = rtc_link_create(all, &request->client, &offer, ufrag, password);
+    if (!link) {
+        all->stats->rtc_offers_full++;
+        say(reply, HTTP_STATUS_SERVICE_UNAVAILABLE, "Too many offers are waiting: try later.");
+        return;
+    }
+    all->stats->rtc_offers++;
+    if (all->most < rtc_table_count(all->table))
+        all->most = rtc_table_count(all->table);
+    webrtc_set_deadline(link);
+    webrtc_make_room(all);
+    write_answer(all, request, &offer, ufrag, password, reply);
+    snprintf(reply->location, sizeof reply->location, WEBRTC_ROUTE "/%s", link->name);
+}
+
+static void take_delete(struct webrtc *all, const char *name, struct http_reply *reply)
+{
+    struct rtc_link *link = webrtc_link_of(rtc_table_named(all->table, name, strlen(name)));
+    if (!link || link->ended || strlen(name) != strlen(link->name) ||
+        CRYPTO_memcmp(name, link->name, strlen(name)) != 0) {
+        say(reply, HTTP_STATUS_NOT_FOUND, "There is no such connection, or no longer.");
+        return;
+    }
+    peer_end(link->peer, "deleted", loop_now());
+    webrtc_follow(link);
+    say(reply, HTTP_STATUS_OK, "The connection is closed.");
+}
+
+void webrtc_request(void *context, const struct http_request *request, struct http_reply *reply)
+{
+    struct webrtc *all = context;
+    const char *below = request->path + strlen(WEBRTC_ROUTE);
+    const bool post = strcmp(request->method, "POST") == 0;
+    if (post && *below == '\0')
+        take_offer(all, request, reply);
+    else if (!post && *below == '/')
+        take_delete(all, below + 1, reply);
+    else
+        say(reply, HTTP_STATUS_METHOD_NOT_ALLOWED,
+            "POST an offer to " WEBRTC_ROUTE ", DELETE what its answer's Location names.");
+}

@@ -1,0 +1,46 @@
+#include "session/allowance.h"
+
+#include "session/session.h"
+
+#define BURST_SECONDS 0.25
+
+/* Enough for a handshake whose first answers are late. Clients repeat their request ten times a
+   second until they give up: while the server is slow or down, one in five still reaches it. */
+#define UNANSWERED_MOST   20.0
+#define UNANSWERED_REFILL 2.0
+
+void allowance_init(struct allowance *allowance)
+{
+    *allowance = (struct allowance){.packets.level = INFINITY, .bytes.level = INFINITY};
+}
+
+void allowance_answered(struct allowance *allowance)
+{
+    if (allowance->answered)
+        return;
+    allowance_init(allowance);
+    allowance->answered = true;
+}
+
+/* One datagram of any size can always go, however low the rate. */
+static bool holds(struct bucket *bucket, double rate, double largest, double amount, double now)
+{
+    return rate <= 0.0 ||
+           bucket_fill(bucket, rate, fmax(rate * BURST_SECONDS, largest), now) >= amount;
+}
+
+bool allowance_take(struct allowance *allowance, const struct allowance_limits *limits, size_t size,
+                    double now)
+{
+    const double bytes = (double)size;
+    if (!allowance->answered) {
+        if (bucket_fill(&allowance->packets, UNANSWERED_REFILL, UNANSWERED_MOST, now) < 1.0)
+            return false;
+    } else if (!holds(&allowance->packets, limits->packets, 1.0, 1.0, now) ||
+               !holds(&allowance->bytes, limits->bytes, SESSION_DATAGRAM_MAX, bytes, now)) {
+        return false;
+    }
+    allowance->packets.level -= 1.0;
+    allowance->bytes.level -= bytes;
+    return true;
+}

@@ -1,0 +1,33 @@
+/* How much of one browser goes to the game server: next to nothing until the server has answered,
+   then a rate that no game meets. What is over is dropped. */
+#ifndef CAUSEWAY_RELAY_ALLOWANCE_H
+#define CAUSEWAY_RELAY_ALLOWANCE_H
+
+#include "net/bucket.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A quarter of a second's worth may go at once. */
+struct allowance_limits {
+    double packets; /* per second; 0 = no limit */
+    double bytes;   /* per second; 0 = no limit */
+};
+
+struct allowance {
+    bool answered;
+    struct bucket packets;
+    struct bucket bytes;
+};
+
+/* For a session that the game server has not answered. */
+void allowance_init(struct allowance *allowance);
+
+/* The game server has answered; any more answers change nothing. */
+void allowance_answered(struct allowance *allowance);
+
+/* Whether a datagram of so many bytes may go now, and has been taken from the allowance. */
+bool allowance_take(struct allowance *allowance, const struct allowance_limits *limits, size_t size,
+                    double now);
+
+#endif

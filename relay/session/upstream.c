@@ -1,0 +1,254 @@
+#include "session/upstream.h"
+
+#include "net/log.h"
+#include "net/overflow.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BATCH 64
+
+/* More hardly fits into a socket. */
+#define WAITING_MAX 4096
+
+/* Datagrams side by side, as recvmmsg and sendmmsg take them. */
+struct bundle {
+    struct mmsghdr header[BATCH];
+    struct iovec piece[BATCH];
+    uint8_t data[BATCH][SESSION_DATAGRAM_MAX];
+};
+
+struct upstream_batch {
+    struct loop *loop;
+    struct stats *stats;
+    const struct socket_address *game_server;
+    struct upstream *sender;   /* whose datagrams are in `out` */
+    struct upstream *receiver; /* whose datagrams are being handed on */
+    unsigned gathered;
+    bool down; /* said to be down, and not heard of since */
+    struct log_limit down_limit;
+    struct log_limit open_limit;
+    struct bundle out;
+    struct bundle in;
+};
+
+static void bundle_init(struct bundle *bundle)
+{
+    for (int i = 0; i < BATCH; i++) {
+        bundle->piece[i].iov_base = bundle->data[i];
+        bundle->piece[i].iov_len = SESSION_DATAGRAM_MAX;
+        bundle->header[i].msg_hdr.msg_iov = &bundle->piece[i];
+        bundle->header[i].msg_hdr.msg_iovlen = 1;
+    }
+}
+
+struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *stats,
+                                             const struct socket_address *game_server)
+{
+    struct upstream_batch *batch = calloc(1, sizeof *batch);
+    if (!batch)
+        return NULL;
+    batch->loop = loop;
+    batch->stats = stats;
+    batch->game_server = game_server;
+    bundle_init(&batch->out);
+    bundle_init(&batch->in);
+    return batch;
+}
+
+void upstream_batch_destroy(struct upstream_batch *batch)
+{
+    free(batch);
+}
+
+/* An error of the path to the game server is the game server's state, not the session's end. */
+static bool means_down(int error)
+{
+    return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
+           error == EHOSTDOWN || error == ENETDOWN;
+}
+
+static void report_down(struct upstream_batch *batch, int error)
+{
+    batch->stats->upstream_refused++;
+    unsigned held;
+    if (!log_limit_pass(&batch->down_limit, loop_now(), &held))
+        return;
+    batch->down = true;
+    char text[SOCKET_ADDRESS_TEXT];
+    socket_address_format(batch->game_server, text);
+    log_warn("game server %s is down: %s (%u more since the last such line)", text, strerror(error),
+             held);
+}
+
+static void report_up(struct upstream_batch *batch)
+{
+    batch->down = false;
+    char text[SOCKET_ADDRESS_TEXT];
+    socket_address_format(batch->game_server, text);
+    log_info("game server %s answers again", text);
+}
+
+static void transmit(struct upstream_batch *batch, int fd, unsigned count)
+{
+    unsigned sent = 0;
+    bool retried = false;
+    while (sent < count) {
+        int taken;
+        if (count == 1)
+            taken = send(fd, batch->out.data[0], batch->out.piece[0].iov_len, 0) >= 0 ? 1 : -1;
+        else
+            taken = sendmmsg(fd, batch->out.header + sent, count - sent, 0);
+        if (taken > 0) {
+            batch->stats->forwarded_datagrams += (unsigned)taken;
+            sent += (unsigned)taken;
+            retried = false;
+            continue;
+        }
+        /* The error may be the answer to an earlier datagram, and this one not tried yet. */
+        bool down = means_down(errno);
+        if (down)
+            report_down(batch, errno);
+        if ((down || errno == EINTR) && !retried) {
+            retried = true;
+            continue;
+        }
+        batch->stats->dropped_upstream++;
+        retried = false;
+        sent++;
+        if (count == 1)
+            break;
+    }
+}
+
+void upstream_batch_flush(struct upstream_batch *batch)
+{
+    if (!batch->sender)
+        return;
+    transmit(batch, batch->sender->watch.fd, batch->gathered);
+    batch->sender = NULL;
+    batch->gathered = 0;
+}
+
+static void receive(void *context, unsigned events)
+{
+    (void)events;
+    struct upstream *upstream = context;
+    struct upstream_batch *batch = upstream->batch;
+    int count = recvmmsg(upstream->watch.fd, batch->in.header, BATCH, MSG_DONTWAIT, NULL);
+    if (count < 0) {
+        /* Fetching the error clears it; datagrams behind it wake the loop again. */
+        if (means_down(errno))
+            report_down(batch, errno);
+        return;
+    }
+    if (batch->down)
+        report_up(batch);
+    batch->receiver = upstream;
+    for (int i = 0; i < count; i++) {
+        size_t size = batch->in.header[i].msg_len;
+        batch->stats->upstream_datagrams++;
+        batch->stats->upstream_bytes += size;
+        if (batch->receiver != upstream)
+            batch->stats->dropped_closing++;
+        else if (batch->in.header[i].msg_hdr.msg_flags & MSG_TRUNC)
+            batch->stats->dropped_oversize++;
+        else if (size == 0)
+            batch->stats->dropped_empty++;
+        else
+            upstream->datagram(upstream->context, batch->in.data[i], size);
+    }
+    if (batch->receiver == upstream)
+        upstream->flush(upstream->context);
+    batch->receiver = NULL;
+}
+
+void upstream_init(struct upstream *upstream, struct upstream_batch *batch,
+                   void (*datagram)(void *context, const uint8_t *data, size_t size),
+                   void (*flush)(void *context), void *context)
+{
+    upstream->batch = batch;
+    upstream->datagram = datagram;
+    upstream->flush = flush;
+    upstream->context = context;
+    upstream->watch = (struct loop_watch){.fd = -1, .ready = receive, .context = upstream};
+}
+
+static bool open_socket(struct upstream *upstream)
+{
+    struct upstream_batch *batch = upstream->batch;
+    const struct socket_address *game_server = batch->game_server;
+    int fd = socket(game_server->address.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    upstream->watch.fd = fd;
+    if (fd >= 0 &&
+        connect(fd, (const struct sockaddr *)&game_server->address, game_server->size) == 0 &&
+        loop_add(batch->loop, &upstream->watch, LOOP_READABLE))
+        return true;
+    unsigned held;
+    if (log_limit_pass(&batch->open_limit, loop_now(), &held))
+        log_error("no UDP socket for a session: %s (%u more since the last such line)",
+                  strerror(errno), held);
+    if (fd >= 0)
+        close(fd);
+    upstream->watch.fd = -1;
+    return false;
+}
+
+bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
+{
+    struct upstream_batch *batch = upstream->batch;
+    if (upstream->watch.fd < 0 && !open_socket(upstream)) {
+        batch->stats->dropped_upstream++;
+        return false;
+    }
+    if (batch->sender != upstream || batch->gathered == BATCH)
+        upstream_batch_flush(batch);
+    batch->sender = upstream;
+    memcpy(batch->out.data[batch->gathered], data, size);
+    batch->out.piece[batch->gathered].iov_len = size;
+    batch->gathered++;
+    return true;
+}
+
+void upstream_count_overflow(struct upstream *upstream)
+{
+    if (upstream->watch.fd >= 0)
+        upstream->batch->stats->upstream_overflow +=
+            overflow_since(upstream->watch.fd, &upstream->overflowed);
+}
+
+/* What waits in a socket would be gone with it, and in no counter. */
+static void drop_waiting(struct upstream *upstream)
+{
+    struct stats *stats = upstream->batch->stats;
+    for (unsigned i = 0; i < WAITING_MAX; i++) {
+        const ssize_t size = recv(upstream->watch.fd, NULL, 0, MSG_DONTWAIT | MSG_TRUNC);
+        if (size < 0 && errno == EAGAIN)
+            return;
+        if (size < 0)
+            continue; /* the answer to an earlier datagram */
+        stats->upstream_datagrams++;
+        stats->upstream_bytes += (size_t)size;
+        stats->dropped_closing++;
+    }
+}
+
+void upstream_close(struct upstream *upstream)
+{
+    struct upstream_batch *batch = upstream->batch;
+    if (upstream->watch.fd < 0)
+        return;
+    if (batch->sender == upstream)
+        upstream_batch_flush(batch);
+    if (batch->receiver == upstream)
+        batch->receiver = NULL;
+    loop_remove(batch->loop, &upstream->watch);
+    drop_waiting(upstream);
+    upstream_count_overflow(upstream);
+    close(upstream->watch.fd);
+    upstream->watch.fd = -1;
+}
