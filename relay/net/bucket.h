@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Zeroed with level INFINITY it begins full. */
+/* With the level INFINITY it begins full. */
 struct bucket {
     double level; /* tokens in it at the time `at` */
     double at;    /* seconds */

@@ -1,5 +1,7 @@
 #include "rtc/offer_limit.h"
 
+#include "net/bucket.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,8 +29,7 @@ struct memory {
 struct offer_limit {
     double per_address; /* 0 = no limit */
     double most;        /* that all together may make at once */
-    double left;        /* of them, at left_at */
-    double left_at;
+    struct bucket left; /* of them */
     uint64_t seed;
     struct memory rows[ROWS][WAYS];
 };
@@ -41,7 +42,7 @@ struct offer_limit *offer_limit_create(unsigned max_sessions, unsigned max_per_a
     if (max_per_address > 0)
         limit->per_address = fmax(2.0 * max_per_address, LEAST_PER_ADDRESS);
     limit->most = fmax(max_sessions, OFFERS_PER_SECOND);
-    limit->left = limit->most;
+    limit->left.level = limit->most;
     if (getrandom(&limit->seed, sizeof limit->seed, 0) < 0)
         limit->seed = (uint64_t)(uintptr_t)limit;
     return limit;
@@ -85,16 +86,15 @@ static struct memory *recall(struct offer_limit *limit, const struct socket_addr
 bool offer_limit_pass(struct offer_limit *limit, const struct socket_address *client, double now,
                       unsigned *retry_after)
 {
-    limit->left = fmin(limit->left + (now - limit->left_at) * OFFERS_PER_SECOND, limit->most);
-    limit->left_at = now;
-    if (limit->left < 1.0) {
+    const double left = bucket_fill(&limit->left, OFFERS_PER_SECOND, limit->most, now);
+    if (left < 1.0) {
         *retry_after = 1;
         return false;
     }
     if (limit->per_address > 0.0) {
         struct memory *memory = recall(limit, client, now);
         const double count = count_now(memory, now);
-        const double allowed = fmax(limit->per_address * limit->left / limit->most, ALWAYS_ALLOWED);
+        const double allowed = fmax(limit->per_address * left / limit->most, ALWAYS_ALLOWED);
         if (count + 1.0 > allowed) {
             *retry_after = (unsigned)ceil(MEMORY_SECONDS * log(count / (allowed - 1.0)));
             return false;
@@ -102,6 +102,6 @@ bool offer_limit_pass(struct offer_limit *limit, const struct socket_address *cl
         memory->count = count + 1.0;
         memory->at = now;
     }
-    limit->left -= 1.0;
+    limit->left.level -= 1.0;
     return true;
 }

@@ -1,5 +1,6 @@
 #include "rtc/peer.h"
 
+#include "net/bucket.h"
 #include "rtc/big_endian.h"
 #include "rtc/dcep.h"
 #include "rtc/flight.h"
@@ -45,9 +46,8 @@ struct peer {
     struct dtls *dtls;
     double dtls_at; /* when a handshake message is to be repeated */
     struct sctp *sctp;
-    uint32_t channel; /* the stream of the data channel */
-    double tokens;    /* bytes that may go out, at tokens_at */
-    double tokens_at;
+    uint32_t channel;      /* the stream of the data channel */
+    struct bucket allowed; /* bytes that may go out */
     const char *reason;
 };
 
@@ -442,18 +442,16 @@ bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now)
     return false;
 }
 
-/* A bucket that fills at the rate: true when so many bytes may go out now. */
-static bool take_tokens(struct peer *peer, double bytes, double now)
+/* True when so many bytes may go out now. */
+static bool take_allowed(struct peer *peer, double bytes, double now)
 {
     const double rate = peer->common->rate;
     if (rate <= 0.0)
         return true;
     const double most = fmax(rate * BURST_SECONDS, BURST_LEAST);
-    peer->tokens = fmin(peer->tokens + (now - peer->tokens_at) * rate, most);
-    peer->tokens_at = now;
-    if (peer->tokens < bytes)
+    if (bucket_fill(&peer->allowed, rate, most, now) < bytes)
         return false;
-    peer->tokens -= bytes;
+    peer->allowed.level -= bytes;
     return true;
 }
 
@@ -463,7 +461,7 @@ enum peer_send peer_send(struct peer *peer, const uint8_t *data, size_t size, do
         return PEER_NOT_OPEN;
     if (!paths_allow(peer->paths.current, size + 2 * OVERHEAD)) /* two when it is split */
         return PEER_UNPROVEN;
-    if (!take_tokens(peer, (double)(size + OVERHEAD), now))
+    if (!take_allowed(peer, (double)(size + OVERHEAD), now))
         return PEER_OVER_RATE;
     switch (sctp_send(peer->sctp, (uint16_t)peer->channel, PPID_BINARY, data, size)) {
     case SCTP_SENT:
