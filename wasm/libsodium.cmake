@@ -19,6 +19,7 @@ foreach(line ${SODIUM_NUMBERS})
         set(${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
     endif()
 endforeach()
+cw_add_part(libsodium ${VERSION} ISC)
 set(SODIUM_LIBRARY_MINIMAL_DEF "#define SODIUM_LIBRARY_MINIMAL 1")
 configure_file(${SODIUM}/include/sodium/version.h.in ${SODIUM}/include/sodium/version.h @ONLY)
 

@@ -1,6 +1,7 @@
 // The package as its users get it: packed, unpacked into a project, typed, bundled.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   cpSync,
   mkdirSync,
@@ -16,6 +17,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { dist } from '../support/causeway.mjs';
+import { read_sbom } from '../support/sbom.mjs';
 
 const web = fileURLToPath(new URL('..', dist));
 const modules = join(web, 'node_modules');
@@ -43,6 +45,16 @@ before(() => {
 });
 
 after(() => rmSync(project, { recursive: true }));
+
+test('the bill of materials has the hash of the module', () => {
+  const file = (name) => join(project, 'package', name);
+  const { component } = read_sbom(file('dist/causeway.cdx.json'), ['libsodium', 'emscripten']).metadata;
+  const { name, version } = JSON.parse(readFileSync(file('package.json'), 'utf8'));
+  assert.deepEqual([component.name, component.version], [name, version]);
+  const [module] = component.components;
+  const sha256 = createHash('sha256').update(readFileSync(file(module.name))).digest('hex');
+  assert.deepEqual(module.hashes, [{ alg: 'SHA-256', content: sha256 }]);
+});
 
 test('the archive has what is exported and nothing of the tests', () => {
   const files = readdirSync(join(project, 'package'), { recursive: true }).sort();
