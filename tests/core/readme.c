@@ -2,14 +2,16 @@
    held up it goes on with the next tick, without making up for those that it missed. */
 #define _XOPEN_SOURCE 700
 
-#include "readme_server.h"
-
+#include "causeway/client.h"
+#include "causeway/key.h"
+#include "causeway/native/clock.h"
 #include "causeway/native/socket.h"
 
 #include "unit.h"
 
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -17,12 +19,12 @@
 
 /* Far more than anything here takes; a test that passes never waits so long. */
 #define PATIENCE 20.0
-#define PROTOCOL 7
+/* As long as a token may live, so that a server that has just begun takes it. */
+#define LIFE 50
+#define KEY  "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
-static const uint8_t key[CW_KEY_BYTES] = {1, 2, 3};
-
-#define NOTE_FIELDS(FIELD) FIELD(number, CW_UINT(0, 1000))
-CW_MESSAGE(note, NOTE_FIELDS)
+#define SAY_FIELDS(FIELD) FIELD(text, CW_STRING(200))
+CW_MESSAGE(say, SAY_FIELDS)
 
 struct world {
     struct cw_schema *schema;
@@ -34,44 +36,45 @@ struct world {
     uint32_t datagrams; /* that came */
 };
 
-/* The child: never returns. */
-static void run_server(const struct world *world, int tell)
-{
-    struct cw_server_config config = cw_server_config_default();
-    config.connection = &world->connection;
-    config.protocol_id = PROTOCOL;
-    config.max_token_life = 0;
-    memcpy(config.private_key, key, sizeof key);
-    struct cw_host *host;
-    alarm((unsigned)(3 * PATIENCE));
-    if (cw_host_open(&host, "127.0.0.1:0", &config) != CW_OK ||
-        write(tell, cw_host_address(host), sizeof world->address) != sizeof world->address)
-        _exit(1);
-    serve(host);
-}
-
+/* Its first line tells where it listens. */
 static void start_server(struct world *world)
 {
+    char line[128];
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     world->server = fork();
     assert_true(world->server >= 0);
-    if (world->server == 0)
-        run_server(world, ends[1]);
-    assert_int_equal(read(ends[0], &world->address, sizeof world->address), sizeof world->address);
-    close(ends[0]);
+    if (world->server == 0) {
+        alarm((unsigned)(3 * PATIENCE));
+        setenv("CAUSEWAY_KEY", KEY, 1);
+        dup2(ends[1], STDOUT_FILENO);
+        execl(README_SERVER, "server", "127.0.0.1:0", (char *)NULL);
+        _exit(1);
+    }
     close(ends[1]);
+    FILE *output = fdopen(ends[0], "r");
+    assert_non_null(fgets(line, sizeof line, output));
+    fclose(output);
+    line[strcspn(line, "\n")] = 0;
+    assert_non_null(strstr(line, " on "));
+    assert_int_equal(cw_address_parse(&world->address, strstr(line, " on ") + 4), CW_OK);
+    /* It takes no token that may be older than it is. */
+    sleep(2);
 }
 
 static void start_client(struct world *world)
 {
     struct cw_token_grant grant = cw_token_grant_default();
-    grant.protocol_id = PROTOCOL;
+    grant.protocol_id = 0x1122334455667788;
+    grant.life_seconds = LIFE;
     grant.client_id = 5;
     grant.create_time = (uint64_t)cw_clock_unix();
     grant.addresses = &world->address;
     grant.address_count = 1;
+    grant.fingerprint = cw_connection_fingerprint(&world->connection);
     uint8_t token[CW_TOKEN_SIZE];
+    uint8_t key[CW_KEY_BYTES];
+    assert_int_equal(cw_key_parse(key, KEY), CW_OK);
     assert_int_equal(cw_token_generate(token, &grant, key), CW_OK);
     struct cw_client_config config = cw_client_config_default();
     config.connection = &world->connection;
@@ -121,7 +124,7 @@ static void the_server_of_the_readme(void **state)
 {
     (void)state;
     struct world world = {0};
-    const struct cw_schema_config schema = {.types = &note_type, .count = 1};
+    const struct cw_schema_config schema = {.types = &say_type, .count = 1};
     assert_int_equal(cw_schema_create(&world.schema, &schema), CW_OK);
     world.connection = cw_connection_config_default(world.schema);
     start_server(&world);
@@ -131,11 +134,11 @@ static void the_server_of_the_readme(void **state)
     struct cw_message *message;
     struct cw_connection *connection = cw_client_connection(world.client);
     assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
-    ((struct note *)message->data)->number = 77;
+    strcpy(((struct say *)message->data)->text, "hello");
     assert_int_equal(cw_connection_send(connection, 0, message, cw_clock_now()), CW_OK);
     const struct cw_client_event echo = await_event(&world);
     assert_int_equal(echo.type, CW_CLIENT_EVENT_MESSAGE);
-    assert_int_equal(((struct note *)echo.message->data)->number, 77);
+    assert_string_equal(((struct say *)echo.message->data)->text, "hello");
     cw_message_release(echo.message);
 
     hold_up(&world, 2);
