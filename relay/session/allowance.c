@@ -1,6 +1,6 @@
 #include "session/allowance.h"
 
-#include "session/session.h"
+#include "session/datagram.h"
 
 #define BURST_SECONDS 0.25
 

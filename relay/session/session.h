@@ -7,15 +7,13 @@
 #include "net/socket_address.h"
 #include "net/stats.h"
 #include "session/allowance.h"
+#include "session/datagram.h"
 #include "session/gate.h"
 #include "session/transport.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* No datagram is longer, in either direction. */
-#define SESSION_DATAGRAM_MAX 1400
 
 struct session;
 struct sessions;

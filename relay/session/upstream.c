@@ -2,7 +2,7 @@
 
 #include "net/log.h"
 #include "net/overflow.h"
-#include "session/session.h"
+#include "session/datagram.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,8 @@
+/* What all rooms of a session know of a datagram. */
+#ifndef CAUSEWAY_RELAY_DATAGRAM_H
+#define CAUSEWAY_RELAY_DATAGRAM_H
+
+/* No datagram is longer, in either direction. */
+#define SESSION_DATAGRAM_MAX 1400
+
+#endif
