@@ -23,7 +23,8 @@ struct cw_endpoint_config {
 
     /* Both ends must agree on these two; nothing on the wire tells. */
     uint32_t max_packet_size; /* longest payload in bytes, at most 256 fragments; default 4096. No
-                                 fragments are received unless it is above fragment_size */
+                                 fragments are received unless it is above fragment_size or
+                                 fragment_above */
     uint32_t fragment_size;   /* payload bytes in a fragment, 1 to 65493; default 1024 */
 
     /* The sender's own business: what arrives may be whole or in fragments whatever these are. */

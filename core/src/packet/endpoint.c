@@ -78,7 +78,9 @@ size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *con
 static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_config *config,
                              struct cw_endpoint **endpoint)
 {
-    const uint32_t slots = max_fragments(config) > 1 ? config->max_reassemblies : 0;
+    const bool fragments =
+        max_fragments(config) > 1 || config->max_packet_size > config->fragment_above;
+    const uint32_t slots = fragments ? config->max_reassemblies : 0;
     struct cw_endpoint *e = cw_arena_take(arena, sizeof *e);
     uint32_t *events =
         cw_arena_take(arena, sizeof *events * CW_SENT_EVENTS_PER_PACKET * config->sent_window);

@@ -168,6 +168,31 @@ static void test_fragments_are_received_by_an_end_that_sends_none(void **state)
     cw_endpoint_destroy(c);
 }
 
+/* Nothing on the wire forbids a packet in fragments that has only one. */
+static void test_a_packet_in_one_fragment_is_received(void **state)
+{
+    (void)state;
+    struct cw_endpoint_config config = cw_endpoint_config_default();
+    config.max_packet_size = 1000;
+    config.fragment_size = 1024;
+    config.fragment_above = 100;
+    struct cw_endpoint *a = endpoint_with(&config), *b = endpoint_with(&config);
+    for (size_t size = 1; size <= 1000; size += 27) {
+        uint8_t payload[1000];
+        struct wire wire;
+        fill_payload(payload, size, (uint32_t)size);
+        wire_send(&wire, a, payload, size, 0);
+        assert_int_equal(wire.count, 1);
+        seen_clear(&at_b);
+        wire_deliver(&wire, b, 0, &at_b);
+        assert_int_equal(at_b.size, size);
+        assert_memory_equal(at_b.payload, payload, size);
+        wire_free(&wire);
+    }
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
 static void test_an_embedded_header_must_be_that_of_the_fragment(void **state)
 {
     (void)state;
@@ -252,6 +277,7 @@ int main(void)
         TEST(test_a_fragment_that_contradicts_the_others_is_refused),
         TEST(test_fragments_are_refused_where_there_are_none),
         TEST(test_fragments_are_received_by_an_end_that_sends_none),
+        TEST(test_a_packet_in_one_fragment_is_received),
         TEST(test_an_embedded_header_must_be_that_of_the_fragment),
         TEST(test_the_acks_of_a_packet_in_fragments_count_in_any_order),
         TEST(test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its_bit),
