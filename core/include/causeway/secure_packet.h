@@ -28,6 +28,14 @@ enum cw_direction { CW_TO_SERVER, CW_TO_CLIENT };
 #define CW_SECURE_OVERHEAD     25   /* at most: prefix, sequence and MAC around a body */
 #define CW_SECURE_MAX          (CW_PAYLOAD_MAX + CW_SECURE_OVERHEAD)
 
+/* In the sequence of a packet that a server sends outside a slot (a challenge, a denial), so that
+   its nonce is not that of a packet in a slot. */
+#define CW_SEQUENCE_OUTSIDE_SLOT ((uint64_t)1 << 63)
+
+/* Also in the sequence of a denial whose reason is that client and server have different schemas.
+   This is an extension of ours: other clients see a denial, other servers never set it. */
+#define CW_SEQUENCE_OTHER_SCHEMA ((uint64_t)1 << 62)
+
 /* Packets that have come, so that none is taken twice. All zero is the state before the first. */
 #define CW_REPLAY_WINDOW 256
 struct cw_replay {

@@ -5,10 +5,6 @@
 
 #include <string.h>
 
-/* Sequence numbers from here on are those of packets that a server sends outside a slot. Those that
-   also have the next bit say that the schema was the reason to deny. */
-#define SCHEMA_BIT ((uint64_t)1 << 62)
-
 struct cw_client {
     struct cw_client_config config;
     size_t memory;
@@ -213,8 +209,9 @@ static enum cw_error take(struct cw_client *client, const struct cw_secure_packe
     case CW_SECURE_DENIED:
         if (!connecting)
             break;
-        next_server(client, packet->sequence & SCHEMA_BIT ? CW_CLIENT_SCHEMA : CW_CLIENT_DENIED,
-                    now);
+        next_server(
+            client,
+            packet->sequence & CW_SEQUENCE_OTHER_SCHEMA ? CW_CLIENT_SCHEMA : CW_CLIENT_DENIED, now);
         return CW_OK;
     case CW_SECURE_CHALLENGE:
         if (client->state != CW_CLIENT_SENDING_REQUEST)

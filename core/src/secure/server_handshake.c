@@ -2,12 +2,8 @@
 
 #include <string.h>
 
-/* Set in the sequences of packets outside a slot, so that their nonces are not those of a slot.
-   They count from a random one on: the servers that a token names, and one that started anew,
-   encrypt with the same keys. */
-#define GLOBAL_BIT ((uint64_t)1 << 63)
-/* Set as well in a denial that is because of the schema. */
-#define SCHEMA_BIT  ((uint64_t)1 << 62)
+/* Packets outside a slot count from a random number on: the servers that a token names, and one
+   that started anew, encrypt with the same keys. */
 #define RANDOM_BITS (((uint64_t)1 << 61) - 1)
 
 /* A pending client is forgotten this long after its last request at the latest. */
@@ -34,7 +30,7 @@ void cw_handshake_start(struct cw_server *server)
     server->pending_free = 0;
     cw_random_fill(&server->config.random, &server->global_sequence,
                    sizeof(server->global_sequence));
-    server->global_sequence = GLOBAL_BIT | (server->global_sequence & RANDOM_BITS);
+    server->global_sequence = CW_SEQUENCE_OUTSIDE_SLOT | (server->global_sequence & RANDOM_BITS);
     server->allowance = server->config.requests_per_second * REQUEST_BURST;
     if (server->allowance < 1)
         server->allowance = 1;
@@ -239,7 +235,8 @@ static size_t write_denial(struct cw_server *server, struct cw_address *to, void
     struct cw_denial *denial = &server->denials[server->denial_first];
     server->denial_first = (server->denial_first + 1) % CW_DENIALS;
     server->denial_count--;
-    const uint64_t sequence = server->global_sequence++ | (denial->schema ? SCHEMA_BIT : 0);
+    const uint64_t sequence =
+        server->global_sequence++ | (denial->schema ? CW_SEQUENCE_OTHER_SCHEMA : 0);
     const size_t size = cw_secure_write(out, capacity, CW_SECURE_DENIED, sequence, NULL, 0,
                                         server->config.protocol_id, denial->key);
     *to = denial->address;
