@@ -2,6 +2,14 @@
 
 #include <string.h>
 
+void cw_channel_set_widths(struct cw_channel_common *parts, uint32_t channel_count)
+{
+    parts->type_bits = cw_bits_required(cw_schema_count(parts->schema) - 1);
+    parts->index_bits = cw_bits_required(channel_count - 1);
+    parts->count_bits = cw_bits_required(parts->config.max_messages_per_packet - 1);
+    parts->entry_bits = parts->index_bits + 2 + parts->count_bits;
+}
+
 bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_common *parts,
                           uint32_t *type)
 {

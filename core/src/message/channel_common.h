@@ -33,6 +33,7 @@ struct cw_channel_common {
     struct cw_receipts *receipts; /* of the connection */
     uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
     uint32_t type_bits;
+    uint32_t index_bits;    /* of the channel's number in front of an entry */
     uint32_t count_bits;    /* of the number of messages in an entry */
     uint32_t entry_bits;    /* of an entry before its first message: at most 16 */
     uint32_t packet_bits;   /* that the channel may fill of a packet */
@@ -45,15 +46,17 @@ struct cw_channel_common {
     struct cw_channel_stats stats;
 };
 
+/* Sets the widths that follow from config, schema and the number of channels. */
+void cw_channel_set_widths(struct cw_channel_common *parts, uint32_t channel_count);
+
 /* Writes an entry up to its first message. All of it fits into one word: index of the channel, no
    block, messages follow, how many, and bits more that the caller adds. */
 static inline bool cw_channel_write_head(struct cw_stream *stream,
                                          const struct cw_channel_common *parts, uint32_t index,
                                          uint32_t more, uint32_t more_bits)
 {
-    const uint32_t index_bits = parts->entry_bits - parts->count_bits - 2;
     const uint32_t count = parts->picked_count - 1;
-    uint32_t head = index | (2u | count << 2) << index_bits;
+    uint32_t head = index | (2u | count << 2) << parts->index_bits;
     if (more_bits > 0)
         head |= more << parts->entry_bits;
     return cw_stream_bits(stream, &head, parts->entry_bits + more_bits);

@@ -160,10 +160,7 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
         channel->parts.schema = config->schema;
         channel->parts.scratch = scratch;
         channel->parts.picked = picked;
-        channel->parts.type_bits = cw_bits_required(cw_schema_count(config->schema) - 1);
-        channel->parts.count_bits = cw_bits_required(channel_config->max_messages_per_packet - 1);
-        channel->parts.entry_bits =
-            cw_bits_required(config->channel_count - 1) + 2 + channel->parts.count_bits;
+        cw_channel_set_widths(&channel->parts, config->channel_count);
         channel->parts.packet_bits = room_of(config, index, packet_size_of(config));
         channel->parts.fragment_bits = room_of(config, index, send_size_of(config));
     }

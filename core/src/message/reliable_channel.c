@@ -197,16 +197,15 @@ static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream
     const struct cw_block_sender *sender = &channel->block_sender;
     const uint32_t most =
         cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
-    const uint32_t index_bits = parts->entry_bits - parts->count_bits - 2;
     uint32_t id = parts->picked[0];
     uint32_t fragment = parts->picked[1];
-    uint32_t head = index | 1u << index_bits | id << (index_bits + 1);
+    uint32_t head = index | 1u << parts->index_bits | id << (parts->index_bits + 1);
     uint32_t count = sender->count;
     uint32_t size = cw_block_sender_fragment_size(sender, fragment);
     /* the stream only reads from here: it is a writer */
     uint8_t *bytes =
         (uint8_t *)(uintptr_t)(sender->block + (size_t)fragment * config->block_fragment_size);
-    if (!cw_stream_bits(stream, &head, index_bits + 1 + CW_MESSAGE_ID_BITS) ||
+    if (!cw_stream_bits(stream, &head, parts->index_bits + 1 + CW_MESSAGE_ID_BITS) ||
         !cw_stream_uint(stream, &count, 1, most) ||
         !cw_stream_uint(stream, &fragment, 0, count - 1) ||
         !cw_stream_uint(stream, &size, 1, config->block_fragment_size) ||
