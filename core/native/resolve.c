@@ -46,6 +46,13 @@ static enum cw_error split(const char *text, char name[NAME_SIZE], uint16_t *por
     return error;
 }
 
+static const struct addrinfo *first_of(const struct addrinfo *found, int family)
+{
+    while (found && found->ai_family != family)
+        found = found->ai_next;
+    return found;
+}
+
 enum cw_error cw_resolve(struct cw_address *address, const char *text)
 {
     char name[NAME_SIZE];
@@ -60,20 +67,17 @@ enum cw_error cw_resolve(struct cw_address *address, const char *text)
         return error;
     if (getaddrinfo(name, NULL, &hints, &found) != 0)
         return CW_ERROR_HOST;
-    for (const struct addrinfo *entry = found; entry; entry = entry->ai_next) {
-        if (entry->ai_family == AF_INET) {
-            const struct sockaddr_in *ipv4 = (const void *)entry->ai_addr;
-            address->type = CW_ADDRESS_IPV4;
-            memcpy(address->bytes, &ipv4->sin_addr, 4);
-        } else if (entry->ai_family == AF_INET6) {
-            const struct sockaddr_in6 *ipv6 = (const void *)entry->ai_addr;
-            address->type = CW_ADDRESS_IPV6;
-            memcpy(address->bytes, &ipv6->sin6_addr, 16);
-        } else {
-            continue;
-        }
+    const struct addrinfo *best = first_of(found, AF_INET);
+    if (best) {
+        const struct sockaddr_in *ipv4 = (const void *)best->ai_addr;
+        address->type = CW_ADDRESS_IPV4;
         address->port = port;
-        break;
+        memcpy(address->bytes, &ipv4->sin_addr, 4);
+    } else if ((best = first_of(found, AF_INET6)) != NULL) {
+        const struct sockaddr_in6 *ipv6 = (const void *)best->ai_addr;
+        address->type = CW_ADDRESS_IPV6;
+        address->port = port;
+        memcpy(address->bytes, &ipv6->sin6_addr, 16);
     }
     freeaddrinfo(found);
     return address->type == CW_ADDRESS_NONE ? CW_ERROR_HOST : CW_OK;

@@ -39,8 +39,8 @@ void per_address_limit_destroy(struct per_address_limit *addresses)
 static struct address_count **bucket_of(struct per_address_limit *addresses,
                                         const unsigned char owner[16])
 {
-    return &addresses
-                ->bucket[endpoint_owner_hash(owner, addresses->seed) & (addresses->buckets - 1)];
+    return &addresses->bucket[socket_address_owner_hash(owner, addresses->seed) &
+                              (addresses->buckets - 1)];
 }
 
 struct address_count *per_address_limit_enter(struct per_address_limit *addresses,

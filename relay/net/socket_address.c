@@ -1,5 +1,7 @@
 #include "net/socket_address.h"
 
+#include "causeway/native/resolve.h"
+
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -84,25 +86,24 @@ bool socket_address_resolve(const char *text, struct socket_address *out, const 
         *error = "not of the form host:port";
         return false;
     }
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
+    /* cw_resolve does not read scopes, nor what is short of an IPv4 address. */
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_DGRAM};
     struct addrinfo *found = NULL;
-    int failure = getaddrinfo(host[0] ? host : "::", port, &hints, &found);
-    if (failure != 0) {
-        *error = gai_strerror(failure);
+    if (getaddrinfo(host[0] ? host : "::", port, &hints, &found) == 0) {
+        memset(out, 0, sizeof *out);
+        memcpy(&out->address, found->ai_addr, found->ai_addrlen);
+        out->size = found->ai_addrlen;
+        freeaddrinfo(found);
+        return true;
+    }
+    struct cw_address address;
+    const enum cw_error failure = cw_resolve(&address, host);
+    if (failure != CW_OK) {
+        *error = cw_error_string(failure);
         return false;
     }
-    const struct addrinfo *best = found;
-    for (const struct addrinfo *each = found; each; each = each->ai_next) {
-        if (each->ai_family == AF_INET) {
-            best = each;
-            break;
-        }
-    }
-    memset(out, 0, sizeof *out);
-    memcpy(&out->address, best->ai_addr, best->ai_addrlen);
-    out->size = best->ai_addrlen;
-    freeaddrinfo(found);
-    return true;
+    char numeric[CW_ADDRESS_TEXT_SIZE];
+    return parse_host(cw_address_format(&address, numeric), (unsigned)strtoul(port, NULL, 10), out);
 }
 
 unsigned socket_address_port(const struct socket_address *socket_address)
@@ -154,7 +155,7 @@ void socket_address_owner(const struct socket_address *socket_address, unsigned 
     }
 }
 
-uint64_t endpoint_owner_hash(const unsigned char owner[16], uint64_t seed)
+uint64_t socket_address_owner_hash(const unsigned char owner[16], uint64_t seed)
 {
     uint64_t words[2];
     memcpy(words, owner, sizeof words);

@@ -23,9 +23,9 @@ bool socket_address_valid(const char *text, unsigned lowest_port);
    whether a port was given; without one it is 0. False when text has another form. */
 bool socket_address_parse(const char *text, struct socket_address *out, bool *has_port);
 
-/* Resolves a text of the form that socket_address_valid tells; the first IPv4 address of a name
-   with both kinds, because many game servers listen on IPv4 alone. ":port" is the IPv6 wildcard.
-   False with the resolver's reason in *error (constant text) when there is no address. */
+/* Resolves a text of the form that socket_address_valid tells; a name as cw_resolve does. ":port"
+   is the IPv6 wildcard. False with the reason in *error (constant text) when there is no address.
+ */
 bool socket_address_resolve(const char *text, struct socket_address *out, const char **error);
 
 /* Its port, and another one put in its place. */
@@ -40,6 +40,6 @@ void socket_address_format(const struct socket_address *socket_address,
 void socket_address_owner(const struct socket_address *socket_address, unsigned char owner[16]);
 
 /* A hash of those; with a random seed nobody can choose addresses that share a place in a table. */
-uint64_t endpoint_owner_hash(const unsigned char owner[16], uint64_t seed);
+uint64_t socket_address_owner_hash(const unsigned char owner[16], uint64_t seed);
 
 #endif

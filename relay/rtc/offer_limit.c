@@ -65,7 +65,7 @@ static struct memory *recall(struct offer_limit *limit, const struct socket_addr
 {
     unsigned char owner[16];
     socket_address_owner(client, owner);
-    struct memory *row = limit->rows[endpoint_owner_hash(owner, limit->seed) % ROWS];
+    struct memory *row = limit->rows[socket_address_owner_hash(owner, limit->seed) % ROWS];
     struct memory *least = NULL;
     double least_count = INFINITY;
     for (int i = 0; i < WAYS; i++)

@@ -1,4 +1,5 @@
 #include "net/socket_address.h"
+#include "two_families.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -26,11 +27,11 @@ static void test_form(void **state)
 
 static void check_text(const char *text, const char *expected)
 {
-    struct socket_address endpoint;
+    struct socket_address address;
     const char *error = NULL;
     char out[SOCKET_ADDRESS_TEXT];
-    assert_true(socket_address_resolve(text, &endpoint, &error));
-    socket_address_format(&endpoint, out);
+    assert_true(socket_address_resolve(text, &address, &error));
+    socket_address_format(&address, out);
     assert_string_equal(out, expected);
 }
 
@@ -42,18 +43,20 @@ static void test_text_and_back(void **state)
     check_text("[2001:db8::1]:65535", "[2001:db8::1]:65535");
     check_text("[::ffff:10.0.0.1]:7", "10.0.0.1:7");
     check_text(":8080", "[::]:8080");
-    struct socket_address endpoint;
+    check_text("both.example:40000", "192.0.2.4:40000");
+    check_text("six.example:0", "[2001:db8::6]:0");
+    struct socket_address address;
     const char *error = NULL;
-    assert_false(socket_address_resolve("no-such-host.invalid:1", &endpoint, &error));
+    assert_false(socket_address_resolve("no-such-host.invalid:1", &address, &error));
     assert_non_null(error);
 }
 
 static void owner_of(const char *text, unsigned char owner[16])
 {
-    struct socket_address endpoint;
+    struct socket_address address;
     const char *error;
-    assert_true(socket_address_resolve(text, &endpoint, &error));
-    socket_address_owner(&endpoint, owner);
+    assert_true(socket_address_resolve(text, &address, &error));
+    socket_address_owner(&address, owner);
 }
 
 static void test_owner(void **state)
@@ -84,12 +87,12 @@ static void test_neighbours_have_different_hashes(void **state)
         for (unsigned i = 0; i < 4096; i++) {
             char text[64];
             unsigned char owner[16];
-            struct socket_address endpoint;
+            struct socket_address address;
             bool has_port;
             snprintf(text, sizeof text, forms[form], i >> 8, i & 255);
-            assert_true(socket_address_parse(text, &endpoint, &has_port));
-            socket_address_owner(&endpoint, owner);
-            const unsigned row = ++rows[endpoint_owner_hash(owner, 12345) % 1024];
+            assert_true(socket_address_parse(text, &address, &has_port));
+            socket_address_owner(&address, owner);
+            const unsigned row = ++rows[socket_address_owner_hash(owner, 12345) % 1024];
             most = row > most ? row : most;
         }
         assert_in_range(most, 4, 20);
