@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "causeway/version.h"
 #include "net/socket_address.h"
 
 #include <errno.h>

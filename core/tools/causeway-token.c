@@ -2,6 +2,7 @@
 #include "causeway/address.h"
 #include "causeway/key.h"
 #include "causeway/token.h"
+#include "causeway/version.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -23,5 +23,6 @@
 #include "causeway/simulator.h"
 #include "causeway/stream.h"
 #include "causeway/token.h"
+#include "causeway/version.h"
 
 #endif

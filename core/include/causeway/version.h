@@ -1,0 +1,26 @@
+/* The version of the library. Before 1.0 a new minor version may break programs that use it. */
+#ifndef CAUSEWAY_VERSION_H
+#define CAUSEWAY_VERSION_H
+
+#include "causeway/linkage.h"
+
+CW_BEGIN_DECLARATIONS
+
+/* The one place where the version stands: CMake reads it from here. */
+#define CAUSEWAY_VERSION_MAJOR 0
+#define CAUSEWAY_VERSION_MINOR 2
+#define CAUSEWAY_VERSION_PATCH 0
+
+#define CW_VERSION_QUOTE(major, minor, patch)  #major "." #minor "." #patch
+#define CW_VERSION_EXPAND(major, minor, patch) CW_VERSION_QUOTE(major, minor, patch)
+
+/* "0.2.0", of these headers. */
+#define CAUSEWAY_VERSION                                                                           \
+    CW_VERSION_EXPAND(CAUSEWAY_VERSION_MAJOR, CAUSEWAY_VERSION_MINOR, CAUSEWAY_VERSION_PATCH)
+
+/* The same, of the library that the program runs with. */
+const char *cw_version(void);
+
+CW_END_DECLARATIONS
+
+#endif

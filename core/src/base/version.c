@@ -1,0 +1,6 @@
+#include "causeway/version.h"
+
+const char *cw_version(void)
+{
+    return CAUSEWAY_VERSION;
+}
