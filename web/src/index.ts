@@ -21,7 +21,7 @@ export type {
   TransportState,
   TransportStats,
 } from './transports/transport.js';
-export { reliable, unreliable } from './messages/channels.js';
+export { reliable, unreliable, yojimboDefaults } from './messages/channels.js';
 export type { Channel, ChannelConfig } from './messages/channels.js';
 export { CloseEvent, Connection } from './messages/connection.js';
 export type { ConnectionConfig, ConnectionEvents } from './messages/connection.js';

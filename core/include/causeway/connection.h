@@ -44,6 +44,11 @@ struct cw_connection_config {
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema);
 
+/* What yojimbo has by default, for the other end of a program that is made with it: reliable
+   channels only, 0 and 1, both with blocks of up to 256 KB in fragments of 1024 bytes; queues of
+   1024 messages; packets of up to 8192 bytes, in fragments of 1024 above 1024. */
+struct cw_connection_config cw_connection_config_yojimbo(const struct cw_schema *schema);
+
 /* CW_OK, or what create would say: CW_ERROR_INVALID_ARGUMENT without a schema, CW_ERROR_CONFIG_*.
  */
 enum cw_error cw_connection_config_check(const struct cw_connection_config *config);

@@ -12,6 +12,8 @@
 #define MAX_PACKETS_PER_UPDATE 64
 #define MAX_MESSAGES           32768
 #define MAX_RECEIPTS           32768
+#define YOJIMBO_QUEUE          1024
+#define YOJIMBO_REASSEMBLIES   64
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema)
 {
@@ -30,6 +32,22 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
     for (uint32_t i = 0; i < CW_MAX_CHANNELS; i++)
         config.channels[i] =
             cw_channel_config_default(i == 0 ? CW_CHANNEL_RELIABLE_ORDERED : CW_CHANNEL_UNRELIABLE);
+    return config;
+}
+
+struct cw_connection_config cw_connection_config_yojimbo(const struct cw_schema *schema)
+{
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.max_messages = 2 * YOJIMBO_QUEUE;
+    config.endpoint.fragment_above = config.endpoint.fragment_size;
+    config.endpoint.max_reassemblies = YOJIMBO_REASSEMBLIES;
+    for (uint32_t i = 0; i < CW_MAX_CHANNELS; i++) {
+        struct cw_channel_config *channel = &config.channels[i];
+        *channel = cw_channel_config_default(CW_CHANNEL_RELIABLE_ORDERED);
+        channel->blocks = true;
+        channel->send_queue_size = YOJIMBO_QUEUE;
+        channel->receive_queue_size = YOJIMBO_QUEUE;
+    }
     return config;
 }
 

@@ -9,7 +9,8 @@
 #define NOTES 400
 #define TICKS 20000
 
-static struct cw_connection_config yojimbo_config(const struct cw_schema *schema)
+/* Those values, spelled out. */
+static struct cw_connection_config spelled_out(const struct cw_schema *schema)
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.max_messages = 2048;
@@ -29,11 +30,49 @@ static struct cw_connection_config yojimbo_config(const struct cw_schema *schema
     return config;
 }
 
+static void test_the_preset_is_what_yojimbo_has(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = notes_schema();
+    const struct cw_connection_config wanted = spelled_out(schema);
+    const struct cw_connection_config preset = cw_connection_config_yojimbo(schema);
+    assert_int_equal(preset.channel_count, 2);
+    assert_int_equal(preset.max_messages, wanted.max_messages);
+    assert_int_equal(preset.endpoint.max_packet_size, wanted.endpoint.max_packet_size);
+    assert_int_equal(preset.endpoint.fragment_above, wanted.endpoint.fragment_above);
+    assert_int_equal(preset.endpoint.fragment_size, wanted.endpoint.fragment_size);
+    assert_int_equal(preset.endpoint.max_reassemblies, wanted.endpoint.max_reassemblies);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct cw_channel_config *is = &preset.channels[i], *be = &wanted.channels[i];
+        assert_int_equal(is->kind, be->kind);
+        assert_int_equal(is->max_messages_per_packet, be->max_messages_per_packet);
+        assert_int_equal(is->receive_queue_size, be->receive_queue_size);
+        assert_int_equal(is->send_queue_size, be->send_queue_size);
+        assert_int_equal(is->blocks, be->blocks);
+        assert_int_equal(is->max_block_size, be->max_block_size);
+        assert_int_equal(is->block_fragment_size, be->block_fragment_size);
+    }
+    cw_schema_destroy(schema);
+}
+
+/* The package's preset gives the same number for this message: see wasm.yojimbo. */
+static void test_the_preset_of_the_package_is_the_same(void **state)
+{
+    (void)state;
+    const struct cw_field field = {.name = "number", .kind = CW_KIND_UINT, .max = 1000};
+    const struct cw_message_type type = {.name = "note", .fields = &field, .field_count = 1};
+    struct cw_schema *schema;
+    assert_int_equal(cw_schema_create(&schema, &(struct cw_schema_config){&type, 1, {0}}), CW_OK);
+    const struct cw_connection_config preset = cw_connection_config_yojimbo(schema);
+    assert_int_equal(cw_connection_fingerprint(&preset), 0x8a5e74094d342b78);
+    cw_schema_destroy(schema);
+}
+
 static void test_every_config_check_takes_them(void **state)
 {
     (void)state;
     struct cw_schema *schema = notes_schema();
-    const struct cw_connection_config config = yojimbo_config(schema);
+    const struct cw_connection_config config = cw_connection_config_yojimbo(schema);
     assert_int_equal(cw_endpoint_config_check(&config.endpoint), CW_OK);
     assert_int_equal(cw_channel_config_check(&config.channels[0], config.endpoint.max_packet_size),
                      CW_OK);
@@ -83,7 +122,7 @@ static void test_blocks_and_messages_pass_between_two_ends(void **state)
 {
     (void)state;
     for (int lossy = 0; lossy < 2; lossy++) {
-        const struct cw_connection_config config = yojimbo_config(notes_schema());
+        const struct cw_connection_config config = cw_connection_config_yojimbo(notes_schema());
         struct pair pair = pair_open(&config, 0.05, lossy ? 0.05 : 0);
         send_all(&pair, 0);
         send_all(&pair, 1);
@@ -113,7 +152,7 @@ static void test_blocks_and_messages_pass_between_two_ends(void **state)
 static void test_packets_of_messages_go_whole(void **state)
 {
     (void)state;
-    const struct cw_connection_config config = yojimbo_config(notes_schema());
+    const struct cw_connection_config config = cw_connection_config_yojimbo(notes_schema());
     struct pair pair = pair_open(&config, 0.05, 0);
     for (uint32_t i = 0; i < NOTES; i++)
         send_note(pair.sides[0], i % 2, i, i * 7 % 900, 0);
@@ -129,6 +168,8 @@ static void test_packets_of_messages_go_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_preset_is_what_yojimbo_has),
+        cmocka_unit_test(test_the_preset_of_the_package_is_the_same),
         cmocka_unit_test(test_every_config_check_takes_them),
         cmocka_unit_test(test_blocks_and_messages_pass_between_two_ends),
         cmocka_unit_test(test_packets_of_messages_go_whole),

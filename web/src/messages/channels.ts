@@ -42,6 +42,15 @@ export const unreliable = (config: ChannelConfig = {}): Channel => ({
 /** What a connection has when nothing else is said: 0 is reliable, 1 is not. */
 export const defaultChannels: readonly Channel[] = [reliable(), unreliable()];
 
+/**
+ * The channels that yojimbo has by default, for servers made with it: 0 and 1, both reliable and with
+ * blocks. The defaults of `endpoint` fit such a server too.
+ */
+export const yojimboDefaults = (): readonly Channel[] => {
+  const channel = reliable({ blocks: true, receiveQueueSize: 1024, sendQueueSize: 1024 });
+  return [channel, channel];
+};
+
 /** The numbers of channels in the order in which wasm/exports/connection.c reads them. */
 export const channelNumbers = (channels: readonly Channel[]): number[] =>
   channels.flatMap((channel) => [
