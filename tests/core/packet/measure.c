@@ -1,0 +1,94 @@
+/* Running measurements. */
+#include "packet/measure.h"
+
+#include "unit.h"
+
+#include <math.h>
+
+static void the_first_sample_is_the_round_trip(void **state)
+{
+    (void)state;
+    struct cw_rtt rtt = {0};
+    assert_true(cw_rtt_timeout(&rtt, 0.1) == 1.0);
+    cw_rtt_sample(&rtt, 0.1, 0.1);
+    assert_true(rtt.smoothed == 0.1 && rtt.min == 0.1 && rtt.jitter == 0);
+    assert_true(cw_rtt_timeout(&rtt, 0.0) >= 0.2);
+    assert_true(cw_rtt_timeout(&rtt, 5.0) == 5.0);
+}
+
+static void samples_draw_the_round_trip_near(void **state)
+{
+    (void)state;
+    struct cw_rtt rtt = {0};
+    cw_rtt_sample(&rtt, 0.2, 0.1);
+    double before = rtt.smoothed;
+    for (int i = 0; i < 200; i++) {
+        cw_rtt_sample(&rtt, 0.1, 0.1);
+        assert_true(rtt.smoothed < before);
+        before = rtt.smoothed;
+    }
+    assert_true(rtt.smoothed < 0.101);
+    assert_true(rtt.min == 0.1);
+    assert_true(rtt.jitter < 0.001);
+    assert_true(cw_rtt_timeout(&rtt, 0.0) < 0.21);
+    cw_rtt_sample(&rtt, -1, 0.1); /* a clock that went back */
+    assert_true(rtt.min == 0);
+}
+
+/* Jitter is the step from one sample to the next, deviation the distance from the mean. */
+static void unsteady_samples(void **state)
+{
+    (void)state;
+    struct cw_rtt rtt = {0};
+    for (int i = 0; i < 400; i++)
+        cw_rtt_sample(&rtt, i % 2 ? 0.15 : 0.05, 0.1);
+    assert_true(fabs(rtt.smoothed - 0.1) < 0.01);
+    assert_true(fabs(rtt.jitter - 0.1) < 0.005);
+    assert_true(fabs(rtt.deviation - 0.05) < 0.01);
+    assert_true(cw_rtt_timeout(&rtt, 0.0) > 0.35);
+}
+
+static void silence(void **state)
+{
+    (void)state;
+    struct cw_silence silence = {.heard = NAN};
+    cw_silence_end(&silence, false, 10.0);
+    assert_true(silence.heard == 10.0 && silence.usual == 0);
+    cw_silence_end(&silence, true, 10.1);
+    assert_true(fabs(silence.usual - 0.1) < 1e-9);
+    cw_silence_end(&silence, false, 11.1); /* packets were lost between the two */
+    assert_true(fabs(silence.usual - 0.1) < 1e-9);
+    assert_true(silence.heard == 11.1);
+    cw_silence_end(&silence, true, 11.3);
+    assert_true(fabs(silence.usual - 0.2) < 1e-9);
+    for (int i = 0; i < 100; i++)
+        cw_silence_end(&silence, true, 11.3 + 0.05 * (i + 1));
+    assert_true(fabs(silence.usual - 0.05) < 1e-9);
+}
+
+static void loss_follows_what_happens(void **state)
+{
+    (void)state;
+    double share = 0;
+    for (int i = 0; i < 2000; i++)
+        share = cw_loss_sample(share, i % 4 == 0);
+    assert_true(share > 0.23 && share < 0.27);
+    for (int i = 0; i < 2000; i++)
+        share = cw_loss_sample(share, true);
+    assert_true(share > 0.999 && share <= 1);
+    for (int i = 0; i < 2000; i++)
+        share = cw_loss_sample(share, false);
+    assert_true(share >= 0 && share < 0.001);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_sample_is_the_round_trip),
+        cmocka_unit_test(samples_draw_the_round_trip_near),
+        cmocka_unit_test(unsteady_samples),
+        cmocka_unit_test(silence),
+        cmocka_unit_test(loss_follows_what_happens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+/* Which packets have arrived, and what headers tell of them. */
+#include "packet/received_packets.h"
+
+#include "base/prng.h"
+#include "unit.h"
+
+#include <string.h>
+
+static const struct cw_allocator heap = {0};
+
+static void open_window(struct cw_received_packets *received)
+{
+    memset(received, 0, sizeof *received);
+    assert_int_equal(cw_sequence_buffer_create(&received->window, 64, 0, &heap), CW_OK);
+    cw_received_packets_reset(received);
+}
+
+static void close_window(struct cw_received_packets *received)
+{
+    cw_sequence_buffer_destroy(&received->window);
+}
+
+static void headers_tell_the_newest_32(void **state)
+{
+    (void)state;
+    struct cw_received_packets received;
+    uint32_t bits;
+    open_window(&received);
+    assert_int_equal(cw_received_packets_newest(&received), 0xFFFF);
+    cw_received_packets_add(&received, 0);
+    cw_received_packets_add(&received, 1);
+    cw_received_packets_add(&received, 4);
+    assert_int_equal(cw_received_packets_tell(&received, false, &bits), 4);
+    assert_int_equal(bits, 0x19);
+    cw_received_packets_add(&received, 2); /* late */
+    assert_int_equal(cw_received_packets_tell(&received, false, &bits), 4);
+    assert_int_equal(bits, 0x1D);
+    cw_received_packets_remove(&received, 4);
+    cw_received_packets_tell(&received, false, &bits);
+    assert_int_equal(bits, 0x1C);
+    cw_received_packets_advance(&received, 35);
+    assert_int_equal(cw_received_packets_tell(&received, false, &bits), 35);
+    assert_int_equal(bits, 0); /* 4 was removed, the others are out of reach */
+    close_window(&received);
+}
+
+/* Against a plain model, over laps of the numbers, with gaps, late packets and leaps. */
+static void the_history_matches_a_model(void **state)
+{
+    (void)state;
+    struct cw_received_packets received;
+    struct cw_prng random = {5};
+    static bool arrived[400000];
+    int64_t newest = -1;
+    open_window(&received);
+    for (int round = 0; round < 100000; round++) {
+        int64_t sequence = newest + 1 + cw_prng_below(&random, 3);
+        if (cw_prng_chance(&random, 0.3))
+            sequence = newest - cw_prng_below(&random, 60);
+        if (cw_prng_chance(&random, 0.001))
+            sequence = newest + 100;
+        if (sequence < 0)
+            continue;
+        cw_received_packets_add(&received, (uint16_t)sequence);
+        arrived[sequence] = true;
+        newest = sequence > newest ? sequence : newest;
+        uint32_t bits, expected = 0;
+        for (int64_t i = 0; i < 32 && i <= newest; i++)
+            expected |= (uint32_t)arrived[newest - i] << i;
+        assert_int_equal(cw_received_packets_tell(&received, false, &bits), (uint16_t)newest);
+        assert_int_equal(bits, expected);
+    }
+    assert_true(newest > 65536 && newest < 400000);
+    close_window(&received);
+}
+
+static void what_leaves_the_history_without_having_arrived_is_missed(void **state)
+{
+    (void)state;
+    struct cw_received_packets received;
+    open_window(&received);
+    for (uint32_t i = 0; i < 4000; i++)
+        if (i % 4 != 3)
+            cw_received_packets_add(&received, (uint16_t)i);
+    assert_in_range(received.missed, 1000 - 9, 1000 - 7);
+    assert_true(received.loss > 0.22 && received.loss < 0.28);
+    cw_received_packets_advance(&received, 3998 + 1000);
+    assert_in_range(received.missed, 1960, 1970 + 8);
+    close_window(&received);
+}
+
+/* With more news than a header has room for, each arrived packet is in one of the headers. */
+static void headers_in_turn_leave_nothing_out(void **state)
+{
+    (void)state;
+    struct cw_received_packets received;
+    open_window(&received);
+    for (uint16_t i = 0; i < 60; i++)
+        if (i % 7 != 0)
+            cw_received_packets_add(&received, i);
+    uint64_t told = 0;
+    for (int header = 0; header < 2; header++) {
+        uint32_t bits;
+        const uint16_t ack = cw_received_packets_tell(&received, true, &bits);
+        assert_true(header == 0 ? ack < 59 : ack == 59);
+        for (uint16_t i = 0; i < 32 && i <= ack; i++)
+            told |= (uint64_t)(bits >> i & 1) << (ack - i);
+    }
+    for (uint16_t i = 0; i < 60; i++)
+        assert_int_equal(told >> i & 1, i % 7 != 0);
+    close_window(&received);
+}
+
+static void what_is_passed_by_is_not_told_in_turn(void **state)
+{
+    (void)state;
+    struct cw_received_packets received;
+    uint32_t bits;
+    open_window(&received);
+    for (uint16_t i = 0; i < 60; i++)
+        cw_received_packets_add(&received, i);
+    cw_received_packets_pass_by(&received);
+    assert_int_equal(cw_received_packets_tell(&received, true, &bits), 59);
+    close_window(&received);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(headers_tell_the_newest_32),
+        cmocka_unit_test(the_history_matches_a_model),
+        cmocka_unit_test(what_leaves_the_history_without_having_arrived_is_missed),
+        cmocka_unit_test(headers_in_turn_leave_nothing_out),
+        cmocka_unit_test(what_is_passed_by_is_not_told_in_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* Tokens that were used: each from one address and for one connection, until it expires. */
+#include "secure/token_history.h"
+
+#include "unit.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+#define CAPACITY 8
+
+static alignas(max_align_t) uint8_t memory[4096];
+static const struct cw_address here = {.type = CW_ADDRESS_IPV4, .bytes = {10, 0, 0, 1}, .port = 1};
+static const struct cw_address there = {.type = CW_ADDRESS_IPV4, .bytes = {10, 0, 0, 1}, .port = 2};
+
+static struct cw_token_history make_history(void)
+{
+    struct cw_arena arena = {.base = memory, .size = sizeof memory};
+    struct cw_token_history history = {0};
+    memset(memory, 0, sizeof memory);
+    cw_token_history_layout(&history, &arena, CAPACITY);
+    assert_true(arena.used < sizeof memory);
+    return history;
+}
+
+/* The MACs of all tokens begin alike, so that they have the same hash. */
+static const uint8_t *mac_of(uint32_t token)
+{
+    static uint8_t mac[CW_MAC_BYTES];
+    memset(mac, 5, sizeof mac);
+    memcpy(mac + 12, &token, sizeof token);
+    return mac;
+}
+
+static enum cw_error use(struct cw_token_history *history, uint32_t token,
+                         const struct cw_address *address, uint64_t expire_time, uint64_t now)
+{
+    return cw_token_history_use(history, mac_of(token), address, expire_time, now);
+}
+
+static void one_address_may_use_a_token_again(void **state)
+{
+    (void)state;
+    struct cw_token_history history = make_history();
+    assert_int_equal(use(&history, 1, &here, 100, 10), CW_OK);
+    assert_int_equal(use(&history, 1, &here, 100, 11), CW_OK);
+    assert_int_equal(use(&history, 1, &there, 100, 12), CW_ERROR_TOKEN_USED);
+    assert_int_equal(use(&history, 2, &there, 100, 12), CW_OK);
+}
+
+static void a_token_is_consumed_once(void **state)
+{
+    (void)state;
+    struct cw_token_history history = make_history();
+    assert_false(cw_token_history_consume(&history, mac_of(1)));
+    assert_int_equal(use(&history, 1, &here, 100, 10), CW_OK);
+    assert_int_equal(use(&history, 2, &here, 100, 10), CW_OK);
+    assert_true(cw_token_history_consume(&history, mac_of(1)));
+    assert_int_equal(use(&history, 1, &here, 100, 10), CW_ERROR_TOKEN_USED);
+    assert_int_equal(use(&history, 2, &here, 100, 10), CW_OK);
+}
+
+/* None of those that can still be used is forgotten for a new one. */
+static void a_full_history_waits_for_the_first_to_expire(void **state)
+{
+    (void)state;
+    struct cw_token_history history = make_history();
+    for (uint32_t token = 0; token < CAPACITY; token++)
+        assert_int_equal(use(&history, token, &here, 100 + token, 10), CW_OK);
+    assert_int_equal(use(&history, 100, &here, 200, 10), CW_ERROR_HISTORY_FULL);
+    for (uint32_t token = 0; token < CAPACITY; token++)
+        assert_int_equal(use(&history, token, &there, 100 + token, 10), CW_ERROR_TOKEN_USED);
+    assert_int_equal(use(&history, 100, &here, 200, 100), CW_OK);
+    assert_int_equal(use(&history, 101, &here, 200, 100), CW_ERROR_HISTORY_FULL);
+    assert_int_equal(use(&history, 101, &here, 200, 101), CW_OK);
+    for (uint32_t token = 2; token < CAPACITY; token++)
+        assert_int_equal(use(&history, token, &there, 100 + token, 101), CW_ERROR_TOKEN_USED);
+}
+
+static void a_clock_set_back_brings_no_token_back(void **state)
+{
+    (void)state;
+    struct cw_token_history history = make_history();
+    for (uint32_t token = 0; token < CAPACITY; token++)
+        assert_int_equal(use(&history, token, &here, 100, 10), CW_OK);
+    assert_int_equal(use(&history, 100, &here, 200, 100), CW_OK);
+    for (uint32_t token = 0; token < CAPACITY; token++)
+        assert_int_equal(use(&history, token, &there, 100, 10), CW_ERROR_TOKEN_USED);
+}
+
+/* Any number of lives of the same places. */
+static void places_are_used_again(void **state)
+{
+    (void)state;
+    struct cw_token_history history = make_history();
+    for (uint32_t token = 0; token < 1000 * CAPACITY; token++) {
+        const uint64_t now = 10 + token;
+        assert_int_equal(use(&history, token, &here, now + CAPACITY / 2, now), CW_OK);
+        assert_int_equal(use(&history, token, &there, now + CAPACITY / 2, now),
+                         CW_ERROR_TOKEN_USED);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_address_may_use_a_token_again),
+        cmocka_unit_test(a_token_is_consumed_once),
+        cmocka_unit_test(a_full_history_waits_for_the_first_to_expire),
+        cmocka_unit_test(a_clock_set_back_brings_no_token_back),
+        cmocka_unit_test(places_are_used_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
