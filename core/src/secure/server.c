@@ -1,4 +1,5 @@
-#include "secure/server_internal.h"
+#include "secure/payload.h"
+#include "secure/server_handshake.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,6 +15,16 @@ struct cw_server_config cw_server_config_default(void)
         .disconnect_packets = 10,
     };
 }
+
+struct cw_server {
+    struct cw_server_config config;
+    size_t memory;
+    struct cw_address *addresses;
+    struct cw_server_events events;
+    struct cw_slots slots;
+    struct cw_handshake handshake;
+    struct cw_server_stats stats;
+};
 
 /* Fills in what the config leaves to us. */
 static enum cw_error complete(struct cw_server_config *config)
@@ -55,10 +66,12 @@ static enum cw_error layout(struct cw_server *server, struct cw_arena *arena,
 {
     server->addresses =
         cw_arena_take(arena, server->config.address_count * sizeof(*server->addresses));
-    server->event_capacity = 2 * server->config.max_clients + 1;
-    server->events = cw_arena_take(arena, server->event_capacity * sizeof(*server->events));
-    cw_handshake_layout(server, arena);
-    return cw_slots_layout(server, arena, connection);
+    server->slots.config = server->handshake.config = &server->config;
+    server->slots.events = &server->events;
+    server->handshake.slots = &server->slots;
+    cw_server_events_layout(&server->events, arena, server->config.max_clients);
+    cw_handshake_layout(&server->handshake, arena);
+    return cw_slots_layout(&server->slots, arena, connection);
 }
 
 static size_t measure(const struct cw_server_config *config)
@@ -100,9 +113,8 @@ enum cw_error cw_server_create(struct cw_server **server, const struct cw_server
     made->config.connection = NULL;
     memcpy(made->addresses, config->addresses, config->address_count * sizeof(*made->addresses));
     made->config.addresses = made->addresses;
-    cw_random_fill(&config->random, made->challenge_key, CW_KEY_BYTES);
-    cw_random_fill(&config->random, &made->hash_seed, sizeof(made->hash_seed));
-    cw_handshake_start(made);
+    cw_slots_start(&made->slots);
+    cw_handshake_start(&made->handshake);
     *server = made;
     return CW_OK;
 }
@@ -113,7 +125,7 @@ void cw_server_destroy(struct cw_server *server)
         return;
     const struct cw_allocator allocator = server->config.allocator;
     const size_t memory = server->memory;
-    cw_slots_destroy(server);
+    cw_slots_destroy(&server->slots);
     cw_crypto_wipe(server, memory);
     cw_release(&allocator, server, memory);
 }
@@ -123,45 +135,24 @@ void cw_server_set_unix_offset(struct cw_server *server, double unix_offset)
     server->config.unix_offset = unix_offset;
 }
 
-uint64_t cw_server_unix(const struct cw_server *server, double now)
-{
-    const double time = now + server->config.unix_offset;
-    return time > 0 ? (uint64_t)time : 0;
-}
-
-static void start(struct cw_server *server, double now)
-{
-    if (server->started)
-        return;
-    server->started = true;
-    server->start_time = now;
-    server->allowance_time = now;
-}
-
-void cw_server_put_event(struct cw_server *server, const struct cw_server_event *event)
-{
-    const uint32_t place = (server->event_first + server->event_count++) % server->event_capacity;
-    server->events[place] = *event;
-}
-
 static enum cw_error receive(struct cw_server *server, const struct cw_address *from,
                              const void *data, size_t size, double now)
 {
     if (size == 0)
         return CW_ERROR_PACKET_SHORT;
     if (*(const uint8_t *)data == CW_SECURE_REQUEST)
-        return cw_handshake_request(server, from, data, size, now);
-    if (server->payload_waits)
+        return cw_handshake_request(&server->handshake, from, data, size, now);
+    if (server->events.payload_waits)
         return CW_ERROR_EVENTS_PENDING;
-    struct cw_slot *slot = cw_slots_by_address(server, from);
-    return slot ? cw_slots_receive(server, slot, data, size, now)
-                : cw_handshake_response(server, from, data, size, now);
+    struct cw_slot *slot = cw_slots_by_address(&server->slots, from);
+    return slot ? cw_slots_receive(&server->slots, slot, data, size, now)
+                : cw_handshake_response(&server->handshake, from, data, size, now);
 }
 
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
                                 const void *data, size_t size, double now)
 {
-    start(server, now);
+    cw_handshake_set_time(&server->handshake, now);
     server->stats.datagrams_received++;
     server->stats.bytes_received += size;
     const enum cw_error error = receive(server, from, data, size, now);
@@ -175,9 +166,9 @@ size_t cw_server_transmit(struct cw_server *server, struct cw_address *to, void 
 {
     if (capacity < CW_SECURE_MAX)
         return 0;
-    size_t size = cw_handshake_transmit(server, to, out, capacity);
+    size_t size = cw_handshake_transmit(&server->handshake, to, out, capacity);
     if (size == 0)
-        size = cw_slots_transmit(server, to, out, capacity, now);
+        size = cw_slots_transmit(&server->slots, to, out, capacity, now);
     if (size > 0) {
         server->stats.datagrams_sent++;
         server->stats.bytes_sent += size;
@@ -187,100 +178,32 @@ size_t cw_server_transmit(struct cw_server *server, struct cw_address *to, void 
 
 void cw_server_update(struct cw_server *server, double now)
 {
-    start(server, now);
-    cw_handshake_update(server, now);
-    cw_slots_update(server, now);
-}
-
-/* The next message of one client, or the next receipt of one sent to it. */
-static bool next_of_one(struct cw_server *server, uint32_t client, struct cw_server_event *event)
-{
-    if (!server->connections)
-        return false;
-    struct cw_connection *connection = server->connections[client];
-    struct cw_receipt receipt;
-    *event = (struct cw_server_event){.client = client};
-    if ((event->message = cw_connection_next(connection, &event->channel)) != NULL) {
-        event->type = CW_SERVER_EVENT_MESSAGE;
-    } else if (cw_connection_next_receipt(connection, &receipt)) {
-        event->type = receipt.acked ? CW_SERVER_EVENT_ACKED : CW_SERVER_EVENT_LOST;
-        event->receipt = receipt.number;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static bool next_of_all(struct cw_server *server, struct cw_server_event *event)
-{
-    uint32_t client;
-    while ((client = cw_bit_next(server->readable, 0, server->config.max_clients)) !=
-           CW_HASH_INDEX_NONE) {
-        if (next_of_one(server, client, event))
-            return true;
-        cw_bit_clear(server->readable, client);
-    }
-    return false;
+    cw_handshake_set_time(&server->handshake, now);
+    cw_handshake_update(&server->handshake, now);
+    cw_slots_update(&server->slots, now);
 }
 
 bool cw_server_next(struct cw_server *server, struct cw_server_event *event)
 {
-    if (server->event_count == 0)
-        return next_of_all(server, event);
-    const struct cw_server_event *first = &server->events[server->event_first];
-    if (first->type == CW_SERVER_EVENT_DISCONNECTED && next_of_one(server, first->client, event))
-        return true;
-    *event = *first;
-    server->event_first = (server->event_first + 1) % server->event_capacity;
-    server->event_count--;
-    if (event->type == CW_SERVER_EVENT_PAYLOAD) {
-        server->payload_waits = false;
-    } else if (event->type == CW_SERVER_EVENT_DISCONNECTED) {
-        struct cw_slot *slot = &server->slots[event->client];
-        slot->farewell_taken = true;
-        cw_slots_release(server, slot);
-    }
-    return true;
-}
-
-static struct cw_slot *connected(struct cw_server *server, uint32_t client)
-{
-    if (client >= server->config.max_clients || server->slots[client].state != CW_SLOT_CONNECTED)
-        return NULL;
-    return &server->slots[client];
+    return cw_slots_next(&server->slots, event);
 }
 
 struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client)
 {
-    if (!server->connections || client >= server->config.max_clients ||
-        server->slots[client].state == CW_SLOT_FREE)
-        return NULL;
-    return server->connections[client];
+    return server->slots.connections && cw_slots_get(&server->slots, client)
+               ? server->slots.connections[client]
+               : NULL;
 }
 
 enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const void *payload,
                              size_t size)
 {
-    if (!connected(server, client))
-        return CW_ERROR_NOT_CONNECTED;
-    if (size > CW_PAYLOAD_MAX)
-        return CW_ERROR_PACKET_TOO_LARGE;
-    if (size == 0 || server->connections)
-        return CW_ERROR_INVALID_ARGUMENT;
-    if (server->outgoing_size > 0)
-        return CW_ERROR_TRANSMIT_PENDING;
-    memcpy(server->outgoing, payload, size);
-    server->outgoing_size = size;
-    server->outgoing_client = client;
-    cw_bit_set(server->due, client);
-    return CW_OK;
+    return cw_slots_send(&server->slots, client, payload, size);
 }
 
 void cw_server_disconnect(struct cw_server *server, uint32_t client)
 {
-    struct cw_slot *slot = connected(server, client);
-    if (slot)
-        cw_slots_close(server, slot, CW_DISCONNECT_BY_SERVER);
+    cw_slots_disconnect(&server->slots, client);
 }
 
 void cw_server_disconnect_all(struct cw_server *server)
@@ -292,13 +215,13 @@ void cw_server_disconnect_all(struct cw_server *server)
 bool cw_server_client(const struct cw_server *server, uint32_t client,
                       struct cw_server_client *about)
 {
-    if (client >= server->config.max_clients || server->slots[client].state == CW_SLOT_FREE)
+    const struct cw_slot *slot = cw_slots_get(&server->slots, client);
+    if (!slot)
         return false;
-    const struct cw_slot *slot = &server->slots[client];
     *about = (struct cw_server_client){
-        .id = slot->id,
-        .address = slot->address,
-        .user_data = slot->user_data,
+        .id = slot->peer.id,
+        .address = slot->peer.address,
+        .user_data = slot->peer.user_data,
         .confirmed = slot->confirmed,
     };
     return true;
@@ -307,6 +230,9 @@ bool cw_server_client(const struct cw_server *server, uint32_t client,
 void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats)
 {
     *stats = server->stats;
-    stats->clients = server->clients;
-    stats->pending = server->pending_count;
+    stats->clients = server->slots.clients;
+    stats->connections = server->slots.connections_made;
+    stats->pending = server->handshake.active_count;
+    stats->challenges_sent = server->handshake.challenges_sent;
+    stats->denied_sent = server->handshake.denied_sent;
 }

@@ -1,0 +1,27 @@
+/* What the server has to tell the application, in order. There is always room: for both ends of
+   every slot, and for one payload. */
+#ifndef CAUSEWAY_SERVER_EVENTS_H
+#define CAUSEWAY_SERVER_EVENTS_H
+
+#include "base/memory.h"
+
+#include "causeway/server.h"
+
+struct cw_server_events {
+    struct cw_server_event *ring;
+    uint32_t capacity, first, count;
+    bool payload_waits; /* a PAYLOAD is in the ring: its bytes must stay */
+};
+
+void cw_server_events_layout(struct cw_server_events *events, struct cw_arena *arena,
+                             uint32_t max_clients);
+
+void cw_server_events_put(struct cw_server_events *events, const struct cw_server_event *event);
+
+/* The oldest event, which stays; NULL when there is none. */
+const struct cw_server_event *cw_server_events_first(const struct cw_server_events *events);
+
+/* Drops the oldest event. There must be one. */
+void cw_server_events_drop(struct cw_server_events *events);
+
+#endif

@@ -1,0 +1,69 @@
+/* The clients that are about to connect to a server: from their request to their slot. */
+#ifndef CAUSEWAY_SERVER_HANDSHAKE_H
+#define CAUSEWAY_SERVER_HANDSHAKE_H
+
+#include "secure/server_slots.h"
+#include "secure/token_history.h"
+
+#define CW_DENIALS 32
+
+/* A client whose request was good and whose response is awaited. */
+struct cw_pending {
+    bool active;
+    bool queued; /* its number waits in the queue of challenges */
+    struct cw_peer peer;
+    uint8_t mac[CW_MAC_BYTES];
+    uint64_t first_challenge; /* sequence; none before it is this client's */
+    double deadline;
+    uint32_t place; /* in the list of active ones; or, when not active, the next free one */
+};
+
+struct cw_denial {
+    struct cw_address address;
+    uint8_t key[CW_KEY_BYTES];
+    bool schema;
+};
+
+struct cw_handshake {
+    const struct cw_server_config *config; /* the server's, complete */
+    struct cw_slots *slots;
+    bool started;
+    double start_time; /* of the server's first call */
+
+    struct cw_pending *pending;
+    uint32_t *active; /* numbers of the active ones, in no order */
+    uint32_t active_count;
+    uint32_t first_free;
+    uint64_t hash_seed;
+    struct cw_hash_index by_address;
+    struct cw_token_history history;
+    double allowance; /* requests that may be decrypted now */
+    double allowance_time;
+
+    uint32_t *challenge_queue; /* a ring of max_pending numbers */
+    uint32_t challenge_first, challenge_count;
+    struct cw_denial denials[CW_DENIALS]; /* a ring */
+    uint32_t denial_first, denial_count;
+    uint64_t global_sequence;    /* of the next packet outside a slot */
+    uint64_t challenge_sequence; /* of the next challenge token */
+    uint8_t challenge_key[CW_KEY_BYTES];
+    uint64_t challenges_sent;
+    uint64_t denied_sent;
+};
+
+/* config and slots must be set. */
+void cw_handshake_layout(struct cw_handshake *handshake, struct cw_arena *arena);
+/* After layout with memory. */
+void cw_handshake_start(struct cw_handshake *handshake);
+
+/* The rest may be called once the time is known: by the first of the server's calls. */
+void cw_handshake_set_time(struct cw_handshake *handshake, double now);
+enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct cw_address *from,
+                                   const void *data, size_t size, double now);
+enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct cw_address *from,
+                                    const void *data, size_t size, double now);
+size_t cw_handshake_transmit(struct cw_handshake *handshake, struct cw_address *to, void *out,
+                             size_t capacity);
+void cw_handshake_update(struct cw_handshake *handshake, double now);
+
+#endif

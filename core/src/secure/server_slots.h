@@ -1,0 +1,88 @@
+/* The connected clients of a server: each has a slot until it is gone and the application knows. */
+#ifndef CAUSEWAY_SERVER_SLOTS_H
+#define CAUSEWAY_SERVER_SLOTS_H
+
+#include "base/hash_index.h"
+#include "secure/server_events.h"
+
+/* Whom a token lets in. */
+struct cw_peer {
+    struct cw_address address;
+    uint64_t id;
+    int32_t timeout_seconds;
+    uint8_t client_to_server_key[CW_KEY_BYTES];
+    uint8_t server_to_client_key[CW_KEY_BYTES];
+    uint8_t user_data[CW_USER_DATA_SIZE];
+};
+
+enum cw_slot_state { CW_SLOT_FREE = 0, CW_SLOT_CONNECTED, CW_SLOT_CLOSED };
+
+struct cw_slot {
+    enum cw_slot_state state;
+    struct cw_peer peer;
+    uint64_t sequence;
+    struct cw_replay replay;
+    double last_received;
+    double last_sent;
+    bool confirmed;
+    bool keep_alive_due;
+    bool introduced;     /* the keep-alive before a payload to an unconfirmed client is sent */
+    bool round_open;     /* its connection may have datagrams to transmit */
+    bool farewell_taken; /* CLOSED: the application knows */
+    uint32_t disconnects_left;
+};
+
+struct cw_slots {
+    const struct cw_server_config *config; /* the server's, complete */
+    struct cw_server_events *events;
+    struct cw_slot *slots;
+    struct cw_connection **connections; /* of the slots; NULL: payloads are the application's */
+    uint64_t used[CW_SERVER_MAX_CLIENTS / 64];     /* bits: slots that are not free */
+    uint64_t due[CW_SERVER_MAX_CLIENTS / 64];      /* that may have something to transmit */
+    uint64_t readable[CW_SERVER_MAX_CLIENTS / 64]; /* whose connection may have events */
+    uint32_t due_cursor;
+    uint32_t clients;          /* connected now */
+    uint64_t connections_made; /* ever */
+    uint64_t hash_seed;
+    struct cw_hash_index by_address;
+    struct cw_hash_index by_id;
+
+    uint8_t body[CW_PAYLOAD_MAX]; /* of the packet received last */
+
+    uint32_t outgoing_client;
+    size_t outgoing_size; /* 0: none waits */
+    uint8_t outgoing[CW_PAYLOAD_MAX];
+};
+
+/* config and events must be set. connection: the application's config, or NULL. */
+enum cw_error cw_slots_layout(struct cw_slots *slots, struct cw_arena *arena,
+                              const struct cw_connection_config *connection);
+/* After layout with memory. */
+void cw_slots_start(struct cw_slots *slots);
+void cw_slots_destroy(struct cw_slots *slots);
+
+/* The connected slot of an address; NULL. */
+struct cw_slot *cw_slots_by_address(const struct cw_slots *slots, const struct cw_address *address);
+/* Whether a client with this id is connected. */
+bool cw_slots_has_id(const struct cw_slots *slots, uint64_t id);
+bool cw_slots_full(const struct cw_slots *slots);
+/* A client's slot, connected or closed; NULL when it is free or there is no such slot. */
+const struct cw_slot *cw_slots_get(const struct cw_slots *slots, uint32_t client);
+
+/* There must be room. */
+void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double now);
+/* As cw_server_disconnect. */
+void cw_slots_disconnect(struct cw_slots *slots, uint32_t client);
+
+enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, const void *data,
+                               size_t size, double now);
+/* As cw_server_send. */
+enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const void *payload,
+                            size_t size);
+size_t cw_slots_transmit(struct cw_slots *slots, struct cw_address *to, void *out, size_t capacity,
+                         double now);
+void cw_slots_update(struct cw_slots *slots, double now);
+/* As cw_server_next. What a client sent before it was gone comes before its DISCONNECTED. */
+bool cw_slots_next(struct cw_slots *slots, struct cw_server_event *event);
+
+#endif
