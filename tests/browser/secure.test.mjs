@@ -34,7 +34,7 @@ async function openPage(place) {
 const attempt = (page, token, options = {}) =>
   page.evaluate(
     async ([bytes, { transports, abortAfter, otherSchema }]) => {
-      const { connect, f32, message, schema } = await import('causeway');
+      const { connect, f32, message, schema } = await import('causeway-net');
       const { messages } = await import('/schema.js');
       try {
         globalThis.client = await connect('/', {

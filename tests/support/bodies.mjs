@@ -1,6 +1,6 @@
 // The body of a message as bytes, written and read by nothing but the package.
 import assert from 'node:assert/strict';
-import { Conversation, Endpoint, message, schema, unreliable } from './causeway.mjs';
+import { Connection, Endpoint, message, schema, unreliable } from './causeway.mjs';
 
 // One message per packet of one of 32 types: what goes before its body is exactly a byte, a bit each
 // for the channel's entry, the block and the message, and five for the type.
@@ -10,19 +10,19 @@ const BEFORE = 0b00000_1_0_1;
 
 /** Writes and reads bodies with these fields. */
 export class Bodies {
-  #conversation;
+  #connection;
   #endpoint;
 
   constructor(core, fields) {
     const types = schema(message('body', fields), ...others);
-    this.#conversation = new Conversation(core, types, { channels });
+    this.#connection = new Connection(core, types, { channels });
     this.#endpoint = new Endpoint(core);
   }
 
   write(value) {
-    this.#conversation.send(0, 'body', value, 0);
-    this.#conversation.update(0);
-    assert.equal(this.#endpoint.receive(this.#conversation.transmit(0), 0), 'ok');
+    this.#connection.send(0, 'body', value, 0);
+    this.#connection.update(0);
+    assert.equal(this.#endpoint.receive(this.#connection.transmit(0), 0), 'ok');
     const [packet] = [...this.#endpoint.events()].filter(({ type }) => type === 'packet');
     assert.equal(packet.payload[0], BEFORE);
     return packet.payload.subarray(1);
@@ -31,12 +31,12 @@ export class Bodies {
   /** The value in the bytes, `undefined` when they are refused. */
   read(bytes) {
     this.#endpoint.send(Uint8Array.of(BEFORE, ...bytes), 0);
-    if (!this.#conversation.receive(this.#endpoint.transmit(0), 0)) return undefined;
-    return this.#conversation.next().value;
+    if (!this.#connection.receive(this.#endpoint.transmit(0), 0)) return undefined;
+    return this.#connection.next().value;
   }
 
   destroy() {
-    this.#conversation.destroy();
+    this.#connection.destroy();
     this.#endpoint.destroy();
   }
 }

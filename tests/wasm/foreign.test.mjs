@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   Connection,
-  Conversation,
+  ConnectionHost,
   bytes,
   connect,
   fingerprint,
@@ -43,8 +43,8 @@ const raw = (n) => new Uint8Array(600 + ((n * 7) % 400)).fill(n);
 
 /** Messages both ways between a foreign end, which sends up to 8,192 bytes in a packet, and ours. */
 const talk = (ours, theirs, cut) => {
-  const near = new Conversation(core, types, ours);
-  const far = new Conversation(core, types, theirs);
+  const near = new Connection(core, types, ours);
+  const far = new Connection(core, types, theirs);
   const sent = [0, 0];
   const came = [0, 0];
   const longest = [0, 0];
@@ -90,9 +90,9 @@ test('the options of the endpoint are those of the connection', () => {
   const { longest, near } = talk({ endpoint: { fragmentAbove: 1040 } }, foreign, fragments);
   assert.equal(near.maxDatagramSize, 1049);
   assert.ok(longest <= 1049);
-  assert.equal(new Conversation(core, types, { endpoint: { maxSendSize: 500 } }).maxDatagramSize, 509);
-  const narrow = new Conversation(core, types, { endpoint: { maxPacketSize: 2048 } });
-  const far = new Conversation(core, types, foreign);
+  assert.equal(new Connection(core, types, { endpoint: { maxSendSize: 500 } }).maxDatagramSize, 509);
+  const narrow = new Connection(core, types, { endpoint: { maxPacketSize: 2048 } });
+  const far = new Connection(core, types, foreign);
   for (let n = 0; n < 10; n++) far.send(0, 'load', { n, raw: raw(n) }, 0);
   far.update(0);
   assert.equal(narrow.receive(far.transmit(0), 0), false);
@@ -101,7 +101,7 @@ test('the options of the endpoint are those of the connection', () => {
 
 test('options that cannot work are refused, and the error says which', () => {
   const refuses = (config, code) =>
-    assert.throws(() => new Conversation(core, types, config), { name: 'CoreError', code });
+    assert.throws(() => new Connection(core, types, config), { name: 'CoreError', code });
   refuses({ endpoint: { maxPacketSize: 0 } }, 'CONFIG_PACKET_SIZE');
   refuses({ endpoint: { maxSendSize: 8193 } }, 'CONFIG_PACKET_SIZE');
   refuses({ endpoint: { maxSendSize: -1 } }, 'CONFIG_PACKET_SIZE');
@@ -142,7 +142,7 @@ test('what both ends must agree on is in the fingerprint, and in a token', async
 test('a transport that does not take what would be sent is refused', () => {
   const transport = { maxDatagramSize: 1073, closed: new Promise(() => {}) };
   assert.throws(
-    () => new Connection(core, types, transport, { endpoint: { fragmentAbove: 1065 } }),
+    () => new ConnectionHost(core, types, transport, { endpoint: { fragmentAbove: 1065 } }),
     /^RangeError: maxDatagramSize: the transport takes 1073 bytes of the 1074 that are needed/,
   );
 });

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
-  Connection,
+  ConnectionHost,
   WebSocketTransport,
   dist,
   fingerprint,
@@ -90,7 +90,7 @@ test('both sides have the same fingerprint', () => {
 
 test(`random messages come back as they were sent, in order (seed ${SEED})`, async () => {
   const transport = await WebSocketTransport.connect(relay.url, { WebSocket });
-  const connection = new Connection(core, interop, transport, { channels });
+  const connection = new ConnectionHost(core, interop, transport, { channels });
   const sent = Array.from({ length: 200 }, () => {
     if (random(20) === 0) return { type: 'file', value: { fileName: text(30) }, block: blob(5000) };
     return random(10) === 0
@@ -115,7 +115,7 @@ test(`random messages come back as they were sent, in order (seed ${SEED})`, asy
 const generate = (source, ...parameters) => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-schema-'));
   const file = join(folder, 'messages.mjs');
-  writeFileSync(file, source.replaceAll('causeway', new URL('index.js', dist).href));
+  writeFileSync(file, source.replaceAll('causeway-net', new URL('index.js', dist).href));
   try {
     return execFileSync(
       process.execPath,
@@ -129,7 +129,7 @@ const generate = (source, ...parameters) => {
 
 test('the header has what C wants to read', () => {
   const header = generate(`
-    import { compressedFloat, int64, message, optional, schema, uint } from 'causeway';
+    import { compressedFloat, int64, message, optional, schema, uint } from 'causeway-net';
     export const game = schema(
       message('move', {
         x: compressedFloat(0, 1, 0.001),
@@ -149,7 +149,7 @@ test('the header has what C wants to read', () => {
 test('what cannot become a header is one clear line', () => {
   const fails = (source, text, ...parameters) =>
     assert.throws(
-      () => generate(`import { bool, message, schema } from 'causeway';${source}`, ...parameters),
+      () => generate(`import { bool, message, schema } from 'causeway-net';${source}`, ...parameters),
       (error) => {
         assert.match(error.stderr, text);
         assert.equal(error.stderr.trim().split('\n').length, 1);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import {
   Connection,
-  Conversation,
+  ConnectionHost,
   loadCore,
   message,
   reliable,
@@ -22,7 +22,7 @@ afterEach(() => open.splice(0).forEach((end) => end()));
 
 /** A connection, and `arrive(count)`, after which so many more messages have reached it. */
 const start = () => {
-  const far = new Conversation(core, types, config);
+  const far = new Connection(core, types, config);
   let end;
   const transport = {
     kind: 'websocket',
@@ -36,7 +36,7 @@ const start = () => {
     stats: () => ({}),
     close: () => end(),
   };
-  const connection = new Connection(core, types, transport, config);
+  const connection = new ConnectionHost(core, types, transport, config);
   open.push(end);
   let sent = 0;
   const arrive = (count) => {

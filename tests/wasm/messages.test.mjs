@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  Conversation,
+  Connection,
   Simulator,
   array,
   bits,
@@ -59,7 +59,7 @@ const types = schema(
 );
 
 const pair = (config, path) => {
-  const ends = [new Conversation(core, types, config), new Conversation(core, types, config)];
+  const ends = [new Connection(core, types, config), new Connection(core, types, config)];
   const paths = [1, 2].map((seed) => new Simulator(core, { seed, ...path }));
   let now = 0;
   return {
@@ -267,12 +267,12 @@ test('a value that does not fit is refused, and the error names the field', () =
 test('memory beyond what an address reaches is none, not what is left of the sum', () => {
   // 49,153 messages of 87,384 bytes are 4 GB and a bit.
   const large = schema(message('large', { raw: bytes(87_380) }));
-  assert.throws(() => new Conversation(core, large, { maxMessages: 32_768 }), { code: 'NO_MEMORY' });
+  assert.throws(() => new Connection(core, large, { maxMessages: 32_768 }), { code: 'NO_MEMORY' });
 });
 
 test('what is no schema is named', () => {
   for (const none of [undefined, [], message('ping', {})])
-    assert.throws(() => new Conversation(core, none), { name: 'TypeError', message: /^schema: / });
+    assert.throws(() => new Connection(core, none), { name: 'TypeError', message: /^schema: / });
 });
 
 test('a send that cannot be carried out throws a CoreError and leaves nothing behind', () => {
@@ -363,8 +363,8 @@ test('declarations that cannot work are refused', () => {
   for (const none of [[message('a', {})], undefined])
     refused(() => schema(none), 'TypeError', /^a schema is made of messages/);
   const huge = schema(message('huge', { text: string(2 ** 21) }));
-  assert.throws(() => new Conversation(core, huge), { code: 'SCHEMA_FIELD' });
-  assert.throws(() => new Conversation(core, types, { channels: [reliable({ weight: 0 })] }), {
+  assert.throws(() => new Connection(core, huge), { code: 'SCHEMA_FIELD' });
+  assert.throws(() => new Connection(core, types, { channels: [reliable({ weight: 0 })] }), {
     code: 'CONFIG_CHANNEL',
   });
 });

@@ -38,7 +38,7 @@ before(() => {
   const [archive] = readdirSync(project);
   mkdirSync(join(project, 'node_modules'));
   run('tar', 'xzf', archive);
-  cpSync(join(project, 'package'), join(project, 'node_modules/causeway'), { recursive: true });
+  cpSync(join(project, 'package'), join(project, 'node_modules/causeway-net'), { recursive: true });
   for (const name of ['ws', '@types', 'undici-types'])
     symlinkSync(join(modules, name), join(project, 'node_modules', name));
   write('package.json', JSON.stringify({ type: 'module' }));
@@ -85,11 +85,11 @@ test('nothing is packed before it is built', () => {
 test('Node imports it by name', () => {
   write(
     'main.js',
-    `import { Endpoint, loadCore } from 'causeway';
+    `import { Endpoint, loadCore } from 'causeway-net';
      import { createRequire } from 'node:module';
      const endpoint = new Endpoint(await loadCore());
      const { resolve } = createRequire(import.meta.url);
-     console.log(endpoint.maxPacketSize, resolve('causeway/causeway.wasm').slice(-18), resolve('causeway/package.json').slice(-12));`,
+     console.log(endpoint.maxPacketSize, resolve('causeway-net/causeway.wasm').slice(-18), resolve('causeway-net/package.json').slice(-12));`,
   );
   assert.equal(run(process.execPath, 'main.js').trim(), '4096 dist/causeway.wasm package.json');
 });
@@ -127,15 +127,22 @@ const compileForAll = (source) => {
 
 test('the types need nothing of a project but the DOM', () => {
   compile(
-    `import { Client } from 'causeway'; export const slot = (client: Client) => client.slot.index;`,
+    `import { ClientHost } from 'causeway-net'; export const slot = (client: ClientHost) => client.slot.index;`,
     ...['--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom'],
     ...['--types', ''],
   );
 });
 
+test('no export shadows a name of the platform', () => {
+  compileForAll(`
+    import type * as causeway from 'causeway-net';
+    type Shadows = keyof typeof causeway & keyof typeof globalThis;
+    export const none: [Shadows] extends [never] ? true : Shadows = true;`);
+});
+
 test('the types say what may be passed and what comes back', () => {
   const source = `
-    import { CoreError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway';
+    import { CoreError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway-net';
     import { WebSocket } from 'ws';
     const core = await loadCore({ wasm: fetch('causeway.wasm') });
     const endpoint = new Endpoint(core, { maxPacketSize: 1000 });
@@ -171,9 +178,9 @@ test('messages have the types that their declaration says', () => {
   compileForAll(`
     import {
       array, bits, bool, bytes, compressedFloat, connect, f32, f64, int, int64, loadCore, message,
-      optional, schema, string, uint, uint64, Connection, Conversation,
-      type Client, type Message, type MessageName, type MessageValue, type Transport,
-    } from 'causeway';
+      optional, schema, string, uint, uint64, Connection, ConnectionHost,
+      type ClientHost, type Message, type MessageName, type MessageValue, type Transport,
+    } from 'causeway-net';
     const messages = schema(
       message('move', {
         x: f32(), y: f64(), angle: compressedFloat(-180, 180, 0.5), direction: int(0, 7),
@@ -186,7 +193,7 @@ test('messages have the types that their declaration says', () => {
     );
     type Messages = typeof messages;
     const token = new Uint8Array(2048);
-    const client: Client<Messages> = await connect('wss://x/', { token, schema: messages });
+    const client: ClientHost<Messages> = await connect('wss://x/', { token, schema: messages });
 
     const names: Record<MessageName<Messages>, number> = { move: 0, say: 1, ping: 2, file: 3 };
     // @ts-expect-error a name is missing
@@ -310,15 +317,15 @@ test('messages have the types that their declaration says', () => {
     await connect('wss://x/', { token, schema: messages, endpoint: { packetSize: 1 } });
 
     const core = await loadCore();
-    const conversation = new Conversation(core, messages, { endpoint });
-    conversation.send(0, 'say', say, 0);
+    const connection = new Connection(core, messages, { endpoint });
+    connection.send(0, 'say', say, 0);
     // @ts-expect-error the value of another message
-    conversation.send(0, 'say', move, 0);
-    const connection = new Connection(core, messages, {} as Transport);
-    connection.send(0, 'say', say);
+    connection.send(0, 'say', move, 0);
+    const host = new ConnectionHost(core, messages, {} as Transport);
+    host.send(0, 'say', say);
     // @ts-expect-error the value of another message
-    connection.send(0, 'say', file);
-    connection.addEventListener('message', (event) => take(event.message));
+    host.send(0, 'say', file);
+    host.addEventListener('message', (event) => take(event.message));
     export {};`);
 });
 
@@ -326,7 +333,7 @@ test('vite takes the module along', async () => {
   write('index.html', '<script type="module" src="/main.js"></script>');
   write(
     'main.js',
-    `import { Endpoint, loadCore } from 'causeway'; console.log(new Endpoint(await loadCore()));`,
+    `import { Endpoint, loadCore } from 'causeway-net'; console.log(new Endpoint(await loadCore()));`,
   );
   run(
     process.execPath,

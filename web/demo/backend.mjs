@@ -2,7 +2,7 @@
 // the player is.
 //   node backend.mjs ADDRESS:PORT GAME-SERVER     port 0: any free one; it says which
 // The environment variable CAUSEWAY_KEY holds the key that the game server has too.
-import { generateConnectToken } from 'causeway';
+import { generateConnectToken } from 'causeway-net';
 import { createServer } from 'node:http';
 import { PROTOCOL_ID, messages } from './schema.js';
 

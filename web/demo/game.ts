@@ -1,4 +1,4 @@
-import type { Client } from 'causeway';
+import type { ClientHost } from 'causeway-net';
 import { prepare } from './chart.js';
 import type { messages } from './schema.js';
 
@@ -19,7 +19,7 @@ export class Game {
   #players: readonly Player[] = [];
   #place = { x: 0.5, y: 0.5 };
 
-  constructor(client: Client<typeof messages>) {
+  constructor(client: ClientHost<typeof messages>) {
     client.addEventListener('message', ({ message }) => {
       if (message.type === 'said') this.#hear(message.value);
       if (message.type === 'world') {

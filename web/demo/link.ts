@@ -1,12 +1,12 @@
 import {
   Simulator,
   connect,
-  type Client,
+  type ClientHost,
   type Core,
   type SimulatorPath,
   type Transport,
   type TransportKind,
-} from 'causeway';
+} from 'causeway-net';
 import { messages } from './schema.js';
 
 /** What became of a packet of ours. */
@@ -68,7 +68,7 @@ class BadNetwork implements Transport {
 
 /** A connection with the game server, sixty packets a second, through a bad network. */
 export class Link {
-  client!: Client<typeof messages>;
+  client!: ClientHost<typeof messages>;
   readonly #up: Simulator;
   readonly #down: Simulator;
   /** What became of the latest packets, in the order in which it was known. */

@@ -1,4 +1,4 @@
-import { loadCore, type TransportKind } from 'causeway';
+import { loadCore, type TransportKind } from 'causeway-net';
 import { Chart, prepare } from './chart.js';
 import { Game } from './game.js';
 import { FATES, Link, seconds } from './link.js';

@@ -1,6 +1,6 @@
 // What the demo's page and server say to each other. The build makes schema.h of it, for the server; the
 // fingerprint in the tokens tells when the two differ.
-import { array, compressedFloat, message, schema, string, uint } from 'causeway';
+import { array, compressedFloat, message, schema, string, uint } from 'causeway-net';
 
 export const PROTOCOL_ID = 0xca05e3a7de400001n;
 export const MAX_PLAYERS = 64;

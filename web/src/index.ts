@@ -23,17 +23,15 @@ export type {
 } from './transports/transport.js';
 export { reliable, unreliable, yojimboDefaults } from './messages/channels.js';
 export type { Channel, ChannelConfig } from './messages/channels.js';
-export { CloseEvent, Connection } from './messages/connection.js';
-export type { ConnectionConfig, ConnectionEvents } from './messages/connection.js';
-export { Conversation, fingerprint } from './messages/conversation.js';
+export { Connection, fingerprint } from './messages/connection.js';
 export type {
   ChannelStats,
-  ConversationConfig,
-  ConversationStats,
+  ConnectionConfig,
+  ConnectionStats,
   Fate,
   Message,
   Receipt,
-} from './messages/conversation.js';
+} from './messages/types.js';
 export {
   array,
   bits,
@@ -59,21 +57,24 @@ export type {
   MessageValue,
   Schema,
 } from './messages/schema.js';
-export { MessageEvent, Session } from './messages/session.js';
-export type { ConnectionStats } from './messages/session.js';
-export { Client, DisconnectEvent, StateEvent } from './secure/client.js';
-export type {
-  ClientEvents,
-  ClientState,
-  ClientStats,
-  Disconnect,
-  DisconnectReason,
-} from './secure/client.js';
-export { connect } from './secure/connect.js';
-export type { ConnectOptions } from './secure/connect.js';
-export type { SecureStats } from './secure/conversation.js';
+export { Client } from './secure/client.js';
+export type { ClientState, ClientStats } from './secure/client.js';
 export { generateConnectToken, generateKey } from './secure/token.js';
 export type { ConnectTokenOptions } from './secure/token.js';
+export { ClientHost, DisconnectedEvent, StateEvent } from './hosts/client_host.js';
+export type {
+  ClientHostEvents,
+  ClientHostState,
+  ClientHostStats,
+  Disconnect,
+  DisconnectReason,
+} from './hosts/client_host.js';
+export { connect } from './hosts/connect.js';
+export type { ConnectOptions } from './hosts/connect.js';
+export { ClosedEvent, ConnectionHost } from './hosts/connection_host.js';
+export type { ConnectionHostConfig, ConnectionHostEvents } from './hosts/connection_host.js';
+export { Host, ReceivedEvent } from './hosts/host.js';
+export type { HostStats } from './hosts/host.js';
 export { Simulator } from './simulator.js';
 export type { SimulatorConfig, SimulatorPath, SimulatorStats } from './simulator.js';
 export { openTransport } from './transports/race.js';

@@ -1,63 +1,77 @@
 import type { Core } from '../core.js';
-import type { Transport, TransportClose, TransportState } from '../transports/transport.js';
-import { Conversation, type ConversationConfig } from './conversation.js';
+import { LONGER_THAN_ANY_HEADER, type EndpointConfig } from '../endpoint.js';
+import { errorCodes } from '../generated.js';
+import type { Channel } from './channels.js';
+import { CoreSchema } from './codec.js';
+import { ConnectionBase, withConfig } from './connection_base.js';
 import type { Schema } from './schema.js';
-import { Session, fitsTransport, tickInterval, type MessageEvent } from './session.js';
+import type { ConnectionConfig } from './types.js';
 
-/** What a {@link Connection} can be told. */
-export interface ConnectionConfig extends ConversationConfig {
-  /** Rounds of datagrams in a second, at most 1000. Default 60. */
-  readonly tickRate?: number;
-}
-
-/** The connection has ended. */
-export class CloseEvent extends Event implements TransportClose {
-  readonly code: number;
-  readonly reason: string;
-
-  constructor({ code, reason }: TransportClose) {
-    super('close');
-    this.code = code;
-    this.reason = reason;
+/**
+ * A number that two ends have in common when they agree on message types, channels and what the config
+ * of their endpoints says of both, and practically never else. A connect token carries it.
+ */
+export function fingerprint(
+  core: Core,
+  schema: Schema,
+  channels?: readonly Channel[],
+  endpoint?: EndpointConfig,
+): bigint {
+  const types = new CoreSchema(core, schema);
+  try {
+    const config = { ...(channels && { channels }), ...(endpoint && { endpoint }) };
+    const { connection_fingerprint } = core.exports;
+    return BigInt.asUintN(64, withConfig(core, types, config, connection_fingerprint));
+  } finally {
+    types.destroy();
   }
 }
 
-/** The events of a connection. */
-export interface ConnectionEvents<Of extends Schema> {
-  message: MessageEvent<Of>;
-  close: CloseEvent;
-}
+/**
+ * One end of a connection, as `cw_connection` of C: without I/O and without a clock. Bytes come from the
+ * caller, and so does the time, in seconds that only go forward. `ConnectionHost` is this over a transport.
+ */
+export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
+  override readonly maxDatagramSize: number;
+  readonly #incoming: number;
+  readonly #incomingSize: number;
+  readonly #outgoing: number;
 
-/** A {@link Session} with a game server that takes anybody: without token and encryption. */
-export class Connection<Of extends Schema = Schema> extends Session<Of, ConnectionEvents<Of>> {
-  /** Resolves when the connection has ended, for whatever reason; never rejects. */
-  readonly closed: Promise<TransportClose>;
-
-  /**
-   * @throws {@link CoreError} with a code that says which part of schema or config cannot work;
-   *   RangeError for the tick rate, and for a transport that does not take what would be sent.
-   */
-  constructor(core: Core, schema: Of, transport: Transport, config: ConnectionConfig = {}) {
-    const interval = tickInterval(config.tickRate);
-    super(new Conversation(core, schema, config), transport);
-    fitsTransport(this.peer.maxDatagramSize, transport);
-    this.closed = transport.closed.then((close) => {
-      this.finish(new CloseEvent(close));
-      return close;
-    });
-    this.start(interval);
+  /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
+  constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
+    const { connection_create, connection_destroy } = core.exports;
+    super(core, schema, config, connection_create, connection_destroy);
+    const [maxDatagramSize, maxPacketSize] = [4, 8].map((at) =>
+      core.memory.u32(core.scratch + at),
+    ) as [number, number];
+    this.maxDatagramSize = maxDatagramSize;
+    this.#incomingSize = maxPacketSize + LONGER_THAN_ANY_HEADER;
+    this.#incoming = this.buffer(this.#incomingSize);
+    this.#outgoing = this.buffer(maxDatagramSize);
   }
 
-  get state(): TransportState {
-    return this.carrier.state;
+  protected override get connection(): number {
+    return this.address;
   }
 
-  protected override get open(): boolean {
-    return this.state === 'open';
+  /** Takes a datagram that arrived; false when it was dropped, which {@link stats} counts. */
+  override receive(datagram: Uint8Array, now: number): boolean {
+    const { core, address } = this;
+    const size = Math.min(datagram.length, this.#incomingSize);
+    core.memory.bytes.set(datagram.subarray(0, size), this.#incoming);
+    return errorCodes[core.exports.connection_receive(address, this.#incoming, size, now)] === 'OK';
   }
 
-  /** Ends the connection; `closed` resolves when it has ended. Nothing can be sent afterwards. */
-  close(code?: number, reason?: string): void {
-    this.carrier.close(code, reason);
+  /** Lets time pass and opens a round of datagrams. Call it once per tick, then {@link transmit}. */
+  override update(now: number): void {
+    this.core.exports.connection_update(this.address, now);
+  }
+
+  /** The next datagram of this round, `undefined` when it is over. */
+  override transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
+    const { core, maxDatagramSize } = this;
+    const { exports, memory } = core;
+    const size = exports.connection_transmit(this.address, this.#outgoing, maxDatagramSize, now);
+    return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
   }
 }

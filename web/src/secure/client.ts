@@ -1,217 +1,122 @@
-import { ClosedError, HandshakeError, type HandshakeCode, type HandshakeStage } from '../errors.js';
+import type { Core } from '../core.js';
+import { clientStates, errorCodes } from '../generated.js';
+import { ConnectionBase } from '../messages/connection_base.js';
 import type { Schema } from '../messages/schema.js';
-import { Session, type ConnectionStats, type MessageEvent } from '../messages/session.js';
-import type { Transport, TransportClose } from '../transports/transport.js';
-import type { SecureConversation, SecureState, SecureStats } from './conversation.js';
+import type { ConnectionConfig } from '../messages/types.js';
+
+/** The longest packet, and room for those that are longer and get dropped. */
+const LONGEST = 1225;
+const INCOMING = 1400;
+
+/** Where a client is, by the names of `enum cw_client_state`. */
+export type ClientState = (typeof clientStates)[keyof typeof clientStates];
+
+/** What went over the wire, counted since the connection was begun. */
+export interface ClientStats {
+  readonly datagramsSent: number;
+  readonly datagramsReceived: number;
+  /** Datagrams received that were no packets of this connection, or came a second time. */
+  readonly datagramsDropped: number;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+}
 
 /**
- * Where a client is: its transport is being opened, it asks the server for a connection, it answers the
- * server's challenge, it is connected, it is not or no more.
+ * The client's end of a secure connection, as `cw_client` of C: without I/O and without a clock. Bytes
+ * come from the caller, and so does the time, in seconds that only go forward. `ClientHost` is this over
+ * a transport.
  */
-export type ClientState =
-  'opening' | 'requesting' | 'responding' | 'connected' | 'disconnected';
+export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
+  override readonly maxDatagramSize: number;
+  readonly #connection: number;
+  readonly #incoming: number;
+  readonly #outgoing: number;
 
-/** Who ended a connection: this side, the server, or nobody: it timed out, or its transport ended. */
-export type DisconnectReason = 'client' | 'server' | 'timeout' | 'transport';
-
-/** How a connection ended. */
-export interface Disconnect {
-  readonly reason: DisconnectReason;
-  /** One sentence about it, for people. */
-  readonly message: string;
-}
-
-/** The connection has ended. */
-export class DisconnectEvent extends Event implements Disconnect {
-  readonly reason: DisconnectReason;
-  readonly message: string;
-
-  constructor({ reason, message }: Disconnect) {
-    super('disconnect');
-    this.reason = reason;
-    this.message = message;
-  }
-}
-
-/** The client is in another state. */
-export class StateEvent extends Event {
-  readonly state: ClientState;
-
-  constructor(state: ClientState) {
-    super('state');
-    this.state = state;
-  }
-}
-
-/** The events of a {@link Client}. */
-export interface ClientEvents<Of extends Schema> {
-  message: MessageEvent<Of>;
-  state: StateEvent;
-  disconnect: DisconnectEvent;
-}
-
-/** Statistics of a client: of the conversation, of its encrypted packets, and of the transport. */
-export interface ClientStats extends ConnectionStats {
-  readonly secure: SecureStats;
-}
-
-/** Milliseconds that a transport stays open for the packets that tell the server of the end. */
-const FAREWELL = 100;
-
-const states: Partial<Record<SecureState, ClientState>> = {
-  SENDING_REQUEST: 'requesting',
-  SENDING_RESPONSE: 'responding',
-  CONNECTED: 'connected',
-};
-
-/**
- * A connection with a game server, encrypted and authenticated from end to end. {@link connect} makes
- * one. Messages that arrive go to the listeners of `message` events; while there is none they wait to be
- * taken by `for await`, one by one with `next`, or by the next listener.
- */
-export class Client<Of extends Schema = Schema> extends Session<
-  Of,
-  ClientEvents<Of>,
-  SecureConversation<Of>
-> {
-  /** Resolves when the connection has ended, for whatever reason; never rejects. */
-  readonly closed: Promise<Disconnect>;
-  /** Resolves when the server has taken the client. @internal */
-  readonly connected: Promise<void>;
-  #state: ClientState = 'requesting';
-  /** When the token expires, by the clock of the world, in seconds. */
-  readonly #expireTime: number;
-  #resolveConnected!: () => void;
-  #rejectConnected!: (reason: unknown) => void;
-  #resolveClosed!: (how: Disconnect) => void;
-  /** A page takes its transports along, so the server must hear of the end before. */
-  readonly #pageGoes = (): void => this.abort(new ClosedError());
-
-  /** @internal */
-  constructor(
-    peer: SecureConversation<Of>,
-    transport: Transport,
-    expireTime: number,
-    interval: number,
-  ) {
-    super(peer, transport);
-    this.#expireTime = expireTime;
-    this.closed = new Promise((resolve) => {
-      this.#resolveClosed = resolve;
-    });
-    this.connected = new Promise((resolve, reject) => {
-      this.#resolveConnected = resolve;
-      this.#rejectConnected = reject;
-    });
-    void transport.closed.then((close) => this.#lost(close));
-    globalThis.addEventListener?.('pagehide', this.#pageGoes);
-    this.transmit();
-    this.start(interval);
+  /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
+  constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
+    const { client_create, client_destroy } = core.exports;
+    super(core, schema, config, client_create, client_destroy);
+    this.#connection = core.memory.u32(core.scratch + 4);
+    this.maxDatagramSize = core.memory.u32(core.scratch + 8);
+    this.#incoming = this.buffer(INCOMING);
+    this.#outgoing = this.buffer(LONGEST);
   }
 
-  get state(): ClientState {
-    return this.#state;
-  }
-
-  /** While connected: the number of this client on the server, from 0, and how many there can be. */
-  get slot(): { readonly index: number; readonly count: number } {
-    return this.peer.slot();
-  }
-
-  protected override get open(): boolean {
-    return this.#state === 'connected';
-  }
-
-  override stats(): ClientStats {
-    return { ...super.stats(), secure: this.peer.secureStats() };
+  protected override get connection(): number {
+    // Throws when the client has been destroyed.
+    void this.address;
+    return this.#connection;
   }
 
   /**
-   * Ends the connection and tells the server. Nothing can be sent afterwards. A page that is left or
-   * closed does this by itself, over WebRTC and WebSocket; but Firefox breaks WebSockets off before it
-   * tells the page, and a page that crashes tells nobody: then the server waits for its timeout.
+   * Begins to connect with a token.
+   * @throws {@link CoreError} `TOKEN_SIZE`, `VERSION`, `TOKEN_TIMES`, `TOKEN_ADDRESSES` for what is no
+   *   token, `SCHEMA` when it is for another schema.
    */
-  disconnect(): void {
-    this.#leave({ reason: 'client', message: 'this side has disconnected' });
-  }
-
-  /** Ends the attempt to connect. @internal */
-  abort(reason: unknown): void {
-    this.#rejectConnected(reason);
-    this.disconnect();
-  }
-
-  protected override arrived(datagram: Uint8Array<ArrayBuffer>): void {
-    if (this.#state === 'disconnected') return;
-    super.arrived(datagram);
-    // What the next step of the handshake asks for need not wait for the tick.
-    if (this.#follow()) this.transmit();
-  }
-
-  protected override tick(): void {
-    super.tick();
-    this.#follow();
-  }
-
-  /** Takes over the core's state; true when it is another one and not the end. */
-  #follow(): boolean {
-    const now = this.peer.state;
-    const state = states[now] ?? 'disconnected';
-    if (state === this.#state) return false;
-    if (state === 'disconnected') {
-      const message = this.peer.explain();
-      if (this.#state !== 'connected') this.#refuse(now as HandshakeCode, message);
-      else if (now === 'TIMED_OUT') this.#end({ reason: 'timeout', message });
-      else this.#end({ reason: 'server', message: 'the server has disconnected this client' });
-      return false;
+  connect(token: Uint8Array, now: number): void {
+    const { core, address } = this;
+    const copy = core.allocate(token.length + 1);
+    try {
+      core.memory.bytes.set(token, copy);
+      core.check(core.exports.client_connect(address, copy, token.length, now));
+    } finally {
+      core.exports.release_secret(copy, token.length);
     }
-    this.#enter(state);
-    if (state === 'connected') this.#resolveConnected();
-    return true;
   }
 
-  #enter(state: ClientState): void {
-    this.#state = state;
-    this.dispatchEvent(new StateEvent(state));
+  get state(): ClientState {
+    const state = String(this.core.exports.client_state(this.address));
+    return clientStates[state as keyof typeof clientStates];
   }
 
-  /** The transport has ended, by itself or because the relay closed it. */
-  #lost({ code, reason }: TransportClose): void {
-    if (this.#state === 'disconnected') return;
-    const message = `the relay ended the ${this.transport} transport (${[code, reason].filter(Boolean).join(' ')})`;
-    if (this.#state !== 'connected') this.#refuse('TRANSPORT_CLOSED', message);
-    else this.#leave({ reason: 'transport', message });
+  /** While connected: the slot of the server, from 0, and how many it has. */
+  slot(): { readonly index: number; readonly count: number } {
+    const { exports, memory, scratch } = this.core;
+    exports.client_state(this.address);
+    return { index: memory.u32(scratch), count: memory.u32(scratch + 4) };
   }
 
-  /** There will be no connection. */
-  #refuse(code: HandshakeCode, message: string): void {
-    const stage: HandshakeStage = this.#state === 'responding' ? 'response' : 'request';
-    const answered = stage === 'response' || code === 'DENIED' || code === 'SCHEMA';
-    // Neither relay nor server answer those whose token is no good any more.
-    const late = !answered && Date.now() / 1000 >= this.#expireTime;
-    this.abort(
-      late
-        ? new HandshakeError(
-            'TOKEN_EXPIRED',
-            stage,
-            'the connect token has expired; ask the backend for a new one',
-          )
-        : new HandshakeError(code, stage, message),
-    );
+  /** One sentence that says what the state means. */
+  explain(): string {
+    const { exports, memory } = this.core;
+    return memory.text(exports.client_state_string(exports.client_state(this.address)));
   }
 
-  #leave(how: Disconnect): void {
-    if (this.#state === 'disconnected') return;
-    this.peer.disconnect();
-    this.#end(how);
+  override receive(datagram: Uint8Array, now: number): boolean {
+    const { core, address } = this;
+    const size = Math.min(datagram.length, INCOMING);
+    core.memory.bytes.set(datagram.subarray(0, size), this.#incoming);
+    return errorCodes[core.exports.client_receive(address, this.#incoming, size, now)] === 'OK';
   }
 
-  #end(how: Disconnect): void {
-    this.transmit(true);
-    setTimeout(() => this.carrier.close(), FAREWELL);
-    globalThis.removeEventListener?.('pagehide', this.#pageGoes);
-    this.#enter('disconnected');
-    this.finish(new DisconnectEvent(how));
-    this.#resolveClosed(how);
+  override update(now: number): void {
+    this.core.exports.client_update(this.address, now);
+  }
+
+  override transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
+    const { exports, memory } = this.core;
+    const size = exports.client_transmit(this.address, this.#outgoing, LONGEST, now);
+    return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
+  }
+
+  /** Ends the connection, or the attempt; the packets that tell the server wait in {@link transmit}. */
+  disconnect(): void {
+    this.core.exports.client_disconnect(this.address);
+  }
+
+  /** What went over the wire. */
+  clientStats(): ClientStats {
+    const { exports, memory, scratch } = this.core;
+    exports.client_stats(this.address);
+    const [datagramsSent, datagramsReceived, datagramsDropped, bytesSent, bytesReceived] = [
+      0, 8, 16, 24, 32,
+    ].map((offset) => memory.view.getFloat64(scratch + offset, true)) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    return { datagramsSent, datagramsReceived, datagramsDropped, bytesSent, bytesReceived };
   }
 }

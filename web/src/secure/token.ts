@@ -4,7 +4,7 @@ import { CoreError } from '../errors.js';
 import { errorCodes } from '../generated.js';
 import { loadCore } from '../loader.js';
 import type { Channel } from '../messages/channels.js';
-import { fingerprint } from '../messages/conversation.js';
+import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
 
 /** Bytes of a private key. */

@@ -1,12 +1,12 @@
 import { ClosedError } from '../errors.js';
+import type { ConnectionBase } from '../messages/connection_base.js';
+import type { MessageBlock, MessageName, MessageValue, Schema } from '../messages/schema.js';
+import type { ChannelStats, ConnectionStats, Fate, Message } from '../messages/types.js';
 import type { Transport, TransportKind, TransportStats } from '../transports/transport.js';
-import type { ChannelStats, ConversationStats, Fate, Message } from './conversation.js';
 import { standInOf, wasHeard } from './listeners.js';
-import type { MessagePeer } from './peer.js';
-import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.js';
 
 /** A message has arrived. */
-export class MessageEvent<Of extends Schema = Schema> extends Event {
+export class ReceivedEvent<Of extends Schema = Schema> extends Event {
   readonly message: Message<Of>;
 
   constructor(message: Message<Of>) {
@@ -16,7 +16,7 @@ export class MessageEvent<Of extends Schema = Schema> extends Event {
 }
 
 /** Statistics of a connection, and of the transport that carries it. */
-export interface ConnectionStats extends ConversationStats {
+export interface HostStats extends ConnectionStats {
   readonly transport: TransportStats;
 }
 
@@ -39,18 +39,18 @@ export const fitsTransport = (size: number, { maxDatagramSize }: Transport): voi
 };
 
 /**
- * A conversation in messages over a transport, which it takes over. Messages that arrive go to the
+ * One end of a connection over a transport, which it takes over, with a tick of its own. Messages that arrive go to the
  * listeners of `message` events; while there is none they wait to be taken by `for await`, one by one
  * with `next`, or by the next listener. Who takes none holds the sender back; nothing is lost and no
  * memory grows. What has arrived can still be taken when the connection has ended.
  */
-export abstract class Session<
+export abstract class Host<
   Of extends Schema,
-  Events extends { message: MessageEvent<Of> },
-  Peer extends MessagePeer<Of> = MessagePeer<Of>,
+  Events extends { message: ReceivedEvent<Of> },
+  End extends ConnectionBase<Of> = ConnectionBase<Of>,
 > extends EventTarget {
   /** @internal */
-  protected readonly peer: Peer;
+  protected readonly connection: End;
   /** @internal */
   protected readonly carrier: Transport;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -65,9 +65,9 @@ export abstract class Session<
   readonly #tracked = new Map<number, (fate: Fate) => void>();
   #receipt = 0;
 
-  protected constructor(peer: Peer, transport: Transport) {
+  protected constructor(connection: End, transport: Transport) {
     super();
-    this.peer = peer;
+    this.connection = connection;
     this.carrier = transport;
   }
 
@@ -102,7 +102,7 @@ export abstract class Session<
     ...block: MessageBlock<Of, Name>
   ): void {
     if (!this.open) throw new ClosedError();
-    this.peer.send(channel, type, value, seconds(), block[0]);
+    this.connection.send(channel, type, value, seconds(), block[0]);
   }
 
   /**
@@ -119,13 +119,13 @@ export abstract class Session<
   ): Promise<Fate> {
     if (!this.open) throw new ClosedError();
     this.#receipt = (this.#receipt % 0xffffffff) + 1;
-    this.peer.send(channel, type, value, seconds(), block[0], this.#receipt);
+    this.connection.send(channel, type, value, seconds(), block[0], this.#receipt);
     return new Promise((resolve) => this.#tracked.set(this.#receipt, resolve));
   }
 
   /** Takes the next message that arrived, `undefined` when there is none now. */
   next(): Message<Of> | undefined {
-    const message = this.#unheard ?? this.peer.next();
+    const message = this.#unheard ?? this.connection.next();
     this.#unheard = undefined;
     return message;
   }
@@ -139,12 +139,12 @@ export abstract class Session<
     }
   }
 
-  stats(): ConnectionStats {
-    return { ...this.peer.stats(), transport: this.carrier.stats() };
+  stats(): HostStats {
+    return { ...this.connection.stats(), transport: this.carrier.stats() };
   }
 
   channelStats(channel: number): ChannelStats {
-    return this.peer.channelStats(channel);
+    return this.connection.channelStats(channel);
   }
 
   override addEventListener<Type extends keyof Events>(
@@ -186,13 +186,13 @@ export abstract class Session<
 
   /** @internal */
   protected arrived(datagram: Uint8Array<ArrayBuffer>): void {
-    this.peer.receive(datagram, seconds());
+    this.connection.receive(datagram, seconds());
     this.#hand();
   }
 
   /** @internal */
   protected tick(): void {
-    this.peer.update(seconds());
+    this.connection.update(seconds());
     this.#settle();
     this.transmit();
   }
@@ -200,7 +200,7 @@ export abstract class Session<
   /** Sends the datagrams that are due; says whether they are the last. @internal */
   protected transmit(last = false): void {
     const now = seconds();
-    for (let out = this.peer.transmit(now); out; out = this.peer.transmit(now))
+    for (let out = this.connection.transmit(now); out; out = this.connection.transmit(now))
       this.carrier.send(out, last);
   }
 
@@ -216,7 +216,7 @@ export abstract class Session<
 
   /** Says what became of tracked messages. */
   #settle(): void {
-    for (let news = this.peer.nextReceipt(); news; news = this.peer.nextReceipt()) {
+    for (let news = this.connection.nextReceipt(); news; news = this.connection.nextReceipt()) {
       this.#tracked.get(news.receipt)?.(news.fate);
       this.#tracked.delete(news.receipt);
     }
@@ -244,7 +244,7 @@ export abstract class Session<
   #handNext(): boolean {
     const message = this.next();
     if (!message) return false;
-    const event = new MessageEvent(message);
+    const event = new ReceivedEvent(message);
     this.dispatchEvent(event);
     if (!wasHeard(event)) this.#unheard = message;
     return wasHeard(event);

@@ -1,22 +1,16 @@
 import { CoreObject, type Core } from '../core.js';
-import { channelStatsFields, connectionStatsFields, endpointStatsFields } from '../generated.js';
 import { endpointNumbers } from '../endpoint.js';
+import { channelStatsFields, connectionStatsFields, endpointStatsFields } from '../generated.js';
 import { channelNumbers, defaultChannels } from './channels.js';
 import { CoreSchema } from './codec.js';
-import type {
-  ChannelStats,
-  ConversationConfig,
-  ConversationStats,
-  Message,
-  Receipt,
-} from './conversation.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
+import type { ChannelStats, ConnectionConfig, ConnectionStats, Message, Receipt } from './types.js';
 
 /** Calls a function of the module that takes the config of a connection. */
 export const withConfig = <Result>(
   core: Core,
   schema: CoreSchema,
-  config: ConversationConfig,
+  config: ConnectionConfig,
   use: (schema: number, numbers: number, channelCount: number) => Result,
 ): Result => {
   const { channels = defaultChannels } = config;
@@ -34,15 +28,15 @@ export const withConfig = <Result>(
 /** How the module makes an object with a connection, which then has its address in the scratch area. */
 type Create = (schema: number, numbers: number, channelCount: number) => number;
 
-/** An object in the core that has a connection: messages in, messages out, without I/O. */
-export abstract class MessagePeer<Of extends Schema> extends CoreObject {
+/** What `Connection` and `Client` have in common: messages in, messages out, without I/O. */
+export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
   readonly #schema: CoreSchema;
   readonly #channelCount: number;
 
   protected constructor(
     core: Core,
     schema: Of,
-    config: ConversationConfig,
+    config: ConnectionConfig,
     create: Create,
     destroy: (address: number) => void,
   ) {
@@ -147,7 +141,7 @@ export abstract class MessagePeer<Of extends Schema> extends CoreObject {
   abstract transmit(now: number): Uint8Array<ArrayBuffer> | undefined;
 
   /** What the path is like now. */
-  stats(): ConversationStats {
+  stats(): ConnectionStats {
     const { exports, memory, scratch } = this.core;
     exports.connection_stats(this.connection);
     return {

@@ -1,19 +1,20 @@
 import type { Core } from '../core.js';
 import { HandshakeError } from '../errors.js';
 import { loadCore } from '../loader.js';
-import { fingerprint, type ConversationConfig } from '../messages/conversation.js';
+import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
-import { fitsTransport, seconds, tickInterval } from '../messages/session.js';
+import type { ConnectionConfig } from '../messages/types.js';
+import { Client } from '../secure/client.js';
 import { openTransport, type TransportOptions } from '../transports/race.js';
 import type { Transport } from '../transports/transport.js';
-import { Client, type ClientState } from './client.js';
-import { SecureConversation } from './conversation.js';
+import { ClientHost, type ClientHostState } from './client_host.js';
+import { fitsTransport, seconds, tickInterval } from './host.js';
 
 /** Bytes of a datagram that the transport must take at least. */
 const LONGEST = 1100;
 
 /** Options of {@link connect}. */
-export interface ConnectOptions<Of extends Schema> extends TransportOptions, ConversationConfig {
+export interface ConnectOptions<Of extends Schema> extends TransportOptions, ConnectionConfig {
   /** The connect token from the game's backend, for this connection only: 2048 bytes. */
   readonly token: Uint8Array | ArrayBuffer;
   /** The types of messages, the same as the server's. */
@@ -21,7 +22,7 @@ export interface ConnectOptions<Of extends Schema> extends TransportOptions, Con
   /** Gives the attempt up when it is aborted; the connection that it became is not concerned. */
   readonly signal?: AbortSignal;
   /** Is told each state on the way to the connection; then the client's `state` events tell. */
-  readonly onstate?: (state: ClientState) => void;
+  readonly onstate?: (state: ClientHostState) => void;
   /** Rounds of datagrams in a second, at most 1000. Default 60. */
   readonly tickRate?: number;
   /** Puts something between the transport and the client, as a {@link Simulator}. */
@@ -66,7 +67,7 @@ function readToken(core: Core, token: Uint8Array): TokenTimes {
 export async function connect<const Of extends Schema>(
   url: string | URL,
   options: ConnectOptions<Of>,
-): Promise<Client<Of>> {
+): Promise<ClientHost<Of>> {
   const { schema, signal, onstate } = options;
   signal?.throwIfAborted();
   const interval = tickInterval(options.tickRate);
@@ -80,44 +81,44 @@ export async function connect<const Of extends Schema>(
       'the connect token is for another schema; build client and backend from the same one',
     );
 
-  const peer = new SecureConversation(core, schema, options);
+  const client = new Client(core, schema, options);
   let transport: Transport | undefined;
   try {
     onstate?.('opening');
     transport = await openTransport(url, options);
     transport = options.through?.(transport) ?? transport;
-    fitsTransport(Math.max(LONGEST, peer.maxDatagramSize), transport);
-    peer.connect(token, seconds());
-    const client = new Client(peer, transport, expireTime, interval);
+    fitsTransport(Math.max(LONGEST, client.maxDatagramSize), transport);
+    client.connect(token, seconds());
+    const host = new ClientHost(client, transport, expireTime, interval);
     transport = undefined;
-    await handshake(client, signal, onstate);
-    return client;
+    await handshake(host, signal, onstate);
+    return host;
   } catch (error) {
     transport?.close();
-    peer.destroy();
+    client.destroy();
     throw error;
   }
 }
 
 async function handshake<Of extends Schema>(
-  client: Client<Of>,
+  host: ClientHost<Of>,
   signal: AbortSignal | undefined,
-  onstate: ((state: ClientState) => void) | undefined,
+  onstate: ((state: ClientHostState) => void) | undefined,
 ): Promise<void> {
-  const abort = (): void => client.abort(signal?.reason);
-  const tell = ({ state }: { state: ClientState }): void => onstate?.(state);
+  const abort = (): void => host.abort(signal?.reason);
+  const tell = ({ state }: { state: ClientHostState }): void => onstate?.(state);
   signal?.addEventListener('abort', abort);
-  client.addEventListener('state', tell);
+  host.addEventListener('state', tell);
   try {
-    onstate?.(client.state);
+    onstate?.(host.state);
     if (signal?.aborted) abort();
-    await client.connected;
+    await host.connected;
   } catch (error) {
     // Who threw may have been `onstate`.
-    client.disconnect();
+    host.disconnect();
     throw error;
   } finally {
     signal?.removeEventListener('abort', abort);
-    client.removeEventListener('state', tell);
+    host.removeEventListener('state', tell);
   }
 }

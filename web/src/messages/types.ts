@@ -1,0 +1,85 @@
+import type { EndpointConfig, EndpointStats } from '../endpoint.js';
+import type { Channel } from './channels.js';
+import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.js';
+
+/** What both ends of a connection agree on, and what each may hold. */
+export interface ConnectionConfig {
+  /** Default: 0 is reliable, 1 is unreliable. */
+  readonly channels?: readonly Channel[];
+  /**
+   * Packets. Those that are sent are filled up to `fragmentAbove`, by default 1064, so that each is one
+   * datagram; those of the other end are received up to `maxPacketSize`, by default 8192, whole or in
+   * fragments. `maxReassemblies` is 3 by default, all else as for an endpoint alone.
+   */
+  readonly endpoint?: EndpointConfig;
+  /** Messages sent and not acked, 1 to 32768. Default 256. */
+  readonly maxMessages?: number;
+  /**
+   * Messages received and not taken, 1 to 32768. With more the other end is held back, and of unreliable
+   * ones the oldest are dropped. Default 0: half of `maxMessages`.
+   */
+  readonly maxReceivedMessages?: number;
+  /** Datagrams in one round, 1 to 64. Default 4. */
+  readonly maxPacketsPerUpdate?: number;
+}
+
+type BlockOf<Rest extends readonly unknown[]> = Rest extends []
+  ? undefined
+  : Rest extends [unknown]
+    ? Uint8Array<ArrayBuffer>
+    : Uint8Array<ArrayBuffer> | undefined;
+
+/** A message that arrived. `type` tells what `value` is. */
+export type Message<Of extends Schema> = {
+  readonly [Name in MessageName<Of>]: {
+    readonly type: Name;
+    readonly value: MessageValue<Of, Name>;
+    /** The index of the channel on which it came. */
+    readonly channel: number;
+    /** What was attached to it, if its type carries a block. */
+    readonly block: BlockOf<MessageBlock<Of, Name>>;
+  };
+}[MessageName<Of>];
+
+/**
+ * What became of a message: it arrived, or, if it was unreliable, it has most likely not. That it arrived
+ * after all is not told any more.
+ */
+export type Fate = 'acked' | 'lost';
+
+/** News of a message that was sent with a receipt. */
+export interface Receipt {
+  /** The number that it was sent with. */
+  readonly receipt: number;
+  readonly fate: Fate;
+}
+
+/** What a connection has seen of the path, and what it dropped. */
+export interface ConnectionStats extends EndpointStats {
+  /** Packets received whose messages could not be kept; they come again. */
+  readonly packetsRefused: number;
+  /** Packets received that were malformed inside. */
+  readonly packetsInvalid: number;
+  /** Messages that are sent and not acked, or received and not taken. */
+  readonly messagesInUse: number;
+}
+
+/** What became of the messages of one channel. */
+export interface ChannelStats {
+  /** Messages that `send` has accepted. */
+  readonly sent: number;
+  /** Messages and parts of blocks that were sent once more. */
+  readonly resent: number;
+  /** Reliable: messages known to have arrived. */
+  readonly delivered: number;
+  /** Messages that arrived and were kept, each once. */
+  readonly received: number;
+  /** Unreliable: messages that found no room when sent, or made room for later ones after they arrived. */
+  readonly dropped: number;
+  /** Messages that wait for their first packet. */
+  readonly queued: number;
+  /** Reliable: messages that were sent and are not known to have arrived. */
+  readonly inFlight: number;
+  /** Reliable: seconds from send to the ack, smoothed. */
+  readonly deliveryLatency: number;
+}
