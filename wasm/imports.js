@@ -1,2 +1,2 @@
 // Tells emcc's check for undefined symbols that the package's loader provides this function.
-mergeInto(LibraryManager.library, {random: function () {}});
+mergeInto(LibraryManager.library, { random() {} });

@@ -9,7 +9,6 @@ import {
   binaryFrame,
   connect,
   pattern,
-  sleep,
   startRelay,
   startServer,
   statsUntil,

@@ -184,7 +184,7 @@ test('a block goes along', () => {
 });
 
 test('unreliable messages come once or not at all', () => {
-  const { ends, run } = pair({ channels: [unreliable()] }, { loss: 0.5 });
+  const { run } = pair({ channels: [unreliable()] }, { loss: 0.5 });
   let received = 0;
   run(400, (end, side) => {
     if (side === 0) end.send(0, 'ping', {}, 0);
@@ -304,7 +304,7 @@ test('who takes no messages holds the sender back, and loses none', () => {
 });
 
 test('who takes nothing for eight seconds sends as before', () => {
-  const { ends, run } = pair();
+  const { run } = pair();
   let [asked, answered, heard, taken] = [0, 0, 0, 0];
   run(480, (end, side) => {
     if (side === 1) {

@@ -313,7 +313,11 @@ test('two players hear each other, and see each other through a simulator', asyn
           return true;
         },
       },
-      ondatagram: { set: (handler) => (transport.ondatagram = handler) },
+      ondatagram: {
+        set(handler) {
+          transport.ondatagram = handler;
+        },
+      },
       kind: { value: transport.kind },
       closed: { value: transport.closed },
       close: { value: () => transport.close() },

@@ -1,0 +1,44 @@
+// What ESLint finds in JavaScript and TypeScript.
+import { require } from '../support/packages.mjs';
+
+const js = require('@eslint/js');
+const off = (...rules) => Object.fromEntries(rules.map((rule) => [rule, 'off']));
+
+export default [
+  { ignores: ['**/dist/', '**/node_modules/', '**/generated.ts'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.{js,mjs,ts}'],
+    rules: {
+      ...off('no-regex-spaces', 'no-undef'),
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      'no-var': 'error',
+      'object-shorthand': 'error',
+      'prefer-const': ['error', { ignoreReadBeforeAssign: true }],
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    languageOptions: {
+      parser: require('@babel/eslint-parser'),
+      parserOptions: {
+        requireConfigFile: false,
+        babelOptions: {
+          configFile: false,
+          plugins: [require.resolve('@babel/plugin-syntax-typescript')],
+        },
+      },
+    },
+    // The TypeScript compiler checks these, and they do not know types, abstract methods and overloads.
+    rules: off(
+      'constructor-super',
+      'getter-return',
+      'no-dupe-args',
+      'no-dupe-class-members',
+      'no-redeclare',
+      'no-this-before-super',
+      'no-unreachable',
+      'no-unused-vars',
+    ),
+  },
+];
