@@ -23,7 +23,7 @@
 
 struct listener {
     struct loop *loop;
-    struct pre_session_limit *visitors;
+    struct pre_session_limit *pre_sessions;
     struct loop_watch watch;
     struct loop_timer pause;
     struct log_limit limit;
@@ -50,7 +50,7 @@ static void accept_ready(void *context, unsigned events)
 {
     (void)events;
     struct listener *listener = context;
-    for (int i = 0; i < ACCEPT_MAX && visitors_room(listener->visitors); i++) {
+    for (int i = 0; i < ACCEPT_MAX && pre_session_limit_room(listener->pre_sessions); i++) {
         struct socket_address client = {.size = sizeof client.address};
         int fd = accept4(listener->watch.fd, (struct sockaddr *)&client.address, &client.size,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -65,7 +65,7 @@ static void accept_ready(void *context, unsigned events)
         int unsent = UNSENT_MAX;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
-        pre_session_limit_enter(listener->visitors, loop_vhost(listener->loop), fd, &client);
+        pre_session_limit_enter(listener->pre_sessions, loop_vhost(listener->loop), fd, &client);
     }
 }
 
@@ -98,7 +98,7 @@ static int open_socket(struct socket_address *socket_address)
 }
 
 struct listener *listener_create(const char *text, struct loop *loop,
-                                 struct pre_session_limit *visitors)
+                                 struct pre_session_limit *pre_sessions)
 {
     struct socket_address socket_address;
     const char *error;
@@ -114,7 +114,7 @@ struct listener *listener_create(const char *text, struct loop *loop,
         return NULL;
     }
     listener->loop = loop;
-    listener->visitors = visitors;
+    listener->pre_sessions = pre_sessions;
     listener->watch = (struct loop_watch){.fd = fd, .ready = accept_ready, .context = listener};
     listener->pause.expired = resume;
     listener->pause.context = listener;

@@ -1,4 +1,4 @@
-/* Listening TCP sockets; what they accept are visitors. */
+/* Listening TCP sockets; what they accept is no session yet. */
 #ifndef CAUSEWAY_RELAY_LISTENER_H
 #define CAUSEWAY_RELAY_LISTENER_H
 
@@ -9,7 +9,7 @@ struct listener;
 
 /* Opens one at "host:port"; [::] takes IPv4 too. NULL when it cannot, after logging why. */
 struct listener *listener_create(const char *text, struct loop *loop,
-                                 struct pre_session_limit *visitors);
+                                 struct pre_session_limit *pre_sessions);
 
 /* Logs where it listens. */
 void listener_announce(const struct listener *listener);

@@ -22,38 +22,37 @@ struct per_address_limit *per_address_limit_create(unsigned expected)
     size_t buckets = 64;
     while (buckets < expected)
         buckets *= 2;
-    struct per_address_limit *addresses = calloc(1, sizeof *addresses + buckets * sizeof(void *));
-    if (!addresses)
+    struct per_address_limit *limit = calloc(1, sizeof *limit + buckets * sizeof(void *));
+    if (!limit)
         return NULL;
-    addresses->buckets = buckets;
-    if (getrandom(&addresses->seed, sizeof addresses->seed, 0) < 0)
-        addresses->seed = (uint64_t)(uintptr_t)addresses;
-    return addresses;
+    limit->buckets = buckets;
+    if (getrandom(&limit->seed, sizeof limit->seed, 0) < 0)
+        limit->seed = (uint64_t)(uintptr_t)limit;
+    return limit;
 }
 
-void per_address_limit_destroy(struct per_address_limit *addresses)
+void per_address_limit_destroy(struct per_address_limit *limit)
 {
-    free(addresses);
+    free(limit);
 }
 
-static struct address_count **bucket_of(struct per_address_limit *addresses,
+static struct address_count **bucket_of(struct per_address_limit *limit,
                                         const unsigned char owner[16])
 {
-    return &addresses->bucket[socket_address_owner_hash(owner, addresses->seed) &
-                              (addresses->buckets - 1)];
+    return &limit->bucket[socket_address_owner_hash(owner, limit->seed) & (limit->buckets - 1)];
 }
 
-struct address_count *per_address_limit_enter(struct per_address_limit *addresses,
-                                              const struct socket_address *client, unsigned limit,
+struct address_count *per_address_limit_enter(struct per_address_limit *limit,
+                                              const struct socket_address *client, unsigned most,
                                               bool *full)
 {
     unsigned char owner[16];
     socket_address_owner(client, owner);
-    struct address_count **bucket = bucket_of(addresses, owner);
+    struct address_count **bucket = bucket_of(limit, owner);
     struct address_count *count = *bucket;
     while (count && memcmp(count->owner, owner, sizeof owner) != 0)
         count = count->next;
-    *full = count && limit > 0 && count->sessions >= limit;
+    *full = count && most > 0 && count->sessions >= most;
     if (*full)
         return NULL;
     if (!count) {
@@ -68,16 +67,16 @@ struct address_count *per_address_limit_enter(struct per_address_limit *addresse
     return count;
 }
 
-unsigned addresses_count(const struct address_count *count)
+unsigned per_address_limit_count(const struct address_count *count)
 {
     return count->sessions;
 }
 
-void per_address_limit_leave(struct per_address_limit *addresses, struct address_count *count)
+void per_address_limit_leave(struct per_address_limit *limit, struct address_count *count)
 {
     if (--count->sessions > 0)
         return;
-    struct address_count **link = bucket_of(addresses, count->owner);
+    struct address_count **link = bucket_of(limit, count->owner);
     while (*link != count)
         link = &(*link)->next;
     *link = count->next;

@@ -9,17 +9,17 @@ struct address_count;
 
 /* A table that is quick for about `expected` addresses. NULL when there is no memory. */
 struct per_address_limit *per_address_limit_create(unsigned expected);
-void per_address_limit_destroy(struct per_address_limit *addresses);
+void per_address_limit_destroy(struct per_address_limit *limit);
 
-/* Counts one more session for the owner of an address, unless it has `limit` already (0 = no
+/* Counts one more session for the owner of an address, unless it has `most` already (0 = no
    limit): then, or without memory, NULL, with *full telling which. The result goes back to
    per_address_limit_leave once. */
-struct address_count *per_address_limit_enter(struct per_address_limit *addresses,
-                                              const struct socket_address *client, unsigned limit,
+struct address_count *per_address_limit_enter(struct per_address_limit *limit,
+                                              const struct socket_address *client, unsigned most,
                                               bool *full);
-void per_address_limit_leave(struct per_address_limit *addresses, struct address_count *count);
+void per_address_limit_leave(struct per_address_limit *limit, struct address_count *count);
 
 /* How many its address has. */
-unsigned addresses_count(const struct address_count *count);
+unsigned per_address_limit_count(const struct address_count *count);
 
 #endif

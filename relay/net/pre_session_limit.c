@@ -14,22 +14,22 @@
 #define EVICTED_SHARE 16
 
 /* One connection; the opaque data of its wsi. */
-struct visitor {
+struct pre_session {
     struct pre_session_limit *all;
     struct lws *wsi;
     struct address_count *address;
-    struct visitor *older;
-    struct visitor *newer;
+    struct pre_session *older;
+    struct pre_session *newer;
 };
 
 struct pre_session_limit {
-    struct per_address_limit *addresses;
+    struct per_address_limit *per_address;
     struct stats *stats;
     unsigned max;
     unsigned max_per_address;
     unsigned count; /* until the descriptor is closed */
-    struct visitor *oldest;
-    struct visitor *newest;
+    struct pre_session *oldest;
+    struct pre_session *newest;
     struct log_limit refused_limit;
     struct log_limit evicted_limit;
 };
@@ -43,8 +43,8 @@ struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_pe
     all->stats = stats;
     all->max = max;
     all->max_per_address = PER_BROWSER * max_per_address;
-    all->addresses = per_address_limit_create(1024);
-    if (all->addresses)
+    all->per_address = per_address_limit_create(1024);
+    if (all->per_address)
         return all;
     free(all);
     return NULL;
@@ -54,53 +54,53 @@ void pre_session_limit_destroy(struct pre_session_limit *all)
 {
     if (!all)
         return;
-    per_address_limit_destroy(all->addresses);
+    per_address_limit_destroy(all->per_address);
     free(all);
 }
 
-static void list_remove(struct visitor *visitor)
+static void list_remove(struct pre_session *connection)
 {
-    struct pre_session_limit *all = visitor->all;
-    *(visitor->older ? &visitor->older->newer : &all->oldest) = visitor->newer;
-    *(visitor->newer ? &visitor->newer->older : &all->newest) = visitor->older;
+    struct pre_session_limit *all = connection->all;
+    *(connection->older ? &connection->older->newer : &all->oldest) = connection->newer;
+    *(connection->newer ? &connection->newer->older : &all->newest) = connection->older;
 }
 
-static void list_append(struct visitor *visitor)
+static void list_append(struct pre_session *connection)
 {
-    struct pre_session_limit *all = visitor->all;
-    visitor->older = all->newest;
-    visitor->newer = NULL;
-    *(all->newest ? &all->newest->newer : &all->oldest) = visitor;
-    all->newest = visitor;
+    struct pre_session_limit *all = connection->all;
+    connection->older = all->newest;
+    connection->newer = NULL;
+    *(all->newest ? &all->newest->newer : &all->oldest) = connection;
+    all->newest = connection;
 }
 
 /* One that libwebsockets does not close, because it is just becoming a session, say, is found again
    when it is the oldest again. */
-static void evict(struct visitor *visitor)
+static void evict(struct pre_session *connection)
 {
-    list_remove(visitor);
-    list_append(visitor);
-    visitor->all->stats->connections_evicted++;
-    lws_set_timeout(visitor->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+    list_remove(connection);
+    list_append(connection);
+    connection->all->stats->connections_evicted++;
+    lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
 }
 
 /* Closes up to `left`, the oldest first, of addresses that have more than `most`; gives how many
    are left over. */
 static unsigned evict_oldest(struct pre_session_limit *all, unsigned left, unsigned most)
 {
-    struct visitor *next = all->oldest;
+    struct pre_session *next = all->oldest;
     for (unsigned seen = 0; seen < all->count && left > 0; seen++) {
-        struct visitor *visitor = next;
-        next = visitor->newer;
-        if (addresses_count(visitor->address) > most) {
-            evict(visitor);
+        struct pre_session *connection = next;
+        next = connection->newer;
+        if (per_address_limit_count(connection->address) > most) {
+            evict(connection);
             left--;
         }
     }
     return left;
 }
 
-bool visitors_room(struct pre_session_limit *all)
+bool pre_session_limit_room(struct pre_session_limit *all)
 {
     if (all->count < all->max)
         return true;
@@ -115,37 +115,38 @@ bool visitors_room(struct pre_session_limit *all)
     return false;
 }
 
-static void leave(struct visitor *visitor)
+static void leave(struct pre_session *connection)
 {
-    struct pre_session_limit *all = visitor->all;
-    list_remove(visitor);
+    struct pre_session_limit *all = connection->all;
+    list_remove(connection);
     all->count--;
-    per_address_limit_leave(all->addresses, visitor->address);
-    free(visitor);
+    per_address_limit_leave(all->per_address, connection->address);
+    free(connection);
 }
 
-static struct visitor *enter(struct pre_session_limit *all, const struct socket_address *client)
+static struct pre_session *enter(struct pre_session_limit *all, const struct socket_address *client)
 {
     bool full;
-    struct visitor *visitor = calloc(1, sizeof *visitor);
-    if (!visitor)
+    struct pre_session *connection = calloc(1, sizeof *connection);
+    if (!connection)
         return NULL;
-    visitor->all = all;
-    visitor->address = per_address_limit_enter(all->addresses, client, all->max_per_address, &full);
-    if (!visitor->address) {
-        free(visitor);
+    connection->all = all;
+    connection->address =
+        per_address_limit_enter(all->per_address, client, all->max_per_address, &full);
+    if (!connection->address) {
+        free(connection);
         return NULL;
     }
-    list_append(visitor);
+    list_append(connection);
     all->count++;
-    return visitor;
+    return connection;
 }
 
 void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vhost, int fd,
                              const struct socket_address *client)
 {
-    struct visitor *visitor = enter(all, client);
-    if (!visitor) {
+    struct pre_session *connection = enter(all, client);
+    if (!connection) {
         char text[SOCKET_ADDRESS_TEXT];
         unsigned held;
         socket_address_format(client, text);
@@ -158,18 +159,18 @@ void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vh
         return;
     }
     /* It closes the socket itself when it has no place for it. */
-    visitor->wsi = lws_adopt_socket_vhost(vhost, fd);
-    if (visitor->wsi)
-        lws_set_opaque_user_data(visitor->wsi, visitor);
+    connection->wsi = lws_adopt_socket_vhost(vhost, fd);
+    if (connection->wsi)
+        lws_set_opaque_user_data(connection->wsi, connection);
     else
-        leave(visitor);
+        leave(connection);
 }
 
 void pre_session_limit_leave(struct lws *wsi)
 {
-    struct visitor *visitor = lws_get_opaque_user_data(wsi);
-    if (!visitor)
+    struct pre_session *connection = lws_get_opaque_user_data(wsi);
+    if (!connection)
         return;
     lws_set_opaque_user_data(wsi, NULL);
-    leave(visitor);
+    leave(connection);
 }

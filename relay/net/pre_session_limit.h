@@ -19,16 +19,16 @@ struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_pe
                                                    struct stats *stats);
 
 /* Frees the set; all have left before. NULL is allowed. */
-void pre_session_limit_destroy(struct pre_session_limit *visitors);
+void pre_session_limit_destroy(struct pre_session_limit *limit);
 
 /* True when one more may enter. Otherwise the oldest are being closed, which is counted: there is
    room in the next turn of the loop. An address that has no more than a browser needs keeps them
    for as long as there are others. */
-bool visitors_room(struct pre_session_limit *visitors);
+bool pre_session_limit_room(struct pre_session_limit *limit);
 
 /* Gives a connection from `client` to libwebsockets, or closes it when its address has too many,
    which is counted. */
-void pre_session_limit_enter(struct pre_session_limit *visitors, struct lws_vhost *vhost, int fd,
+void pre_session_limit_enter(struct pre_session_limit *limit, struct lws_vhost *vhost, int fd,
                              const struct socket_address *client);
 
 /* The connection has become a session, or is gone. May be called again, and for any connection that

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 struct half_open {
-    struct per_address_limit *addresses;
+    struct per_address_limit *per_address;
     unsigned max_per_address;
     unsigned count;
     unsigned handshakes;
@@ -19,8 +19,8 @@ struct half_open *half_open_create(unsigned max_per_address)
     if (!set)
         return NULL;
     set->max_per_address = max_per_address;
-    set->addresses = per_address_limit_create(HALF_OPEN_MAX);
-    if (set->addresses)
+    set->per_address = per_address_limit_create(HALF_OPEN_MAX);
+    if (set->per_address)
         return set;
     free(set);
     return NULL;
@@ -30,7 +30,7 @@ void half_open_destroy(struct half_open *set)
 {
     if (!set)
         return;
-    per_address_limit_destroy(set->addresses);
+    per_address_limit_destroy(set->per_address);
     free(set);
 }
 
@@ -39,7 +39,7 @@ bool half_open_enter(struct half_open *set, struct half_open_entry *entry,
 {
     bool full;
     *entry = (struct half_open_entry){.older = set->newest};
-    entry->address = per_address_limit_enter(set->addresses, client, set->max_per_address, &full);
+    entry->address = per_address_limit_enter(set->per_address, client, set->max_per_address, &full);
     if (!entry->address)
         return false;
     *(set->newest ? &set->newest->newer : &set->oldest) = entry;
@@ -63,7 +63,7 @@ void half_open_leave(struct half_open *set, struct half_open_entry *entry)
         return;
     *(entry->older ? &entry->older->newer : &set->oldest) = entry->newer;
     *(entry->newer ? &entry->newer->older : &set->newest) = entry->older;
-    per_address_limit_leave(set->addresses, entry->address);
+    per_address_limit_leave(set->per_address, entry->address);
     entry->address = NULL;
     set->handshakes -= entry->shakes_hands;
     set->count--;
@@ -71,7 +71,7 @@ void half_open_leave(struct half_open *set, struct half_open_entry *entry)
 
 static unsigned weight(const struct half_open_entry *entry)
 {
-    const unsigned count = addresses_count(entry->address);
+    const unsigned count = per_address_limit_count(entry->address);
     return count > HALF_OPEN_FEW ? count : 0;
 }
 

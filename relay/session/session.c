@@ -35,7 +35,7 @@ struct sessions {
     struct sessions_config config;
     struct loop *loop;
     struct stats *stats;
-    struct per_address_limit *addresses;
+    struct per_address_limit *per_address;
     struct upstream_batch *batch;
     /* Those that make room when all places are taken, the first of them first: those that are
        ending, then those that the game server has not answered, the oldest first. */
@@ -161,9 +161,9 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     all->timer.expired = on_timer;
     all->timer.context = all;
     all->timer_at = INFINITY;
-    all->addresses = per_address_limit_create(config->max_sessions);
+    all->per_address = per_address_limit_create(config->max_sessions);
     all->batch = upstream_batch_create(loop, stats, &all->config.upstream);
-    if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->addresses ||
+    if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->per_address ||
         !all->batch) {
         sessions_destroy(all);
         return NULL;
@@ -177,7 +177,7 @@ void sessions_destroy(struct sessions *all)
         return;
     loop_timer_stop(&all->timer);
     deadlines_free(&all->deadlines);
-    per_address_limit_destroy(all->addresses);
+    per_address_limit_destroy(all->per_address);
     upstream_batch_destroy(all->batch);
     free(all);
 }
@@ -262,12 +262,12 @@ static enum session_refusal admit(struct sessions *all, const struct socket_addr
         return SESSION_REFUSED_DRAINING;
     bool full;
     struct address_count *address =
-        per_address_limit_enter(all->addresses, client, all->config.max_per_address, &full);
+        per_address_limit_enter(all->per_address, client, all->config.max_per_address, &full);
     if (!address)
         return full ? SESSION_REFUSED_ADDRESS : SESSION_REFUSED_MEMORY;
     struct session *session = calloc(1, sizeof *session);
     if (!session || !make_room(all)) {
-        per_address_limit_leave(all->addresses, address);
+        per_address_limit_leave(all->per_address, address);
         free(session);
         return session ? SESSION_REFUSED_FULL : SESSION_REFUSED_MEMORY;
     }
@@ -445,7 +445,7 @@ void session_close(struct session *session)
     upstream_close(&session->upstream);
     list_remove(session);
     deadlines_remove(&all->deadlines, &session->deadline);
-    per_address_limit_leave(all->addresses, session->address);
+    per_address_limit_leave(all->per_address, session->address);
     all->evicted -= session->evicted;
     all->count--;
     free(session);

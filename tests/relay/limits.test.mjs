@@ -6,15 +6,15 @@ import { connect, patiently, pattern, startRelay, startServer, statsUntil } from
 /** A connection that has sent so much, and counts as open until the relay closes it. */
 async function visit(t, relay, localAddress, text = '') {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
-  const visitor = { socket, open: true, reply: '' };
-  visitor.closed = new Promise((resolve) => socket.once('close', resolve));
-  void visitor.closed.then(() => (visitor.open = false));
+  const connection = { socket, open: true, reply: '' };
+  connection.closed = new Promise((resolve) => socket.once('close', resolve));
+  void connection.closed.then(() => (connection.open = false));
   socket.on('error', () => {});
-  socket.on('data', (data) => (visitor.reply += data));
+  socket.on('data', (data) => (connection.reply += data));
   t.after(() => socket.destroy());
   await patiently(new Promise((resolve) => socket.once('connect', resolve)), 'a connection');
   socket.write(text);
-  return visitor;
+  return connection;
 }
 
 const offences = {
@@ -131,9 +131,9 @@ test('connections that are no sessions are limited by address too', async (t) =>
   silent[0].socket.destroy();
   const request = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
   const take = async () => {
-    const visitor = await visit(t, relay, '127.0.0.2', request);
-    await visitor.closed;
-    return visitor.reply.startsWith('HTTP/1.1 404') || take();
+    const connection = await visit(t, relay, '127.0.0.2', request);
+    await connection.closed;
+    return connection.reply.startsWith('HTTP/1.1 404') || take();
   };
   await patiently(take(), 'room for another');
 });

@@ -8,11 +8,11 @@
 static struct socket_address address_of(unsigned number)
 {
     char text[64];
-    struct socket_address endpoint;
+    struct socket_address address;
     bool has_port;
     snprintf(text, sizeof text, "10.%u.%u.%u", number >> 16, number >> 8 & 255, number & 255);
-    assert_true(socket_address_parse(text, &endpoint, &has_port));
-    return endpoint;
+    assert_true(socket_address_parse(text, &address, &has_port));
+    return address;
 }
 
 /* How many of `count` offers in a row get through. */
