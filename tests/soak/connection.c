@@ -3,8 +3,8 @@
    as they were sent. In the end every message is back in its pool. */
 #include "causeway/connection.h"
 #include "causeway/simulator.h"
-#include "letters.h"
-#include "weather.h"
+#include "soak_messages.h"
+#include "soak_paths.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -47,11 +47,11 @@ struct world {
     double now;
     struct cw_schema *schema;
     struct cw_connection_config config;
-    bool fast; /* bad weather is milder, and ids wrap every few seconds */
+    bool fast; /* bad paths are milder, and ids wrap every few seconds */
     struct side sides[2];
 };
 
-static uint64_t all_reliable, all_unreliable, all_laps, all_parcels, all_resent, all_refused;
+static uint64_t all_reliable, all_unreliable, all_laps, all_blocks, all_resent, all_refused;
 static uint64_t blocks_made, blocks_released;
 
 static void fail(const struct world *world, int side, const char *what, uint64_t number)
@@ -84,9 +84,9 @@ static struct plan plan_of(const struct world *world, int side, uint32_t channel
     room = room > packet ? packet : room;
     const uint32_t kind = cw_prng_below(random, 100);
     if ((kind < 60 || channel == 0) && is_reliable(world, channel)) {
-        plan.type = FLAG;
+        plan.type = SMALL;
     } else if (kind > 97 && config->blocks) {
-        plan.type = PARCEL;
+        plan.type = BLOCK;
         uint32_t most = config->max_block_size;
         if (!is_reliable(world, channel) && most > room - 40)
             most = room - 40;
@@ -116,11 +116,11 @@ static bool send_message(struct world *world, int at, uint32_t index)
     enum cw_error error = cw_connection_create_message(side->connection, plan.type, &message);
     if (error == CW_ERROR_POOL_EMPTY)
         return false;
-    struct letter *letter = message->data;
-    letter->number = (uint32_t)channel->sent & (plan.type == FLAG ? 7 : UINT32_MAX);
-    letter->size = plan.body;
-    fill(&plan.content, letter->bytes, plan.body);
-    if (plan.type == PARCEL) {
+    struct soak_message *data = message->data;
+    data->number = (uint32_t)channel->sent & (plan.type == SMALL ? 7 : UINT32_MAX);
+    data->size = plan.body;
+    fill(&plan.content, data->bytes, plan.body);
+    if (plan.type == BLOCK) {
         uint8_t *block = malloc(plan.block);
         fill(&plan.content, block, plan.block);
         cw_message_attach(message, block, plan.block, release_block, NULL);
@@ -142,20 +142,20 @@ static void check_content(const struct world *world, int from, uint32_t index, u
 {
     static uint8_t expected[65536];
     struct plan plan = plan_of(world, from, index, number);
-    const struct letter *letter = message->data;
+    const struct soak_message *data = message->data;
     if (message->type != plan.type)
         fail(world, !from, "another type", number);
-    if (letter->number != ((uint32_t)number & (plan.type == FLAG ? 7 : UINT32_MAX)))
+    if (data->number != ((uint32_t)number & (plan.type == SMALL ? 7 : UINT32_MAX)))
         fail(world, !from, "another number", number);
     fill(&plan.content, expected, plan.body);
-    if (letter->size != plan.body || memcmp(letter->bytes, expected, plan.body) != 0)
+    if (data->size != plan.body || memcmp(data->bytes, expected, plan.body) != 0)
         fail(world, !from, "another body", number);
     if (message->block_size != plan.block)
         fail(world, !from, "a block of another size", number);
     fill(&plan.content, expected, plan.block);
     if (plan.block && memcmp(message->block, expected, plan.block) != 0)
         fail(world, !from, "another block", number);
-    all_parcels += plan.type == PARCEL;
+    all_blocks += plan.type == BLOCK;
 }
 
 static void take_message(struct world *world, int at, struct cw_message *message, uint32_t index)
@@ -163,7 +163,7 @@ static void take_message(struct world *world, int at, struct cw_message *message
     struct channel *channel = &world->sides[!at].channels[index];
     uint64_t number = channel->received;
     if (!is_reliable(world, index)) {
-        number = ((const struct letter *)message->data)->number;
+        number = ((const struct soak_message *)message->data)->number;
         if (number >= channel->sent)
             fail(world, at, "never sent", number);
         if (channel->seen[number % SEEN] == number + 1)
@@ -224,7 +224,7 @@ static void send_round(struct world *world, int at)
             fail(world, at, "a datagram that the path refused", size);
 }
 
-/* New weather: what the paths do, how often each side sends, how much, and how well it reads. */
+/* New conditions: what the paths do, how often each side sends, how much, and how well it reads. */
 static void change_conditions(struct world *world)
 {
     static const unsigned intervals[][2] = {{1, 1}, {1, 6}, {6, 1}, {2, 2}, {2, 12}, {30, 1}};
@@ -234,7 +234,7 @@ static void change_conditions(struct world *world)
     for (int i = 0; i < 2; i++) {
         struct side *side = &world->sides[i];
         const struct cw_simulator_path path =
-            weather_path(random, world->fast ? 7 : cw_prng_below(random, WEATHERS));
+            soak_path(random, world->fast ? 7 : cw_prng_below(random, SOAK_PATHS));
         if (cw_simulator_change(side->path, &path) != CW_OK)
             fail(world, i, "path refused", 0);
         side->interval = pair[i];
@@ -468,7 +468,7 @@ int main(int argc, char **argv)
 {
     static const struct option options[] = {
         {"seed", required_argument, NULL, 's'}, {"hours", required_argument, NULL, 'h'}, {0}};
-    const struct cw_schema_config schema = {.types = letter_types, .count = 3};
+    const struct cw_schema_config schema = {.types = soak_types, .count = 3};
     static struct world world = {.seed = 1};
     unsigned long hours = 1;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -490,6 +490,6 @@ int main(int argc, char **argv)
     printf("%" PRIu64 " reliable messages, %" PRIu64 " laps of their ids, %" PRIu64
            " sent again; %" PRIu64 " unreliable; %" PRIu64 " blocks; %" PRIu64
            " packets refused by full receivers\n",
-           all_reliable, all_laps, all_resent, all_unreliable, all_parcels, all_refused);
+           all_reliable, all_laps, all_resent, all_unreliable, all_blocks, all_refused);
     return 0;
 }

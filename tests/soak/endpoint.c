@@ -3,7 +3,7 @@
    every packet has one fate. */
 #include "causeway/endpoint.h"
 #include "causeway/simulator.h"
-#include "weather.h"
+#include "soak_paths.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -83,7 +83,7 @@ static uint32_t choose_size(struct cw_prng *random, double large, uint32_t max)
     return cw_prng_below(random, (limit < max ? limit : max) + 1);
 }
 
-/* New weather: what the paths do, how fast each side sends, and how much. */
+/* New conditions: what the paths do, how fast each side sends, and how much. */
 static void change_conditions(struct world *world)
 {
     static const unsigned intervals[][2] = {{6, 6}, {1, 6}, {6, 1}, {1, 1}, {2, 12}, {36, 6}};
@@ -91,7 +91,7 @@ static void change_conditions(struct world *world)
     const unsigned *pair = intervals[cw_prng_below(&world->random, 6)];
     for (int i = 0; i < 2; i++) {
         const struct cw_simulator_path path =
-            weather_path(&world->random, cw_prng_below(&world->random, WEATHERS));
+            soak_path(&world->random, cw_prng_below(&world->random, SOAK_PATHS));
         if (cw_simulator_change(world->sides[i].path, &path) != CW_OK)
             fail(world, i, "path refused", 0);
         world->sides[i].interval = pair[i];

@@ -1,6 +1,6 @@
-/* A server and clients whose payloads are messages, on the rig. */
-#ifndef CAUSEWAY_TESTS_SECURE_WORLD_H
-#define CAUSEWAY_TESTS_SECURE_WORLD_H
+/* The rig with a server and clients whose payloads are messages. */
+#ifndef CAUSEWAY_TESTS_SECURE_MESSAGE_RIG_H
+#define CAUSEWAY_TESTS_SECURE_MESSAGE_RIG_H
 
 #include "secure_rig.h"
 
@@ -17,7 +17,7 @@ CW_MESSAGE(other, OTHER_FIELDS)
 #define RELIABLE   0
 #define UNRELIABLE 1
 
-struct world {
+struct message_rig {
     struct rig rig;
     struct cw_schema *schema;
     struct cw_connection_config connection;
@@ -31,31 +31,31 @@ static inline struct cw_schema *make_schema(const struct cw_message_type *type)
     return schema;
 }
 
-static inline void open_world(struct world *world, uint32_t max_clients)
+static inline void message_rig_start(struct message_rig *messages, uint32_t max_clients)
 {
-    world->schema = make_schema(&note_type);
-    world->connection = cw_connection_config_default(world->schema);
-    rig_init(&world->rig);
-    world->rig.config.max_clients = max_clients;
-    world->rig.config.connection = &world->connection;
-    rig_start(&world->rig);
+    messages->schema = make_schema(&note_type);
+    messages->connection = cw_connection_config_default(messages->schema);
+    rig_init(&messages->rig);
+    messages->rig.config.max_clients = max_clients;
+    messages->rig.config.connection = &messages->connection;
+    rig_start(&messages->rig);
 }
 
-static inline void close_world(struct world *world)
+static inline void message_rig_stop(struct message_rig *messages)
 {
-    rig_stop(&world->rig);
-    cw_schema_destroy(world->schema);
+    rig_stop(&messages->rig);
+    cw_schema_destroy(messages->schema);
 }
 
 /* A client with messages, connecting with a token that names its fingerprint. */
-static inline struct cw_client *open_client(struct world *world, uint64_t id,
-                                            const struct cw_connection_config *connection)
+static inline struct cw_client *message_rig_client(struct message_rig *messages, uint64_t id,
+                                                   const struct cw_connection_config *connection)
 {
     struct cw_client_config config = cw_client_config_default();
     config.connection = connection;
-    struct cw_token_grant grant = rig_grant(&world->rig, id);
+    struct cw_token_grant grant = rig_grant(&messages->rig, id);
     grant.fingerprint = cw_connection_fingerprint(connection);
-    return rig_client_of(&world->rig, &config, &grant);
+    return rig_client_of(&messages->rig, &config, &grant);
 }
 
 static inline void send_note(struct cw_connection *connection, uint32_t channel, uint32_t number,

@@ -1,6 +1,6 @@
 /* Messages for long runs, whose content can be made again to compare. */
-#ifndef CAUSEWAY_TESTS_LETTERS_H
-#define CAUSEWAY_TESTS_LETTERS_H
+#ifndef CAUSEWAY_TESTS_SOAK_MESSAGES_H
+#define CAUSEWAY_TESTS_SOAK_MESSAGES_H
 
 #include "base/prng.h"
 #include "causeway/message.h"
@@ -9,32 +9,35 @@
 
 #define MAX_BODY 1000
 
-enum { LETTER, FLAG, PARCEL };
+enum { TEXT, SMALL, BLOCK };
 
-/* Text that tells what it should be: number is the message's on its channel. */
-struct letter {
+/* What tells what it should be: number is the message's on its channel. */
+struct soak_message {
     uint32_t number;
     uint32_t size;
     uint8_t bytes[MAX_BODY];
 };
 
-CW_SERIALIZE(serialize_letter, struct letter, stream, letter)
+CW_SERIALIZE(serialize_text, struct soak_message, stream, message)
 {
-    return cw_stream_bits(stream, &letter->number, 32) &&
-           cw_stream_uint(stream, &letter->size, 0, MAX_BODY) &&
-           cw_stream_bytes(stream, letter->bytes, letter->size);
+    return cw_stream_bits(stream, &message->number, 32) &&
+           cw_stream_uint(stream, &message->size, 0, MAX_BODY) &&
+           cw_stream_bytes(stream, message->bytes, message->size);
 }
 
 /* As small as can be, so that ids wrap soon. */
-CW_SERIALIZE(serialize_flag, struct letter, stream, letter)
+CW_SERIALIZE(serialize_small, struct soak_message, stream, message)
 {
-    return cw_stream_bits(stream, &letter->number, 3);
+    return cw_stream_bits(stream, &message->number, 3);
 }
 
-static const struct cw_message_type letter_types[] = {
-    {.name = "letter", .size = sizeof(struct letter), .serialize = serialize_letter},
-    {.name = "flag", .size = sizeof(struct letter), .serialize = serialize_flag},
-    {.name = "parcel", .size = sizeof(struct letter), .serialize = serialize_letter, .block = true},
+static const struct cw_message_type soak_types[] = {
+    {.name = "text", .size = sizeof(struct soak_message), .serialize = serialize_text},
+    {.name = "small", .size = sizeof(struct soak_message), .serialize = serialize_small},
+    {.name = "block",
+     .size = sizeof(struct soak_message),
+     .serialize = serialize_text,
+     .block = true},
 };
 
 static inline void fill(struct cw_prng *random, uint8_t *bytes, size_t size)

@@ -1,19 +1,19 @@
 /* Bad network paths of all sorts for long runs. */
-#ifndef CAUSEWAY_TESTS_WEATHER_H
-#define CAUSEWAY_TESTS_WEATHER_H
+#ifndef CAUSEWAY_TESTS_SOAK_PATHS_H
+#define CAUSEWAY_TESTS_SOAK_PATHS_H
 
 #include "base/prng.h"
 #include "causeway/simulator.h"
 
-#define WEATHERS 8
+#define SOAK_PATHS 8
 
 static inline double some(struct cw_prng *random, double limit)
 {
     return limit * cw_prng_share(random);
 }
 
-/* The last kinds of weather are the mildest. */
-static inline struct cw_simulator_path weather_path(struct cw_prng *random, uint32_t kind)
+/* The last of the kinds are the mildest. */
+static inline struct cw_simulator_path soak_path(struct cw_prng *random, uint32_t kind)
 {
     struct cw_simulator_path path = {.queue = 100000};
     path.latency = some(random, kind == 0 ? 2 : 0.2);

@@ -1,6 +1,6 @@
 /* Clients and a server whose payloads are messages, over paths that lose, repeat and reorder. */
 #include "causeway/simulator.h"
-#include "secure_world.h"
+#include "secure_message_rig.h"
 
 #define CLIENTS 3
 struct path {
@@ -8,9 +8,9 @@ struct path {
 };
 
 /* One tick of everybody over the paths. */
-static void tick(struct world *world, struct cw_client **clients, struct path *paths)
+static void tick(struct message_rig *messages, struct cw_client **clients, struct path *paths)
 {
-    struct rig *rig = &world->rig;
+    struct rig *rig = &messages->rig;
     uint8_t datagram[CW_SECURE_MAX];
     struct cw_address to;
     size_t size;
@@ -39,8 +39,8 @@ static void messages_cross_bad_paths(void **state)
 {
     (void)state;
     enum { TICKS = 1200, DRAIN = 300 };
-    struct world world;
-    open_world(&world, 8);
+    struct message_rig messages;
+    message_rig_start(&messages, 8);
     struct cw_client *clients[CLIENTS];
     struct path paths[CLIENTS];
     uint32_t up_next[CLIENTS] = {0}, down_next[CLIENTS] = {0}, up_sent[CLIENTS] = {0},
@@ -55,20 +55,20 @@ static void messages_cross_bad_paths(void **state)
     config.path.reorder = 0.05;
     config.path.reorder_delay = 0.05;
     for (uint32_t n = 0; n < CLIENTS; n++) {
-        clients[n] = open_client(&world, n, &world.connection);
+        clients[n] = message_rig_client(&messages, n, &messages.connection);
         config.seed = 100 + n;
         assert_int_equal(cw_simulator_create(&paths[n].up, &config), CW_OK);
         config.seed = 200 + n;
         assert_int_equal(cw_simulator_create(&paths[n].down, &config), CW_OK);
     }
     for (int i = 0; i < TICKS + DRAIN; i++) {
-        tick(&world, clients, paths);
+        tick(&messages, clients, paths);
         struct cw_server_event up;
-        while (cw_server_next(world.rig.server, &up)) {
+        while (cw_server_next(messages.rig.server, &up)) {
             assert_int_not_equal(up.type, CW_SERVER_EVENT_DISCONNECTED);
             if (up.type == CW_SERVER_EVENT_CONNECTED) {
                 struct cw_server_client about;
-                assert_true(cw_server_client(world.rig.server, up.client, &about));
+                assert_true(cw_server_client(messages.rig.server, up.client, &about));
                 slots[about.id] = up.client;
                 connected[about.id] = true;
                 continue;
@@ -95,13 +95,13 @@ static void messages_cross_bad_paths(void **state)
                 continue;
             if (cw_client_state(clients[n]) == CW_CLIENT_CONNECTED) {
                 send_note(cw_client_connection(clients[n]), RELIABLE, up_sent[n]++, (int32_t)n,
-                          world.rig.now);
+                          messages.rig.now);
                 send_note(cw_client_connection(clients[n]), UNRELIABLE, 7, (int32_t)n,
-                          world.rig.now);
+                          messages.rig.now);
             }
             if (connected[n])
-                send_note(cw_server_connection(world.rig.server, slots[n]), RELIABLE,
-                          down_sent[n]++, (int32_t)n, world.rig.now);
+                send_note(cw_server_connection(messages.rig.server, slots[n]), RELIABLE,
+                          down_sent[n]++, (int32_t)n, messages.rig.now);
         }
     }
     for (uint32_t n = 0; n < CLIENTS; n++) {
@@ -116,134 +116,136 @@ static void messages_cross_bad_paths(void **state)
         cw_simulator_destroy(paths[n].up);
         cw_simulator_destroy(paths[n].down);
     }
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 static void messages_come_before_the_farewell(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 2);
+    struct message_rig messages;
+    message_rig_start(&messages, 2);
     const struct cw_address at = rig_client_address(0);
     for (int by_server = 0; by_server < 2; by_server++) {
-        struct cw_client *client = open_client(&world, 10 + (uint64_t)by_server, &world.connection);
-        const uint32_t slot = rig_connect(&world.rig, client, &at);
+        struct cw_client *client =
+            message_rig_client(&messages, 10 + (uint64_t)by_server, &messages.connection);
+        const uint32_t slot = rig_connect(&messages.rig, client, &at);
         for (uint32_t i = 0; i < 3; i++) {
-            send_note(cw_client_connection(client), RELIABLE, i, 0, world.rig.now);
-            send_note(cw_server_connection(world.rig.server, slot), RELIABLE, i, 0, world.rig.now);
+            send_note(cw_client_connection(client), RELIABLE, i, 0, messages.rig.now);
+            send_note(cw_server_connection(messages.rig.server, slot), RELIABLE, i, 0,
+                      messages.rig.now);
         }
-        rig_tick(&world.rig, client, &at);
+        rig_tick(&messages.rig, client, &at);
         if (by_server)
-            cw_server_disconnect(world.rig.server, slot);
+            cw_server_disconnect(messages.rig.server, slot);
         else
             cw_client_disconnect(client);
-        rig_exchange(&world.rig, client, &at);
+        rig_exchange(&messages.rig, client, &at);
         struct cw_server_event up;
         struct cw_client_event down;
         for (uint32_t i = 0; i < 3; i++) {
-            assert_true(cw_server_next(world.rig.server, &up));
+            assert_true(cw_server_next(messages.rig.server, &up));
             assert_int_equal(up.type, CW_SERVER_EVENT_MESSAGE);
             assert_int_equal(take_note(up.message).number, i);
             assert_true(cw_client_next(client, &down));
             assert_int_equal(down.type, CW_CLIENT_EVENT_MESSAGE);
             assert_int_equal(take_note(down.message).number, i);
         }
-        assert_true(cw_server_next(world.rig.server, &up));
+        assert_true(cw_server_next(messages.rig.server, &up));
         assert_int_equal(up.type, CW_SERVER_EVENT_DISCONNECTED);
-        assert_false(cw_server_next(world.rig.server, &up));
+        assert_false(cw_server_next(messages.rig.server, &up));
         assert_true(cw_client_next(client, &down));
         assert_int_equal(down.type, CW_CLIENT_EVENT_DISCONNECTED);
         assert_false(cw_client_next(client, &down));
         cw_client_destroy(client);
     }
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 /* Bug 7: what the old client of a slot had sent, or was to be sent, is gone with him. */
 static void slots_begin_anew(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 1);
+    struct message_rig messages;
+    message_rig_start(&messages, 1);
     const struct cw_address at = rig_client_address(0);
-    struct cw_client *client = open_client(&world, 1, &world.connection);
-    assert_int_equal(rig_connect(&world.rig, client, &at), 0);
+    struct cw_client *client = message_rig_client(&messages, 1, &messages.connection);
+    assert_int_equal(rig_connect(&messages.rig, client, &at), 0);
     for (int i = 0; i < 100; i++) {
-        send_note(cw_client_connection(client), RELIABLE, 1, 0, world.rig.now);
-        rig_tick(&world.rig, client, &at);
+        send_note(cw_client_connection(client), RELIABLE, 1, 0, messages.rig.now);
+        rig_tick(&messages.rig, client, &at);
     }
     for (int i = 0; i < 10; i++)
-        send_note(cw_server_connection(world.rig.server, 0), RELIABLE, 1, 0, world.rig.now);
+        send_note(cw_server_connection(messages.rig.server, 0), RELIABLE, 1, 0, messages.rig.now);
     /* One message is still held when its slot is given to the next. */
     struct cw_server_event event;
-    assert_true(cw_server_next(world.rig.server, &event));
+    assert_true(cw_server_next(messages.rig.server, &event));
     struct cw_message *held = event.message;
     cw_client_disconnect(client);
-    rig_up(&world.rig, client, &at);
-    while (cw_server_next(world.rig.server, &event))
+    rig_up(&messages.rig, client, &at);
+    while (cw_server_next(messages.rig.server, &event))
         if (event.type == CW_SERVER_EVENT_MESSAGE)
             cw_message_release(event.message);
-    assert_null(cw_server_connection(world.rig.server, 0));
+    assert_null(cw_server_connection(messages.rig.server, 0));
     cw_client_destroy(client);
 
-    client = open_client(&world, 2, &world.connection);
-    assert_int_equal(rig_connect(&world.rig, client, &at), 0);
+    client = message_rig_client(&messages, 2, &messages.connection);
+    assert_int_equal(rig_connect(&messages.rig, client, &at), 0);
     for (int i = 0; i < 30; i++)
-        rig_tick(&world.rig, client, &at);
+        rig_tick(&messages.rig, client, &at);
     struct cw_client_event down;
     assert_false(cw_client_next(client, &down));
-    assert_false(cw_server_next(world.rig.server, &event));
+    assert_false(cw_server_next(messages.rig.server, &event));
     struct cw_connection_stats stats;
-    cw_connection_stats(cw_server_connection(world.rig.server, 0), &stats);
+    cw_connection_stats(cw_server_connection(messages.rig.server, 0), &stats);
     assert_in_range(stats.endpoint.packets_received, 25, 40);
     assert_int_equal(stats.messages_in_use, 1);
     assert_int_equal(((const struct note *)held->data)->number, 1);
     cw_message_release(held);
     cw_client_destroy(client);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 /* The same client object with a second token. */
 static void clients_begin_anew(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 1);
+    struct message_rig messages;
+    message_rig_start(&messages, 1);
     const struct cw_address at = rig_client_address(0);
-    struct cw_client *client = open_client(&world, 1, &world.connection);
-    rig_connect(&world.rig, client, &at);
+    struct cw_client *client = message_rig_client(&messages, 1, &messages.connection);
+    rig_connect(&messages.rig, client, &at);
     for (int i = 0; i < 100; i++)
-        rig_tick(&world.rig, client, &at);
+        rig_tick(&messages.rig, client, &at);
     for (int i = 0; i < 10; i++)
-        send_note(cw_client_connection(client), RELIABLE, 1, 0, world.rig.now);
+        send_note(cw_client_connection(client), RELIABLE, 1, 0, messages.rig.now);
     cw_client_disconnect(client);
-    rig_up(&world.rig, client, &at);
+    rig_up(&messages.rig, client, &at);
     struct cw_server_event event;
-    while (cw_server_next(world.rig.server, &event))
+    while (cw_server_next(messages.rig.server, &event))
         assert_int_equal(event.type, CW_SERVER_EVENT_DISCONNECTED);
     uint8_t token[CW_TOKEN_SIZE];
-    rig_token(&world.rig, token, 2);
-    assert_int_equal(cw_client_connect(client, token, sizeof(token), world.rig.now), CW_OK);
-    rig_connect(&world.rig, client, &at);
+    rig_token(&messages.rig, token, 2);
+    assert_int_equal(cw_client_connect(client, token, sizeof(token), messages.rig.now), CW_OK);
+    rig_connect(&messages.rig, client, &at);
     struct cw_connection_stats stats;
     cw_connection_stats(cw_client_connection(client), &stats);
     assert_in_range(stats.endpoint.packets_sent, 0, 3);
     for (int i = 0; i < 30; i++)
-        rig_tick(&world.rig, client, &at);
-    assert_false(cw_server_next(world.rig.server, &event));
+        rig_tick(&messages.rig, client, &at);
+    assert_false(cw_server_next(messages.rig.server, &event));
     cw_client_destroy(client);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 /* What the connection had still to send is not sent when it has ended. */
 static void nothing_follows_the_end(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 1);
-    struct rig *rig = &world.rig;
+    struct message_rig messages;
+    message_rig_start(&messages, 1);
+    struct rig *rig = &messages.rig;
     const struct cw_address at = rig_client_address(0);
-    struct cw_client *client = open_client(&world, 1, &world.connection);
+    struct cw_client *client = message_rig_client(&messages, 1, &messages.connection);
     const uint32_t slot = rig_connect(rig, client, &at);
     send_note(cw_client_connection(client), RELIABLE, 1, 0, rig->now);
     rig->now += 1.0 / 60;
@@ -253,7 +255,7 @@ static void nothing_follows_the_end(void **state)
     assert_int_equal(cw_client_state(client), CW_CLIENT_DISCONNECTED);
     assert_int_equal(rig_up(rig, client, &at), 0);
     cw_client_destroy(client);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 static enum cw_error try_note(struct cw_connection *connection, uint32_t channel, double now)
@@ -273,19 +275,20 @@ static void expect_sends(struct cw_connection *connection, enum cw_error error, 
 }
 
 /* How a connection ends: as the server is told, and what is done for it. */
-static void leave(struct world *world, struct cw_client *client, enum cw_disconnect_reason how)
+static void leave(struct message_rig *messages, struct cw_client *client,
+                  enum cw_disconnect_reason how)
 {
     const struct cw_address at = rig_client_address(0);
     if (how == CW_DISCONNECT_BY_CLIENT) {
         cw_client_disconnect(client);
-        rig_up(&world->rig, client, &at);
+        rig_up(&messages->rig, client, &at);
     } else if (how == CW_DISCONNECT_BY_SERVER) {
-        cw_server_disconnect(world->rig.server, 0);
-        rig_down(&world->rig, client, &at);
+        cw_server_disconnect(messages->rig.server, 0);
+        rig_down(&messages->rig, client, &at);
     } else {
-        world->rig.now += 60;
-        cw_client_update(client, world->rig.now);
-        cw_server_update(world->rig.server, world->rig.now);
+        messages->rig.now += 60;
+        cw_client_update(client, messages->rig.now);
+        cw_server_update(messages->rig.server, messages->rig.now);
     }
 }
 
@@ -296,11 +299,11 @@ static void sending_needs_the_other_end(void **state)
     (void)state;
     const struct cw_address at = rig_client_address(0);
     for (int how = CW_DISCONNECT_BY_CLIENT; how <= CW_DISCONNECT_TIMED_OUT; how++) {
-        struct world world;
-        open_world(&world, 1);
-        struct rig *rig = &world.rig;
+        struct message_rig messages;
+        message_rig_start(&messages, 1);
+        struct rig *rig = &messages.rig;
         struct cw_client_config config = cw_client_config_default();
-        config.connection = &world.connection;
+        config.connection = &messages.connection;
         struct cw_client *client;
         assert_int_equal(cw_client_create(&client, &config), CW_OK);
         struct cw_connection *up = cw_client_connection(client);
@@ -314,7 +317,7 @@ static void sending_needs_the_other_end(void **state)
             struct cw_connection *down = cw_server_connection(rig->server, slot);
             expect_sends(up, CW_OK, rig->now);
             expect_sends(down, CW_OK, rig->now);
-            leave(&world, client, (enum cw_disconnect_reason)how);
+            leave(&messages, client, (enum cw_disconnect_reason)how);
             expect_sends(up, CW_ERROR_NOT_CONNECTED, rig->now);
             expect_sends(down, CW_ERROR_NOT_CONNECTED, rig->now);
             struct cw_server_event event;
@@ -330,7 +333,7 @@ static void sending_needs_the_other_end(void **state)
             rig_up(rig, client, &at);
         }
         cw_client_destroy(client);
-        close_world(&world);
+        message_rig_stop(&messages);
     }
 }
 
@@ -338,36 +341,36 @@ static void sending_needs_the_other_end(void **state)
 static void connected_comes_first(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 1);
+    struct message_rig messages;
+    message_rig_start(&messages, 1);
     const struct cw_address at = rig_client_address(0);
-    struct cw_client *client = open_client(&world, 1, &world.connection);
+    struct cw_client *client = message_rig_client(&messages, 1, &messages.connection);
     for (int i = 0; i < 10; i++) {
         if (cw_client_state(client) == CW_CLIENT_CONNECTED)
-            send_note(cw_client_connection(client), RELIABLE, 1, 0, world.rig.now);
-        rig_tick(&world.rig, client, &at);
+            send_note(cw_client_connection(client), RELIABLE, 1, 0, messages.rig.now);
+        rig_tick(&messages.rig, client, &at);
     }
     struct cw_server_event event;
-    assert_true(cw_server_next(world.rig.server, &event));
+    assert_true(cw_server_next(messages.rig.server, &event));
     assert_int_equal(event.type, CW_SERVER_EVENT_CONNECTED);
-    assert_true(cw_server_next(world.rig.server, &event));
+    assert_true(cw_server_next(messages.rig.server, &event));
     assert_int_equal(event.type, CW_SERVER_EVENT_MESSAGE);
     cw_message_release(event.message);
-    while (cw_server_next(world.rig.server, &event))
+    while (cw_server_next(messages.rig.server, &event))
         cw_message_release(event.message);
     cw_client_destroy(client);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 /* Until something came from the client, each payload has a keep-alive before it. */
 static void unconfirmed_clients_are_introduced(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 2);
-    struct rig *rig = &world.rig;
+    struct message_rig messages;
+    message_rig_start(&messages, 2);
+    struct rig *rig = &messages.rig;
     const struct cw_address at = rig_client_address(0);
-    struct cw_client *client = open_client(&world, 1, &world.connection);
+    struct cw_client *client = message_rig_client(&messages, 1, &messages.connection);
     rig_challenge(rig, client, &at);
     rig_up(rig, client, &at);
     rig_down(rig, NULL, NULL);
@@ -391,37 +394,37 @@ static void unconfirmed_clients_are_introduced(void **state)
     }
     assert_true(payloads >= 10);
     cw_client_destroy(client);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 /* A client that is connected and says nothing still has its acks and is still there. */
 static void silence_keeps_the_connection(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 1);
+    struct message_rig messages;
+    message_rig_start(&messages, 1);
     const struct cw_address at = rig_client_address(0);
-    struct cw_client *client = open_client(&world, 1, &world.connection);
-    rig_connect(&world.rig, client, &at);
+    struct cw_client *client = message_rig_client(&messages, 1, &messages.connection);
+    rig_connect(&messages.rig, client, &at);
     for (int i = 0; i < 60 * 20; i++)
-        rig_tick(&world.rig, client, &at);
+        rig_tick(&messages.rig, client, &at);
     assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
     struct cw_server_event event;
-    assert_false(cw_server_next(world.rig.server, &event));
+    assert_false(cw_server_next(messages.rig.server, &event));
     cw_client_destroy(client);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 /* The packets of the connection take the place of keep-alives. */
 static void no_keep_alives_beside_packets(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 1);
-    struct rig *rig = &world.rig;
+    struct message_rig messages;
+    message_rig_start(&messages, 1);
+    struct rig *rig = &messages.rig;
     const struct cw_address at = rig_client_address(0);
-    struct cw_client *client = open_client(&world, 1, &world.connection);
-    rig_connect(&world.rig, client, &at);
+    struct cw_client *client = message_rig_client(&messages, 1, &messages.connection);
+    rig_connect(&messages.rig, client, &at);
     for (int i = 0; i < 3; i++)
         rig_tick(rig, client, &at);
     for (int i = 0; i < 10; i++) {
@@ -432,7 +435,7 @@ static void no_keep_alives_beside_packets(void **state)
         assert_int_equal(rig_down(rig, client, &at), 1);
     }
     cw_client_destroy(client);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 int main(void)

@@ -1,9 +1,9 @@
 /* The events of client and server that tell what became of a message sent with a receipt. */
-#include "secure_world.h"
+#include "secure_message_rig.h"
 
-/* A world with a client in slot 0. */
+/* A messages with a client in slot 0. */
 struct pair {
-    struct world world;
+    struct message_rig messages;
     struct rig *rig;
     struct cw_client *client;
     struct cw_address at;
@@ -11,9 +11,9 @@ struct pair {
 
 static void open_pair(struct pair *pair)
 {
-    open_world(&pair->world, 1);
-    pair->rig = &pair->world.rig;
-    pair->client = open_client(&pair->world, 1, &pair->world.connection);
+    message_rig_start(&pair->messages, 1);
+    pair->rig = &pair->messages.rig;
+    pair->client = message_rig_client(&pair->messages, 1, &pair->messages.connection);
     pair->at = rig_client_address(0);
     assert_int_equal(rig_connect(pair->rig, pair->client, &pair->at), 0);
 }
@@ -21,7 +21,7 @@ static void open_pair(struct pair *pair)
 static void close_pair(struct pair *pair)
 {
     cw_client_destroy(pair->client);
-    close_world(&pair->world);
+    message_rig_stop(&pair->messages);
 }
 
 static void ask(struct cw_connection *from, uint32_t channel, uint32_t receipt, double now)

@@ -1,77 +1,77 @@
 /* The schema of client and server, and what their connections are made with. */
 #include "counted.h"
-#include "secure_world.h"
+#include "secure_message_rig.h"
 
 /* A fingerprint that the config names stands before that of its messages. */
 static void own_fingerprint(void **state)
 {
     (void)state;
-    struct world world;
-    world.schema = make_schema(&note_type);
-    world.connection = cw_connection_config_default(world.schema);
-    rig_init(&world.rig);
-    world.rig.config.connection = &world.connection;
-    world.rig.config.fingerprint = 5;
-    rig_start(&world.rig);
+    struct message_rig messages;
+    messages.schema = make_schema(&note_type);
+    messages.connection = cw_connection_config_default(messages.schema);
+    rig_init(&messages.rig);
+    messages.rig.config.connection = &messages.connection;
+    messages.rig.config.fingerprint = 5;
+    rig_start(&messages.rig);
     const struct cw_address at = rig_client_address(0);
     struct cw_client_config config = cw_client_config_default();
-    config.connection = &world.connection;
+    config.connection = &messages.connection;
     config.fingerprint = 5;
-    struct cw_token_grant grant = rig_grant(&world.rig, 1);
+    struct cw_token_grant grant = rig_grant(&messages.rig, 1);
     grant.fingerprint = 5;
-    struct cw_client *client = rig_client_of(&world.rig, &config, &grant);
-    rig_connect(&world.rig, client, &at);
+    struct cw_client *client = rig_client_of(&messages.rig, &config, &grant);
+    rig_connect(&messages.rig, client, &at);
     cw_client_destroy(client);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 static void other_schema_is_denied(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 2);
+    struct message_rig messages;
+    message_rig_start(&messages, 2);
     const struct cw_address at = rig_client_address(0);
     struct cw_schema *schema = make_schema(&other_type);
     const struct cw_connection_config connection = cw_connection_config_default(schema);
-    struct cw_client *client = open_client(&world, 1, &connection);
+    struct cw_client *client = message_rig_client(&messages, 1, &connection);
     for (int i = 0; i < 3; i++)
-        rig_tick(&world.rig, client, &at);
+        rig_tick(&messages.rig, client, &at);
     assert_int_equal(cw_client_state(client), CW_CLIENT_SCHEMA);
     struct cw_server_event event;
-    assert_false(cw_server_next(world.rig.server, &event));
+    assert_false(cw_server_next(messages.rig.server, &event));
 
     /* And a token that is for the server's schema is refused by the client itself. */
-    struct cw_token_grant grant = rig_grant(&world.rig, 2);
-    grant.fingerprint = cw_connection_fingerprint(&world.connection);
+    struct cw_token_grant grant = rig_grant(&messages.rig, 2);
+    grant.fingerprint = cw_connection_fingerprint(&messages.connection);
     uint8_t token[CW_TOKEN_SIZE];
     assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
-    assert_int_equal(cw_client_connect(client, token, sizeof(token), world.rig.now),
+    assert_int_equal(cw_client_connect(client, token, sizeof(token), messages.rig.now),
                      CW_ERROR_SCHEMA);
     cw_client_destroy(client);
     cw_schema_destroy(schema);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 static void one_allocation(void **state)
 {
     (void)state;
-    struct world world;
-    world.schema = make_schema(&note_type);
-    world.connection = cw_connection_config_default(world.schema);
-    rig_init(&world.rig);
-    world.rig.config.connection = &world.connection;
+    struct message_rig messages;
+    messages.schema = make_schema(&note_type);
+    messages.connection = cw_connection_config_default(messages.schema);
+    rig_init(&messages.rig);
+    messages.rig.config.connection = &messages.connection;
     struct counted counted = {0}, unused = {0};
-    world.rig.config.allocator = counted_allocator(&counted);
-    world.connection.allocator = counted_allocator(&unused);
-    rig_start(&world.rig);
+    messages.rig.config.allocator = counted_allocator(&counted);
+    messages.connection.allocator = counted_allocator(&unused);
+    rig_start(&messages.rig);
     struct cw_client_config config = cw_client_config_default();
-    config.connection = &world.connection;
-    config.allocator = world.rig.config.allocator;
+    config.connection = &messages.connection;
+    config.allocator = messages.rig.config.allocator;
     struct cw_client *client;
     assert_int_equal(cw_client_create(&client, &config), CW_OK);
     assert_int_equal(counted.allocations, 2);
     cw_client_destroy(client);
-    close_world(&world);
+    message_rig_stop(&messages);
     assert_int_equal(counted.allocations, 2);
     assert_int_equal(counted.releases, 2);
     assert_int_equal(unused.allocations, 0);
@@ -80,25 +80,25 @@ static void one_allocation(void **state)
 static void memory_of_a_slot(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 1);
-    struct cw_server_config config = world.rig.config;
+    struct message_rig messages;
+    message_rig_start(&messages, 1);
+    struct cw_server_config config = messages.rig.config;
     const size_t one = cw_server_memory(&config);
     config.max_clients = 65;
     config.token_history = 1024;
     const size_t slot = (cw_server_memory(&config) - one) / 64;
     printf("%zu bytes per slot with two channels\n", slot);
     assert_true(slot > 1000 && slot <= 128 * 1024);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 static void configs_refused(void **state)
 {
     (void)state;
-    struct world world;
-    open_world(&world, 1);
-    struct cw_connection_config connection = world.connection;
-    struct cw_server_config config = world.rig.config;
+    struct message_rig messages;
+    message_rig_start(&messages, 1);
+    struct cw_connection_config connection = messages.connection;
+    struct cw_server_config config = messages.rig.config;
     struct cw_client_config client_config = cw_client_config_default();
     struct cw_server *server;
     struct cw_client *client;
@@ -111,20 +111,20 @@ static void configs_refused(void **state)
     assert_int_equal(cw_server_memory(&config), 0);
     assert_int_equal(cw_client_create(&client, &client_config), CW_ERROR_CONFIG_PACKET_SIZE);
     assert_int_equal(cw_client_memory(&client_config), 0);
-    connection = world.connection;
+    connection = messages.connection;
     connection.channel_count = 0;
     assert_int_equal(cw_server_create(&server, &config), CW_ERROR_CONFIG_CONNECTION);
     assert_int_equal(cw_client_create(&client, &client_config), CW_ERROR_CONFIG_CONNECTION);
 
     /* Raw payloads and messages do not mix. */
     const struct cw_address at = rig_client_address(0);
-    client = open_client(&world, 1, &world.connection);
-    const uint32_t slot = rig_connect(&world.rig, client, &at);
+    client = message_rig_client(&messages, 1, &messages.connection);
+    const uint32_t slot = rig_connect(&messages.rig, client, &at);
     assert_int_equal(cw_client_send(client, "x", 1), CW_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_server_send(world.rig.server, slot, "x", 1), CW_ERROR_INVALID_ARGUMENT);
-    assert_null(cw_server_connection(world.rig.server, 99));
+    assert_int_equal(cw_server_send(messages.rig.server, slot, "x", 1), CW_ERROR_INVALID_ARGUMENT);
+    assert_null(cw_server_connection(messages.rig.server, 99));
     cw_client_destroy(client);
-    close_world(&world);
+    message_rig_stop(&messages);
 }
 
 int main(void)
