@@ -2,6 +2,8 @@
 #include "causeway/simulator.h"
 #include "secure_message_rig.h"
 
+#include <pthread.h>
+
 #define CLIENTS 3
 struct path {
     struct cw_simulator *up, *down;
@@ -117,6 +119,23 @@ static void messages_cross_bad_paths(void **state)
         cw_simulator_destroy(paths[n].down);
     }
     message_rig_stop(&messages);
+}
+
+static void *run_a_world(void *unused)
+{
+    messages_cross_bad_paths(NULL);
+    return unused;
+}
+
+/* Instances share nothing, as a build of this program under ThreadSanitizer sees. */
+static void two_worlds_run_in_two_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_a_world, NULL), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
 static void messages_come_before_the_farewell(void **state)
@@ -442,6 +461,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_cross_bad_paths),
+        cmocka_unit_test(two_worlds_run_in_two_threads),
         cmocka_unit_test(messages_come_before_the_farewell),
         cmocka_unit_test(slots_begin_anew),
         cmocka_unit_test(clients_begin_anew),
