@@ -4,11 +4,6 @@
 
 #define BURST_SECONDS 0.25
 
-/* Enough for a handshake whose first answers are late. Clients repeat their request ten times a
-   second until they give up: while the server is slow or down, one in five still reaches it. */
-#define UNANSWERED_MOST   20.0
-#define UNANSWERED_REFILL 2.0
-
 void allowance_init(struct allowance *allowance)
 {
     *allowance = (struct allowance){.packets.level = INFINITY, .bytes.level = INFINITY};
@@ -34,7 +29,8 @@ bool allowance_take(struct allowance *allowance, const struct allowance_limits *
 {
     const double bytes = (double)size;
     if (!allowance->answered) {
-        if (bucket_fill(&allowance->packets, UNANSWERED_REFILL, UNANSWERED_MOST, now) < 1.0)
+        if (bucket_fill(&allowance->packets, ALLOWANCE_UNANSWERED_REFILL, ALLOWANCE_UNANSWERED,
+                        now) < 1.0)
             return false;
     } else if (!holds(&allowance->packets, limits->packets, 1.0, 1.0, now) ||
                !holds(&allowance->bytes, limits->bytes, SESSION_DATAGRAM_MAX, bytes, now)) {

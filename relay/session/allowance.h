@@ -8,6 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Datagrams that a session may send before it is answered, at once, and a second after that: enough
+   for a handshake whose first answers are late. Clients repeat their request ten times a second
+   until they give up: while the server is slow or down, one in five still reaches it. */
+#define ALLOWANCE_UNANSWERED        20.0
+#define ALLOWANCE_UNANSWERED_REFILL 2.0
+
 /* A quarter of a second's worth may go at once. */
 struct allowance_limits {
     double packets; /* per second; 0 = no limit */

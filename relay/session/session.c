@@ -1,5 +1,6 @@
 #include "session/session.h"
 
+#include "net/address_memory.h"
 #include "net/deadlines.h"
 #include "net/log.h"
 #include "net/per_address_limit.h"
@@ -17,7 +18,8 @@ struct session {
     const struct transport *transport;
     void *link;
     struct address_count *address;
-    struct session *before; /* neighbours among those that make room */
+    unsigned char owner[16]; /* of the address */
+    struct session *before;  /* neighbours among those that make room */
     struct session *after;
     struct deadline deadline; /* none while it is ending */
     double active; /* when it last came a step on, or a datagram came, from either side */
@@ -36,6 +38,8 @@ struct sessions {
     struct loop *loop;
     struct stats *stats;
     struct per_address_limit *per_address;
+    struct address_memory *unanswered; /* datagrams of sessions that were not answered */
+    double unanswered_most;            /* that is remembered of one address */
     struct upstream_batch *batch;
     /* Those that make room when all places are taken, the first of them first: those that are
        ending, then those that the game server has not answered, the oldest first. */
@@ -149,6 +153,13 @@ static void on_timer(void *context)
     arm(all, now);
 }
 
+static unsigned sessions_of_one_address(const struct sessions_config *config)
+{
+    const bool limited = config->max_per_address > 0;
+    return limited && config->max_per_address < config->max_sessions ? config->max_per_address
+                                                                     : config->max_sessions;
+}
+
 struct sessions *sessions_create(const struct sessions_config *config, struct loop *loop,
                                  struct stats *stats)
 {
@@ -162,9 +173,11 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     all->timer.context = all;
     all->timer_at = INFINITY;
     all->per_address = per_address_limit_create(config->max_sessions);
+    all->unanswered = address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
+    all->unanswered_most = ALLOWANCE_UNANSWERED * sessions_of_one_address(config);
     all->batch = upstream_batch_create(loop, stats, &all->config.upstream);
     if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->per_address ||
-        !all->batch) {
+        !all->unanswered || !all->batch) {
         sessions_destroy(all);
         return NULL;
     }
@@ -178,6 +191,7 @@ void sessions_destroy(struct sessions *all)
     loop_timer_stop(&all->timer);
     deadlines_free(&all->deadlines);
     per_address_limit_destroy(all->per_address);
+    address_memory_destroy(all->unanswered);
     upstream_batch_destroy(all->batch);
     free(all);
 }
@@ -272,6 +286,7 @@ static enum session_refusal admit(struct sessions *all, const struct socket_addr
         return session ? SESSION_REFUSED_FULL : SESSION_REFUSED_MEMORY;
     }
     session->address = address;
+    socket_address_owner(client, session->owner);
     session->verdict = GATE_NO_REQUEST;
     *out = session;
     return SESSION_REFUSED_NOT;
@@ -377,6 +392,17 @@ static bool passes(struct session *session, const uint8_t *data, size_t size)
     return true;
 }
 
+/* Whoever ends sessions and begins others gets no more to the game server than who keeps as many as
+   his address may have. */
+static bool address_may_ask(struct session *session, double now)
+{
+    struct sessions *all = session->all;
+    if (address_memory_count(all->unanswered, session->owner, now) > all->unanswered_most - 1.0)
+        return false;
+    address_memory_add(all->unanswered, session->owner, now);
+    return true;
+}
+
 static bool within_allowance(struct session *session, size_t size)
 {
     struct sessions *all = session->all;
@@ -384,7 +410,8 @@ static bool within_allowance(struct session *session, size_t size)
     unsigned held;
     if (session->allowance.answered)
         session->active = now;
-    if (allowance_take(&session->allowance, &all->config.allowance, size, now))
+    if (allowance_take(&session->allowance, &all->config.allowance, size, now) &&
+        (session->allowance.answered || address_may_ask(session, now)))
         return true;
     if (!session->allowance.answered) {
         all->stats->dropped_unanswered++;

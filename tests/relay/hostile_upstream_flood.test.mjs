@@ -118,6 +118,45 @@ test('before the first answer twenty datagrams pass, then two a second', async (
   assert.equal((await relay.stats()).dropped_upstream_rate, 0);
 });
 
+test('an address gains nothing by opening session after session', async (t) => {
+  const atATime = 3;
+  const server = await startServer(t, { answer: () => null });
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    args: ['--max-sessions-per-address', String(atATime)],
+  });
+  const session = Buffer.concat([
+    ...Array(UNANSWERED).fill(binaryFrame(pattern(20))),
+    Buffer.of(0x88, 0x80, 0, 0, 0, 0), // close
+  ]);
+  const began = performance.now();
+  const most = () =>
+    atATime * (UNANSWERED + (UNANSWERED_PER_SECOND * (performance.now() - began)) / 1000);
+  let sent = 0;
+  for (; sent < 4 * most(); sent += UNANSWERED) {
+    const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress: '127.3.0.1' });
+    socket.write(handshake);
+    await patiently(once(socket, 'data'), 'the handshake');
+    socket.resume();
+    socket.write(session);
+    await patiently(once(socket, 'close'), 'the end of a session');
+  }
+  const stats = await relay.stats();
+  assert.equal(stats.client_datagrams, sent);
+  assert.equal(stats.forwarded_datagrams + stats.dropped_unanswered, sent);
+  assert.ok(stats.forwarded_datagrams >= atATime * UNANSWERED - 1);
+  assert.ok(stats.forwarded_datagrams <= most(), `${stats.forwarded_datagrams} of ${sent}`);
+
+  // Other addresses do not pay for it.
+  const client = await connect(t, relay, { localAddress: '127.3.0.2' });
+  for (let i = 0; i < UNANSWERED; i++) client.send(pattern(20, i));
+  const after = await statsUntil(
+    relay,
+    ({ client_datagrams }) => client_datagrams === sent + UNANSWERED,
+  );
+  assert.equal(after.dropped_unanswered, stats.dropped_unanswered);
+});
+
 /** Has a session answered, then sends it so many datagrams at once; gives the counters after. */
 async function burst(t, { args = [], count, size }) {
   const server = await startServer(t, { answer: (data) => (data.length === 1 ? data : null) });
