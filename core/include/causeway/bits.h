@@ -55,6 +55,16 @@ CW_INLINE unsigned cw_bits_required_64(uint64_t range)
     return high ? 32 + cw_bits_required(high) : cw_bits_required((uint32_t)range);
 }
 
+/* The number of the lowest bit that is set, 0 to 63. bits is not 0. */
+CW_INLINE unsigned cw_lowest_bit(uint64_t bits)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(bits);
+#else
+    return cw_bits_required_64(bits & ~(bits - 1)) - 1;
+#endif
+}
+
 /* Private members, as in all three structs below: use the functions. */
 struct cw_bit_writer {
     uint8_t *data;

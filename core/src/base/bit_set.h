@@ -2,6 +2,8 @@
 #ifndef CAUSEWAY_BIT_SET_H
 #define CAUSEWAY_BIT_SET_H
 
+#include "causeway/bits.h"
+
 #include <stdint.h>
 
 #define CW_BIT_NONE UINT32_MAX
@@ -22,7 +24,7 @@ static inline uint32_t cw_bit_next(const uint64_t *bits, uint32_t from, uint32_t
     while (from < count) {
         const uint64_t word = bits[from / 64] >> from % 64;
         if (word) {
-            const uint32_t bit = from + (uint32_t)__builtin_ctzll(word);
+            const uint32_t bit = from + cw_lowest_bit(word);
             return bit < count ? bit : CW_BIT_NONE;
         }
         from = (from / 64 + 1) * 64;

@@ -144,7 +144,7 @@ static bool keep_block(struct cw_unreliable_channel *channel, struct cw_message 
     const uint32_t unused = ALL_BLOCKS & ~channel->block_buffers_used;
     if (!unused || size > channel->block_size)
         return false;
-    const uint32_t buffer = (uint32_t)__builtin_ctz(unused);
+    const uint32_t buffer = cw_lowest_bit(unused);
     uint8_t *block = channel->block_buffers + (size_t)buffer * channel->block_size;
     channel->block_buffers_used |= 1u << buffer;
     memcpy(block, bytes, size);

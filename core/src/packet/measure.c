@@ -1,5 +1,7 @@
 #include "packet/measure.h"
 
+#include <math.h>
+
 #define RTT_DEVIATION_SMOOTHING 0.25
 #define JITTER_SMOOTHING        (1.0 / 16.0)
 #define TIMEOUT_BEFORE_SAMPLES  1.0
@@ -18,10 +20,9 @@ void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing)
     }
     if (sample < rtt->min)
         rtt->min = sample;
-    rtt->deviation +=
-        (__builtin_fabs(sample - rtt->smoothed) - rtt->deviation) * RTT_DEVIATION_SMOOTHING;
+    rtt->deviation += (fabs(sample - rtt->smoothed) - rtt->deviation) * RTT_DEVIATION_SMOOTHING;
     rtt->smoothed += (sample - rtt->smoothed) * smoothing;
-    rtt->jitter += (__builtin_fabs(sample - rtt->last) - rtt->jitter) * JITTER_SMOOTHING;
+    rtt->jitter += (fabs(sample - rtt->last) - rtt->jitter) * JITTER_SMOOTHING;
     rtt->last = sample;
 }
 

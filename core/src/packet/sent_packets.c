@@ -2,6 +2,8 @@
 
 #include "packet/received_packets.h"
 
+#include "causeway/bits.h"
+
 #define ACKS_THAT_TELL_LOSS  3
 #define EVENTS_AT_MOST       2 /* of one packet */
 #define LATE_SAMPLES_REFUSED 16
@@ -125,7 +127,7 @@ void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint3
     if (!news)
         return;
     do {
-        const unsigned behind = (unsigned)__builtin_ctz(news);
+        const unsigned behind = cw_lowest_bit(news);
         news &= news - 1;
         take_ack(sent, (uint16_t)(ack - behind), behind == 0, prompt, now);
     } while (news);

@@ -73,7 +73,7 @@ static uint32_t find_vacant(const struct cw_slots *slots)
         const uint64_t vacant = ~slots->used[word];
         if (vacant == 0)
             continue;
-        const uint32_t number = word * 64 + (uint32_t)__builtin_ctzll(vacant);
+        const uint32_t number = word * 64 + cw_lowest_bit(vacant);
         return number < slots->config->max_clients ? number : CW_BIT_NONE;
     }
     return CW_BIT_NONE;

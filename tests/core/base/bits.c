@@ -53,6 +53,10 @@ static void test_required_bits(void **state)
     assert_int_equal(cw_bits_required_64(UINT32_MAX), 32);
     assert_int_equal(cw_bits_required_64((uint64_t)1 << 32), 33);
     assert_int_equal(cw_bits_required_64(UINT64_MAX), 64);
+    for (unsigned bit = 0; bit < 64; bit++) {
+        assert_int_equal(cw_lowest_bit((uint64_t)1 << bit), bit);
+        assert_int_equal(cw_lowest_bit(UINT64_MAX << bit), bit);
+    }
 }
 
 /* Random groups into a buffer of every small size: each is taken exactly as long as it fits, and
