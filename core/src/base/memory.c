@@ -2,6 +2,7 @@
 
 #include <stdalign.h>
 #include <stdlib.h>
+#include <string.h>
 
 void *cw_allocate(const struct cw_allocator *allocator, size_t size)
 {
@@ -16,6 +17,14 @@ void cw_release(const struct cw_allocator *allocator, void *memory, size_t size)
         return;
     }
     free(memory);
+}
+
+struct cw_arena cw_arena_create(const struct cw_allocator *allocator, size_t size)
+{
+    struct cw_arena arena = {.base = cw_allocate(allocator, size), .size = size};
+    if (arena.base)
+        memset(arena.base, 0, size);
+    return arena;
 }
 
 void *cw_arena_take(struct cw_arena *arena, size_t size)

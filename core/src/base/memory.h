@@ -18,6 +18,10 @@ struct cw_arena {
     size_t size;
 };
 
+/* An arena of size bytes of zeros, in one block from the allocator; base is NULL when it has none.
+   Give the block back with cw_release. */
+struct cw_arena cw_arena_create(const struct cw_allocator *allocator, size_t size);
+
 /* The next size bytes, aligned for any type; NULL while measuring. A sum that is larger than any
    block stays at SIZE_MAX, which no allocator has. */
 void *cw_arena_take(struct cw_arena *arena, size_t size);

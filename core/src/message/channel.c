@@ -1,4 +1,6 @@
-#include "message/channel_common.h"
+#include "message/channel_internal.h"
+
+#include "base/memory.h"
 
 #define MAX_QUEUE_SIZE 16384
 #define MAX_BLOCK_SIZE (64u << 20)
@@ -40,8 +42,148 @@ enum cw_error cw_channel_config_check(const struct cw_channel_config *config, ui
         config->block_fragment_size < 1)
         return CW_ERROR_CONFIG_BLOCK;
     if (config->kind == CW_CHANNEL_RELIABLE_ORDERED &&
-        (!cw_channel_fragment_fits(config, packet_size) ||
+        (!cw_channel_config_fragment_fits(config, packet_size) ||
          (config->max_block_size - 1) / config->block_fragment_size + 1 > MAX_FRAGMENTS))
         return CW_ERROR_CONFIG_BLOCK;
     return CW_OK;
+}
+
+bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uint32_t packet_size)
+{
+    return config->kind != CW_CHANNEL_RELIABLE_ORDERED || !config->blocks ||
+           cw_channel_fragment_fits(config, packet_size);
+}
+
+uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config)
+{
+    if (config->kind != CW_CHANNEL_RELIABLE_ORDERED)
+        return 0;
+    return config->send_queue_size < config->receive_queue_size ? config->send_queue_size
+                                                                : config->receive_queue_size;
+}
+
+static void lay_out_reliable(struct cw_arena *arena, const struct cw_channel_config *config,
+                             struct cw_reliable_channel *channel)
+{
+    struct cw_reliable_slot *slots = cw_arena_take(arena, sizeof *slots * config->send_queue_size);
+    struct cw_message **received =
+        cw_arena_take(arena, sizeof *received * config->receive_queue_size);
+    if (channel) {
+        channel->slots = slots;
+        channel->received = received;
+    }
+    if (!config->blocks)
+        return;
+    const uint32_t most =
+        cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
+    struct cw_block_fragment *fragments = cw_arena_take(arena, sizeof *fragments * most);
+    uint8_t *arrived = cw_arena_take(arena, most / 8 + 1);
+    uint8_t *buffer = cw_arena_take(arena, config->max_block_size);
+    if (channel) {
+        channel->block_sender.fragments = fragments;
+        channel->block_sender.fragment_size = config->block_fragment_size;
+        channel->block_receiver.received = arrived;
+        channel->block_receiver.buffer = buffer;
+        channel->block_receiver.max_block_size = config->max_block_size;
+        channel->block_receiver.fragment_size = config->block_fragment_size;
+    }
+}
+
+static void lay_out_unreliable(struct cw_arena *arena, const struct cw_channel_config *config,
+                               uint32_t max_packet_size, struct cw_unreliable_channel *channel)
+{
+    struct cw_unreliable_slot *queue =
+        cw_arena_take(arena, sizeof *queue * config->send_queue_size);
+    struct cw_message **received =
+        cw_arena_take(arena, sizeof *received * config->receive_queue_size);
+    const uint32_t block_size =
+        config->max_block_size < max_packet_size ? config->max_block_size : max_packet_size;
+    uint8_t *blocks =
+        cw_arena_take(arena, config->blocks ? (size_t)CW_UNRELIABLE_BLOCKS * block_size : 0);
+    if (channel) {
+        channel->queue = queue;
+        channel->received = received;
+        channel->block_buffers = blocks;
+        channel->block_size = block_size;
+    }
+}
+
+void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
+                       const struct cw_channel_config *config, uint32_t max_packet_size)
+{
+    if (channel) {
+        channel->kind = config->kind;
+        channel->parts.config = *config;
+    }
+    if (config->kind == CW_CHANNEL_RELIABLE_ORDERED)
+        lay_out_reliable(arena, config, channel ? &channel->reliable : NULL);
+    else
+        lay_out_unreliable(arena, config, max_packet_size, channel ? &channel->unreliable : NULL);
+}
+
+void cw_channel_reset(struct cw_channel *channel)
+{
+    if (cw_channel_is_reliable(channel))
+        cw_reliable_reset(&channel->reliable);
+    else
+        cw_unreliable_reset(&channel->unreliable);
+    channel->finish = 0;
+    channel->waits = false;
+}
+
+static enum cw_error check_block(const struct cw_channel *channel, const struct cw_message *message)
+{
+    const struct cw_channel_config *config = &channel->parts.config;
+    const bool is_block_type = cw_schema_type(channel->parts.schema, message->type)->block;
+    if (message->block && (!config->blocks || !is_block_type))
+        return CW_ERROR_BLOCK_NOT_ALLOWED;
+    if (is_block_type && (!message->block || message->block_size == 0))
+        return CW_ERROR_BLOCK_MISSING;
+    return message->block && message->block_size > config->max_block_size ? CW_ERROR_BLOCK_TOO_LARGE
+                                                                          : CW_OK;
+}
+
+static enum cw_error send_reliable(struct cw_reliable_channel *channel, struct cw_message *message,
+                                   size_t bits, double now)
+{
+    const struct cw_channel_common *parts = &channel->parts;
+    const size_t around = message->block ? cw_reliable_fragment_bits(channel, message->block_size)
+                                         : parts->entry_bits + CW_MESSAGE_ID_BITS;
+    if (bits + around > (message->block ? parts->fragment_bits : parts->packet_bits))
+        return CW_ERROR_MESSAGE_TOO_LARGE;
+    return cw_reliable_send(channel, message, (uint32_t)bits, now);
+}
+
+static enum cw_error send_unreliable(struct cw_unreliable_channel *channel,
+                                     struct cw_message *message, size_t bits)
+{
+    if (message->block)
+        bits += cw_unreliable_block_bits(channel, message->block_size);
+    if (bits + channel->parts.entry_bits > channel->parts.packet_bits)
+        return message->block ? CW_ERROR_BLOCK_TOO_LARGE : CW_ERROR_MESSAGE_TOO_LARGE;
+    return cw_unreliable_send(channel, message, (uint32_t)bits);
+}
+
+enum cw_error cw_channel_send(struct cw_channel *channel, struct cw_message *message, double now)
+{
+    const enum cw_error block_error = check_block(channel, message);
+    if (block_error != CW_OK)
+        return block_error;
+    size_t body;
+    if (!cw_message_measure(message, &body))
+        return CW_ERROR_MESSAGE_VALUE;
+    const size_t bits = channel->parts.type_bits + body;
+    return cw_channel_is_reliable(channel) ? send_reliable(&channel->reliable, message, bits, now)
+                                           : send_unreliable(&channel->unreliable, message, bits);
+}
+
+uint32_t cw_channel_droppable(const struct cw_channel *channel)
+{
+    return cw_channel_is_reliable(channel) ? 0 : cw_unreliable_unread(&channel->unreliable);
+}
+
+bool cw_channel_drop_oldest(struct cw_channel *channel, bool with_block)
+{
+    return !cw_channel_is_reliable(channel) &&
+           cw_unreliable_drop_oldest(&channel->unreliable, with_block);
 }

@@ -4,8 +4,6 @@
 
 #include "causeway/schema_bytes.h"
 
-#include <string.h>
-
 #define MAX_PACKET_SIZE        8192
 #define SEND_SIZE              1064
 #define REASSEMBLIES           3
@@ -72,8 +70,7 @@ static uint32_t send_size_of(const struct cw_connection_config *config)
     const uint32_t packet_size = packet_size_of(config);
     for (uint32_t i = 0; i < config->channel_count; i++) {
         const struct cw_channel_config *channel = &config->channels[i];
-        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED && channel->blocks &&
-            !cw_channel_fragment_fits(channel, packet_size))
+        if (!cw_channel_config_fragment_fits(channel, packet_size))
             return most_of(config);
     }
     return packet_size;
@@ -108,57 +105,6 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
     return cw_congestion_init(&congestion, &config->congestion, 0);
 }
 
-/* Takes size bytes of zeros; NULL while measuring. */
-static void *take(struct cw_arena *arena, size_t size)
-{
-    void *part = cw_arena_take(arena, size);
-    if (part)
-        memset(part, 0, size);
-    return part;
-}
-
-static void lay_out_reliable(struct cw_arena *arena, const struct cw_channel_config *config,
-                             struct cw_reliable_channel *channel)
-{
-    struct cw_reliable_slot *slots = take(arena, sizeof *slots * config->send_queue_size);
-    struct cw_message **received = take(arena, sizeof *received * config->receive_queue_size);
-    if (channel) {
-        channel->slots = slots;
-        channel->received = received;
-    }
-    if (!config->blocks)
-        return;
-    const uint32_t most =
-        cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
-    struct cw_block_fragment *fragments = take(arena, sizeof *fragments * most);
-    uint8_t *arrived = take(arena, most / 8 + 1);
-    uint8_t *buffer = take(arena, config->max_block_size);
-    if (channel) {
-        channel->block_sender.fragments = fragments;
-        channel->block_sender.fragment_size = config->block_fragment_size;
-        channel->block_receiver.received = arrived;
-        channel->block_receiver.buffer = buffer;
-        channel->block_receiver.max_block_size = config->max_block_size;
-        channel->block_receiver.fragment_size = config->block_fragment_size;
-    }
-}
-
-static void lay_out_unreliable(struct cw_arena *arena, const struct cw_channel_config *config,
-                               uint32_t max_packet_size, struct cw_unreliable_channel *channel)
-{
-    struct cw_unreliable_slot *queue = take(arena, sizeof *queue * config->send_queue_size);
-    struct cw_message **received = take(arena, sizeof *received * config->receive_queue_size);
-    const uint32_t block_size =
-        config->max_block_size < max_packet_size ? config->max_block_size : max_packet_size;
-    uint8_t *blocks = take(arena, config->blocks ? (size_t)CW_UNRELIABLE_BLOCKS * block_size : 0);
-    if (channel) {
-        channel->queue = queue;
-        channel->received = received;
-        channel->block_buffers = blocks;
-        channel->block_size = block_size;
-    }
-}
-
 /* Bits that the channel may fill of a packet of that size. */
 static uint32_t room_of(const struct cw_connection_config *config, uint32_t index, uint32_t size)
 {
@@ -171,10 +117,10 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
                             uint32_t index, uint8_t *scratch, struct cw_channel *channel)
 {
     const struct cw_channel_config *channel_config = &config->channels[index];
-    uint16_t *picked = take(arena, sizeof *picked * (channel_config->max_messages_per_packet + 1));
+    cw_channel_layout(channel, arena, channel_config, config->endpoint.max_packet_size);
+    uint16_t *picked =
+        cw_arena_take(arena, sizeof *picked * (channel_config->max_messages_per_packet + 1));
     if (channel) {
-        channel->kind = channel_config->kind;
-        channel->parts.config = *channel_config;
         channel->parts.schema = config->schema;
         channel->parts.scratch = scratch;
         channel->parts.picked = picked;
@@ -182,11 +128,6 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
         channel->parts.packet_bits = room_of(config, index, packet_size_of(config));
         channel->parts.fragment_bits = room_of(config, index, send_size_of(config));
     }
-    if (channel_config->kind == CW_CHANNEL_RELIABLE_ORDERED)
-        lay_out_reliable(arena, channel_config, channel ? &channel->reliable : NULL);
-    else
-        lay_out_unreliable(arena, channel_config, config->endpoint.max_packet_size,
-                           channel ? &channel->unreliable : NULL);
 }
 
 static uint32_t room_for_all(const struct cw_connection_config *config)
@@ -199,13 +140,8 @@ static uint32_t room_for_all(const struct cw_connection_config *config)
 static uint32_t carried_words(const struct cw_connection_config *config)
 {
     uint32_t in_flight = 0;
-    for (uint32_t i = 0; i < config->channel_count; i++) {
-        const struct cw_channel_config *channel = &config->channels[i];
-        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
-            in_flight += channel->send_queue_size < channel->receive_queue_size
-                             ? channel->send_queue_size
-                             : channel->receive_queue_size;
-    }
+    for (uint32_t i = 0; i < config->channel_count; i++)
+        in_flight += cw_channel_config_in_flight(&config->channels[i]);
     uint32_t words = CW_WORDS_PER_PACKET * config->endpoint.sent_window;
     while (words < CW_WORDS_PER_MESSAGE * in_flight)
         words *= 2;
@@ -216,11 +152,11 @@ static uint32_t carried_words(const struct cw_connection_config *config)
 static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_config *config,
                              struct cw_connection **connection)
 {
-    struct cw_connection *c = take(arena, sizeof *c);
-    struct cw_channel *channels = take(arena, sizeof *channels * config->channel_count);
-    uint8_t *scratch = take(arena, cw_schema_message_size(config->schema));
+    struct cw_connection *c = cw_arena_take(arena, sizeof *c);
+    struct cw_channel *channels = cw_arena_take(arena, sizeof *channels * config->channel_count);
+    uint8_t *scratch = cw_arena_take(arena, cw_schema_message_size(config->schema));
     const uint32_t word_count = carried_words(config);
-    uint16_t *words = take(arena, sizeof *words * word_count);
+    uint16_t *words = cw_arena_take(arena, sizeof *words * word_count);
     cw_receipts_layout(c ? &c->receipts : NULL, arena, config->max_receipts);
     for (uint32_t i = 0; i < config->channel_count; i++)
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
@@ -281,8 +217,7 @@ enum cw_error cw_connection_create(struct cw_connection **connection,
     enum cw_error error = cw_connection_config_check(config);
     if (error != CW_OK)
         return error;
-    struct cw_arena arena = {.size = cw_connection_memory(config)};
-    arena.base = cw_allocate(&config->allocator, arena.size);
+    struct cw_arena arena = cw_arena_create(&config->allocator, cw_connection_memory(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
     struct cw_connection *c = NULL;
@@ -312,12 +247,7 @@ void cw_connection_reset(struct cw_connection *c)
 {
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         struct cw_channel *channel = &c->channels[i];
-        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
-            cw_reliable_reset(&channel->reliable);
-        else
-            cw_unreliable_reset(&channel->unreliable);
-        channel->finish = 0;
-        channel->waits = false;
+        cw_channel_reset(channel);
     }
     cw_endpoint_reset(c->endpoint);
     cw_sequence_buffer_reset(&c->packets);
@@ -379,18 +309,6 @@ enum cw_error cw_connection_create_message(struct cw_connection *c, uint32_t typ
     return cw_message_create(message, c->made, type);
 }
 
-static enum cw_error check_block(const struct cw_channel *channel, const struct cw_message *message)
-{
-    const struct cw_channel_config *config = &channel->parts.config;
-    const bool is_block_type = cw_schema_type(channel->parts.schema, message->type)->block;
-    if (message->block && (!config->blocks || !is_block_type))
-        return CW_ERROR_BLOCK_NOT_ALLOWED;
-    if (is_block_type && (!message->block || message->block_size == 0))
-        return CW_ERROR_BLOCK_MISSING;
-    return message->block && message->block_size > config->max_block_size ? CW_ERROR_BLOCK_TOO_LARGE
-                                                                          : CW_OK;
-}
-
 enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
                                  struct cw_message *message, double now)
 {
@@ -403,28 +321,7 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
         return CW_ERROR_NOT_CONNECTED;
     if (message->receipt && cw_receipts_full(&c->receipts))
         return CW_ERROR_RECEIPTS_FULL;
-    struct cw_channel *channel = &c->channels[index];
-    const enum cw_error block_error = check_block(channel, message);
-    if (block_error != CW_OK)
-        return block_error;
-    size_t body;
-    if (!cw_message_measure(message, &body))
-        return CW_ERROR_MESSAGE_VALUE;
-    size_t bits = channel->parts.type_bits + body;
-    if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED) {
-        const size_t around =
-            message->block ? cw_reliable_fragment_bits(&channel->reliable, message->block_size)
-                           : channel->parts.entry_bits + CW_MESSAGE_ID_BITS;
-        if (bits + around >
-            (message->block ? channel->parts.fragment_bits : channel->parts.packet_bits))
-            return CW_ERROR_MESSAGE_TOO_LARGE;
-        return cw_reliable_send(&channel->reliable, message, (uint32_t)bits, now);
-    }
-    if (message->block)
-        bits += cw_unreliable_block_bits(&channel->unreliable, message->block_size);
-    if (bits + channel->parts.entry_bits > channel->parts.packet_bits)
-        return message->block ? CW_ERROR_BLOCK_TOO_LARGE : CW_ERROR_MESSAGE_TOO_LARGE;
-    return cw_unreliable_send(&channel->unreliable, message, (uint32_t)bits);
+    return cw_channel_send(&c->channels[index], message, now);
 }
 
 struct cw_message *cw_connection_next(struct cw_connection *c, uint32_t *index)
@@ -432,9 +329,7 @@ struct cw_message *cw_connection_next(struct cw_connection *c, uint32_t *index)
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         const uint32_t at = c->next_channel;
         struct cw_channel *channel = &c->channels[at];
-        struct cw_message *message = channel->kind == CW_CHANNEL_RELIABLE_ORDERED
-                                         ? cw_reliable_next(&channel->reliable)
-                                         : cw_unreliable_next(&channel->unreliable);
+        struct cw_message *message = cw_channel_next(channel);
         c->next_channel = at + 1 < c->config.channel_count ? at + 1 : 0;
         if (message) {
             message->held = false;

@@ -2,9 +2,8 @@
 #ifndef CAUSEWAY_CONNECTION_INTERNAL_H
 #define CAUSEWAY_CONNECTION_INTERNAL_H
 
+#include "message/channel_internal.h"
 #include "message/receipts.h"
-#include "message/reliable_channel.h"
-#include "message/unreliable_channel.h"
 #include "packet/endpoint_internal.h"
 
 #include "causeway/connection.h"
@@ -30,19 +29,6 @@ struct cw_carried {
     uint32_t start;
     uint16_t words;
     uint16_t receipts; /* of its unreliable messages: a list */
-};
-
-struct cw_channel {
-    enum cw_channel_kind kind;
-    union {
-        struct cw_channel_common parts; /* both begin with it */
-        struct cw_reliable_channel reliable;
-        struct cw_unreliable_channel unreliable;
-    };
-    uint64_t finish; /* virtual time up to which it has had its share */
-    bool waits;      /* had more than went into the packet before */
-    bool exhausted;  /* has nothing more for the packet being made */
-    uint32_t bits_left;
 };
 
 struct cw_connection {

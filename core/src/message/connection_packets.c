@@ -27,14 +27,15 @@ static void note_carried(struct cw_connection *c, uint16_t packet)
     carried->start = c->words_written;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         const struct cw_channel *channel = &c->channels[i];
-        const struct cw_channel_common *parts = &channel->parts;
-        if (channel->kind != CW_CHANNEL_RELIABLE_ORDERED || parts->picked_count == 0)
+        bool is_fragment = false;
+        const uint32_t count = cw_channel_carried(channel, &is_fragment);
+        if (count == 0)
             continue;
-        const uint32_t fragment = channel->reliable.picked_fragment ? CW_CARRIED_FRAGMENT : 0;
+        const uint32_t fragment = is_fragment ? CW_CARRIED_FRAGMENT : 0;
         c->words[c->words_written++ & c->words_mask] =
-            (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | parts->picked_count);
-        for (uint32_t j = 0; j < parts->picked_count; j++)
-            c->words[c->words_written++ & c->words_mask] = parts->picked[j];
+            (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | count);
+        for (uint32_t j = 0; j < count; j++)
+            c->words[c->words_written++ & c->words_mask] = channel->parts.picked[j];
     }
     carried->words = (uint16_t)(c->words_written - carried->start);
 }
@@ -56,13 +57,13 @@ static void settle(struct cw_connection *c, uint16_t packet, bool acked, double 
         const uint32_t count = head & ((1u << CW_CARRIED_CHANNEL) - 1);
         const uint32_t index = (head & ~CW_CARRIED_FRAGMENT) >> CW_CARRIED_CHANNEL;
         const bool is_fragment = head & CW_CARRIED_FRAGMENT;
-        struct cw_reliable_channel *channel = &c->channels[index].reliable;
+        struct cw_channel *channel = &c->channels[index];
         for (uint32_t i = 0; i < count; i++)
             ids[i] = c->words[position++ & c->words_mask];
         if (acked)
-            cw_reliable_acked(channel, ids, count, is_fragment, now);
+            cw_channel_acked(channel, ids, count, is_fragment, now);
         else
-            cw_reliable_lost(channel, ids, count, is_fragment, packet);
+            cw_channel_lost(channel, ids, count, is_fragment, packet);
     }
     if (acked)
         cw_sequence_buffer_remove(&c->packets, packet);
@@ -75,23 +76,8 @@ static void begin_packet(struct cw_connection *c, double now)
     c->timing.now = now;
     c->timing.heard = c->endpoint->silence.heard;
     c->timing.packet = cw_endpoint_next_sequence(c->endpoint);
-    for (uint32_t i = 0; i < c->config.channel_count; i++) {
-        struct cw_channel *channel = &c->channels[i];
-        channel->exhausted = false;
-        channel->bits_left = channel->parts.packet_bits;
-        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
-            cw_reliable_begin(&channel->reliable, c->packets_this_round == 0);
-        else
-            cw_unreliable_begin(&channel->unreliable);
-    }
-}
-
-static uint32_t pick(struct cw_connection *c, struct cw_channel *channel, uint32_t bits_left)
-{
-    const uint32_t bits = bits_left < channel->bits_left ? bits_left : channel->bits_left;
-    return channel->kind == CW_CHANNEL_RELIABLE_ORDERED
-               ? cw_reliable_pick(&channel->reliable, &c->timing, bits)
-               : cw_unreliable_pick(&channel->unreliable, bits);
+    for (uint32_t i = 0; i < c->config.channel_count; i++)
+        cw_channel_begin(&c->channels[i], c->packets_this_round == 0);
 }
 
 /* The channel whose turn it is: the one that would begin earliest in virtual time, in which every
@@ -124,7 +110,7 @@ static uint32_t fill_packet(struct cw_connection *c)
     c->more = false;
     for (uint32_t left = c->config.channel_count; left > 0;) {
         struct cw_channel *channel = next_channel(c, &begin);
-        const uint32_t bits = pick(c, channel, bits_left);
+        const uint32_t bits = cw_channel_pick(channel, &c->timing, bits_left);
         if (bits == 0) {
             channel->exhausted = true;
             left--;
@@ -152,9 +138,7 @@ static size_t write_payload(struct cw_connection *c, uint32_t entries)
         struct cw_channel *channel = &c->channels[i];
         if (channel->parts.picked_count == 0)
             continue;
-        done = channel->kind == CW_CHANNEL_RELIABLE_ORDERED
-                   ? cw_reliable_write(&channel->reliable, &stream, i)
-                   : cw_unreliable_write(&channel->unreliable, &stream, i);
+        done = cw_channel_write(channel, &stream, i);
     }
     assert(done);
     return cw_stream_flush(&stream);
@@ -163,10 +147,8 @@ static size_t write_payload(struct cw_connection *c, uint32_t entries)
 static void end_round(struct cw_connection *c)
 {
     c->round_open = false;
-    for (uint32_t i = 0; i < c->config.channel_count; i++) {
-        if (c->channels[i].kind == CW_CHANNEL_UNRELIABLE)
-            cw_unreliable_end_round(&c->channels[i].unreliable);
-    }
+    for (uint32_t i = 0; i < c->config.channel_count; i++)
+        cw_channel_end_round(&c->channels[i]);
 }
 
 /* Whether the next packet of the round may be sent now. Packets that leave the window before their
@@ -249,9 +231,7 @@ static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct
         .pool_limit = parsed->only_next ? UINT32_MAX : c->room_for_all,
     };
     parsed->channels[parsed->count++] = index;
-    return channel->kind == CW_CHANNEL_RELIABLE_ORDERED
-               ? cw_reliable_read(&channel->reliable, stream, is_fragment, entry)
-               : cw_unreliable_read(&channel->unreliable, stream, is_fragment, entry);
+    return cw_channel_read(channel, stream, is_fragment, entry);
 }
 
 static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payload, size_t size,
@@ -273,18 +253,19 @@ static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payloa
     return full ? CW_ERROR_RECEIVER_FULL : CW_OK;
 }
 
-/* Of the unreliable channels the one with most messages that nobody has taken, NULL when none has
-   any. */
-static struct cw_unreliable_channel *most_unread(struct cw_connection *c)
+/* The channel with most messages that may be dropped, NULL when none has any. */
+static struct cw_channel *most_droppable(struct cw_connection *c)
 {
-    struct cw_unreliable_channel *most = NULL;
+    struct cw_channel *found = NULL;
+    uint32_t most = 0;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
-        struct cw_unreliable_channel *channel = &c->channels[i].unreliable;
-        if (c->channels[i].kind == CW_CHANNEL_UNRELIABLE && cw_unreliable_unread(channel) > 0 &&
-            (!most || cw_unreliable_unread(channel) > cw_unreliable_unread(most)))
-            most = channel;
+        const uint32_t droppable = cw_channel_droppable(&c->channels[i]);
+        if (droppable > most) {
+            most = droppable;
+            found = &c->channels[i];
+        }
     }
-    return most;
+    return found;
 }
 
 /* Drops old unreliable messages that nobody has taken for those of a packet that found no room.
@@ -294,12 +275,12 @@ static bool make_room(struct cw_connection *c, const struct parsed *parsed)
     bool dropped = false;
     for (uint32_t i = 0; i < parsed->count; i++) {
         const struct cw_parsed_entry *entry = &parsed->entries[i];
-        struct cw_unreliable_channel *channel = &c->channels[parsed->channels[i]].unreliable;
+        struct cw_channel *channel = &c->channels[parsed->channels[i]];
         uint32_t blocks = entry->missing_blocks, messages = entry->missing;
-        while (blocks > 0 && cw_unreliable_drop_oldest(channel, true))
+        while (blocks > 0 && cw_channel_drop_oldest(channel, true))
             blocks--;
-        while (messages > 0 && (channel = most_unread(c)) != NULL) {
-            cw_unreliable_drop_oldest(channel, false);
+        while (messages > 0 && (channel = most_droppable(c)) != NULL) {
+            cw_channel_drop_oldest(channel, false);
             messages--;
         }
         dropped |= blocks < entry->missing_blocks || messages < entry->missing;
@@ -311,10 +292,7 @@ static void take_parsed(struct cw_connection *c, const struct parsed *parsed)
 {
     for (uint32_t i = 0; i < parsed->count; i++) {
         struct cw_channel *channel = &c->channels[parsed->channels[i]];
-        if (channel->kind == CW_CHANNEL_RELIABLE_ORDERED)
-            cw_reliable_take(&channel->reliable, &parsed->entries[i]);
-        else
-            cw_unreliable_take(&channel->unreliable, &parsed->entries[i]);
+        cw_channel_take(channel, &parsed->entries[i]);
     }
 }
 
@@ -340,8 +318,7 @@ static enum cw_error read_with_room(struct cw_connection *c, const struct cw_end
         (void)read_payload(c, packet->payload, packet->size, false, parsed);
     }
     for (uint32_t i = 0; i < parsed->count; i++) {
-        if (parsed->entries[i].full &&
-            c->channels[parsed->channels[i]].kind == CW_CHANNEL_RELIABLE_ORDERED)
+        if (parsed->entries[i].full && cw_channel_keeps_all(&c->channels[parsed->channels[i]]))
             return CW_ERROR_RECEIVER_FULL;
     }
     return CW_OK;

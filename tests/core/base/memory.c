@@ -79,6 +79,33 @@ static void memory_goes_back_where_it_came_from(void **state)
     assert_int_equal(counted.released, 100);
 }
 
+static void *allocate_used(void *context, size_t size)
+{
+    return memset(context, 0xa5, size);
+}
+
+static void *allocate_nothing(void *context, size_t size)
+{
+    (void)context;
+    (void)size;
+    return NULL;
+}
+
+static void an_arena_begins_with_zeros(void **state)
+{
+    (void)state;
+    alignas(max_align_t) uint8_t memory[65];
+    const uint8_t zeros[64] = {0};
+    memory[64] = 1;
+    const struct cw_allocator used = {.allocate = allocate_used, .context = memory};
+    struct cw_arena arena = cw_arena_create(&used, 64);
+    assert_ptr_equal(cw_arena_take(&arena, 64), memory);
+    assert_memory_equal(memory, zeros, 64);
+    assert_int_equal(memory[64], 1);
+    const struct cw_allocator none = {.allocate = allocate_nothing};
+    assert_null(cw_arena_create(&none, 64).base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +113,7 @@ int main(void)
         cmocka_unit_test(what_was_measured_suffices_exactly),
         cmocka_unit_test(a_sum_too_large_stays_so),
         cmocka_unit_test(an_allocator_over_an_arena),
+        cmocka_unit_test(an_arena_begins_with_zeros),
         cmocka_unit_test(memory_goes_back_where_it_came_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

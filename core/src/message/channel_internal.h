@@ -1,0 +1,142 @@
+/* A channel of either kind: the one place that asks of which kind it is. What each packet needs is
+   inline, as the calls would be a large part of the work. */
+#ifndef CAUSEWAY_CHANNEL_INTERNAL_H
+#define CAUSEWAY_CHANNEL_INTERNAL_H
+
+#include "message/reliable_channel.h"
+#include "message/unreliable_channel.h"
+
+struct cw_channel {
+    enum cw_channel_kind kind;
+    union {
+        struct cw_channel_common parts; /* both begin with it */
+        struct cw_reliable_channel reliable;
+        struct cw_unreliable_channel unreliable;
+    };
+    uint64_t finish; /* virtual time up to which it has had its share */
+    bool waits;      /* had more than went into the packet before */
+    bool exhausted;  /* has nothing more for the packet being made */
+    uint32_t bits_left;
+};
+
+/* Whether the largest fragment of its blocks, if it has any, goes into a packet of that size. */
+bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uint32_t packet_size);
+
+/* Messages that may be on their way at once and have to be told of; 0 when nobody waits for acks.
+ */
+uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config);
+
+/* Takes the parts of a channel from the arena, whose memory is zero. channel is NULL while
+   measuring. max_packet_size: bytes of a payload. */
+void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
+                       const struct cw_channel_config *config, uint32_t max_packet_size);
+void cw_channel_reset(struct cw_channel *channel);
+
+/* Queues a message, and takes over its reference on CW_OK. Errors: those of cw_connection_send that
+   the channel and the message decide. */
+enum cw_error cw_channel_send(struct cw_channel *channel, struct cw_message *message, double now);
+
+static inline bool cw_channel_is_reliable(const struct cw_channel *channel)
+{
+    return channel->kind == CW_CHANNEL_RELIABLE_ORDERED;
+}
+
+/* The next message for the application, with its reference; NULL when there is none. */
+static inline struct cw_message *cw_channel_next(struct cw_channel *channel)
+{
+    return cw_channel_is_reliable(channel) ? cw_reliable_next(&channel->reliable)
+                                           : cw_unreliable_next(&channel->unreliable);
+}
+
+/* Begins a new packet. copies: it may hold copies of new messages. */
+static inline void cw_channel_begin(struct cw_channel *channel, bool copies)
+{
+    channel->exhausted = false;
+    channel->bits_left = channel->parts.packet_bits;
+    if (cw_channel_is_reliable(channel))
+        cw_reliable_begin(&channel->reliable, copies);
+    else
+        cw_unreliable_begin(&channel->unreliable);
+}
+
+/* Picks what is due next for the packet being made. Returns the bits it takes, 0 when nothing was
+   picked. */
+static inline uint32_t cw_channel_pick(struct cw_channel *channel, const struct cw_timing *timing,
+                                       uint32_t bits_left)
+{
+    const uint32_t bits = bits_left < channel->bits_left ? bits_left : channel->bits_left;
+    return cw_channel_is_reliable(channel) ? cw_reliable_pick(&channel->reliable, timing, bits)
+                                           : cw_unreliable_pick(&channel->unreliable, bits);
+}
+
+/* Writes the entry of what was picked; index is the channel's. */
+static inline bool cw_channel_write(struct cw_channel *channel, struct cw_stream *stream,
+                                    uint32_t index)
+{
+    return cw_channel_is_reliable(channel)
+               ? cw_reliable_write(&channel->reliable, stream, index)
+               : cw_unreliable_write(&channel->unreliable, stream, index);
+}
+
+/* Drops what found no room in this round and waits for no other. */
+static inline void cw_channel_end_round(struct cw_channel *channel)
+{
+    if (!cw_channel_is_reliable(channel))
+        cw_unreliable_end_round(&channel->unreliable);
+}
+
+/* How many ids were picked that acked or lost is to be called with; *fragment: they are a block's
+   message and the number of its fragment. */
+static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool *fragment)
+{
+    if (!cw_channel_is_reliable(channel))
+        return 0;
+    *fragment = channel->reliable.picked_fragment;
+    return channel->parts.picked_count;
+}
+
+/* What became of a packet that carried these ids. */
+static inline void cw_channel_acked(struct cw_channel *channel, const uint16_t *ids, uint32_t count,
+                                    bool is_fragment, double now)
+{
+    cw_reliable_acked(&channel->reliable, ids, count, is_fragment, now);
+}
+
+static inline void cw_channel_lost(struct cw_channel *channel, const uint16_t *ids, uint32_t count,
+                                   bool is_fragment, uint16_t packet)
+{
+    cw_reliable_lost(&channel->reliable, ids, count, is_fragment, packet);
+}
+
+/* Reads an entry after its channel and block flag. The channel does not change. False when it is
+   malformed; what was parsed by then is to be released. */
+static inline bool cw_channel_read(struct cw_channel *channel, struct cw_stream *stream,
+                                   bool is_fragment, struct cw_parsed_entry *parsed)
+{
+    return cw_channel_is_reliable(channel)
+               ? cw_reliable_read(&channel->reliable, stream, is_fragment, parsed)
+               : cw_unreliable_read(&channel->unreliable, stream, is_fragment, parsed);
+}
+
+/* Takes what was parsed, with its references. */
+static inline void cw_channel_take(struct cw_channel *channel, const struct cw_parsed_entry *parsed)
+{
+    if (cw_channel_is_reliable(channel))
+        cw_reliable_take(&channel->reliable, parsed);
+    else
+        cw_unreliable_take(&channel->unreliable, parsed);
+}
+
+/* Whether a packet must be refused when an entry of this channel cannot be kept whole. */
+static inline bool cw_channel_keeps_all(const struct cw_channel *channel)
+{
+    return cw_channel_is_reliable(channel);
+}
+
+/* Messages that arrived, that nobody has taken, and that may be dropped. */
+uint32_t cw_channel_droppable(const struct cw_channel *channel);
+
+/* Drops the oldest of them, or the oldest that has a block. False when there is none. */
+bool cw_channel_drop_oldest(struct cw_channel *channel, bool with_block);
+
+#endif
