@@ -1,9 +1,11 @@
-// Writes src/generated.ts: what TypeScript has to know of the core's headers, taken from the headers
-// themselves so that it cannot differ.
+// Writes src/generated.ts: what TypeScript has to know of the headers of core and relay, taken from the
+// headers themselves so that it cannot differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const headers = new URL('../../core/include/causeway/', import.meta.url);
-const read = (name) => readFileSync(new URL(name, headers), 'utf8').replace(/\/\*[^]*?\*\//g, '');
+const relay = new URL('../../relay/', import.meta.url);
+const read = (name, folder = headers) =>
+  readFileSync(new URL(name, folder), 'utf8').replace(/\/\*[^]*?\*\//g, '');
 
 const body = (name, kind, tag) => {
   const match = new RegExp(`${kind} ${tag} \\{([^}]*)\\};`).exec(read(name));
@@ -67,6 +69,16 @@ const fields = (header, struct) => {
     });
 };
 
+/** The number of a #define: digits, or a sum of numbers and names of the same header. */
+const size = (header, name, folder) => {
+  const match = new RegExp(`^#define ${name}\\s+\\(?(.+?)\\)?\\s*$`, 'm').exec(read(header, folder));
+  if (!match) throw new Error(`${header} does not define ${name}`);
+  const numbers = match[1]
+    .split(' + ')
+    .map((term) => (/^\d+$/.test(term) ? Number(term) : size(header, term, folder)));
+  return numbers.reduce((sum, number) => sum + number);
+};
+
 const constants = {
   errorCodes: errorCodes(),
   clientStates: numbered('client.h', 'cw_client_state', 'CW_CLIENT_'),
@@ -75,6 +87,12 @@ const constants = {
   connectionStatsFields: fields('connection.h', 'cw_connection_stats'),
   simulatorPathFields: fields('simulator.h', 'cw_simulator_path'),
   simulatorStatsFields: fields('simulator.h', 'cw_simulator_stats'),
+  KEY_SIZE: size('crypto.h', 'CW_KEY_BYTES'),
+  SECURE_PACKET_MAX: size('secure_packet.h', 'CW_SECURE_MAX'),
+  TOKEN_SIZE: size('token.h', 'CW_TOKEN_SIZE'),
+  TOKEN_MAX_ADDRESSES: size('token.h', 'CW_TOKEN_MAX_ADDRESSES'),
+  USER_DATA_SIZE: size('token.h', 'CW_USER_DATA_SIZE'),
+  DATAGRAM_MAX: size('session/datagram.h', 'SESSION_DATAGRAM_MAX', relay),
 };
 
 const text = Object.entries(constants).map(
@@ -82,5 +100,5 @@ const text = Object.entries(constants).map(
 );
 writeFileSync(
   new URL('../src/generated.ts', import.meta.url),
-  `// Made by scripts/generate.mjs from the headers of the core.\n${text.join('\n')}`,
+  `// Made by scripts/generate.mjs from the headers of core and relay.\n${text.join('\n')}`,
 );

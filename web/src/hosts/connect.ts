@@ -5,13 +5,11 @@ import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
 import { Client } from '../secure/client.js';
+import { DEFAULT_DATAGRAM_SIZE } from '../transports/base.js';
 import { openTransport, type TransportOptions } from '../transports/race.js';
 import type { Transport } from '../transports/transport.js';
 import { ClientHost, type ClientHostState } from './client_host.js';
 import { fitsTransport, seconds, tickInterval } from './host.js';
-
-/** Bytes of a datagram that the transport must take at least. */
-const LONGEST = 1100;
 
 /** Options of {@link connect}. */
 export interface ConnectOptions<Of extends Schema> extends TransportOptions, ConnectionConfig {
@@ -87,7 +85,7 @@ export async function connect<const Of extends Schema>(
     onstate?.('opening');
     transport = await openTransport(url, options);
     transport = options.through?.(transport) ?? transport;
-    fitsTransport(Math.max(LONGEST, client.maxDatagramSize), transport);
+    fitsTransport(Math.max(DEFAULT_DATAGRAM_SIZE, client.maxDatagramSize), transport);
     client.connect(token, seconds());
     const host = new ClientHost(client, transport, expireTime, interval);
     transport = undefined;

@@ -1,12 +1,8 @@
 import type { Core } from '../core.js';
-import { clientStates, errorCodes } from '../generated.js';
+import { DATAGRAM_MAX, SECURE_PACKET_MAX, clientStates, errorCodes } from '../generated.js';
 import { ConnectionBase } from '../messages/connection_base.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
-
-/** The longest packet, and room for those that are longer and get dropped. */
-const LONGEST = 1225;
-const INCOMING = 1400;
 
 /** Where a client is, by the names of `enum cw_client_state`. */
 export type ClientState = (typeof clientStates)[keyof typeof clientStates];
@@ -38,8 +34,8 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
     super(core, schema, config, client_create, client_destroy);
     this.#connection = core.memory.u32(core.scratch + 4);
     this.maxDatagramSize = core.memory.u32(core.scratch + 8);
-    this.#incoming = this.buffer(INCOMING);
-    this.#outgoing = this.buffer(LONGEST);
+    this.#incoming = this.buffer(DATAGRAM_MAX);
+    this.#outgoing = this.buffer(SECURE_PACKET_MAX);
   }
 
   protected override get connection(): number {
@@ -84,7 +80,7 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
 
   override receive(datagram: Uint8Array, now: number): boolean {
     const { core, address } = this;
-    const size = Math.min(datagram.length, INCOMING);
+    const size = Math.min(datagram.length, DATAGRAM_MAX);
     core.memory.bytes.set(datagram.subarray(0, size), this.#incoming);
     return errorCodes[core.exports.client_receive(address, this.#incoming, size, now)] === 'OK';
   }
@@ -95,7 +91,7 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
 
   override transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
-    const size = exports.client_transmit(this.address, this.#outgoing, LONGEST, now);
+    const size = exports.client_transmit(this.address, this.#outgoing, SECURE_PACKET_MAX, now);
     return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
   }
 

@@ -1,18 +1,17 @@
 import type { Core } from '../core.js';
 import type { EndpointConfig } from '../endpoint.js';
 import { CoreError } from '../errors.js';
-import { errorCodes } from '../generated.js';
+import {
+  KEY_SIZE,
+  TOKEN_MAX_ADDRESSES,
+  TOKEN_SIZE,
+  USER_DATA_SIZE,
+  errorCodes,
+} from '../generated.js';
 import { loadCore } from '../loader.js';
 import type { Channel } from '../messages/channels.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
-
-/** Bytes of a private key. */
-const KEY_SIZE = 32;
-/** Bytes of a connect token. */
-const TOKEN_SIZE = 2048;
-const USER_DATA_SIZE = 256;
-const MAX_ADDRESSES = 32;
 
 /** Places in the struct token_options of wasm/exports/token.c. */
 const USER_DATA_AT = 40;
@@ -82,8 +81,10 @@ const keyBytes = (key: unknown): Uint8Array => {
 const addressList = (name: string, list: unknown, least: number): readonly string[] => {
   if (!Array.isArray(list) || !list.every((each) => typeof each === 'string'))
     throw new TypeError(`${name}: an array of strings is needed`);
-  if (list.length < least || list.length > MAX_ADDRESSES)
-    throw new RangeError(`${name}: ${list.length} addresses are not ${least} to ${MAX_ADDRESSES}`);
+  if (list.length < least || list.length > TOKEN_MAX_ADDRESSES)
+    throw new RangeError(
+      `${name}: ${list.length} addresses are not ${least} to ${TOKEN_MAX_ADDRESSES}`,
+    );
   return list;
 };
 

@@ -1,3 +1,4 @@
+import { DATAGRAM_MAX } from '../generated.js';
 import type {
   Transport,
   TransportClose,
@@ -6,8 +7,8 @@ import type {
   TransportStats,
 } from './transport.js';
 
-/** The longest datagram that a relay passes on. */
-const LONGEST = 1400;
+/** Longest datagram in bytes unless more is asked for: one packet of every path carries it. */
+export const DEFAULT_DATAGRAM_SIZE = 1100;
 
 /** How many datagrams are kept until somebody asks for them. */
 const KEPT = 64;
@@ -99,7 +100,7 @@ export abstract class BaseTransport implements Transport {
 
   /** Something arrived that should be a datagram. */
   protected arrived(data: unknown): void {
-    if (!(data instanceof ArrayBuffer) || data.byteLength === 0 || data.byteLength > LONGEST) {
+    if (!(data instanceof ArrayBuffer) || data.byteLength === 0 || data.byteLength > DATAGRAM_MAX) {
       this.#stats.droppedForeign++;
       return;
     }

@@ -1,5 +1,5 @@
 import { TransportError, type TransportStage } from '../errors.js';
-import { BaseTransport } from './base.js';
+import { BaseTransport, DEFAULT_DATAGRAM_SIZE } from './base.js';
 
 /** What this transport needs of a data channel. */
 export interface DataChannelLike {
@@ -96,7 +96,7 @@ export class WebRtcTransport extends BaseTransport {
   }
 
   private constructor(peer: PeerConnectionLike, channel: DataChannelLike, options: WebRtcOptions) {
-    super(options.maxDatagramSize ?? 1100);
+    super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE);
     this.#peer = peer;
     this.#channel = channel;
     this.#maxBurst = options.maxBurst ?? 4400;

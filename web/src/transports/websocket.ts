@@ -1,5 +1,5 @@
 import { TransportError } from '../errors.js';
-import { BaseTransport } from './base.js';
+import { BaseTransport, DEFAULT_DATAGRAM_SIZE } from './base.js';
 
 /** The subprotocol that the relay speaks. */
 export const WEBSOCKET_PROTOCOL = 'causeway.v1';
@@ -103,7 +103,7 @@ export class WebSocketTransport extends BaseTransport {
   }
 
   private constructor(socket: WebSocketLike, options: WebSocketOptions) {
-    super(options.maxDatagramSize ?? 1100);
+    super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE);
     this.#socket = socket;
     this.#maxBufferedAmount = options.maxBufferedAmount ?? 16384;
     socket.addEventListener('message', ({ data }) => this.arrived(data));
