@@ -357,3 +357,43 @@ test('vite takes the module along', async () => {
   );
   assert.ok(script.includes(wasm), 'the script does not name it');
 });
+
+const SCHEMA = `import { message, schema, uint } from 'causeway-net';
+  import { most } from './limits.js';
+  export const game = schema(message('hit', { points: uint(0, most) }));`;
+const USER = `import { connect, type MessageValue } from 'causeway-net';
+  import { game } from './game.js';
+  const hit: MessageValue<typeof game, 'hit'> = { points: 9 };
+  const client = await connect('wss://x/', { token: new Uint8Array(2048), schema: game });
+  client.send(0, 'hit', hit);
+  // @ts-expect-error no such message
+  client.send(0, 'miss', hit);
+  export {};`;
+const header = (file) =>
+  run(process.execPath, 'node_modules/causeway-net/bin/causeway-schema.mjs', file);
+
+test('a schema in TypeScript is for page, backend and server', () => {
+  mkdirSync(join(project, 'shared'));
+  write('shared/limits.ts', 'export const most: number = 100;');
+  write('shared/game.ts', SCHEMA);
+  assert.throws(() => header('shared/game.ts'), /game\.ts is TypeScript: npm install .*typescript/);
+  for (const name of ['typescript', '@typescript'])
+    symlinkSync(join(modules, name), join(project, 'node_modules', name));
+  const text = header('shared/game.ts');
+  assert.match(text, /Made by causeway-schema from game\.ts/);
+  assert.match(text, /FIELD\(points, CW_UINT\(0, 100\)\)/);
+  assert.deepEqual(readdirSync(join(project, 'shared')).sort(), ['game.ts', 'limits.ts']);
+  compileForAll(USER.replace('./game', './shared/game'));
+
+  write('shared/wrong.ts', 'export const game = ;');
+  assert.throws(() => header('shared/wrong.ts'), /wrong\.ts.*error TS1109/);
+});
+
+test('a schema in JavaScript has types in a strict project, from declarations', () => {
+  write('limits.js', 'export const most = 100;');
+  write('game.js', SCHEMA);
+  const declare = ['--allowJs', '--declaration', '--emitDeclarationOnly', '--skipLibCheck'];
+  const options = [...declare, '--module', 'nodenext', '--target', 'es2022'];
+  run(process.execPath, join(modules, 'typescript/bin/tsc'), ...options, 'game.js');
+  compileForAll(USER);
+});

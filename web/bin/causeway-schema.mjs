@@ -1,11 +1,12 @@
 #!/usr/bin/env node
-// Writes the C header of a schema that is declared in JavaScript, so that both sides have one source:
+// Writes the C header of a schema that is declared in JavaScript or TypeScript, so that both sides have one source:
 //   causeway-schema FILE [EXPORT] > schema.h
 // FILE exports what schema() gives, under the name EXPORT (default: the only schema that it exports).
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fingerprint, loadCore } from '../dist/index.js';
 import { cHeader } from '../dist/messages/header.js';
+import { importTypeScript } from './typescript.mjs';
 
 const fail = (text, code) => {
   process.stderr.write(`causeway-schema: ${text}\n`);
@@ -19,7 +20,7 @@ if (!file || file.startsWith('-') || more.length > 0)
 const isSchema = (value) => Array.isArray(value?.types) && value.encoded instanceof Uint8Array;
 
 try {
-  const module = await import(pathToFileURL(file));
+  const module = await (/\.m?ts$/.test(file) ? importTypeScript(file) : import(pathToFileURL(file)));
   const names = Object.keys(module).filter((name) => isSchema(module[name]));
   const name = wanted ?? names[0];
   if (names.length !== 1 && !wanted)
