@@ -1,0 +1,100 @@
+/* A block sent fragment by fragment until all are acked. */
+#include "message/block_sender.h"
+
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct cw_block_fragment fragments[8];
+static const uint8_t block[25];
+
+static struct cw_timing timing_at(double now, uint16_t packet)
+{
+    return (struct cw_timing){
+        .now = now, .round = now, .heard = NAN, .answer = 1, .patience = 1, .packet = packet};
+}
+
+static struct cw_block_sender start(uint32_t size)
+{
+    struct cw_block_sender sender = {.fragments = fragments, .fragment_size = 10};
+    memset(fragments, 0, sizeof fragments);
+    cw_block_sender_start(&sender, 7, block, size);
+    return sender;
+}
+
+/* What a channel does with the fragment that is due; the count when none is. */
+static uint32_t send_due(struct cw_block_sender *sender, double now, uint16_t packet,
+                         enum cw_due expected)
+{
+    const struct cw_timing timing = timing_at(now, packet);
+    enum cw_due due;
+    const uint32_t fragment = cw_block_sender_due(sender, &timing, &due);
+    assert_int_equal(due, expected);
+    if (due == CW_NOT_DUE)
+        return fragment;
+    if (due == CW_DUE_FIRST)
+        sender->next_unsent++;
+    cw_transmission_send(&sender->fragments[fragment].transmission, due, 0, &timing);
+    return fragment;
+}
+
+static void sizes_of_fragments(void **state)
+{
+    (void)state;
+    struct cw_block_sender sender = start(25);
+    assert_int_equal(sender.count, 3);
+    assert_int_equal(cw_block_sender_fragment_size(&sender, 0), 10);
+    assert_int_equal(cw_block_sender_fragment_size(&sender, 1), 10);
+    assert_int_equal(cw_block_sender_fragment_size(&sender, 2), 5);
+    sender = start(20);
+    assert_int_equal(sender.count, 2);
+    assert_int_equal(cw_block_sender_fragment_size(&sender, 1), 10);
+    sender = start(1);
+    assert_int_equal(sender.count, 1);
+    assert_int_equal(cw_block_sender_fragment_size(&sender, 0), 1);
+}
+
+static void fragments_go_once_and_again_when_lost(void **state)
+{
+    (void)state;
+    struct cw_block_sender sender = start(25);
+    for (uint16_t i = 0; i < 3; i++)
+        assert_int_equal(send_due(&sender, 10.0, i, CW_DUE_FIRST), i);
+    send_due(&sender, 10.0, 3, CW_NOT_DUE);
+    cw_block_sender_lost(&sender, 7, 1, 0); /* not the packet that carried it last */
+    cw_block_sender_lost(&sender, 8, 1, 1); /* another block */
+    send_due(&sender, 10.0, 3, CW_NOT_DUE);
+    cw_block_sender_lost(&sender, 7, 1, 1);
+    assert_int_equal(send_due(&sender, 10.0, 3, CW_DUE_AGAIN), 1);
+    send_due(&sender, 10.0, 4, CW_NOT_DUE);
+    assert_int_equal(send_due(&sender, 11.5, 5, CW_DUE_AGAIN), 0); /* patience is at its end */
+}
+
+static void the_last_ack_ends_it(void **state)
+{
+    (void)state;
+    struct cw_block_sender sender = start(25);
+    assert_false(cw_block_sender_acked(&sender, 7, 0)); /* not sent yet */
+    for (uint16_t i = 0; i < 3; i++)
+        send_due(&sender, 10.0, i, CW_DUE_FIRST);
+    assert_false(cw_block_sender_acked(&sender, 7, 2));
+    assert_false(cw_block_sender_acked(&sender, 7, 2));
+    assert_false(cw_block_sender_acked(&sender, 7, 0));
+    assert_false(cw_block_sender_acked(&sender, 6, 1));
+    assert_false(cw_block_sender_acked(&sender, 7, 3));
+    assert_int_equal(send_due(&sender, 12.0, 9, CW_DUE_AGAIN), 1); /* the only one not acked */
+    assert_true(cw_block_sender_acked(&sender, 7, 1));
+    assert_false(sender.active);
+    assert_false(cw_block_sender_acked(&sender, 7, 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_of_fragments),
+        cmocka_unit_test(fragments_go_once_and_again_when_lost),
+        cmocka_unit_test(the_last_ack_ends_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/* The reliable channel: what is due, what becomes of it, and the order in which it arrives. */
+#include "message/reliable_channel.h"
+
+#include "channel_rig.h"
+
+#include <math.h>
+#include <string.h>
+
+struct end {
+    struct cw_reliable_channel channel;
+    struct cw_reliable_slot slots[RIG_QUEUE];
+    struct cw_message *received[RIG_QUEUE];
+    struct cw_block_fragment fragments[3];
+    uint8_t arrived[2], buffer[25];
+};
+
+struct rig {
+    struct channel_rig common;
+    struct end from, to;
+    uint16_t packet;
+    double now;
+};
+
+static void end_start(struct end *end, struct channel_rig *rig)
+{
+    memset(end, 0, sizeof *end);
+    end->channel.parts = channel_rig_common(rig, CW_CHANNEL_RELIABLE_ORDERED);
+    end->channel.slots = end->slots;
+    end->channel.received = end->received;
+    end->channel.block_sender.fragments = end->fragments;
+    end->channel.block_sender.fragment_size = 10;
+    end->channel.block_receiver.received = end->arrived;
+    end->channel.block_receiver.buffer = end->buffer;
+    end->channel.block_receiver.max_block_size = sizeof end->buffer;
+    end->channel.block_receiver.fragment_size = 10;
+}
+
+static void start(struct rig *rig)
+{
+    channel_rig_start(&rig->common);
+    end_start(&rig->from, &rig->common);
+    end_start(&rig->to, &rig->common);
+    rig->packet = 0;
+    rig->now = 10.0;
+}
+
+static void stop(struct rig *rig)
+{
+    cw_reliable_reset(&rig->from.channel);
+    cw_reliable_reset(&rig->to.channel);
+    channel_rig_stop(&rig->common);
+}
+
+static enum cw_error send_number(struct rig *rig, uint32_t number, const char *block)
+{
+    struct cw_message *message =
+        channel_rig_message(&rig->common, number, block, block ? (uint32_t)strlen(block) : 0);
+    const enum cw_error error = cw_reliable_send(
+        &rig->from.channel, message, channel_rig_bits(&rig->from.channel.parts, message), rig->now);
+    if (error)
+        cw_message_drop(message);
+    return error;
+}
+
+/* A packet as it stood on the wire, and what it carried. */
+struct packet {
+    uint16_t number;
+    uint8_t bytes[100];
+    size_t size;
+    uint16_t ids[RIG_PER_PACKET + 1];
+    uint32_t count;
+    bool is_fragment;
+};
+
+/* Fills a packet of so many bits. */
+static struct packet make_packet(struct rig *rig, uint32_t bits_left)
+{
+    struct cw_reliable_channel *channel = &rig->from.channel;
+    struct packet packet = {.number = rig->packet++};
+    const struct cw_timing timing = {.now = rig->now,
+                                     .round = rig->now,
+                                     .heard = NAN,
+                                     .answer = 1,
+                                     .patience = 1,
+                                     .packet = packet.number};
+    cw_reliable_begin(channel, true);
+    for (uint32_t bits; (bits = cw_reliable_pick(channel, &timing, bits_left)) > 0;) {
+        assert_true(bits <= bits_left);
+        bits_left -= bits;
+    }
+    packet.count = channel->parts.picked_count;
+    packet.is_fragment = channel->picked_fragment;
+    memcpy(packet.ids, channel->parts.picked, packet.count * sizeof *packet.ids);
+    if (packet.count > 0) {
+        struct cw_stream stream = cw_stream_writer(packet.bytes, sizeof packet.bytes);
+        assert_true(cw_reliable_write(channel, &stream, 1));
+        packet.size = cw_stream_flush(&stream);
+    }
+    return packet;
+}
+
+/* Gives it to the other end. False when something in it could not be kept. */
+static bool arrive(struct rig *rig, const struct packet *packet)
+{
+    struct cw_stream stream = cw_stream_reader(packet->bytes, packet->size);
+    struct cw_parsed_entry parsed = {.pool_limit = RIG_MESSAGES};
+    const bool is_fragment = channel_rig_is_fragment(&stream);
+    assert_int_equal(is_fragment, packet->is_fragment);
+    assert_true(cw_reliable_read(&rig->to.channel, &stream, is_fragment, &parsed));
+    cw_reliable_take(&rig->to.channel, &parsed);
+    return !parsed.full;
+}
+
+static void acked(struct rig *rig, const struct packet *packet)
+{
+    cw_reliable_acked(&rig->from.channel, packet->ids, packet->count, packet->is_fragment,
+                      rig->now);
+}
+
+static void lost(struct rig *rig, const struct packet *packet)
+{
+    cw_reliable_lost(&rig->from.channel, packet->ids, packet->count, packet->is_fragment,
+                     packet->number);
+}
+
+static void expect_number(struct rig *rig, uint32_t number)
+{
+    assert_int_equal(channel_rig_number(cw_reliable_next(&rig->to.channel)), number);
+}
+
+static void messages_arrive_in_order_and_once(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    for (uint32_t number = 0; number < 6; number++)
+        assert_int_equal(send_number(&rig, number, NULL), CW_OK);
+    const struct packet first = make_packet(&rig, 800);
+    const struct packet second = make_packet(&rig, 800);
+    assert_int_equal(first.count, RIG_PER_PACKET);
+    assert_int_equal(second.count, 2);
+    assert_int_equal(make_packet(&rig, 800).count, 0);
+    assert_true(arrive(&rig, &second));
+    assert_null(cw_reliable_next(&rig.to.channel));
+    assert_true(arrive(&rig, &first));
+    assert_true(arrive(&rig, &first));
+    for (uint32_t number = 0; number < 6; number++)
+        expect_number(&rig, number);
+    assert_null(cw_reliable_next(&rig.to.channel));
+    assert_true(arrive(&rig, &second));
+    assert_null(cw_reliable_next(&rig.to.channel));
+    assert_int_equal(rig.to.channel.parts.stats.received, 6);
+    stop(&rig);
+}
+
+static void what_is_lost_is_sent_again(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    for (uint32_t number = 0; number < 3; number++)
+        send_number(&rig, number, NULL);
+    const struct packet first = make_packet(&rig, 800);
+    const struct packet other = {.number = 99, .ids = {1}, .count = 1};
+    lost(&rig, &other); /* not the packet that carried it */
+    assert_int_equal(make_packet(&rig, 800).count, 0);
+    lost(&rig, &first);
+    const struct packet again = make_packet(&rig, 800);
+    assert_int_equal(again.count, 3);
+    lost(&rig, &first); /* they are in another packet by now */
+    assert_int_equal(make_packet(&rig, 800).count, 0);
+    acked(&rig, &again);
+    acked(&rig, &again);
+    rig.now += 100;
+    assert_int_equal(make_packet(&rig, 800).count, 0);
+    assert_int_equal(rig.from.channel.parts.stats.delivered, 3);
+    assert_int_equal(rig.from.channel.parts.stats.resent, 3);
+    assert_int_equal(rig.from.channel.parts.stats.in_flight, 0);
+    stop(&rig);
+}
+
+static void the_queue_is_bounded_by_the_oldest_message(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    for (uint32_t number = 0; number < RIG_QUEUE; number++)
+        assert_int_equal(send_number(&rig, number, NULL), CW_OK);
+    assert_int_equal(send_number(&rig, 8, NULL), CW_ERROR_QUEUE_FULL);
+    const struct packet first = make_packet(&rig, 800), second = make_packet(&rig, 800);
+    acked(&rig, &second);
+    assert_int_equal(send_number(&rig, 8, NULL), CW_ERROR_QUEUE_FULL);
+    acked(&rig, &first);
+    for (uint32_t number = 8; number < 2 * RIG_QUEUE; number++)
+        assert_int_equal(send_number(&rig, number, NULL), CW_OK);
+
+    /* The other end has taken none of the first ones: it has no room for more. */
+    assert_true(arrive(&rig, &first) && arrive(&rig, &second));
+    const struct packet third = make_packet(&rig, 800);
+    assert_false(arrive(&rig, &third));
+    for (uint32_t number = 0; number < RIG_QUEUE; number++)
+        expect_number(&rig, number);
+    assert_true(arrive(&rig, &third));
+    expect_number(&rig, 8);
+    stop(&rig);
+}
+
+static void a_packet_takes_what_fits(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    send_number(&rig, 1, NULL);
+    send_number(&rig, 2, NULL);
+    const uint32_t one = rig.from.channel.parts.entry_bits + CW_MESSAGE_ID_BITS + 1 + 16;
+    assert_int_equal(make_packet(&rig, one - 1).count, 0);
+    assert_true(rig.from.channel.parts.more);
+    assert_int_equal(make_packet(&rig, one).count, 1);
+    assert_true(rig.from.channel.parts.more);
+    assert_int_equal(make_packet(&rig, 800).count, 1);
+    assert_false(rig.from.channel.parts.more);
+    stop(&rig);
+}
+
+static void receipts_come_with_acks(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct cw_receipt receipt;
+    start(&rig);
+    struct cw_message *message = channel_rig_message(&rig.common, 1, NULL, 0);
+    message->receipt = 77;
+    assert_int_equal(cw_reliable_send(&rig.from.channel, message, 17, rig.now), CW_OK);
+    const struct packet packet = make_packet(&rig, 800);
+    lost(&rig, &packet);
+    assert_false(cw_receipts_next(&rig.common.receipts, &receipt));
+    const struct packet again = make_packet(&rig, 800);
+    acked(&rig, &again);
+    assert_true(cw_receipts_next(&rig.common.receipts, &receipt));
+    assert_int_equal(receipt.number, 77);
+    assert_true(receipt.acked);
+    stop(&rig);
+}
+
+/* It holds up what comes behind it, as the order is that of sending. */
+static void a_block_goes_in_fragments(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    send_number(&rig, 1, "abcdefghijklmnopqrstuvwxy");
+    send_number(&rig, 2, NULL);
+    struct packet packets[3];
+    for (int i = 0; i < 3; i++) {
+        packets[i] = make_packet(&rig, 800);
+        assert_true(packets[i].is_fragment);
+    }
+    assert_int_equal(make_packet(&rig, 800).count, 0);
+    for (int i = 3; i-- > 0;) {
+        assert_true(arrive(&rig, &packets[i]));
+        acked(&rig, &packets[i]);
+    }
+    const struct packet after = make_packet(&rig, 800);
+    assert_int_equal(after.count, 1);
+    assert_true(arrive(&rig, &after));
+    struct cw_message *message = cw_reliable_next(&rig.to.channel);
+    assert_int_equal(message->block_size, 25);
+    assert_memory_equal(message->block, "abcdefghijklmnopqrstuvwxy", 25);
+    assert_int_equal(channel_rig_number(message), 1);
+    expect_number(&rig, 2);
+    stop(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_arrive_in_order_and_once),
+        cmocka_unit_test(what_is_lost_is_sent_again),
+        cmocka_unit_test(the_queue_is_bounded_by_the_oldest_message),
+        cmocka_unit_test(a_packet_takes_what_fits),
+        cmocka_unit_test(receipts_come_with_acks),
+        cmocka_unit_test(a_block_goes_in_fragments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

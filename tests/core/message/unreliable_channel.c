@@ -1,0 +1,211 @@
+/* The unreliable channel: each message goes into one packet, or into none. */
+#include "message/unreliable_channel.h"
+
+#include "channel_rig.h"
+
+#include <string.h>
+
+struct end {
+    struct cw_unreliable_channel channel;
+    struct cw_unreliable_slot queue[RIG_QUEUE];
+    struct cw_message *received[RIG_QUEUE];
+    uint8_t blocks[CW_UNRELIABLE_BLOCKS * 25];
+};
+
+struct rig {
+    struct channel_rig common;
+    struct end from, to;
+};
+
+static void end_start(struct end *end, struct channel_rig *rig)
+{
+    memset(end, 0, sizeof *end);
+    end->channel.parts = channel_rig_common(rig, CW_CHANNEL_UNRELIABLE);
+    end->channel.queue = end->queue;
+    end->channel.received = end->received;
+    end->channel.block_buffers = end->blocks;
+    end->channel.block_size = 25;
+}
+
+static void start(struct rig *rig)
+{
+    channel_rig_start(&rig->common);
+    end_start(&rig->from, &rig->common);
+    end_start(&rig->to, &rig->common);
+}
+
+static void stop(struct rig *rig)
+{
+    cw_unreliable_reset(&rig->from.channel);
+    cw_unreliable_reset(&rig->to.channel);
+    channel_rig_stop(&rig->common);
+}
+
+static enum cw_error send_number(struct rig *rig, uint32_t number, const char *block)
+{
+    const uint32_t size = block ? (uint32_t)strlen(block) : 0;
+    struct cw_message *message = channel_rig_message(&rig->common, number, block, size);
+    message->receipt = number;
+    uint32_t bits = channel_rig_bits(&rig->from.channel.parts, message);
+    if (block)
+        bits += cw_unreliable_block_bits(&rig->from.channel, size);
+    const enum cw_error error = cw_unreliable_send(&rig->from.channel, message, bits);
+    if (error)
+        cw_message_drop(message);
+    return error;
+}
+
+/* Makes a packet of so many bits, and gives it to the other end; the messages in it. */
+static uint32_t pass_packet(struct rig *rig, uint32_t bits_left, struct cw_parsed_entry *parsed)
+{
+    struct cw_unreliable_channel *channel = &rig->from.channel;
+    uint8_t bytes[200];
+    cw_unreliable_begin(channel);
+    for (uint32_t bits; (bits = cw_unreliable_pick(channel, bits_left)) > 0;) {
+        assert_true(bits <= bits_left);
+        bits_left -= bits;
+    }
+    const uint32_t count = channel->parts.picked_count;
+    *parsed = (struct cw_parsed_entry){.pool_limit = RIG_MESSAGES};
+    if (count == 0)
+        return 0;
+    struct cw_stream writer = cw_stream_writer(bytes, sizeof bytes);
+    assert_true(cw_unreliable_write(channel, &writer, 1));
+    struct cw_stream reader = cw_stream_reader(bytes, cw_stream_flush(&writer));
+    const bool is_fragment = channel_rig_is_fragment(&reader);
+    assert_true(cw_unreliable_read(&rig->to.channel, &reader, is_fragment, parsed));
+    cw_unreliable_take(&rig->to.channel, parsed);
+    return count;
+}
+
+static void expect_number(struct rig *rig, uint32_t number)
+{
+    assert_int_equal(channel_rig_number(cw_unreliable_next(&rig->to.channel)), number);
+}
+
+static void each_message_goes_once(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct cw_parsed_entry parsed;
+    start(&rig);
+    for (uint32_t number = 1; number <= 6; number++)
+        assert_int_equal(send_number(&rig, number, NULL), CW_OK);
+    assert_int_equal(pass_packet(&rig, 800, &parsed), RIG_PER_PACKET);
+    assert_true(rig.from.channel.parts.more);
+    assert_int_equal(pass_packet(&rig, 800, &parsed), 2);
+    assert_int_equal(pass_packet(&rig, 800, &parsed), 0);
+    for (uint32_t number = 1; number <= 6; number++)
+        expect_number(&rig, number);
+    assert_null(cw_unreliable_next(&rig.to.channel));
+    stop(&rig);
+}
+
+/* One that does not fit lets smaller ones behind it pass, and is dropped at the end of the round.
+ */
+static void what_finds_no_room_is_dropped(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct cw_parsed_entry parsed;
+    struct cw_receipt receipt;
+    start(&rig);
+    send_number(&rig, 1, "abcdefghijklmnopqrstuvwxy");
+    send_number(&rig, 2, NULL);
+    assert_int_equal(pass_packet(&rig, 150, &parsed), 1);
+    expect_number(&rig, 2);
+    assert_true(rig.from.channel.parts.more);
+    assert_int_equal(rig.from.channel.parts.stats.queued, 1);
+    cw_unreliable_end_round(&rig.from.channel);
+    assert_int_equal(rig.from.channel.parts.stats.queued, 0);
+    assert_int_equal(rig.from.channel.parts.stats.dropped, 1);
+    assert_true(cw_receipts_next(&rig.common.receipts, &receipt));
+    assert_int_equal(receipt.number, 1);
+    assert_false(receipt.acked);
+    cw_receipts_settle_packet(&rig.common.receipts, cw_receipts_packet(&rig.common.receipts), true);
+    assert_true(cw_receipts_next(&rig.common.receipts, &receipt));
+    assert_int_equal(receipt.number, 2);
+    stop(&rig);
+}
+
+static void the_send_queue_is_bounded(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct cw_parsed_entry parsed;
+    start(&rig);
+    for (uint32_t number = 0; number < RIG_QUEUE; number++)
+        assert_int_equal(send_number(&rig, 0, NULL), CW_OK);
+    assert_int_equal(send_number(&rig, 0, NULL), CW_ERROR_QUEUE_FULL);
+    assert_int_equal(pass_packet(&rig, 800, &parsed), RIG_PER_PACKET);
+    for (uint32_t number = 0; number < RIG_PER_PACKET; number++)
+        assert_int_equal(send_number(&rig, 0, NULL), CW_OK);
+    assert_int_equal(send_number(&rig, 0, NULL), CW_ERROR_QUEUE_FULL);
+    stop(&rig);
+}
+
+static void the_oldest_unread_makes_room(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct cw_parsed_entry parsed;
+    start(&rig);
+    for (uint32_t number = 0; number < RIG_QUEUE + 2; number++) {
+        struct cw_message *message = channel_rig_message(&rig.common, number, NULL, 0);
+        assert_int_equal(cw_unreliable_send(&rig.from.channel, message, 17), CW_OK);
+        pass_packet(&rig, 800, &parsed);
+    }
+    assert_int_equal(cw_unreliable_unread(&rig.to.channel), RIG_QUEUE);
+    assert_int_equal(rig.to.channel.parts.stats.dropped, 2);
+    assert_true(cw_unreliable_drop_oldest(&rig.to.channel, false));
+    assert_false(cw_unreliable_drop_oldest(&rig.to.channel, true));
+    expect_number(&rig, 3);
+    stop(&rig);
+}
+
+static void blocks_wait_in_a_few_buffers(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct cw_parsed_entry parsed;
+    static const char *const texts[] = {"first", "second"};
+    struct cw_message *held[CW_UNRELIABLE_BLOCKS];
+    start(&rig);
+    for (uint32_t i = 0; i < CW_UNRELIABLE_BLOCKS; i++) {
+        send_number(&rig, 0, texts[i % 2]);
+        assert_int_equal(pass_packet(&rig, 800, &parsed), 1);
+        assert_false(parsed.full);
+        held[i] = cw_unreliable_next(&rig.to.channel);
+    }
+    for (uint32_t i = 0; i < CW_UNRELIABLE_BLOCKS; i++) {
+        assert_int_equal(held[i]->block_size, strlen(texts[i % 2]));
+        assert_memory_equal(held[i]->block, texts[i % 2], held[i]->block_size);
+    }
+    send_number(&rig, 0, "third");
+    pass_packet(&rig, 800, &parsed);
+    assert_true(parsed.full);
+    assert_int_equal(parsed.missing_blocks, 1);
+    assert_null(cw_unreliable_next(&rig.to.channel));
+    cw_message_drop(held[3]);
+    send_number(&rig, 4, "fourth");
+    pass_packet(&rig, 800, &parsed);
+    assert_false(parsed.full);
+    held[3] = cw_unreliable_next(&rig.to.channel);
+    assert_memory_equal(held[3]->block, "fourth", 6);
+    assert_memory_equal(held[2]->block, "first", 5);
+    for (uint32_t i = 0; i < CW_UNRELIABLE_BLOCKS; i++)
+        cw_message_drop(held[i]);
+    stop(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_message_goes_once),
+        cmocka_unit_test(what_finds_no_room_is_dropped),
+        cmocka_unit_test(the_send_queue_is_bounded),
+        cmocka_unit_test(the_oldest_unread_makes_room),
+        cmocka_unit_test(blocks_wait_in_a_few_buffers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
