@@ -13,6 +13,11 @@
 /* Some may be damaged on the way, or come late from an earlier connection. */
 #define OFFENCES_MAX 8
 
+/* What an address has opened counts so long, less and less. */
+#define OPENED_SECONDS 10.0
+/* Those of a household, or of one player who tries again. */
+#define OPENED_FEW 8.0
+
 struct session {
     struct sessions *all;
     const struct transport *transport;
@@ -38,6 +43,7 @@ struct sessions {
     struct loop *loop;
     struct stats *stats;
     struct per_address_limit *per_address;
+    struct address_memory *opened;     /* sessions */
     struct address_memory *unanswered; /* datagrams of sessions that were not answered */
     double unanswered_most;            /* that is remembered of one address */
     struct upstream_batch *batch;
@@ -173,11 +179,12 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     all->timer.context = all;
     all->timer_at = INFINITY;
     all->per_address = per_address_limit_create(config->max_sessions);
+    all->opened = address_memory_create(OPENED_SECONDS);
     all->unanswered = address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
     all->unanswered_most = ALLOWANCE_UNANSWERED * sessions_of_one_address(config);
     all->batch = upstream_batch_create(loop, stats, &all->config.upstream);
     if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->per_address ||
-        !all->unanswered || !all->batch) {
+        !all->opened || !all->unanswered || !all->batch) {
         sessions_destroy(all);
         return NULL;
     }
@@ -191,6 +198,7 @@ void sessions_destroy(struct sessions *all)
     loop_timer_stop(&all->timer);
     deadlines_free(&all->deadlines);
     per_address_limit_destroy(all->per_address);
+    address_memory_destroy(all->opened);
     address_memory_destroy(all->unanswered);
     upstream_batch_destroy(all->batch);
     free(all);
@@ -245,13 +253,24 @@ static void count_refusal(struct sessions *all, enum session_refusal why)
         log_warn("session refused: %s (%u more since the last such line)", reasons[why], held);
 }
 
+/* Who opens one session after another must not have that of a newcomer ended before the game server
+   could answer him. */
+static bool crowds_out(const struct sessions *all, const struct session *newest,
+                       const struct session *oldest)
+{
+    const double now = loop_now();
+    const double opened = address_memory_count(all->opened, newest->owner, now);
+    return !oldest->ending && opened > OPENED_FEW &&
+           opened > address_memory_count(all->opened, oldest->owner, now);
+}
+
 /* A place for one more. Those whom the game server has answered keep theirs. */
-static bool make_room(struct sessions *all)
+static bool make_room(struct sessions *all, const struct session *newest)
 {
     struct session *session = all->first;
     if (all->count - all->evicted < all->config.max_sessions)
         return true;
-    if (!session)
+    if (!session || crowds_out(all, newest, session))
         return false;
     unsigned held;
     if (log_limit_pass(&all->room_limit, loop_now(), &held))
@@ -280,13 +299,15 @@ static enum session_refusal admit(struct sessions *all, const struct socket_addr
     if (!address)
         return full ? SESSION_REFUSED_ADDRESS : SESSION_REFUSED_MEMORY;
     struct session *session = calloc(1, sizeof *session);
-    if (!session || !make_room(all)) {
+    if (session)
+        socket_address_owner(client, session->owner);
+    if (!session || !make_room(all, session)) {
         per_address_limit_leave(all->per_address, address);
         free(session);
         return session ? SESSION_REFUSED_FULL : SESSION_REFUSED_MEMORY;
     }
     session->address = address;
-    socket_address_owner(client, session->owner);
+    address_memory_add(all->opened, session->owner, loop_now());
     session->verdict = GATE_NO_REQUEST;
     *out = session;
     return SESSION_REFUSED_NOT;

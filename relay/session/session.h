@@ -57,8 +57,9 @@ void sessions_drain(struct sessions *sessions, void (*drained)(void *context), v
 
 /* Begins the session of a browser at the address `client` over `transport`; `link` is handed back
    in every call of the transport. When all places are taken, the oldest session that the game
-   server has not answered is ended for it. NULL when it is refused, then *why tells the reason,
-   which has been counted. No socket is opened before the first datagram. */
+   server has not answered is ended for it, unless the client has opened more of late. NULL when it
+   is refused, then *why tells the reason, which has been counted. No socket is opened before the
+   first datagram. */
 struct session *session_open(struct sessions *sessions, const struct transport *transport,
                              void *link, const struct socket_address *client,
                              enum session_refusal *why);

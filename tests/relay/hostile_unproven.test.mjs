@@ -1,5 +1,6 @@
 // Sessions that the game server has not answered: they end soon, and whoever is new takes their place.
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import { after, test } from 'node:test';
 import * as rtc from '../support/rtc.mjs';
 import { startCrowd } from './hostile_crowd.mjs';
@@ -146,6 +147,31 @@ test('when all places are taken, the oldest that was not answered makes room', a
   }
   assert.deepEqual(await (await enter()).closed(), noRoom);
   assert.equal((await relay.stats()).sessions_refused_full, 1);
+});
+
+test('who opens session after session does not take the places of newcomers', async (t) => {
+  const rig = await startRig(t, { sessions: 5, args: ['--max-sessions', '10'] });
+  let going = true;
+  t.after(() => (going = false));
+  const open = (localAddress) => {
+    if (!going) return;
+    const socket = net.connect({ port: rig.relay.port, host: '127.0.0.1', localAddress });
+    socket.on('error', () => {});
+    socket.on('close', () => setImmediate(open, localAddress));
+    socket.write(handshake);
+    // What comes after the handshake is the end.
+    socket.once('data', () => socket.once('data', () => socket.destroy()));
+  };
+  for (const localAddress of ['127.3.0.1', '127.3.0.2'])
+    for (let i = 0; i < 8; i++) open(localAddress);
+  const { sessions_ended_room, sessions_refused_full } = await statsUntil(
+    rig.relay,
+    (stats) => stats.sessions_ended_room > 0 && stats.sessions_refused_full > 100,
+  );
+  t.diagnostic(`${sessions_ended_room} made room, ${sessions_refused_full} were refused`);
+  for (let i = 0; i < 5; i++) await rig.newcomer();
+  going = false;
+  await rig.check();
 });
 
 test('those that are ending make room first', async (t) => {
