@@ -48,9 +48,7 @@ enum cw_error cw_message_pool_create(struct cw_message_pool **out,
     *out = NULL;
     if (!valid(config))
         return CW_ERROR_CONFIG_POOL;
-    struct cw_arena arena = {NULL, 0, 0};
-    arena.size = cw_message_pool_memory(config);
-    arena.base = cw_allocate(&config->allocator, arena.size);
+    struct cw_arena arena = cw_arena_create(&config->allocator, cw_message_pool_memory(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
     *out = lay_out(&arena, config);

@@ -241,9 +241,7 @@ enum cw_error cw_schema_create(struct cw_schema **out, const struct cw_schema_co
     const enum cw_error error = lay_out(out, &arena, config);
     if (error)
         return error;
-    arena.size = arena.used;
-    arena.used = 0;
-    arena.base = cw_allocate(&config->allocator, arena.size);
+    arena = cw_arena_create(&config->allocator, arena.used);
     return arena.base ? lay_out(out, &arena, config) : CW_ERROR_NO_MEMORY;
 }
 

@@ -94,7 +94,6 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
         return CW_OK;
     }
 
-    memset(e, 0, sizeof *e);
     e->config = *config;
     e->max_datagram_size = cw_endpoint_config_max_datagram_size(config);
     e->sent.events = events;
@@ -134,8 +133,7 @@ enum cw_error cw_endpoint_create(struct cw_endpoint **endpoint,
     enum cw_error error = cw_endpoint_config_check(config);
     if (error != CW_OK)
         return error;
-    struct cw_arena arena = {.size = cw_endpoint_memory(config)};
-    arena.base = cw_allocate(&config->allocator, arena.size);
+    struct cw_arena arena = cw_arena_create(&config->allocator, cw_endpoint_memory(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
     struct cw_endpoint *e = NULL;

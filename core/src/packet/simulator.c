@@ -97,8 +97,7 @@ enum cw_error cw_simulator_create(struct cw_simulator **simulator,
     const enum cw_error error = check_config(config);
     if (error != CW_OK)
         return error;
-    struct cw_arena arena = {.size = cw_simulator_memory(config)};
-    arena.base = cw_allocate(&config->allocator, arena.size);
+    struct cw_arena arena = cw_arena_create(&config->allocator, cw_simulator_memory(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
     struct cw_simulator *s = lay_out(&arena, config);

@@ -84,11 +84,9 @@ enum cw_error cw_client_create(struct cw_client **client, const struct cw_client
         return error;
     if (!cw_crypto_init())
         return CW_ERROR_NO_RANDOM;
-    struct cw_arena arena = {.size = cw_client_memory(config)};
-    arena.base = cw_allocate(&config->allocator, arena.size);
+    struct cw_arena arena = cw_arena_create(&config->allocator, cw_client_memory(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
-    memset(arena.base, 0, arena.size);
     struct cw_client *made = cw_arena_take(&arena, sizeof(*made));
     made->config = *config;
     made->config.connection = NULL;

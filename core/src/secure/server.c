@@ -97,11 +97,9 @@ enum cw_error cw_server_create(struct cw_server **server, const struct cw_server
         return error;
     if (!cw_crypto_init())
         return CW_ERROR_NO_RANDOM;
-    struct cw_arena arena = {.size = measure(&completed)};
-    arena.base = cw_allocate(&config->allocator, arena.size);
+    struct cw_arena arena = cw_arena_create(&config->allocator, measure(&completed));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
-    memset(arena.base, 0, arena.size);
     struct cw_server *made = cw_arena_take(&arena, sizeof(*made));
     made->config = completed;
     made->memory = arena.size;
