@@ -5,6 +5,7 @@
 #include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BATCH                32
@@ -65,6 +66,8 @@ static enum cw_error open_parts(struct cw_host *host, const char *listen,
 enum cw_error cw_host_open(struct cw_host **host, const char *listen,
                            const struct cw_server_config *config)
 {
+    if (!host || !listen || !config)
+        return CW_ERROR_INVALID_ARGUMENT;
     struct cw_host *made = cw_allocate(&config->allocator, sizeof *made);
     if (!made)
         return CW_ERROR_NO_MEMORY;
@@ -114,12 +117,12 @@ void cw_host_close(struct cw_host *host)
 
 struct cw_server *cw_host_server(struct cw_host *host)
 {
-    return host->server;
+    return host ? host->server : NULL;
 }
 
 const struct cw_address *cw_host_address(const struct cw_host *host)
 {
-    return &host->address;
+    return host ? &host->address : NULL;
 }
 
 /* Gives the server the next datagram; false when none has arrived. */
@@ -144,6 +147,10 @@ static bool receive(struct cw_host *host, double until)
 
 bool cw_host_next(struct cw_host *host, struct cw_server_event *event, double until)
 {
+    if (!host || !event)
+        return false;
+    if (!isfinite(until))
+        until = cw_clock_now();
     for (;;) {
         if (cw_server_next(host->server, event))
             return true;
@@ -159,6 +166,8 @@ bool cw_host_next(struct cw_host *host, struct cw_server_event *event, double un
 
 void cw_host_update(struct cw_host *host)
 {
+    if (!host)
+        return;
     const double now = cw_clock_now();
     host->datagrams_left = DATAGRAMS_PER_UPDATE;
     cw_server_set_unix_offset(host->server, cw_clock_unix() - now);

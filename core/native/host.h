@@ -39,9 +39,9 @@ struct cw_server *cw_host_server(struct cw_host *host);
 const struct cw_address *cw_host_address(const struct cw_host *host);
 
 /* The next event, waiting for one until the time `until` of cw_clock_now. False when the time has
-   come and there is none. In a call after that it waits no more, but takes what has arrived, up to
-   some thousand datagrams from one update to the next: a flood of them cannot keep the game from
-   its tick, nor a slow tick the datagrams from the game. */
+   come and there is none; a time that is not finite has come. In a call after that it waits no
+   more, but takes what has arrived, up to some thousand datagrams from one update to the next: a
+   flood of them cannot keep the game from its tick, nor a slow tick the datagrams from the game. */
 bool cw_host_next(struct cw_host *host, struct cw_server_event *event, double until);
 
 /* Lets time pass and sends what is due. Call it once per tick. */

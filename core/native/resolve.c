@@ -60,8 +60,9 @@ enum cw_error cw_resolve(struct cw_address *address, const char *text)
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
 
-    if (cw_address_parse(address, text) == CW_OK)
-        return CW_OK;
+    const enum cw_error parsed = cw_address_parse(address, text);
+    if (parsed != CW_ERROR_ADDRESS)
+        return parsed;
     const enum cw_error error = split(text, name, &port);
     if (error != CW_OK)
         return error;

@@ -140,6 +140,8 @@ static enum cw_error open_handle(struct cw_socket *self, const struct cw_address
 
 enum cw_error cw_socket_open(struct cw_socket **socket, const struct cw_socket_config *config)
 {
+    if (!socket || !config)
+        return CW_ERROR_INVALID_ARGUMENT;
     struct cw_socket *self = cw_allocate(&config->allocator, sizeof *self);
     if (!self)
         return CW_ERROR_NO_MEMORY;
@@ -180,13 +182,15 @@ void cw_socket_address(const struct cw_socket *socket, struct cw_address *addres
 {
     union system_address system = {0};
     socklen_t length = sizeof system;
+    if (!socket || !address)
+        return;
     (void)getsockname(socket->handle, &system.any, &length);
     from_system(&system, address);
 }
 
 intptr_t cw_socket_handle(const struct cw_socket *socket)
 {
-    return socket->handle;
+    return socket ? socket->handle : -1;
 }
 
 /* True when the datagram was refused; false when the system is only full. */
@@ -199,6 +203,8 @@ enum cw_error cw_socket_send(struct cw_socket *socket, const struct cw_address *
                              const uint8_t *data, size_t size)
 {
     union system_address system;
+    if (!socket || !address || (!data && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
     const socklen_t length = to_system(address, socket->is_ipv6, &system);
     ssize_t sent = -1;
     if (length) {
@@ -220,6 +226,8 @@ size_t cw_socket_receive(struct cw_socket *socket, struct cw_address *address, u
                          size_t capacity)
 {
     struct cw_socket_datagram datagram = {.data = data, .capacity = capacity};
+    if (!address || !data)
+        return 0;
     if (cw_socket_receive_batch(socket, &datagram, 1) == 0)
         return 0;
     *address = datagram.address;
@@ -321,6 +329,8 @@ size_t cw_socket_send_batch(struct cw_socket *socket, const struct cw_socket_dat
                             size_t count)
 {
     size_t done = 0;
+    if (!socket || !datagrams)
+        return 0;
     while (done < count) {
         const int sent = send_some(socket, datagrams + done, count - done);
         if (sent >= 0) {
@@ -342,6 +352,8 @@ size_t cw_socket_receive_batch(struct cw_socket *socket, struct cw_socket_datagr
                                size_t count)
 {
     size_t kept = 0;
+    if (!socket || !datagrams)
+        return 0;
     while (kept < count) {
         struct cw_socket_datagram *next = datagrams + kept;
         const size_t wanted = count - kept < BATCH ? count - kept : BATCH;
@@ -364,6 +376,8 @@ size_t cw_socket_receive_batch(struct cw_socket *socket, struct cw_socket_datagr
 
 bool cw_socket_wait(const struct cw_socket *socket, double seconds)
 {
+    if (!socket)
+        return false;
     struct pollfd poller = {.fd = socket->handle, .events = POLLIN};
     int timeout = 0;
     if (seconds > 0)
@@ -373,5 +387,6 @@ bool cw_socket_wait(const struct cw_socket *socket, double seconds)
 
 void cw_socket_stats(const struct cw_socket *socket, struct cw_socket_stats *stats)
 {
-    *stats = socket->stats;
+    if (socket && stats)
+        *stats = socket->stats;
 }

@@ -139,7 +139,11 @@ static const char *parse_address(struct cw_address *address, const char *text)
 
 enum cw_error cw_address_parse(struct cw_address *address, const char *text)
 {
+    if (!address)
+        return CW_ERROR_INVALID_ARGUMENT;
     *address = (struct cw_address){.type = CW_ADDRESS_NONE};
+    if (!text)
+        return CW_ERROR_INVALID_ARGUMENT;
     const char *rest = parse_address(address, text);
     if (rest && *rest == '\0')
         return CW_OK;
@@ -214,20 +218,23 @@ static char *format_ipv6(char *out, const uint8_t *bytes)
     return out;
 }
 
+static const char none[] = "none";
+
 const char *cw_address_format(const struct cw_address *address, char text[CW_ADDRESS_TEXT_SIZE])
 {
     char *out = text;
-    if (address->type == CW_ADDRESS_IPV4) {
+    if (!text)
+        return none;
+    if (address && address->type == CW_ADDRESS_IPV4) {
         out = format_ipv4(out, address->bytes);
-    } else if (address->type == CW_ADDRESS_IPV6) {
+    } else if (address && address->type == CW_ADDRESS_IPV6) {
         if (address->port)
             *out++ = '[';
         out = format_ipv6(out, address->bytes);
         if (address->port)
             *out++ = ']';
     } else {
-        memcpy(text, "none", sizeof "none");
-        return text;
+        return memcpy(text, none, sizeof none);
     }
     if (address->port) {
         *out++ = ':';
@@ -244,6 +251,9 @@ static size_t byte_count(enum cw_address_type type)
 
 int cw_address_compare(const struct cw_address *a, const struct cw_address *b)
 {
+    static const struct cw_address nothing = {.type = CW_ADDRESS_NONE};
+    a = a ? a : &nothing;
+    b = b ? b : &nothing;
     if (a->type != b->type)
         return a->type < b->type ? -1 : 1;
     const int order = memcmp(a->bytes, b->bytes, byte_count(a->type));

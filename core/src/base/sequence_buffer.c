@@ -23,6 +23,8 @@ size_t cw_sequence_buffer_memory(uint32_t size, uint32_t stride)
 enum cw_error cw_sequence_buffer_create(struct cw_sequence_buffer *buffer, uint32_t size,
                                         uint32_t stride, const struct cw_allocator *allocator)
 {
+    if (!buffer || !allocator)
+        return CW_ERROR_INVALID_ARGUMENT;
     if (!size_is_valid(size))
         return CW_ERROR_CONFIG_WINDOW;
     uint8_t *memory = cw_allocate(allocator, cw_sequence_buffer_memory(size, stride));
@@ -39,6 +41,8 @@ enum cw_error cw_sequence_buffer_create(struct cw_sequence_buffer *buffer, uint3
 
 void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer)
 {
+    if (!buffer)
+        return;
     cw_release(&buffer->allocator, buffer->entries,
                cw_sequence_buffer_memory(buffer->mask + 1, buffer->stride));
     buffer->entries = NULL;
@@ -47,6 +51,8 @@ void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer)
 
 void cw_sequence_buffer_reset(struct cw_sequence_buffer *buffer)
 {
+    if (!buffer)
+        return;
     buffer->next = 0;
     memset(buffer->sequences, 0xFF, ((size_t)buffer->mask + 1) * sizeof(uint32_t));
 }
@@ -54,7 +60,7 @@ void cw_sequence_buffer_reset(struct cw_sequence_buffer *buffer)
 void cw_sequence_buffer_advance(struct cw_sequence_buffer *buffer, uint16_t sequence)
 {
     const uint16_t next = (uint16_t)(sequence + 1);
-    if (!cw_sequence_newer(next, buffer->next))
+    if (!buffer || !cw_sequence_newer(next, buffer->next))
         return;
     const uint32_t passed = (uint16_t)(next - buffer->next);
     if (passed > buffer->mask) {

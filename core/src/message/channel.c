@@ -29,6 +29,8 @@ static bool queue_is_valid(uint32_t size)
 
 enum cw_error cw_channel_config_check(const struct cw_channel_config *config, uint32_t packet_size)
 {
+    if (!config)
+        return CW_ERROR_INVALID_ARGUMENT;
     if ((config->kind != CW_CHANNEL_RELIABLE_ORDERED && config->kind != CW_CHANNEL_UNRELIABLE) ||
         config->max_messages_per_packet < 1 ||
         config->max_messages_per_packet > CW_MAX_MESSAGES_PER_PACKET || config->weight < 1 ||
@@ -134,7 +136,7 @@ void cw_channel_reset(struct cw_channel *channel)
 static enum cw_error check_block(const struct cw_channel *channel, const struct cw_message *message)
 {
     const struct cw_channel_config *config = &channel->parts.config;
-    const bool is_block_type = cw_schema_type(channel->parts.schema, message->type)->block;
+    const bool is_block_type = cw_schema_type_checked(channel->parts.schema, message->type)->block;
     if (message->block && (!config->blocks || !is_block_type))
         return CW_ERROR_BLOCK_NOT_ALLOWED;
     if (is_block_type && (!message->block || message->block_size == 0))

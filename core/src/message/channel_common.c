@@ -32,6 +32,6 @@ bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_comm
         return false;
     }
     parsed->missing += keep;
-    memset(parts->scratch, 0, cw_schema_type(parts->schema, type)->size);
-    return cw_schema_serialize(parts->schema, type, stream, parts->scratch);
+    memset(parts->scratch, 0, cw_schema_type_checked(parts->schema, type)->size);
+    return cw_schema_serialize_checked(parts->schema, type, stream, parts->scratch);
 }

@@ -4,6 +4,7 @@
 
 #include "message/message_owner.h"
 #include "message/receipts.h"
+#include "message/schema_checked.h"
 
 #include "causeway/channel.h"
 

@@ -85,7 +85,7 @@ struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connecti
 
 enum cw_error cw_connection_config_check(const struct cw_connection_config *config)
 {
-    if (!config->schema)
+    if (!config || !config->schema)
         return CW_ERROR_INVALID_ARGUMENT;
     if (config->channel_count < 1 || config->channel_count > CW_MAX_CHANNELS ||
         config->max_packets_per_update < 1 ||
@@ -214,7 +214,8 @@ size_t cw_connection_memory(const struct cw_connection_config *config)
 enum cw_error cw_connection_create(struct cw_connection **connection,
                                    const struct cw_connection_config *config)
 {
-    enum cw_error error = cw_connection_config_check(config);
+    enum cw_error error =
+        connection ? cw_connection_config_check(config) : CW_ERROR_INVALID_ARGUMENT;
     if (error != CW_OK)
         return error;
     struct cw_arena arena = cw_arena_create(&config->allocator, cw_connection_memory(config));
@@ -245,6 +246,8 @@ void cw_connection_destroy(struct cw_connection *c)
 
 void cw_connection_reset(struct cw_connection *c)
 {
+    if (!c)
+        return;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         struct cw_channel *channel = &c->channels[i];
         cw_channel_reset(channel);
@@ -262,7 +265,8 @@ void cw_connection_reset(struct cw_connection *c)
     c->round_open = false;
     c->next_channel = 0;
     /* its time begins with the first update */
-    (void)cw_congestion_init(&c->congestion, &c->config.congestion, INFINITY);
+    (void)cw_congestion_init(&c->congestion, &c->config.congestion, 0);
+    c->congestion.now = INFINITY;
     c->packets_refused = 0;
     c->packets_invalid = 0;
 }
@@ -283,6 +287,8 @@ static size_t put(uint8_t *out, size_t size, uint32_t value)
 /* What both ends must have alike. */
 uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
 {
+    if (!config || !config->schema)
+        return 0;
     uint8_t agreed[(2 + CW_MAX_CHANNELS * 5) * 4];
     size_t size = put(agreed, 0, config->endpoint.max_packet_size);
     size = put(agreed, size, config->endpoint.fragment_size);
@@ -306,13 +312,13 @@ uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
 enum cw_error cw_connection_create_message(struct cw_connection *c, uint32_t type,
                                            struct cw_message **message)
 {
-    return cw_message_create(message, c->made, type);
+    return cw_message_create(message, c ? c->made : NULL, type);
 }
 
 enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
                                  struct cw_message *message, double now)
 {
-    if (index >= c->config.channel_count || !message ||
+    if (!cw_connection_can_run(c, now) || index >= c->config.channel_count || !message ||
         (message->pool != c->made && message->pool != c->arrived))
         return CW_ERROR_INVALID_ARGUMENT;
     if (message->references == 0 || message->held)
@@ -326,7 +332,7 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
 
 struct cw_message *cw_connection_next(struct cw_connection *c, uint32_t *index)
 {
-    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+    for (uint32_t i = 0; c && i < c->config.channel_count; i++) {
         const uint32_t at = c->next_channel;
         struct cw_channel *channel = &c->channels[at];
         struct cw_message *message = cw_channel_next(channel);
@@ -343,26 +349,28 @@ struct cw_message *cw_connection_next(struct cw_connection *c, uint32_t *index)
 
 bool cw_connection_next_receipt(struct cw_connection *c, struct cw_receipt *receipt)
 {
-    return cw_receipts_next(&c->receipts, receipt);
+    return c && receipt && cw_receipts_next(&c->receipts, receipt);
 }
 
 size_t cw_connection_max_datagram_size(const struct cw_connection *c)
 {
-    return cw_endpoint_max_datagram_size(c->endpoint);
+    return c ? c->endpoint->max_datagram_size : 0;
 }
 
 uint32_t cw_connection_send_allowance(struct cw_connection *c, double now)
 {
-    return cw_congestion_allowance(&c->congestion, now);
+    return c ? cw_congestion_allowance(&c->congestion, now) : 0;
 }
 
 const struct cw_congestion *cw_connection_congestion(const struct cw_connection *c)
 {
-    return &c->congestion;
+    return c ? &c->congestion : NULL;
 }
 
 void cw_connection_stats(const struct cw_connection *c, struct cw_connection_stats *stats)
 {
+    if (!c || !stats)
+        return;
     cw_endpoint_stats(c->endpoint, &stats->endpoint);
     stats->packets_refused = c->packets_refused;
     stats->packets_invalid = c->packets_invalid;
@@ -372,7 +380,7 @@ void cw_connection_stats(const struct cw_connection *c, struct cw_connection_sta
 enum cw_error cw_connection_channel_stats(const struct cw_connection *c, uint32_t index,
                                           struct cw_channel_stats *stats)
 {
-    if (index >= c->config.channel_count)
+    if (!c || !stats || index >= c->config.channel_count)
         return CW_ERROR_INVALID_ARGUMENT;
     *stats = c->channels[index].parts.stats;
     return CW_OK;

@@ -64,6 +64,12 @@ struct cw_connection {
     uint64_t packets_invalid;
 };
 
+/* Whether a call can be carried out at all: there is a connection, and now is a time. */
+static inline bool cw_connection_can_run(const struct cw_connection *c, double now)
+{
+    return c && isfinite(now);
+}
+
 /* Whether messages are taken to be sent: without anyone at the other end they would be lost. True
    after create; a reset leaves it as it is. */
 void cw_connection_set_open(struct cw_connection *connection, bool open);

@@ -168,11 +168,13 @@ static bool window_has_room(const struct cw_connection *c, bool first, bool due,
 
 size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capacity, double now)
 {
-    assert(capacity >= cw_connection_max_datagram_size(c));
-    if (!c->round_open || capacity < cw_connection_max_datagram_size(c))
+    if (!cw_connection_can_run(c, now) || !out || !c->round_open)
+        return 0;
+    assert(capacity >= c->endpoint->max_datagram_size);
+    if (capacity < c->endpoint->max_datagram_size)
         return 0;
     if (c->send_size > c->packet_size) {
-        const size_t size = cw_endpoint_transmit(c->endpoint, out, capacity, now);
+        const size_t size = cw_endpoint_transmit_checked(c->endpoint, out, capacity, now);
         if (size > 0)
             return size; /* the next fragment of the packet before */
     }
@@ -196,7 +198,7 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     (void)error;
     c->packets_this_round++;
     cw_congestion_sent(&c->congestion, 1);
-    return cw_endpoint_transmit(c->endpoint, out, capacity, now);
+    return cw_endpoint_transmit_checked(c->endpoint, out, capacity, now);
 }
 
 /* Receiving */
@@ -349,7 +351,7 @@ static enum cw_error take_events(struct cw_connection *c, double now)
 {
     enum cw_error error = CW_OK;
     struct cw_endpoint_event event;
-    while (cw_endpoint_next(c->endpoint, &event)) {
+    while (cw_endpoint_next_checked(c->endpoint, &event)) {
         if (event.type == CW_ENDPOINT_PACKET)
             error = take_packet(c, &event);
         else
@@ -361,7 +363,9 @@ static enum cw_error take_events(struct cw_connection *c, double now)
 enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data, size_t size,
                                     double now)
 {
-    const enum cw_error error = cw_endpoint_receive(c->endpoint, data, size, now);
+    if (!cw_connection_can_run(c, now) || (!data && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
+    const enum cw_error error = cw_endpoint_receive_checked(c->endpoint, data, size, now);
     return error == CW_OK ? take_events(c, now) : error;
 }
 
@@ -391,7 +395,9 @@ static void set_timing(struct cw_connection *c)
 
 void cw_connection_update(struct cw_connection *c, double now)
 {
-    cw_endpoint_update(c->endpoint, now);
+    if (!cw_connection_can_run(c, now))
+        return;
+    cw_endpoint_update_checked(c->endpoint, now);
     if (cw_endpoint_knows_fates(c->endpoint))
         (void)take_events(c, now);
     const struct cw_sent_packets *sent = &c->endpoint->sent;

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "message/message_owner.h"
+#include "message/schema_checked.h"
 
 struct cw_message_pool {
     struct cw_allocator allocator;
@@ -45,6 +46,8 @@ static struct cw_message_pool *lay_out(struct cw_arena *arena,
 enum cw_error cw_message_pool_create(struct cw_message_pool **out,
                                      const struct cw_message_pool_config *config)
 {
+    if (!out)
+        return CW_ERROR_INVALID_ARGUMENT;
     *out = NULL;
     if (!valid(config))
         return CW_ERROR_CONFIG_POOL;
@@ -75,18 +78,22 @@ size_t cw_message_pool_memory(const struct cw_message_pool_config *config)
 
 uint32_t cw_message_pool_used(const struct cw_message_pool *pool)
 {
-    return pool->used;
+    return pool ? pool->used : 0;
 }
 
 const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *pool)
 {
-    return pool->schema;
+    return pool ? pool->schema : NULL;
 }
 
 enum cw_error cw_message_create(struct cw_message **out, struct cw_message_pool *pool,
                                 uint32_t type)
 {
+    if (!out)
+        return CW_ERROR_INVALID_ARGUMENT;
     *out = NULL;
+    if (!pool)
+        return CW_ERROR_INVALID_ARGUMENT;
     const struct cw_message_type *const of = cw_schema_type(pool->schema, type);
     struct cw_message *const message = pool->free;
     if (!of)
@@ -120,6 +127,8 @@ static bool is_owned(const struct cw_message *message)
 
 enum cw_error cw_message_acquire(struct cw_message *message)
 {
+    if (!message)
+        return CW_ERROR_INVALID_ARGUMENT;
     if (!is_owned(message))
         return CW_ERROR_MESSAGE_NOT_OWNED;
     ++message->references;
@@ -167,6 +176,8 @@ enum cw_error cw_message_attach(struct cw_message *message, uint8_t *block, uint
                                 void (*release)(void *context, uint8_t *block, size_t size),
                                 void *context)
 {
+    if (!message || (!block && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
     if (!is_owned(message) || message->held)
         return CW_ERROR_MESSAGE_NOT_OWNED;
     cw_message_attach_held(message, block, size, release, context);
@@ -186,12 +197,15 @@ void cw_message_attach_held(struct cw_message *message, uint8_t *block, uint32_t
 
 bool cw_message_serialize(struct cw_stream *stream, struct cw_message *message)
 {
-    return cw_schema_serialize(message->pool->schema, message->type, stream, message->data);
+    return stream && message &&
+           cw_schema_serialize_checked(message->pool->schema, message->type, stream, message->data);
 }
 
 bool cw_message_measure(struct cw_message *message, size_t *bits)
 {
     struct cw_stream stream = cw_stream_measurer();
+    if (!bits)
+        return false;
     const bool done = cw_message_serialize(&stream, message);
     *bits = done ? cw_stream_position(&stream) : 0;
     return done;
@@ -199,5 +213,5 @@ bool cw_message_measure(struct cw_message *message, size_t *bits)
 
 uint32_t cw_message_check(const struct cw_message *message)
 {
-    return cw_schema_check(message->pool->schema, message->type, message->data);
+    return !message ? 0 : cw_schema_check(message->pool->schema, message->type, message->data);
 }

@@ -336,7 +336,7 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
         return false;
     piece.id = (uint16_t)id;
     if (piece.fragment == 0 && (!cw_channel_read_type(stream, parts, &type) ||
-                                !cw_schema_type(parts->schema, type)->block))
+                                !cw_schema_type_checked(parts->schema, type)->block))
         return false;
 
     const enum keep keep = judge_id(channel, piece.id);
@@ -399,7 +399,7 @@ bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *str
         const enum keep keep = judge_id(channel, ids[i]);
         const bool is_next = !parsed->only_next || ids[i] == next;
         if (!cw_channel_read_type(stream, parts, &type) ||
-            cw_schema_type(parts->schema, type)->block ||
+            cw_schema_type_checked(parts->schema, type)->block ||
             !cw_channel_read_body(stream, parts, parsed, type, keep == KEEP && is_next, &message))
             return false;
         if (message) {

@@ -1,6 +1,7 @@
 #include "causeway/schema.h"
 
 #include "base/memory.h"
+#include "message/schema_checked.h"
 
 #include <math.h>
 
@@ -237,6 +238,8 @@ static enum cw_error lay_out(struct cw_schema **out, struct cw_arena *arena,
 enum cw_error cw_schema_create(struct cw_schema **out, const struct cw_schema_config *config)
 {
     struct cw_arena arena = {NULL, 0, 0};
+    if (!out)
+        return CW_ERROR_INVALID_ARGUMENT;
     *out = NULL;
     const enum cw_error error = lay_out(out, &arena, config);
     if (error)
@@ -262,17 +265,22 @@ size_t cw_schema_memory(const struct cw_schema_config *config)
 
 uint32_t cw_schema_count(const struct cw_schema *schema)
 {
-    return schema->count;
+    return schema ? schema->count : 0;
 }
 
 const struct cw_message_type *cw_schema_type(const struct cw_schema *schema, uint32_t type)
 {
-    return type < schema->count ? &schema->types[type].public : NULL;
+    return schema && type < schema->count ? &schema->types[type].public : NULL;
+}
+
+const struct cw_message_type *cw_schema_type_checked(const struct cw_schema *schema, uint32_t type)
+{
+    return &schema->types[type].public;
 }
 
 size_t cw_schema_message_size(const struct cw_schema *schema)
 {
-    return schema->message_size;
+    return schema ? schema->message_size : 0;
 }
 
 /* One value of any kind. Its bytes are copied, because the type that the memory has is the caller's
@@ -424,14 +432,22 @@ CW_SERIALIZE(serialize_table, struct body, stream, body)
     return true;
 }
 
-bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
-                         void *message)
+bool cw_schema_serialize_checked(const struct cw_schema *schema, uint32_t type,
+                                 struct cw_stream *stream, void *message)
 {
-    if (type >= schema->count)
-        return cw_stream_fail(stream);
     struct body body = {&schema->types[type], message};
     cw_serialize *const own = body.type->public.serialize;
     return own ? own(stream, message) : serialize_table(stream, &body);
+}
+
+bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
+                         void *message)
+{
+    if (!stream)
+        return false;
+    if (!schema || type >= schema->count || (!message && schema->types[type].public.size > 0))
+        return cw_stream_fail(stream);
+    return cw_schema_serialize_checked(schema, type, stream, message);
 }
 
 /* A stream takes any value for a compressed float and sends the nearest that it can. */
@@ -454,8 +470,7 @@ static bool compressed_floats_fit(const struct step *step, const struct cw_field
 
 uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const void *message)
 {
-    assert(type < schema->count);
-    if (type >= schema->count)
+    if (!schema || type >= schema->count || (!message && schema->types[type].public.size > 0))
         return 0;
     const struct type *const of = &schema->types[type];
     struct cw_stream stream = cw_stream_measurer();

@@ -101,7 +101,9 @@ static void put_schema(struct sink *sink, const struct cw_schema *schema)
 
 size_t cw_schema_encode(const struct cw_schema *schema, uint8_t *out, size_t capacity)
 {
-    struct sink sink = {out, capacity, 0, HASH_START};
+    struct sink sink = {out, out ? capacity : 0, 0, HASH_START};
+    if (!schema)
+        return 0;
     put_schema(&sink, schema);
     return sink.size;
 }
@@ -109,8 +111,10 @@ size_t cw_schema_encode(const struct cw_schema *schema, uint8_t *out, size_t cap
 uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const void *extra, size_t size)
 {
     struct sink sink = {NULL, 0, 0, HASH_START};
+    if (!schema)
+        return 0;
     put_schema(&sink, schema);
-    put_bytes(&sink, extra, size);
+    put_bytes(&sink, extra, extra ? size : 0);
     return sink.hash;
 }
 
@@ -215,7 +219,11 @@ static uint32_t get_schema(struct source *source, uint32_t *count, struct cw_mes
 enum cw_error cw_schema_decode(struct cw_schema **out, const uint8_t *bytes, size_t size,
                                const struct cw_allocator *allocator)
 {
+    if (!out)
+        return CW_ERROR_INVALID_ARGUMENT;
     *out = NULL;
+    if (!bytes && size > 0)
+        return CW_ERROR_INVALID_ARGUMENT;
     struct cw_schema_config config = {0};
     if (allocator)
         config.allocator = *allocator;

@@ -61,6 +61,8 @@ static size_t code_point_size(const uint8_t *text, size_t left)
 bool cw_text_valid(const char *text, size_t length)
 {
     const uint8_t *const bytes = (const uint8_t *)text;
+    if (!text && length > 0)
+        return false;
     for (size_t at = 0; at < length;) {
         const size_t size = code_point_size(bytes + at, length - at);
         if (size == 0)

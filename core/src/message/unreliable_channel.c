@@ -159,7 +159,7 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
     uint32_t type = 0;
     if (!cw_channel_read_type(stream, parts, &type))
         return false;
-    const bool has_block = cw_schema_type(parts->schema, type)->block;
+    const bool has_block = cw_schema_type_checked(parts->schema, type)->block;
     if (has_block && !parts->config.blocks)
         return false;
     struct cw_message *message;

@@ -1,5 +1,7 @@
 #include "causeway/congestion.h"
 
+#include <math.h>
+
 #define MAX_RATE  1e6
 #define MAX_TIME  1e6
 #define MAX_BURST 60
@@ -37,6 +39,8 @@ static enum cw_error check_config(const struct cw_congestion_config *config)
 enum cw_error cw_congestion_init(struct cw_congestion *congestion,
                                  const struct cw_congestion_config *config, double now)
 {
+    if (!congestion || !config || !isfinite(now))
+        return CW_ERROR_INVALID_ARGUMENT;
     const enum cw_error error = check_config(config);
     if (error != CW_OK)
         return error;
@@ -102,6 +106,8 @@ static void enter_good(struct cw_congestion *c)
 
 void cw_congestion_update(struct cw_congestion *c, double rtt, double now)
 {
+    if (!c || !isfinite(now))
+        return;
     advance(c, now);
     if (c->mode == CW_CONGESTION_GOOD) {
         halve_penalty(c);
@@ -127,12 +133,16 @@ void cw_congestion_update(struct cw_congestion *c, double rtt, double now)
 
 uint32_t cw_congestion_allowance(struct cw_congestion *c, double now)
 {
+    if (!c || !isfinite(now))
+        return 0;
     advance(c, now);
     return c->saved > 0 ? (uint32_t)(c->saved + ROUNDING) : 0;
 }
 
 void cw_congestion_sent(struct cw_congestion *c, uint32_t packets)
 {
+    if (!c)
+        return;
     c->saved -= packets;
     if (c->saved < -most_saved(c))
         c->saved = -most_saved(c);

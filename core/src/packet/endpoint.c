@@ -45,6 +45,8 @@ static bool window_is_valid(uint32_t window)
 
 enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
 {
+    if (!config)
+        return CW_ERROR_INVALID_ARGUMENT;
     const uint32_t largest =
         MAX_DATAGRAM_PAYLOAD - CW_FRAGMENT_HEADER_SIZE - CW_PACKET_HEADER_MAX_SIZE;
     if (config->fragment_size < 1 || config->fragment_size > largest ||
@@ -66,6 +68,8 @@ enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
 
 size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *config)
 {
+    if (!config)
+        return 0;
     if (max_send_size(config) <= config->fragment_above)
         return CW_PACKET_HEADER_MAX_SIZE + (size_t)max_send_size(config);
     const size_t whole = CW_PACKET_HEADER_MAX_SIZE + (size_t)config->fragment_above;
@@ -130,7 +134,7 @@ size_t cw_endpoint_memory(const struct cw_endpoint_config *config)
 enum cw_error cw_endpoint_create(struct cw_endpoint **endpoint,
                                  const struct cw_endpoint_config *config)
 {
-    enum cw_error error = cw_endpoint_config_check(config);
+    enum cw_error error = endpoint ? cw_endpoint_config_check(config) : CW_ERROR_INVALID_ARGUMENT;
     if (error != CW_OK)
         return error;
     struct cw_arena arena = cw_arena_create(&config->allocator, cw_endpoint_memory(config));
@@ -157,6 +161,8 @@ void cw_endpoint_destroy(struct cw_endpoint *endpoint)
 
 void cw_endpoint_reset(struct cw_endpoint *e)
 {
+    if (!e)
+        return;
     cw_sent_packets_reset(&e->sent);
     cw_received_packets_reset(&e->received);
     cw_reassemblies_reset(&e->reassemblies);
@@ -172,15 +178,27 @@ void cw_endpoint_reset(struct cw_endpoint *e)
 
 size_t cw_endpoint_max_datagram_size(const struct cw_endpoint *e)
 {
-    return e->max_datagram_size;
+    return e ? e->max_datagram_size : 0;
 }
 
 uint16_t cw_endpoint_next_sequence(const struct cw_endpoint *e)
 {
-    return e->sent.window.next;
+    return e ? e->sent.window.next : 0;
+}
+
+/* Whether a call can be carried out at all: there is an endpoint, and now is a time. */
+static bool can_run(const struct cw_endpoint *e, double now)
+{
+    return e && isfinite(now);
 }
 
 void cw_endpoint_update(struct cw_endpoint *e, double now)
+{
+    if (can_run(e, now))
+        cw_endpoint_update_checked(e, now);
+}
+
+void cw_endpoint_update_checked(struct cw_endpoint *e, double now)
 {
     cw_sent_packets_update(&e->sent, now);
     if (!e->rates_started) {
@@ -223,6 +241,8 @@ enum cw_error cw_endpoint_send_outgoing(struct cw_endpoint *e, size_t size, doub
 enum cw_error cw_endpoint_send(struct cw_endpoint *e, const uint8_t *payload, size_t size,
                                double now, uint16_t *sequence)
 {
+    if (!can_run(e, now) || (!payload && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
     if (size > max_send_size(&e->config))
         return CW_ERROR_PACKET_TOO_LARGE;
     if (e->outgoing_pending)
@@ -258,6 +278,12 @@ static size_t write_fragment(struct cw_endpoint *e, uint8_t *out, uint16_t seque
 }
 
 size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity, double now)
+{
+    return can_run(e, now) && out ? cw_endpoint_transmit_checked(e, out, capacity, now) : 0;
+}
+
+size_t cw_endpoint_transmit_checked(struct cw_endpoint *e, uint8_t *out, size_t capacity,
+                                    double now)
 {
     if (!e->outgoing_pending)
         return 0;
@@ -356,6 +382,13 @@ static enum cw_error receive_packet(struct cw_endpoint *e, const uint8_t *data, 
 enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, size_t size,
                                   double now)
 {
+    return can_run(e, now) && (data || size == 0) ? cw_endpoint_receive_checked(e, data, size, now)
+                                                  : CW_ERROR_INVALID_ARGUMENT;
+}
+
+enum cw_error cw_endpoint_receive_checked(struct cw_endpoint *e, const uint8_t *data, size_t size,
+                                          double now)
+{
     if (e->packet_waits)
         return CW_ERROR_EVENTS_PENDING;
     e->packet_refusable = false;
@@ -378,6 +411,11 @@ enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, si
 
 bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
 {
+    return e && event && cw_endpoint_next_checked(e, event);
+}
+
+bool cw_endpoint_next_checked(struct cw_endpoint *e, struct cw_endpoint_event *event)
+{
     if (e->packet_waits) {
         e->packet_waits = false;
         e->packet_refusable = true;
@@ -397,7 +435,7 @@ bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
 
 void cw_endpoint_refuse(struct cw_endpoint *e, uint16_t sequence)
 {
-    if (!e->packet_refusable || e->packet.sequence != sequence)
+    if (!e || !e->packet_refusable || e->packet.sequence != sequence)
         return;
     e->packet_refusable = false;
     cw_received_packets_remove(&e->received, sequence);
@@ -406,6 +444,8 @@ void cw_endpoint_refuse(struct cw_endpoint *e, uint16_t sequence)
 
 void cw_endpoint_stats(const struct cw_endpoint *e, struct cw_endpoint_stats *stats)
 {
+    if (!e || !stats)
+        return;
     *stats = e->stats;
     stats->packets_acked = e->sent.acked;
     stats->packets_lost = e->sent.lost;

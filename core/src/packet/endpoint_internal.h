@@ -45,6 +45,14 @@ struct cw_endpoint {
 enum cw_error cw_endpoint_send_outgoing(struct cw_endpoint *endpoint, size_t size, double now,
                                         uint16_t *sequence);
 
+/* The public functions for a connection, which has checked the arguments. */
+void cw_endpoint_update_checked(struct cw_endpoint *endpoint, double now);
+size_t cw_endpoint_transmit_checked(struct cw_endpoint *endpoint, uint8_t *out, size_t capacity,
+                                    double now);
+enum cw_error cw_endpoint_receive_checked(struct cw_endpoint *endpoint, const uint8_t *data,
+                                          size_t size, double now);
+bool cw_endpoint_next_checked(struct cw_endpoint *endpoint, struct cw_endpoint_event *event);
+
 /* True when a packet of ours has a fate that next has not told. */
 static inline bool cw_endpoint_knows_fates(const struct cw_endpoint *endpoint)
 {

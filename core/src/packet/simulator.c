@@ -52,6 +52,8 @@ static enum cw_error check_path(const struct cw_simulator_path *path)
 
 static enum cw_error check_config(const struct cw_simulator_config *config)
 {
+    if (!config)
+        return CW_ERROR_INVALID_ARGUMENT;
     if (config->max_datagram_size < 1 || config->max_datagram_size > 65535)
         return CW_ERROR_CONFIG_SIMULATOR;
     if (config->max_datagrams < 1 || config->max_datagrams > 65536)
@@ -94,7 +96,7 @@ size_t cw_simulator_memory(const struct cw_simulator_config *config)
 enum cw_error cw_simulator_create(struct cw_simulator **simulator,
                                   const struct cw_simulator_config *config)
 {
-    const enum cw_error error = check_config(config);
+    const enum cw_error error = simulator ? check_config(config) : CW_ERROR_INVALID_ARGUMENT;
     if (error != CW_OK)
         return error;
     struct cw_arena arena = cw_arena_create(&config->allocator, cw_simulator_memory(config));
@@ -121,7 +123,7 @@ void cw_simulator_destroy(struct cw_simulator *simulator)
 enum cw_error cw_simulator_change(struct cw_simulator *simulator,
                                   const struct cw_simulator_path *path)
 {
-    const enum cw_error error = check_path(path);
+    const enum cw_error error = simulator && path ? check_path(path) : CW_ERROR_INVALID_ARGUMENT;
     if (error != CW_OK)
         return error;
     simulator->config.path = *path;
@@ -228,6 +230,8 @@ static bool put_under_way(struct cw_simulator *simulator, const uint8_t *data, s
 enum cw_error cw_simulator_receive(struct cw_simulator *simulator, const uint8_t *data, size_t size,
                                    double now)
 {
+    if (!simulator || (!data && size > 0) || !isfinite(now))
+        return CW_ERROR_INVALID_ARGUMENT;
     const struct cw_simulator_path *path = &simulator->config.path;
     double due;
     if (size == 0)
@@ -258,7 +262,7 @@ enum cw_error cw_simulator_receive(struct cw_simulator *simulator, const uint8_t
 size_t cw_simulator_transmit(struct cw_simulator *simulator, uint8_t *out, size_t capacity,
                              double now)
 {
-    if (!(cw_simulator_due(simulator) <= now))
+    if (!out || !isfinite(now) || cw_simulator_due(simulator) > now)
         return 0;
     const struct entry entry = simulator->heap[0];
     if (entry.size > capacity)
@@ -279,11 +283,13 @@ size_t cw_simulator_transmit(struct cw_simulator *simulator, uint8_t *out, size_
 
 double cw_simulator_due(const struct cw_simulator *simulator)
 {
-    return simulator->count ? simulator->heap[0].due : INFINITY;
+    return simulator && simulator->count ? simulator->heap[0].due : INFINITY;
 }
 
 void cw_simulator_stats(const struct cw_simulator *simulator, struct cw_simulator_stats *stats)
 {
+    if (!simulator || !stats)
+        return;
     *stats = simulator->stats;
     stats->datagrams_under_way = simulator->count;
 }

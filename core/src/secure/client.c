@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "secure/payload.h"
 
+#include <math.h>
 #include <string.h>
 
 struct cw_client {
@@ -51,6 +52,8 @@ struct cw_client_config cw_client_config_default(void)
 
 static enum cw_error check(const struct cw_client_config *config)
 {
+    if (!config)
+        return CW_ERROR_INVALID_ARGUMENT;
     if (!(config->resend_seconds > 0 && config->resend_seconds <= 10) ||
         !(config->keep_alive_seconds > 0 && config->keep_alive_seconds <= 10))
         return CW_ERROR_CONFIG_TIME;
@@ -79,7 +82,7 @@ size_t cw_client_memory(const struct cw_client_config *config)
 
 enum cw_error cw_client_create(struct cw_client **client, const struct cw_client_config *config)
 {
-    enum cw_error error = check(config);
+    enum cw_error error = client ? check(config) : CW_ERROR_INVALID_ARGUMENT;
     if (error)
         return error;
     if (!cw_crypto_init())
@@ -157,9 +160,17 @@ static void next_server(struct cw_client *client, enum cw_client_state reason, d
     start_request(client, now);
 }
 
+/* Whether a call can be carried out at all: there is a client, and now is a time. */
+static bool can_run(const struct cw_client *client, double now)
+{
+    return client && isfinite(now);
+}
+
 enum cw_error cw_client_connect(struct cw_client *client, const void *token, size_t size,
                                 double now)
 {
+    if (!can_run(client, now) || (!token && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
     if (client->state > CW_CLIENT_DISCONNECTED)
         return CW_ERROR_CONNECTED;
     struct cw_token read;
@@ -272,6 +283,8 @@ static enum cw_error receive(struct cw_client *client, const struct cw_address *
 enum cw_error cw_client_receive(struct cw_client *client, const struct cw_address *from,
                                 const void *data, size_t size, double now)
 {
+    if (!can_run(client, now) || (!data && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
     client->stats.datagrams_received++;
     client->stats.bytes_received += size;
     const enum cw_error error = receive(client, from, data, size, now);
@@ -339,7 +352,7 @@ static size_t write_next(struct cw_client *client, void *out, size_t capacity, d
 size_t cw_client_transmit(struct cw_client *client, struct cw_address *to, void *out,
                           size_t capacity, double now)
 {
-    if (capacity < CW_SECURE_MAX)
+    if (!can_run(client, now) || !out || capacity < CW_SECURE_MAX)
         return 0;
     const size_t size = write_next(client, out, capacity, now);
     if (size == 0)
@@ -374,7 +387,7 @@ static void check_times(struct cw_client *client, double now)
 
 void cw_client_update(struct cw_client *client, double now)
 {
-    if (client->state <= CW_CLIENT_DISCONNECTED)
+    if (!can_run(client, now) || client->state <= CW_CLIENT_DISCONNECTED)
         return;
     check_times(client, now);
     const bool connected = client->state == CW_CLIENT_CONNECTED;
@@ -403,6 +416,8 @@ static bool next_of_connection(struct cw_client *client, struct cw_client_event 
 
 bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
 {
+    if (!client || !event)
+        return false;
     *event = (struct cw_client_event){.state = client->state};
     if (client->connected_waits) {
         client->connected_waits = false;
@@ -426,6 +441,8 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
 
 enum cw_error cw_client_send(struct cw_client *client, const void *payload, size_t size)
 {
+    if (!client || (!payload && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
     if (client->state != CW_CLIENT_CONNECTED)
         return CW_ERROR_NOT_CONNECTED;
     if (size > CW_PAYLOAD_MAX)
@@ -442,18 +459,18 @@ enum cw_error cw_client_send(struct cw_client *client, const void *payload, size
 void cw_client_disconnect(struct cw_client *client)
 {
     /* Whoever has answered a challenge may have a slot already. */
-    if (client->state > CW_CLIENT_DISCONNECTED)
+    if (client && client->state > CW_CLIENT_DISCONNECTED)
         finish(client, CW_CLIENT_DISCONNECTED, client->state >= CW_CLIENT_SENDING_RESPONSE);
 }
 
 struct cw_connection *cw_client_connection(struct cw_client *client)
 {
-    return client->connection;
+    return client ? client->connection : NULL;
 }
 
 enum cw_client_state cw_client_state(const struct cw_client *client)
 {
-    return client->state;
+    return client ? client->state : CW_CLIENT_DISCONNECTED;
 }
 
 const char *cw_client_state_string(enum cw_client_state state)
@@ -488,20 +505,21 @@ const char *cw_client_state_string(enum cw_client_state state)
 
 const struct cw_address *cw_client_server_address(const struct cw_client *client)
 {
-    return &client->token.addresses[client->address];
+    return client ? &client->token.addresses[client->address] : NULL;
 }
 
 uint32_t cw_client_index(const struct cw_client *client)
 {
-    return client->index;
+    return client ? client->index : 0;
 }
 
 uint32_t cw_client_max_clients(const struct cw_client *client)
 {
-    return client->max_clients;
+    return client ? client->max_clients : 0;
 }
 
 void cw_client_stats(const struct cw_client *client, struct cw_client_stats *stats)
 {
-    *stats = client->stats;
+    if (client && stats)
+        *stats = client->stats;
 }

@@ -16,6 +16,8 @@ void cw_crypto_seal(uint8_t *out, const void *plain, size_t size, const void *as
                     size_t associated_size, const uint8_t nonce[CW_NONCE_BYTES],
                     const uint8_t key[CW_KEY_BYTES])
 {
+    if (!out || (!plain && size > 0) || !nonce || !key)
+        return;
     crypto_aead_chacha20poly1305_ietf_encrypt(out, NULL, plain, size, associated, associated_size,
                                               NULL, nonce, key);
 }
@@ -24,7 +26,8 @@ bool cw_crypto_open(uint8_t *out, const void *sealed, size_t size, const void *a
                     size_t associated_size, const uint8_t nonce[CW_NONCE_BYTES],
                     const uint8_t key[CW_KEY_BYTES])
 {
-    return crypto_aead_chacha20poly1305_ietf_decrypt(out, NULL, NULL, sealed, size, associated,
+    return sealed && nonce && key &&
+           crypto_aead_chacha20poly1305_ietf_decrypt(out, NULL, NULL, sealed, size, associated,
                                                      associated_size, nonce, key) == 0;
 }
 
@@ -32,6 +35,8 @@ void cw_crypto_seal_long(uint8_t *out, const void *plain, size_t size, const voi
                          size_t associated_size, const uint8_t nonce[CW_LONG_NONCE_BYTES],
                          const uint8_t key[CW_KEY_BYTES])
 {
+    if (!out || (!plain && size > 0) || !nonce || !key)
+        return;
     crypto_aead_xchacha20poly1305_ietf_encrypt(out, NULL, plain, size, associated, associated_size,
                                                NULL, nonce, key);
 }
@@ -40,28 +45,32 @@ bool cw_crypto_open_long(uint8_t *out, const void *sealed, size_t size, const vo
                          size_t associated_size, const uint8_t nonce[CW_LONG_NONCE_BYTES],
                          const uint8_t key[CW_KEY_BYTES])
 {
-    return crypto_aead_xchacha20poly1305_ietf_decrypt(out, NULL, NULL, sealed, size, associated,
+    return sealed && nonce && key &&
+           crypto_aead_xchacha20poly1305_ietf_decrypt(out, NULL, NULL, sealed, size, associated,
                                                       associated_size, nonce, key) == 0;
 }
 
 void cw_crypto_wipe(void *memory, size_t size)
 {
-    sodium_memzero(memory, size);
+    if (memory)
+        sodium_memzero(memory, size);
 }
 
 bool cw_crypto_equal(const void *a, const void *b, size_t size)
 {
-    return sodium_memcmp(a, b, size) == 0;
+    return a && b && sodium_memcmp(a, b, size) == 0;
 }
 
 bool cw_crypto_is_zero(const void *memory, size_t size)
 {
-    return sodium_is_zero(memory, size) == 1;
+    return !memory || sodium_is_zero(memory, size) == 1;
 }
 
 void cw_random_fill(const struct cw_random *random, void *out, size_t size)
 {
-    if (random->fill)
+    if (!out)
+        return;
+    if (random && random->fill)
         random->fill(random->context, out, size);
     else
         randombytes_buf(out, size);

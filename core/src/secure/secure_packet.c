@@ -9,6 +9,8 @@
 
 enum cw_error cw_replay_check(const struct cw_replay *replay, uint64_t sequence)
 {
+    if (!replay)
+        return CW_ERROR_INVALID_ARGUMENT;
     if (sequence > replay->newest)
         return CW_OK;
     if (replay->newest - sequence >= CW_REPLAY_WINDOW)
@@ -19,6 +21,8 @@ enum cw_error cw_replay_check(const struct cw_replay *replay, uint64_t sequence)
 
 void cw_replay_advance(struct cw_replay *replay, uint64_t sequence)
 {
+    if (!replay)
+        return;
     if (sequence > replay->newest) {
         if (sequence - replay->newest >= CW_REPLAY_WINDOW) {
             memset(replay->received, 0, sizeof(replay->received));
@@ -99,7 +103,8 @@ size_t cw_secure_write(uint8_t *out, size_t capacity, enum cw_secure_type type, 
                        const uint8_t key[CW_KEY_BYTES])
 {
     const size_t offset = cw_secure_body_offset(sequence);
-    if (!valid_body_size(type, size) || offset + size + CW_MAC_BYTES > capacity)
+    if (!out || (!body && size > 0) || !key || !valid_body_size(type, size) ||
+        offset + size + CW_MAC_BYTES > capacity)
         return 0;
     const uint8_t prefix = (uint8_t)((offset - 1) << 4 | type);
     uint8_t *at = out;
@@ -142,6 +147,8 @@ enum cw_error cw_secure_read(struct cw_secure_packet *packet, uint8_t body[CW_PA
 {
     const uint8_t *bytes = data;
     size_t offset;
+    if (!packet || !body || (!data && size > 0) || !key)
+        return CW_ERROR_INVALID_ARGUMENT;
     enum cw_error error = read_header(packet, &offset, bytes, size, direction);
     if (error)
         return error;
@@ -169,6 +176,8 @@ enum cw_error cw_secure_shape(const void *data, size_t size, enum cw_direction d
                               enum cw_secure_type *type)
 {
     const uint8_t *bytes = data;
+    if (!data && size > 0)
+        return CW_ERROR_INVALID_ARGUMENT;
     struct cw_secure_packet packet = {.type = CW_SECURE_REQUEST};
     if (direction == CW_TO_SERVER && size > 0 && bytes[0] == CW_SECURE_REQUEST) {
         struct cw_request request;
@@ -190,6 +199,8 @@ enum cw_error cw_secure_shape(const void *data, size_t size, enum cw_direction d
 
 void cw_request_write(uint8_t out[CW_REQUEST_SIZE], const struct cw_token *token)
 {
+    if (!out || !token)
+        return;
     cw_little_endian_put(&out, CW_SECURE_REQUEST, 1);
     cw_little_endian_put_bytes(&out, CW_NETCODE_VERSION, CW_NETCODE_VERSION_SIZE);
     cw_little_endian_put(&out, token->protocol_id, 8);
@@ -200,6 +211,8 @@ void cw_request_write(uint8_t out[CW_REQUEST_SIZE], const struct cw_token *token
 
 enum cw_error cw_request_parse(struct cw_request *request, const void *data, size_t size)
 {
+    if (!request || (!data && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
     if (size != CW_REQUEST_SIZE)
         return CW_ERROR_REQUEST_SIZE;
     const uint8_t *at = data;
@@ -219,6 +232,8 @@ enum cw_error cw_request_parse(struct cw_request *request, const void *data, siz
 enum cw_error cw_request_check(const struct cw_request *request, uint64_t protocol_id,
                                uint64_t unix_time)
 {
+    if (!request)
+        return CW_ERROR_INVALID_ARGUMENT;
     if (request->protocol_id != protocol_id)
         return CW_ERROR_PROTOCOL_ID;
     if (request->expire_time <= unix_time)
@@ -229,6 +244,8 @@ enum cw_error cw_request_check(const struct cw_request *request, uint64_t protoc
 enum cw_error cw_request_open(struct cw_token_private *token, const struct cw_request *request,
                               const uint8_t private_key[CW_KEY_BYTES])
 {
+    if (!request)
+        return CW_ERROR_INVALID_ARGUMENT;
     return cw_token_open(token, request->sealed, request->protocol_id, request->expire_time,
                          request->nonce, private_key);
 }
@@ -236,6 +253,8 @@ enum cw_error cw_request_open(struct cw_token_private *token, const struct cw_re
 bool cw_token_names(const struct cw_token_private *token, const struct cw_address *addresses,
                     size_t count)
 {
+    if (!token || !addresses)
+        return false;
     for (uint32_t i = 0; i < token->address_count; i++)
         for (size_t k = 0; k < count; k++)
             if (cw_address_equal(&token->addresses[i], &addresses[k]))
@@ -246,6 +265,8 @@ bool cw_token_names(const struct cw_token_private *token, const struct cw_addres
 void cw_keep_alive_put(uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t client_index,
                        uint32_t max_clients)
 {
+    if (!body)
+        return;
     cw_little_endian_put(&body, client_index, 4);
     cw_little_endian_put(&body, max_clients, 4);
 }
@@ -253,6 +274,8 @@ void cw_keep_alive_put(uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t client_index,
 void cw_keep_alive_get(const uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t *client_index,
                        uint32_t *max_clients)
 {
+    if (!body || !client_index || !max_clients)
+        return;
     *client_index = (uint32_t)cw_little_endian_get(&body, 4);
     *max_clients = (uint32_t)cw_little_endian_get(&body, 4);
 }
@@ -260,12 +283,16 @@ void cw_keep_alive_get(const uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t *client_
 void cw_challenge_put(uint8_t body[CW_CHALLENGE_BODY_SIZE], uint64_t sequence,
                       const uint8_t token[CW_CHALLENGE_TOKEN_SIZE])
 {
+    if (!body || !token)
+        return;
     cw_little_endian_put(&body, sequence, 8);
     cw_little_endian_put_bytes(&body, token, CW_CHALLENGE_TOKEN_SIZE);
 }
 
 const uint8_t *cw_challenge_get(const uint8_t body[CW_CHALLENGE_BODY_SIZE], uint64_t *sequence)
 {
+    if (!body || !sequence)
+        return NULL;
     *sequence = cw_little_endian_get(&body, 8);
     return body;
 }

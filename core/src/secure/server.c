@@ -85,12 +85,16 @@ static size_t measure(const struct cw_server_config *config)
 
 size_t cw_server_memory(const struct cw_server_config *config)
 {
+    if (!config)
+        return 0;
     struct cw_server_config completed = *config;
     return complete(&completed) == CW_OK ? measure(&completed) : 0;
 }
 
 enum cw_error cw_server_create(struct cw_server **server, const struct cw_server_config *config)
 {
+    if (!server || !config)
+        return CW_ERROR_INVALID_ARGUMENT;
     struct cw_server_config completed = *config;
     enum cw_error error = complete(&completed);
     if (error)
@@ -128,9 +132,16 @@ void cw_server_destroy(struct cw_server *server)
     cw_release(&allocator, server, memory);
 }
 
+/* Whether a call can be carried out at all: there is a server, and it is a time. */
+static bool can_run(const struct cw_server *server, double time)
+{
+    return server && isfinite(time);
+}
+
 void cw_server_set_unix_offset(struct cw_server *server, double unix_offset)
 {
-    server->config.unix_offset = unix_offset;
+    if (can_run(server, unix_offset))
+        server->config.unix_offset = unix_offset;
 }
 
 static enum cw_error receive(struct cw_server *server, const struct cw_address *from,
@@ -150,6 +161,8 @@ static enum cw_error receive(struct cw_server *server, const struct cw_address *
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
                                 const void *data, size_t size, double now)
 {
+    if (!can_run(server, now) || !from || (!data && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
     cw_handshake_set_time(&server->handshake, now);
     server->stats.datagrams_received++;
     server->stats.bytes_received += size;
@@ -162,7 +175,7 @@ enum cw_error cw_server_receive(struct cw_server *server, const struct cw_addres
 size_t cw_server_transmit(struct cw_server *server, struct cw_address *to, void *out,
                           size_t capacity, double now)
 {
-    if (capacity < CW_SECURE_MAX)
+    if (!can_run(server, now) || !to || !out || capacity < CW_SECURE_MAX)
         return 0;
     size_t size = cw_handshake_transmit(&server->handshake, to, out, capacity);
     if (size == 0)
@@ -176,6 +189,8 @@ size_t cw_server_transmit(struct cw_server *server, struct cw_address *to, void 
 
 void cw_server_update(struct cw_server *server, double now)
 {
+    if (!can_run(server, now))
+        return;
     cw_handshake_set_time(&server->handshake, now);
     cw_handshake_update(&server->handshake, now);
     cw_slots_update(&server->slots, now);
@@ -183,12 +198,12 @@ void cw_server_update(struct cw_server *server, double now)
 
 bool cw_server_next(struct cw_server *server, struct cw_server_event *event)
 {
-    return cw_slots_next(&server->slots, event);
+    return server && event && cw_slots_next(&server->slots, event);
 }
 
 struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client)
 {
-    return server->slots.connections && cw_slots_get(&server->slots, client)
+    return server && server->slots.connections && cw_slots_get(&server->slots, client)
                ? server->slots.connections[client]
                : NULL;
 }
@@ -196,24 +211,27 @@ struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t cl
 enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const void *payload,
                              size_t size)
 {
+    if (!server || (!payload && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
     return cw_slots_send(&server->slots, client, payload, size);
 }
 
 void cw_server_disconnect(struct cw_server *server, uint32_t client)
 {
-    cw_slots_disconnect(&server->slots, client);
+    if (server)
+        cw_slots_disconnect(&server->slots, client);
 }
 
 void cw_server_disconnect_all(struct cw_server *server)
 {
-    for (uint32_t client = 0; client < server->config.max_clients; client++)
+    for (uint32_t client = 0; server && client < server->config.max_clients; client++)
         cw_server_disconnect(server, client);
 }
 
 bool cw_server_client(const struct cw_server *server, uint32_t client,
                       struct cw_server_client *about)
 {
-    const struct cw_slot *slot = cw_slots_get(&server->slots, client);
+    const struct cw_slot *slot = server && about ? cw_slots_get(&server->slots, client) : NULL;
     if (!slot)
         return false;
     *about = (struct cw_server_client){
@@ -227,6 +245,8 @@ bool cw_server_client(const struct cw_server *server, uint32_t client,
 
 void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats)
 {
+    if (!server || !stats)
+        return;
     *stats = server->stats;
     stats->clients = server->slots.clients;
     stats->connections = server->slots.connections_made;

@@ -51,7 +51,7 @@ void cw_handshake_set_time(struct cw_handshake *handshake, double now)
 static uint64_t unix_seconds(const struct cw_handshake *handshake, double now)
 {
     const double time = now + handshake->config->unix_offset;
-    return time > 0 ? (uint64_t)time : 0;
+    return time > 0 ? time < 0x1p63 ? (uint64_t)time : INT64_MAX : 0;
 }
 
 static struct cw_pending *find_pending(struct cw_handshake *handshake,

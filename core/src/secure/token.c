@@ -106,6 +106,8 @@ enum cw_error cw_token_seal(uint8_t out[CW_TOKEN_PRIVATE_SIZE],
                             uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
                             const uint8_t private_key[CW_KEY_BYTES])
 {
+    if (!out || !token || !nonce || !private_key)
+        return CW_ERROR_INVALID_ARGUMENT;
     if (!valid_addresses(token->addresses, token->address_count))
         return CW_ERROR_TOKEN_ADDRESSES;
     uint8_t *at = out;
@@ -129,7 +131,11 @@ enum cw_error cw_token_open(struct cw_token_private *token,
                             uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
                             const uint8_t private_key[CW_KEY_BYTES])
 {
+    if (!token)
+        return CW_ERROR_INVALID_ARGUMENT;
     memset(token, 0, sizeof(*token));
+    if (!sealed || !nonce || !private_key)
+        return CW_ERROR_INVALID_ARGUMENT;
     uint8_t associated[TOKEN_ASSOCIATED];
     put_associated(associated, protocol_id, expire_time);
     uint8_t plain[PRIVATE_PLAIN_SIZE];
@@ -154,6 +160,8 @@ enum cw_error cw_token_open(struct cw_token_private *token,
 
 enum cw_error cw_token_write(uint8_t out[CW_TOKEN_SIZE], const struct cw_token *token)
 {
+    if (!out || !token)
+        return CW_ERROR_INVALID_ARGUMENT;
     if (token->create_time > token->expire_time)
         return CW_ERROR_TOKEN_TIMES;
     if (!valid_addresses(token->addresses, token->address_count))
@@ -176,7 +184,11 @@ enum cw_error cw_token_write(uint8_t out[CW_TOKEN_SIZE], const struct cw_token *
 
 enum cw_error cw_token_read(struct cw_token *token, const void *data, size_t size)
 {
+    if (!token)
+        return CW_ERROR_INVALID_ARGUMENT;
     memset(token, 0, sizeof(*token));
+    if (!data && size > 0)
+        return CW_ERROR_INVALID_ARGUMENT;
     if (size != CW_TOKEN_SIZE)
         return CW_ERROR_TOKEN_SIZE;
     const uint8_t *at = data;
@@ -256,6 +268,8 @@ static enum cw_error fill_tokens(struct cw_token *public_part,
 enum cw_error cw_token_generate(uint8_t out[CW_TOKEN_SIZE], const struct cw_token_grant *grant,
                                 const uint8_t private_key[CW_KEY_BYTES])
 {
+    if (!out || !grant || !private_key)
+        return CW_ERROR_INVALID_ARGUMENT;
     if (!cw_crypto_init())
         return CW_ERROR_NO_RANDOM;
     if (cw_crypto_is_zero(private_key, CW_KEY_BYTES))
@@ -283,6 +297,8 @@ void cw_challenge_token_seal(uint8_t out[CW_CHALLENGE_TOKEN_SIZE],
                              const struct cw_challenge_token *token, uint64_t sequence,
                              const uint8_t key[CW_KEY_BYTES])
 {
+    if (!out || !token || !key)
+        return;
     uint8_t *at = out;
     memset(out, 0, CW_CHALLENGE_TOKEN_SIZE);
     cw_little_endian_put(&at, token->client_id, 8);
@@ -296,7 +312,11 @@ bool cw_challenge_token_open(struct cw_challenge_token *token,
                              const uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
                              const uint8_t key[CW_KEY_BYTES])
 {
+    if (!token)
+        return false;
     memset(token, 0, sizeof(*token));
+    if (!sealed || !key)
+        return false;
     uint8_t nonce[CW_NONCE_BYTES];
     challenge_nonce(nonce, sequence);
     uint8_t plain[CHALLENGE_PLAIN_SIZE];
@@ -311,10 +331,11 @@ bool cw_challenge_token_open(struct cw_challenge_token *token,
 
 void cw_user_data_set_fingerprint(uint8_t user_data[CW_USER_DATA_SIZE], uint64_t fingerprint)
 {
-    put_fingerprint(user_data + CW_USER_DATA_FREE_SIZE, fingerprint);
+    if (user_data)
+        put_fingerprint(user_data + CW_USER_DATA_FREE_SIZE, fingerprint);
 }
 
 uint64_t cw_user_data_fingerprint(const uint8_t user_data[CW_USER_DATA_SIZE])
 {
-    return get_fingerprint(user_data + CW_USER_DATA_FREE_SIZE);
+    return user_data ? get_fingerprint(user_data + CW_USER_DATA_FREE_SIZE) : 0;
 }

@@ -1,0 +1,695 @@
+/* Arguments that make no sense: every public function is given NULL wherever it takes a pointer,
+   and a time that is none wherever it takes one. Nothing happens, and who can tell says so. */
+#include "secure_message_rig.h"
+
+#include "causeway/causeway.h"
+#include "causeway/native/clock.h"
+#include "causeway/native/host.h"
+#include "causeway/native/resolve.h"
+#include "causeway/native/socket.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+
+/* NULL of any type; the compiler does not know that it is. */
+static void *nothing;
+
+/* The functions that were called. */
+static const char *called[512];
+static size_t called_count;
+
+static void note(const char *name)
+{
+    assert_true(called_count < sizeof called / sizeof *called);
+    called[called_count++] = name;
+}
+
+static bool was_called(const char *name)
+{
+    for (size_t i = 0; i < called_count; i++)
+        if (strcmp(called[i], name) == 0)
+            return true;
+    return false;
+}
+
+#define REFUSES(function, ...)                                                                     \
+    do {                                                                                           \
+        note(#function);                                                                           \
+        assert_int_equal(function(__VA_ARGS__), CW_ERROR_INVALID_ARGUMENT);                        \
+    } while (0)
+/* What is as good as 0: no bytes, false, NULL, a state in which nothing is. */
+#define GIVES_NOTHING(function, ...)                                                               \
+    do {                                                                                           \
+        note(#function);                                                                           \
+        assert_true(!function(__VA_ARGS__));                                                       \
+    } while (0)
+#define GIVES(value, function, ...)                                                                \
+    do {                                                                                           \
+        note(#function);                                                                           \
+        assert_true(function(__VA_ARGS__) == (value));                                             \
+    } while (0)
+#define DOES_NOTHING(function, ...)                                                                \
+    do {                                                                                           \
+        note(#function);                                                                           \
+        function(__VA_ARGS__);                                                                     \
+    } while (0)
+
+static uint8_t bytes[4096];
+
+static void test_base(void **state)
+{
+    (void)state;
+    struct cw_address address = {0};
+    char text[CW_ADDRESS_TEXT_SIZE];
+    REFUSES(cw_address_parse, nothing, "1.2.3.4:5");
+    REFUSES(cw_address_parse, &address, nothing);
+    assert_string_equal(cw_address_format(nothing, text), "none");
+    note("cw_address_format");
+    assert_string_equal(cw_address_format(&address, nothing), "none");
+    address.type = CW_ADDRESS_IPV4;
+    assert_string_equal(cw_address_format(&address, nothing), "none");
+    GIVES(0, cw_address_compare, nothing, nothing);
+    GIVES(-1, cw_address_compare, nothing, &address);
+    GIVES_NOTHING(cw_address_equal, &address, nothing);
+    GIVES_NOTHING(cw_text_valid, nothing, 1);
+
+    struct cw_sequence_buffer buffer;
+    const struct cw_allocator allocator = {0};
+    REFUSES(cw_sequence_buffer_create, nothing, 32, 4, &allocator);
+    REFUSES(cw_sequence_buffer_create, &buffer, 32, 4, nothing);
+    DOES_NOTHING(cw_sequence_buffer_destroy, nothing);
+    DOES_NOTHING(cw_sequence_buffer_reset, nothing);
+    DOES_NOTHING(cw_sequence_buffer_advance, nothing, 7);
+}
+
+static void test_endpoint(void **state)
+{
+    (void)state;
+    const struct cw_endpoint_config config = cw_endpoint_config_default();
+    struct cw_endpoint *endpoint = NULL;
+    struct cw_endpoint_event event;
+    struct cw_endpoint_stats stats;
+    REFUSES(cw_endpoint_config_check, nothing);
+    GIVES_NOTHING(cw_endpoint_config_max_datagram_size, nothing);
+    GIVES_NOTHING(cw_endpoint_memory, nothing);
+    REFUSES(cw_endpoint_create, nothing, &config);
+    REFUSES(cw_endpoint_create, &endpoint, nothing);
+    assert_null(endpoint);
+    DOES_NOTHING(cw_endpoint_destroy, nothing);
+    DOES_NOTHING(cw_endpoint_reset, nothing);
+    GIVES_NOTHING(cw_endpoint_max_datagram_size, nothing);
+    REFUSES(cw_endpoint_send, nothing, bytes, 1, 0, NULL);
+    GIVES_NOTHING(cw_endpoint_transmit, nothing, bytes, sizeof bytes, 0);
+    REFUSES(cw_endpoint_receive, nothing, bytes, 1, 0);
+    DOES_NOTHING(cw_endpoint_update, nothing, 0);
+    GIVES_NOTHING(cw_endpoint_next, nothing, &event);
+    DOES_NOTHING(cw_endpoint_refuse, nothing, 0);
+    GIVES_NOTHING(cw_endpoint_next_sequence, nothing);
+    DOES_NOTHING(cw_endpoint_stats, nothing, &stats);
+
+    assert_int_equal(cw_endpoint_create(&endpoint, &config), CW_OK);
+    REFUSES(cw_endpoint_send, endpoint, nothing, 1, 0, NULL);
+    REFUSES(cw_endpoint_receive, endpoint, nothing, 1, 0);
+    assert_int_equal(cw_endpoint_send(endpoint, nothing, 0, 0, NULL), CW_OK);
+    GIVES_NOTHING(cw_endpoint_transmit, endpoint, nothing, sizeof bytes, 0);
+    assert_true(cw_endpoint_transmit(endpoint, bytes, sizeof bytes, 0) > 0);
+    GIVES_NOTHING(cw_endpoint_next, endpoint, nothing);
+    DOES_NOTHING(cw_endpoint_stats, endpoint, nothing);
+    cw_endpoint_destroy(endpoint);
+}
+
+static void test_simulator(void **state)
+{
+    (void)state;
+    const struct cw_simulator_config config = cw_simulator_config_default();
+    struct cw_simulator *simulator = NULL;
+    struct cw_simulator_stats stats;
+    GIVES_NOTHING(cw_simulator_memory, nothing);
+    REFUSES(cw_simulator_create, nothing, &config);
+    REFUSES(cw_simulator_create, &simulator, nothing);
+    assert_null(simulator);
+    DOES_NOTHING(cw_simulator_destroy, nothing);
+    REFUSES(cw_simulator_change, nothing, &config.path);
+    REFUSES(cw_simulator_receive, nothing, bytes, 1, 0);
+    GIVES_NOTHING(cw_simulator_transmit, nothing, bytes, sizeof bytes, 0);
+    GIVES((double)INFINITY, cw_simulator_due, nothing);
+    DOES_NOTHING(cw_simulator_stats, nothing, &stats);
+    assert_int_equal(cw_simulator_create(&simulator, &config), CW_OK);
+    REFUSES(cw_simulator_change, simulator, nothing);
+    REFUSES(cw_simulator_receive, simulator, nothing, 1, 0);
+    assert_int_equal(cw_simulator_receive(simulator, bytes, 1, 0), CW_OK);
+    GIVES_NOTHING(cw_simulator_transmit, simulator, nothing, sizeof bytes, 9);
+    DOES_NOTHING(cw_simulator_stats, simulator, nothing);
+    assert_int_equal(cw_simulator_transmit(simulator, bytes, sizeof bytes, 9), 1);
+    cw_simulator_destroy(simulator);
+}
+
+static void test_schema_and_messages(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = make_schema(&note_type);
+    struct cw_schema *other = NULL;
+    const struct cw_schema_config config = {.types = &note_type, .count = 1};
+    struct cw_stream stream = cw_stream_measurer();
+    struct note value = {0};
+    REFUSES(cw_schema_create, nothing, &config);
+    GIVES(CW_ERROR_SCHEMA_TYPES, cw_schema_create, &other, nothing);
+    DOES_NOTHING(cw_schema_destroy, nothing);
+    GIVES_NOTHING(cw_schema_memory, nothing);
+    GIVES_NOTHING(cw_schema_count, nothing);
+    GIVES_NOTHING(cw_schema_type, nothing, 0);
+    GIVES_NOTHING(cw_schema_message_size, nothing);
+    GIVES_NOTHING(cw_schema_serialize, schema, 0, nothing, &value);
+    GIVES_NOTHING(cw_schema_serialize, schema, 0, &stream, nothing);
+    GIVES_NOTHING(cw_schema_serialize, nothing, 0, &stream, &value);
+    GIVES_NOTHING(cw_schema_check, nothing, 0, &value);
+    GIVES_NOTHING(cw_schema_check, schema, 0, nothing);
+    GIVES_NOTHING(cw_schema_encode, nothing, bytes, sizeof bytes);
+    const size_t size = cw_schema_encode(schema, nothing, sizeof bytes);
+    assert_true(size > 0);
+    assert_int_equal(cw_schema_encode(schema, bytes, sizeof bytes), size);
+    REFUSES(cw_schema_decode, nothing, bytes, size, NULL);
+    REFUSES(cw_schema_decode, &other, nothing, size, NULL);
+    assert_null(other);
+    GIVES_NOTHING(cw_schema_fingerprint, nothing, NULL, 0);
+    assert_true(cw_schema_fingerprint(schema, nothing, 9) ==
+                cw_schema_fingerprint(schema, NULL, 0));
+
+    struct cw_message_pool_config pool_config = cw_message_pool_config_default();
+    struct cw_message_pool *pool;
+    struct cw_message *message = NULL;
+    size_t bits;
+    pool_config.schema = schema;
+    REFUSES(cw_message_pool_create, nothing, &pool_config);
+    GIVES(CW_ERROR_CONFIG_POOL, cw_message_pool_create, &pool, nothing);
+    GIVES_NOTHING(cw_message_pool_memory, nothing);
+    DOES_NOTHING(cw_message_pool_destroy, nothing);
+    GIVES_NOTHING(cw_message_pool_used, nothing);
+    GIVES_NOTHING(cw_message_pool_schema, nothing);
+    REFUSES(cw_message_create, &message, nothing, 0);
+    assert_int_equal(cw_message_pool_create(&pool, &pool_config), CW_OK);
+    REFUSES(cw_message_create, nothing, pool, 0);
+    assert_int_equal(cw_message_pool_used(pool), 0);
+    assert_int_equal(cw_message_create(&message, pool, 0), CW_OK);
+    REFUSES(cw_message_acquire, nothing);
+    GIVES(CW_OK, cw_message_release, nothing); /* like free */
+    REFUSES(cw_message_attach, nothing, bytes, 1, NULL, NULL);
+    REFUSES(cw_message_attach, message, nothing, 1, NULL, NULL);
+    GIVES_NOTHING(cw_message_serialize, nothing, message);
+    GIVES_NOTHING(cw_message_serialize, &stream, nothing);
+    GIVES_NOTHING(cw_message_measure, nothing, &bits);
+    GIVES_NOTHING(cw_message_measure, message, nothing);
+    GIVES_NOTHING(cw_message_check, nothing);
+    assert_int_equal(cw_message_release(message), CW_OK);
+    cw_message_pool_destroy(pool);
+    cw_schema_destroy(schema);
+}
+
+static void test_connection(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = make_schema(&note_type);
+    const struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection *connection = NULL;
+    struct cw_connection_stats stats;
+    struct cw_channel_stats channel_stats;
+    struct cw_receipt receipt;
+    struct cw_message *message = NULL;
+    struct cw_congestion congestion;
+    REFUSES(cw_channel_config_check, nothing, 1000);
+    REFUSES(cw_congestion_init, nothing, &config.congestion, 0);
+    REFUSES(cw_congestion_init, &congestion, nothing, 0);
+    DOES_NOTHING(cw_congestion_update, nothing, 0.1, 0);
+    GIVES_NOTHING(cw_congestion_allowance, nothing, 0);
+    DOES_NOTHING(cw_congestion_sent, nothing, 1);
+
+    const struct cw_connection_config no_schema = cw_connection_config_default(nothing);
+    REFUSES(cw_connection_config_check, nothing);
+    REFUSES(cw_connection_config_check, &no_schema);
+    GIVES_NOTHING(cw_connection_memory, nothing);
+    REFUSES(cw_connection_create, nothing, &config);
+    REFUSES(cw_connection_create, &connection, nothing);
+    assert_null(connection);
+    DOES_NOTHING(cw_connection_destroy, nothing);
+    DOES_NOTHING(cw_connection_reset, nothing);
+    GIVES_NOTHING(cw_connection_fingerprint, nothing);
+    GIVES_NOTHING(cw_connection_fingerprint, &no_schema);
+    REFUSES(cw_connection_create_message, nothing, 0, &message);
+    REFUSES(cw_connection_receive, nothing, bytes, 1, 0);
+    GIVES_NOTHING(cw_connection_next, nothing, NULL);
+    GIVES_NOTHING(cw_connection_next_receipt, nothing, &receipt);
+    DOES_NOTHING(cw_connection_update, nothing, 0);
+    GIVES_NOTHING(cw_connection_transmit, nothing, bytes, sizeof bytes, 0);
+    GIVES_NOTHING(cw_connection_max_datagram_size, nothing);
+    GIVES_NOTHING(cw_connection_send_allowance, nothing, 0);
+    GIVES_NOTHING(cw_connection_congestion, nothing);
+    DOES_NOTHING(cw_connection_stats, nothing, &stats);
+    REFUSES(cw_connection_channel_stats, nothing, 0, &channel_stats);
+
+    assert_int_equal(cw_connection_create(&connection, &config), CW_OK);
+    REFUSES(cw_connection_create_message, connection, 0, nothing);
+    REFUSES(cw_connection_send, connection, 0, nothing, 0);
+    assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
+    REFUSES(cw_connection_send, nothing, 0, message, 0);
+    assert_int_equal(cw_message_release(message), CW_OK);
+    REFUSES(cw_connection_receive, connection, nothing, 1, 0);
+    GIVES_NOTHING(cw_connection_next_receipt, connection, nothing);
+    cw_connection_update(connection, 0);
+    GIVES_NOTHING(cw_connection_transmit, connection, nothing, sizeof bytes, 0);
+    assert_true(cw_connection_transmit(connection, bytes, sizeof bytes, 0) > 0);
+    DOES_NOTHING(cw_connection_stats, connection, nothing);
+    REFUSES(cw_connection_channel_stats, connection, 0, nothing);
+    cw_connection_destroy(connection);
+    cw_schema_destroy(schema);
+}
+
+static void test_crypto_and_tokens(void **state)
+{
+    (void)state;
+    const uint8_t key[CW_LONG_NONCE_BYTES + CW_KEY_BYTES] = {1};
+    const struct cw_random random = {0};
+    memset(bytes, 7, sizeof bytes);
+    DOES_NOTHING(cw_crypto_seal, nothing, bytes, 8, NULL, 0, key, key);
+    DOES_NOTHING(cw_crypto_seal, bytes, nothing, 8, NULL, 0, key, key);
+    DOES_NOTHING(cw_crypto_seal, bytes, bytes, 8, NULL, 0, nothing, key);
+    DOES_NOTHING(cw_crypto_seal, bytes, bytes, 8, NULL, 0, key, nothing);
+    DOES_NOTHING(cw_crypto_seal_long, nothing, bytes, 8, NULL, 0, key, key);
+    DOES_NOTHING(cw_crypto_seal_long, bytes, nothing, 8, NULL, 0, key, key);
+    DOES_NOTHING(cw_crypto_seal_long, bytes, bytes, 8, NULL, 0, nothing, key);
+    DOES_NOTHING(cw_crypto_seal_long, bytes, bytes, 8, NULL, 0, key, nothing);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        assert_int_equal(bytes[i], 7);
+    GIVES_NOTHING(cw_crypto_open, bytes, nothing, 32, NULL, 0, key, key);
+    GIVES_NOTHING(cw_crypto_open, bytes, bytes, 32, NULL, 0, nothing, key);
+    GIVES_NOTHING(cw_crypto_open, bytes, bytes, 32, NULL, 0, key, nothing);
+    GIVES_NOTHING(cw_crypto_open_long, bytes, nothing, 32, NULL, 0, key, key);
+    GIVES_NOTHING(cw_crypto_open_long, bytes, bytes, 32, NULL, 0, nothing, key);
+    GIVES_NOTHING(cw_crypto_open_long, bytes, bytes, 32, NULL, 0, key, nothing);
+    DOES_NOTHING(cw_crypto_wipe, nothing, 8);
+    GIVES_NOTHING(cw_crypto_equal, nothing, bytes, 8);
+    GIVES_NOTHING(cw_crypto_equal, bytes, nothing, 8);
+    GIVES(true, cw_crypto_is_zero, nothing, 8);
+    DOES_NOTHING(cw_random_fill, &random, nothing, 8);
+    DOES_NOTHING(cw_random_fill, nothing, bytes, 8);
+    uint8_t parsed[CW_KEY_BYTES];
+    REFUSES(cw_key_parse, nothing, "00");
+    GIVES(CW_ERROR_KEY, cw_key_parse, parsed, nothing);
+
+    struct cw_token_grant grant = cw_token_grant_default();
+    struct cw_token token = {0};
+    struct cw_token_private inner = {0};
+    struct cw_challenge_token challenge = {0};
+    REFUSES(cw_token_generate, nothing, &grant, key);
+    REFUSES(cw_token_generate, bytes, nothing, key);
+    REFUSES(cw_token_generate, bytes, &grant, nothing);
+    REFUSES(cw_token_read, nothing, bytes, CW_TOKEN_SIZE);
+    REFUSES(cw_token_read, &token, nothing, CW_TOKEN_SIZE);
+    REFUSES(cw_token_write, nothing, &token);
+    REFUSES(cw_token_write, bytes, nothing);
+    REFUSES(cw_token_seal, nothing, &inner, 1, 2, key, key);
+    REFUSES(cw_token_seal, bytes, nothing, 1, 2, key, key);
+    REFUSES(cw_token_seal, bytes, &inner, 1, 2, nothing, key);
+    REFUSES(cw_token_seal, bytes, &inner, 1, 2, key, nothing);
+    REFUSES(cw_token_open, nothing, bytes, 1, 2, key, key);
+    REFUSES(cw_token_open, &inner, nothing, 1, 2, key, key);
+    REFUSES(cw_token_open, &inner, bytes, 1, 2, nothing, key);
+    REFUSES(cw_token_open, &inner, bytes, 1, 2, key, nothing);
+    DOES_NOTHING(cw_challenge_token_seal, nothing, &challenge, 1, key);
+    DOES_NOTHING(cw_challenge_token_seal, bytes, nothing, 1, key);
+    DOES_NOTHING(cw_challenge_token_seal, bytes, &challenge, 1, nothing);
+    GIVES_NOTHING(cw_challenge_token_open, nothing, bytes, 1, key);
+    GIVES_NOTHING(cw_challenge_token_open, &challenge, nothing, 1, key);
+    GIVES_NOTHING(cw_challenge_token_open, &challenge, bytes, 1, nothing);
+    DOES_NOTHING(cw_user_data_set_fingerprint, nothing, 1);
+    GIVES_NOTHING(cw_user_data_fingerprint, nothing);
+}
+
+static void test_secure_packets(void **state)
+{
+    (void)state;
+    const uint8_t key[CW_KEY_BYTES] = {1};
+    struct cw_secure_packet packet;
+    struct cw_replay replay = {0};
+    struct cw_request request = {0};
+    struct cw_token_private inner = {0};
+    struct cw_token token = {0};
+    const struct cw_address address = {0};
+    uint32_t number;
+    uint64_t sequence;
+    REFUSES(cw_replay_check, nothing, 1);
+    DOES_NOTHING(cw_replay_advance, nothing, 1);
+    GIVES_NOTHING(cw_secure_write, nothing, 1300, CW_SECURE_PAYLOAD, 1, bytes, 8, 1, key);
+    GIVES_NOTHING(cw_secure_write, bytes, 1300, CW_SECURE_PAYLOAD, 1, nothing, 8, 1, key);
+    GIVES_NOTHING(cw_secure_write, bytes, 1300, CW_SECURE_PAYLOAD, 1, bytes, 8, 1, nothing);
+    REFUSES(cw_secure_read, nothing, bytes, bytes, 40, CW_TO_CLIENT, 1, key, &replay);
+    REFUSES(cw_secure_read, &packet, nothing, bytes, 40, CW_TO_CLIENT, 1, key, &replay);
+    REFUSES(cw_secure_read, &packet, bytes, nothing, 40, CW_TO_CLIENT, 1, key, &replay);
+    REFUSES(cw_secure_read, &packet, bytes, bytes, 40, CW_TO_CLIENT, 1, nothing, &replay);
+    REFUSES(cw_secure_shape, nothing, 40, CW_TO_SERVER, NULL);
+    DOES_NOTHING(cw_request_write, nothing, &token);
+    DOES_NOTHING(cw_request_write, bytes, nothing);
+    REFUSES(cw_request_parse, nothing, bytes, CW_REQUEST_SIZE);
+    REFUSES(cw_request_parse, &request, nothing, CW_REQUEST_SIZE);
+    REFUSES(cw_request_check, nothing, 1, 1);
+    REFUSES(cw_request_open, &inner, nothing, key);
+    REFUSES(cw_request_open, &inner, &request, key);
+    GIVES_NOTHING(cw_token_names, nothing, &address, 1);
+    GIVES_NOTHING(cw_token_names, &inner, nothing, 1);
+    DOES_NOTHING(cw_keep_alive_put, nothing, 1, 2);
+    DOES_NOTHING(cw_keep_alive_get, nothing, &number, &number);
+    DOES_NOTHING(cw_keep_alive_get, bytes, nothing, &number);
+    DOES_NOTHING(cw_keep_alive_get, bytes, &number, nothing);
+    DOES_NOTHING(cw_challenge_put, nothing, 1, bytes);
+    DOES_NOTHING(cw_challenge_put, bytes, 1, nothing);
+    GIVES_NOTHING(cw_challenge_get, nothing, &sequence);
+    GIVES_NOTHING(cw_challenge_get, bytes, nothing);
+}
+
+static void test_client(void **state)
+{
+    (void)state;
+    const struct cw_client_config config = cw_client_config_default();
+    struct cw_client *client = NULL;
+    struct cw_client_event event;
+    struct cw_client_stats stats;
+    GIVES_NOTHING(cw_client_memory, nothing);
+    REFUSES(cw_client_create, nothing, &config);
+    REFUSES(cw_client_create, &client, nothing);
+    assert_null(client);
+    DOES_NOTHING(cw_client_destroy, nothing);
+    REFUSES(cw_client_connect, nothing, bytes, CW_TOKEN_SIZE, 0);
+    REFUSES(cw_client_receive, nothing, NULL, bytes, 40, 0);
+    GIVES_NOTHING(cw_client_transmit, nothing, NULL, bytes, sizeof bytes, 0);
+    DOES_NOTHING(cw_client_update, nothing, 0);
+    GIVES_NOTHING(cw_client_next, nothing, &event);
+    GIVES_NOTHING(cw_client_connection, nothing);
+    REFUSES(cw_client_send, nothing, bytes, 8);
+    DOES_NOTHING(cw_client_disconnect, nothing);
+    GIVES(CW_CLIENT_DISCONNECTED, cw_client_state, nothing);
+    GIVES_NOTHING(cw_client_server_address, nothing);
+    GIVES_NOTHING(cw_client_index, nothing);
+    GIVES_NOTHING(cw_client_max_clients, nothing);
+    DOES_NOTHING(cw_client_stats, nothing, &stats);
+
+    assert_int_equal(cw_client_create(&client, &config), CW_OK);
+    REFUSES(cw_client_connect, client, nothing, CW_TOKEN_SIZE, 0);
+    REFUSES(cw_client_receive, client, NULL, nothing, 40, 0);
+    REFUSES(cw_client_send, client, nothing, 8);
+    GIVES_NOTHING(cw_client_transmit, client, NULL, nothing, sizeof bytes, 0);
+    GIVES_NOTHING(cw_client_next, client, nothing);
+    DOES_NOTHING(cw_client_stats, client, nothing);
+    cw_client_destroy(client);
+}
+
+static void test_server(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct cw_server *server = NULL;
+    struct cw_server_event event;
+    struct cw_server_client about;
+    struct cw_server_stats stats;
+    struct cw_address address = rig_client_address(1);
+    GIVES_NOTHING(cw_server_memory, nothing);
+    REFUSES(cw_server_create, nothing, &rig.config);
+    REFUSES(cw_server_create, &server, nothing);
+    assert_null(server);
+    DOES_NOTHING(cw_server_destroy, nothing);
+    DOES_NOTHING(cw_server_set_unix_offset, nothing, 1);
+    REFUSES(cw_server_receive, nothing, &address, bytes, 40, 0);
+    REFUSES(cw_server_receive, rig.server, nothing, bytes, 40, rig.now);
+    REFUSES(cw_server_receive, rig.server, &address, nothing, 40, rig.now);
+    GIVES_NOTHING(cw_server_transmit, nothing, &address, bytes, sizeof bytes, 0);
+    DOES_NOTHING(cw_server_update, nothing, 0);
+    GIVES_NOTHING(cw_server_next, nothing, &event);
+    GIVES_NOTHING(cw_server_connection, nothing, 0);
+    REFUSES(cw_server_send, nothing, 0, bytes, 8);
+    REFUSES(cw_server_send, rig.server, 0, nothing, 8);
+    DOES_NOTHING(cw_server_disconnect, nothing, 0);
+    DOES_NOTHING(cw_server_disconnect_all, nothing);
+    GIVES_NOTHING(cw_server_client, nothing, 0, &about);
+    DOES_NOTHING(cw_server_stats, nothing, &stats);
+    DOES_NOTHING(cw_server_stats, rig.server, nothing);
+
+    /* With a client, and something to be taken. */
+    struct cw_client *client = rig_client(&rig, 1);
+    for (int i = 0; i < 4; i++)
+        rig_tick(&rig, client, &address);
+    GIVES_NOTHING(cw_server_next, rig.server, nothing);
+    GIVES_NOTHING(cw_server_client, rig.server, 0, nothing);
+    rig.now += 1;
+    cw_server_update(rig.server, rig.now);
+    GIVES_NOTHING(cw_server_transmit, rig.server, nothing, bytes, sizeof bytes, rig.now);
+    GIVES_NOTHING(cw_server_transmit, rig.server, &address, nothing, sizeof bytes, rig.now);
+    assert_true(cw_server_transmit(rig.server, &address, bytes, sizeof bytes, rig.now) > 0);
+    assert_true(cw_server_next(rig.server, &event));
+    assert_int_equal(event.type, CW_SERVER_EVENT_CONNECTED);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+static void test_native(void **state)
+{
+    (void)state;
+    struct cw_server_config config = cw_server_config_default();
+    struct cw_host *host = NULL;
+    struct cw_server_event event;
+    config.private_key[0] = 1;
+    REFUSES(cw_host_open, nothing, "127.0.0.1:0", &config);
+    REFUSES(cw_host_open, &host, nothing, &config);
+    REFUSES(cw_host_open, &host, "127.0.0.1:0", nothing);
+    assert_null(host);
+    DOES_NOTHING(cw_host_close, nothing);
+    GIVES_NOTHING(cw_host_server, nothing);
+    GIVES_NOTHING(cw_host_address, nothing);
+    GIVES_NOTHING(cw_host_next, nothing, &event, 0);
+    DOES_NOTHING(cw_host_update, nothing);
+    assert_int_equal(cw_host_open(&host, "127.0.0.1:0", &config), CW_OK);
+    GIVES_NOTHING(cw_host_next, host, nothing, cw_clock_now() + 60);
+    /* A time that is none has come. */
+    GIVES_NOTHING(cw_host_next, host, &event, (double)NAN);
+    GIVES_NOTHING(cw_host_next, host, &event, (double)-INFINITY);
+    GIVES_NOTHING(cw_host_next, host, &event, (double)INFINITY);
+    cw_host_close(host);
+
+    struct cw_address address;
+    REFUSES(cw_resolve, nothing, "127.0.0.1");
+    REFUSES(cw_resolve, &address, nothing);
+    const struct cw_socket_config socket_config = cw_socket_config_default();
+    struct cw_socket *socket = NULL;
+    struct cw_socket_stats stats;
+    struct cw_socket_datagram datagram = {.data = bytes, .size = 1, .capacity = sizeof bytes};
+    REFUSES(cw_socket_open, nothing, &socket_config);
+    REFUSES(cw_socket_open, &socket, nothing);
+    assert_null(socket);
+    DOES_NOTHING(cw_socket_close, nothing);
+    DOES_NOTHING(cw_socket_address, nothing, &address);
+    GIVES(-1, cw_socket_handle, nothing);
+    REFUSES(cw_socket_send, nothing, &address, bytes, 1);
+    GIVES_NOTHING(cw_socket_receive, nothing, &address, bytes, sizeof bytes);
+    GIVES_NOTHING(cw_socket_send_batch, nothing, &datagram, 1);
+    GIVES_NOTHING(cw_socket_receive_batch, nothing, &datagram, 1);
+    GIVES_NOTHING(cw_socket_wait, nothing, 60);
+    DOES_NOTHING(cw_socket_stats, nothing, &stats);
+    assert_int_equal(cw_socket_open(&socket, &socket_config), CW_OK);
+    DOES_NOTHING(cw_socket_address, socket, nothing);
+    REFUSES(cw_socket_send, socket, nothing, bytes, 1);
+    REFUSES(cw_socket_send, socket, &address, nothing, 1);
+    GIVES_NOTHING(cw_socket_receive, socket, nothing, bytes, sizeof bytes);
+    GIVES_NOTHING(cw_socket_receive, socket, &address, nothing, sizeof bytes);
+    GIVES_NOTHING(cw_socket_send_batch, socket, nothing, 1);
+    GIVES_NOTHING(cw_socket_receive_batch, socket, nothing, 1);
+    GIVES_NOTHING(cw_socket_wait, socket, (double)NAN);
+    DOES_NOTHING(cw_socket_stats, socket, nothing);
+    cw_socket_close(socket);
+}
+
+/* And the inside of a message's function, whose stream and values are always there. */
+static const char *const without_pointers =
+    " cw_version cw_connection_config_yojimbo cw_error_string cw_clock_now cw_clock_unix "
+    "cw_clock_next_tick "
+    "cw_client_state_string"
+    " cw_secure_body_offset cw_sequence_buffer_memory cw_crypto_init"
+    " cw_bits_load_end cw_stream_far_uint cw_stream_far_uint_64"
+    " cw_stream_far_bytes cw_stream_far_string cw_stream_far_compressed_float"
+    " cw_stream_far_relative cw_stream_far_relative_sequence ";
+
+/* The function that the line declares; false when it declares none. */
+static bool declared(const char *line, char name[64])
+{
+    if (line[0] < 'a' || line[0] > 'z' || strncmp(line, "static", 6) == 0 ||
+        strncmp(line, "typedef", 7) == 0)
+        return false;
+    const char *open = strchr(line, '(');
+    const char *start = open;
+    while (start && start > line &&
+           (start[-1] == '_' || (start[-1] >= 'a' && start[-1] <= 'z') ||
+            (start[-1] >= '0' && start[-1] <= '9')))
+        start--;
+    if (!open || strncmp(start, "cw_", 3) != 0 || open - start > 60)
+        return false;
+    memcpy(name, start, (size_t)(open - start));
+    name[open - start] = 0;
+    return true;
+}
+
+static size_t check_header(const char *folder, const char *file)
+{
+    char path[4096], line[512], name[64], wanted[70];
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    FILE *header = fopen(path, "r");
+    assert_non_null(header);
+    while (fgets(line, sizeof line, header)) {
+        if (!declared(line, name))
+            continue;
+        count++;
+        snprintf(wanted, sizeof wanted, " %s ", name);
+        if (!was_called(name) && !strstr(without_pointers, wanted) &&
+            !strstr(name, "_config_default") && !strstr(name, "_grant_default"))
+            fail_msg("%s of %s was not tried", name, file);
+    }
+    fclose(header);
+    return count;
+}
+
+/* After all the others. */
+static void test_no_function_was_left_out(void **state)
+{
+    (void)state;
+    const char *const folders[] = {CAUSEWAY_CORE "/include/causeway", CAUSEWAY_CORE "/native"};
+    size_t count = 0;
+    for (size_t i = 0; i < 2; i++) {
+        DIR *folder = opendir(folders[i]);
+        assert_non_null(folder);
+        for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+            const size_t length = strlen(entry->d_name);
+            if (length > 2 && strcmp(entry->d_name + length - 2, ".h") == 0)
+                count += check_header(folders[i], entry->d_name);
+        }
+        closedir(folder);
+    }
+    print_message("%zu functions\n", count);
+    assert_true(count > 170);
+}
+
+static const double no_times[] = {(double)NAN, (double)INFINITY, (double)-INFINITY};
+
+/* A conversation in which every call comes with a time that is none as well goes on as if it had
+   not. */
+static void test_times_that_are_none_change_nothing(void **state)
+{
+    (void)state;
+    struct message_rig messages;
+    message_rig_start(&messages, 1);
+    struct rig *rig = &messages.rig;
+    const struct cw_address at = rig_client_address(0);
+    struct cw_client *client = message_rig_client(&messages, 1, &messages.connection);
+    struct cw_address to;
+    uint32_t up = 0, down = 0;
+    for (uint32_t tick = 0; tick < 60; tick++) {
+        for (size_t i = 0; i < 3; i++) {
+            const double no = no_times[i];
+            assert_int_equal(cw_client_connect(client, bytes, CW_TOKEN_SIZE, no),
+                             CW_ERROR_INVALID_ARGUMENT);
+            cw_client_update(client, no);
+            assert_int_equal(cw_client_transmit(client, NULL, bytes, sizeof bytes, no), 0);
+            assert_int_equal(cw_client_receive(client, NULL, bytes, 40, no),
+                             CW_ERROR_INVALID_ARGUMENT);
+            cw_server_update(rig->server, no);
+            cw_server_set_unix_offset(rig->server, no);
+            assert_int_equal(cw_server_transmit(rig->server, &to, bytes, sizeof bytes, no), 0);
+            assert_int_equal(cw_server_receive(rig->server, &at, bytes, 40, no),
+                             CW_ERROR_INVALID_ARGUMENT);
+        }
+        rig_tick(rig, client, &at);
+        if (tick > 10 && tick < 50) {
+            send_note(cw_client_connection(client), RELIABLE, tick, 0, rig->now);
+            send_note(cw_server_connection(rig->server, 0), RELIABLE, tick, 0, rig->now);
+        }
+        struct cw_server_event event;
+        struct cw_client_event own;
+        while (cw_server_next(rig->server, &event))
+            if (event.type == CW_SERVER_EVENT_MESSAGE)
+                up += take_note(event.message).number > 0;
+        while (cw_client_next(client, &own))
+            if (own.type == CW_CLIENT_EVENT_MESSAGE)
+                down += take_note(own.message).number > 0;
+    }
+    assert_int_equal(up, 39);
+    assert_int_equal(down, 39);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
+    cw_client_destroy(client);
+    message_rig_stop(&messages);
+}
+
+static void test_an_endpoint_and_a_connection_take_no_such_times(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = make_schema(&note_type);
+    const struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection *connection;
+    struct cw_endpoint *endpoint;
+    struct cw_simulator *simulator;
+    struct cw_congestion congestion;
+    struct cw_message *message;
+    const struct cw_simulator_config simulator_config = cw_simulator_config_default();
+    assert_int_equal(cw_connection_create(&connection, &config), CW_OK);
+    assert_int_equal(cw_endpoint_create(&endpoint, &config.endpoint), CW_OK);
+    assert_int_equal(cw_simulator_create(&simulator, &simulator_config), CW_OK);
+    assert_int_equal(cw_congestion_init(&congestion, &config.congestion, 0), CW_OK);
+    assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
+    assert_int_equal(cw_endpoint_send(endpoint, bytes, 8, 1, NULL), CW_OK);
+    assert_int_equal(cw_simulator_receive(simulator, bytes, 8, 1), CW_OK);
+    cw_connection_update(connection, 1);
+    for (size_t i = 0; i < 3; i++) {
+        const double no = no_times[i];
+        cw_connection_update(connection, no);
+        assert_int_equal(cw_connection_send(connection, 0, message, no), CW_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(cw_connection_receive(connection, bytes, 8, no),
+                         CW_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(cw_connection_transmit(connection, bytes, sizeof bytes, no), 0);
+        assert_int_equal(cw_connection_send_allowance(connection, no), 0);
+        cw_endpoint_update(endpoint, no);
+        assert_int_equal(cw_endpoint_send(endpoint, bytes, 8, no, NULL), CW_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(cw_endpoint_receive(endpoint, bytes, 8, no), CW_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(cw_endpoint_transmit(endpoint, bytes, sizeof bytes, no), 0);
+        assert_int_equal(cw_simulator_receive(simulator, bytes, 8, no), CW_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(cw_simulator_transmit(simulator, bytes, sizeof bytes, no), 0);
+        assert_int_equal(cw_congestion_init(&congestion, &config.congestion, no),
+                         CW_ERROR_INVALID_ARGUMENT);
+        cw_congestion_update(&congestion, 0.1, no);
+        assert_int_equal(cw_congestion_allowance(&congestion, no), 0);
+    }
+    assert_int_equal(cw_connection_send(connection, 0, message, 1), CW_OK);
+    assert_true(cw_connection_transmit(connection, bytes, sizeof bytes, 1) > 0);
+    assert_true(cw_endpoint_transmit(endpoint, bytes, sizeof bytes, 1) > 0);
+    assert_int_equal(cw_simulator_transmit(simulator, bytes, sizeof bytes, 1), 8);
+    assert_true(congestion.now == 0);
+    cw_simulator_destroy(simulator);
+    cw_endpoint_destroy(endpoint);
+    cw_connection_destroy(connection);
+    cw_schema_destroy(schema);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_base),
+        cmocka_unit_test(test_endpoint),
+        cmocka_unit_test(test_simulator),
+        cmocka_unit_test(test_schema_and_messages),
+        cmocka_unit_test(test_connection),
+        cmocka_unit_test(test_crypto_and_tokens),
+        cmocka_unit_test(test_secure_packets),
+        cmocka_unit_test(test_client),
+        cmocka_unit_test(test_server),
+        cmocka_unit_test(test_native),
+        cmocka_unit_test(test_no_function_was_left_out),
+        cmocka_unit_test(test_times_that_are_none_change_nothing),
+        cmocka_unit_test(test_an_endpoint_and_a_connection_take_no_such_times),
+    };
+    return cmocka_run_group_tests_name("arguments", tests, NULL, NULL);
+}
