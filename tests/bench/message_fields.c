@@ -15,8 +15,15 @@
     TIMES_8(X, a)                                                                                  \
     TIMES_8(X, b)                                                                                  \
     TIMES_8(X, c)                                                                                  \
-    TIMES_8(X, d) TIMES_8(X, e) TIMES_8(X, f) TIMES_8(X, g) TIMES_8(X, h) TIMES_8(X, i)            \
-        TIMES_8(X, j) TIMES_8(X, k) TIMES_8(X, l)
+    TIMES_8(X, d)                                                                                  \
+    TIMES_8(X, e)                                                                                  \
+    TIMES_8(X, f)                                                                                  \
+    TIMES_8(X, g)                                                                                  \
+    TIMES_8(X, h)                                                                                  \
+    TIMES_8(X, i)                                                                                  \
+    TIMES_8(X, j)                                                                                  \
+    TIMES_8(X, k)                                                                                  \
+    TIMES_8(X, l)
 
 #define BOOL(name) FIELD(name, CW_BOOL)
 #define INT(name)  FIELD(name, CW_INT(-100, 900))
