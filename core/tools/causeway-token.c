@@ -117,99 +117,125 @@ static void print_token(const uint8_t token[CW_TOKEN_SIZE], bool binary)
         fail(1, "cannot write the token: %s", strerror(errno));
 }
 
+enum { KEY, PROTOCOL, CLIENT, SERVER, LIFE, TIMEOUT, DATA, PRINT, BINARY, NEW, HELP, VERSION };
+
+static const struct option options[] = {
+    {"key", required_argument, NULL, KEY},
+    {"protocol-id", required_argument, NULL, PROTOCOL},
+    {"client-id", required_argument, NULL, CLIENT},
+    {"server", required_argument, NULL, SERVER},
+    {"life", required_argument, NULL, LIFE},
+    {"timeout", required_argument, NULL, TIMEOUT},
+    {"user-data", required_argument, NULL, DATA},
+    {"fingerprint", required_argument, NULL, PRINT},
+    {"binary", no_argument, NULL, BINARY},
+    {"new-key", no_argument, NULL, NEW},
+    {"help", no_argument, NULL, HELP},
+    {"version", no_argument, NULL, VERSION},
+    {0},
+};
+
+struct arguments {
+    struct cw_token_grant grant;
+    struct cw_address servers[CW_TOKEN_MAX_ADDRESSES];
+    const char *key_path;
+    bool binary, has_protocol, has_client;
+};
+
+static void add_server(struct arguments *to, const char *text)
+{
+    if (to->grant.address_count == CW_TOKEN_MAX_ADDRESSES)
+        fail(2, "at most %d servers fit into a token", CW_TOKEN_MAX_ADDRESSES);
+    struct cw_address *server = &to->servers[to->grant.address_count++];
+    if (cw_address_parse(server, text) != CW_OK || server->port == 0)
+        fail(2, "--server takes ADDRESS:PORT, as 127.0.0.1:40000 or [::1]:40000, not '%s'", text);
+}
+
+static void set_user_data(struct arguments *to, const char *text)
+{
+    size_t size;
+    if (sodium_hex2bin(to->grant.user_data, CW_USER_DATA_FREE_SIZE, text, strlen(text), NULL, &size,
+                       NULL) != 0 ||
+        2 * size != strlen(text))
+        fail(2, "--user-data takes up to %d bytes as hexadecimal digits", CW_USER_DATA_FREE_SIZE);
+}
+
+/* Takes one option that says what the token is to be. */
+static void take(struct arguments *to, int option, const char *value)
+{
+    switch (option) {
+    case KEY:
+        to->key_path = value;
+        break;
+    case PROTOCOL:
+        to->grant.protocol_id = parse_number("protocol-id", value, 0, UINT64_MAX);
+        to->has_protocol = true;
+        break;
+    case CLIENT:
+        to->grant.client_id = parse_number("client-id", value, 0, UINT64_MAX);
+        to->has_client = true;
+        break;
+    case SERVER:
+        add_server(to, value);
+        break;
+    case LIFE:
+        to->grant.life_seconds = (uint32_t)parse_number("life", value, 10, UINT32_MAX);
+        break;
+    case TIMEOUT:
+        to->grant.timeout_seconds = (int32_t)parse_number("timeout", value, 10, INT32_MAX);
+        break;
+    case DATA:
+        set_user_data(to, value);
+        break;
+    case PRINT:
+        to->grant.fingerprint = parse_number("fingerprint", value, 16, UINT64_MAX);
+        break;
+    case BINARY:
+        to->binary = true;
+        break;
+    }
+}
+
+static int print_new_token(struct arguments *arguments)
+{
+    uint8_t key[CW_KEY_BYTES], token[CW_TOKEN_SIZE];
+    read_key(key, arguments->key_path);
+    arguments->grant.create_time = (uint64_t)time(NULL);
+    arguments->grant.addresses = arguments->servers;
+    const enum cw_error error = cw_token_generate(token, &arguments->grant, key);
+    cw_crypto_wipe(key, sizeof key);
+    if (error != CW_OK)
+        fail(error == CW_ERROR_NO_RANDOM || error == CW_ERROR_KEY ? 1 : 2, "%s",
+             cw_error_string(error));
+    print_token(token, arguments->binary);
+    cw_crypto_wipe(token, sizeof token);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    enum { KEY, PROTOCOL, CLIENT, SERVER, LIFE, TIMEOUT, DATA, PRINT, BINARY, NEW, HELP, VERSION };
-    static const struct option options[] = {
-        {"key", required_argument, NULL, KEY},
-        {"protocol-id", required_argument, NULL, PROTOCOL},
-        {"client-id", required_argument, NULL, CLIENT},
-        {"server", required_argument, NULL, SERVER},
-        {"life", required_argument, NULL, LIFE},
-        {"timeout", required_argument, NULL, TIMEOUT},
-        {"user-data", required_argument, NULL, DATA},
-        {"fingerprint", required_argument, NULL, PRINT},
-        {"binary", no_argument, NULL, BINARY},
-        {"new-key", no_argument, NULL, NEW},
-        {"help", no_argument, NULL, HELP},
-        {"version", no_argument, NULL, VERSION},
-        {0},
-    };
-    struct cw_token_grant grant = cw_token_grant_default();
-    struct cw_address servers[CW_TOKEN_MAX_ADDRESSES];
-    const char *key_path = NULL;
-    bool binary = false, has_protocol = false, has_client = false;
-    size_t size;
+    struct arguments arguments = {.grant = cw_token_grant_default()};
     if (!cw_crypto_init())
         fail(1, "this machine has no source of random bytes");
     int option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (option) {
-        case KEY:
-            key_path = optarg;
-            break;
-        case PROTOCOL:
-            grant.protocol_id = parse_number("protocol-id", optarg, 0, UINT64_MAX);
-            has_protocol = true;
-            break;
-        case CLIENT:
-            grant.client_id = parse_number("client-id", optarg, 0, UINT64_MAX);
-            has_client = true;
-            break;
-        case SERVER:
-            if (grant.address_count == CW_TOKEN_MAX_ADDRESSES)
-                fail(2, "at most %d servers fit into a token", CW_TOKEN_MAX_ADDRESSES);
-            if (cw_address_parse(&servers[grant.address_count], optarg) != CW_OK ||
-                servers[grant.address_count].port == 0)
-                fail(2, "--server takes ADDRESS:PORT, as 127.0.0.1:40000 or [::1]:40000, not '%s'",
-                     optarg);
-            grant.address_count++;
-            break;
-        case LIFE:
-            grant.life_seconds = (uint32_t)parse_number("life", optarg, 10, UINT32_MAX);
-            break;
-        case TIMEOUT:
-            grant.timeout_seconds = (int32_t)parse_number("timeout", optarg, 10, INT32_MAX);
-            break;
-        case DATA:
-            if (sodium_hex2bin(grant.user_data, CW_USER_DATA_FREE_SIZE, optarg, strlen(optarg),
-                               NULL, &size, NULL) != 0 ||
-                2 * size != strlen(optarg))
-                fail(2, "--user-data takes up to %d bytes as hexadecimal digits",
-                     CW_USER_DATA_FREE_SIZE);
-            break;
-        case PRINT:
-            grant.fingerprint = parse_number("fingerprint", optarg, 16, UINT64_MAX);
-            break;
-        case BINARY:
-            binary = true;
-            break;
         case NEW:
             return print_new_key();
         case HELP:
             return fputs(usage, stdout), 0;
         case VERSION:
             return puts("causeway-token " CAUSEWAY_VERSION), 0;
-        default: /* getopt has said what is wrong */
+        case '?': /* getopt has said what is wrong */
             fputs("causeway-token: --help tells the options\n", stderr);
             return 2;
+        default:
+            take(&arguments, option, optarg);
         }
     }
     if (optind < argc)
         fail(2, "unknown argument '%s'; --help tells the options", argv[optind]);
-    if (!has_protocol || !has_client || grant.address_count == 0)
+    if (!arguments.has_protocol || !arguments.has_client || arguments.grant.address_count == 0)
         fail(2, "--protocol-id, --client-id and --server are needed; --help tells more");
-
-    uint8_t key[CW_KEY_BYTES], token[CW_TOKEN_SIZE];
-    read_key(key, key_path);
-    grant.create_time = (uint64_t)time(NULL);
-    grant.addresses = servers;
-    const enum cw_error error = cw_token_generate(token, &grant, key);
-    cw_crypto_wipe(key, sizeof key);
-    if (error != CW_OK)
-        fail(error == CW_ERROR_NO_RANDOM || error == CW_ERROR_KEY ? 1 : 2, "%s",
-             cw_error_string(error));
-    print_token(token, binary);
-    cw_crypto_wipe(token, sizeof token);
-    return 0;
+    return print_new_token(&arguments);
 }
