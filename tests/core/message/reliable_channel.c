@@ -250,6 +250,7 @@ static void a_block_goes_in_fragments(void **state)
     start(&rig);
     send_number(&rig, 1, "abcdefghijklmnopqrstuvwxy");
     send_number(&rig, 2, NULL);
+    assert_int_equal(make_packet(&rig, 50).count, 0); /* no room */
     struct packet packets[3];
     for (int i = 0; i < 3; i++) {
         packets[i] = make_packet(&rig, 800);
