@@ -3,24 +3,27 @@
 #include "exports/exports.h"
 
 /* The client goes to u32[0], its connection to u32[1], the bytes of the longest datagram that it
-   sends to u32[2]. */
+   sends to u32[2]. Without a schema there is no connection, and the payloads are the caller's. */
 CW_EXPORT(client_create)
 enum cw_error client_create(const struct cw_schema *schema, const double *numbers,
                             uint32_t channel_count)
 {
-    const struct cw_connection_config connection =
-        cw_make_connection_config(schema, numbers, channel_count);
+    struct cw_connection_config connection;
     struct cw_client_config config = cw_client_config_default();
-    config.connection = &connection;
+    if (schema) {
+        connection = cw_make_connection_config(schema, numbers, channel_count);
+        config.connection = &connection;
+    }
     struct cw_client *client = NULL;
     const enum cw_error error = cw_client_create(&client, &config);
     if (error)
         return error;
+    struct cw_connection *made = cw_client_connection(client);
     cw_scratch.u32[0] = (uint32_t)(uintptr_t)client;
-    cw_scratch.u32[1] = (uint32_t)(uintptr_t)cw_client_connection(client);
-    const size_t payload =
-        cw_connection_max_datagram_size(cw_client_connection(client)) + CW_SECURE_OVERHEAD;
-    cw_scratch.u32[2] = (uint32_t)(payload > CW_REQUEST_SIZE ? payload : CW_REQUEST_SIZE);
+    cw_scratch.u32[1] = (uint32_t)(uintptr_t)made;
+    const size_t payload = made ? cw_connection_max_datagram_size(made) : CW_PAYLOAD_MAX;
+    const size_t datagram = payload + CW_SECURE_OVERHEAD;
+    cw_scratch.u32[2] = (uint32_t)(datagram > CW_REQUEST_SIZE ? datagram : CW_REQUEST_SIZE);
     return CW_OK;
 }
 
@@ -56,6 +59,25 @@ CW_EXPORT(client_update) void client_update(struct cw_client *client, double now
 CW_EXPORT(client_disconnect) void client_disconnect(struct cw_client *client)
 {
     cw_client_disconnect(client);
+}
+
+CW_EXPORT(client_send)
+enum cw_error client_send(struct cw_client *client, const uint8_t *payload, size_t size)
+{
+    return cw_client_send(client, payload, size);
+}
+
+/* Takes the events up to the next payload: it is at u32[0], and this is its size; 0 without one. */
+CW_EXPORT(client_next_payload) size_t client_next_payload(struct cw_client *client)
+{
+    struct cw_client_event event;
+    while (cw_client_next(client, &event)) {
+        if (event.type == CW_CLIENT_EVENT_PAYLOAD) {
+            cw_scratch.u32[0] = (uint32_t)(uintptr_t)event.payload;
+            return event.size;
+        }
+    }
+    return 0;
 }
 
 /* The slot and the number of slots go to u32[0] and [1]. */

@@ -71,7 +71,9 @@ const fields = (header, struct) => {
 
 /** The number of a #define: digits, or a sum of numbers and names of the same header. */
 const size = (header, name, folder) => {
-  const match = new RegExp(`^#define ${name}\\s+\\(?(.+?)\\)?\\s*$`, 'm').exec(read(header, folder));
+  const match = new RegExp(`^#define ${name}\\s+\\(?(.+?)\\)?\\s*$`, 'm').exec(
+    read(header, folder),
+  );
   if (!match) throw new Error(`${header} does not define ${name}`);
   const numbers = match[1]
     .split(' + ')
@@ -88,6 +90,8 @@ const constants = {
   simulatorPathFields: fields('simulator.h', 'cw_simulator_path'),
   simulatorStatsFields: fields('simulator.h', 'cw_simulator_stats'),
   KEY_SIZE: size('crypto.h', 'CW_KEY_BYTES'),
+  PAYLOAD_MAX: size('secure_packet.h', 'CW_PAYLOAD_MAX'),
+  SECURE_OVERHEAD: size('secure_packet.h', 'CW_SECURE_OVERHEAD'),
   SECURE_PACKET_MAX: size('secure_packet.h', 'CW_SECURE_MAX'),
   TOKEN_SIZE: size('token.h', 'CW_TOKEN_SIZE'),
   TOKEN_MAX_ADDRESSES: size('token.h', 'CW_TOKEN_MAX_ADDRESSES'),

@@ -75,6 +75,8 @@ export interface CoreExports {
   client_transmit(client: number, out: number, capacity: number, now: number): number;
   client_update(client: number, now: number): void;
   client_disconnect(client: number): void;
+  client_send(client: number, payload: number, size: number): number;
+  client_next_payload(client: number): number;
   client_state(client: number): number;
   client_state_string(state: number): number;
   client_stats(client: number): void;

@@ -58,7 +58,8 @@ export type {
   Schema,
 } from './messages/schema.js';
 export { Client } from './secure/client.js';
-export type { ClientState, ClientStats } from './secure/client.js';
+export type { ClientStats } from './secure/client.js';
+export type { ClientState } from './secure/core_client.js';
 export { generateConnectToken, generateKey } from './secure/token.js';
 export type { ConnectTokenOptions } from './secure/token.js';
 export { ClientHost, DisconnectedEvent, StateEvent } from './hosts/client_host.js';
@@ -75,6 +76,8 @@ export { ClosedEvent, ConnectionHost } from './hosts/connection_host.js';
 export type { ConnectionHostConfig, ConnectionHostEvents } from './hosts/connection_host.js';
 export { Host, ReceivedEvent } from './hosts/host.js';
 export type { HostStats } from './hosts/host.js';
+export { SecureTransport, openSecureTransport } from './hosts/secure_transport.js';
+export type { SecureTransportOptions } from './hosts/secure_transport.js';
 export { Simulator } from './simulator.js';
 export type { SimulatorConfig, SimulatorPath, SimulatorStats } from './simulator.js';
 export { openTransport } from './transports/race.js';

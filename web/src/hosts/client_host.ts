@@ -1,8 +1,10 @@
-import { ClosedError, HandshakeError, type HandshakeCode, type HandshakeStage } from '../errors.js';
+import { ClosedError, type HandshakeCode, type HandshakeStage } from '../errors.js';
 import type { Schema } from '../messages/schema.js';
-import type { Client, ClientState, ClientStats } from '../secure/client.js';
+import type { Client, ClientStats } from '../secure/client.js';
+import type { ClientState } from '../secure/core_client.js';
 import type { Transport, TransportClose } from '../transports/transport.js';
 import { Host, type HostStats, type ReceivedEvent } from './host.js';
+import { refusal } from './refusal.js';
 
 /**
  * Where a client is: its transport is being opened, it asks the server for a connection, it answers the
@@ -56,7 +58,7 @@ export interface ClientHostStats extends HostStats {
 }
 
 /** Milliseconds that a transport stays open for the packets that tell the server of the end. */
-const FAREWELL = 100;
+export const FAREWELL = 100;
 
 const states: Partial<Record<ClientState, ClientHostState>> = {
   SENDING_REQUEST: 'requesting',
@@ -88,12 +90,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   readonly #pageGoes = (): void => this.abort(new ClosedError());
 
   /** @internal */
-  constructor(
-    client: Client<Of>,
-    transport: Transport,
-    expireTime: number,
-    interval: number,
-  ) {
+  constructor(client: Client<Of>, transport: Transport, expireTime: number, interval: number) {
     super(client, transport);
     this.#expireTime = expireTime;
     this.closed = new Promise((resolve) => {
@@ -186,18 +183,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   /** There will be no connection. */
   #refuse(code: HandshakeCode, message: string): void {
     const stage: HandshakeStage = this.#state === 'responding' ? 'response' : 'request';
-    const answered = stage === 'response' || code === 'DENIED' || code === 'SCHEMA';
-    // Neither relay nor server answer those whose token is no good any more.
-    const late = !answered && Date.now() / 1000 >= this.#expireTime;
-    this.abort(
-      late
-        ? new HandshakeError(
-            'TOKEN_EXPIRED',
-            stage,
-            'the connect token has expired; ask the backend for a new one',
-          )
-        : new HandshakeError(code, stage, message),
-    );
+    this.abort(refusal(code, stage, message, this.#expireTime));
   }
 
   #leave(how: Disconnect): void {

@@ -35,7 +35,8 @@ interface TokenTimes {
   readonly fingerprint: bigint;
 }
 
-function readToken(core: Core, token: Uint8Array): TokenTimes {
+/** @throws {@link HandshakeError} `INVALID_TOKEN` */
+export function readToken(core: Core, token: Uint8Array): TokenTimes {
   const { exports, memory, scratch } = core;
   const copy = core.allocate(token.length + 1);
   try {

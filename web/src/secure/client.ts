@@ -1,11 +1,9 @@
 import type { Core } from '../core.js';
-import { DATAGRAM_MAX, SECURE_PACKET_MAX, clientStates, errorCodes } from '../generated.js';
+import { DATAGRAM_MAX, SECURE_PACKET_MAX, errorCodes } from '../generated.js';
 import { ConnectionBase } from '../messages/connection_base.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
-
-/** Where a client is, by the names of `enum cw_client_state`. */
-export type ClientState = (typeof clientStates)[keyof typeof clientStates];
+import { beginToConnect, explain, stateOf, type ClientState } from './core_client.js';
 
 /** What went over the wire, counted since the connection was begun. */
 export interface ClientStats {
@@ -50,19 +48,11 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
    *   token, `SCHEMA` when it is for another schema.
    */
   connect(token: Uint8Array, now: number): void {
-    const { core, address } = this;
-    const copy = core.allocate(token.length + 1);
-    try {
-      core.memory.bytes.set(token, copy);
-      core.check(core.exports.client_connect(address, copy, token.length, now));
-    } finally {
-      core.exports.release_secret(copy, token.length);
-    }
+    beginToConnect(this.core, this.address, token, now);
   }
 
   get state(): ClientState {
-    const state = String(this.core.exports.client_state(this.address));
-    return clientStates[state as keyof typeof clientStates];
+    return stateOf(this.core, this.address);
   }
 
   /** While connected: the slot of the server, from 0, and how many it has. */
@@ -74,8 +64,7 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
 
   /** One sentence that says what the state means. */
   explain(): string {
-    const { exports, memory } = this.core;
-    return memory.text(exports.client_state_string(exports.client_state(this.address)));
+    return explain(this.core, this.address);
   }
 
   override receive(datagram: Uint8Array, now: number): boolean {

@@ -1,0 +1,111 @@
+// Servers that speak netcode with payloads of their own, and netcode with reliable, through the real relay.
+// The server is of the second implementation.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Endpoint, loadCore, openSecureTransport, require } from '../support/causeway.mjs';
+import { PROTOCOL, foreignToken, next, startForeignServer } from '../support/netcode_rig.mjs';
+import { startGatedRelay } from '../support/relay.mjs';
+import { RTCPeerConnection } from '../support/wrtc.mjs';
+
+const { WebSocket } = require('ws');
+
+/** A foreign server behind a relay, and how to join it. */
+async function begin(t, options) {
+  const server = await startForeignServer(t, options);
+  const relay = await startGatedRelay(
+    Number(/\d+$/.exec(server.address)[0]),
+    ...['--protocol-id', String(PROTOCOL), '--rtc', '127.0.0.1:0'],
+  );
+  t.after(() => relay.stop());
+  const join = (kind, more) =>
+    openSecureTransport(relay.url, {
+      token: foreignToken({ addresses: [server.address] }),
+      transports: [kind],
+      RTCPeerConnection,
+      WebSocket,
+      ...more,
+    });
+  return { server, join };
+}
+
+const arrival = (transport) =>
+  new Promise((resolve) => {
+    transport.ondatagram = (payload) => {
+      transport.ondatagram = null;
+      resolve(payload);
+    };
+  });
+
+for (const kind of ['websocket', 'webrtc']) {
+  test(`${kind}: payloads there and back, and an end`, { timeout: 60_000 }, async (t) => {
+    const { server, join } = await begin(t);
+    server.on('payload', (slot, payload) => server.send(slot, payload));
+    const transport = await join(kind);
+    assert.equal(transport.kind, kind);
+    for (const size of [1, 100, 1075]) {
+      const payload = new Uint8Array(size).fill(size);
+      let came;
+      const first = arrival(transport).then((each) => (came = each));
+      // UDP may lose any.
+      for (; !came; await Promise.race([first, new Promise((done) => setTimeout(done, 1000))]))
+        transport.send(payload);
+      assert.deepEqual(came, payload);
+    }
+    assert.throws(() => transport.send(new Uint8Array(0)), RangeError);
+    assert.throws(() => transport.send(new Uint8Array(1076)), RangeError);
+    const disconnected = next(server, 'disconnected');
+    transport.close();
+    assert.equal((await disconnected)[1], 'client');
+    assert.deepEqual(await transport.closed, { code: 1000, reason: '' });
+    assert.equal(transport.send(new Uint8Array(1)), false);
+  });
+}
+
+test('packets of an endpoint over it arrive and are acked', { timeout: 60_000 }, async (t) => {
+  const { server, join } = await begin(t);
+  const core = await loadCore();
+  const far = new Endpoint(core);
+  const near = new Endpoint(core);
+  const now = () => performance.now() / 1000;
+  const flush = (endpoint, send) => {
+    for (let out = endpoint.transmit(now()); out; out = endpoint.transmit(now())) send(out);
+  };
+  const heard = [];
+  server.on('payload', (slot, payload) => {
+    far.receive(payload, now());
+    for (const event of far.events()) if (event.type === 'packet') heard.push(event.payload.length);
+    far.send(new Uint8Array(1), now());
+    flush(far, (out) => server.send(slot, Buffer.from(out)));
+  });
+  const transport = await join('websocket');
+  let acked = 0;
+  transport.ondatagram = (payload) => {
+    near.receive(payload, now());
+    for (const event of near.events()) if (event.type === 'acked') acked++;
+  };
+  while (acked < 3 || !heard.includes(3000)) {
+    near.update(now());
+    near.send(new Uint8Array(3000), now());
+    flush(near, (out) => transport.send(out));
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  transport.close();
+});
+
+test('the server ends it', { timeout: 60_000 }, async (t) => {
+  const { server, join } = await begin(t);
+  const transport = await join('websocket');
+  server.disconnect(server.clients[0]);
+  const { code, reason } = await transport.closed;
+  assert.equal(code, 1000);
+  assert.match(reason, /server has disconnected/);
+  assert.equal(transport.state, 'closed');
+});
+
+test('who gets no connection is told why', { timeout: 60_000 }, async (t) => {
+  const { join } = await begin(t, { slots: 0 });
+  await assert.rejects(join('websocket'), { name: 'HandshakeError', code: 'DENIED' });
+  await assert.rejects(join('websocket', { token: new Uint8Array(10) }), { code: 'INVALID_TOKEN' });
+  const signal = AbortSignal.abort(new Error('enough'));
+  await assert.rejects(join('websocket', { signal }), /enough/);
+});

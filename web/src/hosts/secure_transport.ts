@@ -1,0 +1,184 @@
+import type { Core } from '../core.js';
+import { ClosedError, type HandshakeCode } from '../errors.js';
+import { PAYLOAD_MAX, SECURE_OVERHEAD } from '../generated.js';
+import { loadCore } from '../loader.js';
+import { PayloadClient } from '../secure/payload_client.js';
+import { BaseTransport, DEFAULT_DATAGRAM_SIZE } from '../transports/base.js';
+import { openTransport, type TransportOptions } from '../transports/race.js';
+import type { Transport, TransportClose } from '../transports/transport.js';
+import { FAREWELL } from './client_host.js';
+import { readToken } from './connect.js';
+import { fitsTransport, seconds, tickInterval } from './host.js';
+import { refusal } from './refusal.js';
+
+/** Options of {@link openSecureTransport}. */
+export interface SecureTransportOptions extends TransportOptions {
+  /** The connect token from the game's backend, for this connection only: 2048 bytes. */
+  readonly token: Uint8Array | ArrayBuffer;
+  /** Gives the attempt up when it is aborted; the transport that it became is not concerned. */
+  readonly signal?: AbortSignal;
+  /** Where the protocol runs. Default: the one core that `loadCore` gives. */
+  readonly core?: Core;
+}
+
+/**
+ * A secure connection with a game server whose payloads are bytes of its own, not messages. It is a
+ * transport whose datagrams are those payloads, between the page and the game server itself. By default it
+ * sends up to 1075 bytes, with a greater `maxDatagramSize` up to 1200, which is what it takes in any case.
+ * {@link openSecureTransport} makes one.
+ */
+export class SecureTransport extends BaseTransport {
+  readonly kind;
+  /** Resolves when the server has taken the client. @internal */
+  readonly connected: Promise<void>;
+  readonly #client: PayloadClient;
+  readonly #carrier: Transport;
+  readonly #expireTime: number;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #connected = false;
+  #over = false;
+  #resolveConnected!: () => void;
+  #rejectConnected!: (reason: unknown) => void;
+  /** A page takes its transports along, so the server must hear of the end before. */
+  readonly #pageGoes = (): void => this.abort(new ClosedError());
+
+  /** @internal */
+  constructor(client: PayloadClient, carrier: Transport, expireTime: number) {
+    super(Math.min(PAYLOAD_MAX, carrier.maxDatagramSize - SECURE_OVERHEAD));
+    this.kind = carrier.kind;
+    this.#client = client;
+    this.#carrier = carrier;
+    this.#expireTime = expireTime;
+    this.connected = new Promise((resolve, reject) => {
+      this.#resolveConnected = resolve;
+      this.#rejectConnected = reject;
+    });
+    void carrier.closed.then((close) => this.#lost(close));
+    globalThis.addEventListener?.('pagehide', this.#pageGoes);
+    this.#transmit();
+    this.#timer = setInterval(() => this.#tick(), tickInterval());
+    carrier.ondatagram = (datagram) => this.#receive(datagram);
+  }
+
+  protected override isBusy(): boolean {
+    return false;
+  }
+
+  protected override put(payload: Uint8Array<ArrayBuffer>): boolean {
+    this.#client.send(payload);
+    return this.#transmit();
+  }
+
+  protected override end(code: number, reason: string): void {
+    this.#client.disconnect();
+    this.#finish({ code, reason });
+  }
+
+  /** Ends the attempt to connect. @internal */
+  abort(reason: unknown): void {
+    this.#rejectConnected(reason);
+    this.close();
+  }
+
+  #receive(datagram: Uint8Array<ArrayBuffer>): void {
+    if (this.#over) return;
+    this.#client.receive(datagram, seconds());
+    const payload = this.#client.next();
+    this.#follow();
+    if (payload) this.arrived(payload.buffer);
+    if (!this.#over) this.#transmit();
+  }
+
+  #tick(): void {
+    this.#client.update(seconds());
+    this.#transmit();
+    this.#follow();
+  }
+
+  /** Sends what is due; whether the transport took it all. */
+  #transmit(last = false): boolean {
+    const now = seconds();
+    let taken = true;
+    for (let out = this.#client.transmit(now); out; out = this.#client.transmit(now))
+      taken = this.#carrier.send(out, last) && taken;
+    return taken;
+  }
+
+  /** Takes over the core's state. */
+  #follow(): void {
+    const { state } = this.#client;
+    if (state === 'SENDING_REQUEST' || state === 'SENDING_RESPONSE') return;
+    if (state === 'CONNECTED') {
+      this.#connected = true;
+      this.#resolveConnected();
+    } else if (!this.#over) {
+      const message = this.#client.explain();
+      this.#refuse(state as HandshakeCode, message);
+      if (state === 'TIMED_OUT') this.#finish({ code: 1006, reason: message });
+      else this.#finish({ code: 1000, reason: 'the server has disconnected this client' });
+    }
+  }
+
+  /** The transport below has ended, by itself or because the relay closed it. */
+  #lost(close: TransportClose): void {
+    if (this.#over) return;
+    const said = [close.code, close.reason].filter(Boolean).join(' ');
+    this.#refuse('TRANSPORT_CLOSED', `the relay ended the ${this.kind} transport (${said})`);
+    this.#client.disconnect();
+    this.#finish(close);
+  }
+
+  /** There will be no connection, if there is none yet. */
+  #refuse(code: HandshakeCode, message: string): void {
+    if (this.#connected) return;
+    const stage = code === 'RESPONSE_TIMED_OUT' ? 'response' : 'request';
+    this.#rejectConnected(refusal(code, stage, message, this.#expireTime));
+  }
+
+  #finish(close: TransportClose): void {
+    this.#over = true;
+    clearInterval(this.#timer);
+    globalThis.removeEventListener?.('pagehide', this.#pageGoes);
+    this.#transmit(true);
+    setTimeout(() => this.#carrier.close(), FAREWELL);
+    this.#client.destroy();
+    this.ended(close);
+  }
+}
+
+/**
+ * Opens a secure connection with a game server that speaks netcode with payloads of its own, through the
+ * relay at `url`. For netcode with reliable, put an {@link Endpoint} over it.
+ * @throws what `connect` throws.
+ */
+export async function openSecureTransport(
+  url: string | URL,
+  options: SecureTransportOptions,
+): Promise<SecureTransport> {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const core = options.core ?? (await loadCore());
+  const token = new Uint8Array(options.token);
+  const { expireTime } = readToken(core, token);
+  const carrier = await openTransport(url, options);
+  const client = new PayloadClient(core);
+  let transport: SecureTransport;
+  try {
+    fitsTransport(DEFAULT_DATAGRAM_SIZE, carrier);
+    client.connect(token, seconds());
+    transport = new SecureTransport(client, carrier, expireTime);
+  } catch (error) {
+    carrier.close();
+    client.destroy();
+    throw error;
+  }
+  const abort = (): void => transport.abort(signal?.reason);
+  signal?.addEventListener('abort', abort);
+  try {
+    if (signal?.aborted) abort();
+    await transport.connected;
+    return transport;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
