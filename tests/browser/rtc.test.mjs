@@ -14,7 +14,15 @@ let relay;
 
 before(async () => {
   udp = await startUdpServer();
-  relay = await startRelay(udp.port, '--rtc', '127.0.0.1:0', '--root', root, '--log-level', 'debug');
+  relay = await startRelay(
+    udp.port,
+    '--rtc',
+    '127.0.0.1:0',
+    '--root',
+    root,
+    '--log-level',
+    'debug',
+  );
 });
 
 after(async () => {

@@ -12,7 +12,10 @@ let demo;
 
 /** Server and relay; the relay serves the demo's files, of which the tests use the package. */
 const start = (options = {}) =>
-  startSecureDemo({ ...options, relayOptions: ['--root', join(process.env.CAUSEWAY_BUILD, 'demo')] });
+  startSecureDemo({
+    ...options,
+    relayOptions: ['--root', join(process.env.CAUSEWAY_BUILD, 'demo')],
+  });
 
 before(async () => {
   browser = await startChromium();

@@ -72,7 +72,9 @@ test('a thousand sessions at 20 Hz, half of which vanish', async (t) => {
   assertAddsUp(await relay.stats());
   assert.equal(calm.forwarded_datagrams, sent);
   assert.ok(delivered_datagrams > 0);
-  t.diagnostic(`${sent} sent, ${server.received.length} at the server, ${delivered_datagrams} back`);
+  t.diagnostic(
+    `${sent} sent, ${server.received.length} at the server, ${delivered_datagrams} back`,
+  );
 
   // They vanish while datagrams are on their way to them.
   for (const client of clients.splice(0, 500)) {

@@ -46,7 +46,8 @@ function startPlayers(t) {
 }
 
 /** Milliseconds of processor time that a process has used. */
-export const work = (pid) => Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6;
+export const work = (pid) =>
+  Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6;
 
 /** Waits until the relay uses next to no processor time: it is alive, and does not spin. */
 export async function idle(relay) {
@@ -123,7 +124,7 @@ export async function startRig(
       const tally = await rig.stop();
       for (const [index, { sent, received, foreign, end }] of tally.entries()) {
         assert.equal(end, null, `player ${index} stayed connected`);
-          assert.equal(received, sent, `player ${index} lost nothing`);
+        assert.equal(received, sent, `player ${index} lost nothing`);
         assert.equal(foreign, 0, `player ${index} got only what is his`);
       }
       await rig.newcomer();

@@ -31,7 +31,8 @@ const floods = [
 ];
 
 /** Microseconds of processor time that a process has used. */
-const work = ({ pid }) => Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e3;
+const work = ({ pid }) =>
+  Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e3;
 
 test('floods of STUN, DTLS and SCTP cost nobody a datagram', { timeout: 300_000 }, async (t) => {
   const rig = await startRig(t, { sessions: 5, rtcSessions: 3 });

@@ -122,7 +122,10 @@ test('a second signal does not wait', async (t) => {
 
 test('a browser that vanished is found by pings, one that only listens is kept', async (t) => {
   const server = await startServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--ping-interval', '1', '--request-timeout', '1000'] });
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    args: ['--ping-interval', '1', '--request-timeout', '1000'],
+  });
   const client = await connect(t, relay);
   let pings = 0;
   client.socket.on('ping', () => pings++);
@@ -171,11 +174,17 @@ test('a connection without a whole handshake does no harm', async (t) => {
 async function wakeUps(relay) {
   const count = () => {
     const status = readFileSync(`/proc/${relay.pid}/status`, 'utf8');
-    return [...status.matchAll(/ctxt_switches:\s+(\d+)/g)].reduce((sum, [, number]) => sum + Number(number), 0);
+    return [...status.matchAll(/ctxt_switches:\s+(\d+)/g)].reduce(
+      (sum, [, number]) => sum + Number(number),
+      0,
+    );
   };
-  await patiently((async () => {
-    for (let before = -1; before !== count(); await sleep(200)) before = count();
-  })(), 'the relay to settle');
+  await patiently(
+    (async () => {
+      for (let before = -1; before !== count(); await sleep(200)) before = count();
+    })(),
+    'the relay to settle',
+  );
   const before = count();
   await sleep(2000);
   return count() - before;
@@ -193,7 +202,10 @@ test('a relay with nothing to do sleeps', async (t) => {
 
 test('a relay whose last session has gone sleeps again', async (t) => {
   const server = await startServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--ping-interval', '1', '--idle-timeout', '0'] });
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    args: ['--ping-interval', '1', '--idle-timeout', '0'],
+  });
   const client = await connect(t, relay);
   client.send(Buffer.from('hello'));
   await client.received(1);

@@ -142,8 +142,7 @@ test('many who send half a request keep nobody waiting', async (t) => {
   const server = await startServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const half = [];
-  for (let i = 0; i < 400; i++)
-    half.push(await visit(t, relay, '127.0.0.2', 'GET / HTTP/1.1\r\n'));
+  for (let i = 0; i < 400; i++) half.push(await visit(t, relay, '127.0.0.2', 'GET / HTTP/1.1\r\n'));
   const client = await connect(t, relay);
   client.send(Buffer.from('hello'));
   await client.received(1);

@@ -48,7 +48,10 @@ function noise(random) {
       damaged[random.below(damaged.length)] = random.below(256);
     return damaged;
   }
-  return Buffer.concat([handshake, ...Array.from({ length: random.below(12) }, () => frame(random))]);
+  return Buffer.concat([
+    handshake,
+    ...Array.from({ length: random.below(12) }, () => frame(random)),
+  ]);
 }
 
 /** One connection: noise in pieces, then an end or a reset, sometimes before the reply is read. */
@@ -60,7 +63,7 @@ async function disturb(relay, random) {
   const resets = random.chance(30);
   socket.on('error', () => {});
   if (reads) socket.resume();
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const size = random.pick([1, 7, 100, 1400, 100_000]);
     socket.write(bytes.subarray(at, at + size));
     at += size;

@@ -100,7 +100,11 @@ test('what grew old while nothing new came is not sent either', async (t) => {
     sendSeconds: 3,
     receiveBuffer: 4096,
   });
-  assert.equal(stats.delivered_datagrams, sentStats.delivered_datagrams, 'nothing more after the stall');
+  assert.equal(
+    stats.delivered_datagrams,
+    sentStats.delivered_datagrams,
+    'nothing more after the stall',
+  );
   assert.ok(stats.dropped_age > sentStats.dropped_age, 'what waited was dropped');
   assert.equal(datagrams.length, stats.delivered_datagrams);
   assert.equal(sent, stats.delivered_datagrams + stats.dropped_age + stats.dropped_closing);

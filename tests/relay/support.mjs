@@ -108,9 +108,9 @@ export async function startRelay(
 
 const header = readFileSync(new URL('../../relay/net/stats.h', import.meta.url), 'utf8');
 const listed = (list) =>
-  [...new RegExp(`#define ${list}\\(X\\)(.*\\\\\n)*.*`).exec(header)[0].matchAll(/ X\((\w+),/g)].map(
-    ([, name]) => name,
-  );
+  [
+    ...new RegExp(`#define ${list}\\(X\\)(.*\\\\\n)*.*`).exec(header)[0].matchAll(/ X\((\w+),/g),
+  ].map(([, name]) => name);
 const droppedToServer = listed('STATS_DROPPED_TO_SERVER');
 const droppedToBrowser = listed('STATS_DROPPED_TO_BROWSER');
 

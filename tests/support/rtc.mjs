@@ -123,7 +123,8 @@ export async function startProxy(port, drop = () => false) {
   const openBack = async () => {
     back = createSocket('udp4');
     back.on('message', (data) => {
-      if (client && !drop('down', ++count.down, data)) front.send(data, client.port, client.address);
+      if (client && !drop('down', ++count.down, data))
+        front.send(data, client.port, client.address);
     });
     back.bind(0, '127.0.0.1');
     await once(back, 'listening');
@@ -138,8 +139,7 @@ export async function startProxy(port, drop = () => false) {
   return {
     port: front.address().port,
     /** Puts it between, in the answer. */
-    edit: (sdp) =>
-      sdp.replace(`127.0.0.1 ${port} typ`, `127.0.0.1 ${front.address().port} typ`),
+    edit: (sdp) => sdp.replace(`127.0.0.1 ${port} typ`, `127.0.0.1 ${front.address().port} typ`),
     roam: async () => {
       const old = back;
       await openBack();

@@ -88,7 +88,7 @@ const at = (wanted, act) => (state) => {
 
 test('each step follows the packet before it, without a tick', async () => {
   const client = await join({ tickRate: 0.001 });
-  for (let taken = 0; taken < 5; ) {
+  for (let taken = 0; taken < 5;) {
     if (client.next()) taken++;
     else await new Promise(setImmediate);
   }
@@ -353,7 +353,9 @@ test('tokens come in any form, and with any channels or none', async () => {
   assert.equal(error.message, error.cause.message);
 
   const passes = async (options) =>
-    assert.ok((await failure(join({ ...options, WebSocket: NoWebSocket }))) instanceof ConnectError);
+    assert.ok(
+      (await failure(join({ ...options, WebSocket: NoWebSocket }))) instanceof ConnectError,
+    );
   const channels = [reliable()];
   const narrow = await demo.server.token({ channels });
   await passes({ token: narrow, channels });

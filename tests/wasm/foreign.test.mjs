@@ -90,7 +90,10 @@ test('the options of the endpoint are those of the connection', () => {
   const { longest, near } = talk({ endpoint: { fragmentAbove: 1040 } }, foreign, fragments);
   assert.equal(near.maxDatagramSize, 1049);
   assert.ok(longest <= 1049);
-  assert.equal(new Connection(core, types, { endpoint: { maxSendSize: 500 } }).maxDatagramSize, 509);
+  assert.equal(
+    new Connection(core, types, { endpoint: { maxSendSize: 500 } }).maxDatagramSize,
+    509,
+  );
   const narrow = new Connection(core, types, { endpoint: { maxPacketSize: 2048 } });
   const far = new Connection(core, types, foreign);
   for (let n = 0; n < 10; n++) far.send(0, 'load', { n, raw: raw(n) }, 0);

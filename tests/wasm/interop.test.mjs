@@ -149,7 +149,8 @@ test('the header has what C wants to read', () => {
 test('what cannot become a header is one clear line', () => {
   const fails = (source, text, ...parameters) =>
     assert.throws(
-      () => generate(`import { bool, message, schema } from 'causeway-net';${source}`, ...parameters),
+      () =>
+        generate(`import { bool, message, schema } from 'causeway-net';${source}`, ...parameters),
       (error) => {
         assert.match(error.stderr, text);
         assert.equal(error.stderr.trim().split('\n').length, 1);

@@ -48,11 +48,16 @@ after(() => rmSync(project, { recursive: true }));
 
 test('the bill of materials has the hash of the module', () => {
   const file = (name) => join(project, 'package', name);
-  const { component } = read_sbom(file('dist/causeway.cdx.json'), ['libsodium', 'emscripten']).metadata;
+  const { component } = read_sbom(file('dist/causeway.cdx.json'), [
+    'libsodium',
+    'emscripten',
+  ]).metadata;
   const { name, version } = JSON.parse(readFileSync(file('package.json'), 'utf8'));
   assert.deepEqual([component.name, component.version], [name, version]);
   const [module] = component.components;
-  const sha256 = createHash('sha256').update(readFileSync(file(module.name))).digest('hex');
+  const sha256 = createHash('sha256')
+    .update(readFileSync(file(module.name)))
+    .digest('hex');
   assert.deepEqual(module.hashes, [{ alg: 'SHA-256', content: sha256 }]);
 });
 

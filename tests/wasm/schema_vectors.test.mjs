@@ -48,7 +48,9 @@ const signals = (hex) => Number.isNaN(floatOf(hex)) && (parseInt(hex, 16) & 0x40
 const reason = ({ op, buffer_size: size, hex = '0' }) => {
   if (['align', 'bytes', 'int_relative', 'sequence_relative'].includes(op)) return op;
   if (op === 'string' && size === 1) return 'string that is always empty';
-  return op === 'float' && signals(hex) ? 'signalling NaN, which JavaScript makes quiet' : undefined;
+  return op === 'float' && signals(hex)
+    ? 'signalling NaN, which JavaScript makes quiet'
+    : undefined;
 };
 
 /** Operations as fields, and their values. `before` bits go first, as one field more. */

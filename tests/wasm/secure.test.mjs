@@ -257,7 +257,10 @@ test('a server that is not there is a timeout of the request', { timeout: 30_000
   assert.equal(await failure(join(place, { signal: early })), reason);
   const opening = new AbortController();
   const abortAtOnce = (state) => state === 'opening' && opening.abort(reason);
-  assert.equal(await failure(join(place, { signal: opening.signal, onstate: abortAtOnce })), reason);
+  assert.equal(
+    await failure(join(place, { signal: opening.signal, onstate: abortAtOnce })),
+    reason,
+  );
   await relay.stop();
   await silent.stop();
 });

@@ -128,7 +128,10 @@ test('limits are within what is allowed', async () => {
     new DataView((await generateConnectToken({ ...options, ...change })).buffer);
   for (const expireSeconds of [1, 2 ** 32 - 1]) {
     const token = await view({ expireSeconds });
-    assert.equal(token.getBigUint64(29, true) - token.getBigUint64(21, true), BigInt(expireSeconds));
+    assert.equal(
+      token.getBigUint64(29, true) - token.getBigUint64(21, true),
+      BigInt(expireSeconds),
+    );
   }
   const timeoutAt = 13 + 3 * 8 + 24 + 1024;
   for (const timeoutSeconds of [1, 2 ** 31 - 1])

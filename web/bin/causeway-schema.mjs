@@ -20,7 +20,9 @@ if (!file || file.startsWith('-') || more.length > 0)
 const isSchema = (value) => Array.isArray(value?.types) && value.encoded instanceof Uint8Array;
 
 try {
-  const module = await (/\.m?ts$/.test(file) ? importTypeScript(file) : import(pathToFileURL(file)));
+  const module = await (/\.m?ts$/.test(file)
+    ? importTypeScript(file)
+    : import(pathToFileURL(file)));
   const names = Object.keys(module).filter((name) => isSchema(module[name]));
   const name = wanted ?? names[0];
   if (names.length !== 1 && !wanted)

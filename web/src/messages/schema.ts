@@ -32,10 +32,10 @@ export type MessageValue<Of extends Schema, Name extends MessageName<Of>> =
   TypeNamed<Of, Name> extends MessageType<string, infer Its> ? Values<Its> : never;
 
 /** What follows the value where a message is sent: the block, if its type carries one. */
-export type MessageBlock<
-  Of extends Schema,
-  Name extends MessageName<Of>,
-> = TypeNamed<Of, Name>['block'] extends true
+export type MessageBlock<Of extends Schema, Name extends MessageName<Of>> = TypeNamed<
+  Of,
+  Name
+>['block'] extends true
   ? [block: Uint8Array]
   : TypeNamed<Of, Name>['block'] extends false
     ? []

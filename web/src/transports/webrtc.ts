@@ -202,7 +202,10 @@ class Attempt {
     }
     const text = await response.text();
     if (response.status !== 201)
-      throw this.#error('signalling', `answered ${response.status} ${text.slice(0, 200)}`.trimEnd());
+      throw this.#error(
+        'signalling',
+        `answered ${response.status} ${text.slice(0, 200)}`.trimEnd(),
+      );
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
     return text;
