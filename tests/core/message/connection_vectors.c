@@ -17,6 +17,21 @@ static int unload(void **state)
 {
     (void)state;
     cJSON_Delete(file);
+    cw_schema_destroy(vector_tables);
+    return 0;
+}
+
+static int by_table(void **state)
+{
+    (void)state;
+    vector_by_hand = false;
+    return 0;
+}
+
+static int by_hand(void **state)
+{
+    (void)state;
+    vector_by_hand = true;
     return 0;
 }
 
@@ -350,14 +365,21 @@ static void test_the_same_choice_makes_the_same_datagrams(void **state)
     }
 }
 
+/* Bodies by tables of fields, and by the functions of a stream. */
+#define BOTH_WAYS(test)                                                                            \
+    {#test " by table", test, by_table, NULL, NULL},                                               \
+    {                                                                                              \
+#test " by hand", test, by_hand, NULL, NULL                                                \
+    }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_packet_of_the_reference_is_read),
-        cmocka_unit_test(test_what_the_reference_refuses_is_refused_whole),
-        cmocka_unit_test(test_what_the_reference_takes_is_taken),
-        cmocka_unit_test(test_the_same_messages_make_the_same_bytes),
-        cmocka_unit_test(test_the_same_choice_makes_the_same_datagrams),
+        BOTH_WAYS(test_every_packet_of_the_reference_is_read),
+        BOTH_WAYS(test_what_the_reference_refuses_is_refused_whole),
+        BOTH_WAYS(test_what_the_reference_takes_is_taken),
+        BOTH_WAYS(test_the_same_messages_make_the_same_bytes),
+        BOTH_WAYS(test_the_same_choice_makes_the_same_datagrams),
     };
     return cmocka_run_group_tests_name("connection_vectors", tests, load, unload);
 }
