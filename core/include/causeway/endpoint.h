@@ -102,7 +102,8 @@ enum cw_endpoint_event_type {
     CW_ENDPOINT_ACKED,      /* a packet of ours arrived at the other end */
     CW_ENDPOINT_LOST        /* a packet of ours has most likely not arrived: three later ones were
                                acked, or 2 * rtt + 4 * rtt_deviation passed (1 s before there is an RTT,
-                               min_loss_timeout at least), or it left sent_window */
+                               at most 10 s, but min_loss_timeout at least), or it left
+                               sent_window */
 };
 
 struct cw_endpoint_event {
@@ -147,8 +148,10 @@ struct cw_endpoint_stats {
        packets that were the newest of those that a header acked, in headers before which none was
        lost; where those are rare, also from every sixteenth other. The time for which the other end
        waited before it sent its next packet is part of it: over a path of its own it is exact only
-       when each packet is answered at once. 0 before the first sample. */
-    double rtt;           /* exponentially smoothed by rtt_smoothing */
+       when each packet is answered at once. But of a sample after a silence that was more than
+       twice as long as usual, only what that cannot explain counts. 0 before the first sample. */
+    double rtt; /* exponentially smoothed by rtt_smoothing; after a whole round trip with samples
+                   that were all at least 1.5 times shorter, the longest of them */
     double rtt_min;       /* smallest sample so far */
     double rtt_deviation; /* mean distance of the samples from rtt, smoothed by 1/4 */
     double jitter;        /* mean difference between one sample and the next, smoothed by 1/16 */

@@ -49,7 +49,7 @@ static void settle(struct cw_connection *c, uint16_t packet, bool acked, double 
     settle_receipts(c, carried, acked);
     if (c->words_written - carried->start > c->words_mask + 1)
         return;
-    uint16_t ids[CW_MAX_MESSAGES_PER_PACKET];
+    uint16_t wrapped[CW_MAX_MESSAGES_PER_PACKET];
     uint32_t position = carried->start;
     const uint32_t end = position + carried->words;
     while (position != end) {
@@ -58,8 +58,13 @@ static void settle(struct cw_connection *c, uint16_t packet, bool acked, double 
         const uint32_t index = (head & ~CW_CARRIED_FRAGMENT) >> CW_CARRIED_CHANNEL;
         const bool is_fragment = head & CW_CARRIED_FRAGMENT;
         struct cw_channel *channel = &c->channels[index];
-        for (uint32_t i = 0; i < count; i++)
-            ids[i] = c->words[position++ & c->words_mask];
+        const uint16_t *ids = &c->words[position & c->words_mask];
+        if ((position & c->words_mask) + count > c->words_mask + 1) {
+            for (uint32_t i = 0; i < count; i++)
+                wrapped[i] = c->words[(position + i) & c->words_mask];
+            ids = wrapped;
+        }
+        position += count;
         if (acked)
             cw_channel_acked(channel, ids, count, is_fragment, now);
         else
@@ -74,7 +79,7 @@ static void settle(struct cw_connection *c, uint16_t packet, bool acked, double 
 static void begin_packet(struct cw_connection *c, double now)
 {
     c->timing.now = now;
-    c->timing.heard = c->endpoint->silence.heard;
+    c->timing.heard = c->endpoint->sent.silence.heard;
     c->timing.packet = cw_endpoint_next_sequence(c->endpoint);
     for (uint32_t i = 0; i < c->config.channel_count; i++)
         cw_channel_begin(&c->channels[i], c->packets_this_round == 0);
@@ -375,7 +380,7 @@ enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data
 static void set_timing(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = &c->endpoint->sent;
-    const double silence = c->endpoint->silence.usual;
+    const double silence = sent->silence.usual;
     double answer = BEFORE_SAMPLES, longer = BEFORE_SAMPLES, slack = c->interval / 2;
     if (sent->rtt.smoothed > 0)
         answer = sent->rtt.smoothed + DEVIATIONS * sent->rtt.deviation;
@@ -390,6 +395,8 @@ static void set_timing(struct cw_connection *c)
         slack = MAX_SLACK;
     c->timing.answer = answer - slack;
     c->timing.patience = answer + longer - slack;
+    if (c->timing.patience > CW_LONGEST_TIMEOUT)
+        c->timing.patience = CW_LONGEST_TIMEOUT;
     c->timing.loss = sent->loss;
 }
 

@@ -166,7 +166,6 @@ void cw_endpoint_reset(struct cw_endpoint *e)
     cw_sent_packets_reset(&e->sent);
     cw_received_packets_reset(&e->received);
     cw_reassemblies_reset(&e->reassemblies);
-    e->silence = (struct cw_silence){.heard = (double)NAN};
     e->outgoing_pending = false;
     e->packet_waits = false;
     e->packet_refusable = false;
@@ -331,7 +330,7 @@ static void deliver(struct cw_endpoint *e, const struct cw_packet_header *header
     if (e->reassemblies.active)
         cw_reassemblies_expire(&e->reassemblies, oldest_reassembled(e));
     if (prompt || cw_sequence_newer(header->sequence, previous))
-        cw_silence_end(&e->silence, prompt, now);
+        cw_silence_end(&e->sent.silence, prompt, now);
     cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, prompt, now);
     e->packet = (struct cw_endpoint_event){
         .type = CW_ENDPOINT_PACKET, .sequence = header->sequence, .payload = payload, .size = size};

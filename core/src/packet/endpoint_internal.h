@@ -26,8 +26,6 @@ struct cw_endpoint {
     uint32_t outgoing_next;      /* fragment to transmit next */
     bool outgoing_pending;
 
-    struct cw_silence silence;
-
     /* The packet that waits to be taken. */
     struct cw_endpoint_event packet;
     bool packet_waits;

@@ -28,20 +28,32 @@ void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing)
 
 double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least)
 {
-    const double timeout =
-        rtt->sampled ? 2 * rtt->smoothed + 4 * rtt->deviation : TIMEOUT_BEFORE_SAMPLES;
+    double timeout = rtt->sampled ? 2 * rtt->smoothed + 4 * rtt->deviation : TIMEOUT_BEFORE_SAMPLES;
+    if (timeout > CW_LONGEST_TIMEOUT)
+        timeout = CW_LONGEST_TIMEOUT;
     return timeout > at_least ? timeout : at_least;
 }
 
+/* What comes soon after a packet belongs to the same round. And a single silence, however long,
+   makes no more than twice as long a usual one. */
 void cw_silence_end(struct cw_silence *silence, bool next, double now)
 {
-    const double length = now - silence->heard;
-    if (next && length > 0) {
-        silence->usual -= silence->usual * (length / SILENCE_MEMORY);
-        if (silence->usual < length)
-            silence->usual = length;
-    }
+    const double length = now - silence->heard, usual = silence->usual;
+    double counts = length;
     silence->heard = now;
+    if (!(length > 0))
+        return;
+    if (length <= 2 * usual || usual == 0) {
+        if (length > usual / 2)
+            silence->excess = 0;
+    } else {
+        silence->excess = length - usual;
+        counts = 2 * usual;
+    }
+    if (!next)
+        return;
+    const double faded = usual - usual * (length / SILENCE_MEMORY);
+    silence->usual = faded > counts ? faded : counts;
 }
 
 void cw_rate_refresh(struct cw_rate *rate, uint64_t bytes, double elapsed)

@@ -16,13 +16,17 @@ struct cw_rtt {
 
 void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing);
 
-/* Seconds after which an answer is overdue: 1 before the first sample. */
+/* Seconds after which an answer is overdue: 1 before the first sample, and never more than the
+   longest, unless at_least is. */
+#define CW_LONGEST_TIMEOUT 10.0
+
 double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least);
 
 /* How long the other end sends nothing from one round of packets to its next. */
 struct cw_silence {
-    double heard; /* when its newest packet arrived; NaN before the first: no time is after it */
-    double usual; /* the longest of late; 0 before two in a row have arrived */
+    double heard;  /* when its newest packet arrived; NaN before the first: no time is after it */
+    double usual;  /* the longest of late; 0 before two in a row have arrived */
+    double excess; /* by which that before the packets that arrive now was longer */
 };
 
 /* The newest packet of theirs arrived; next: it is the one after that which was the newest, so that

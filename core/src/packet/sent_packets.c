@@ -4,9 +4,13 @@
 
 #include "causeway/bits.h"
 
+#include <math.h>
+
 #define ACKS_THAT_TELL_LOSS  3
 #define EVENTS_AT_MOST       2 /* of one packet */
 #define LATE_SAMPLES_REFUSED 16
+#define SHORT_SAMPLE         1.5 /* so many times shorter than the mean, at least */
+#define SHORT_SAMPLES        3
 
 void cw_sent_packets_reset(struct cw_sent_packets *sent)
 {
@@ -16,7 +20,8 @@ void cw_sent_packets_reset(struct cw_sent_packets *sent)
     sent->header_known = sent->header_arrived = false;
     sent->events_read = sent->events_written = sent->events_promised = 0;
     sent->rtt = (struct cw_rtt){0};
-    sent->late_samples = 0;
+    sent->silence = (struct cw_silence){.heard = (double)NAN};
+    sent->late_samples = sent->short_samples = 0;
     sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout);
     sent->loss = 0;
     sent->acked = 0;
@@ -53,15 +58,46 @@ static void declare_lost(struct cw_sent_packets *sent, uint16_t sequence,
     sent->loss = cw_loss_sample(sent->loss, true);
 }
 
-/* When a header of theirs was lost, the next one tells late of what that would have told. Such a
-   sample counts only where others are hardly to be had. */
-static void take_sample(struct cw_sent_packets *sent, double sample, bool prompt)
+/* What an outage has added would go slowly out of the mean. So when for a whole round trip no
+   sample was nearly as long as that, the longest of them stands for it. */
+static void follow_down(struct cw_sent_packets *sent, uint16_t sequence, double sample)
 {
-    if (!prompt && sent->rtt.sampled && ++sent->late_samples < LATE_SAMPLES_REFUSED)
+    if (sample * SHORT_SAMPLE > sent->rtt.smoothed) {
+        sent->short_samples = 0;
+        return;
+    }
+    if (sent->short_samples++ == 0 || sample * SHORT_SAMPLE < sent->short_most) {
+        sent->short_samples = 1;
+        sent->short_until = sent->window.next;
+        sent->short_most = 0;
+    }
+    if (sent->short_most < sample)
+        sent->short_most = sample;
+    if (sent->short_samples < SHORT_SAMPLES || cw_sequence_newer(sent->short_until, sequence))
+        return;
+    sent->rtt.smoothed = sent->short_most;
+    sent->short_samples = 0;
+}
+
+/* When a header of theirs was lost, the next one tells late of what that would have told. Such a
+   sample counts only where others are hardly to be had. And what arrives after an unusual silence
+   may have waited as long as that: it says nothing but that the RTT is not shorter than the rest.
+ */
+static void take_sample(struct cw_sent_packets *sent, uint16_t sequence, double sample, bool prompt)
+{
+    struct cw_rtt *rtt = &sent->rtt;
+    const double excess = sent->silence.excess;
+    if (!prompt && rtt->sampled && ++sent->late_samples < LATE_SAMPLES_REFUSED)
         return;
     sent->late_samples = 0;
-    cw_rtt_sample(&sent->rtt, sample, sent->rtt_smoothing);
-    sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout);
+    if (excess > 0 && rtt->sampled && sample > rtt->smoothed) {
+        sample -= excess;
+        if (sample <= rtt->smoothed)
+            return;
+    }
+    cw_rtt_sample(rtt, sample, sent->rtt_smoothing);
+    follow_down(sent, sequence, sample);
+    sent->loss_timeout = cw_rtt_timeout(rtt, sent->min_loss_timeout);
 }
 
 static void take_ack(struct cw_sent_packets *sent, uint16_t sequence, bool is_newest, bool prompt,
@@ -82,7 +118,7 @@ static void take_ack(struct cw_sent_packets *sent, uint16_t sequence, bool is_ne
     sent->acked++;
     sent->bytes_acked += packet->bytes;
     if (is_newest)
-        take_sample(sent, now - packet->time, prompt);
+        take_sample(sent, sequence, now - packet->time, prompt);
 }
 
 /* Looks down from the newest packet that they have seen at those that are still pending. */

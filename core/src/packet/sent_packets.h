@@ -31,8 +31,12 @@ struct cw_sent_packets {
     uint32_t events_written;
     uint32_t events_promised; /* at most this many more for the packets in the window */
 
+    struct cw_silence silence; /* before the headers that arrive */
     struct cw_rtt rtt;
-    uint32_t late_samples; /* in a row */
+    uint32_t late_samples;  /* in a row */
+    uint32_t short_samples; /* much shorter than the mean, in a row */
+    uint16_t short_until;   /* they last for a round trip when this packet is acked */
+    double short_most;      /* the longest of them */
     double rtt_smoothing;
     double min_loss_timeout;
     double loss_timeout;

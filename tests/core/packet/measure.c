@@ -66,6 +66,38 @@ static void silence(void **state)
     assert_true(fabs(silence.usual - 0.05) < 1e-9);
 }
 
+/* One long silence changes little of what is usual, and all packets that come with its end know by
+   how much it was longer. */
+static void an_unusual_silence(void **state)
+{
+    (void)state;
+    struct cw_silence silence = {.heard = NAN};
+    double now = 0;
+    for (int i = 0; i < 10; i++, now += 0.05)
+        cw_silence_end(&silence, true, now);
+    assert_true(silence.excess == 0);
+    now += 3;
+    for (int i = 0; i < 5; i++, now += 0.001) {
+        cw_silence_end(&silence, i % 2, now);
+        assert_true(fabs(silence.excess - 3) < 0.01);
+        assert_true(silence.usual < 0.11);
+    }
+    cw_silence_end(&silence, true, now += 0.05);
+    assert_true(silence.excess == 0);
+    for (int i = 0; i < 8; i++)
+        cw_silence_end(&silence, true, now += 1); /* it is usual now */
+    assert_true(silence.excess == 0 && fabs(silence.usual - 1) < 1e-9);
+}
+
+static void no_timeout_is_longer_than_ten_seconds(void **state)
+{
+    (void)state;
+    struct cw_rtt rtt = {0};
+    cw_rtt_sample(&rtt, 16.8, 0.1);
+    assert_true(cw_rtt_timeout(&rtt, 0.1) == CW_LONGEST_TIMEOUT);
+    assert_true(cw_rtt_timeout(&rtt, 30) == 30);
+}
+
 static void loss_follows_what_happens(void **state)
 {
     (void)state;
@@ -88,6 +120,8 @@ int main(void)
         cmocka_unit_test(samples_draw_the_round_trip_near),
         cmocka_unit_test(unsteady_samples),
         cmocka_unit_test(silence),
+        cmocka_unit_test(an_unusual_silence),
+        cmocka_unit_test(no_timeout_is_longer_than_ten_seconds),
         cmocka_unit_test(loss_follows_what_happens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,253 @@
+/* What an outage of the path leaves in the RTT, and how long a packet may wait for its fate. */
+#include "endpoints.h"
+
+#include <math.h>
+
+#define IN_TRANSIT 16384 /* a power of two */
+#define STEADY     5     /* seconds before the outage */
+#define MOST_TICKS 5
+#define TICK       (1.0 / 60)
+
+enum kind {
+    LOST,    /* what is sent in the outage is lost */
+    HELD,    /* it arrives when the path is well again, all at once */
+    DRAINED, /* likewise, but one after the other: the path is well when the last has arrived */
+    SILENT   /* the end sends nothing, and takes what has arrived when it wakes */
+};
+
+struct datagram {
+    double due;
+    size_t size;
+    uint8_t data[64];
+};
+
+struct end {
+    struct cw_endpoint *endpoint;
+    struct datagram *inbox;
+    uint32_t read, written;
+    double interval, next_tick;
+    bool asleep;
+};
+
+struct outage {
+    enum kind kind;
+    int from; /* the end whose packets suffer */
+    double latency, seconds;
+    double intervals[2];
+};
+
+struct world {
+    struct end ends[2];
+    double now;
+    double line; /* when the last datagram that was held has passed */
+};
+
+static void take_until(struct end *end, double then)
+{
+    struct cw_endpoint_event event;
+    while (!end->asleep && end->read != end->written &&
+           end->inbox[end->read % IN_TRANSIT].due <= then) {
+        const struct datagram *datagram = &end->inbox[end->read++ % IN_TRANSIT];
+        (void)cw_endpoint_receive(end->endpoint, datagram->data, datagram->size, datagram->due);
+        while (cw_endpoint_next(end->endpoint, &event))
+            continue;
+    }
+}
+
+static void tick(struct world *world, const struct outage *outage, int from, bool broken)
+{
+    struct end *end = &world->ends[from], *to = &world->ends[!from];
+    struct cw_endpoint_event event;
+    const double now = world->now;
+    cw_endpoint_update(end->endpoint, now);
+    while (cw_endpoint_next(end->endpoint, &event))
+        continue;
+    struct datagram *datagram = &to->inbox[to->written % IN_TRANSIT];
+    assert_int_equal(cw_endpoint_send(end->endpoint, (const uint8_t *)"", 1, now, NULL), CW_OK);
+    datagram->size =
+        cw_endpoint_transmit(end->endpoint, datagram->data, sizeof datagram->data, now);
+    datagram->due = now + outage->latency;
+    if (broken && outage->from == from) {
+        if (outage->kind == LOST)
+            return;
+        datagram->due = INFINITY; /* see mend */
+    } else if (outage->from == from && datagram->due < world->line) {
+        datagram->due = world->line;
+    }
+    to->written++;
+    assert_true(to->written - to->read < IN_TRANSIT);
+}
+
+static void run_until(struct world *world, const struct outage *outage, double then, bool broken)
+{
+    for (;;) {
+        const int next = world->ends[1].next_tick < world->ends[0].next_tick;
+        struct end *end = &world->ends[next];
+        if (end->next_tick >= then)
+            break;
+        world->now = end->next_tick;
+        end->next_tick += end->interval;
+        for (int i = 0; i < 2; i++)
+            take_until(&world->ends[i], world->now);
+        if (!end->asleep)
+            tick(world, outage, next, broken);
+    }
+    for (int i = 0; i < 2; i++)
+        take_until(&world->ends[i], then);
+    world->now = then;
+}
+
+/* When what was held arrives, or what an end that slept finds. */
+static double mend(struct world *world, const struct outage *outage)
+{
+    struct end *to = &world->ends[!outage->from];
+    world->line = world->now + outage->latency;
+    for (uint32_t i = to->read; i != to->written; i++) {
+        struct datagram *datagram = &to->inbox[i % IN_TRANSIT];
+        if (datagram->due < INFINITY)
+            continue;
+        datagram->due = world->line;
+        if (outage->kind == DRAINED)
+            world->line += 0.002;
+    }
+    struct end *sleeper = &world->ends[outage->from];
+    for (uint32_t i = sleeper->read; sleeper->asleep && i != sleeper->written; i++) {
+        struct datagram *datagram = &sleeper->inbox[i % IN_TRANSIT];
+        if (datagram->due < world->now)
+            datagram->due = world->now;
+    }
+    sleeper->asleep = false;
+    return outage->kind == DRAINED ? world->line - outage->latency : world->now;
+}
+
+static void check_rtts(const struct world *world, const struct outage *outage,
+                       const double steady[2])
+{
+    for (int i = 0; i < 2; i++) {
+        const double rtt = stats_of(world->ends[i].endpoint).rtt;
+        if (!(rtt >= steady[i] / 1.5 && rtt <= steady[i] * 1.5))
+            fail_msg("kind %d of %d, latency %g, %g s, every %g and %g s: RTT %g at %d, was %g",
+                     (int)outage->kind, outage->from, outage->latency, outage->seconds,
+                     outage->intervals[0], outage->intervals[1], rtt, i, steady[i]);
+    }
+}
+
+static void check_outage(const struct outage *outage)
+{
+    struct world world = {0};
+    struct cw_endpoint_config config = cw_endpoint_config_default();
+    config.max_packet_size = 16;
+    double steady[2];
+    for (int i = 0; i < 2; i++) {
+        world.ends[i] = (struct end){.endpoint = endpoint_with(&config),
+                                     .inbox = calloc(IN_TRANSIT, sizeof(struct datagram)),
+                                     .interval = outage->intervals[i],
+                                     .next_tick = 0.0071 * i};
+    }
+    run_until(&world, outage, STEADY, false);
+    for (int i = 0; i < 2; i++)
+        steady[i] = stats_of(world.ends[i].endpoint).rtt;
+    world.ends[outage->from].asleep = outage->kind == SILENT;
+    run_until(&world, outage, STEADY + outage->seconds, true);
+    const double well = mend(&world, outage);
+    const double tick = fmax(outage->intervals[0], outage->intervals[1]);
+    /* Silence alone leaves nothing to be recovered from. */
+    if (outage->kind == LOST || outage->kind == SILENT) {
+        for (int i = 0; i < 10; i++) {
+            run_until(&world, outage, well + i * tick / 5, false);
+            check_rtts(&world, outage, steady);
+        }
+    }
+    run_until(&world, outage, well + 2 * fmax(steady[0], steady[1]) + MOST_TICKS * tick, false);
+    check_rtts(&world, outage, steady);
+    for (int i = 0; i < 2; i++) {
+        cw_endpoint_destroy(world.ends[i].endpoint);
+        free(world.ends[i].inbox);
+    }
+}
+
+/* Two round trips after it is well again, and a few ticks more: each round trip has to be sampled
+   more than once. */
+static void test_after_an_outage_the_rtt_is_that_of_the_path(void **state)
+{
+    (void)state;
+    static const double latencies[] = {0.005, 0.0125, 0.05, 0.15}, seconds[] = {0.5, 2, 6, 12};
+    static const double intervals[][2] = {
+        {1.0 / 60, 1.0 / 60}, {1.0 / 144, 1.0 / 20}, {0.1, 1.0 / 60}, {0.05, 0.1}};
+    for (int i = 0; i < 4 * 4 * 4 * 2 * 4; i++) {
+        check_outage(&(struct outage){
+            .latency = latencies[i % 4],
+            .seconds = seconds[i / 4 % 4],
+            .intervals = {intervals[i / 16 % 4][0], intervals[i / 16 % 4][1]},
+            .from = i / 64 % 2,
+            .kind = (enum kind)(i / 128),
+        });
+    }
+}
+
+/* One that becomes longer is believed as well, up to that of a satellite's path and more. */
+static void test_a_longer_path_is_not_taken_for_an_outage(void **state)
+{
+    (void)state;
+    static struct seen at_a, at_b;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    double now = 0;
+    for (int i = 0; i < 200; i++, now += TICK) {
+        pass(a, b, now, &at_b);
+        pass(b, a, now + 0.01, &at_a);
+    }
+    struct wire back[600];
+    for (int i = 0; i < 600; i++, now += TICK) {
+        pass(a, b, now, &at_b);
+        wire_send(&back[i], b, "", 1, now);
+        if (i >= 240)
+            wire_deliver(&back[i - 240], a, now, &at_a);
+        cw_endpoint_update(a, now);
+        seen_clear(&at_a);
+        seen_clear(&at_b);
+    }
+    assert_true(stats_of(a).rtt > 3.9 && stats_of(a).rtt < 4.1);
+    for (int i = 0; i < 600; i++)
+        wire_free(&back[i]);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_no_packet_waits_longer_than_ten_seconds(void **state)
+{
+    (void)state;
+    static const double least[] = {0.1, 10, 20};
+    static struct seen at_a, at_b;
+    for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
+        struct cw_endpoint_config config = cw_endpoint_config_default();
+        config.min_loss_timeout = least[i];
+        struct cw_endpoint *a = endpoint_with(&config), *b = endpoint_with(&config);
+        double now = 0;
+        for (int j = 0; j < 20; j++, now += 40) {
+            pass(a, b, now, &at_b);
+            pass(b, a, now + 30, &at_a);
+        }
+        assert_true(stats_of(a).rtt > 29);
+        const double timeout = least[i] > 10 ? least[i] : 10;
+        seen_clear(&at_a);
+        const uint16_t lost = lose(a, now);
+        cw_endpoint_update(a, now + timeout - 0.01);
+        seen_take(&at_a, a);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, lost), 0);
+        cw_endpoint_update(a, now + timeout + 0.01);
+        seen_take(&at_a, a);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, lost), 1);
+        cw_endpoint_destroy(a);
+        cw_endpoint_destroy(b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_after_an_outage_the_rtt_is_that_of_the_path),
+        cmocka_unit_test(test_a_longer_path_is_not_taken_for_an_outage),
+        cmocka_unit_test(test_no_packet_waits_longer_than_ten_seconds),
+    };
+    return cmocka_run_group_tests_name("endpoint_outages", tests, NULL, NULL);
+}
