@@ -352,17 +352,11 @@ static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoi
     return error;
 }
 
-static enum cw_error take_events(struct cw_connection *c, double now)
+static void take_fates(struct cw_connection *c, double now)
 {
-    enum cw_error error = CW_OK;
-    struct cw_endpoint_event event;
-    while (cw_endpoint_next_checked(c->endpoint, &event)) {
-        if (event.type == CW_ENDPOINT_PACKET)
-            error = take_packet(c, &event);
-        else
-            settle(c, event.sequence, event.type == CW_ENDPOINT_ACKED, now);
-    }
-    return error;
+    uint32_t fate;
+    while (cw_sent_packets_next(&c->endpoint->sent, &fate))
+        settle(c, (uint16_t)fate, !(fate & CW_SENT_EVENT_LOST), now);
 }
 
 enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data, size_t size,
@@ -370,8 +364,11 @@ enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data
 {
     if (!cw_connection_can_run(c, now) || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
-    const enum cw_error error = cw_endpoint_receive_checked(c->endpoint, data, size, now);
-    return error == CW_OK ? take_events(c, now) : error;
+    enum cw_error error = cw_endpoint_receive_checked(c->endpoint, data, size, now);
+    if (c->endpoint->packet_waits)
+        error = take_packet(c, cw_endpoint_next_packet(c->endpoint));
+    take_fates(c, now);
+    return error;
 }
 
 /* How long acks are waited for. As long as there is no RTT, or no two packets in a row have
@@ -405,8 +402,7 @@ void cw_connection_update(struct cw_connection *c, double now)
     if (!cw_connection_can_run(c, now))
         return;
     cw_endpoint_update_checked(c->endpoint, now);
-    if (cw_endpoint_knows_fates(c->endpoint))
-        (void)take_events(c, now);
+    take_fates(c, now);
     const struct cw_sent_packets *sent = &c->endpoint->sent;
     if (!(c->updated > CW_NEVER)) {
         (void)cw_congestion_init(&c->congestion, &c->config.congestion, now);

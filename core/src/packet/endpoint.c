@@ -410,24 +410,18 @@ enum cw_error cw_endpoint_receive_checked(struct cw_endpoint *e, const uint8_t *
 
 bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
 {
-    return e && event && cw_endpoint_next_checked(e, event);
-}
-
-bool cw_endpoint_next_checked(struct cw_endpoint *e, struct cw_endpoint_event *event)
-{
+    if (!e || !event)
+        return false;
     if (e->packet_waits) {
-        e->packet_waits = false;
-        e->packet_refusable = true;
-        *event = e->packet;
+        *event = *cw_endpoint_next_packet(e);
         return true;
     }
-    struct cw_sent_packets *sent = &e->sent;
-    if (sent->events_read == sent->events_written)
+    uint32_t fate;
+    if (!cw_sent_packets_next(&e->sent, &fate))
         return false;
-    const uint32_t taken = sent->events[sent->events_read++ & sent->events_mask];
     *event = (struct cw_endpoint_event){
-        .type = taken & CW_SENT_EVENT_LOST ? CW_ENDPOINT_LOST : CW_ENDPOINT_ACKED,
-        .sequence = (uint16_t)taken,
+        .type = fate & CW_SENT_EVENT_LOST ? CW_ENDPOINT_LOST : CW_ENDPOINT_ACKED,
+        .sequence = (uint16_t)fate,
     };
     return true;
 }

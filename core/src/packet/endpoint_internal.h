@@ -49,12 +49,13 @@ size_t cw_endpoint_transmit_checked(struct cw_endpoint *endpoint, uint8_t *out, 
                                     double now);
 enum cw_error cw_endpoint_receive_checked(struct cw_endpoint *endpoint, const uint8_t *data,
                                           size_t size, double now);
-bool cw_endpoint_next_checked(struct cw_endpoint *endpoint, struct cw_endpoint_event *event);
 
-/* True when a packet of ours has a fate that next has not told. */
-static inline bool cw_endpoint_knows_fates(const struct cw_endpoint *endpoint)
+/* The packet that arrived, which waits to be taken: what next tells first. */
+static inline const struct cw_endpoint_event *cw_endpoint_next_packet(struct cw_endpoint *endpoint)
 {
-    return endpoint->sent.events_read != endpoint->sent.events_written;
+    endpoint->packet_waits = false;
+    endpoint->packet_refusable = true;
+    return &endpoint->packet;
 }
 
 #endif

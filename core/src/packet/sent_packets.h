@@ -68,6 +68,16 @@ bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, 
 void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint32_t ack_bits,
                                bool prompt, double now);
 
+/* The next packet whose fate has not been told: its sequence, and CW_SENT_EVENT_LOST or not. False
+   when there is none. */
+static inline bool cw_sent_packets_next(struct cw_sent_packets *sent, uint32_t *fate)
+{
+    if (sent->events_read == sent->events_written)
+        return false;
+    *fate = sent->events[sent->events_read++ & sent->events_mask];
+    return true;
+}
+
 /* Declares those lost whose time is up. */
 void cw_sent_packets_update(struct cw_sent_packets *sent, double now);
 
