@@ -48,13 +48,14 @@ bool half_open_enter(struct half_open *set, struct half_open_entry *entry,
     return true;
 }
 
-void half_open_shake_hands(struct half_open *set, struct half_open_entry *entry, double now)
+bool half_open_shake_hands(struct half_open *set, struct half_open_entry *entry, double now)
 {
     if (!half_open_has(entry) || entry->shakes_hands)
-        return;
+        return false;
     entry->shakes_hands = true;
     entry->since = now;
     set->handshakes++;
+    return true;
 }
 
 void half_open_leave(struct half_open *set, struct half_open_entry *entry)

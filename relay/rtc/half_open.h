@@ -43,8 +43,9 @@ void half_open_destroy(struct half_open *set);
 bool half_open_enter(struct half_open *set, struct half_open_entry *entry,
                      const struct socket_address *client);
 
-/* It has begun with DTLS, now (in seconds). Nothing happens when it is not in, or has before. */
-void half_open_shake_hands(struct half_open *set, struct half_open_entry *entry, double now);
+/* It has begun with DTLS, now (in seconds). False, and nothing happens, when it is not in or has
+   before. */
+bool half_open_shake_hands(struct half_open *set, struct half_open_entry *entry, double now);
 
 /* Takes it out: it is open, or ended. One that is not in is fine. */
 void half_open_leave(struct half_open *set, struct half_open_entry *entry);

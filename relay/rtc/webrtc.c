@@ -256,10 +256,10 @@ static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const 
     struct peer_datagram datagram;
     if (link->ended || !peer_receive(link->peer, path, data, size, now))
         return false;
-    if (half_open_has(&link->half_open) && peer_shakes_hands(link->peer)) {
-        half_open_shake_hands(all->half_open, &link->half_open, now);
+    /* Once for a handshake, not for each of its datagrams: it looks at all that are half open. */
+    if (peer_shakes_hands(link->peer) &&
+        half_open_shake_hands(all->half_open, &link->half_open, now))
         webrtc_make_room(all);
-    }
     while (!link->ended && peer_next(link->peer, &datagram, now)) {
         if (!link->session)
             webrtc_follow(link);

@@ -63,15 +63,15 @@ static void test_handshakes_make_room_for_handshakes(void **state)
     for (unsigned i = 0; i < count; i++) {
         enter(set, &entries[i], i < first ? 0 : i % 50);
         if (i >= first) {
-            half_open_shake_hands(set, &entries[i], 1.0);
-            half_open_shake_hands(set, &entries[i], 2.0);
+            assert_true(half_open_shake_hands(set, &entries[i], 1.0));
+            assert_false(half_open_shake_hands(set, &entries[i], 2.0));
         }
     }
     /* Those of address 0 are most, but of the first of them none has begun. */
     assert_ptr_equal(half_open_surplus(set, 1.0), &entries[first]);
     half_open_leave(set, &entries[first]);
     assert_null(half_open_surplus(set, 1.0));
-    half_open_shake_hands(set, &entries[first], 1.0);
+    assert_false(half_open_shake_hands(set, &entries[first], 1.0));
     assert_null(half_open_surplus(set, 1.0));
     leave_all(set, entries, count);
 }
