@@ -94,8 +94,6 @@ struct half_open_entry *half_open_surplus(const struct half_open *set, double no
     if (set->handshakes <= HALF_OPEN_HANDSHAKES)
         return NULL;
     struct half_open_entry *entry = heaviest(set, true);
-    /* Behind a reverse proxy all are of its address. */
-    const bool few = set->max_per_address == 0 || weight(entry) == 0;
-    const bool has_time = few && now - entry->since < HALF_OPEN_SECONDS;
+    const bool has_time = weight(entry) == 0 && now - entry->since < HALF_OPEN_SECONDS;
     return has_time && set->handshakes <= HALF_OPEN_HANDSHAKES_MAX ? NULL : entry;
 }
