@@ -2,49 +2,9 @@
 
 #include "base/memory.h"
 #include "message/schema_checked.h"
+#include "message/schema_internal.h"
 
 #include <math.h>
-
-/* What a field comes down to. Signed and unsigned integers differ only in their limits, and a float
-   is an integer that uses all of its bits. The first three are single values, and quick. */
-enum code {
-    CODE_PLAIN_BOOL,
-    CODE_PLAIN_32,    /* all 32 bits, as they are */
-    CODE_PLAIN_RANGE, /* 1 to 32 bits */
-    CODE_BOOL,
-    CODE_RANGE,
-    CODE_RANGE_64,
-    CODE_COMPRESSED_FLOAT,
-    CODE_BYTES,
-    CODE_STRING
-};
-
-/* A field as the loops below want it. */
-struct step {
-    uint8_t code;
-    uint8_t bits; /* of a plain range */
-    bool optional;
-    uint32_t array;
-    uint32_t offset; /* of the member */
-    uint32_t value;  /* of the value or the first item */
-    uint32_t stride; /* from one item to the next */
-    uint64_t min;
-    uint64_t range; /* of bytes and strings: the most bytes */
-};
-
-struct type {
-    struct cw_message_type public;
-    struct cw_field *fields;
-    struct step *steps;
-};
-
-struct cw_schema {
-    struct cw_allocator allocator;
-    size_t memory;
-    size_t message_size;
-    uint32_t count;
-    struct type *types;
-};
 
 /* Asks the compiler instead of assuming, so that tables and structs agree under every ABI. */
 struct aligned_4 {
@@ -90,17 +50,17 @@ static bool valid_limits(const struct cw_field *field)
 }
 
 /* Fills in the step but for its offsets, and gives the alignment of the value. */
-static uint64_t make_step(struct step *step, const struct cw_field *field)
+static uint64_t make_step(struct cw_schema_step *step, const struct cw_field *field)
 {
     const bool plain = !field->optional && field->array == 0;
-    *step = (struct step){.optional = field->optional,
-                          .array = field->array,
-                          .stride = 4,
-                          .min = field->min,
-                          .range = field->max - field->min};
+    *step = (struct cw_schema_step){.optional = field->optional,
+                                    .array = field->array,
+                                    .stride = 4,
+                                    .min = field->min,
+                                    .range = field->max - field->min};
     switch (field->kind) {
     case CW_KIND_BOOL:
-        step->code = plain ? CODE_PLAIN_BOOL : CODE_BOOL;
+        step->code = plain ? CW_CODE_PLAIN_BOOL : CW_CODE_BOOL;
         step->stride = sizeof(bool);
         return 1;
     case CW_KIND_FLOAT:
@@ -110,9 +70,9 @@ static uint64_t make_step(struct step *step, const struct cw_field *field)
     case CW_KIND_INT:
     case CW_KIND_UINT:
         step->bits = (uint8_t)cw_bits_required((uint32_t)step->range);
-        step->code = !plain || step->bits == 0                     ? CODE_RANGE
-                     : step->min == 0 && step->range == UINT32_MAX ? CODE_PLAIN_32
-                                                                   : CODE_PLAIN_RANGE;
+        step->code = !plain || step->bits == 0                     ? CW_CODE_RANGE
+                     : step->min == 0 && step->range == UINT32_MAX ? CW_CODE_PLAIN_32
+                                                                   : CW_CODE_PLAIN_RANGE;
         return offsetof(struct aligned_4, second);
     case CW_KIND_DOUBLE:
         step->min = 0;
@@ -120,19 +80,19 @@ static uint64_t make_step(struct step *step, const struct cw_field *field)
         /* fall through */
     case CW_KIND_INT_64:
     case CW_KIND_UINT_64:
-        step->code = CODE_RANGE_64;
+        step->code = CW_CODE_RANGE_64;
         step->stride = 8;
         return offsetof(struct aligned_8, second);
     case CW_KIND_COMPRESSED_FLOAT:
-        step->code = CODE_COMPRESSED_FLOAT;
+        step->code = CW_CODE_COMPRESSED_FLOAT;
         return offsetof(struct aligned_4, second);
     case CW_KIND_BYTES:
-        step->code = CODE_BYTES;
+        step->code = CW_CODE_BYTES;
         step->stride = (uint32_t)round_up(4 + field->max, 4);
         step->range = field->max;
         return offsetof(struct aligned_4, second);
     default:
-        step->code = CODE_STRING;
+        step->code = CW_CODE_STRING;
         step->stride = (uint32_t)field->max + 1;
         step->range = field->max;
         return 1;
@@ -141,14 +101,14 @@ static uint64_t make_step(struct step *step, const struct cw_field *field)
 
 /* Places the fields as a C compiler places the members. Either array may be NULL. */
 static enum cw_error place_fields(const struct cw_message_type *type, struct cw_field *fields,
-                                  struct step *steps, uint32_t *size)
+                                  struct cw_schema_step *steps, uint32_t *size)
 {
     uint64_t end = 0, widest = 1;
     for (uint32_t i = 0; i < type->field_count; ++i) {
         const struct cw_field *const field = &type->fields[i];
         if (!field->name || (field->optional && field->array > 0) || !valid_limits(field))
             return CW_ERROR_SCHEMA_FIELD;
-        struct step step;
+        struct cw_schema_step step;
         const uint64_t own = make_step(&step, field);
         const uint64_t head = field->optional ? 1 : field->array > 0 ? 4 : 0;
         const uint64_t alignment = own < head ? head : own;
@@ -178,7 +138,7 @@ static const char *copy_name(struct cw_arena *arena, const char *name)
     return copy ? memcpy(copy, name, size) : NULL;
 }
 
-static enum cw_error lay_out_type(struct type *type, struct cw_arena *arena,
+static enum cw_error lay_out_type(struct cw_schema_type *type, struct cw_arena *arena,
                                   const struct cw_message_type *from, uint32_t *size)
 {
     const bool own = from->serialize != NULL;
@@ -187,7 +147,8 @@ static enum cw_error lay_out_type(struct type *type, struct cw_arena *arena,
     const char *const name = copy_name(arena, from->name);
     struct cw_field *const fields =
         cw_arena_take(arena, from->field_count * sizeof(struct cw_field));
-    struct step *const steps = cw_arena_take(arena, from->field_count * sizeof(struct step));
+    struct cw_schema_step *const steps =
+        cw_arena_take(arena, from->field_count * sizeof(struct cw_schema_step));
     const enum cw_error error = place_fields(from, fields, steps, size);
     if (error)
         return error;
@@ -201,7 +162,7 @@ static enum cw_error lay_out_type(struct type *type, struct cw_arena *arena,
             fields[i].name = field_name;
     }
     if (type)
-        *type = (struct type){
+        *type = (struct cw_schema_type){
             .public = {name, fields, from->field_count, *size, from->serialize, from->block},
             .fields = fields,
             .steps = steps};
@@ -215,7 +176,7 @@ static enum cw_error lay_out(struct cw_schema **out, struct cw_arena *arena,
     if (!config || !config->types || config->count < 1 || config->count > 65536)
         return CW_ERROR_SCHEMA_TYPES;
     struct cw_schema *const schema = cw_arena_take(arena, sizeof *schema);
-    struct type *const types = cw_arena_take(arena, config->count * sizeof *types);
+    struct cw_schema_type *const types = cw_arena_take(arena, config->count * sizeof *types);
     size_t largest = 0;
     for (uint32_t i = 0; i < config->count; ++i) {
         uint32_t size;
@@ -283,25 +244,25 @@ size_t cw_schema_message_size(const struct cw_schema *schema)
     return schema ? schema->message_size : 0;
 }
 
-/* One value of any kind. Its bytes are copied, because the type that the memory has is the caller's
-   affair. */
-static bool serialize_value(struct cw_stream *stream, const struct step *step,
-                            const struct cw_field *field, uint8_t *value)
+/* The bytes of the value are copied, because the type that the memory has is the caller's affair.
+ */
+bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
+                               const struct cw_field *field, uint8_t *value)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
     bool done = false;
     switch (step->code) {
-    case CODE_PLAIN_BOOL:
-    case CODE_BOOL: {
+    case CW_CODE_PLAIN_BOOL:
+    case CW_CODE_BOOL: {
         uint32_t set = !reading && *value != 0;
         done = cw_stream_far_uint(stream, &set, 0, 1);
         if (done && reading)
             *value = (uint8_t)set;
         return done;
     }
-    case CODE_PLAIN_32:
-    case CODE_PLAIN_RANGE:
-    case CODE_RANGE: {
+    case CW_CODE_PLAIN_32:
+    case CW_CODE_PLAIN_RANGE:
+    case CW_CODE_RANGE: {
         const uint32_t min = (uint32_t)step->min;
         uint32_t number = 0;
         if (!reading)
@@ -313,7 +274,7 @@ static bool serialize_value(struct cw_stream *stream, const struct step *step,
             memcpy(value, &number, sizeof number);
         return done;
     }
-    case CODE_RANGE_64: {
+    case CW_CODE_RANGE_64: {
         uint64_t number = 0;
         if (!reading)
             memcpy(&number, value, sizeof number);
@@ -324,7 +285,7 @@ static bool serialize_value(struct cw_stream *stream, const struct step *step,
             memcpy(value, &number, sizeof number);
         return done;
     }
-    case CODE_COMPRESSED_FLOAT: {
+    case CW_CODE_COMPRESSED_FLOAT: {
         float number = 0;
         if (!reading)
             memcpy(&number, value, sizeof number);
@@ -334,7 +295,7 @@ static bool serialize_value(struct cw_stream *stream, const struct step *step,
             memcpy(value, &number, sizeof number);
         return done;
     }
-    case CODE_BYTES: {
+    case CW_CODE_BYTES: {
         uint32_t size = 0;
         if (!reading)
             memcpy(&size, value, sizeof size);
@@ -350,7 +311,7 @@ static bool serialize_value(struct cw_stream *stream, const struct step *step,
 }
 
 /* A field of any kind, optional or an array. Its member is part of the struct at message. */
-static bool serialize_field(struct cw_stream *stream, const struct step *step,
+static bool serialize_field(struct cw_stream *stream, const struct cw_schema_step *step,
                             const struct cw_field *field, uint8_t *message)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
@@ -371,13 +332,13 @@ static bool serialize_field(struct cw_stream *stream, const struct step *step,
             memcpy(member, &count, sizeof count);
     }
     for (; count > 0; --count, value += step->stride)
-        if (!serialize_value(stream, step, field, value))
+        if (!cw_schema_serialize_value(stream, step, field, value))
             return false;
     return true;
 }
 
 struct body {
-    const struct type *type;
+    const struct cw_schema_type *type;
     uint8_t *message;
 };
 
@@ -385,13 +346,13 @@ struct body {
 CW_SERIALIZE(serialize_table, struct body, stream, body)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
-    const struct type *const type = body->type;
-    const struct step *const end = type->steps + type->public.field_count;
-    for (const struct step *step = type->steps; step < end; ++step) {
+    const struct cw_schema_type *const type = body->type;
+    const struct cw_schema_step *const end = type->steps + type->public.field_count;
+    for (const struct cw_schema_step *step = type->steps; step < end; ++step) {
         uint8_t *const value = body->message + step->value;
         uint32_t number = 0;
         switch (step->code) {
-        case CODE_PLAIN_BOOL:
+        case CW_CODE_PLAIN_BOOL:
             if (!reading)
                 number = *value != 0;
             if (!cw_stream_bits(stream, &number, 1))
@@ -399,7 +360,7 @@ CW_SERIALIZE(serialize_table, struct body, stream, body)
             if (reading)
                 *value = (uint8_t)number;
             break;
-        case CODE_PLAIN_32:
+        case CW_CODE_PLAIN_32:
             if (!reading)
                 memcpy(&number, value, sizeof number);
             if (!cw_stream_bits(stream, &number, 32))
@@ -407,7 +368,7 @@ CW_SERIALIZE(serialize_table, struct body, stream, body)
             if (reading)
                 memcpy(value, &number, sizeof number);
             break;
-        case CODE_PLAIN_RANGE:
+        case CW_CODE_PLAIN_RANGE:
             if (!reading)
                 memcpy(&number, value, sizeof number);
             number -= (uint32_t)step->min;
@@ -451,7 +412,7 @@ bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct c
 }
 
 /* A stream takes any value for a compressed float and sends the nearest that it can. */
-static bool compressed_floats_fit(const struct step *step, const struct cw_field *field,
+static bool compressed_floats_fit(const struct cw_schema_step *step, const struct cw_field *field,
                                   const uint8_t *message)
 {
     uint32_t count = 1;
@@ -472,16 +433,16 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
 {
     if (!schema || type >= schema->count || (!message && schema->types[type].public.size > 0))
         return 0;
-    const struct type *const of = &schema->types[type];
+    const struct cw_schema_type *const of = &schema->types[type];
     struct cw_stream stream = cw_stream_measurer();
     /* a measuring stream only looks */
     uint8_t *const bytes = (uint8_t *)(uintptr_t)message;
     if (of->public.serialize)
         return of->public.serialize(&stream, bytes) ? CW_FIELD_NONE : 0;
     for (uint32_t i = 0; i < of->public.field_count; ++i) {
-        const struct step *const step = &of->steps[i];
+        const struct cw_schema_step *const step = &of->steps[i];
         if (!serialize_field(&stream, step, &of->fields[i], bytes) ||
-            (step->code == CODE_COMPRESSED_FLOAT &&
+            (step->code == CW_CODE_COMPRESSED_FLOAT &&
              !compressed_floats_fit(step, &of->fields[i], bytes)))
             return i;
     }

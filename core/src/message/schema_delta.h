@@ -1,0 +1,20 @@
+/* A struct told by its difference from another of the same type: what an input or an entity of a
+   game costs when the other end has an earlier one. Types with a function of their own have no
+   fields to compare and are not for this. */
+#ifndef CAUSEWAY_SCHEMA_DELTA_H
+#define CAUSEWAY_SCHEMA_DELTA_H
+
+#include "causeway/schema.h"
+
+/* Whether all fields of two structs of the type are the same on the wire. Padding, and what is
+   beyond the count of an array or behind an absent option, does not count. */
+bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *a, const void *b);
+
+/* Writes, reads or measures message against baseline: one bit when they are equal, else one bit per
+   field and what has changed, integers as differences. Both ends must have the same baseline, whose
+   values are in range. To read into, message was set to zero or to the baseline before. False as
+   for every function of a stream, and for a type without a table of fields. */
+bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
+                     const void *baseline, void *message);
+
+#endif
