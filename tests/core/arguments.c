@@ -56,6 +56,7 @@ static bool was_called(const char *name)
     } while (0)
 
 static uint8_t bytes[4096];
+static const double no_times[] = {(double)NAN, (double)INFINITY, (double)-INFINITY};
 
 static void test_base(void **state)
 {
@@ -262,6 +263,43 @@ static void test_connection(void **state)
     REFUSES(cw_connection_channel_stats, connection, 0, nothing);
     cw_connection_destroy(connection);
     cw_schema_destroy(schema);
+}
+
+static void test_game(void **state)
+{
+    (void)state;
+    const float rotation[4] = {0, 0, 0, 1};
+    float out[4] = {5, 5, 5, 5};
+    DOES_NOTHING(cw_slerp, nothing, rotation, 0.5f, out);
+    DOES_NOTHING(cw_slerp, rotation, nothing, 0.5f, out);
+    DOES_NOTHING(cw_slerp, rotation, rotation, 0.5f, nothing);
+    assert_true(out[0] == 5);
+
+    struct cw_interpolation_config config = cw_interpolation_config_default();
+    struct cw_interpolation *interpolation = NULL;
+    struct cw_interpolation_stats stats;
+    struct cw_view view;
+    config.entry_size = 4;
+    GIVES_NOTHING(cw_interpolation_memory, nothing);
+    REFUSES(cw_interpolation_create, nothing, &interpolation);
+    REFUSES(cw_interpolation_create, &config, nothing);
+    assert_null(interpolation);
+    DOES_NOTHING(cw_interpolation_destroy, nothing);
+    DOES_NOTHING(cw_interpolation_reset, nothing);
+    REFUSES(cw_interpolation_receive, nothing, 1, bytes, 0);
+    GIVES_NOTHING(cw_interpolation_view, nothing, 0, &view);
+    GIVES_NOTHING(cw_interpolation_entry, nothing, 1);
+    DOES_NOTHING(cw_interpolation_stats, nothing, &stats);
+    assert_int_equal(cw_interpolation_create(&config, &interpolation), CW_OK);
+    REFUSES(cw_interpolation_receive, interpolation, 1, nothing, 0);
+    assert_int_equal(cw_interpolation_receive(interpolation, 1, bytes, 0), CW_OK);
+    for (size_t i = 0; i < 3; i++) {
+        REFUSES(cw_interpolation_receive, interpolation, 2, bytes, no_times[i]);
+        GIVES_NOTHING(cw_interpolation_view, interpolation, no_times[i], &view);
+    }
+    GIVES_NOTHING(cw_interpolation_view, interpolation, 0, nothing);
+    DOES_NOTHING(cw_interpolation_stats, interpolation, nothing);
+    cw_interpolation_destroy(interpolation);
 }
 
 static void test_crypto_and_tokens(void **state)
@@ -509,7 +547,7 @@ static void test_native(void **state)
 /* And the inside of a message's function, whose stream and values are always there. */
 static const char *const without_pointers =
     " cw_version cw_connection_config_yojimbo cw_error_string cw_clock_now cw_clock_unix "
-    "cw_clock_next_tick "
+    "cw_clock_next_tick cw_lerp cw_lerp_angle cw_hermite "
     "cw_client_state_string"
     " cw_secure_body_offset cw_sequence_buffer_memory cw_crypto_init"
     " cw_bits_load_end cw_stream_far_uint cw_stream_far_uint_64"
@@ -574,8 +612,6 @@ static void test_no_function_was_left_out(void **state)
     print_message("%zu functions\n", count);
     assert_true(count > 170);
 }
-
-static const double no_times[] = {(double)NAN, (double)INFINITY, (double)-INFINITY};
 
 /* A conversation in which every call comes with a time that is none as well goes on as if it had
    not. */
@@ -682,6 +718,7 @@ int main(void)
         cmocka_unit_test(test_simulator),
         cmocka_unit_test(test_schema_and_messages),
         cmocka_unit_test(test_connection),
+        cmocka_unit_test(test_game),
         cmocka_unit_test(test_crypto_and_tokens),
         cmocka_unit_test(test_secure_packets),
         cmocka_unit_test(test_client),

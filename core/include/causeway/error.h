@@ -31,6 +31,7 @@ enum cw_error {
     CW_ERROR_CONFIG_ADDRESSES,
     CW_ERROR_CONFIG_DISCONNECT_PACKETS,
     CW_ERROR_CONFIG_UNIX_OFFSET,
+    CW_ERROR_CONFIG_INTERPOLATION,
 
     /* message types that cannot work, messages that cannot be made */
     CW_ERROR_SCHEMA_TYPES,

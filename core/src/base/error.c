@@ -52,6 +52,10 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_SIMULATOR:
         return "a simulated path takes chances from 0 to 1 and finite amounts from 0 up, "
                "max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";
+    case CW_ERROR_CONFIG_INTERPOLATION:
+        return "an interpolation takes ticks_per_second above 0 to 1000, entry_size to 2^20 bytes, "
+               "max_entries from 2 to 4096, and seconds from 0 to 60 with min_delay_seconds at "
+               "most max_delay_seconds";
     case CW_ERROR_CONFIG_CONNECTION:
         return "channel_count must be from 1 to 64, max_messages from 1 to 32768, "
                "max_received_messages and max_receipts at most 32768 and max_packets_per_update "
