@@ -45,10 +45,10 @@ static enum cw_error open_parts(struct cw_host *host, const char *listen,
 {
     struct cw_socket_config socket = cw_socket_config_default();
     socket.allocator = config->allocator;
-    enum cw_error error = cw_resolve(&socket.address, listen);
+    enum cw_error error = cw_resolve(listen, &socket.address);
     if (error != CW_OK)
         return error;
-    error = cw_socket_open(&host->socket, &socket);
+    error = cw_socket_open(&socket, &host->socket);
     if (error != CW_OK)
         return error;
     cw_socket_address(host->socket, &host->address);
@@ -60,11 +60,11 @@ static enum cw_error open_parts(struct cw_host *host, const char *listen,
         completed.address_count = 1;
     }
     completed.unix_offset = cw_clock_unix() - cw_clock_now();
-    return cw_server_create(&host->server, &completed);
+    return cw_server_create(&completed, &host->server);
 }
 
-enum cw_error cw_host_open(struct cw_host **host, const char *listen,
-                           const struct cw_server_config *config)
+enum cw_error cw_host_open(const char *listen, const struct cw_server_config *config,
+                           struct cw_host **host)
 {
     if (!host || !listen || !config)
         return CW_ERROR_INVALID_ARGUMENT;
@@ -92,8 +92,8 @@ static void transmit(struct cw_host *host, double now)
     do {
         for (count = 0; count < BATCH; count++) {
             struct cw_socket_datagram *datagram = &datagrams[count];
-            datagram->size = cw_server_transmit(host->server, &datagram->address, datagram->data,
-                                                datagram->capacity, now);
+            datagram->size = cw_server_transmit(host->server, datagram->data, datagram->capacity,
+                                                now, &datagram->address);
             if (datagram->size == 0)
                 break;
         }

@@ -24,8 +24,8 @@ struct cw_host;
    name the one that the socket is bound to. *host is set only on CW_OK. Errors: those of
    cw_resolve, cw_socket_open and cw_server_create; CW_ERROR_CONFIG_ADDRESSES also when listen is
    all addresses of this machine and the config does not say which of them tokens name. */
-enum cw_error cw_host_open(struct cw_host **host, const char *listen,
-                           const struct cw_server_config *config);
+enum cw_error cw_host_open(const char *listen, const struct cw_server_config *config,
+                           struct cw_host **host);
 
 /* Tells the clients that the server ends, and destroys it. Messages that the application still
    holds must be released before. NULL is allowed. */

@@ -41,8 +41,9 @@ static enum cw_error split(const char *text, char name[NAME_SIZE], uint16_t *por
     if (strlen(text + length) > strlen(":65535"))
         return CW_ERROR_ADDRESS;
     strcpy(strchr(numeric, ':'), text + length);
-    const enum cw_error error = cw_address_parse(&address, numeric);
-    *port = address.port;
+    const enum cw_error error = cw_address_parse(numeric, &address);
+    if (error == CW_OK)
+        *port = address.port;
     return error;
 }
 
@@ -53,14 +54,14 @@ static const struct addrinfo *first_of(const struct addrinfo *found, int family)
     return found;
 }
 
-enum cw_error cw_resolve(struct cw_address *address, const char *text)
+enum cw_error cw_resolve(const char *text, struct cw_address *address)
 {
     char name[NAME_SIZE];
     uint16_t port;
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
 
-    const enum cw_error parsed = cw_address_parse(address, text);
+    const enum cw_error parsed = cw_address_parse(text, address);
     if (parsed != CW_ERROR_ADDRESS)
         return parsed;
     const enum cw_error error = split(text, name, &port);
@@ -68,18 +69,20 @@ enum cw_error cw_resolve(struct cw_address *address, const char *text)
         return error;
     if (getaddrinfo(name, NULL, &hints, &found) != 0)
         return CW_ERROR_HOST;
+    struct cw_address resolved = {.port = port};
     const struct addrinfo *best = first_of(found, AF_INET);
     if (best) {
         const struct sockaddr_in *ipv4 = (const void *)best->ai_addr;
-        address->type = CW_ADDRESS_IPV4;
-        address->port = port;
-        memcpy(address->bytes, &ipv4->sin_addr, 4);
+        resolved.type = CW_ADDRESS_IPV4;
+        memcpy(resolved.bytes, &ipv4->sin_addr, 4);
     } else if ((best = first_of(found, AF_INET6)) != NULL) {
         const struct sockaddr_in6 *ipv6 = (const void *)best->ai_addr;
-        address->type = CW_ADDRESS_IPV6;
-        address->port = port;
-        memcpy(address->bytes, &ipv6->sin6_addr, 16);
+        resolved.type = CW_ADDRESS_IPV6;
+        memcpy(resolved.bytes, &ipv6->sin6_addr, 16);
     }
     freeaddrinfo(found);
-    return address->type == CW_ADDRESS_NONE ? CW_ERROR_HOST : CW_OK;
+    if (!best)
+        return CW_ERROR_HOST;
+    *address = resolved;
+    return CW_OK;
 }

@@ -13,7 +13,7 @@ CW_BEGIN_DECLARATIONS
    of IPv4 is taken, because many game servers listen on IPv4 alone, else the first one of IPv6.
    Errors: CW_ERROR_ADDRESS for a text of another form, CW_ERROR_HOST when the name has no
    address. */
-enum cw_error cw_resolve(struct cw_address *address, const char *text);
+enum cw_error cw_resolve(const char *text, struct cw_address *address);
 
 CW_END_DECLARATIONS
 

@@ -138,7 +138,7 @@ static enum cw_error open_handle(struct cw_socket *self, const struct cw_address
     return CW_OK;
 }
 
-enum cw_error cw_socket_open(struct cw_socket **socket, const struct cw_socket_config *config)
+enum cw_error cw_socket_open(const struct cw_socket_config *config, struct cw_socket **socket)
 {
     if (!socket || !config)
         return CW_ERROR_INVALID_ARGUMENT;
@@ -222,8 +222,8 @@ enum cw_error cw_socket_send(struct cw_socket *socket, const struct cw_address *
     return CW_OK;
 }
 
-size_t cw_socket_receive(struct cw_socket *socket, struct cw_address *address, uint8_t *data,
-                         size_t capacity)
+size_t cw_socket_receive(struct cw_socket *socket, uint8_t *data, size_t capacity,
+                         struct cw_address *address)
 {
     struct cw_socket_datagram datagram = {.data = data, .capacity = capacity};
     if (!address || !data)

@@ -31,7 +31,7 @@ struct cw_socket_config cw_socket_config_default(void);
 
 /* *socket is set only on CW_OK. Errors: CW_ERROR_NO_MEMORY, CW_ERROR_ADDRESS_IN_USE,
    CW_ERROR_ADDRESS_NOT_HERE, CW_ERROR_NOT_PERMITTED, CW_ERROR_SOCKET. */
-enum cw_error cw_socket_open(struct cw_socket **socket, const struct cw_socket_config *config);
+enum cw_error cw_socket_open(const struct cw_socket_config *config, struct cw_socket **socket);
 
 /* NULL is allowed. */
 void cw_socket_close(struct cw_socket *socket);
@@ -58,8 +58,8 @@ enum cw_error cw_socket_send(struct cw_socket *socket, const struct cw_address *
 
 /* Receives one datagram into data, and its sender into *address. Returns its size, 0 when none has
    arrived. Empty datagrams and those longer than capacity are dropped; the latter are counted. */
-size_t cw_socket_receive(struct cw_socket *socket, struct cw_address *address, uint8_t *data,
-                         size_t capacity);
+size_t cw_socket_receive(struct cw_socket *socket, uint8_t *data, size_t capacity,
+                         struct cw_address *address);
 
 /* Sends datagrams front to back in as few system calls as the system allows. Returns how many are
    dealt with: fewer than count when the system takes no more just now. Those that it refused are

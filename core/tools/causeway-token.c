@@ -70,7 +70,7 @@ static uint64_t parse_number(const char *option, const char *text, int base, uin
 
 static void parse_key(uint8_t key[CW_KEY_BYTES], const char *hex)
 {
-    if (cw_key_parse(key, hex) != CW_OK)
+    if (cw_key_parse(hex, key) != CW_OK)
         fail(1, "%s", cw_error_string(CW_ERROR_KEY));
 }
 
@@ -147,7 +147,7 @@ static void add_server(struct arguments *to, const char *text)
     if (to->grant.address_count == CW_TOKEN_MAX_ADDRESSES)
         fail(2, "at most %d servers fit into a token", CW_TOKEN_MAX_ADDRESSES);
     struct cw_address *server = &to->servers[to->grant.address_count++];
-    if (cw_address_parse(server, text) != CW_OK || server->port == 0)
+    if (cw_address_parse(text, server) != CW_OK || server->port == 0)
         fail(2, "--server takes ADDRESS:PORT, as 127.0.0.1:40000 or [::1]:40000, not '%s'", text);
 }
 
@@ -202,7 +202,7 @@ static int print_new_token(struct arguments *arguments)
     read_key(key, arguments->key_path);
     arguments->grant.create_time = (uint64_t)time(NULL);
     arguments->grant.addresses = arguments->servers;
-    const enum cw_error error = cw_token_generate(token, &arguments->grant, key);
+    const enum cw_error error = cw_token_generate(&arguments->grant, key, token);
     cw_crypto_wipe(key, sizeof key);
     if (error != CW_OK)
         fail(error == CW_ERROR_NO_RANDOM || error == CW_ERROR_KEY ? 1 : 2, "%s",

@@ -97,7 +97,7 @@ bool socket_address_resolve(const char *text, struct socket_address *out, const 
         return true;
     }
     struct cw_address address;
-    const enum cw_error failure = cw_resolve(&address, host);
+    const enum cw_error failure = cw_resolve(host, &address);
     if (failure != CW_OK) {
         *error = cw_error_string(failure);
         return false;

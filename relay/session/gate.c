@@ -17,7 +17,7 @@ enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_
     struct cw_request request;
     if (gate->raw)
         return GATE_PASS;
-    if (cw_request_parse(&request, data, size) != CW_OK)
+    if (cw_request_parse(data, size, &request) != CW_OK)
         return GATE_NO_REQUEST;
     if (!allows(gate, request.protocol_id))
         return GATE_PROTOCOL;

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     loss_percent = strcmp(argv[1], "lossy") == 0 ? 10 : 0;
     const long rounds = atol(argv[2]);
     struct cw_endpoint *a, *b;
-    if (cw_endpoint_create(&a, &config) != CW_OK || cw_endpoint_create(&b, &config) != CW_OK)
+    if (cw_endpoint_create(&config, &a) != CW_OK || cw_endpoint_create(&config, &b) != CW_OK)
         abort();
     double now = 0;
     for (long i = 0; i < rounds; i++, now += TICK) {

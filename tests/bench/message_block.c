@@ -82,7 +82,7 @@ static uint64_t bytes_sent_once(const struct cw_connection_config *config, uint3
     struct cw_connection *sender;
     uint8_t datagram[MOST];
     uint64_t bytes = 0;
-    check(cw_connection_create(&sender, config));
+    check(cw_connection_create(config, &sender));
     send_block(sender);
     while (fragments > 0) {
         cw_connection_update(sender, 0);
@@ -102,7 +102,7 @@ int main(void)
                                          .block = true};
     const struct cw_schema_config schema_config = {.types = &type, .count = 1};
     struct cw_schema *schema;
-    check(cw_schema_create(&schema, &schema_config));
+    check(cw_schema_create(&schema_config, &schema));
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = true;
     const uint32_t fragment_size = config.channels[0].block_fragment_size;
@@ -110,7 +110,7 @@ int main(void)
 
     struct side *sides = calloc(2, sizeof *sides);
     for (int i = 0; i < 2; i++)
-        check(cw_connection_create(&sides[i].connection, &config));
+        check(cw_connection_create(&config, &sides[i].connection));
     send_block(sides[0].connection);
     uint64_t bytes = 0;
     for (int i = 0; !is_delivered(sides[0].connection); i++) {

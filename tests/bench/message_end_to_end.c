@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         .name = "payload", .size = sizeof(struct payload), .serialize = serialize_payload};
     const struct cw_schema_config schema_config = {.types = &type, .count = 1};
     struct cw_schema *schema;
-    check(cw_schema_create(&schema, &schema_config));
+    check(cw_schema_create(&schema_config, &schema));
     struct cw_connection_config config = cw_connection_config_default(schema);
     if (argc == 1) {
         puts("count end_to_end_64_instructions 2000: rounds 2000 - rounds 1000");
@@ -60,8 +60,8 @@ int main(int argc, char **argv)
     }
     config.channel_count = 1;
     struct cw_connection *a, *b;
-    check(cw_connection_create(&a, &config));
-    check(cw_connection_create(&b, &config));
+    check(cw_connection_create(&config, &a));
+    check(cw_connection_create(&config, &b));
     const long rounds = atol(argv[2]);
     for (long i = 0; i < rounds; i++) {
         pass(a, b, (double)i * TICK);

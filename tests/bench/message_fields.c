@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     const struct cw_schema_config config = {.types = types[strcmp(argv[1], "table") == 0],
                                             .count = 4};
     struct cw_schema *schema;
-    if (cw_schema_create(&schema, &config) != CW_OK)
+    if (cw_schema_create(&config, &schema) != CW_OK)
         abort();
     uint32_t type = 0, three_bits = 5;
     while (strcmp(argv[2], cw_schema_type(schema, type)->name) != 0)

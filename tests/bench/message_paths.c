@@ -143,7 +143,7 @@ static bool run(const struct scene *scene, uint64_t seed, bool check_only)
         .name = "payload", .size = sizeof(struct payload), .serialize = serialize_payload};
     const struct cw_schema_config schema_config = {.types = &type, .count = 1};
     struct cw_schema *schema;
-    check(cw_schema_create(&schema, &schema_config));
+    check(cw_schema_create(&schema_config, &schema));
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channel_count = 1;
     config.max_messages = 4096;
@@ -152,7 +152,7 @@ static bool run(const struct scene *scene, uint64_t seed, bool check_only)
     config.channels[0].redundancy = scene->redundancy;
     struct side *sides = calloc(2, sizeof *sides);
     for (int i = 0; i < 2; i++)
-        check(cw_connection_create(&sides[i].connection, &config));
+        check(cw_connection_create(&config, &sides[i].connection));
     const long warm_up = WARM_UP * 60, ticks = warm_up + SECONDS * 60;
     struct latencies latencies = {.values =
                                       malloc(sizeof(double) * 2 * (size_t)ticks * scene->per_tick)};

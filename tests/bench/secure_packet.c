@@ -59,7 +59,7 @@ static void print_memory(void)
 {
     const struct cw_schema_config types = {.types = &note_type, .count = 1};
     struct cw_schema *schema = NULL;
-    check(cw_schema_create(&schema, &types) == CW_OK);
+    check(cw_schema_create(&types, &schema) == CW_OK);
     const struct cw_connection_config connection = cw_connection_config_default(schema);
     printf("slot_payload_bytes %zu bytes\n", slot_bytes(NULL));
     printf("slot_two_channels_bytes %zu bytes\n", slot_bytes(&connection));
@@ -73,7 +73,7 @@ static void make_token(uint8_t out[CW_TOKEN_SIZE], uint64_t protocol_id, uint64_
     grant.create_time = create_time;
     grant.addresses = &server_address;
     grant.address_count = 1;
-    check(cw_token_generate(out, &grant, private_key) == CW_OK);
+    check(cw_token_generate(&grant, private_key, out) == CW_OK);
 }
 
 static void up(struct cw_client *client, struct cw_server *server, double now)
@@ -81,7 +81,7 @@ static void up(struct cw_client *client, struct cw_server *server, double now)
     uint8_t datagram[CW_SECURE_MAX];
     struct cw_server_event event;
     size_t size;
-    while ((size = cw_client_transmit(client, NULL, datagram, sizeof datagram, now)) > 0) {
+    while ((size = cw_client_transmit(client, datagram, sizeof datagram, now, NULL)) > 0) {
         cw_server_receive(server, &client_address, datagram, size, now);
         while (cw_server_next(server, &event))
             ;
@@ -94,7 +94,7 @@ static void down(struct cw_client *client, struct cw_server *server, double now)
     struct cw_address to;
     struct cw_client_event event;
     size_t size;
-    while ((size = cw_server_transmit(server, &to, datagram, sizeof datagram, now)) > 0) {
+    while ((size = cw_server_transmit(server, datagram, sizeof datagram, now, &to)) > 0) {
         cw_client_receive(client, &server_address, datagram, size, now);
         while (cw_client_next(client, &event))
             ;
@@ -122,8 +122,8 @@ static void junk(struct cw_server *server, const char *kind, long rounds)
     size_t size = sizeof datagram;
     make_token(token, strcmp(kind, "protocol") == 0 ? 8 : 7,
                strcmp(kind, "expired") == 0 ? UNIX - 100 : UNIX);
-    check(cw_token_read(&read, token, sizeof token) == CW_OK);
-    cw_request_write(datagram, &read);
+    check(cw_token_read(token, sizeof token, &read) == CW_OK);
+    cw_request_write(&read, datagram);
     if (strcmp(kind, "forged") == 0) {
         datagram[100] ^= 1;
     } else if (strcmp(kind, "random") == 0 || strcmp(kind, "spoofed") == 0) {
@@ -135,7 +135,7 @@ static void junk(struct cw_server *server, const char *kind, long rounds)
     for (long i = 0; i < rounds; i++) {
         const double now = 1 + (double)i / 1000;
         check(cw_server_receive(server, &from, datagram, size, now) != CW_OK);
-        check(cw_server_transmit(server, &to, datagram, sizeof datagram, now) == 0);
+        check(cw_server_transmit(server, datagram, sizeof datagram, now, &to) == 0);
     }
 }
 
@@ -162,8 +162,8 @@ int main(int argc, char **argv)
     struct cw_client *client;
     uint8_t token[CW_TOKEN_SIZE];
     make_token(token, 7, UNIX);
-    check(cw_server_create(&server, &config) == CW_OK);
-    check(cw_client_create(&client, &client_config) == CW_OK);
+    check(cw_server_create(&config, &server) == CW_OK);
+    check(cw_client_create(&client_config, &client) == CW_OK);
     check(cw_client_connect(client, token, sizeof token, 0) == CW_OK);
     for (int i = 0; i < 3; i++) {
         up(client, server, 0);

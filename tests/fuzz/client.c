@@ -7,7 +7,7 @@
 
 static const uint8_t private_key[CW_KEY_BYTES] = {3, 1, 4};
 
-static void fill(void *context, void *out, size_t size)
+static void fill(void *context, uint8_t *out, size_t size)
 {
     (void)context;
     memset(out, 9, size);
@@ -36,11 +36,14 @@ static void transmit(struct cw_client *client, const struct cw_token *token, dou
 {
     uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
     size_t size;
-    while ((size = cw_client_transmit(client, NULL, out, sizeof(out), now)) > 0) {
+    while ((size = cw_client_transmit(client, out, sizeof(out), now, NULL)) > 0) {
         struct cw_secure_packet packet;
         if (out[0] != CW_SECURE_REQUEST &&
-            cw_secure_read(&packet, body, out, size, CW_TO_SERVER, 7, token->client_to_server_key,
-                           NULL) != CW_OK)
+            cw_secure_read(out, size,
+                           &(struct cw_secure_key){.protocol_id = 7,
+                                                   .direction = CW_TO_SERVER,
+                                                   .bytes = token->client_to_server_key},
+                           NULL, body, &packet) != CW_OK)
             abort();
     }
 }
@@ -59,14 +62,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     grant.random = (struct cw_random){.fill = fill};
     uint8_t bytes[CW_TOKEN_SIZE], out[CW_SECURE_MAX];
     struct cw_token token;
-    if (cw_token_generate(bytes, &grant, private_key) != CW_OK ||
-        cw_token_read(&token, bytes, sizeof(bytes)) != CW_OK)
+    if (cw_token_generate(&grant, private_key, bytes) != CW_OK ||
+        cw_token_read(bytes, sizeof(bytes), &token) != CW_OK)
         abort();
     const struct cw_client_config config = cw_client_config_default();
     struct cw_client *client;
     double now = 0;
     uint64_t sequence = 0;
-    if (cw_client_create(&client, &config) != CW_OK ||
+    if (cw_client_create(&config, &client) != CW_OK ||
         cw_client_connect(client, bytes, sizeof(bytes), now) != CW_OK)
         abort();
     while (size >= 3) {
@@ -88,8 +91,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             const uint8_t type = length ? data[0] % 7 : CW_SECURE_KEEP_ALIVE;
             const bool made_up = what % 7 == 2 || length == 0;
             const size_t written = cw_secure_write(
-                out, sizeof(out), (enum cw_secure_type)type, sequence++, made_up ? zeros : data + 1,
-                made_up ? sizes[type] : length - 1, 7, token.server_to_client_key);
+                &(struct cw_secure_packet){.type = (enum cw_secure_type)type,
+                                           .sequence = sequence++,
+                                           .body = made_up ? zeros : data + 1,
+                                           .size = made_up ? sizes[type] : length - 1},
+                &(struct cw_secure_key){.protocol_id = 7, .bytes = token.server_to_client_key}, out,
+                sizeof(out));
             give(client, out, written, now);
             break;
         }

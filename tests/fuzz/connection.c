@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!fuzz.connection) {
         const struct cw_connection_config config = rich_config(rich_schema());
         fuzz.pool = config.max_messages + config.max_messages / 2 + 1;
-        if (cw_connection_create(&fuzz.connection, &config) != CW_OK)
+        if (cw_connection_create(&config, &fuzz.connection) != CW_OK)
             abort();
     }
     fuzz.sequence = fuzz.acked = 0;

@@ -39,7 +39,7 @@ static void take_events(struct world *world)
 {
     struct cw_endpoint_event event;
     while (cw_endpoint_next(world->ours, &event)) {
-        if (event.type == CW_ENDPOINT_PACKET) {
+        if (event.type == CW_ENDPOINT_EVENT_PACKET) {
             volatile uint8_t sum = 0;
             for (size_t i = 0; i < event.size; i++)
                 sum = (uint8_t)(sum + event.payload[i]);
@@ -49,7 +49,7 @@ static void take_events(struct world *world)
             continue;
         }
         uint8_t *fate = &world->fates[event.sequence];
-        const uint8_t told = event.type == CW_ENDPOINT_ACKED ? ACKED : LOST;
+        const uint8_t told = event.type == CW_ENDPOINT_EVENT_ACKED ? ACKED : LOST;
         if (!(*fate & SENT) || *fate & ACKED || *fate & told)
             abort();
         *fate |= told;
@@ -159,8 +159,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config.fragment_above = 400;
     config.sent_window = config.received_window = 64;
     config.max_reassemblies = 2;
-    if (cw_endpoint_create(&world.ours, &config) != CW_OK ||
-        cw_endpoint_create(&world.theirs, &config) != CW_OK)
+    if (cw_endpoint_create(&config, &world.ours) != CW_OK ||
+        cw_endpoint_create(&config, &world.theirs) != CW_OK)
         abort();
     while (input.size)
         act(&world, &input);

@@ -20,7 +20,7 @@ static const struct cw_address server_address = {
     .type = CW_ADDRESS_IPV4, .port = 40000, .bytes = {127, 0, 0, 1}};
 static const uint8_t private_key[CW_KEY_BYTES] = {3, 1, 4};
 
-static void fill(void *context, void *out, size_t size)
+static void fill(void *context, uint8_t *out, size_t size)
 {
     uint8_t *counter = context;
     memset(out, ++*counter, size);
@@ -41,8 +41,8 @@ static void make_tokens(void)
         grant.address_count = 1;
         grant.random = (struct cw_random){fill, &counter};
         uint8_t bytes[CW_TOKEN_SIZE];
-        if (cw_token_generate(bytes, &grant, private_key) != CW_OK ||
-            cw_token_read(&tokens[n], bytes, sizeof(bytes)) != CW_OK)
+        if (cw_token_generate(&grant, private_key, bytes) != CW_OK ||
+            cw_token_read(bytes, sizeof(bytes), &tokens[n]) != CW_OK)
             abort();
     }
 }
@@ -77,13 +77,16 @@ static void transmit(struct world *world)
     uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
     struct cw_address to;
     size_t size;
-    while ((size = cw_server_transmit(world->server, &to, out, sizeof(out), world->now)) > 0) {
+    while ((size = cw_server_transmit(world->server, out, sizeof(out), world->now, &to)) > 0) {
         const uint32_t who = to.port - 1000u;
         struct cw_secure_packet packet;
         if (who >= CLIENTS)
             abort();
-        if (cw_secure_read(&packet, body, out, size, CW_TO_CLIENT, 7,
-                           tokens[who].server_to_client_key, NULL) == CW_OK &&
+        if (cw_secure_read(out, size,
+                           &(struct cw_secure_key){.protocol_id = 7,
+                                                   .direction = CW_TO_CLIENT,
+                                                   .bytes = tokens[who].server_to_client_key},
+                           NULL, body, &packet) == CW_OK &&
             packet.type == CW_SECURE_CHALLENGE)
             memcpy(world->challenges[who], body, CW_CHALLENGE_BODY_SIZE);
     }
@@ -126,22 +129,31 @@ static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t 
         give(world, who, bytes, size);
         break;
     case 1: /* a request, as it should be or with one byte changed */
-        cw_request_write(out, &tokens[who]);
+        cw_request_write(&tokens[who], out);
         if (size >= 3)
             out[(size_t)(bytes[0] << 8 | bytes[1]) % CW_REQUEST_SIZE] ^= bytes[2];
         give(world, size & 1 ? (who + 1) % CLIENTS : who, out, CW_REQUEST_SIZE);
         break;
     case 2: /* any sealed packet */
-        length = cw_secure_write(out, sizeof(out),
-                                 size ? (enum cw_secure_type)(bytes[0] % 7) : CW_SECURE_DISCONNECT,
-                                 world->sequences[who]++, size ? bytes + 1 : NULL,
-                                 size ? size - 1 : 0, 7, tokens[who].client_to_server_key);
+        length = cw_secure_write(
+            &(struct cw_secure_packet){.type = size ? (enum cw_secure_type)(bytes[0] % 7)
+                                                    : CW_SECURE_DISCONNECT,
+                                       .sequence = world->sequences[who]++,
+                                       .body = size ? bytes + 1 : NULL,
+                                       .size = size ? size - 1 : 0},
+            &(struct cw_secure_key){.protocol_id = 7, .bytes = tokens[who].client_to_server_key},
+            out, sizeof(out));
         give(world, who, out, length);
         break;
     case 3: /* the response that is asked for */
-        length = cw_secure_write(out, sizeof(out), CW_SECURE_RESPONSE, world->sequences[who]++,
-                                 world->challenges[size & 1 ? (who + 1) % CLIENTS : who],
-                                 CW_CHALLENGE_BODY_SIZE, 7, tokens[who].client_to_server_key);
+        length = cw_secure_write(
+            &(struct cw_secure_packet){.type = CW_SECURE_RESPONSE,
+                                       .sequence = world->sequences[who]++,
+                                       .body =
+                                           world->challenges[size & 1 ? (who + 1) % CLIENTS : who],
+                                       .size = CW_CHALLENGE_BODY_SIZE},
+            &(struct cw_secure_key){.protocol_id = 7, .bytes = tokens[who].client_to_server_key},
+            out, sizeof(out));
         give(world, who, out, length);
         break;
     case 4:
@@ -185,7 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct cw_schema *schema;
     if (!schema) {
         const struct cw_message_type types[] = {note_type, file_type};
-        if (cw_schema_create(&schema, &(struct cw_schema_config){.types = types, .count = 2}) !=
+        if (cw_schema_create(&(struct cw_schema_config){.types = types, .count = 2}, &schema) !=
             CW_OK)
             abort();
     }
@@ -195,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     connection.channels[0].max_block_size = connection.channels[1].max_block_size = 3000;
     if (size > 0 && data[0] & 1)
         config.connection = &connection;
-    if (cw_server_create(&world.server, &config) != CW_OK)
+    if (cw_server_create(&config, &world.server) != CW_OK)
         abort();
     data += size > 0;
     size -= size > 0;

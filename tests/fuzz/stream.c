@@ -87,7 +87,7 @@ static void fuzz_message(const struct cw_schema *schema, uint32_t type, const ui
 static void fuzz_schema(const uint8_t *data, size_t size)
 {
     struct cw_schema *schema;
-    if (cw_schema_decode(&schema, data, size, NULL) != CW_OK)
+    if (cw_schema_decode(data, size, NULL, &schema) != CW_OK)
         return;
     uint8_t *encoded = malloc(size);
     expect(cw_schema_encode(schema, encoded, size) == size);
@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % 3 == 2) {
         fuzz_schema(exact, size - 1);
     } else {
-        expect(cw_schema_create(&schema, &config) == CW_OK);
+        expect(cw_schema_create(&config, &schema) == CW_OK);
         fuzz_message(schema, data[0] % 3, exact, size - 1);
         cw_schema_destroy(schema);
     }

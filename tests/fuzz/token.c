@@ -13,17 +13,17 @@ static void fuzz_token(const uint8_t *data, size_t size)
 {
     struct cw_token token;
     uint8_t written[CW_TOKEN_SIZE];
-    if (cw_token_read(&token, data, size) != CW_OK)
+    if (cw_token_read(data, size, &token) != CW_OK)
         return;
     struct cw_token again;
-    if (cw_token_write(written, &token) != CW_OK ||
-        cw_token_read(&again, written, sizeof(written)) != CW_OK ||
+    if (cw_token_write(&token, written) != CW_OK ||
+        cw_token_read(written, sizeof(written), &again) != CW_OK ||
         again.address_count != token.address_count || again.fingerprint != token.fingerprint)
         abort();
     uint8_t request[CW_REQUEST_SIZE];
     struct cw_request parsed;
-    cw_request_write(request, &token);
-    if (cw_request_parse(&parsed, request, sizeof(request)) != CW_OK ||
+    cw_request_write(&token, request);
+    if (cw_request_parse(request, sizeof(request), &parsed) != CW_OK ||
         parsed.protocol_id != token.protocol_id || parsed.expire_time != token.expire_time)
         abort();
 }
@@ -34,14 +34,17 @@ static void fuzz_private(const uint8_t *data, size_t size)
     if (size > sizeof(sealed) - CW_MAC_BYTES)
         size = sizeof(sealed) - CW_MAC_BYTES;
     memcpy(sealed, data, size);
-    cw_crypto_seal_long(sealed, sealed, sizeof(sealed) - CW_MAC_BYTES, associated,
-                        sizeof(associated), nonce, key);
+    cw_crypto_seal_long(&(struct cw_seal){.key = key,
+                                          .nonce = nonce,
+                                          .associated = associated,
+                                          .associated_size = sizeof(associated)},
+                        sealed, sizeof(sealed) - CW_MAC_BYTES, sealed);
     struct cw_token_private token;
-    const enum cw_error error = cw_token_open(&token, sealed, 0, 0, nonce, key);
+    const enum cw_error error = cw_token_open(sealed, 0, 0, nonce, key, &token);
     if (error == CW_ERROR_NOT_AUTHENTIC)
         abort();
     if (!error && (token.address_count < 1 || token.address_count > CW_TOKEN_MAX_ADDRESSES ||
-                   cw_token_seal(sealed, &token, 0, 0, nonce, key) != CW_OK))
+                   cw_token_seal(&token, 0, 0, nonce, key, sealed) != CW_OK))
         abort();
 }
 
@@ -51,8 +54,9 @@ static void fuzz_packet(const uint8_t *data, size_t size, enum cw_direction dire
     struct cw_replay replay = {0};
     uint8_t *body = malloc(CW_PAYLOAD_MAX);
     const enum cw_error shape = cw_secure_shape(data, size, direction, NULL);
-    const enum cw_error read =
-        cw_secure_read(&packet, body, data, size, direction, 7, key, &replay);
+    const enum cw_error read = cw_secure_read(
+        data, size, &(struct cw_secure_key){.protocol_id = 7, .direction = direction, .bytes = key},
+        &replay, body, &packet);
     if (read == CW_OK && shape != CW_OK)
         abort();
     free(body);

@@ -319,8 +319,8 @@ static void make_pair(struct world *world)
         *side = (struct side){.interval = 1};
         for (uint32_t j = 0; j < CHANNELS; j++)
             side->channels[j].seen = calloc(SEEN, sizeof *side->channels[j].seen);
-        if (cw_connection_create(&side->connection, &world->config) != CW_OK ||
-            cw_simulator_create(&side->path, &path) != CW_OK)
+        if (cw_connection_create(&world->config, &side->connection) != CW_OK ||
+            cw_simulator_create(&path, &side->path) != CW_OK)
             fail(world, i, "could not be made", 0);
     }
 }
@@ -482,7 +482,7 @@ int main(int argc, char **argv)
     world.random.state = world.seed;
     printf("seed %" PRIu64 ", %lu simulated hours\n", world.seed, hours);
     fflush(stdout);
-    if (cw_schema_create(&world.schema, &schema) != CW_OK)
+    if (cw_schema_create(&schema, &world.schema) != CW_OK)
         fail(&world, 0, "no schema", 0);
     for (world.pair = 0; world.pair < hours * PAIRS_PER_HOUR; world.pair++)
         run_pair(&world);

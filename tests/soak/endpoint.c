@@ -127,14 +127,14 @@ static void take_events(struct world *world, int at)
     struct side *side = &world->sides[at];
     struct cw_endpoint_event event;
     while (cw_endpoint_next(side->endpoint, &event)) {
-        if (event.type == CW_ENDPOINT_PACKET) {
+        if (event.type == CW_ENDPOINT_EVENT_PACKET) {
             take_packet(world, at, &event);
             continue;
         }
         struct record *record = &side->records[event.sequence];
         if (!record->sent || record->acked)
             fail(world, at, "an event for no packet under way", event.sequence);
-        if (event.type == CW_ENDPOINT_ACKED) {
+        if (event.type == CW_ENDPOINT_EVENT_ACKED) {
             if (!record->delivered && !world->sides[!at].behind)
                 fail(world, at, "acked but not received", event.sequence);
             record->acked = true;
@@ -265,8 +265,8 @@ static void make_side(struct world *world, int at, const struct cw_endpoint_conf
     path.max_datagrams = 4096;
     *side = (struct side){.interval = 6};
     side->records = calloc(RECORDS, sizeof *side->records);
-    if (!side->records || cw_endpoint_create(&side->endpoint, config) != CW_OK ||
-        cw_simulator_create(&side->path, &path) != CW_OK)
+    if (!side->records || cw_endpoint_create(config, &side->endpoint) != CW_OK ||
+        cw_simulator_create(&path, &side->path) != CW_OK)
         fail(world, at, "could not be made", 0);
 }
 

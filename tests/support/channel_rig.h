@@ -33,12 +33,12 @@ static inline void channel_rig_start(struct channel_rig *rig)
     const struct cw_message_type types[] = {rig_number_type, rig_block_type};
     const struct cw_schema_config schema = {.types = types, .count = 2};
     *rig = (struct channel_rig){0};
-    assert_int_equal(cw_schema_create(&rig->schema, &schema), CW_OK);
+    assert_int_equal(cw_schema_create(&schema, &rig->schema), CW_OK);
     struct cw_message_pool_config pool = cw_message_pool_config_default();
     pool.schema = rig->schema;
     pool.capacity = RIG_MESSAGES;
-    assert_int_equal(cw_message_pool_create(&rig->made, &pool), CW_OK);
-    assert_int_equal(cw_message_pool_create(&rig->arrived, &pool), CW_OK);
+    assert_int_equal(cw_message_pool_create(&pool, &rig->made), CW_OK);
+    assert_int_equal(cw_message_pool_create(&pool, &rig->arrived), CW_OK);
     struct cw_arena arena = {.base = rig->receipt_memory, .size = sizeof rig->receipt_memory};
     cw_receipts_layout(&rig->receipts, &arena, 8);
     cw_receipts_reset(&rig->receipts);
@@ -82,7 +82,7 @@ static inline struct cw_message *channel_rig_message(struct channel_rig *rig, ui
                                                      const char *block, uint32_t block_size)
 {
     struct cw_message *message;
-    assert_int_equal(cw_message_create_held(&message, rig->made, block ? RIG_BLOCK : RIG_NUMBER),
+    assert_int_equal(cw_message_create_held(rig->made, block ? RIG_BLOCK : RIG_NUMBER, &message),
                      CW_OK);
     ((struct rig_number *)message->data)->number = number;
     if (block)

@@ -28,8 +28,8 @@ static inline void bench_make_token(struct bench *bench, uint32_t servers, int32
     grant.addresses = bench->servers;
     grant.address_count = servers;
     grant.random = (struct cw_random){netcode_fill, &bench->seed};
-    assert_int_equal(cw_token_generate(bench->bytes, &grant, rig_key), CW_OK);
-    assert_int_equal(cw_token_read(&bench->token, bench->bytes, CW_TOKEN_SIZE), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, bench->bytes), CW_OK);
+    assert_int_equal(cw_token_read(bench->bytes, CW_TOKEN_SIZE, &bench->token), CW_OK);
 }
 
 static inline struct bench bench_setup(uint32_t servers, int32_t timeout, uint32_t life)
@@ -37,7 +37,7 @@ static inline struct bench bench_setup(uint32_t servers, int32_t timeout, uint32
     struct bench bench = {.seed = 5, .now = 100};
     const struct cw_client_config config = cw_client_config_default();
     bench_make_token(&bench, servers, timeout, life);
-    assert_int_equal(cw_client_create(&bench.client, &config), CW_OK);
+    assert_int_equal(cw_client_create(&config, &bench.client), CW_OK);
     assert_int_equal(cw_client_state(bench.client), CW_CLIENT_DISCONNECTED);
     assert_int_equal(cw_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now), CW_OK);
     assert_int_equal(cw_client_state(bench.client), CW_CLIENT_SENDING_REQUEST);
@@ -48,8 +48,11 @@ static inline enum cw_error bench_give(struct bench *bench, enum cw_secure_type 
                                        uint64_t sequence, const void *body, size_t size)
 {
     uint8_t out[CW_SECURE_MAX];
-    const size_t length = cw_secure_write(out, sizeof(out), type, sequence, body, size,
-                                          RIG_PROTOCOL, bench->token.server_to_client_key);
+    const size_t length = cw_secure_write(
+        &(struct cw_secure_packet){.type = type, .sequence = sequence, .body = body, .size = size},
+        &(struct cw_secure_key){.protocol_id = RIG_PROTOCOL,
+                                .bytes = bench->token.server_to_client_key},
+        out, sizeof(out));
     assert_true(length > 0);
     uint8_t *exact = netcode_exact(out, length);
     const enum cw_error error = cw_client_receive(
@@ -62,7 +65,7 @@ static inline enum cw_error bench_give_challenge(struct bench *bench)
 {
     uint8_t body[CW_CHALLENGE_BODY_SIZE], token[CW_CHALLENGE_TOKEN_SIZE];
     memset(token, 0x77, sizeof(token));
-    cw_challenge_put(body, 99, token);
+    cw_challenge_put(99, token, body);
     return bench_give(bench, CW_SECURE_CHALLENGE, ((uint64_t)1 << 63) + bench->sequence++, body,
                       sizeof(body));
 }
@@ -70,7 +73,7 @@ static inline enum cw_error bench_give_challenge(struct bench *bench)
 static inline enum cw_error bench_give_keep_alive(struct bench *bench)
 {
     uint8_t body[CW_KEEP_ALIVE_SIZE];
-    cw_keep_alive_put(body, 7, 64);
+    cw_keep_alive_put(7, 64, body);
     return bench_give(bench, CW_SECURE_KEEP_ALIVE, bench->sequence++, body, sizeof(body));
 }
 
@@ -86,20 +89,24 @@ static inline int bench_take(struct bench *bench, uint8_t body[CW_PAYLOAD_MAX],
     uint8_t out[CW_SECURE_MAX];
     struct cw_address address;
     const size_t size =
-        cw_client_transmit(bench->client, to ? to : &address, out, sizeof(out), bench->now);
+        cw_client_transmit(bench->client, out, sizeof(out), bench->now, to ? to : &address);
     if (size == 0)
         return -1;
     if (out[0] == CW_SECURE_REQUEST) {
         uint8_t expected[CW_REQUEST_SIZE];
-        cw_request_write(expected, &bench->token);
+        cw_request_write(&bench->token, expected);
         assert_int_equal(size, sizeof(expected));
         assert_memory_equal(out, expected, sizeof(expected));
         return CW_SECURE_REQUEST;
     }
     struct cw_secure_packet packet;
-    assert_int_equal(cw_secure_read(&packet, body, out, size, CW_TO_SERVER, RIG_PROTOCOL,
-                                    bench->token.client_to_server_key, NULL),
-                     CW_OK);
+    assert_int_equal(
+        cw_secure_read(out, size,
+                       &(struct cw_secure_key){.protocol_id = RIG_PROTOCOL,
+                                               .direction = CW_TO_SERVER,
+                                               .bytes = bench->token.client_to_server_key},
+                       NULL, body, &packet),
+        CW_OK);
     return (int)packet.type;
 }
 

@@ -21,7 +21,7 @@ static inline struct cw_simulator *path_with(const struct cw_simulator_path *pat
     config.seed = seed;
     config.path = *path;
     config.max_datagrams = 8192;
-    assert_int_equal(cw_simulator_create(&simulator, &config), CW_OK);
+    assert_int_equal(cw_simulator_create(&config, &simulator), CW_OK);
     return simulator;
 }
 

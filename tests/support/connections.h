@@ -54,14 +54,14 @@ static inline struct cw_schema *notes_schema(void)
     };
     const struct cw_schema_config config = {.types = types, .count = 3};
     struct cw_schema *schema = NULL;
-    assert_int_equal(cw_schema_create(&schema, &config), CW_OK);
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
     return schema;
 }
 
 static inline struct cw_connection *connection_with(const struct cw_connection_config *config)
 {
     struct cw_connection *connection = NULL;
-    assert_int_equal(cw_connection_create(&connection, config), CW_OK);
+    assert_int_equal(cw_connection_create(config, &connection), CW_OK);
     assert_non_null(connection);
     return connection;
 }
@@ -240,7 +240,7 @@ static inline uint32_t round_of(struct cw_connection *from, struct cw_connection
 static inline struct cw_endpoint *peer_of(const struct cw_connection_config *config)
 {
     struct cw_endpoint *peer = NULL;
-    assert_int_equal(cw_endpoint_create(&peer, &config->endpoint), CW_OK);
+    assert_int_equal(cw_endpoint_create(&config->endpoint, &peer), CW_OK);
     return peer;
 }
 
@@ -266,7 +266,7 @@ static inline bool peer_acked(struct cw_endpoint *peer, struct cw_connection *by
         struct cw_endpoint_event event;
         assert_int_equal(cw_endpoint_receive(peer, datagram, size, now), CW_OK);
         while (cw_endpoint_next(peer, &event))
-            acked |= event.type == CW_ENDPOINT_ACKED && event.sequence == latest;
+            acked |= event.type == CW_ENDPOINT_EVENT_ACKED && event.sequence == latest;
     }
     return acked;
 }

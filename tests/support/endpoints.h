@@ -38,7 +38,7 @@ struct seen {
 static inline struct cw_endpoint *endpoint_with(const struct cw_endpoint_config *config)
 {
     struct cw_endpoint *endpoint = NULL;
-    assert_int_equal(cw_endpoint_create(&endpoint, config), CW_OK);
+    assert_int_equal(cw_endpoint_create(config, &endpoint), CW_OK);
     assert_non_null(endpoint);
     return endpoint;
 }
@@ -100,7 +100,7 @@ static inline void seen_take(struct seen *seen, struct cw_endpoint *endpoint)
         assert_true(seen->count < MAX_SEEN);
         seen->events[seen->count].type = event.type;
         seen->events[seen->count++].sequence = event.sequence;
-        if (event.type == CW_ENDPOINT_PACKET) {
+        if (event.type == CW_ENDPOINT_EVENT_PACKET) {
             assert_true(event.size <= sizeof seen->payload);
             if (event.size > 0)
                 memcpy(seen->payload, event.payload, event.size);

@@ -44,7 +44,7 @@ int main(void)
     const struct cw_message_type types[] = INTEROP_TYPES;
     const struct cw_schema_config schema_config = {.types = types, .count = INTEROP_TYPE_COUNT};
     struct cw_schema *schema;
-    check(cw_schema_create(&schema, &schema_config));
+    check(cw_schema_create(&schema_config, &schema));
     struct cw_connection_config config = cw_connection_config_default(schema);
     if (cw_connection_fingerprint(&config) != INTEROP_FINGERPRINT) {
         fprintf(stderr, "interop_server: the header has another fingerprint\n");
@@ -52,12 +52,12 @@ int main(void)
     }
     config.channels[0].blocks = true;
     struct cw_connection *connection;
-    check(cw_connection_create(&connection, &config));
+    check(cw_connection_create(&config, &connection));
 
     struct cw_socket_config socket_config = cw_socket_config_default();
-    check(cw_address_parse(&socket_config.address, "127.0.0.1:0"));
+    check(cw_address_parse("127.0.0.1:0", &socket_config.address));
     struct cw_socket *socket;
-    check(cw_socket_open(&socket, &socket_config));
+    check(cw_socket_open(&socket_config, &socket));
     struct cw_address from, client = {0};
     cw_socket_address(socket, &from);
     printf("%u %016" PRIx64 "\n", from.port, cw_connection_fingerprint(&config));
@@ -68,7 +68,7 @@ int main(void)
         size_t size;
         cw_socket_wait(socket, 1.0 / 60);
         const double now = cw_clock_now();
-        while ((size = cw_socket_receive(socket, &from, data, sizeof data)) > 0) {
+        while ((size = cw_socket_receive(socket, data, sizeof data, &from)) > 0) {
             client = from;
             cw_connection_receive(connection, data, size, now);
         }

@@ -56,7 +56,7 @@ static inline uint8_t *netcode_exact(const void *bytes, size_t size)
 }
 
 /* Repeatable bytes; context is a uint64_t state, not 0. */
-static inline void netcode_fill(void *context, void *out, size_t size)
+static inline void netcode_fill(void *context, uint8_t *out, size_t size)
 {
     uint64_t *state = context;
     uint8_t *bytes = out;
@@ -78,8 +78,11 @@ static inline void netcode_seal(uint8_t plain[CW_TOKEN_PRIVATE_SIZE], uint64_t p
         associated[CW_NETCODE_VERSION_SIZE + i] = (uint8_t)(protocol_id >> 8 * i);
         associated[CW_NETCODE_VERSION_SIZE + 8 + i] = (uint8_t)(expire_time >> 8 * i);
     }
-    cw_crypto_seal_long(plain, plain, CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES, associated,
-                        sizeof(associated), nonce, private_key);
+    cw_crypto_seal_long(&(struct cw_seal){.key = private_key,
+                                          .nonce = nonce,
+                                          .associated = associated,
+                                          .associated_size = sizeof(associated)},
+                        plain, CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES, plain);
 }
 
 /* Reads from a block of exactly the size, into one too. */
@@ -89,8 +92,10 @@ static inline enum cw_error netcode_read(struct cw_secure_packet *packet, uint8_
                                          const uint8_t *with_key, struct cw_replay *replay)
 {
     uint8_t *copy = netcode_exact(bytes, size), *out = malloc(CW_PAYLOAD_MAX);
-    const enum cw_error error =
-        cw_secure_read(packet, out, copy, size, direction, id, with_key, replay);
+    const enum cw_error error = cw_secure_read(
+        copy, size,
+        &(struct cw_secure_key){.protocol_id = id, .direction = direction, .bytes = with_key},
+        replay, out, packet);
     if (!error && body && packet->size)
         memcpy(body, out, packet->size);
     free(copy);

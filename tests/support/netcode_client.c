@@ -16,7 +16,7 @@ static void transmit(struct cw_client *client, struct cw_socket *socket)
     struct cw_address to;
     uint8_t data[CW_SECURE_MAX];
     size_t size;
-    while ((size = cw_client_transmit(client, &to, data, sizeof data, cw_clock_now())) > 0)
+    while ((size = cw_client_transmit(client, data, sizeof data, cw_clock_now(), &to)) > 0)
         cw_socket_send(socket, &to, data, size);
 }
 
@@ -57,7 +57,7 @@ static void receive(struct cw_client *client, struct cw_socket *socket)
     struct cw_address from;
     uint8_t data[2 * CW_SECURE_MAX];
     size_t size;
-    while ((size = cw_socket_receive(socket, &from, data, sizeof data)) > 0) {
+    while ((size = cw_socket_receive(socket, data, sizeof data, &from)) > 0) {
         const enum cw_error error = cw_client_receive(client, &from, data, size, cw_clock_now());
         if (error != CW_OK)
             printf("dropped %s\n", cw_error_string(error));
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     struct cw_socket *socket = open_socket(argv[1]);
     const struct cw_client_config config = cw_client_config_default();
     struct cw_client *client = NULL;
-    const enum cw_error error = cw_client_create(&client, &config);
+    const enum cw_error error = cw_client_create(&config, &client);
     check(error == CW_OK, cw_error_string(error));
 
     char line[LINE_SIZE];

@@ -65,9 +65,9 @@ static inline struct cw_socket *open_socket(const char *address)
 {
     struct cw_socket_config config = cw_socket_config_default();
     struct cw_socket *socket = NULL;
-    enum cw_error error = cw_address_parse(&config.address, address);
+    enum cw_error error = cw_address_parse(address, &config.address);
     if (error == CW_OK)
-        error = cw_socket_open(&socket, &config);
+        error = cw_socket_open(&config, &socket);
     check(error == CW_OK, cw_error_string(error));
     return socket;
 }

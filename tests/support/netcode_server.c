@@ -26,7 +26,7 @@ static struct cw_server *create_server(const struct cw_address *address, char **
     check(key && bytes_from_hex(config.private_key, CW_KEY_BYTES, key) == CW_KEY_BYTES,
           "CAUSEWAY_KEY holds no key");
     struct cw_server *server = NULL;
-    const enum cw_error error = cw_server_create(&server, &config);
+    const enum cw_error error = cw_server_create(&config, &server);
     check(error == CW_OK, cw_error_string(error));
     return server;
 }
@@ -36,7 +36,7 @@ static void transmit(struct cw_server *server, struct cw_socket *socket)
     struct cw_address to;
     uint8_t data[CW_SECURE_MAX];
     size_t size;
-    while ((size = cw_server_transmit(server, &to, data, sizeof data, cw_clock_now())) > 0)
+    while ((size = cw_server_transmit(server, data, sizeof data, cw_clock_now(), &to)) > 0)
         cw_socket_send(socket, &to, data, size);
 }
 
@@ -78,7 +78,7 @@ static void receive(struct cw_server *server, struct cw_socket *socket)
     struct cw_address from;
     uint8_t data[2 * CW_SECURE_MAX];
     size_t size;
-    while ((size = cw_socket_receive(socket, &from, data, sizeof data)) > 0) {
+    while ((size = cw_socket_receive(socket, data, sizeof data, &from)) > 0) {
         const enum cw_error error = cw_server_receive(server, &from, data, size, cw_clock_now());
         if (error != CW_OK)
             printf("dropped %s\n", cw_error_string(error));

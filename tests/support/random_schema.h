@@ -111,7 +111,7 @@ static inline struct cw_schema *random_schema(void)
     }
     struct cw_schema *schema;
     const struct cw_schema_config config = {.types = types, .count = count};
-    if (cw_schema_create(&schema, &config) != CW_OK)
+    if (cw_schema_create(&config, &schema) != CW_OK)
         abort();
     return schema;
 }

@@ -60,7 +60,7 @@ static inline struct cw_schema *rich_schema(void)
     };
     const struct cw_schema_config config = {.types = types, .count = RICH_TYPES};
     struct cw_schema *schema;
-    if (cw_schema_create(&schema, &config) != CW_OK)
+    if (cw_schema_create(&config, &schema) != CW_OK)
         abort();
     return schema;
 }

@@ -56,8 +56,8 @@ static bool create(struct scenario *s, uint64_t seed)
     simulator.path.reorder_delay = 0.1;
     for (int i = 0; i < 2; i++) {
         simulator.seed = seed * 2 + (uint64_t)i;
-        if (cw_endpoint_create(&s->ends[i], &endpoint) != CW_OK ||
-            cw_simulator_create(&s->paths[i], &simulator) != CW_OK)
+        if (cw_endpoint_create(&endpoint, &s->ends[i]) != CW_OK ||
+            cw_simulator_create(&simulator, &s->paths[i]) != CW_OK)
             return false;
     }
     return true;
@@ -69,10 +69,10 @@ static void take_events(struct scenario *s, int side)
     while (cw_endpoint_next(s->ends[side], &event)) {
         hash_number(s, (uint64_t)side << 32 | (uint64_t)event.type << 16 | event.sequence);
         hash_number(s, event.size);
-        if (event.type == CW_ENDPOINT_PACKET)
+        if (event.type == CW_ENDPOINT_EVENT_PACKET)
             hash_bytes(s, event.payload, event.size);
         /* Now and then the application cannot use a packet. */
-        if (event.type == CW_ENDPOINT_PACKET && next_random(s) % 64 == 0)
+        if (event.type == CW_ENDPOINT_EVENT_PACKET && next_random(s) % 64 == 0)
             cw_endpoint_refuse(s->ends[side], event.sequence);
     }
 }

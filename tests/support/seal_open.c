@@ -13,9 +13,14 @@ bool seal_open(uint32_t size, uint32_t rounds)
     memset(payload, 0x5a, sizeof payload);
     for (uint32_t i = 0; i < rounds; i++) {
         payload[0] = (uint8_t)i;
-        const size_t sealed =
-            cw_secure_write(packet, sizeof packet, CW_SECURE_PAYLOAD, i, payload, size, 7, key);
-        if (cw_secure_read(&read, body, packet, sealed, CW_TO_CLIENT, 7, key, &replay) != CW_OK ||
+        const size_t sealed = cw_secure_write(
+            &(struct cw_secure_packet){
+                .type = CW_SECURE_PAYLOAD, .sequence = i, .body = payload, .size = size},
+            &(struct cw_secure_key){.protocol_id = 7, .bytes = key}, packet, sizeof packet);
+        if (cw_secure_read(
+                packet, sealed,
+                &(struct cw_secure_key){.protocol_id = 7, .direction = CW_TO_CLIENT, .bytes = key},
+                &replay, body, &read) != CW_OK ||
             read.size != size || body[0] != payload[0])
             return false;
     }

@@ -27,7 +27,7 @@ static inline struct cw_schema *make_schema(const struct cw_message_type *type)
 {
     const struct cw_schema_config config = {.types = type, .count = 1};
     struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&schema, &config), CW_OK);
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
     return schema;
 }
 

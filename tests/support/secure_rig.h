@@ -24,7 +24,7 @@ struct rig {
 static inline struct cw_address rig_address(const char *text)
 {
     struct cw_address address;
-    assert_int_equal(cw_address_parse(&address, text), CW_OK);
+    assert_int_equal(cw_address_parse(text, &address), CW_OK);
     return address;
 }
 
@@ -52,7 +52,7 @@ static inline void rig_start(struct rig *rig)
 {
     rig->config.addresses = &rig->address;
     rig->config.random = (struct cw_random){netcode_fill, &rig->seed};
-    assert_int_equal(cw_server_create(&rig->server, &rig->config), CW_OK);
+    assert_int_equal(cw_server_create(&rig->config, &rig->server), CW_OK);
     cw_server_update(rig->server, rig->now);
     rig->now += 10;
     cw_server_update(rig->server, rig->now);
@@ -86,7 +86,7 @@ static inline struct cw_token_grant rig_grant(struct rig *rig, uint64_t client_i
 static inline void rig_token(struct rig *rig, uint8_t out[CW_TOKEN_SIZE], uint64_t client_id)
 {
     const struct cw_token_grant grant = rig_grant(rig, client_id);
-    assert_int_equal(cw_token_generate(out, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, out), CW_OK);
 }
 
 /* A client that begins to connect with a token, and one with a token from this grant. */
@@ -95,7 +95,7 @@ static inline struct cw_client *rig_client_with(struct rig *rig,
                                                 const uint8_t token[CW_TOKEN_SIZE])
 {
     struct cw_client *client;
-    assert_int_equal(cw_client_create(&client, config), CW_OK);
+    assert_int_equal(cw_client_create(config, &client), CW_OK);
     assert_int_equal(cw_client_connect(client, token, CW_TOKEN_SIZE, rig->now), CW_OK);
     return client;
 }
@@ -105,7 +105,7 @@ static inline struct cw_client *rig_client_of(struct rig *rig,
                                               const struct cw_token_grant *grant)
 {
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(token, grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(grant, rig_key, token), CW_OK);
     return rig_client_with(rig, config, token);
 }
 
@@ -122,7 +122,7 @@ static inline int rig_up(struct rig *rig, struct cw_client *client, const struct
     uint8_t datagram[CW_SECURE_MAX];
     size_t size;
     int count = 0;
-    while ((size = cw_client_transmit(client, NULL, datagram, sizeof(datagram), rig->now)) > 0) {
+    while ((size = cw_client_transmit(client, datagram, sizeof(datagram), rig->now, NULL)) > 0) {
         cw_server_receive(rig->server, from, datagram, size, rig->now);
         count++;
     }
@@ -136,7 +136,7 @@ static inline int rig_down(struct rig *rig, struct cw_client *client, const stru
     struct cw_address to;
     size_t size;
     int count = 0;
-    while ((size = cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now)) >
+    while ((size = cw_server_transmit(rig->server, datagram, sizeof(datagram), rig->now, &to)) >
            0) {
         if (client && cw_address_equal(&to, at))
             cw_client_receive(client, &rig->address, datagram, size, rig->now);
@@ -199,8 +199,8 @@ static inline enum cw_error rig_give(struct rig *rig, const struct cw_address *f
 static inline void rig_request(uint8_t out[CW_REQUEST_SIZE], const uint8_t token[CW_TOKEN_SIZE])
 {
     struct cw_token read;
-    assert_int_equal(cw_token_read(&read, token, CW_TOKEN_SIZE), CW_OK);
-    cw_request_write(out, &read);
+    assert_int_equal(cw_token_read(token, CW_TOKEN_SIZE, &read), CW_OK);
+    cw_request_write(&read, out);
 }
 
 /* Whether the server has nothing to say. */
@@ -208,7 +208,7 @@ static inline bool rig_silent(struct rig *rig)
 {
     uint8_t datagram[CW_SECURE_MAX];
     struct cw_address to;
-    return cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now) == 0;
+    return cw_server_transmit(rig->server, datagram, sizeof(datagram), rig->now, &to) == 0;
 }
 
 static inline enum cw_error rig_give_token(struct rig *rig, const struct cw_address *from,
@@ -223,7 +223,7 @@ static inline enum cw_error rig_give_grant(struct rig *rig, const struct cw_addr
                                            const struct cw_token_grant *grant, const uint8_t *key)
 {
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(token, grant, key), CW_OK);
+    assert_int_equal(cw_token_generate(grant, key, token), CW_OK);
     return rig_give_token(rig, from, token);
 }
 

@@ -44,7 +44,7 @@ static inline struct cw_schema *vector_schema_with(const struct cw_message_type 
 {
     const struct cw_schema_config config = {.types = types, .count = count};
     struct cw_schema *schema = NULL;
-    assert_int_equal(cw_schema_create(&schema, &config), CW_OK);
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
     return schema;
 }
 

@@ -15,7 +15,7 @@ enum cw_error client_create(const struct cw_schema *schema, const double *number
         config.connection = &connection;
     }
     struct cw_client *client = NULL;
-    const enum cw_error error = cw_client_create(&client, &config);
+    const enum cw_error error = cw_client_create(&config, &client);
     if (error)
         return error;
     struct cw_connection *made = cw_client_connection(client);
@@ -48,7 +48,7 @@ enum cw_error client_receive(struct cw_client *client, const uint8_t *data, size
 CW_EXPORT(client_transmit)
 size_t client_transmit(struct cw_client *client, uint8_t *out, size_t capacity, double now)
 {
-    return cw_client_transmit(client, NULL, out, capacity, now);
+    return cw_client_transmit(client, out, capacity, now, NULL);
 }
 
 CW_EXPORT(client_update) void client_update(struct cw_client *client, double now)

@@ -59,7 +59,7 @@ enum cw_error connection_create(const struct cw_schema *schema, const double *nu
     const struct cw_connection_config config =
         cw_make_connection_config(schema, numbers, channel_count);
     struct cw_connection *connection = NULL;
-    const enum cw_error error = cw_connection_create(&connection, &config);
+    const enum cw_error error = cw_connection_create(&config, &connection);
     cw_scratch.u32[0] = (uint32_t)(uintptr_t)connection;
     if (error == CW_OK)
         cw_scratch.u32[1] = (uint32_t)cw_connection_max_datagram_size(connection);

@@ -34,7 +34,7 @@ CW_EXPORT(endpoint_create) enum cw_error endpoint_create(const double *numbers)
     struct cw_endpoint_config config = cw_endpoint_config_default();
     cw_set_endpoint(&config, numbers);
     struct cw_endpoint *endpoint = NULL;
-    const enum cw_error error = cw_endpoint_create(&endpoint, &config);
+    const enum cw_error error = cw_endpoint_create(&config, &endpoint);
     cw_scratch.u32[0] = (uint32_t)(uintptr_t)endpoint;
     cw_scratch.u32[1] = config.max_packet_size;
     return error;

@@ -5,7 +5,7 @@
 CW_EXPORT(schema_create) enum cw_error schema_create(const uint8_t *bytes, size_t size)
 {
     struct cw_schema *schema = NULL;
-    const enum cw_error error = cw_schema_decode(&schema, bytes, size, NULL);
+    const enum cw_error error = cw_schema_decode(bytes, size, NULL, &schema);
     cw_scratch.u32[0] = (uint32_t)(uintptr_t)schema;
     return error;
 }

@@ -13,7 +13,7 @@ enum cw_error simulator_create(double seed, double max_datagram_size, double max
     cw_set_u32(&config.max_datagrams, max_datagrams);
 
     struct cw_simulator *simulator = NULL;
-    const enum cw_error error = cw_simulator_create(&simulator, &config);
+    const enum cw_error error = cw_simulator_create(&config, &simulator);
     cw_scratch.u32[0] = (uint32_t)(uintptr_t)simulator;
     cw_scratch.u32[1] = config.max_datagram_size;
     return error;

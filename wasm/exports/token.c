@@ -10,7 +10,7 @@ static enum cw_error read_addresses(struct cw_address *addresses, const char *te
 {
     for (uint32_t i = 0; i < count; i++) {
         cw_scratch.u32[0] = i;
-        if (cw_address_parse(&addresses[i], text) != CW_OK || addresses[i].port == 0)
+        if (cw_address_parse(text, &addresses[i]) != CW_OK || addresses[i].port == 0)
             return CW_ERROR_ADDRESS;
         text += strlen(text) + 1;
     }
@@ -55,7 +55,7 @@ enum cw_error token_generate(uint8_t *out, const struct token_options *options, 
         grant.server_addresses = addresses + count;
     }
     memcpy(grant.user_data, options->user_data, CW_USER_DATA_SIZE);
-    return cw_token_generate(out, &grant, options->private_key);
+    return cw_token_generate(&grant, options->private_key, out);
 }
 
 /* Wipes and releases memory that held keys. */
@@ -70,7 +70,7 @@ CW_EXPORT(release_secret) void release_secret(void *memory, size_t size)
 CW_EXPORT(token_read) enum cw_error token_read(const uint8_t *data, size_t size)
 {
     struct cw_token token;
-    const enum cw_error error = cw_token_read(&token, data, size);
+    const enum cw_error error = cw_token_read(data, size, &token);
     memcpy(cw_scratch.bytes, &token.expire_time, 8);
     memcpy(cw_scratch.bytes + 8, &token.fingerprint, 8);
     cw_crypto_wipe(&token, sizeof token);

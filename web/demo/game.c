@@ -11,7 +11,7 @@ enum cw_error game_schema(struct cw_schema **schema)
 {
     const struct cw_message_type types[] = MESSAGES_TYPES;
     const struct cw_schema_config config = {.types = types, .count = MESSAGES_TYPE_COUNT};
-    return cw_schema_create(schema, &config);
+    return cw_schema_create(&config, schema);
 }
 
 static void send_to_all(struct cw_server *server, uint32_t channel, uint32_t type, const void *data,

@@ -38,10 +38,10 @@ int main(int argc, char **argv)
     config.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS;
     config.max_token_life = 0; /* the demo's key is new at every start */
     check(config.max_clients <= MAX_PLAYERS ? CW_OK : CW_ERROR_CONFIG_CLIENTS);
-    check(cw_key_parse(config.private_key, getenv("CAUSEWAY_KEY")));
+    check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.private_key));
 
     struct cw_host *host;
-    check(cw_host_open(&host, argc > 1 ? argv[1] : "127.0.0.1:0", &config));
+    check(cw_host_open(argc > 1 ? argv[1] : "127.0.0.1:0", &config, &host));
     char text[CW_ADDRESS_TEXT_SIZE];
     printf("game server on %s\n", cw_address_format(cw_host_address(host), text));
     fflush(stdout);

@@ -32,8 +32,8 @@ struct cw_address {
 /* Reads "1.2.3.4", "1.2.3.4:5", "::1", "[::1]" or "[::1]:5" from a terminated string. IPv6 may be
    compressed and may end in an IPv4 address. Strict: no blanks, no leading zeros in IPv4 and port,
    no zone, nothing behind it. Without a port, port becomes 0.
-   CW_ERROR_ADDRESS when the text is anything else; address is then CW_ADDRESS_NONE. */
-enum cw_error cw_address_parse(struct cw_address *address, const char *text);
+   CW_ERROR_ADDRESS when the text is anything else. */
+enum cw_error cw_address_parse(const char *text, struct cw_address *address);
 
 /* Writes the one text that RFC 5952 prefers, terminated, and returns text. Port 0 is left out, and
    with it the brackets of an IPv6 address; an IPv4-mapped address ends in dotted decimals.

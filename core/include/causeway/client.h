@@ -47,7 +47,7 @@ size_t cw_client_memory(const struct cw_client_config *config);
 /* *client is set only on CW_OK. Errors: CW_ERROR_CONFIG_TIME, CW_ERROR_CONFIG_DISCONNECT_PACKETS,
    those of cw_connection_create, CW_ERROR_CONFIG_PACKET_SIZE when the connection's datagrams would
    be longer than CW_PAYLOAD_MAX, CW_ERROR_NO_MEMORY. */
-enum cw_error cw_client_create(struct cw_client **client, const struct cw_client_config *config);
+enum cw_error cw_client_create(const struct cw_client_config *config, struct cw_client **client);
 
 /* NULL is allowed. Keys are wiped. Messages that the application still holds must be released
    before. Nothing is sent: disconnect and transmit before. */
@@ -59,7 +59,7 @@ void cw_client_destroy(struct cw_client *client);
    config, with the state CW_CLIENT_SCHEMA; and with nothing changed CW_ERROR_CONNECTED (disconnect
    first) and CW_ERROR_TOKEN_USED: a token is good for one connect, as its keys encrypt one packet
    of each number. */
-enum cw_error cw_client_connect(struct cw_client *client, const void *token, size_t size,
+enum cw_error cw_client_connect(struct cw_client *client, const uint8_t *token, size_t size,
                                 double now);
 
 /* Takes a datagram. from is the address that it came from, compared with the server's; NULL where
@@ -68,13 +68,13 @@ enum cw_error cw_client_connect(struct cw_client *client, const void *token, siz
    CW_ERROR_WRONG_SENDER, CW_ERROR_UNEXPECTED for a packet that has no place in this state,
    CW_ERROR_EVENTS_PENDING, and those of cw_connection_receive. */
 enum cw_error cw_client_receive(struct cw_client *client, const struct cw_address *from,
-                                const void *data, size_t size, double now);
+                                const uint8_t *data, size_t size, double now);
 
 /* Writes the next datagram to out and returns its size; 0 when there is none or when capacity is
    below CW_SECURE_MAX. *to (unless NULL) is the address to send it to. Call it until it returns 0,
    after each update and send, and after disconnect. */
-size_t cw_client_transmit(struct cw_client *client, struct cw_address *to, void *out,
-                          size_t capacity, double now);
+size_t cw_client_transmit(struct cw_client *client, uint8_t *out, size_t capacity, double now,
+                          struct cw_address *to);
 
 /* Lets time pass: resends, keep-alives, timeouts. Call it once per tick. */
 void cw_client_update(struct cw_client *client, double now);
@@ -110,7 +110,7 @@ struct cw_connection *cw_client_connection(struct cw_client *client);
    transmit then gives it. Errors: CW_ERROR_NOT_CONNECTED, CW_ERROR_PACKET_TOO_LARGE,
    CW_ERROR_INVALID_ARGUMENT for no bytes or with a connection, CW_ERROR_TRANSMIT_PENDING when the
    one before is not transmitted yet. */
-enum cw_error cw_client_send(struct cw_client *client, const void *payload, size_t size);
+enum cw_error cw_client_send(struct cw_client *client, const uint8_t *payload, size_t size);
 
 /* Ends the connection, or the attempt; nothing when there is none. The state is
    CW_CLIENT_DISCONNECTED at once; the packets that tell the server wait in transmit. */

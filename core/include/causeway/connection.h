@@ -58,8 +58,8 @@ size_t cw_connection_memory(const struct cw_connection_config *config);
 
 /* *connection is set only on CW_OK. Errors: CW_ERROR_INVALID_ARGUMENT without a schema,
    CW_ERROR_CONFIG_* that says which part cannot work, CW_ERROR_NO_MEMORY. */
-enum cw_error cw_connection_create(struct cw_connection **connection,
-                                   const struct cw_connection_config *config);
+enum cw_error cw_connection_create(const struct cw_connection_config *config,
+                                   struct cw_connection **connection);
 
 /* Messages that the application still holds must be released before. NULL is allowed. */
 void cw_connection_destroy(struct cw_connection *connection);

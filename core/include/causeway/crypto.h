@@ -23,29 +23,31 @@ CW_BEGIN_DECLARATIONS
    the machine has no source of random bytes. */
 bool cw_crypto_init(void);
 
-/* Encrypts size bytes of plain under key and nonce and puts size + CW_MAC_BYTES bytes into out. The
-   MAC covers the associated bytes too, which are not sent. plain may be out itself; otherwise the
-   two must not overlap. plain and associated may be NULL when their size is 0. A nonce must never
-   be used twice with one key. */
-void cw_crypto_seal(uint8_t *out, const void *plain, size_t size, const void *associated,
-                    size_t associated_size, const uint8_t nonce[CW_NONCE_BYTES],
-                    const uint8_t key[CW_KEY_BYTES]);
+/* What seals bytes, and what the seal covers besides them. */
+struct cw_seal {
+    const uint8_t *key;   /* CW_KEY_BYTES */
+    const uint8_t *nonce; /* CW_NONCE_BYTES, or CW_LONG_NONCE_BYTES for the functions that end in
+                             _long; never used twice with one key */
+    const uint8_t
+        *associated; /* bytes that the MAC covers too, and that are not sent; NULL: none */
+    size_t associated_size;
+};
+
+/* Encrypts size bytes of plain and puts size + CW_MAC_BYTES bytes into out. plain may be out
+   itself; otherwise the two must not overlap. plain may be NULL when size is 0. */
+void cw_crypto_seal(const struct cw_seal *seal, const uint8_t *plain, size_t size, uint8_t *out);
 
 /* Checks and decrypts size bytes (MAC included) into out, which takes size - CW_MAC_BYTES bytes.
    sealed may be out itself; otherwise the two must not overlap. With out NULL it checks only. False
    when anything differs from what was sealed, or size is less than CW_MAC_BYTES: the content of out
    is then of no use. */
-bool cw_crypto_open(uint8_t *out, const void *sealed, size_t size, const void *associated,
-                    size_t associated_size, const uint8_t nonce[CW_NONCE_BYTES],
-                    const uint8_t key[CW_KEY_BYTES]);
+bool cw_crypto_open(const struct cw_seal *seal, const uint8_t *sealed, size_t size, uint8_t *out);
 
 /* The same with XChaCha20-Poly1305-IETF. */
-void cw_crypto_seal_long(uint8_t *out, const void *plain, size_t size, const void *associated,
-                         size_t associated_size, const uint8_t nonce[CW_LONG_NONCE_BYTES],
-                         const uint8_t key[CW_KEY_BYTES]);
-bool cw_crypto_open_long(uint8_t *out, const void *sealed, size_t size, const void *associated,
-                         size_t associated_size, const uint8_t nonce[CW_LONG_NONCE_BYTES],
-                         const uint8_t key[CW_KEY_BYTES]);
+void cw_crypto_seal_long(const struct cw_seal *seal, const uint8_t *plain, size_t size,
+                         uint8_t *out);
+bool cw_crypto_open_long(const struct cw_seal *seal, const uint8_t *sealed, size_t size,
+                         uint8_t *out);
 
 /* Fills memory with zeros in a way that the compiler does not leave out. */
 void cw_crypto_wipe(void *memory, size_t size);
@@ -60,12 +62,12 @@ bool cw_crypto_is_zero(const void *memory, size_t size);
 /* A source of random bytes. All zero means the operating system's. Another one makes a run that can
    be repeated; it must not be used where an attacker could guess it. */
 struct cw_random {
-    void (*fill)(void *context, void *out, size_t size);
+    void (*fill)(void *context, uint8_t *out, size_t size);
     void *context;
 };
 
 /* size random bytes from the source. */
-void cw_random_fill(const struct cw_random *random, void *out, size_t size);
+void cw_random_fill(const struct cw_random *random, uint8_t *out, size_t size);
 
 CW_END_DECLARATIONS
 

@@ -58,8 +58,8 @@ size_t cw_endpoint_memory(const struct cw_endpoint_config *config);
 
 /* *endpoint is set only on CW_OK. Errors: CW_ERROR_CONFIG_* says which part of the config cannot
    work, CW_ERROR_NO_MEMORY. */
-enum cw_error cw_endpoint_create(struct cw_endpoint **endpoint,
-                                 const struct cw_endpoint_config *config);
+enum cw_error cw_endpoint_create(const struct cw_endpoint_config *config,
+                                 struct cw_endpoint **endpoint);
 
 /* NULL is allowed. */
 void cw_endpoint_destroy(struct cw_endpoint *endpoint);
@@ -98,12 +98,12 @@ enum cw_error cw_endpoint_receive(struct cw_endpoint *endpoint, const uint8_t *d
 void cw_endpoint_update(struct cw_endpoint *endpoint, double now);
 
 enum cw_endpoint_event_type {
-    CW_ENDPOINT_PACKET = 1, /* a packet of the other end arrived */
-    CW_ENDPOINT_ACKED,      /* a packet of ours arrived at the other end */
-    CW_ENDPOINT_LOST        /* a packet of ours has most likely not arrived: three later ones were
-                               acked, or 2 * rtt + 4 * rtt_deviation passed (1 s before there is an RTT,
-                               at most 10 s, but min_loss_timeout at least), or it left
-                               sent_window */
+    CW_ENDPOINT_EVENT_PACKET = 1, /* a packet of the other end arrived */
+    CW_ENDPOINT_EVENT_ACKED,      /* a packet of ours arrived at the other end */
+    CW_ENDPOINT_EVENT_LOST /* a packet of ours has most likely not arrived: three later ones were
+                        acked, or 2 * rtt + 4 * rtt_deviation passed (1 s before there is an RTT,
+                        at most 10 s, but min_loss_timeout at least), or it left
+                        sent_window */
 };
 
 struct cw_endpoint_event {

@@ -9,9 +9,9 @@
 CW_BEGIN_DECLARATIONS
 
 /* Reads a key from its 2 * CW_KEY_BYTES hexadecimal digits and nothing else, as in
-   cw_key_parse(config.private_key, getenv("CAUSEWAY_KEY")). Error, with key wiped: CW_ERROR_KEY for
+   cw_key_parse(getenv("CAUSEWAY_KEY"), config.private_key). Error: CW_ERROR_KEY for
    any other text and for NULL. */
-enum cw_error cw_key_parse(uint8_t key[CW_KEY_BYTES], const char *text);
+enum cw_error cw_key_parse(const char *text, uint8_t key[CW_KEY_BYTES]);
 
 CW_END_DECLARATIONS
 

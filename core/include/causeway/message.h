@@ -45,9 +45,9 @@ struct cw_message_pool_config {
 
 struct cw_message_pool_config cw_message_pool_config_default(void);
 
-/* Errors: CW_ERROR_CONFIG_POOL, CW_ERROR_NO_MEMORY; *out is then NULL. */
-enum cw_error cw_message_pool_create(struct cw_message_pool **out,
-                                     const struct cw_message_pool_config *config);
+/* Errors: CW_ERROR_CONFIG_POOL, CW_ERROR_NO_MEMORY. */
+enum cw_error cw_message_pool_create(const struct cw_message_pool_config *config,
+                                     struct cw_message_pool **pool);
 
 /* Asserts, in debug builds, that every message has come back: one that has not is a reference that
    was not released. */
@@ -63,9 +63,9 @@ const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *poo
 
 /* A message of the type with all bytes of its struct zero, no block and one reference, which is the
    caller's. CW_ERROR_MESSAGE_TYPE when the schema has no such type, CW_ERROR_POOL_EMPTY when all
-   messages are in use; *out is then NULL. */
-enum cw_error cw_message_create(struct cw_message **out, struct cw_message_pool *pool,
-                                uint32_t type);
+   messages are in use. */
+enum cw_error cw_message_create(struct cw_message_pool *pool, uint32_t type,
+                                struct cw_message **message);
 
 /* A message is the caller's who created it or took it from a connection, until he sends or releases
    it. One that is not his he gets CW_ERROR_MESSAGE_NOT_OWNED for, with nothing changed: below, and
@@ -88,8 +88,8 @@ enum cw_error cw_message_attach(struct cw_message *message, uint8_t *block, uint
 /* Writes, reads or measures the body: neither type, nor id, nor block. */
 bool cw_message_serialize(struct cw_stream *stream, struct cw_message *message);
 
-/* The bits that the body needs at most, wherever in a packet it starts. False, with *bits 0, when a
-   value is out of its range: cw_message_check tells which. */
+/* The bits that the body needs at most, wherever in a packet it starts. False when a value is
+   out of its range: cw_message_check tells which. */
 bool cw_message_measure(struct cw_message *message, size_t *bits);
 
 /* The first field that cannot be sent as it is: see cw_schema_check. */

@@ -80,9 +80,9 @@ struct cw_schema_config {
 /* The most bytes that the struct of a message may have. */
 #define CW_MESSAGE_MAX_SIZE (1 << 20)
 
-/* Errors: CW_ERROR_SCHEMA_TYPES, CW_ERROR_SCHEMA_FIELD, CW_ERROR_SCHEMA_SIZE, CW_ERROR_NO_MEMORY;
- *out is then NULL. */
-enum cw_error cw_schema_create(struct cw_schema **out, const struct cw_schema_config *config);
+/* Errors: CW_ERROR_SCHEMA_TYPES, CW_ERROR_SCHEMA_FIELD, CW_ERROR_SCHEMA_SIZE, CW_ERROR_NO_MEMORY.
+ */
+enum cw_error cw_schema_create(const struct cw_schema_config *config, struct cw_schema **schema);
 void cw_schema_destroy(struct cw_schema *schema);
 
 /* The bytes that cw_schema_create allocates, 0 when it would refuse the config. */

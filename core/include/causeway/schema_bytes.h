@@ -19,16 +19,16 @@ CW_BEGIN_DECLARATIONS
 size_t cw_schema_encode(const struct cw_schema *schema, uint8_t *out, size_t capacity);
 
 /* A schema from size bytes. Errors: CW_ERROR_SCHEMA_BYTES when they are not in the form above or
-   have a type with a function of its own, and those of cw_schema_create; *out is then NULL. This is
+   have a type with a function of its own, and those of cw_schema_create. This is
    the one function that allocates twice: the second block is released before it returns. A NULL
    allocator means malloc and free. */
-enum cw_error cw_schema_decode(struct cw_schema **out, const uint8_t *bytes, size_t size,
-                               const struct cw_allocator *allocator);
+enum cw_error cw_schema_decode(const uint8_t *data, size_t size,
+                               const struct cw_allocator *allocator, struct cw_schema **schema);
 
 /* A number that two peers have in common when names, kinds, limits and order of everything are the
    same, and practically never else. Of a type with a function of its own only the name is known.
    The size bytes at extra are included: whatever else both sides must have alike. */
-uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const void *extra, size_t size);
+uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const uint8_t *extra, size_t size);
 
 CW_END_DECLARATIONS
 

@@ -39,8 +39,9 @@ size_t cw_sequence_buffer_memory(uint32_t size, uint32_t stride);
    slots would not line up across the wrap). stride: bytes of an entry. allocator: copied; what its
    context points to must outlive the buffer. CW_ERROR_CONFIG_WINDOW for any other size,
    CW_ERROR_NO_MEMORY. */
-enum cw_error cw_sequence_buffer_create(struct cw_sequence_buffer *buffer, uint32_t size,
-                                        uint32_t stride, const struct cw_allocator *allocator);
+enum cw_error cw_sequence_buffer_create(uint32_t size, uint32_t stride,
+                                        const struct cw_allocator *allocator,
+                                        struct cw_sequence_buffer *buffer);
 void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer);
 
 /* Empties the buffer and starts again at next = 0. */

@@ -63,7 +63,7 @@ size_t cw_server_memory(const struct cw_server_config *config);
    finite, CW_ERROR_CONFIG_DISCONNECT_PACKETS, those of cw_connection_create,
    CW_ERROR_CONFIG_PACKET_SIZE when the connections' datagrams would be longer than CW_PAYLOAD_MAX,
    CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
-enum cw_error cw_server_create(struct cw_server **server, const struct cw_server_config *config);
+enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_server **server);
 
 /* NULL is allowed. Keys are wiped. Messages that the application still holds must be released
    before. Nothing is sent: disconnect all and transmit before. */
@@ -81,13 +81,13 @@ void cw_server_set_unix_offset(struct cw_server *server, double unix_offset);
    CW_ERROR_EVENTS_PENDING, and those of cw_connection_receive;
    and with the answer denied CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA. */
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
-                                const void *data, size_t size, double now);
+                                const uint8_t *data, size_t size, double now);
 
 /* Writes the next datagram to out and the address to send it to to *to, and returns its size; 0
    when there is none or when capacity is below CW_SECURE_MAX. Call it until it returns 0, after
    each update and send, and after disconnect. */
-size_t cw_server_transmit(struct cw_server *server, struct cw_address *to, void *out,
-                          size_t capacity, double now);
+size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacity, double now,
+                          struct cw_address *to);
 
 /* Lets time pass: keep-alives, timeouts. Call it once per tick. */
 void cw_server_update(struct cw_server *server, double now);
@@ -133,7 +133,7 @@ struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t cl
    connected. Errors: CW_ERROR_NOT_CONNECTED, CW_ERROR_PACKET_TOO_LARGE, CW_ERROR_INVALID_ARGUMENT
    for no bytes or with connections, CW_ERROR_TRANSMIT_PENDING when the one before, to anyone, is
    not transmitted yet. */
-enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const void *payload,
+enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const uint8_t *payload,
                              size_t size);
 
 /* Ends a connection; nothing when there is none. The packets that tell the client wait in transmit.

@@ -50,8 +50,8 @@ struct cw_simulator_config cw_simulator_config_default(void);
 size_t cw_simulator_memory(const struct cw_simulator_config *config);
 
 /* *simulator is set only on CW_OK. Errors: CW_ERROR_CONFIG_SIMULATOR, CW_ERROR_NO_MEMORY. */
-enum cw_error cw_simulator_create(struct cw_simulator **simulator,
-                                  const struct cw_simulator_config *config);
+enum cw_error cw_simulator_create(const struct cw_simulator_config *config,
+                                  struct cw_simulator **simulator);
 
 /* NULL is allowed. */
 void cw_simulator_destroy(struct cw_simulator *simulator);

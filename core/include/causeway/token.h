@@ -79,31 +79,33 @@ struct cw_token_grant cw_token_grant_default(void);
    or one that is no address), CW_ERROR_TOKEN_TIMES (no life, or past the end of time),
    CW_ERROR_USER_DATA (its last 16 bytes are used although there is a fingerprint), CW_ERROR_KEY
    (the private key, or one that grant's random made, is all zero), CW_ERROR_NO_RANDOM. */
-enum cw_error cw_token_generate(uint8_t out[CW_TOKEN_SIZE], const struct cw_token_grant *grant,
-                                const uint8_t private_key[CW_KEY_BYTES]);
+enum cw_error cw_token_generate(const struct cw_token_grant *grant,
+                                const uint8_t private_key[CW_KEY_BYTES],
+                                uint8_t out[CW_TOKEN_SIZE]);
 
 /* Takes a token apart and checks all that a client can check without a clock.
    Errors: CW_ERROR_TOKEN_SIZE, CW_ERROR_VERSION, CW_ERROR_TOKEN_TIMES (made after its own end),
-   CW_ERROR_TOKEN_ADDRESSES, CW_ERROR_KEY (one is all zero). *token is then all zero. Wipe it after
-   use: it holds keys. */
-enum cw_error cw_token_read(struct cw_token *token, const void *data, size_t size);
+   CW_ERROR_TOKEN_ADDRESSES, CW_ERROR_KEY (one is all zero). Wipe the token after use: it holds
+   keys.
+ */
+enum cw_error cw_token_read(const uint8_t *data, size_t size, struct cw_token *token);
 
 /* The opposite of read. Errors: CW_ERROR_TOKEN_TIMES, CW_ERROR_TOKEN_ADDRESSES. */
-enum cw_error cw_token_write(uint8_t out[CW_TOKEN_SIZE], const struct cw_token *token);
+enum cw_error cw_token_write(const struct cw_token *token, uint8_t out[CW_TOKEN_SIZE]);
 
 /* Encrypts the private part. Errors: CW_ERROR_TOKEN_ADDRESSES. */
-enum cw_error cw_token_seal(uint8_t out[CW_TOKEN_PRIVATE_SIZE],
-                            const struct cw_token_private *token, uint64_t protocol_id,
+enum cw_error cw_token_seal(const struct cw_token_private *token, uint64_t protocol_id,
                             uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
-                            const uint8_t private_key[CW_KEY_BYTES]);
+                            const uint8_t private_key[CW_KEY_BYTES],
+                            uint8_t out[CW_TOKEN_PRIVATE_SIZE]);
 
 /* Decrypts the private part and takes it apart. Errors: CW_ERROR_NOT_AUTHENTIC when anything
-   differs from what was sealed with this key; CW_ERROR_TOKEN_ADDRESSES. *token is then all zero.
-   Wipe it after use: it holds keys. */
-enum cw_error cw_token_open(struct cw_token_private *token,
-                            const uint8_t sealed[CW_TOKEN_PRIVATE_SIZE], uint64_t protocol_id,
+   differs from what was sealed with this key; CW_ERROR_TOKEN_ADDRESSES. Wipe the token
+   after use: it holds keys. */
+enum cw_error cw_token_open(const uint8_t sealed[CW_TOKEN_PRIVATE_SIZE], uint64_t protocol_id,
                             uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
-                            const uint8_t private_key[CW_KEY_BYTES]);
+                            const uint8_t private_key[CW_KEY_BYTES],
+                            struct cw_token_private *token);
 
 /* What the server gives a client to hand back, to see that it can be reached at its address. */
 struct cw_challenge_token {
@@ -112,14 +114,12 @@ struct cw_challenge_token {
 };
 
 /* sequence must not be used twice with a key. */
-void cw_challenge_token_seal(uint8_t out[CW_CHALLENGE_TOKEN_SIZE],
-                             const struct cw_challenge_token *token, uint64_t sequence,
-                             const uint8_t key[CW_KEY_BYTES]);
+void cw_challenge_token_seal(const struct cw_challenge_token *token, uint64_t sequence,
+                             const uint8_t key[CW_KEY_BYTES], uint8_t out[CW_CHALLENGE_TOKEN_SIZE]);
 
-/* False, with *token all zero, when anything differs from what was sealed. */
-bool cw_challenge_token_open(struct cw_challenge_token *token,
-                             const uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
-                             const uint8_t key[CW_KEY_BYTES]);
+/* False when anything differs from what was sealed. */
+bool cw_challenge_token_open(const uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
+                             const uint8_t key[CW_KEY_BYTES], struct cw_challenge_token *token);
 
 /* Bytes of the user data that are left to the application when there is a fingerprint. The other 16
    hold a mark and the fingerprint. */

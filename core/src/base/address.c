@@ -137,18 +137,16 @@ static const char *parse_address(struct cw_address *address, const char *text)
     return rest;
 }
 
-enum cw_error cw_address_parse(struct cw_address *address, const char *text)
+enum cw_error cw_address_parse(const char *text, struct cw_address *address)
 {
-    if (!address)
+    if (!text || !address)
         return CW_ERROR_INVALID_ARGUMENT;
-    *address = (struct cw_address){.type = CW_ADDRESS_NONE};
-    if (!text)
-        return CW_ERROR_INVALID_ARGUMENT;
-    const char *rest = parse_address(address, text);
-    if (rest && *rest == '\0')
-        return CW_OK;
-    *address = (struct cw_address){.type = CW_ADDRESS_NONE};
-    return CW_ERROR_ADDRESS;
+    struct cw_address parsed = {.type = CW_ADDRESS_NONE};
+    const char *rest = parse_address(&parsed, text);
+    if (!rest || *rest != '\0')
+        return CW_ERROR_ADDRESS;
+    *address = parsed;
+    return CW_OK;
 }
 
 static char *format_decimal(char *out, unsigned value)

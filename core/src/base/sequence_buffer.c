@@ -20,8 +20,9 @@ size_t cw_sequence_buffer_memory(uint32_t size, uint32_t stride)
     return size_is_valid(size) ? entries_size(size, stride) + size * sizeof(uint32_t) : 0;
 }
 
-enum cw_error cw_sequence_buffer_create(struct cw_sequence_buffer *buffer, uint32_t size,
-                                        uint32_t stride, const struct cw_allocator *allocator)
+enum cw_error cw_sequence_buffer_create(uint32_t size, uint32_t stride,
+                                        const struct cw_allocator *allocator,
+                                        struct cw_sequence_buffer *buffer)
 {
     if (!buffer || !allocator)
         return CW_ERROR_INVALID_ARGUMENT;

@@ -25,7 +25,7 @@ bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_comm
 {
     *message = NULL;
     if (keep && cw_message_pool_used(parts->pool) < parsed->pool_limit &&
-        cw_message_create_held(message, parts->pool, type) == CW_OK) {
+        cw_message_create_held(parts->pool, type, message) == CW_OK) {
         if (cw_message_serialize(stream, *message))
             return true;
         cw_message_drop(*message);

@@ -184,16 +184,16 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     c->words = words;
     c->words_mask = word_count - 1;
     endpoint.allocator = made.allocator = arrived.allocator = cw_arena_allocator(arena);
-    enum cw_error error = cw_message_pool_create(&c->made, &made);
+    enum cw_error error = cw_message_pool_create(&made, &c->made);
     if (error == CW_OK)
-        error = cw_message_pool_create(&c->arrived, &arrived);
+        error = cw_message_pool_create(&arrived, &c->arrived);
     if (error == CW_OK)
-        error = cw_endpoint_create(&c->endpoint, &endpoint);
+        error = cw_endpoint_create(&endpoint, &c->endpoint);
     if (error == CW_OK)
         c->endpoint->acks_in_turn = true;
     if (error == CW_OK)
-        error = cw_sequence_buffer_create(&c->packets, endpoint.sent_window,
-                                          sizeof(struct cw_carried), &endpoint.allocator);
+        error = cw_sequence_buffer_create(endpoint.sent_window, sizeof(struct cw_carried),
+                                          &endpoint.allocator, &c->packets);
     for (uint32_t i = 0; i < config->channel_count; i++) {
         channels[i].parts.pool = c->arrived;
         channels[i].parts.receipts = &c->receipts;
@@ -211,8 +211,8 @@ size_t cw_connection_memory(const struct cw_connection_config *config)
     return arena.used;
 }
 
-enum cw_error cw_connection_create(struct cw_connection **connection,
-                                   const struct cw_connection_config *config)
+enum cw_error cw_connection_create(const struct cw_connection_config *config,
+                                   struct cw_connection **connection)
 {
     enum cw_error error =
         connection ? cw_connection_config_check(config) : CW_ERROR_INVALID_ARGUMENT;
@@ -312,7 +312,7 @@ uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
 enum cw_error cw_connection_create_message(struct cw_connection *c, uint32_t type,
                                            struct cw_message **message)
 {
-    return cw_message_create(message, c ? c->made : NULL, type);
+    return cw_message_create(c ? c->made : NULL, type, message);
 }
 
 enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,

@@ -43,18 +43,17 @@ static struct cw_message_pool *lay_out(struct cw_arena *arena,
     return pool;
 }
 
-enum cw_error cw_message_pool_create(struct cw_message_pool **out,
-                                     const struct cw_message_pool_config *config)
+enum cw_error cw_message_pool_create(const struct cw_message_pool_config *config,
+                                     struct cw_message_pool **pool)
 {
-    if (!out)
+    if (!pool)
         return CW_ERROR_INVALID_ARGUMENT;
-    *out = NULL;
     if (!valid(config))
         return CW_ERROR_CONFIG_POOL;
     struct cw_arena arena = cw_arena_create(&config->allocator, cw_message_pool_memory(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
-    *out = lay_out(&arena, config);
+    *pool = lay_out(&arena, config);
     return CW_OK;
 }
 
@@ -86,13 +85,10 @@ const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *poo
     return pool ? pool->schema : NULL;
 }
 
-enum cw_error cw_message_create(struct cw_message **out, struct cw_message_pool *pool,
-                                uint32_t type)
+enum cw_error cw_message_create(struct cw_message_pool *pool, uint32_t type,
+                                struct cw_message **out)
 {
-    if (!out)
-        return CW_ERROR_INVALID_ARGUMENT;
-    *out = NULL;
-    if (!pool)
+    if (!pool || !out)
         return CW_ERROR_INVALID_ARGUMENT;
     const struct cw_message_type *const of = cw_schema_type(pool->schema, type);
     struct cw_message *const message = pool->free;
@@ -109,10 +105,10 @@ enum cw_error cw_message_create(struct cw_message **out, struct cw_message_pool 
     return CW_OK;
 }
 
-enum cw_error cw_message_create_held(struct cw_message **out, struct cw_message_pool *pool,
-                                     uint32_t type)
+enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type,
+                                     struct cw_message **out)
 {
-    const enum cw_error error = cw_message_create(out, pool, type);
+    const enum cw_error error = cw_message_create(pool, type, out);
     if (error == CW_OK)
         (*out)->held = true;
     return error;
@@ -207,7 +203,8 @@ bool cw_message_measure(struct cw_message *message, size_t *bits)
     if (!bits)
         return false;
     const bool done = cw_message_serialize(&stream, message);
-    *bits = done ? cw_stream_position(&stream) : 0;
+    if (done)
+        *bits = cw_stream_position(&stream);
     return done;
 }
 

@@ -7,8 +7,8 @@
 #include "causeway/message.h"
 
 /* A new message that is the connection's; see cw_message_create. */
-enum cw_error cw_message_create_held(struct cw_message **out, struct cw_message_pool *pool,
-                                     uint32_t type);
+enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type,
+                                     struct cw_message **out);
 
 /* Lets go of the connection's reference. NULL is ignored. */
 void cw_message_drop(struct cw_message *message);

@@ -196,17 +196,17 @@ static enum cw_error lay_out(struct cw_schema **out, struct cw_arena *arena,
     return CW_OK;
 }
 
-enum cw_error cw_schema_create(struct cw_schema **out, const struct cw_schema_config *config)
+enum cw_error cw_schema_create(const struct cw_schema_config *config, struct cw_schema **schema)
 {
     struct cw_arena arena = {NULL, 0, 0};
-    if (!out)
+    struct cw_schema *measured;
+    if (!schema)
         return CW_ERROR_INVALID_ARGUMENT;
-    *out = NULL;
-    const enum cw_error error = lay_out(out, &arena, config);
+    const enum cw_error error = lay_out(&measured, &arena, config);
     if (error)
         return error;
     arena = cw_arena_create(&config->allocator, arena.used);
-    return arena.base ? lay_out(out, &arena, config) : CW_ERROR_NO_MEMORY;
+    return arena.base ? lay_out(schema, &arena, config) : CW_ERROR_NO_MEMORY;
 }
 
 void cw_schema_destroy(struct cw_schema *schema)

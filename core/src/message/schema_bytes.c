@@ -15,9 +15,8 @@ struct sink {
     uint64_t hash;
 };
 
-static void put_bytes(struct sink *sink, const void *data, size_t size)
+static void put_bytes(struct sink *sink, const uint8_t *bytes, size_t size)
 {
-    const uint8_t *const bytes = data;
     for (size_t i = 0; i < size; ++i) {
         sink->hash = (sink->hash ^ bytes[i]) * HASH_FACTOR;
         if (sink->size < sink->capacity)
@@ -36,7 +35,7 @@ static void put(struct sink *sink, uint64_t value, unsigned size)
 
 static void put_name(struct sink *sink, const char *name)
 {
-    put_bytes(sink, name, strlen(name) + 1);
+    put_bytes(sink, (const uint8_t *)name, strlen(name) + 1);
 }
 
 /* How many limits a kind has, each of how many bytes. */
@@ -108,7 +107,7 @@ size_t cw_schema_encode(const struct cw_schema *schema, uint8_t *out, size_t cap
     return sink.size;
 }
 
-uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const void *extra, size_t size)
+uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const uint8_t *extra, size_t size)
 {
     struct sink sink = {NULL, 0, 0, HASH_START};
     if (!schema)
@@ -216,18 +215,15 @@ static uint32_t get_schema(struct source *source, uint32_t *count, struct cw_mes
     return total;
 }
 
-enum cw_error cw_schema_decode(struct cw_schema **out, const uint8_t *bytes, size_t size,
-                               const struct cw_allocator *allocator)
+enum cw_error cw_schema_decode(const uint8_t *data, size_t size,
+                               const struct cw_allocator *allocator, struct cw_schema **schema)
 {
-    if (!out)
-        return CW_ERROR_INVALID_ARGUMENT;
-    *out = NULL;
-    if (!bytes && size > 0)
+    if (!schema || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     struct cw_schema_config config = {0};
     if (allocator)
         config.allocator = *allocator;
-    const struct source start = {bytes, size, false};
+    const struct source start = {data, size, false};
     struct source source = start;
     /* every type and field has bytes of its own, so that the counts cannot be more than size */
     const uint32_t total = get_schema(&source, &config.count, NULL, NULL);
@@ -243,7 +239,7 @@ enum cw_error cw_schema_decode(struct cw_schema **out, const uint8_t *bytes, siz
     get_schema(&source, &config.count, types,
                scratch ? (struct cw_field *)(void *)(scratch + types_size) : NULL);
     config.types = types;
-    const enum cw_error error = cw_schema_create(out, &config);
+    const enum cw_error error = cw_schema_create(&config, schema);
     if (scratch)
         cw_release(&config.allocator, scratch, scratch_size);
     return error;

@@ -114,10 +114,10 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
         reassemblies[i].payload = payloads + (size_t)i * config->max_packet_size;
 
     const struct cw_allocator rest = cw_arena_allocator(arena);
-    enum cw_error error = cw_sequence_buffer_create(&e->sent.window, config->sent_window,
-                                                    sizeof(struct cw_sent_packet), &rest);
+    enum cw_error error = cw_sequence_buffer_create(
+        config->sent_window, sizeof(struct cw_sent_packet), &rest, &e->sent.window);
     if (error == CW_OK)
-        error = cw_sequence_buffer_create(&e->received.window, config->received_window, 0, &rest);
+        error = cw_sequence_buffer_create(config->received_window, 0, &rest, &e->received.window);
     *endpoint = e;
     return error;
 }
@@ -131,8 +131,8 @@ size_t cw_endpoint_memory(const struct cw_endpoint_config *config)
     return arena.used;
 }
 
-enum cw_error cw_endpoint_create(struct cw_endpoint **endpoint,
-                                 const struct cw_endpoint_config *config)
+enum cw_error cw_endpoint_create(const struct cw_endpoint_config *config,
+                                 struct cw_endpoint **endpoint)
 {
     enum cw_error error = endpoint ? cw_endpoint_config_check(config) : CW_ERROR_INVALID_ARGUMENT;
     if (error != CW_OK)
@@ -332,8 +332,10 @@ static void deliver(struct cw_endpoint *e, const struct cw_packet_header *header
     if (prompt || cw_sequence_newer(header->sequence, previous))
         cw_silence_end(&e->sent.silence, prompt, now);
     cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, prompt, now);
-    e->packet = (struct cw_endpoint_event){
-        .type = CW_ENDPOINT_PACKET, .sequence = header->sequence, .payload = payload, .size = size};
+    e->packet = (struct cw_endpoint_event){.type = CW_ENDPOINT_EVENT_PACKET,
+                                           .sequence = header->sequence,
+                                           .payload = payload,
+                                           .size = size};
     e->packet_waits = true;
     e->stats.packets_received++;
 }
@@ -420,7 +422,7 @@ bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
     if (!cw_sent_packets_next(&e->sent, &fate))
         return false;
     *event = (struct cw_endpoint_event){
-        .type = fate & CW_SENT_EVENT_LOST ? CW_ENDPOINT_LOST : CW_ENDPOINT_ACKED,
+        .type = fate & CW_SENT_EVENT_LOST ? CW_ENDPOINT_EVENT_LOST : CW_ENDPOINT_EVENT_ACKED,
         .sequence = (uint16_t)fate,
     };
     return true;

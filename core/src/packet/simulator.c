@@ -93,8 +93,8 @@ size_t cw_simulator_memory(const struct cw_simulator_config *config)
     return arena.used;
 }
 
-enum cw_error cw_simulator_create(struct cw_simulator **simulator,
-                                  const struct cw_simulator_config *config)
+enum cw_error cw_simulator_create(const struct cw_simulator_config *config,
+                                  struct cw_simulator **simulator)
 {
     const enum cw_error error = simulator ? check_config(config) : CW_ERROR_INVALID_ARGUMENT;
     if (error != CW_OK)

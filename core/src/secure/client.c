@@ -80,7 +80,7 @@ size_t cw_client_memory(const struct cw_client_config *config)
     return arena.used;
 }
 
-enum cw_error cw_client_create(struct cw_client **client, const struct cw_client_config *config)
+enum cw_error cw_client_create(const struct cw_client_config *config, struct cw_client **client)
 {
     enum cw_error error = client ? check(config) : CW_ERROR_INVALID_ARGUMENT;
     if (error)
@@ -99,7 +99,7 @@ enum cw_error cw_client_create(struct cw_client **client, const struct cw_client
             made->config.fingerprint = cw_connection_fingerprint(config->connection);
         struct cw_connection_config connection = *config->connection;
         connection.allocator = cw_arena_allocator(&arena);
-        error = cw_connection_create(&made->connection, &connection);
+        error = cw_connection_create(&connection, &made->connection);
     }
     if (error) {
         cw_release(&config->allocator, arena.base, arena.size);
@@ -166,15 +166,15 @@ static bool can_run(const struct cw_client *client, double now)
     return client && isfinite(now);
 }
 
-enum cw_error cw_client_connect(struct cw_client *client, const void *token, size_t size,
+enum cw_error cw_client_connect(struct cw_client *client, const uint8_t *token, size_t size,
                                 double now)
 {
     if (!can_run(client, now) || (!token && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     if (client->state > CW_CLIENT_DISCONNECTED)
         return CW_ERROR_CONNECTED;
-    struct cw_token read;
-    enum cw_error error = cw_token_read(&read, token, size);
+    struct cw_token read = {0};
+    enum cw_error error = cw_token_read(token, size, &read);
     const uint8_t *mac = read.sealed + CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES;
     if (!error && client->used_any && memcmp(mac, client->used_mac, CW_MAC_BYTES) == 0) {
         cw_crypto_wipe(&read, sizeof(read));
@@ -265,7 +265,7 @@ static enum cw_error take(struct cw_client *client, const struct cw_secure_packe
 }
 
 static enum cw_error receive(struct cw_client *client, const struct cw_address *from,
-                             const void *data, size_t size, double now)
+                             const uint8_t *data, size_t size, double now)
 {
     if (client->state <= CW_CLIENT_DISCONNECTED)
         return CW_ERROR_NOT_CONNECTED;
@@ -275,13 +275,16 @@ static enum cw_error receive(struct cw_client *client, const struct cw_address *
         return CW_ERROR_WRONG_SENDER;
     struct cw_secure_packet packet;
     const enum cw_error error =
-        cw_secure_read(&packet, client->body, data, size, CW_TO_CLIENT, client->token.protocol_id,
-                       client->token.server_to_client_key, &client->replay);
+        cw_secure_read(data, size,
+                       &(struct cw_secure_key){.protocol_id = client->token.protocol_id,
+                                               .direction = CW_TO_CLIENT,
+                                               .bytes = client->token.server_to_client_key},
+                       &client->replay, client->body, &packet);
     return error ? error : take(client, &packet, now);
 }
 
 enum cw_error cw_client_receive(struct cw_client *client, const struct cw_address *from,
-                                const void *data, size_t size, double now)
+                                const uint8_t *data, size_t size, double now)
 {
     if (!can_run(client, now) || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
@@ -293,11 +296,14 @@ enum cw_error cw_client_receive(struct cw_client *client, const struct cw_addres
     return error;
 }
 
-static size_t write_packet(struct cw_client *client, enum cw_secure_type type, const void *body,
-                           size_t size, void *out, size_t capacity)
+/* Writes a packet under the next number. */
+static size_t write_packet(struct cw_client *client, struct cw_secure_packet packet, uint8_t *out,
+                           size_t capacity)
 {
-    return cw_secure_write(out, capacity, type, client->sequence++, body, size,
-                           client->token.protocol_id, client->token.client_to_server_key);
+    const struct cw_secure_key key = {client->token.protocol_id, CW_TO_SERVER,
+                                      client->token.client_to_server_key};
+    packet.sequence = client->sequence++;
+    return cw_secure_write(&packet, &key, out, capacity);
 }
 
 /* The connection's next datagram, written where its packet has its body. */
@@ -308,13 +314,16 @@ static size_t write_datagram(struct cw_client *client, uint8_t *out, size_t capa
     if (size == 0)
         return 0;
     client->send_due = false;
-    return write_packet(client, CW_SECURE_PAYLOAD, body, size, out, capacity);
+    return write_packet(
+        client, (struct cw_secure_packet){.type = CW_SECURE_PAYLOAD, .body = body, .size = size},
+        out, capacity);
 }
 
-static size_t write_next(struct cw_client *client, void *out, size_t capacity, double now)
+static size_t write_next(struct cw_client *client, uint8_t *out, size_t capacity, double now)
 {
     if (client->disconnects_left > 0) {
-        const size_t size = write_packet(client, CW_SECURE_DISCONNECT, NULL, 0, out, capacity);
+        const size_t size = write_packet(
+            client, (struct cw_secure_packet){.type = CW_SECURE_DISCONNECT}, out, capacity);
         if (--client->disconnects_left == 0)
             forget_keys(client);
         return size;
@@ -323,7 +332,10 @@ static size_t write_next(struct cw_client *client, void *out, size_t capacity, d
         const size_t size = client->outgoing_size;
         client->outgoing_size = 0;
         client->send_due = false;
-        return write_packet(client, CW_SECURE_PAYLOAD, client->outgoing, size, out, capacity);
+        return write_packet(client,
+                            (struct cw_secure_packet){
+                                .type = CW_SECURE_PAYLOAD, .body = client->outgoing, .size = size},
+                            out, capacity);
     }
     if (client->state == CW_CLIENT_CONNECTED && client->connection) {
         const size_t size = write_datagram(client, out, capacity, now);
@@ -336,21 +348,28 @@ static size_t write_next(struct cw_client *client, void *out, size_t capacity, d
     uint8_t body[CW_CHALLENGE_BODY_SIZE];
     switch (client->state) {
     case CW_CLIENT_SENDING_REQUEST:
-        cw_request_write(out, &client->token);
+        cw_request_write(&client->token, out);
         return CW_REQUEST_SIZE;
     case CW_CLIENT_SENDING_RESPONSE:
-        cw_challenge_put(body, client->challenge_sequence, client->challenge_token);
-        return write_packet(client, CW_SECURE_RESPONSE, body, sizeof(body), out, capacity);
+        cw_challenge_put(client->challenge_sequence, client->challenge_token, body);
+        return write_packet(client,
+                            (struct cw_secure_packet){
+                                .type = CW_SECURE_RESPONSE, .body = body, .size = sizeof(body)},
+                            out, capacity);
     case CW_CLIENT_CONNECTED:
-        cw_keep_alive_put(body, client->index, client->max_clients);
-        return write_packet(client, CW_SECURE_KEEP_ALIVE, body, CW_KEEP_ALIVE_SIZE, out, capacity);
+        cw_keep_alive_put(client->index, client->max_clients, body);
+        return write_packet(client,
+                            (struct cw_secure_packet){.type = CW_SECURE_KEEP_ALIVE,
+                                                      .body = body,
+                                                      .size = CW_KEEP_ALIVE_SIZE},
+                            out, capacity);
     default:
         return 0;
     }
 }
 
-size_t cw_client_transmit(struct cw_client *client, struct cw_address *to, void *out,
-                          size_t capacity, double now)
+size_t cw_client_transmit(struct cw_client *client, uint8_t *out, size_t capacity, double now,
+                          struct cw_address *to)
 {
     if (!can_run(client, now) || !out || capacity < CW_SECURE_MAX)
         return 0;
@@ -439,7 +458,7 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
     return true;
 }
 
-enum cw_error cw_client_send(struct cw_client *client, const void *payload, size_t size)
+enum cw_error cw_client_send(struct cw_client *client, const uint8_t *payload, size_t size)
 {
     if (!client || (!payload && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;

@@ -12,42 +12,43 @@ bool cw_crypto_init(void)
     return sodium_init() >= 0;
 }
 
-void cw_crypto_seal(uint8_t *out, const void *plain, size_t size, const void *associated,
-                    size_t associated_size, const uint8_t nonce[CW_NONCE_BYTES],
-                    const uint8_t key[CW_KEY_BYTES])
+static bool complete(const struct cw_seal *seal)
 {
-    if (!out || (!plain && size > 0) || !nonce || !key)
+    return seal && seal->key && seal->nonce && (seal->associated || seal->associated_size == 0);
+}
+
+void cw_crypto_seal(const struct cw_seal *seal, const uint8_t *plain, size_t size, uint8_t *out)
+{
+    if (!complete(seal) || !out || (!plain && size > 0))
         return;
-    crypto_aead_chacha20poly1305_ietf_encrypt(out, NULL, plain, size, associated, associated_size,
-                                              NULL, nonce, key);
+    crypto_aead_chacha20poly1305_ietf_encrypt(out, NULL, plain, size, seal->associated,
+                                              seal->associated_size, NULL, seal->nonce, seal->key);
 }
 
-bool cw_crypto_open(uint8_t *out, const void *sealed, size_t size, const void *associated,
-                    size_t associated_size, const uint8_t nonce[CW_NONCE_BYTES],
-                    const uint8_t key[CW_KEY_BYTES])
+bool cw_crypto_open(const struct cw_seal *seal, const uint8_t *sealed, size_t size, uint8_t *out)
 {
-    return sealed && nonce && key &&
-           crypto_aead_chacha20poly1305_ietf_decrypt(out, NULL, NULL, sealed, size, associated,
-                                                     associated_size, nonce, key) == 0;
+    return complete(seal) && sealed &&
+           crypto_aead_chacha20poly1305_ietf_decrypt(out, NULL, NULL, sealed, size,
+                                                     seal->associated, seal->associated_size,
+                                                     seal->nonce, seal->key) == 0;
 }
 
-void cw_crypto_seal_long(uint8_t *out, const void *plain, size_t size, const void *associated,
-                         size_t associated_size, const uint8_t nonce[CW_LONG_NONCE_BYTES],
-                         const uint8_t key[CW_KEY_BYTES])
+void cw_crypto_seal_long(const struct cw_seal *seal, const uint8_t *plain, size_t size,
+                         uint8_t *out)
 {
-    if (!out || (!plain && size > 0) || !nonce || !key)
+    if (!complete(seal) || !out || (!plain && size > 0))
         return;
-    crypto_aead_xchacha20poly1305_ietf_encrypt(out, NULL, plain, size, associated, associated_size,
-                                               NULL, nonce, key);
+    crypto_aead_xchacha20poly1305_ietf_encrypt(out, NULL, plain, size, seal->associated,
+                                               seal->associated_size, NULL, seal->nonce, seal->key);
 }
 
-bool cw_crypto_open_long(uint8_t *out, const void *sealed, size_t size, const void *associated,
-                         size_t associated_size, const uint8_t nonce[CW_LONG_NONCE_BYTES],
-                         const uint8_t key[CW_KEY_BYTES])
+bool cw_crypto_open_long(const struct cw_seal *seal, const uint8_t *sealed, size_t size,
+                         uint8_t *out)
 {
-    return sealed && nonce && key &&
-           crypto_aead_xchacha20poly1305_ietf_decrypt(out, NULL, NULL, sealed, size, associated,
-                                                      associated_size, nonce, key) == 0;
+    return complete(seal) && sealed &&
+           crypto_aead_xchacha20poly1305_ietf_decrypt(out, NULL, NULL, sealed, size,
+                                                      seal->associated, seal->associated_size,
+                                                      seal->nonce, seal->key) == 0;
 }
 
 void cw_crypto_wipe(void *memory, size_t size)
@@ -66,7 +67,7 @@ bool cw_crypto_is_zero(const void *memory, size_t size)
     return !memory || sodium_is_zero(memory, size) == 1;
 }
 
-void cw_random_fill(const struct cw_random *random, void *out, size_t size)
+void cw_random_fill(const struct cw_random *random, uint8_t *out, size_t size)
 {
     if (!out)
         return;

@@ -98,25 +98,27 @@ size_t cw_secure_body_offset(uint64_t sequence)
     return offset;
 }
 
-size_t cw_secure_write(uint8_t *out, size_t capacity, enum cw_secure_type type, uint64_t sequence,
-                       const void *body, size_t size, uint64_t protocol_id,
-                       const uint8_t key[CW_KEY_BYTES])
+size_t cw_secure_write(const struct cw_secure_packet *packet, const struct cw_secure_key *key,
+                       uint8_t *out, size_t capacity)
 {
-    const size_t offset = cw_secure_body_offset(sequence);
-    if (!out || (!body && size > 0) || !key || !valid_body_size(type, size) ||
-        offset + size + CW_MAC_BYTES > capacity)
+    if (!packet || !key || !key->bytes || !out || (!packet->body && packet->size > 0) ||
+        !valid_body_size(packet->type, packet->size))
         return 0;
-    const uint8_t prefix = (uint8_t)((offset - 1) << 4 | type);
+    const size_t offset = cw_secure_body_offset(packet->sequence);
+    if (offset + packet->size + CW_MAC_BYTES > capacity)
+        return 0;
+    const uint8_t prefix = (uint8_t)((offset - 1) << 4 | packet->type);
     uint8_t *at = out;
     cw_little_endian_put(&at, prefix, 1);
-    cw_little_endian_put(&at, sequence, (unsigned)(offset - 1));
+    cw_little_endian_put(&at, packet->sequence, (unsigned)(offset - 1));
 
     uint8_t associated[PACKET_ASSOCIATED];
     uint8_t nonce[CW_NONCE_BYTES];
-    put_associated(associated, protocol_id, prefix);
-    put_nonce(nonce, sequence);
-    cw_crypto_seal(at, body, size, associated, sizeof(associated), nonce, key);
-    return offset + size + CW_MAC_BYTES;
+    put_associated(associated, key->protocol_id, prefix);
+    put_nonce(nonce, packet->sequence);
+    cw_crypto_seal(&(struct cw_seal){key->bytes, nonce, associated, sizeof(associated)},
+                   packet->body, packet->size, at);
+    return offset + packet->size + CW_MAC_BYTES;
 }
 
 /* The checks that need no key, up to the size: fills type and sequence, and the body's offset. */
@@ -140,53 +142,54 @@ static enum cw_error read_header(struct cw_secure_packet *packet, size_t *offset
     return CW_OK;
 }
 
-enum cw_error cw_secure_read(struct cw_secure_packet *packet, uint8_t body[CW_PAYLOAD_MAX],
-                             const void *data, size_t size, enum cw_direction direction,
-                             uint64_t protocol_id, const uint8_t key[CW_KEY_BYTES],
-                             struct cw_replay *replay)
+enum cw_error cw_secure_read(const uint8_t *data, size_t size, const struct cw_secure_key *key,
+                             struct cw_replay *replay, uint8_t body[CW_PAYLOAD_MAX],
+                             struct cw_secure_packet *packet)
 {
-    const uint8_t *bytes = data;
-    size_t offset;
-    if (!packet || !body || (!data && size > 0) || !key)
+    if ((!data && size > 0) || !key || !key->bytes || !body || !packet)
         return CW_ERROR_INVALID_ARGUMENT;
-    enum cw_error error = read_header(packet, &offset, bytes, size, direction);
+    struct cw_secure_packet header = {.body = body};
+    size_t offset;
+    enum cw_error error = read_header(&header, &offset, data, size, key->direction);
     if (error)
         return error;
-    if (packet->type < CW_SECURE_KEEP_ALIVE)
+    if (header.type < CW_SECURE_KEEP_ALIVE)
         replay = NULL;
-    if (replay && (error = cw_replay_check(replay, packet->sequence)) != CW_OK)
+    if (replay && (error = cw_replay_check(replay, header.sequence)) != CW_OK)
         return error;
 
     uint8_t associated[PACKET_ASSOCIATED];
     uint8_t nonce[CW_NONCE_BYTES];
-    put_associated(associated, protocol_id, bytes[0]);
-    put_nonce(nonce, packet->sequence);
+    put_associated(associated, key->protocol_id, data[0]);
+    put_nonce(nonce, header.sequence);
     /* A body of another size may not fit; whether it is authentic still decides about the window.
      */
-    const bool fits = valid_body_size(packet->type, packet->size);
-    if (!cw_crypto_open(fits ? body : NULL, bytes + offset, size - offset, associated,
-                        sizeof(associated), nonce, key))
+    const bool fits = valid_body_size(header.type, header.size);
+    if (!cw_crypto_open(&(struct cw_seal){key->bytes, nonce, associated, sizeof(associated)},
+                        data + offset, size - offset, fits ? body : NULL))
         return CW_ERROR_NOT_AUTHENTIC;
     if (replay)
-        cw_replay_advance(replay, packet->sequence);
-    return fits ? CW_OK : CW_ERROR_BODY_SIZE;
+        cw_replay_advance(replay, header.sequence);
+    if (!fits)
+        return CW_ERROR_BODY_SIZE;
+    *packet = header;
+    return CW_OK;
 }
 
-enum cw_error cw_secure_shape(const void *data, size_t size, enum cw_direction direction,
+enum cw_error cw_secure_shape(const uint8_t *data, size_t size, enum cw_direction direction,
                               enum cw_secure_type *type)
 {
-    const uint8_t *bytes = data;
     if (!data && size > 0)
         return CW_ERROR_INVALID_ARGUMENT;
     struct cw_secure_packet packet = {.type = CW_SECURE_REQUEST};
-    if (direction == CW_TO_SERVER && size > 0 && bytes[0] == CW_SECURE_REQUEST) {
+    if (direction == CW_TO_SERVER && size > 0 && data[0] == CW_SECURE_REQUEST) {
         struct cw_request request;
-        const enum cw_error error = cw_request_parse(&request, data, size);
+        const enum cw_error error = cw_request_parse(data, size, &request);
         if (error)
             return error;
     } else {
         size_t offset;
-        const enum cw_error error = read_header(&packet, &offset, bytes, size, direction);
+        const enum cw_error error = read_header(&packet, &offset, data, size, direction);
         if (error)
             return error;
         if (!valid_body_size(packet.type, packet.size))
@@ -197,7 +200,7 @@ enum cw_error cw_secure_shape(const void *data, size_t size, enum cw_direction d
     return CW_OK;
 }
 
-void cw_request_write(uint8_t out[CW_REQUEST_SIZE], const struct cw_token *token)
+void cw_request_write(const struct cw_token *token, uint8_t out[CW_REQUEST_SIZE])
 {
     if (!out || !token)
         return;
@@ -209,7 +212,7 @@ void cw_request_write(uint8_t out[CW_REQUEST_SIZE], const struct cw_token *token
     cw_little_endian_put_bytes(&out, token->sealed, CW_TOKEN_PRIVATE_SIZE);
 }
 
-enum cw_error cw_request_parse(struct cw_request *request, const void *data, size_t size)
+enum cw_error cw_request_parse(const uint8_t *data, size_t size, struct cw_request *request)
 {
     if (!request || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
@@ -241,13 +244,14 @@ enum cw_error cw_request_check(const struct cw_request *request, uint64_t protoc
     return CW_OK;
 }
 
-enum cw_error cw_request_open(struct cw_token_private *token, const struct cw_request *request,
-                              const uint8_t private_key[CW_KEY_BYTES])
+enum cw_error cw_request_open(const struct cw_request *request,
+                              const uint8_t private_key[CW_KEY_BYTES],
+                              struct cw_token_private *token)
 {
     if (!request)
         return CW_ERROR_INVALID_ARGUMENT;
-    return cw_token_open(token, request->sealed, request->protocol_id, request->expire_time,
-                         request->nonce, private_key);
+    return cw_token_open(request->sealed, request->protocol_id, request->expire_time,
+                         request->nonce, private_key, token);
 }
 
 bool cw_token_names(const struct cw_token_private *token, const struct cw_address *addresses,
@@ -262,8 +266,8 @@ bool cw_token_names(const struct cw_token_private *token, const struct cw_addres
     return false;
 }
 
-void cw_keep_alive_put(uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t client_index,
-                       uint32_t max_clients)
+void cw_keep_alive_put(uint32_t client_index, uint32_t max_clients,
+                       uint8_t body[CW_KEEP_ALIVE_SIZE])
 {
     if (!body)
         return;
@@ -280,8 +284,8 @@ void cw_keep_alive_get(const uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t *client_
     *max_clients = (uint32_t)cw_little_endian_get(&body, 4);
 }
 
-void cw_challenge_put(uint8_t body[CW_CHALLENGE_BODY_SIZE], uint64_t sequence,
-                      const uint8_t token[CW_CHALLENGE_TOKEN_SIZE])
+void cw_challenge_put(uint64_t sequence, const uint8_t token[CW_CHALLENGE_TOKEN_SIZE],
+                      uint8_t body[CW_CHALLENGE_BODY_SIZE])
 {
     if (!body || !token)
         return;

@@ -91,7 +91,7 @@ size_t cw_server_memory(const struct cw_server_config *config)
     return complete(&completed) == CW_OK ? measure(&completed) : 0;
 }
 
-enum cw_error cw_server_create(struct cw_server **server, const struct cw_server_config *config)
+enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_server **server)
 {
     if (!server || !config)
         return CW_ERROR_INVALID_ARGUMENT;
@@ -145,7 +145,7 @@ void cw_server_set_unix_offset(struct cw_server *server, double unix_offset)
 }
 
 static enum cw_error receive(struct cw_server *server, const struct cw_address *from,
-                             const void *data, size_t size, double now)
+                             const uint8_t *data, size_t size, double now)
 {
     if (size == 0)
         return CW_ERROR_PACKET_SHORT;
@@ -159,7 +159,7 @@ static enum cw_error receive(struct cw_server *server, const struct cw_address *
 }
 
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
-                                const void *data, size_t size, double now)
+                                const uint8_t *data, size_t size, double now)
 {
     if (!can_run(server, now) || !from || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
@@ -172,14 +172,14 @@ enum cw_error cw_server_receive(struct cw_server *server, const struct cw_addres
     return error;
 }
 
-size_t cw_server_transmit(struct cw_server *server, struct cw_address *to, void *out,
-                          size_t capacity, double now)
+size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacity, double now,
+                          struct cw_address *to)
 {
     if (!can_run(server, now) || !to || !out || capacity < CW_SECURE_MAX)
         return 0;
-    size_t size = cw_handshake_transmit(&server->handshake, to, out, capacity);
+    size_t size = cw_handshake_transmit(&server->handshake, out, capacity, to);
     if (size == 0)
-        size = cw_slots_transmit(&server->slots, to, out, capacity, now);
+        size = cw_slots_transmit(&server->slots, out, capacity, now, to);
     if (size > 0) {
         server->stats.datagrams_sent++;
         server->stats.bytes_sent += size;
@@ -208,7 +208,7 @@ struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t cl
                : NULL;
 }
 
-enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const void *payload,
+enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const uint8_t *payload,
                              size_t size)
 {
     if (!server || (!payload && size > 0))

@@ -29,8 +29,9 @@ void cw_handshake_start(struct cw_handshake *handshake)
         handshake->pending[i].place = i + 1 < count ? i + 1 : CW_HASH_INDEX_NONE;
     handshake->first_free = 0;
     cw_random_fill(&handshake->config->random, handshake->challenge_key, CW_KEY_BYTES);
-    cw_random_fill(&handshake->config->random, &handshake->hash_seed, sizeof(handshake->hash_seed));
-    cw_random_fill(&handshake->config->random, &handshake->global_sequence,
+    cw_random_fill(&handshake->config->random, (uint8_t *)&handshake->hash_seed,
+                   sizeof(handshake->hash_seed));
+    cw_random_fill(&handshake->config->random, (uint8_t *)&handshake->global_sequence,
                    sizeof(handshake->global_sequence));
     handshake->global_sequence =
         CW_SEQUENCE_OUTSIDE_SLOT | (handshake->global_sequence & RANDOM_BITS);
@@ -193,11 +194,11 @@ static enum cw_error admit(struct cw_handshake *handshake, const struct cw_addre
 }
 
 enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct cw_address *from,
-                                   const void *data, size_t size, double now)
+                                   const uint8_t *data, size_t size, double now)
 {
     struct cw_request request;
     const uint64_t unix_time = unix_seconds(handshake, now);
-    enum cw_error error = cw_request_parse(&request, data, size);
+    enum cw_error error = cw_request_parse(data, size, &request);
     if (!error)
         error = cw_request_check(&request, handshake->config->protocol_id, unix_time);
     if (error)
@@ -210,7 +211,7 @@ enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct 
         return CW_ERROR_TOO_MANY_REQUESTS;
     handshake->allowance -= 1;
     struct cw_token_private token;
-    error = cw_request_open(&token, &request, handshake->config->private_key);
+    error = cw_request_open(&request, handshake->config->private_key, &token);
     if (!error)
         error = admit(handshake, from, &request, &token, now);
     cw_crypto_wipe(&token, sizeof(token));
@@ -218,7 +219,7 @@ enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct 
 }
 
 enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct cw_address *from,
-                                    const void *data, size_t size, double now)
+                                    const uint8_t *data, size_t size, double now)
 {
     struct cw_pending *pending = find_pending(handshake, from);
     if (!pending || now >= pending->deadline)
@@ -226,8 +227,11 @@ enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct
     struct cw_secure_packet packet;
     uint8_t body[CW_PAYLOAD_MAX];
     const enum cw_error error =
-        cw_secure_read(&packet, body, data, size, CW_TO_SERVER, handshake->config->protocol_id,
-                       pending->peer.client_to_server_key, NULL);
+        cw_secure_read(data, size,
+                       &(struct cw_secure_key){.protocol_id = handshake->config->protocol_id,
+                                               .direction = CW_TO_SERVER,
+                                               .bytes = pending->peer.client_to_server_key},
+                       NULL, body, &packet);
     if (error)
         return error;
     if (packet.type != CW_SECURE_RESPONSE)
@@ -236,7 +240,7 @@ enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct
     uint64_t sequence;
     struct cw_challenge_token token;
     const uint8_t *sealed = cw_challenge_get(body, &sequence);
-    if (!cw_challenge_token_open(&token, sealed, sequence, handshake->challenge_key) ||
+    if (!cw_challenge_token_open(sealed, sequence, handshake->challenge_key, &token) ||
         token.client_id != pending->peer.id || sequence < pending->first_challenge)
         return CW_ERROR_NOT_AUTHENTIC;
     if (cw_slots_has_id(handshake->slots, pending->peer.id))
@@ -253,7 +257,7 @@ enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct
     return CW_OK;
 }
 
-static size_t write_denial(struct cw_handshake *handshake, struct cw_address *to, void *out,
+static size_t write_denial(struct cw_handshake *handshake, struct cw_address *to, uint8_t *out,
                            size_t capacity)
 {
     struct cw_denial *denial = &handshake->denials[handshake->denial_first];
@@ -261,8 +265,11 @@ static size_t write_denial(struct cw_handshake *handshake, struct cw_address *to
     handshake->denial_count--;
     const uint64_t sequence =
         handshake->global_sequence++ | (denial->schema ? CW_SEQUENCE_OTHER_SCHEMA : 0);
-    const size_t size = cw_secure_write(out, capacity, CW_SECURE_DENIED, sequence, NULL, 0,
-                                        handshake->config->protocol_id, denial->key);
+    const size_t size =
+        cw_secure_write(&(struct cw_secure_packet){.type = CW_SECURE_DENIED, .sequence = sequence},
+                        &(struct cw_secure_key){.protocol_id = handshake->config->protocol_id,
+                                                .bytes = denial->key},
+                        out, capacity);
     *to = denial->address;
     handshake->denied_sent++;
     cw_crypto_wipe(denial, sizeof(*denial));
@@ -270,23 +277,27 @@ static size_t write_denial(struct cw_handshake *handshake, struct cw_address *to
 }
 
 static size_t write_challenge(struct cw_handshake *handshake, const struct cw_pending *pending,
-                              struct cw_address *to, void *out, size_t capacity)
+                              struct cw_address *to, uint8_t *out, size_t capacity)
 {
     struct cw_challenge_token token = {.client_id = pending->peer.id};
     memcpy(token.user_data, pending->peer.user_data, CW_USER_DATA_SIZE);
     uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], body[CW_CHALLENGE_BODY_SIZE];
-    cw_challenge_token_seal(sealed, &token, handshake->challenge_sequence,
-                            handshake->challenge_key);
-    cw_challenge_put(body, handshake->challenge_sequence++, sealed);
+    cw_challenge_token_seal(&token, handshake->challenge_sequence, handshake->challenge_key,
+                            sealed);
+    cw_challenge_put(handshake->challenge_sequence++, sealed, body);
     *to = pending->peer.address;
     handshake->challenges_sent++;
-    return cw_secure_write(out, capacity, CW_SECURE_CHALLENGE, handshake->global_sequence++, body,
-                           sizeof(body), handshake->config->protocol_id,
-                           pending->peer.server_to_client_key);
+    return cw_secure_write(&(struct cw_secure_packet){.type = CW_SECURE_CHALLENGE,
+                                                      .sequence = handshake->global_sequence++,
+                                                      .body = body,
+                                                      .size = sizeof(body)},
+                           &(struct cw_secure_key){.protocol_id = handshake->config->protocol_id,
+                                                   .bytes = pending->peer.server_to_client_key},
+                           out, capacity);
 }
 
-size_t cw_handshake_transmit(struct cw_handshake *handshake, struct cw_address *to, void *out,
-                             size_t capacity)
+size_t cw_handshake_transmit(struct cw_handshake *handshake, uint8_t *out, size_t capacity,
+                             struct cw_address *to)
 {
     if (handshake->denial_count > 0)
         return write_denial(handshake, to, out, capacity);

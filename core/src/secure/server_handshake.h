@@ -59,11 +59,11 @@ void cw_handshake_start(struct cw_handshake *handshake);
 /* The rest may be called once the time is known: by the first of the server's calls. */
 void cw_handshake_set_time(struct cw_handshake *handshake, double now);
 enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct cw_address *from,
-                                   const void *data, size_t size, double now);
+                                   const uint8_t *data, size_t size, double now);
 enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct cw_address *from,
-                                    const void *data, size_t size, double now);
-size_t cw_handshake_transmit(struct cw_handshake *handshake, struct cw_address *to, void *out,
-                             size_t capacity);
+                                    const uint8_t *data, size_t size, double now);
+size_t cw_handshake_transmit(struct cw_handshake *handshake, uint8_t *out, size_t capacity,
+                             struct cw_address *to);
 void cw_handshake_update(struct cw_handshake *handshake, double now);
 
 #endif

@@ -24,7 +24,7 @@ enum cw_error cw_slots_layout(struct cw_slots *slots, struct cw_arena *arena,
             cw_arena_take(arena, cw_connection_memory(&config));
             continue;
         }
-        error = cw_connection_create(&slots->connections[i], &config);
+        error = cw_connection_create(&config, &slots->connections[i]);
         if (!error)
             cw_connection_set_open(slots->connections[i], false);
     }
@@ -39,7 +39,7 @@ void cw_slots_destroy(struct cw_slots *slots)
 
 void cw_slots_start(struct cw_slots *slots)
 {
-    cw_random_fill(&slots->config->random, &slots->hash_seed, sizeof(slots->hash_seed));
+    cw_random_fill(&slots->config->random, (uint8_t *)&slots->hash_seed, sizeof(slots->hash_seed));
 }
 
 static uint32_t number_of(const struct cw_slots *slots, const struct cw_slot *slot)
@@ -178,13 +178,16 @@ static enum cw_error take_payload(struct cw_slots *slots, struct cw_slot *slot, 
     return CW_OK;
 }
 
-enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, const void *data,
+enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, const uint8_t *data,
                                size_t size, double now)
 {
     struct cw_secure_packet packet;
     const enum cw_error error =
-        cw_secure_read(&packet, slots->body, data, size, CW_TO_SERVER, slots->config->protocol_id,
-                       slot->peer.client_to_server_key, &slot->replay);
+        cw_secure_read(data, size,
+                       &(struct cw_secure_key){.protocol_id = slots->config->protocol_id,
+                                               .direction = CW_TO_SERVER,
+                                               .bytes = slot->peer.client_to_server_key},
+                       &slot->replay, slots->body, &packet);
     if (error)
         return error;
     switch (packet.type) {
@@ -202,7 +205,7 @@ enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, con
     }
 }
 
-enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const void *payload,
+enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8_t *payload,
                             size_t size)
 {
     if (!is_connected(slots, client))
@@ -220,20 +223,26 @@ enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const void 
     return CW_OK;
 }
 
-static size_t write_packet(struct cw_slots *slots, struct cw_slot *slot, enum cw_secure_type type,
-                           const void *body, size_t size, void *out, size_t capacity)
+/* Writes a packet to the slot's client under the next number. */
+static size_t write_packet(struct cw_slots *slots, struct cw_slot *slot,
+                           struct cw_secure_packet packet, uint8_t *out, size_t capacity)
 {
-    return cw_secure_write(out, capacity, type, slot->sequence++, body, size,
-                           slots->config->protocol_id, slot->peer.server_to_client_key);
+    const struct cw_secure_key key = {slots->config->protocol_id, CW_TO_CLIENT,
+                                      slot->peer.server_to_client_key};
+    packet.sequence = slot->sequence++;
+    return cw_secure_write(&packet, &key, out, capacity);
 }
 
-static size_t write_keep_alive(struct cw_slots *slots, struct cw_slot *slot, void *out,
+static size_t write_keep_alive(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
                                size_t capacity)
 {
     uint8_t body[CW_KEEP_ALIVE_SIZE];
-    cw_keep_alive_put(body, number_of(slots, slot), slots->config->max_clients);
+    cw_keep_alive_put(number_of(slots, slot), slots->config->max_clients, body);
     slot->keep_alive_due = false;
-    return write_packet(slots, slot, CW_SECURE_KEEP_ALIVE, body, sizeof(body), out, capacity);
+    return write_packet(
+        slots, slot,
+        (struct cw_secure_packet){.type = CW_SECURE_KEEP_ALIVE, .body = body, .size = sizeof(body)},
+        out, capacity);
 }
 
 /* The next payload packet of a slot, with a keep-alive before it while the client may not know that
@@ -264,18 +273,22 @@ static size_t write_payload(struct cw_slots *slots, struct cw_slot *slot, uint8_
     }
     slot->introduced = false;
     slot->keep_alive_due = false;
-    return write_packet(slots, slot, CW_SECURE_PAYLOAD, body, size, out, capacity);
+    return write_packet(
+        slots, slot,
+        (struct cw_secure_packet){.type = CW_SECURE_PAYLOAD, .body = body, .size = size}, out,
+        capacity);
 }
 
 /* The next packet of a slot; 0 when it has none. */
-static size_t write_next(struct cw_slots *slots, struct cw_slot *slot, void *out, size_t capacity,
-                         double now)
+static size_t write_next(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
+                         size_t capacity, double now)
 {
     if (slot->state == CW_SLOT_CLOSED) {
         if (slot->disconnects_left == 0)
             return 0;
         slot->disconnects_left--;
-        return write_packet(slots, slot, CW_SECURE_DISCONNECT, NULL, 0, out, capacity);
+        return write_packet(slots, slot, (struct cw_secure_packet){.type = CW_SECURE_DISCONNECT},
+                            out, capacity);
     }
     const size_t size = write_payload(slots, slot, out, capacity, now);
     if (size > 0)
@@ -283,8 +296,8 @@ static size_t write_next(struct cw_slots *slots, struct cw_slot *slot, void *out
     return slot->keep_alive_due ? write_keep_alive(slots, slot, out, capacity) : 0;
 }
 
-size_t cw_slots_transmit(struct cw_slots *slots, struct cw_address *to, void *out, size_t capacity,
-                         double now)
+size_t cw_slots_transmit(struct cw_slots *slots, uint8_t *out, size_t capacity, double now,
+                         struct cw_address *to)
 {
     const uint32_t count = slots->config->max_clients;
     for (;;) {

@@ -74,13 +74,13 @@ void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double
 /* As cw_server_disconnect. */
 void cw_slots_disconnect(struct cw_slots *slots, uint32_t client);
 
-enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, const void *data,
+enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, const uint8_t *data,
                                size_t size, double now);
 /* As cw_server_send. */
-enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const void *payload,
+enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8_t *payload,
                             size_t size);
-size_t cw_slots_transmit(struct cw_slots *slots, struct cw_address *to, void *out, size_t capacity,
-                         double now);
+size_t cw_slots_transmit(struct cw_slots *slots, uint8_t *out, size_t capacity, double now,
+                         struct cw_address *to);
 void cw_slots_update(struct cw_slots *slots, double now);
 /* As cw_server_next. What a client sent before it was gone comes before its DISCONNECTED. */
 bool cw_slots_next(struct cw_slots *slots, struct cw_server_event *event);

@@ -101,10 +101,10 @@ static void put_associated(uint8_t out[TOKEN_ASSOCIATED], uint64_t protocol_id,
     cw_little_endian_put(&out, expire_time, 8);
 }
 
-enum cw_error cw_token_seal(uint8_t out[CW_TOKEN_PRIVATE_SIZE],
-                            const struct cw_token_private *token, uint64_t protocol_id,
+enum cw_error cw_token_seal(const struct cw_token_private *token, uint64_t protocol_id,
                             uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
-                            const uint8_t private_key[CW_KEY_BYTES])
+                            const uint8_t private_key[CW_KEY_BYTES],
+                            uint8_t out[CW_TOKEN_PRIVATE_SIZE])
 {
     if (!out || !token || !nonce || !private_key)
         return CW_ERROR_INVALID_ARGUMENT;
@@ -121,44 +121,43 @@ enum cw_error cw_token_seal(uint8_t out[CW_TOKEN_PRIVATE_SIZE],
 
     uint8_t associated[TOKEN_ASSOCIATED];
     put_associated(associated, protocol_id, expire_time);
-    cw_crypto_seal_long(out, out, PRIVATE_PLAIN_SIZE, associated, sizeof(associated), nonce,
-                        private_key);
+    cw_crypto_seal_long(&(struct cw_seal){.key = private_key,
+                                          .nonce = nonce,
+                                          .associated = associated,
+                                          .associated_size = sizeof(associated)},
+                        out, PRIVATE_PLAIN_SIZE, out);
     return CW_OK;
 }
 
-enum cw_error cw_token_open(struct cw_token_private *token,
-                            const uint8_t sealed[CW_TOKEN_PRIVATE_SIZE], uint64_t protocol_id,
+enum cw_error cw_token_open(const uint8_t sealed[CW_TOKEN_PRIVATE_SIZE], uint64_t protocol_id,
                             uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
-                            const uint8_t private_key[CW_KEY_BYTES])
+                            const uint8_t private_key[CW_KEY_BYTES], struct cw_token_private *token)
 {
-    if (!token)
-        return CW_ERROR_INVALID_ARGUMENT;
-    memset(token, 0, sizeof(*token));
-    if (!sealed || !nonce || !private_key)
+    if (!sealed || !nonce || !private_key || !token)
         return CW_ERROR_INVALID_ARGUMENT;
     uint8_t associated[TOKEN_ASSOCIATED];
     put_associated(associated, protocol_id, expire_time);
     uint8_t plain[PRIVATE_PLAIN_SIZE];
-    if (!cw_crypto_open_long(plain, sealed, CW_TOKEN_PRIVATE_SIZE, associated, sizeof(associated),
-                             nonce, private_key))
+    const struct cw_seal seal = {private_key, nonce, associated, sizeof(associated)};
+    if (!cw_crypto_open_long(&seal, sealed, CW_TOKEN_PRIVATE_SIZE, plain))
         return CW_ERROR_NOT_AUTHENTIC;
 
     const uint8_t *at = plain;
-    token->client_id = cw_little_endian_get(&at, 8);
-    token->timeout_seconds = (int32_t)cw_little_endian_get(&at, 4);
-    const bool valid = get_addresses(&at, token->addresses, &token->address_count);
+    struct cw_token_private opened = {.client_id = cw_little_endian_get(&at, 8)};
+    opened.timeout_seconds = (int32_t)cw_little_endian_get(&at, 4);
+    const bool valid = get_addresses(&at, opened.addresses, &opened.address_count);
     if (valid) {
-        cw_little_endian_get_bytes(&at, token->client_to_server_key, CW_KEY_BYTES);
-        cw_little_endian_get_bytes(&at, token->server_to_client_key, CW_KEY_BYTES);
-        cw_little_endian_get_bytes(&at, token->user_data, CW_USER_DATA_SIZE);
-    } else {
-        memset(token, 0, sizeof(*token));
+        cw_little_endian_get_bytes(&at, opened.client_to_server_key, CW_KEY_BYTES);
+        cw_little_endian_get_bytes(&at, opened.server_to_client_key, CW_KEY_BYTES);
+        cw_little_endian_get_bytes(&at, opened.user_data, CW_USER_DATA_SIZE);
+        *token = opened;
     }
+    cw_crypto_wipe(&opened, sizeof(opened));
     cw_crypto_wipe(plain, sizeof(plain));
     return valid ? CW_OK : CW_ERROR_TOKEN_ADDRESSES;
 }
 
-enum cw_error cw_token_write(uint8_t out[CW_TOKEN_SIZE], const struct cw_token *token)
+enum cw_error cw_token_write(const struct cw_token *token, uint8_t out[CW_TOKEN_SIZE])
 {
     if (!out || !token)
         return CW_ERROR_INVALID_ARGUMENT;
@@ -182,15 +181,9 @@ enum cw_error cw_token_write(uint8_t out[CW_TOKEN_SIZE], const struct cw_token *
     return CW_OK;
 }
 
-enum cw_error cw_token_read(struct cw_token *token, const void *data, size_t size)
+/* The parts of CW_TOKEN_SIZE bytes. */
+static enum cw_error get_parts(const uint8_t *data, struct cw_token *token)
 {
-    if (!token)
-        return CW_ERROR_INVALID_ARGUMENT;
-    memset(token, 0, sizeof(*token));
-    if (!data && size > 0)
-        return CW_ERROR_INVALID_ARGUMENT;
-    if (size != CW_TOKEN_SIZE)
-        return CW_ERROR_TOKEN_SIZE;
     const uint8_t *at = data;
     if (memcmp(at, CW_NETCODE_VERSION, CW_NETCODE_VERSION_SIZE) != 0)
         return CW_ERROR_VERSION;
@@ -198,25 +191,31 @@ enum cw_error cw_token_read(struct cw_token *token, const void *data, size_t siz
     token->protocol_id = cw_little_endian_get(&at, 8);
     token->create_time = cw_little_endian_get(&at, 8);
     token->expire_time = cw_little_endian_get(&at, 8);
-    if (token->create_time > token->expire_time) {
-        memset(token, 0, sizeof(*token));
+    if (token->create_time > token->expire_time)
         return CW_ERROR_TOKEN_TIMES;
-    }
     cw_little_endian_get_bytes(&at, token->nonce, CW_LONG_NONCE_BYTES);
     cw_little_endian_get_bytes(&at, token->sealed, CW_TOKEN_PRIVATE_SIZE);
     token->timeout_seconds = (int32_t)cw_little_endian_get(&at, 4);
-    if (!get_addresses(&at, token->addresses, &token->address_count)) {
-        memset(token, 0, sizeof(*token));
+    if (!get_addresses(&at, token->addresses, &token->address_count))
         return CW_ERROR_TOKEN_ADDRESSES;
-    }
     cw_little_endian_get_bytes(&at, token->client_to_server_key, CW_KEY_BYTES);
     cw_little_endian_get_bytes(&at, token->server_to_client_key, CW_KEY_BYTES);
-    if (!valid_keys(token)) {
-        cw_crypto_wipe(token, sizeof(*token));
-        return CW_ERROR_KEY;
-    }
-    token->fingerprint = get_fingerprint((const uint8_t *)data + CW_TOKEN_SIZE - MARKED_SIZE);
-    return CW_OK;
+    token->fingerprint = get_fingerprint(data + CW_TOKEN_SIZE - MARKED_SIZE);
+    return valid_keys(token) ? CW_OK : CW_ERROR_KEY;
+}
+
+enum cw_error cw_token_read(const uint8_t *data, size_t size, struct cw_token *token)
+{
+    if (!token || (!data && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
+    if (size != CW_TOKEN_SIZE)
+        return CW_ERROR_TOKEN_SIZE;
+    struct cw_token parts = {0};
+    const enum cw_error error = get_parts(data, &parts);
+    if (error == CW_OK)
+        *token = parts;
+    cw_crypto_wipe(&parts, sizeof(parts));
+    return error;
 }
 
 struct cw_token_grant cw_token_grant_default(void)
@@ -265,8 +264,8 @@ static enum cw_error fill_tokens(struct cw_token *public_part,
     return valid_keys(public_part) ? CW_OK : CW_ERROR_KEY;
 }
 
-enum cw_error cw_token_generate(uint8_t out[CW_TOKEN_SIZE], const struct cw_token_grant *grant,
-                                const uint8_t private_key[CW_KEY_BYTES])
+enum cw_error cw_token_generate(const struct cw_token_grant *grant,
+                                const uint8_t private_key[CW_KEY_BYTES], uint8_t out[CW_TOKEN_SIZE])
 {
     if (!out || !grant || !private_key)
         return CW_ERROR_INVALID_ARGUMENT;
@@ -278,10 +277,10 @@ enum cw_error cw_token_generate(uint8_t out[CW_TOKEN_SIZE], const struct cw_toke
     struct cw_token_private private_part = {0};
     enum cw_error error = fill_tokens(&public_part, &private_part, grant);
     if (!error)
-        error = cw_token_seal(public_part.sealed, &private_part, public_part.protocol_id,
-                              public_part.expire_time, public_part.nonce, private_key);
+        error = cw_token_seal(&private_part, public_part.protocol_id, public_part.expire_time,
+                              public_part.nonce, private_key, public_part.sealed);
     if (!error)
-        error = cw_token_write(out, &public_part);
+        error = cw_token_write(&public_part, out);
     cw_crypto_wipe(&public_part, sizeof(public_part));
     cw_crypto_wipe(&private_part, sizeof(private_part));
     return error;
@@ -293,9 +292,8 @@ static void challenge_nonce(uint8_t nonce[CW_NONCE_BYTES], uint64_t sequence)
     cw_little_endian_put(&nonce, sequence, 8);
 }
 
-void cw_challenge_token_seal(uint8_t out[CW_CHALLENGE_TOKEN_SIZE],
-                             const struct cw_challenge_token *token, uint64_t sequence,
-                             const uint8_t key[CW_KEY_BYTES])
+void cw_challenge_token_seal(const struct cw_challenge_token *token, uint64_t sequence,
+                             const uint8_t key[CW_KEY_BYTES], uint8_t out[CW_CHALLENGE_TOKEN_SIZE])
 {
     if (!out || !token || !key)
         return;
@@ -305,22 +303,19 @@ void cw_challenge_token_seal(uint8_t out[CW_CHALLENGE_TOKEN_SIZE],
     cw_little_endian_put_bytes(&at, token->user_data, CW_USER_DATA_SIZE);
     uint8_t nonce[CW_NONCE_BYTES];
     challenge_nonce(nonce, sequence);
-    cw_crypto_seal(out, out, CHALLENGE_PLAIN_SIZE, NULL, 0, nonce, key);
+    cw_crypto_seal(&(struct cw_seal){.key = key, .nonce = nonce}, out, CHALLENGE_PLAIN_SIZE, out);
 }
 
-bool cw_challenge_token_open(struct cw_challenge_token *token,
-                             const uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
-                             const uint8_t key[CW_KEY_BYTES])
+bool cw_challenge_token_open(const uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
+                             const uint8_t key[CW_KEY_BYTES], struct cw_challenge_token *token)
 {
-    if (!token)
-        return false;
-    memset(token, 0, sizeof(*token));
-    if (!sealed || !key)
+    if (!sealed || !key || !token)
         return false;
     uint8_t nonce[CW_NONCE_BYTES];
     challenge_nonce(nonce, sequence);
     uint8_t plain[CHALLENGE_PLAIN_SIZE];
-    if (!cw_crypto_open(plain, sealed, CW_CHALLENGE_TOKEN_SIZE, NULL, 0, nonce, key))
+    if (!cw_crypto_open(&(struct cw_seal){.key = key, .nonce = nonce}, sealed,
+                        CW_CHALLENGE_TOKEN_SIZE, plain))
         return false;
     const uint8_t *at = plain;
     token->client_id = cw_little_endian_get(&at, 8);

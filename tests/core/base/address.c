@@ -15,7 +15,7 @@ static enum cw_error parse(struct cw_address *address, const char *text)
     char *copy = malloc(size);
     assert_non_null(copy);
     memcpy(copy, text, size);
-    const enum cw_error error = cw_address_parse(address, copy);
+    const enum cw_error error = cw_address_parse(copy, address);
     free(copy);
     return error;
 }
@@ -141,8 +141,8 @@ static void refuses_everything_else(void **state)
             print_error("accepted: %s\n", texts[i]);
             fail();
         }
-        assert_int_equal(address.type, CW_ADDRESS_NONE);
-        assert_int_equal(address.port, 0);
+        assert_int_equal(address.type, CW_ADDRESS_IPV4);
+        assert_int_equal(address.port, 7);
     }
 }
 

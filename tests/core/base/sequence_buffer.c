@@ -26,7 +26,7 @@ static void test_sizes_that_do_not_divide_65536_are_refused(void **state)
     struct cw_sequence_buffer buffer;
     const uint32_t bad[] = {0, 3, 100, 255, 257, 32768, 65536, 1u << 31, UINT32_MAX};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(cw_sequence_buffer_create(&buffer, bad[i], 4, &heap),
+        assert_int_equal(cw_sequence_buffer_create(bad[i], 4, &heap, &buffer),
                          CW_ERROR_CONFIG_WINDOW);
         assert_int_equal(cw_sequence_buffer_memory(bad[i], 4), 0);
     }
@@ -37,7 +37,7 @@ static void test_every_size_takes_number_after_number(void **state)
     (void)state;
     for (uint32_t size = 1; size <= CW_SEQUENCE_BUFFER_MAX_SIZE; size *= 2) {
         struct cw_sequence_buffer buffer;
-        assert_int_equal(cw_sequence_buffer_create(&buffer, size, 4, &heap), CW_OK);
+        assert_int_equal(cw_sequence_buffer_create(size, 4, &heap, &buffer), CW_OK);
         for (uint32_t s = 0; s < 3 * 65536; s++) {
             put(&buffer, (uint16_t)s);
             assert_holds(&buffer, (uint16_t)(s < size ? 0 : s - size + 1));
@@ -50,7 +50,7 @@ static void test_finds_what_was_inserted_and_nothing_else(void **state)
 {
     (void)state;
     struct cw_sequence_buffer buffer;
-    assert_int_equal(cw_sequence_buffer_create(&buffer, 64, 4, &heap), CW_OK);
+    assert_int_equal(cw_sequence_buffer_create(64, 4, &heap, &buffer), CW_OK);
     for (uint32_t s = 0; s < 65536; s++)
         assert_null(cw_sequence_buffer_find(&buffer, (uint16_t)s));
     for (uint16_t s = 0; s < 64; s++)
@@ -68,7 +68,7 @@ static void test_an_insert_of_a_stale_number_is_refused(void **state)
 {
     (void)state;
     struct cw_sequence_buffer buffer;
-    assert_int_equal(cw_sequence_buffer_create(&buffer, 64, 4, &heap), CW_OK);
+    assert_int_equal(cw_sequence_buffer_create(64, 4, &heap, &buffer), CW_OK);
     put(&buffer, 100);
     put(&buffer, 37);
     assert_null(cw_sequence_buffer_insert(&buffer, 36));
@@ -82,7 +82,7 @@ static void test_advance_clears_what_it_passes(void **state)
 {
     (void)state;
     struct cw_sequence_buffer buffer;
-    assert_int_equal(cw_sequence_buffer_create(&buffer, 64, 4, &heap), CW_OK);
+    assert_int_equal(cw_sequence_buffer_create(64, 4, &heap, &buffer), CW_OK);
     for (uint16_t s = 0; s < 64; s++)
         put(&buffer, s);
     put(&buffer, 79); /* passes the slots of 0 to 15 */
@@ -99,7 +99,7 @@ static void test_advance_further_than_the_size_clears_all(void **state)
 {
     (void)state;
     struct cw_sequence_buffer buffer;
-    assert_int_equal(cw_sequence_buffer_create(&buffer, 64, 4, &heap), CW_OK);
+    assert_int_equal(cw_sequence_buffer_create(64, 4, &heap, &buffer), CW_OK);
     for (uint16_t s = 0; s < 64; s++)
         put(&buffer, s);
     put(&buffer, 64 * 5 + 7);
@@ -116,7 +116,7 @@ static void test_matches_a_model_over_many_laps(void **state)
     (void)state;
     struct cw_sequence_buffer buffer;
     static int64_t model[128];
-    assert_int_equal(cw_sequence_buffer_create(&buffer, 128, 4, &heap), CW_OK);
+    assert_int_equal(cw_sequence_buffer_create(128, 4, &heap, &buffer), CW_OK);
     for (size_t i = 0; i < 128; i++)
         model[i] = -1;
     int64_t next = 0;

@@ -11,8 +11,8 @@ int main(void)
     struct cw_socket *socket;
     const struct cw_endpoint_config endpoint_config = cw_endpoint_config_default();
     const struct cw_socket_config socket_config = cw_socket_config_default();
-    if (cw_endpoint_create(&endpoint, &endpoint_config) != CW_OK ||
-        cw_socket_open(&socket, &socket_config) != CW_OK)
+    if (cw_endpoint_create(&endpoint_config, &endpoint) != CW_OK ||
+        cw_socket_open(&socket_config, &socket) != CW_OK)
         return 1;
     printf("%zu bytes at %f\n", cw_endpoint_memory(&endpoint_config), cw_clock_now());
     cw_socket_close(socket);

@@ -39,7 +39,7 @@ int main()
         move_type, parcel_type, {"place", nullptr, 0, sizeof(place), serialize_place, false}};
     const cw_schema_config config = {types, 3, {}};
     cw_schema *schema;
-    const cw_error error = cw_schema_create(&schema, &config);
+    const cw_error error = cw_schema_create(&config, &schema);
     cw_schema_destroy(schema);
     return error;
 }

@@ -87,7 +87,7 @@ static void test_a_default_connection_of_64_byte_messages_takes_at_most_136_kb(v
     const struct cw_message_type type = {.name = "state", .fields = &field, .field_count = 1};
     const struct cw_schema_config schema_config = {.types = &type, .count = 1};
     struct cw_schema *states;
-    assert_int_equal(cw_schema_create(&states, &schema_config), CW_OK);
+    assert_int_equal(cw_schema_create(&schema_config, &states), CW_OK);
     assert_int_equal(cw_schema_message_size(states), 64);
     const struct cw_connection_config config = cw_connection_config_default(states);
     print_message("%zu bytes\n", cw_connection_memory(&config));
@@ -98,7 +98,7 @@ static void test_a_default_connection_of_64_byte_messages_takes_at_most_136_kb(v
 static void check_refused(const struct cw_connection_config *config, enum cw_error error)
 {
     struct cw_connection *connection = NULL;
-    assert_int_equal(cw_connection_create(&connection, config), error);
+    assert_int_equal(cw_connection_create(config, &connection), error);
     assert_null(connection);
     if (error != CW_ERROR_NO_MEMORY)
         assert_int_equal(cw_connection_memory(config), 0);
@@ -142,7 +142,7 @@ static void test_messages_come_from_a_pool_of_a_fixed_size(void **state)
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.max_messages = 2;
     struct cw_connection *connection = connection_with(&config);
-    struct cw_message *first = make_note(connection, NOTE, 1, 2), *second, *third;
+    struct cw_message *first = make_note(connection, NOTE, 1, 2), *second = NULL, *third = NULL;
     assert_int_equal(cw_connection_create_message(connection, 3, &second), CW_ERROR_MESSAGE_TYPE);
     assert_null(second);
     second = make_note(connection, PARCEL, 1, 2);

@@ -65,7 +65,7 @@ static size_t honest_payloads(struct packet *packets, size_t most)
             struct cw_endpoint_event event;
             assert_int_equal(cw_endpoint_receive(ear, datagram, size, 0), CW_OK);
             while (cw_endpoint_next(ear, &event)) {
-                if (event.type == CW_ENDPOINT_PACKET && count < most) {
+                if (event.type == CW_ENDPOINT_EVENT_PACKET && count < most) {
                     memcpy(packets[count].bytes, event.payload, event.size);
                     packets[count++].size = event.size;
                 }

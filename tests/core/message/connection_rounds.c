@@ -99,7 +99,7 @@ static void test_who_cuts_rounds_short_acks_the_newest(void **state)
         assert_int_equal(cw_endpoint_receive(peer, datagram, size, round * TICK), CW_OK);
         bool newest = false;
         for (struct cw_endpoint_event event; cw_endpoint_next(peer, &event);)
-            newest |= event.type == CW_ENDPOINT_ACKED &&
+            newest |= event.type == CW_ENDPOINT_EVENT_ACKED &&
                       event.sequence == (uint16_t)(cw_endpoint_next_sequence(peer) - 1);
         assert_true(newest || round == 0);
     }
@@ -375,7 +375,7 @@ static void test_the_fingerprint_is_of_what_both_ends_must_agree_on(void **state
     const struct cw_message_type type = {.name = "move", .fields = fields, .field_count = 1};
     const struct cw_schema_config schema_config = {.types = &type, .count = 1};
     struct cw_schema *moves;
-    assert_int_equal(cw_schema_create(&moves, &schema_config), CW_OK);
+    assert_int_equal(cw_schema_create(&schema_config, &moves), CW_OK);
     CHANGES(config.schema = moves);
     cw_schema_destroy(moves);
 }

@@ -62,7 +62,7 @@ static void test_the_preset_of_the_package_is_the_same(void **state)
     const struct cw_field field = {.name = "number", .kind = CW_KIND_UINT, .max = 1000};
     const struct cw_message_type type = {.name = "note", .fields = &field, .field_count = 1};
     struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&schema, &(struct cw_schema_config){&type, 1, {0}}), CW_OK);
+    assert_int_equal(cw_schema_create(&(struct cw_schema_config){&type, 1, {0}}, &schema), CW_OK);
     const struct cw_connection_config preset = cw_connection_config_yojimbo(schema);
     assert_int_equal(cw_connection_fingerprint(&preset), 0x8a5e74094d342b78);
     cw_schema_destroy(schema);

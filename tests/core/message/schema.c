@@ -53,7 +53,7 @@ static struct cw_schema *create(const struct cw_message_type *types, uint32_t co
 {
     const struct cw_schema_config config = {.types = types, .count = count};
     struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&schema, &config), CW_OK);
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
     return schema;
 }
 
@@ -285,8 +285,8 @@ static enum cw_error create_field(struct cw_field field)
 {
     const struct cw_message_type type = {.name = "t", .fields = &field, .field_count = 1};
     const struct cw_schema_config config = {.types = &type, .count = 1};
-    struct cw_schema *schema;
-    const enum cw_error error = cw_schema_create(&schema, &config);
+    struct cw_schema *schema = NULL;
+    const enum cw_error error = cw_schema_create(&config, &schema);
     assert_int_equal(cw_schema_memory(&config) > 0, error == CW_OK);
     assert_int_equal(schema != NULL, error == CW_OK);
     cw_schema_destroy(schema);
@@ -336,8 +336,8 @@ static void test_fields_that_cannot_work_are_refused(void **state)
 static enum cw_error create_type(struct cw_message_type type)
 {
     const struct cw_schema_config config = {.types = &type, .count = 1};
-    struct cw_schema *schema;
-    const enum cw_error error = cw_schema_create(&schema, &config);
+    struct cw_schema *schema = NULL;
+    const enum cw_error error = cw_schema_create(&config, &schema);
     cw_schema_destroy(schema);
     return error;
 }
@@ -361,14 +361,14 @@ static void test_types_that_cannot_work_are_refused(void **state)
     type.size = CW_MESSAGE_MAX_SIZE + 1;
     assert_int_equal(create_type(type), CW_ERROR_SCHEMA_SIZE);
     struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&schema, &(struct cw_schema_config){.types = &type}),
+    assert_int_equal(cw_schema_create(&(struct cw_schema_config){.types = &type}, &schema),
                      CW_ERROR_SCHEMA_TYPES);
     assert_int_equal(
-        cw_schema_create(&schema, &(struct cw_schema_config){.types = &type, .count = 65537}),
+        cw_schema_create(&(struct cw_schema_config){.types = &type, .count = 65537}, &schema),
         CW_ERROR_SCHEMA_TYPES);
-    assert_int_equal(cw_schema_create(&schema, &(struct cw_schema_config){.count = 1}),
+    assert_int_equal(cw_schema_create(&(struct cw_schema_config){.count = 1}, &schema),
                      CW_ERROR_SCHEMA_TYPES);
-    assert_int_equal(cw_schema_create(&schema, NULL), CW_ERROR_SCHEMA_TYPES);
+    assert_int_equal(cw_schema_create(NULL, &schema), CW_ERROR_SCHEMA_TYPES);
     assert_int_equal(cw_schema_memory(NULL), 0);
 }
 
@@ -384,8 +384,8 @@ static void test_no_memory_is_an_error(void **state)
     (void)state;
     const struct cw_schema_config config = {
         .types = &all_type, .count = 1, .allocator = {.allocate = no_memory}};
-    struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&schema, &config), CW_ERROR_NO_MEMORY);
+    struct cw_schema *schema = NULL;
+    assert_int_equal(cw_schema_create(&config, &schema), CW_ERROR_NO_MEMORY);
     assert_null(schema);
 }
 

@@ -21,7 +21,7 @@ static struct cw_schema *create(const struct cw_message_type *types, uint32_t co
 {
     const struct cw_schema_config config = {.types = types, .count = count};
     struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&schema, &config), CW_OK);
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
     return schema;
 }
 
@@ -61,10 +61,10 @@ static void test_schemas_come_back(void **state)
 {
     (void)state;
     for (int round = 0; round < 500; round++) {
-        struct cw_schema *schema = random_schema(), *decoded;
+        struct cw_schema *schema = random_schema(), *decoded = NULL;
         size_t size, again;
         uint8_t *bytes = encode(schema, &size);
-        assert_int_equal(cw_schema_decode(&decoded, bytes, size, NULL), CW_OK);
+        assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_OK);
         uint8_t *second = encode(decoded, &again);
         assert_int_equal(size, again);
         assert_memory_equal(bytes, second, size);
@@ -93,22 +93,22 @@ static void test_schemas_come_back(void **state)
 static void test_cut_or_prolonged_bytes_are_refused(void **state)
 {
     (void)state;
-    struct cw_schema *schema = create(&move_type, 1), *decoded;
+    struct cw_schema *schema = create(&move_type, 1), *decoded = NULL;
     size_t size;
     uint8_t *bytes = encode(schema, &size);
     for (size_t cut = 0; cut < size; cut++) {
         uint8_t *exact = malloc(cut);
         if (cut > 0)
             memcpy(exact, bytes, cut);
-        assert_int_equal(cw_schema_decode(&decoded, exact, cut, NULL), CW_ERROR_SCHEMA_BYTES);
+        assert_int_equal(cw_schema_decode(exact, cut, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
         assert_null(decoded);
         free(exact);
     }
     uint8_t *longer = calloc(1, size + 1);
     memcpy(longer, bytes, size);
-    assert_int_equal(cw_schema_decode(&decoded, longer, size + 1, NULL), CW_ERROR_SCHEMA_BYTES);
+    assert_int_equal(cw_schema_decode(longer, size + 1, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
     longer[0] = 2;
-    assert_int_equal(cw_schema_decode(&decoded, longer, size, NULL), CW_ERROR_SCHEMA_BYTES);
+    assert_int_equal(cw_schema_decode(longer, size, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
     free(longer);
     free(bytes);
     cw_schema_destroy(schema);
@@ -118,10 +118,10 @@ static void test_a_function_of_its_own_cannot_be_decoded(void **state)
 {
     (void)state;
     const struct cw_message_type own = {.name = "own", .serialize = refuse};
-    struct cw_schema *schema = create(&own, 1), *decoded;
+    struct cw_schema *schema = create(&own, 1), *decoded = NULL;
     size_t size;
     uint8_t *bytes = encode(schema, &size);
-    assert_int_equal(cw_schema_decode(&decoded, bytes, size, NULL), CW_ERROR_SCHEMA_BYTES);
+    assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
     free(bytes);
     cw_schema_destroy(schema);
 }
@@ -130,11 +130,11 @@ static void test_damaged_bytes_give_another_schema_or_none(void **state)
 {
     (void)state;
     for (int round = 0; round < 5000; round++) {
-        struct cw_schema *schema = random_schema(), *decoded;
+        struct cw_schema *schema = random_schema(), *decoded = NULL;
         size_t size;
         uint8_t *bytes = encode(schema, &size);
         bytes[random_below((uint32_t)size)] ^= (uint8_t)(1 << random_below(8));
-        if (cw_schema_decode(&decoded, bytes, size, NULL) == CW_OK) {
+        if (cw_schema_decode(bytes, size, NULL, &decoded) == CW_OK) {
             assert_true(cw_schema_fingerprint(decoded, NULL, 0) !=
                         cw_schema_fingerprint(schema, NULL, 0));
             cw_schema_destroy(decoded);
@@ -170,13 +170,14 @@ static void count_release(void *context, void *memory, size_t size)
 static void test_decoding_gives_its_memory_back(void **state)
 {
     (void)state;
-    struct cw_schema *schema = create(&move_type, 1), *decoded;
+    struct cw_schema *schema = create(&move_type, 1), *decoded = NULL;
     size_t size;
     uint8_t *bytes = encode(schema, &size);
     for (int refuse_at = 0; refuse_at <= 2; refuse_at++) {
         struct counted counted = {.refuse_at = refuse_at};
         const struct cw_allocator allocator = {count_allocate, count_release, &counted};
-        const enum cw_error error = cw_schema_decode(&decoded, bytes, size, &allocator);
+        decoded = NULL;
+        const enum cw_error error = cw_schema_decode(bytes, size, &allocator, &decoded);
         assert_int_equal(error, refuse_at ? CW_ERROR_NO_MEMORY : CW_OK);
         cw_schema_destroy(decoded);
         assert_int_equal(counted.taken, counted.returned);
@@ -189,7 +190,7 @@ static uint64_t fingerprint(struct cw_field field, const char *name, const char 
 {
     const struct cw_message_type type = {.name = name, .fields = &field, .field_count = 1};
     struct cw_schema *schema = create(&type, 1);
-    const uint64_t value = cw_schema_fingerprint(schema, extra, strlen(extra));
+    const uint64_t value = cw_schema_fingerprint(schema, (const uint8_t *)extra, strlen(extra));
     cw_schema_destroy(schema);
     return value;
 }
@@ -240,7 +241,8 @@ static void test_a_fingerprint_is_the_same_for_ever(void **state)
 {
     (void)state;
     struct cw_schema *schema = create(&move_type, 1);
-    assert_true(cw_schema_fingerprint(schema, "channels", 8) == 0xe82e31d73c9617ef);
+    assert_true(cw_schema_fingerprint(schema, (const uint8_t *)"channels", 8) ==
+                0xe82e31d73c9617ef);
     cw_schema_destroy(schema);
 }
 

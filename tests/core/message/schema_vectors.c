@@ -69,7 +69,7 @@ static struct run run_of(const struct operation *operations, uint32_t count)
         const struct cw_message_type type = {
             .name = "run", .fields = fields, .field_count = run.count};
         const struct cw_schema_config config = {.types = &type, .count = 1};
-        assert_int_equal(cw_schema_create(&run.schema, &config), CW_OK);
+        assert_int_equal(cw_schema_create(&config, &run.schema), CW_OK);
         run.type = cw_schema_type(run.schema, 0);
     }
     return run;

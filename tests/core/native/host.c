@@ -32,13 +32,13 @@ static void open_world(struct world *world)
 {
     *world = (struct world){.config = cw_server_config_default()};
     const struct cw_schema_config schema = {.types = &note_type, .count = 1};
-    assert_int_equal(cw_schema_create(&world->schema, &schema), CW_OK);
+    assert_int_equal(cw_schema_create(&schema, &world->schema), CW_OK);
     world->connection = cw_connection_config_default(world->schema);
     world->config.connection = &world->connection;
     world->config.protocol_id = PROTOCOL;
     world->config.max_token_life = 0;
     memcpy(world->config.private_key, key, sizeof key);
-    assert_int_equal(cw_host_open(&world->host, "127.0.0.1:0", &world->config), CW_OK);
+    assert_int_equal(cw_host_open("127.0.0.1:0", &world->config, &world->host), CW_OK);
 }
 
 static void close_world(struct world *world)
@@ -58,13 +58,13 @@ static void start_client(struct world *world, const struct cw_address *server)
     grant.addresses = server;
     grant.address_count = 1;
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(token, &grant, key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
     struct cw_client_config config = cw_client_config_default();
     config.connection = &world->connection;
-    assert_int_equal(cw_client_create(&world->client, &config), CW_OK);
+    assert_int_equal(cw_client_create(&config, &world->client), CW_OK);
     assert_int_equal(cw_client_connect(world->client, token, sizeof token, cw_clock_now()), CW_OK);
     const struct cw_socket_config socket = cw_socket_config_default();
-    assert_int_equal(cw_socket_open(&world->socket, &socket), CW_OK);
+    assert_int_equal(cw_socket_open(&socket, &world->socket), CW_OK);
 }
 
 static void step_client(struct world *world)
@@ -73,10 +73,10 @@ static void step_client(struct world *world)
     struct cw_address address;
     size_t size;
     const double now = cw_clock_now();
-    while ((size = cw_socket_receive(world->socket, &address, data, sizeof data)) > 0)
+    while ((size = cw_socket_receive(world->socket, data, sizeof data, &address)) > 0)
         cw_client_receive(world->client, &address, data, size, now);
     cw_client_update(world->client, now);
-    while ((size = cw_client_transmit(world->client, &address, data, sizeof data, now)) > 0)
+    while ((size = cw_client_transmit(world->client, data, sizeof data, now, &address)) > 0)
         cw_socket_send(world->socket, &address, data, size);
 }
 
@@ -164,7 +164,7 @@ static void a_flood_cannot_keep_the_game_from_its_tick(void **state)
     struct world world;
     open_world(&world);
     const struct cw_socket_config config = cw_socket_config_default();
-    assert_int_equal(cw_socket_open(&world.socket, &config), CW_OK);
+    assert_int_equal(cw_socket_open(&config, &world.socket), CW_OK);
     const uint8_t junk[1] = {0xFF};
     for (int i = 0; i < FLOOD; i++)
         assert_int_equal(cw_socket_send(world.socket, cw_host_address(world.host), junk, 1), CW_OK);
@@ -190,18 +190,18 @@ static void the_address_that_tokens_name(void **state)
     open_world(&world);
     assert_int_not_equal(cw_host_address(world.host)->port, 0);
     struct cw_host *other = NULL;
-    assert_int_equal(cw_host_open(&other, "0.0.0.0:0", &world.config), CW_ERROR_CONFIG_ADDRESSES);
+    assert_int_equal(cw_host_open("0.0.0.0:0", &world.config, &other), CW_ERROR_CONFIG_ADDRESSES);
     struct cw_address public;
-    assert_int_equal(cw_address_parse(&public, "203.0.113.7:4000"), CW_OK);
+    assert_int_equal(cw_address_parse("203.0.113.7:4000", &public), CW_OK);
     world.config.addresses = &public;
     world.config.address_count = 1;
-    assert_int_equal(cw_host_open(&other, "0.0.0.0:0", &world.config), CW_OK);
+    assert_int_equal(cw_host_open("0.0.0.0:0", &world.config, &other), CW_OK);
     /* A token for the machine's own address is none of a server that is known by another. */
     cw_host_close(world.host);
     world.host = other;
     struct cw_address own = *cw_host_address(other);
     const uint16_t port = own.port;
-    assert_int_equal(cw_address_parse(&own, "127.0.0.1:1"), CW_OK);
+    assert_int_equal(cw_address_parse("127.0.0.1:1", &own), CW_OK);
     own.port = port;
     start_client(&world, &own);
     struct cw_server_event event;
@@ -224,10 +224,10 @@ static void what_cannot_be_opened_is_an_error(void **state)
     struct cw_host *other = NULL;
     char taken[CW_ADDRESS_TEXT_SIZE];
     cw_address_format(cw_host_address(world.host), taken);
-    assert_int_equal(cw_host_open(&other, taken, &world.config), CW_ERROR_ADDRESS_IN_USE);
-    assert_int_equal(cw_host_open(&other, "127.0.0.1:x", &world.config), CW_ERROR_ADDRESS);
+    assert_int_equal(cw_host_open(taken, &world.config, &other), CW_ERROR_ADDRESS_IN_USE);
+    assert_int_equal(cw_host_open("127.0.0.1:x", &world.config, &other), CW_ERROR_ADDRESS);
     world.config.max_clients = 0;
-    assert_int_equal(cw_host_open(&other, "127.0.0.1:0", &world.config), CW_ERROR_CONFIG_CLIENTS);
+    assert_int_equal(cw_host_open("127.0.0.1:0", &world.config, &other), CW_ERROR_CONFIG_CLIENTS);
     assert_null(other);
     cw_host_close(NULL);
     close_world(&world);

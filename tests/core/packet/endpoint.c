@@ -46,8 +46,8 @@ static void test_every_size_arrives_as_it_was(void **state)
             assert_true(wire.datagrams[i].size <= cw_endpoint_max_datagram_size(a));
         seen_clear(&seen);
         wire_deliver(&wire, b, 0, &seen);
-        assert_int_equal(seen_count(&seen, CW_ENDPOINT_PACKET), 1);
-        assert_int_equal(seen_times(&seen, CW_ENDPOINT_PACKET, wire.sequence), 1);
+        assert_int_equal(seen_count(&seen, CW_ENDPOINT_EVENT_PACKET), 1);
+        assert_int_equal(seen_times(&seen, CW_ENDPOINT_EVENT_PACKET, wire.sequence), 1);
         assert_int_equal(seen.size, size);
         assert_memory_equal(seen.payload, payload, size);
         wire_free(&wire);
@@ -346,7 +346,7 @@ static void test_a_refused_packet_is_not_acked_and_comes_again(void **state)
     assert_int_equal(acks_of(endpoint, &ack), 0x6);
     assert_int_equal(ack, 2);
     assert_int_equal(receive_crafted(endpoint, 2, 0xFFFF, 0, 1, 0, &seen), CW_OK);
-    assert_int_equal(seen_times(&seen, CW_ENDPOINT_PACKET, 2), 2);
+    assert_int_equal(seen_times(&seen, CW_ENDPOINT_EVENT_PACKET, 2), 2);
     assert_int_equal(acks_of(endpoint, &ack), 0x7);
     assert_int_equal(stats_of(endpoint).packets_received, 3);
     cw_endpoint_destroy(endpoint);

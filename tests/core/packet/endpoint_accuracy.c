@@ -28,8 +28,8 @@ static struct world make(const struct cw_simulator_path *there,
     for (int i = 0; i < 2; i++) {
         simulator.seed = (uint64_t)(7 + i);
         simulator.path = i ? *back : *there;
-        assert_int_equal(cw_endpoint_create(&world.ends[i], &config), CW_OK);
-        assert_int_equal(cw_simulator_create(&world.paths[i], &simulator), CW_OK);
+        assert_int_equal(cw_endpoint_create(&config, &world.ends[i]), CW_OK);
+        assert_int_equal(cw_simulator_create(&simulator, &world.paths[i]), CW_OK);
     }
     return world;
 }
@@ -64,7 +64,7 @@ static void take_events(struct world *world, int at)
 {
     struct cw_endpoint_event event;
     while (cw_endpoint_next(world->ends[at], &event))
-        world->reported[at] += event.type == CW_ENDPOINT_LOST;
+        world->reported[at] += event.type == CW_ENDPOINT_EVENT_LOST;
 }
 
 /* Everything that arrives up to then, each at its own time. */

@@ -52,7 +52,7 @@ static void refuse_config(struct cw_endpoint_config config, enum cw_error error)
     struct cw_endpoint *const untouched = (struct cw_endpoint *)(void *)&counting;
     struct cw_endpoint *endpoint = untouched;
     config.allocator = (struct cw_allocator){count_allocate, count_release, &counting};
-    assert_int_equal(cw_endpoint_create(&endpoint, &config), error);
+    assert_int_equal(cw_endpoint_create(&config, &endpoint), error);
     assert_ptr_equal(endpoint, untouched);
     assert_int_equal(cw_endpoint_memory(&config), 0);
     assert_int_equal(counting.allocations, 0);
@@ -211,7 +211,7 @@ static void test_an_empty_allocator_is_an_error(void **state)
     struct cw_endpoint *endpoint = untouched;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     config.allocator = (struct cw_allocator){count_allocate, count_release, &counting};
-    assert_int_equal(cw_endpoint_create(&endpoint, &config), CW_ERROR_NO_MEMORY);
+    assert_int_equal(cw_endpoint_create(&config, &endpoint), CW_ERROR_NO_MEMORY);
     assert_ptr_equal(endpoint, untouched);
     assert_int_equal(counting.releases, 0);
 }

@@ -18,7 +18,7 @@ static void test_an_ack_is_told_once_however_often_it_comes(void **state)
     pass(a, b, 0, &at_b);
     for (int i = 0; i < 40; i++)
         pass(b, a, 0, &at_a);
-    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, 0), 1);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, 0), 1);
     assert_int_equal(at_a.count, 40 + 1);
     assert_int_equal(stats_of(a).packets_acked, 1);
     cw_endpoint_destroy(a);
@@ -32,8 +32,8 @@ static void test_the_packet_comes_before_the_acks_it_brings(void **state)
     pass(a, b, 0, &at_b);
     pass(b, a, 0, &at_a);
     assert_int_equal(at_a.count, 2);
-    assert_int_equal(at_a.events[0].type, CW_ENDPOINT_PACKET);
-    assert_int_equal(at_a.events[1].type, CW_ENDPOINT_ACKED);
+    assert_int_equal(at_a.events[0].type, CW_ENDPOINT_EVENT_PACKET);
+    assert_int_equal(at_a.events[1].type, CW_ENDPOINT_EVENT_ACKED);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }
@@ -46,8 +46,8 @@ static void test_each_of_the_32_packets_in_a_header_is_acked(void **state)
         pass(a, b, 0, &at_b);
     pass(b, a, 0, &at_a);
     for (uint16_t s = 0; s < 32; s++)
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, s), 1);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 0);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, s), 1);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 0);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }
@@ -60,11 +60,11 @@ static void test_a_packet_is_lost_once_after_three_later_acks(void **state)
     for (unsigned later = 1; later <= 10; later++) {
         pass(a, b, 0, &at_b);
         pass(b, a, 0, &at_a);
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, 0), later >= 3);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, 0), later >= 3);
     }
     cw_endpoint_update(a, 100);
     seen_take(&at_a, a);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 1);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 1);
     assert_int_equal(stats_of(a).packets_lost, 1);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
@@ -79,8 +79,8 @@ static void test_later_acks_in_one_header_count_each(void **state)
     /* 7, 5 and 4 arrived: too few for 6, enough for 0 to 3. */
     receive_crafted(a, 0, 7, 0xD, 0, 0, &at_a);
     for (uint16_t s = 0; s < 8; s++) {
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, s), s < 4);
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, s), s == 4 || s == 5 || s == 7);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, s), s < 4);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, s), s == 4 || s == 5 || s == 7);
     }
     cw_endpoint_destroy(a);
 }
@@ -97,7 +97,7 @@ static void test_without_samples_a_packet_is_lost_after_a_second(void **state)
     cw_endpoint_update(a, 12);
     seen_take(&at_a, a);
     assert_int_equal(at_a.count, 1);
-    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, 0), 1);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, 0), 1);
     cw_endpoint_destroy(a);
 }
 
@@ -116,10 +116,10 @@ static void test_the_timeout_follows_the_rtt(void **state)
     const uint16_t lost = lose(a, now);
     cw_endpoint_update(a, now + timeout - 0.001);
     seen_take(&at_a, a);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 0);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 0);
     cw_endpoint_update(a, now + timeout + 0.001);
     seen_take(&at_a, a);
-    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, lost), 1);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, lost), 1);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }
@@ -137,10 +137,10 @@ static void test_the_timeout_is_never_below_its_minimum(void **state)
     lose(a, 200);
     cw_endpoint_update(a, 200.249);
     seen_take(&at_a, a);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 0);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 0);
     cw_endpoint_update(a, 200.251);
     seen_take(&at_a, a);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 1);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 1);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }
@@ -154,13 +154,13 @@ static void test_a_late_ack_follows_the_loss(void **state)
     for (int i = 0; i < 5; i++)
         pass(a, b, 0, &at_b);
     pass(b, a, 0, &at_a);
-    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, 0), 1);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, 0), 1);
     assert_int_equal(stats_of(a).packets_lost, 1);
     wire_deliver(&late, b, 0, &at_b);
     pass(b, a, 0, &at_a);
     pass(b, a, 0, &at_a);
-    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, 0), 1);
-    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, 0), 1);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, 0), 1);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, 0), 1);
     assert_int_equal(stats_of(a).packets_lost, 0);
     assert_int_equal(stats_of(a).packets_acked, 6);
     wire_free(&late);
@@ -179,10 +179,10 @@ static void test_a_packet_that_leaves_the_window_is_lost(void **state)
     lose(a, 0);
     seen_take(&at_a, a);
     assert_int_equal(at_a.count, 1);
-    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, 0), 1);
+    assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, 0), 1);
     /* Its ack comes too late to be told. */
     receive_crafted(a, 0, 0, 1, 0, 0, &at_a);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 0);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 0);
     cw_endpoint_destroy(a);
 }
 
@@ -199,7 +199,7 @@ static void test_10000_packets_without_an_ack_are_all_told(void **state)
     seen_take(&at_a, a);
     assert_int_equal(at_a.count, 10000);
     for (uint16_t s = 0; s < 10000; s++) {
-        assert_int_equal(at_a.events[s].type, CW_ENDPOINT_LOST);
+        assert_int_equal(at_a.events[s].type, CW_ENDPOINT_EVENT_LOST);
         assert_int_equal(at_a.events[s].sequence, s);
     }
     cw_endpoint_destroy(a);
@@ -244,7 +244,7 @@ static void test_a_slow_application_is_held_back_and_goes_on_after_draining(void
     seen_take(&at_a, a);
     assert_int_equal(at_a.count, sent);
     for (size_t s = 0; s < sent; s++) {
-        assert_int_equal(at_a.events[s].type, CW_ENDPOINT_LOST);
+        assert_int_equal(at_a.events[s].type, CW_ENDPOINT_EVENT_LOST);
         assert_int_equal(at_a.events[s].sequence, s);
     }
     cw_endpoint_destroy(a);
@@ -263,14 +263,14 @@ static void test_acks_wait_for_as_long_as_it_takes(void **state)
         assert_int_equal(cw_endpoint_receive(a, wire.datagrams[0].data, wire.datagrams[0].size, i),
                          CW_OK);
         assert_true(cw_endpoint_next(a, &event));
-        assert_int_equal(event.type, CW_ENDPOINT_PACKET);
+        assert_int_equal(event.type, CW_ENDPOINT_EVENT_PACKET);
         cw_endpoint_update(a, i);
         wire_free(&wire);
     }
     seen_take(&at_a, a);
     assert_int_equal(at_a.count, 250);
     for (uint16_t s = 0; s < 250; s++) {
-        assert_int_equal(at_a.events[s].type, CW_ENDPOINT_ACKED);
+        assert_int_equal(at_a.events[s].type, CW_ENDPOINT_EVENT_ACKED);
         assert_int_equal(at_a.events[s].sequence, s);
     }
     cw_endpoint_destroy(a);
@@ -300,10 +300,10 @@ static void test_no_event_is_lost_when_they_are_taken_late(void **state)
         if (cw_endpoint_send(a, (const uint8_t *)"x", 1, now, NULL) == CW_ERROR_EVENTS_PENDING) {
             refused++;
             while (cw_endpoint_next(a, &event)) {
-                assert_int_not_equal(event.type, CW_ENDPOINT_PACKET);
-                uint8_t *told = event.type == CW_ENDPOINT_ACKED ? acked : lost;
+                assert_int_not_equal(event.type, CW_ENDPOINT_EVENT_PACKET);
+                uint8_t *told = event.type == CW_ENDPOINT_EVENT_ACKED ? acked : lost;
                 assert_int_equal(told[event.sequence]++, 0);
-                if (event.type == CW_ENDPOINT_ACKED)
+                if (event.type == CW_ENDPOINT_EVENT_ACKED)
                     assert_true(arrived[event.sequence]);
                 else
                     assert_false(acked[event.sequence]);
@@ -330,7 +330,7 @@ static void test_no_event_is_lost_when_they_are_taken_late(void **state)
                     cw_endpoint_receive(a, back.datagrams[0].data, back.datagrams[0].size, now),
                     CW_OK);
                 assert_true(cw_endpoint_next(a, &event)); /* the packet comes first */
-                assert_int_equal(event.type, CW_ENDPOINT_PACKET);
+                assert_int_equal(event.type, CW_ENDPOINT_EVENT_PACKET);
             }
             wire_free(&back);
         }
@@ -339,7 +339,7 @@ static void test_no_event_is_lost_when_they_are_taken_late(void **state)
     }
     cw_endpoint_update(a, now + 100);
     while (cw_endpoint_next(a, &event))
-        (event.type == CW_ENDPOINT_ACKED ? acked : lost)[event.sequence]++;
+        (event.type == CW_ENDPOINT_EVENT_ACKED ? acked : lost)[event.sequence]++;
     size_t both = 0;
     for (uint32_t s = 0; s < sent; s++) {
         assert_true(acked[s] <= 1 && lost[s] <= 1 && acked[s] + lost[s] >= 1);
@@ -364,8 +364,8 @@ static void test_acks_missed_in_one_header_come_with_the_next(void **state)
         else
             lose(b, 0);
     }
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 320);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 0);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 320);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 0);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }
@@ -385,8 +385,8 @@ static void test_headers_that_arrive_in_the_wrong_order_tell_the_same(void **sta
     for (int i = 0; i < 50; i++)
         wire_deliver(&back[(i * 17 + 5) % 50], a, 0, &at_a);
     for (uint16_t s = 0; s < 50; s++) {
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, s), s % 5 != 0);
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, s), s % 5 == 0);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, s), s % 5 != 0);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, s), s % 5 == 0);
         wire_free(&back[s]);
     }
     cw_endpoint_destroy(a);
@@ -405,11 +405,11 @@ static void test_a_header_that_comes_late_still_acks_what_only_it_knows(void **s
             wire_send(&early, b, NULL, 0, 0);
     }
     pass(b, a, 0, &at_a);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 32);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 19);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 32);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 19);
     wire_deliver(&early, a, 0, &at_a);
     for (uint16_t s = 0; s <= 50; s++)
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, s), 1);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, s), 1);
     wire_free(&early);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);

@@ -98,7 +98,7 @@ static void test_a_late_copy_of_a_fragment_opens_nothing(void **state)
         assert_int_equal(error, i < 64 ? CW_ERROR_DUPLICATE : CW_ERROR_STALE);
         pass(a, b, 0, &at_b);
     }
-    assert_int_equal(seen_times(&at_b, CW_ENDPOINT_PACKET, wire.sequence), 1);
+    assert_int_equal(seen_times(&at_b, CW_ENDPOINT_EVENT_PACKET, wire.sequence), 1);
     for (int i = 0; i < 500; i++)
         pass(a, b, 0, &at_b);
     assert_int_equal(stats_of(b).packets_abandoned, 0);
@@ -223,10 +223,10 @@ static void test_the_acks_of_a_packet_in_fragments_count_in_any_order(void **sta
         wire_send(&wire, b, payload, sizeof payload, 0);
         for (size_t i = 0; i < 3; i++) {
             const size_t j = (first + i) % 3;
-            assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, sequence), 0);
+            assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, sequence), 0);
             receive_bytes(a, wire.datagrams[j].data, wire.datagrams[j].size, 0, &at_a);
         }
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, sequence), 1);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, sequence), 1);
         wire_free(&wire);
     }
     cw_endpoint_destroy(a);

@@ -68,12 +68,12 @@ static void test_acks_of_packets_never_sent_do_nothing(void **state)
     const uint16_t acks[] = {10, 11, 41, 42, 265, 266, 1000, 32777, 32778, 40000, 65535, 65400};
     for (size_t i = 0; i < sizeof acks / sizeof *acks; i++)
         receive_crafted(e, sequence++, acks[i], 0xFFFFFFFF, 0, 1, &at_a);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 0);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), 0);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 0);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 0);
     assert_true(stats_of(e).rtt == 0);
     /* And they do not spoil the honest one. */
     receive_crafted(e, sequence, 9, 0x3FF, 0, 1, &at_a);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 10);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 10);
     cw_endpoint_destroy(e);
 }
 
@@ -100,9 +100,9 @@ static void test_every_header_there_is_does_no_harm(void **state)
         cw_endpoint_update(e, i);
         seen_take(&at_a, e);
         for (size_t j = 0; j < at_a.count; j++) {
-            if (at_a.events[j].type == CW_ENDPOINT_PACKET)
+            if (at_a.events[j].type == CW_ENDPOINT_EVENT_PACKET)
                 continue;
-            const unsigned bit = at_a.events[j].type == CW_ENDPOINT_ACKED ? 1 : 2;
+            const unsigned bit = at_a.events[j].type == CW_ENDPOINT_EVENT_ACKED ? 1 : 2;
             assert_false(told[at_a.events[j].sequence] & bit);
             told[at_a.events[j].sequence] |= (uint8_t)bit;
         }

@@ -233,10 +233,10 @@ static void test_no_packet_waits_longer_than_ten_seconds(void **state)
         const uint16_t lost = lose(a, now);
         cw_endpoint_update(a, now + timeout - 0.01);
         seen_take(&at_a, a);
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, lost), 0);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, lost), 0);
         cw_endpoint_update(a, now + timeout + 0.01);
         seen_take(&at_a, a);
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_LOST, lost), 1);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, lost), 1);
         cw_endpoint_destroy(a);
         cw_endpoint_destroy(b);
     }

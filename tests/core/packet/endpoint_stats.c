@@ -214,7 +214,7 @@ static void test_rtt_takes_no_sample_from_acks_that_came_later(void **state)
     for (int i = 0; i < 10; i++)
         pass(a, b, i, &at_b);
     pass(b, a, 9.05, &at_a);
-    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 10);
+    assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 10);
     const struct cw_endpoint_stats stats = stats_of(a);
     assert_true(stats.rtt > 0.0499 && stats.rtt < 0.0501);
     assert_true(stats.jitter == 0);
@@ -253,7 +253,7 @@ static void test_rtt_and_loss_on_a_lossy_path(void **state)
             cw_endpoint_update(b, now + 0.007);
             seen_clear(&at_b);
             seen_take(&at_a, a);
-            told_lost += (uint32_t)seen_count(&at_a, CW_ENDPOINT_LOST);
+            told_lost += (uint32_t)seen_count(&at_a, CW_ENDPOINT_EVENT_LOST);
             seen_clear(&at_a);
             if (i >= 1000) {
                 seen_loss += stats_of(a).loss_sent / 9000;

@@ -18,7 +18,7 @@ static struct cw_endpoint *make_endpoint(const cJSON *config)
     if (sent)
         c.sent_window = (uint32_t)sent;
     struct cw_endpoint *endpoint;
-    assert_int_equal(cw_endpoint_create(&endpoint, &c), CW_OK);
+    assert_int_equal(cw_endpoint_create(&c, &endpoint), CW_OK);
     return endpoint;
 }
 
@@ -86,7 +86,7 @@ static void test_unusual_datagrams_that_the_reference_takes(void **state)
         struct cw_endpoint_event event;
         const enum cw_error error = cw_endpoint_receive(endpoint, data, size, 0);
         if (error != CW_OK || !cw_endpoint_next(endpoint, &event) ||
-            event.type != CW_ENDPOINT_PACKET || event.size != payload_size ||
+            event.type != CW_ENDPOINT_EVENT_PACKET || event.size != payload_size ||
             memcmp(event.payload, payload, payload_size) != 0)
             fail_msg("not taken: %s (%s): %s", cJSON_GetStringValue(vectors_get(item, "datagram")),
                      cJSON_GetStringValue(vectors_get(item, "note")), cw_error_string(error));
@@ -111,9 +111,9 @@ static void drain(struct side *side)
 {
     struct cw_endpoint_event event;
     while (cw_endpoint_next(side->endpoint, &event)) {
-        if (event.type == CW_ENDPOINT_ACKED) {
+        if (event.type == CW_ENDPOINT_EVENT_ACKED) {
             side->acked[side->acked_count++] = event.sequence;
-        } else if (event.type == CW_ENDPOINT_PACKET) {
+        } else if (event.type == CW_ENDPOINT_EVENT_PACKET) {
             side->got[side->got_count] = malloc(event.size + 1);
             memcpy(side->got[side->got_count], event.payload, event.size);
             side->got_size[side->got_count] = event.size;

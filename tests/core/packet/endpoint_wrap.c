@@ -19,7 +19,7 @@ static void send_large(struct cw_endpoint *from, struct cw_endpoint *to, uint32_
     wire_send(&wire, from, payload, sizeof payload, 0);
     seen_clear(&at_b);
     wire_deliver(&wire, to, 0, &at_b);
-    assert_int_equal(seen_times(&at_b, CW_ENDPOINT_PACKET, wire.sequence), 1);
+    assert_int_equal(seen_times(&at_b, CW_ENDPOINT_EVENT_PACKET, wire.sequence), 1);
     assert_int_equal(at_b.size, sizeof payload);
     assert_memory_equal(at_b.payload, payload, sizeof payload);
     wire_free(&wire);
@@ -35,7 +35,7 @@ static void test_fragments_after_any_number_of_whole_packets(void **state)
         for (uint32_t j = 0; j < gaps[i]; j++) {
             seen_clear(&at_b);
             pass(a, b, 0, &at_b);
-            assert_int_equal(seen_count(&at_b, CW_ENDPOINT_PACKET), 1);
+            assert_int_equal(seen_count(&at_b, CW_ENDPOINT_EVENT_PACKET), 1);
             seen_clear(&at_a);
             seen_take(&at_a, a);
         }
@@ -90,7 +90,7 @@ static void test_half_packets_do_not_leak(void **state)
         seen_clear(&at_b);
         if (i % 3 == 0) {
             wire_deliver(&wire, b, 0, &at_b);
-            assert_int_equal(seen_count(&at_b, CW_ENDPOINT_PACKET), 1);
+            assert_int_equal(seen_count(&at_b, CW_ENDPOINT_EVENT_PACKET), 1);
         } else {
             assert_int_equal(
                 receive_bytes(b, wire.datagrams[0].data, wire.datagrams[0].size, 0, &at_b), CW_OK);
@@ -135,7 +135,7 @@ static void test_the_previous_lap_is_forgotten_under_heavy_loss(void **state)
         cw_endpoint_update(b, i / 60.0);
         seen_take(&at_a, a);
         for (size_t j = 0; j < at_a.count; j++) {
-            if (at_a.events[j].type != CW_ENDPOINT_ACKED)
+            if (at_a.events[j].type != CW_ENDPOINT_EVENT_ACKED)
                 continue;
             const uint16_t s = at_a.events[j].sequence;
             const uint32_t sent_at = i - (uint16_t)(i - s);
@@ -168,15 +168,15 @@ static void test_silence_for_any_time_leaves_no_false_ack(void **state)
             if (at_a.count > MAX_SEEN - 1000)
                 seen_clear(&at_a);
         }
-        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 0);
+        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 0);
         seen_clear(&at_a);
         /* b still acks what it knows; none of the new packets has that number. */
         pass(b, a, 0, &at_a);
-        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 0);
+        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 0);
         seen_clear(&at_a);
         /* Acks go on as soon as packets arrive that b does not take for old ones. */
         uint32_t more = 0;
-        while (seen_count(&at_a, CW_ENDPOINT_ACKED) == 0 && more++ < 40000) {
+        while (seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED) == 0 && more++ < 40000) {
             seen_clear(&at_a);
             struct wire wire;
             wire_send(&wire, a, NULL, 0, 0);
@@ -203,7 +203,7 @@ static void test_acks_of_the_lap_before_are_not_believed(void **state)
         for (int i = 0; i < 40; i++)
             lose(a, 0);
         receive_crafted(a, 0, 39, 0xFFFFFFFF, 0, 0, &at_a);
-        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 32);
+        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 32);
         for (uint32_t i = 0; i < 65536 + more; i++) {
             lose(a, 0);
             seen_clear(&at_a);
@@ -211,13 +211,13 @@ static void test_acks_of_the_lap_before_are_not_believed(void **state)
         }
         seen_clear(&at_a);
         receive_crafted(a, 1, 39, 0xFFFFFFFF, 0, 0, &at_a);
-        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 0);
+        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 0);
         /* Then one arrives, and its ack comes with those of the lap before. */
         const uint16_t arrived = lose(a, 0);
         const uint32_t ahead = (uint32_t)(arrived - 39);
         receive_crafted(a, 2, arrived, ahead < 32 ? 0xFFFFFFFF << ahead | 1 : 1, 0, 0, &at_a);
-        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_ACKED), 1);
-        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, arrived), 1);
+        assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 1);
+        assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, arrived), 1);
         cw_endpoint_destroy(a);
         seen_clear(&at_a);
     }
@@ -238,9 +238,9 @@ static void test_every_window_size_works_over_the_wrap(void **state)
             } else {
                 pass(a, b, 0, &at_b);
                 pass(b, a, 0, &at_a);
-                assert_int_equal(seen_times(&at_b, CW_ENDPOINT_PACKET, (uint16_t)i), 1);
-                assert_int_equal(seen_times(&at_a, CW_ENDPOINT_ACKED, (uint16_t)i), 1);
-                assert_int_equal(seen_count(&at_a, CW_ENDPOINT_LOST), i > 8 && i % 8 == 2);
+                assert_int_equal(seen_times(&at_b, CW_ENDPOINT_EVENT_PACKET, (uint16_t)i), 1);
+                assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, (uint16_t)i), 1);
+                assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), i > 8 && i % 8 == 2);
             }
         }
         assert_int_equal(stats_of(a).packets_lost, stats_of(a).packets_sent / 8);

@@ -11,7 +11,7 @@ static const struct cw_allocator heap = {0};
 static void open_window(struct cw_received_packets *received)
 {
     memset(received, 0, sizeof *received);
-    assert_int_equal(cw_sequence_buffer_create(&received->window, 64, 0, &heap), CW_OK);
+    assert_int_equal(cw_sequence_buffer_create(64, 0, &heap, &received->window), CW_OK);
     cw_received_packets_reset(received);
 }
 

@@ -14,7 +14,7 @@ static void open_window(struct cw_sent_packets *sent)
 {
     memset(sent, 0, sizeof *sent);
     assert_int_equal(
-        cw_sequence_buffer_create(&sent->window, WINDOW, sizeof(struct cw_sent_packet), &heap),
+        cw_sequence_buffer_create(WINDOW, sizeof(struct cw_sent_packet), &heap, &sent->window),
         CW_OK);
     sent->events = events;
     sent->events_mask = sizeof events / sizeof *events - 1;

@@ -14,7 +14,7 @@ static struct cw_simulator *make(const struct cw_simulator_path *path, uint64_t 
     config.seed = seed;
     config.path = *path;
     config.max_datagrams = 4096;
-    assert_int_equal(cw_simulator_create(&simulator, &config), CW_OK);
+    assert_int_equal(cw_simulator_create(&config, &simulator), CW_OK);
     return simulator;
 }
 
@@ -257,7 +257,7 @@ static void places_are_bounded_and_come_back(void **state)
     config.max_datagrams = 3;
     config.path.duplicate = 1;
     config.path.latency = 1;
-    assert_int_equal(cw_simulator_create(&simulator, &config), CW_OK);
+    assert_int_equal(cw_simulator_create(&config, &simulator), CW_OK);
     for (uint32_t lap = 0; lap < 10; lap++) {
         for (uint32_t i = 0; i < 4; i++)
             put(simulator, i, lap);
@@ -361,7 +361,7 @@ static void memory_is_told_exactly(void **state)
     struct cw_simulator *simulator = NULL;
     struct cw_simulator_config config = cw_simulator_config_default();
     config.allocator = (struct cw_allocator){count_allocate, count_release, &counted};
-    assert_int_equal(cw_simulator_create(&simulator, &config), CW_OK);
+    assert_int_equal(cw_simulator_create(&config, &simulator), CW_OK);
     for (uint32_t i = 0; i < 1000; i++)
         put(simulator, i, 0);
     cw_simulator_destroy(simulator);
@@ -370,13 +370,13 @@ static void memory_is_told_exactly(void **state)
     cw_simulator_destroy(NULL);
 
     config.allocator.allocate = allocate_nothing;
-    assert_int_equal(cw_simulator_create(&simulator, &config), CW_ERROR_NO_MEMORY);
+    assert_int_equal(cw_simulator_create(&config, &simulator), CW_ERROR_NO_MEMORY);
 }
 
 static void refuse(struct cw_simulator_config config)
 {
     struct cw_simulator *simulator = NULL;
-    assert_int_equal(cw_simulator_create(&simulator, &config), CW_ERROR_CONFIG_SIMULATOR);
+    assert_int_equal(cw_simulator_create(&config, &simulator), CW_ERROR_CONFIG_SIMULATOR);
     assert_null(simulator);
     assert_int_equal(cw_simulator_memory(&config), 0);
 }

@@ -81,7 +81,7 @@ static void other_intervals(void **state)
     config.resend_seconds = 0.5;
     config.keep_alive_seconds = 0.25;
     cw_client_destroy(bench.client);
-    assert_int_equal(cw_client_create(&bench.client, &config), CW_OK);
+    assert_int_equal(cw_client_create(&config, &bench.client), CW_OK);
     assert_int_equal(cw_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now), CW_OK);
     assert_true(next_packet(&bench) == 0);
     assert_true(next_packet(&bench) == 0.5);
@@ -171,8 +171,11 @@ static void only_from_the_server(void **state)
     (void)state;
     struct bench bench = bench_setup(2, 5, 45);
     uint8_t out[CW_SECURE_MAX];
-    const size_t size = cw_secure_write(out, sizeof(out), CW_SECURE_DENIED, 1, NULL, 0,
-                                        RIG_PROTOCOL, bench.token.server_to_client_key);
+    const size_t size =
+        cw_secure_write(&(struct cw_secure_packet){.type = CW_SECURE_DENIED, .sequence = 1},
+                        &(struct cw_secure_key){.protocol_id = RIG_PROTOCOL,
+                                                .bytes = bench.token.server_to_client_key},
+                        out, sizeof(out));
     assert_int_equal(cw_client_receive(bench.client, &bench.servers[1], out, size, bench.now),
                      CW_ERROR_WRONG_SENDER);
     assert_int_equal(cw_client_receive(bench.client, &bench.servers[0], out, size, bench.now),
@@ -211,7 +214,7 @@ static void payload_at_the_end_is_dropped(void **state)
         struct bench bench = bench_setup(1, 5, 45);
         uint8_t body[CW_PAYLOAD_MAX];
         bench_to_connected(&bench);
-        assert_int_equal(cw_client_send(bench.client, "x", 1), CW_OK);
+        assert_int_equal(cw_client_send(bench.client, (const uint8_t *)"x", 1), CW_OK);
         if (by_server)
             bench_give(&bench, CW_SECURE_DISCONNECT, 1000, NULL, 0);
         else
@@ -292,7 +295,7 @@ static void second_connection_is_like_the_first(void **state)
     assert_true(cw_address_equal(cw_client_server_address(bench.client), &bench.servers[0]));
     uint8_t out[CW_SECURE_MAX];
     bench_give_challenge(&bench);
-    assert_true(cw_client_transmit(bench.client, NULL, out, sizeof(out), bench.now) > 0);
+    assert_true(cw_client_transmit(bench.client, out, sizeof(out), bench.now, NULL) > 0);
     assert_int_equal(out[0], 0x13);
     assert_int_equal(out[1], 0);
     assert_int_equal(bench_give_keep_alive(&bench), CW_OK);
@@ -306,16 +309,16 @@ static void configs_refused(void **state)
     struct cw_client *client;
     struct cw_client_config config = cw_client_config_default();
     config.resend_seconds = 0;
-    assert_int_equal(cw_client_create(&client, &config), CW_ERROR_CONFIG_TIME);
+    assert_int_equal(cw_client_create(&config, &client), CW_ERROR_CONFIG_TIME);
     assert_int_equal(cw_client_memory(&config), 0);
     config = cw_client_config_default();
     config.keep_alive_seconds = -1;
-    assert_int_equal(cw_client_create(&client, &config), CW_ERROR_CONFIG_TIME);
+    assert_int_equal(cw_client_create(&config, &client), CW_ERROR_CONFIG_TIME);
     config = cw_client_config_default();
     config.disconnect_packets = 0;
-    assert_int_equal(cw_client_create(&client, &config), CW_ERROR_CONFIG_DISCONNECT_PACKETS);
+    assert_int_equal(cw_client_create(&config, &client), CW_ERROR_CONFIG_DISCONNECT_PACKETS);
     config.disconnect_packets = 101;
-    assert_int_equal(cw_client_create(&client, &config), CW_ERROR_CONFIG_DISCONNECT_PACKETS);
+    assert_int_equal(cw_client_create(&config, &client), CW_ERROR_CONFIG_DISCONNECT_PACKETS);
     config.disconnect_packets = 100;
     config.resend_seconds = config.keep_alive_seconds = 10;
     assert_true(cw_client_memory(&config) > 0);
@@ -338,14 +341,14 @@ static void one_allocation(void **state)
     struct cw_client_config config = cw_client_config_default();
     config.allocator = counted_allocator(&counted);
     struct cw_client *client;
-    assert_int_equal(cw_client_create(&client, &config), CW_OK);
+    assert_int_equal(cw_client_create(&config, &client), CW_OK);
     assert_int_equal(counted.size, cw_client_memory(&config));
     cw_client_destroy(client);
     assert_int_equal(counted.allocations, 1);
     assert_int_equal(counted.releases, 1);
     assert_int_equal(counted.released, counted.size);
     counted.refuse = true;
-    assert_int_equal(cw_client_create(&client, &config), CW_ERROR_NO_MEMORY);
+    assert_int_equal(cw_client_create(&config, &client), CW_ERROR_NO_MEMORY);
 }
 
 static void too_small_a_buffer_loses_nothing(void **state)
@@ -353,8 +356,8 @@ static void too_small_a_buffer_loses_nothing(void **state)
     (void)state;
     struct bench bench = bench_setup(1, 5, 45);
     uint8_t out[CW_SECURE_MAX];
-    assert_int_equal(cw_client_transmit(bench.client, NULL, out, CW_SECURE_MAX - 1, bench.now), 0);
-    assert_int_equal(cw_client_transmit(bench.client, NULL, out, CW_SECURE_MAX, bench.now),
+    assert_int_equal(cw_client_transmit(bench.client, out, CW_SECURE_MAX - 1, bench.now, NULL), 0);
+    assert_int_equal(cw_client_transmit(bench.client, out, CW_SECURE_MAX, bench.now, NULL),
                      CW_REQUEST_SIZE);
     cw_client_destroy(bench.client);
 }

@@ -200,12 +200,12 @@ static void sequences_across_servers(void **state)
     uint8_t first[CW_SECURE_MAX], second[CW_SECURE_MAX];
     bench_give_challenge(&bench);
     bench_pass(&bench, 0);
-    cw_client_transmit(bench.client, NULL, first, sizeof(first), bench.now);
+    cw_client_transmit(bench.client, first, sizeof(first), bench.now, NULL);
     bench_pass(&bench, 5);
-    cw_client_transmit(bench.client, NULL, second, sizeof(second), bench.now);
+    cw_client_transmit(bench.client, second, sizeof(second), bench.now, NULL);
     bench.sequence = 0;
     bench_give_challenge(&bench);
-    cw_client_transmit(bench.client, NULL, second, sizeof(second), bench.now);
+    cw_client_transmit(bench.client, second, sizeof(second), bench.now, NULL);
     assert_int_equal(first[0], 0x13);
     assert_int_equal(second[0], 0x13);
     assert_int_not_equal(first[1], second[1]);
@@ -244,28 +244,28 @@ static void schema_of_the_token(void **state)
     struct cw_client_config config = cw_client_config_default();
     config.fingerprint = 5;
     struct cw_client *client;
-    assert_int_equal(cw_client_create(&client, &config), CW_OK);
+    assert_int_equal(cw_client_create(&config, &client), CW_OK);
     struct rig rig;
     rig_init(&rig);
     struct cw_token_grant grant = rig_grant(&rig, 1);
     uint8_t token[CW_TOKEN_SIZE];
     grant.fingerprint = 6;
-    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
     assert_int_equal(cw_client_connect(client, token, sizeof(token), 0), CW_ERROR_SCHEMA);
     assert_int_equal(cw_client_state(client), CW_CLIENT_SCHEMA);
     assert_int_equal(cw_client_server_address(client)->type, CW_ADDRESS_NONE);
     grant.fingerprint = 0;
-    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
     assert_int_equal(cw_client_connect(client, token, sizeof(token), 0), CW_OK);
     cw_client_disconnect(client);
     grant.fingerprint = 5;
-    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
     assert_int_equal(cw_client_connect(client, token, sizeof(token), 0), CW_OK);
     cw_client_destroy(client);
 
     /* Who has none compares none. */
     config.fingerprint = 0;
-    assert_int_equal(cw_client_create(&client, &config), CW_OK);
+    assert_int_equal(cw_client_create(&config, &client), CW_OK);
     assert_int_equal(cw_client_connect(client, token, sizeof(token), 0), CW_OK);
     cw_client_destroy(client);
 }

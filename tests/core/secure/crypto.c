@@ -48,10 +48,18 @@ static void chacha_vector(void **state)
     uint8_t *expected = from_hex(sealed_rfc, &size);
     assert_int_equal(size, PLAIN_SIZE + CW_MAC_BYTES);
     uint8_t *out = malloc(size);
-    cw_crypto_seal(out, plain, PLAIN_SIZE, associated, sizeof(associated), nonce, key);
+    cw_crypto_seal(&(struct cw_seal){.key = key,
+                                     .nonce = nonce,
+                                     .associated = associated,
+                                     .associated_size = sizeof(associated)},
+                   (const uint8_t *)plain, PLAIN_SIZE, out);
     assert_memory_equal(out, expected, size);
     uint8_t opened[PLAIN_SIZE];
-    assert_true(cw_crypto_open(opened, expected, size, associated, sizeof(associated), nonce, key));
+    assert_true(cw_crypto_open(&(struct cw_seal){.key = key,
+                                                 .nonce = nonce,
+                                                 .associated = associated,
+                                                 .associated_size = sizeof(associated)},
+                               expected, size, opened));
     assert_memory_equal(opened, plain, PLAIN_SIZE);
     free(out);
     free(expected);
@@ -67,11 +75,18 @@ static void xchacha_vector(void **state)
     uint8_t *expected = from_hex(sealed_draft, &size);
     assert_int_equal(size, PLAIN_SIZE + CW_MAC_BYTES);
     uint8_t *out = malloc(size);
-    cw_crypto_seal_long(out, plain, PLAIN_SIZE, associated, sizeof(associated), nonce, key);
+    cw_crypto_seal_long(&(struct cw_seal){.key = key,
+                                          .nonce = nonce,
+                                          .associated = associated,
+                                          .associated_size = sizeof(associated)},
+                        (const uint8_t *)plain, PLAIN_SIZE, out);
     assert_memory_equal(out, expected, size);
     uint8_t opened[PLAIN_SIZE];
-    assert_true(
-        cw_crypto_open_long(opened, expected, size, associated, sizeof(associated), nonce, key));
+    assert_true(cw_crypto_open_long(&(struct cw_seal){.key = key,
+                                                      .nonce = nonce,
+                                                      .associated = associated,
+                                                      .associated_size = sizeof(associated)},
+                                    expected, size, opened));
     assert_memory_equal(opened, plain, PLAIN_SIZE);
     free(out);
     free(expected);
@@ -84,13 +99,16 @@ static void in_place(void **state)
     uint8_t *block = malloc(PLAIN_SIZE + CW_MAC_BYTES);
     uint8_t apart[PLAIN_SIZE + CW_MAC_BYTES];
     memcpy(block, plain, PLAIN_SIZE);
-    cw_crypto_seal(block, block, PLAIN_SIZE, NULL, 0, nonce, key);
-    cw_crypto_seal(apart, plain, PLAIN_SIZE, NULL, 0, nonce, key);
+    cw_crypto_seal(&(struct cw_seal){.key = key, .nonce = nonce}, block, PLAIN_SIZE, block);
+    cw_crypto_seal(&(struct cw_seal){.key = key, .nonce = nonce}, (const uint8_t *)plain,
+                   PLAIN_SIZE, apart);
     assert_memory_equal(block, apart, sizeof(apart));
-    assert_true(cw_crypto_open(block, block, sizeof(apart), NULL, 0, nonce, key));
+    assert_true(
+        cw_crypto_open(&(struct cw_seal){.key = key, .nonce = nonce}, block, sizeof(apart), block));
     assert_memory_equal(block, plain, PLAIN_SIZE);
-    cw_crypto_seal_long(block, block, PLAIN_SIZE, NULL, 0, nonce, key);
-    assert_true(cw_crypto_open_long(block, block, sizeof(apart), NULL, 0, nonce, key));
+    cw_crypto_seal_long(&(struct cw_seal){.key = key, .nonce = nonce}, block, PLAIN_SIZE, block);
+    assert_true(cw_crypto_open_long(&(struct cw_seal){.key = key, .nonce = nonce}, block,
+                                    sizeof(apart), block));
     assert_memory_equal(block, plain, PLAIN_SIZE);
     free(block);
 }
@@ -100,10 +118,12 @@ static void empty(void **state)
     (void)state;
     const uint8_t key[CW_KEY_BYTES] = {1}, nonce[CW_NONCE_BYTES] = {2};
     uint8_t mac[CW_MAC_BYTES], nothing;
-    cw_crypto_seal(mac, NULL, 0, NULL, 0, nonce, key);
-    assert_true(cw_crypto_open(&nothing, mac, sizeof(mac), NULL, 0, nonce, key));
-    assert_false(cw_crypto_open(&nothing, mac, sizeof(mac) - 1, NULL, 0, nonce, key));
-    assert_false(cw_crypto_open(&nothing, mac, 0, NULL, 0, nonce, key));
+    cw_crypto_seal(&(struct cw_seal){.key = key, .nonce = nonce}, NULL, 0, mac);
+    assert_true(
+        cw_crypto_open(&(struct cw_seal){.key = key, .nonce = nonce}, mac, sizeof(mac), &nothing));
+    assert_false(cw_crypto_open(&(struct cw_seal){.key = key, .nonce = nonce}, mac, sizeof(mac) - 1,
+                                &nothing));
+    assert_false(cw_crypto_open(&(struct cw_seal){.key = key, .nonce = nonce}, mac, 0, &nothing));
 }
 
 /* Each bit of what was sealed, of the associated bytes, of the nonce and of the key. */
@@ -119,19 +139,33 @@ static void every_bit_counts(void **state)
     for (int longer = 0; longer < 2; longer++) {
         const size_t nonce_size = longer ? CW_LONG_NONCE_BYTES : CW_NONCE_BYTES;
         if (longer)
-            cw_crypto_seal_long(it.sealed, plain, 40, it.associated, 12, it.nonce, it.key);
+            cw_crypto_seal_long(&(struct cw_seal){.key = it.key,
+                                                  .nonce = it.nonce,
+                                                  .associated = it.associated,
+                                                  .associated_size = 12},
+                                (const uint8_t *)plain, 40, it.sealed);
         else
-            cw_crypto_seal(it.sealed, plain, 40, it.associated, 12, it.nonce, it.key);
+            cw_crypto_seal(&(struct cw_seal){.key = it.key,
+                                             .nonce = it.nonce,
+                                             .associated = it.associated,
+                                             .associated_size = 12},
+                           (const uint8_t *)plain, 40, it.sealed);
         for (size_t bit = 0; bit < 8 * sizeof(it); bit++) {
             changed = it;
             ((uint8_t *)&changed)[bit / 8] ^= (uint8_t)(1u << bit % 8);
             const bool beyond_nonce =
                 bit / 8 >= nonce_at + nonce_size && bit / 8 < sizeof(it) - CW_KEY_BYTES;
             const bool opened =
-                longer ? cw_crypto_open_long(out, changed.sealed, 56, changed.associated, 12,
-                                             changed.nonce, changed.key)
-                       : cw_crypto_open(out, changed.sealed, 56, changed.associated, 12,
-                                        changed.nonce, changed.key);
+                longer ? cw_crypto_open_long(&(struct cw_seal){.key = changed.key,
+                                                               .nonce = changed.nonce,
+                                                               .associated = changed.associated,
+                                                               .associated_size = 12},
+                                             changed.sealed, 56, out)
+                       : cw_crypto_open(&(struct cw_seal){.key = changed.key,
+                                                          .nonce = changed.nonce,
+                                                          .associated = changed.associated,
+                                                          .associated_size = 12},
+                                        changed.sealed, 56, out);
             assert_int_equal(opened, beyond_nonce);
         }
     }
@@ -142,10 +176,13 @@ static void check_only(void **state)
     (void)state;
     const uint8_t key[CW_KEY_BYTES] = {1}, nonce[CW_NONCE_BYTES] = {2};
     uint8_t block[PLAIN_SIZE + CW_MAC_BYTES];
-    cw_crypto_seal(block, plain, PLAIN_SIZE, NULL, 0, nonce, key);
-    assert_true(cw_crypto_open(NULL, block, sizeof(block), NULL, 0, nonce, key));
+    cw_crypto_seal(&(struct cw_seal){.key = key, .nonce = nonce}, (const uint8_t *)plain,
+                   PLAIN_SIZE, block);
+    assert_true(
+        cw_crypto_open(&(struct cw_seal){.key = key, .nonce = nonce}, block, sizeof(block), NULL));
     block[3] ^= 1;
-    assert_false(cw_crypto_open(NULL, block, sizeof(block), NULL, 0, nonce, key));
+    assert_false(
+        cw_crypto_open(&(struct cw_seal){.key = key, .nonce = nonce}, block, sizeof(block), NULL));
 }
 
 static void wipe_and_compare(void **state)

@@ -6,7 +6,7 @@
 static struct cw_token parts_of(const uint8_t bytes[CW_TOKEN_SIZE])
 {
     struct cw_token token;
-    assert_int_equal(cw_token_read(&token, bytes, CW_TOKEN_SIZE), CW_OK);
+    assert_int_equal(cw_token_read(bytes, CW_TOKEN_SIZE, &token), CW_OK);
     return token;
 }
 
@@ -106,7 +106,7 @@ static struct bench counted_bench(struct counted *counted)
     config.allocator = counted_allocator(counted);
     config.fingerprint = 5;
     cw_client_destroy(bench.client);
-    assert_int_equal(cw_client_create(&bench.client, &config), CW_OK);
+    assert_int_equal(cw_client_create(&config, &bench.client), CW_OK);
     assert_int_equal(cw_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now), CW_OK);
     expect_keys(counted, &bench.token, true);
     return bench;
@@ -153,7 +153,7 @@ static void keys_of_a_refused_token(void **state)
     struct cw_token_grant grant = rig_grant(&rig, 1);
     grant.fingerprint = 6;
     uint8_t bytes[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(bytes, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, bytes), CW_OK);
     const struct cw_token token = parts_of(bytes);
     cw_client_disconnect(bench.client);
     assert_int_equal(cw_client_connect(bench.client, bytes, sizeof(bytes), bench.now),

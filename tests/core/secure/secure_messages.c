@@ -18,12 +18,12 @@ static void tick(struct message_rig *messages, struct cw_client **clients, struc
     size_t size;
     rig->now += 1.0 / 60;
     cw_server_update(rig->server, rig->now);
-    while ((size = cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now)) > 0)
+    while ((size = cw_server_transmit(rig->server, datagram, sizeof(datagram), rig->now, &to)) > 0)
         cw_simulator_receive(paths[to.port - 1000].down, datagram, size, rig->now);
     for (uint32_t n = 0; n < CLIENTS; n++) {
         const struct cw_address at = rig_client_address(n);
         cw_client_update(clients[n], rig->now);
-        while ((size = cw_client_transmit(clients[n], NULL, datagram, sizeof(datagram), rig->now)) >
+        while ((size = cw_client_transmit(clients[n], datagram, sizeof(datagram), rig->now, NULL)) >
                0) {
             assert_true(size <= 1100);
             cw_simulator_receive(paths[n].up, datagram, size, rig->now);
@@ -59,9 +59,9 @@ static void messages_cross_bad_paths(void **state)
     for (uint32_t n = 0; n < CLIENTS; n++) {
         clients[n] = message_rig_client(&messages, n, &messages.connection);
         config.seed = 100 + n;
-        assert_int_equal(cw_simulator_create(&paths[n].up, &config), CW_OK);
+        assert_int_equal(cw_simulator_create(&config, &paths[n].up), CW_OK);
         config.seed = 200 + n;
-        assert_int_equal(cw_simulator_create(&paths[n].down, &config), CW_OK);
+        assert_int_equal(cw_simulator_create(&config, &paths[n].down), CW_OK);
     }
     for (int i = 0; i < TICKS + DRAIN; i++) {
         tick(&messages, clients, paths);
@@ -324,7 +324,7 @@ static void sending_needs_the_other_end(void **state)
         struct cw_client_config config = cw_client_config_default();
         config.connection = &messages.connection;
         struct cw_client *client;
-        assert_int_equal(cw_client_create(&client, &config), CW_OK);
+        assert_int_equal(cw_client_create(&config, &client), CW_OK);
         struct cw_connection *up = cw_client_connection(client);
         expect_sends(up, CW_ERROR_NOT_CONNECTED, rig->now);
         for (uint64_t id = 1; id <= 2; id++) {
@@ -402,7 +402,7 @@ static void unconfirmed_clients_are_introduced(void **state)
         for (int k = 0; k < 100; k++)
             send_note(cw_server_connection(rig->server, 0), UNRELIABLE, 1, 0, rig->now);
         cw_server_update(rig->server, rig->now);
-        while ((size = cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now)) >
+        while ((size = cw_server_transmit(rig->server, datagram, sizeof(datagram), rig->now, &to)) >
                0) {
             if ((datagram[0] & 15) == CW_SECURE_PAYLOAD) {
                 assert_true(last == CW_SECURE_KEEP_ALIVE || (i > 0 && last == 0));

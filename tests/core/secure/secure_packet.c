@@ -50,14 +50,25 @@ static void last_sequence_is_taken_once(void **state)
     uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
     struct cw_replay replay = {0};
     struct cw_secure_packet packet;
-    const size_t size =
-        cw_secure_write(out, sizeof(out), CW_SECURE_PAYLOAD, UINT64_MAX, "x", 1, protocol_id, key);
+    const size_t size = cw_secure_write(
+        &(struct cw_secure_packet){.type = CW_SECURE_PAYLOAD,
+                                   .sequence = UINT64_MAX,
+                                   .body = (const uint8_t *)"x",
+                                   .size = 1},
+        &(struct cw_secure_key){.protocol_id = protocol_id, .bytes = key}, out, sizeof(out));
     assert_int_equal(size, 26);
-    assert_int_equal(
-        cw_secure_read(&packet, body, out, size, CW_TO_SERVER, protocol_id, key, &replay), CW_OK);
-    assert_int_equal(
-        cw_secure_read(&packet, body, out, size, CW_TO_SERVER, protocol_id, key, &replay),
-        CW_ERROR_DUPLICATE);
+    assert_int_equal(cw_secure_read(out, size,
+                                    &(struct cw_secure_key){.protocol_id = protocol_id,
+                                                            .direction = CW_TO_SERVER,
+                                                            .bytes = key},
+                                    &replay, body, &packet),
+                     CW_OK);
+    assert_int_equal(cw_secure_read(out, size,
+                                    &(struct cw_secure_key){.protocol_id = protocol_id,
+                                                            .direction = CW_TO_SERVER,
+                                                            .bytes = key},
+                                    &replay, body, &packet),
+                     CW_ERROR_DUPLICATE);
     assert_int_equal(cw_replay_check(&replay, 0), CW_ERROR_STALE);
     assert_int_equal(cw_replay_check(&replay, UINT64_MAX - 255), CW_OK);
     assert_int_equal(cw_replay_check(&replay, UINT64_MAX - 256), CW_ERROR_STALE);
@@ -89,8 +100,12 @@ static size_t write_sample(uint8_t out[CW_SECURE_MAX], const struct sample *samp
     uint8_t body[CW_PAYLOAD_MAX];
     for (size_t i = 0; i < sizeof(body); i++)
         body[i] = (uint8_t)(i * 7 + sample->type);
-    return cw_secure_write(out, CW_SECURE_MAX, sample->type, sample->sequence, body,
-                           sample->body_size, protocol_id, key);
+    return cw_secure_write(&(struct cw_secure_packet){.type = sample->type,
+                                                      .sequence = sample->sequence,
+                                                      .body = body,
+                                                      .size = sample->body_size},
+                           &(struct cw_secure_key){.protocol_id = protocol_id, .bytes = key}, out,
+                           CW_SECURE_MAX);
 }
 
 /* Bits of the packet, of the protocol id and of the key; the other direction; every cut; the window
@@ -204,24 +219,51 @@ static void writer_refuses(void **state)
         const size_t size = write_sample(out, sample);
         assert_int_equal(size, cw_secure_body_offset(sample->sequence) + sample->body_size + 16);
         uint8_t *exact = malloc(size);
-        assert_int_equal(cw_secure_write(exact, size, sample->type, sample->sequence, body,
-                                         sample->body_size, protocol_id, key),
-                         size);
-        assert_int_equal(cw_secure_write(exact, size - 1, sample->type, sample->sequence, body,
-                                         sample->body_size, protocol_id, key),
-                         0);
+        assert_int_equal(
+            cw_secure_write(&(struct cw_secure_packet){.type = sample->type,
+                                                       .sequence = sample->sequence,
+                                                       .body = body,
+                                                       .size = sample->body_size},
+                            &(struct cw_secure_key){.protocol_id = protocol_id, .bytes = key},
+                            exact, size),
+            size);
+        assert_int_equal(
+            cw_secure_write(&(struct cw_secure_packet){.type = sample->type,
+                                                       .sequence = sample->sequence,
+                                                       .body = body,
+                                                       .size = sample->body_size},
+                            &(struct cw_secure_key){.protocol_id = protocol_id, .bytes = key},
+                            exact, size - 1),
+            0);
         free(exact);
         if (sample->type != CW_SECURE_PAYLOAD)
-            assert_int_equal(cw_secure_write(out, sizeof(out), sample->type, sample->sequence, body,
-                                             sample->body_size + 1, protocol_id, key),
-                             0);
+            assert_int_equal(
+                cw_secure_write(&(struct cw_secure_packet){.type = sample->type,
+                                                           .sequence = sample->sequence,
+                                                           .body = body,
+                                                           .size = sample->body_size + 1},
+                                &(struct cw_secure_key){.protocol_id = protocol_id, .bytes = key},
+                                out, sizeof(out)),
+                0);
     }
+    assert_int_equal(cw_secure_write(
+                         &(struct cw_secure_packet){
+                             .type = CW_SECURE_PAYLOAD, .sequence = 0, .body = body, .size = 0},
+                         &(struct cw_secure_key){.protocol_id = protocol_id, .bytes = key}, out,
+                         sizeof(out)),
+                     0);
     assert_int_equal(
-        cw_secure_write(out, sizeof(out), CW_SECURE_PAYLOAD, 0, body, 0, protocol_id, key), 0);
-    assert_int_equal(
-        cw_secure_write(out, 4096, CW_SECURE_PAYLOAD, 0, body, sizeof(body), protocol_id, key), 0);
-    assert_int_equal(
-        cw_secure_write(out, sizeof(out), CW_SECURE_REQUEST, 0, body, 0, protocol_id, key), 0);
+        cw_secure_write(
+            &(struct cw_secure_packet){
+                .type = CW_SECURE_PAYLOAD, .sequence = 0, .body = body, .size = sizeof(body)},
+            &(struct cw_secure_key){.protocol_id = protocol_id, .bytes = key}, out, 4096),
+        0);
+    assert_int_equal(cw_secure_write(
+                         &(struct cw_secure_packet){
+                             .type = CW_SECURE_REQUEST, .sequence = 0, .body = body, .size = 0},
+                         &(struct cw_secure_key){.protocol_id = protocol_id, .bytes = key}, out,
+                         sizeof(out)),
+                     0);
 }
 
 static void body_is_encrypted_in_place(void **state)
@@ -234,9 +276,14 @@ static void body_is_encrypted_in_place(void **state)
         uint8_t *body = within + cw_secure_body_offset(sample->sequence);
         for (size_t k = 0; k < sample->body_size; k++)
             body[k] = (uint8_t)(k * 7 + sample->type);
-        assert_int_equal(cw_secure_write(within, sizeof(within), sample->type, sample->sequence,
-                                         body, sample->body_size, protocol_id, key),
-                         size);
+        assert_int_equal(
+            cw_secure_write(&(struct cw_secure_packet){.type = sample->type,
+                                                       .sequence = sample->sequence,
+                                                       .body = body,
+                                                       .size = sample->body_size},
+                            &(struct cw_secure_key){.protocol_id = protocol_id, .bytes = key},
+                            within, sizeof(within)),
+            size);
         assert_memory_equal(within, apart, size);
     }
 }
@@ -247,7 +294,7 @@ static void bodies(void **state)
     (void)state;
     uint8_t *keep_alive = malloc(CW_KEEP_ALIVE_SIZE), *challenge = malloc(CW_CHALLENGE_BODY_SIZE);
     uint32_t index, max_clients;
-    cw_keep_alive_put(keep_alive, 0x01020304, 0x05060708);
+    cw_keep_alive_put(0x01020304, 0x05060708, keep_alive);
     assert_memory_equal(keep_alive, "\4\3\2\1\10\7\6\5", CW_KEEP_ALIVE_SIZE);
     cw_keep_alive_get(keep_alive, &index, &max_clients);
     assert_int_equal(index, 0x01020304);
@@ -255,7 +302,7 @@ static void bodies(void **state)
     uint8_t token[CW_CHALLENGE_TOKEN_SIZE];
     memset(token, 9, sizeof(token));
     uint64_t sequence;
-    cw_challenge_put(challenge, 0x0102030405060708, token);
+    cw_challenge_put(0x0102030405060708, token, challenge);
     assert_memory_equal(challenge, "\10\7\6\5\4\3\2\1\11", 9);
     assert_memory_equal(cw_challenge_get(challenge, &sequence), token, sizeof(token));
     assert_true(sequence == 0x0102030405060708);
@@ -270,10 +317,10 @@ static void requests_have_their_prefix(void **state)
     uint8_t bytes[CW_REQUEST_SIZE] = {0};
     struct cw_request request;
     memcpy(bytes + 1, CW_NETCODE_VERSION, CW_NETCODE_VERSION_SIZE);
-    assert_int_equal(cw_request_parse(&request, bytes, sizeof(bytes)), CW_OK);
+    assert_int_equal(cw_request_parse(bytes, sizeof(bytes), &request), CW_OK);
     for (int prefix = 1; prefix < 256; prefix++) {
         bytes[0] = (uint8_t)prefix;
-        assert_int_equal(cw_request_parse(&request, bytes, sizeof(bytes)), CW_ERROR_PACKET_TYPE);
+        assert_int_equal(cw_request_parse(bytes, sizeof(bytes), &request), CW_ERROR_PACKET_TYPE);
     }
     uint8_t body[CW_PAYLOAD_MAX];
     struct cw_secure_packet packet;
@@ -363,7 +410,7 @@ static void golden_packets(void **state)
     for (size_t i = 0; i < sizeof(token.sealed); i++)
         token.sealed[i] = (uint8_t)i;
     uint8_t request[CW_REQUEST_SIZE];
-    cw_request_write(request, &token);
+    cw_request_write(&token, request);
     assert_true(golden_bytes(&golden, "request", request, sizeof(request)));
     assert_true(golden_close(&golden));
 }

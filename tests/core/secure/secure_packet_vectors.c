@@ -69,11 +69,11 @@ static enum cw_error read_request(const uint8_t *data, size_t size, uint64_t id,
 {
     struct cw_request request;
     struct cw_token_private token;
-    enum cw_error error = cw_request_parse(&request, data, size);
+    enum cw_error error = cw_request_parse(data, size, &request);
     if (!error)
         error = cw_request_check(&request, id, now);
     if (!error)
-        error = cw_request_open(&token, &request, private_key);
+        error = cw_request_open(&request, private_key, &token);
     if (!error && address && !cw_token_names(&token, address, 1))
         error = CW_ERROR_TOKEN_SERVER;
     return error;
@@ -98,7 +98,10 @@ static void shared_packets(void **state)
         uint8_t *expected_body = vectors_bytes(vectors_get(item, "body"), &body_size);
         uint8_t *expected = vectors_bytes(vectors_get(item, "packet"), &size);
         assert_int_equal(
-            cw_secure_write(out, size, type, sequence, expected_body, body_size, id, its_key),
+            cw_secure_write(
+                &(struct cw_secure_packet){
+                    .type = type, .sequence = sequence, .body = expected_body, .size = body_size},
+                &(struct cw_secure_key){.protocol_id = id, .bytes = its_key}, out, size),
             size);
         assert_memory_equal(out, expected, size);
 
@@ -119,13 +122,13 @@ static void shared_packets(void **state)
             cw_keep_alive_get(body, &index, &max);
             assert_true(index == cJSON_GetNumberValue(vectors_get(fields, "client_index")));
             assert_true(max == cJSON_GetNumberValue(vectors_get(fields, "max_clients")));
-            cw_keep_alive_put(out, index, max);
+            cw_keep_alive_put(index, max, out);
             assert_memory_equal(out, expected_body, CW_KEEP_ALIVE_SIZE);
         }
         if (type == CW_SECURE_CHALLENGE || type == CW_SECURE_RESPONSE) {
             uint64_t challenge;
             const uint8_t *token = cw_challenge_get(body, &challenge);
-            cw_challenge_put(out, challenge, token);
+            cw_challenge_put(challenge, token, out);
             assert_memory_equal(out, expected_body, CW_CHALLENGE_BODY_SIZE);
         }
         free(expected_body);
@@ -151,8 +154,8 @@ static void shared_requests(void **state)
         netcode_bytes(expected, sizeof(expected), item, "request_packet");
         netcode_bytes(private_key, sizeof(private_key), item, "private_key");
         struct cw_token token;
-        assert_int_equal(cw_token_read(&token, bytes, sizeof(bytes)), CW_OK);
-        cw_request_write(out, &token);
+        assert_int_equal(cw_token_read(bytes, sizeof(bytes), &token), CW_OK);
+        cw_request_write(&token, out);
         assert_memory_equal(out, expected, sizeof(out));
         const struct cw_address address =
             netcode_address(cJSON_GetArrayItem(vectors_get(item, "private_server_addresses"), 0));

@@ -41,9 +41,9 @@ static void tick_in_the_dark(struct pair *pair)
     rig->now += 1.0 / 60;
     cw_server_update(rig->server, rig->now);
     cw_client_update(pair->client, rig->now);
-    while (cw_client_transmit(pair->client, NULL, datagram, sizeof(datagram), rig->now) > 0)
+    while (cw_client_transmit(pair->client, datagram, sizeof(datagram), rig->now, NULL) > 0)
         ;
-    while (cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now) > 0)
+    while (cw_server_transmit(rig->server, datagram, sizeof(datagram), rig->now, &to) > 0)
         ;
 }
 

@@ -44,7 +44,7 @@ static void other_schema_is_denied(void **state)
     struct cw_token_grant grant = rig_grant(&messages.rig, 2);
     grant.fingerprint = cw_connection_fingerprint(&messages.connection);
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
     assert_int_equal(cw_client_connect(client, token, sizeof(token), messages.rig.now),
                      CW_ERROR_SCHEMA);
     cw_client_destroy(client);
@@ -68,7 +68,7 @@ static void one_allocation(void **state)
     config.connection = &messages.connection;
     config.allocator = messages.rig.config.allocator;
     struct cw_client *client;
-    assert_int_equal(cw_client_create(&client, &config), CW_OK);
+    assert_int_equal(cw_client_create(&config, &client), CW_OK);
     assert_int_equal(counted.allocations, 2);
     cw_client_destroy(client);
     message_rig_stop(&messages);
@@ -107,21 +107,22 @@ static void configs_refused(void **state)
     assert_true(cw_server_memory(&config) > 0);
     assert_true(cw_client_memory(&client_config) > 0);
     connection.endpoint.max_packet_size = connection.endpoint.fragment_above = 1192;
-    assert_int_equal(cw_server_create(&server, &config), CW_ERROR_CONFIG_PACKET_SIZE);
+    assert_int_equal(cw_server_create(&config, &server), CW_ERROR_CONFIG_PACKET_SIZE);
     assert_int_equal(cw_server_memory(&config), 0);
-    assert_int_equal(cw_client_create(&client, &client_config), CW_ERROR_CONFIG_PACKET_SIZE);
+    assert_int_equal(cw_client_create(&client_config, &client), CW_ERROR_CONFIG_PACKET_SIZE);
     assert_int_equal(cw_client_memory(&client_config), 0);
     connection = messages.connection;
     connection.channel_count = 0;
-    assert_int_equal(cw_server_create(&server, &config), CW_ERROR_CONFIG_CONNECTION);
-    assert_int_equal(cw_client_create(&client, &client_config), CW_ERROR_CONFIG_CONNECTION);
+    assert_int_equal(cw_server_create(&config, &server), CW_ERROR_CONFIG_CONNECTION);
+    assert_int_equal(cw_client_create(&client_config, &client), CW_ERROR_CONFIG_CONNECTION);
 
     /* Raw payloads and messages do not mix. */
     const struct cw_address at = rig_client_address(0);
     client = message_rig_client(&messages, 1, &messages.connection);
     const uint32_t slot = rig_connect(&messages.rig, client, &at);
-    assert_int_equal(cw_client_send(client, "x", 1), CW_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_server_send(messages.rig.server, slot, "x", 1), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_client_send(client, (const uint8_t *)"x", 1), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_server_send(messages.rig.server, slot, (const uint8_t *)"x", 1),
+                     CW_ERROR_INVALID_ARGUMENT);
     assert_null(cw_server_connection(messages.rig.server, 99));
     cw_client_destroy(client);
     message_rig_stop(&messages);

@@ -57,7 +57,7 @@ static void keeps_alive_ten_times_a_second(void **state)
     for (int tick = 0; tick < 20; tick++) {
         rig.now += tick % 2 ? 0.05 : 0.2;
         cw_server_update(rig.server, rig.now);
-        assert_int_equal(cw_server_send(rig.server, slot, "x", 1), CW_OK);
+        assert_int_equal(cw_server_send(rig.server, slot, (const uint8_t *)"x", 1), CW_OK);
         assert_int_equal(rig_down(&rig, NULL, NULL), 1);
         rig_up(&rig, client, &at);
         cw_client_update(client, rig.now);
@@ -83,9 +83,10 @@ static void unconfirmed_clients_are_introduced(void **state)
     struct cw_address to;
     size_t size;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(cw_server_send(rig.server, event.client, "hello", 5), CW_OK);
+        assert_int_equal(cw_server_send(rig.server, event.client, (const uint8_t *)"hello", 5),
+                         CW_OK);
         for (int k = 0; k < 2; k++) {
-            size = cw_server_transmit(rig.server, &to, out, sizeof(out), rig.now);
+            size = cw_server_transmit(rig.server, out, sizeof(out), rig.now, &to);
             assert_true(size > 0);
             types[2 * i + k] = out[0] & 15;
             cw_client_receive(client, NULL, out, size, rig.now);
@@ -102,8 +103,8 @@ static void unconfirmed_clients_are_introduced(void **state)
     }
     assert_memory_equal(types, "\4\5\4\5", 4);
     rig_up(&rig, client, &at);
-    assert_int_equal(cw_server_send(rig.server, event.client, "hello", 5), CW_OK);
-    assert_int_equal(cw_server_transmit(rig.server, &to, out, sizeof(out), rig.now), 23);
+    assert_int_equal(cw_server_send(rig.server, event.client, (const uint8_t *)"hello", 5), CW_OK);
+    assert_int_equal(cw_server_transmit(rig.server, out, sizeof(out), rig.now, &to), 23);
     assert_int_equal(out[0] & 15, CW_SECURE_PAYLOAD);
     cw_client_destroy(client);
     rig_stop(&rig);
@@ -152,7 +153,7 @@ static void payloads_both_ways(void **state)
     size_t sizes[2];
     for (int i = 0; i < 2; i++) {
         cw_client_send(a, payload, 10);
-        sizes[i] = cw_client_transmit(a, NULL, datagrams[i], CW_SECURE_MAX, rig.now);
+        sizes[i] = cw_client_transmit(a, datagrams[i], CW_SECURE_MAX, rig.now, NULL);
     }
     struct cw_server_event event;
     assert_int_equal(rig_give(&rig, &at_a, datagrams[0], sizes[0]), CW_OK);
@@ -180,11 +181,11 @@ static void payload_among_keep_alives(void **state)
         rig_up(&rig, a, &at_a);
         rig_up(&rig, b, &at_b);
         cw_server_update(rig.server, rig.now);
-        assert_int_equal(cw_server_send(rig.server, slots[i % 2], "x", 1), CW_OK);
+        assert_int_equal(cw_server_send(rig.server, slots[i % 2], (const uint8_t *)"x", 1), CW_OK);
         uint8_t datagram[CW_SECURE_MAX];
         struct cw_address to;
         for (int k = 0; k < 2; k++) {
-            assert_true(cw_server_transmit(rig.server, &to, datagram, sizeof(datagram), rig.now) >
+            assert_true(cw_server_transmit(rig.server, datagram, sizeof(datagram), rig.now, &to) >
                         0);
             const bool to_a = cw_address_equal(&to, &at_a);
             assert_int_equal(datagram[0] & 15,
@@ -207,7 +208,7 @@ static void addresses_with_other_bytes_behind(void **state)
     struct cw_client *client = rig_client(&rig, 1);
     rig_connect(&rig, client, &at);
     memset(at.bytes + 4, 0xee, 12);
-    assert_int_equal(cw_client_send(client, "x", 1), CW_OK);
+    assert_int_equal(cw_client_send(client, (const uint8_t *)"x", 1), CW_OK);
     rig_up(&rig, client, &at);
     struct cw_server_event event;
     assert_true(cw_server_next(rig.server, &event));
@@ -246,7 +247,7 @@ static void many_clients(void **state)
     for (uint32_t n = 0; n < COUNT; n++) {
         const struct cw_address at = rig_client_address(n);
         struct cw_server_event event;
-        cw_client_send(clients[n], &n, sizeof(n));
+        cw_client_send(clients[n], (const uint8_t *)&n, sizeof(n));
         rig_up(&rig, clients[n], &at);
         assert_true(cw_server_next(rig.server, &event));
         assert_int_equal(event.client, slots[n]);
@@ -262,7 +263,7 @@ static void many_clients(void **state)
     assert_int_equal(rig_stats(&rig).clients, COUNT / 2);
     for (uint32_t n = 0; n < COUNT; n++) {
         const struct cw_address at = rig_client_address(n);
-        cw_client_send(clients[n], &n, sizeof(n));
+        cw_client_send(clients[n], (const uint8_t *)&n, sizeof(n));
         rig_up(&rig, clients[n], &at);
         assert_int_equal(cw_server_next(rig.server, &event), n % 2);
         cw_client_destroy(clients[n]);
@@ -288,7 +289,7 @@ static void events_wait(void **state)
         }
         for (uint32_t n = 0; n < 2; n++) {
             const struct cw_address at = rig_client_address(n);
-            assert_int_equal(cw_client_send(clients[n], "x", 1), CW_OK);
+            assert_int_equal(cw_client_send(clients[n], (const uint8_t *)"x", 1), CW_OK);
             rig_up(&rig, clients[n], &at);
         }
         cw_server_disconnect_all(rig.server);
@@ -320,8 +321,8 @@ static void too_small_a_buffer_loses_nothing(void **state)
     struct cw_address to;
     rig_token(&rig, token, 1);
     assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
-    assert_int_equal(cw_server_transmit(rig.server, &to, out, CW_SECURE_MAX - 1, rig.now), 0);
-    assert_true(cw_server_transmit(rig.server, &to, out, CW_SECURE_MAX, rig.now) > 0);
+    assert_int_equal(cw_server_transmit(rig.server, out, CW_SECURE_MAX - 1, rig.now, &to), 0);
+    assert_true(cw_server_transmit(rig.server, out, CW_SECURE_MAX, rig.now, &to) > 0);
     rig_stop(&rig);
 }
 
@@ -334,7 +335,7 @@ static void statistics(void **state)
     const struct cw_address at = rig_client_address(1);
     struct cw_client *client = rig_client(&rig, 1);
     rig_connect(&rig, client, &at);
-    assert_int_equal(cw_client_send(client, "hello", 5), CW_OK);
+    assert_int_equal(cw_client_send(client, (const uint8_t *)"hello", 5), CW_OK);
     rig_up(&rig, client, &at);
     assert_int_equal(rig_drain(&rig, NULL), 1);
     rig_give(&rig, &at, "junk", 4);

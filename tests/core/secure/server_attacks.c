@@ -51,7 +51,7 @@ static void token_after_restart(void **state)
         rig.now += 0.3;
     }
     rig_stop(&rig);
-    assert_int_equal(cw_server_create(&rig.server, &rig.config), CW_OK);
+    assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
     cw_server_update(rig.server, rig.now);
     for (double until = rig.now + 50; rig.now < until; rig.now += 0.5)
         for (int i = 0; i < 4; i++)
@@ -59,7 +59,7 @@ static void token_after_restart(void **state)
     rig_stop(&rig);
 
     const double start = rig.now;
-    assert_int_equal(cw_server_create(&rig.server, &rig.config), CW_OK);
+    assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
     cw_server_update(rig.server, rig.now);
     while (rig.now < start + 10) {
         uint8_t request[CW_REQUEST_SIZE];
@@ -73,7 +73,7 @@ static void token_after_restart(void **state)
     struct cw_token_grant grant = rig_grant(&rig, 1);
     grant.life_seconds = 52;
     uint8_t request[CW_REQUEST_SIZE];
-    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
     rig_request(request, token);
     assert_int_equal(rig_give(&rig, &at, request, sizeof(request)), CW_ERROR_TOKEN_LIFE);
     rig_stop(&rig);
@@ -86,7 +86,7 @@ static void token_before_the_first_update(void **state)
     struct rig rig;
     rig_init(&rig);
     rig.config.addresses = &rig.address;
-    assert_int_equal(cw_server_create(&rig.server, &rig.config), CW_OK);
+    assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
     const struct cw_address at = rig_client_address(1);
     uint8_t token[CW_TOKEN_SIZE];
     rig.now = 10;
@@ -123,7 +123,7 @@ static void token_when_the_clock_is_set(void **state)
     assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
     rig_stop(&rig);
     rig.config.unix_offset = RIG_UNIX - 100;
-    assert_int_equal(cw_server_create(&rig.server, &rig.config), CW_OK);
+    assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
     cw_server_update(rig.server, rig.now);
     assert_int_equal(rig_give_token(&rig, &other, token), CW_ERROR_TOKEN_LIFE);
     cw_server_set_unix_offset(rig.server, RIG_UNIX);
@@ -192,7 +192,7 @@ static void token_raced_from_two_addresses(void **state)
         uint8_t datagram[CW_SECURE_MAX];
         struct cw_address to;
         size_t size;
-        while ((size = cw_server_transmit(rig.server, &to, datagram, sizeof(datagram), rig.now)) >
+        while ((size = cw_server_transmit(rig.server, datagram, sizeof(datagram), rig.now, &to)) >
                0) {
             assert_true(cw_address_equal(&to, &at_a));
             cw_client_receive(a, NULL, datagram, size, rig.now);
@@ -252,10 +252,13 @@ static void challenge_of(struct rig *rig, const uint8_t token[CW_TOKEN_SIZE],
     struct cw_secure_packet packet;
     rig_request(request, token);
     assert_int_equal(rig_give(rig, at, request, sizeof(request)), CW_OK);
-    const size_t size = cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now);
-    assert_int_equal(cw_token_read(&read, token, CW_TOKEN_SIZE), CW_OK);
-    assert_int_equal(cw_secure_read(&packet, body, datagram, size, CW_TO_CLIENT, RIG_PROTOCOL,
-                                    read.server_to_client_key, NULL),
+    const size_t size = cw_server_transmit(rig->server, datagram, sizeof(datagram), rig->now, &to);
+    assert_int_equal(cw_token_read(token, CW_TOKEN_SIZE, &read), CW_OK);
+    assert_int_equal(cw_secure_read(datagram, size,
+                                    &(struct cw_secure_key){.protocol_id = RIG_PROTOCOL,
+                                                            .direction = CW_TO_CLIENT,
+                                                            .bytes = read.server_to_client_key},
+                                    NULL, body, &packet),
                      CW_OK);
 }
 
@@ -266,9 +269,11 @@ static enum cw_error give_sealed(struct rig *rig, const uint8_t token[CW_TOKEN_S
 {
     uint8_t out[CW_SECURE_MAX];
     struct cw_token read;
-    assert_int_equal(cw_token_read(&read, token, CW_TOKEN_SIZE), CW_OK);
-    const size_t length = cw_secure_write(out, sizeof(out), type, 5, body, size, RIG_PROTOCOL,
-                                          read.client_to_server_key);
+    assert_int_equal(cw_token_read(token, CW_TOKEN_SIZE, &read), CW_OK);
+    const size_t length = cw_secure_write(
+        &(struct cw_secure_packet){.type = type, .sequence = 5, .body = body, .size = size},
+        &(struct cw_secure_key){.protocol_id = RIG_PROTOCOL, .bytes = read.client_to_server_key},
+        out, sizeof(out));
     return rig_give(rig, at, out, length);
 }
 
@@ -354,7 +359,7 @@ static void forged_response_after_a_real_one(void **state)
     rig_challenge(&rig, late, &waits);
     rig_connect(&rig, client, &at);
     uint8_t response[CW_SECURE_MAX];
-    const size_t size = cw_client_transmit(late, NULL, response, sizeof(response), rig.now);
+    const size_t size = cw_client_transmit(late, response, sizeof(response), rig.now, NULL);
     assert_int_equal(rig_give(&rig, &waits, response, size), CW_ERROR_SERVER_FULL);
     cw_server_disconnect_all(rig.server);
     rig_down(&rig, NULL, NULL);

@@ -22,7 +22,7 @@ static void one_allocation(void **state)
     assert_int_equal(counted.releases, 1);
     assert_int_equal(counted.released, counted.size);
     counted.refuse = true;
-    assert_int_equal(cw_server_create(&rig.server, &rig.config), CW_ERROR_NO_MEMORY);
+    assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_ERROR_NO_MEMORY);
 }
 
 static void defaults(void **state)
@@ -61,7 +61,7 @@ static void config_is_copied(void **state)
     const struct cw_address at = rig_client_address(1);
     const struct cw_token_grant grant = rig_grant(&rig, 1);
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
     rig.address.port++;
     assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
     rig_stop(&rig);
@@ -103,7 +103,7 @@ static void configs_refused(void **state)
 #define REFUSED(change, error)                                                                     \
     bad = good;                                                                                    \
     bad.change;                                                                                    \
-    assert_int_equal(cw_server_create(&server, &bad), error);                                      \
+    assert_int_equal(cw_server_create(&bad, &server), error);                                      \
     assert_int_equal(cw_server_memory(&bad), 0)
 #define TAKEN(change)                                                                              \
     bad = good;                                                                                    \

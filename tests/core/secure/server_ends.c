@@ -45,7 +45,8 @@ static void server_disconnects(void **state)
     cw_server_disconnect(rig.server, slot);
     cw_server_disconnect(rig.server, slot);
     cw_server_disconnect(rig.server, 1000000);
-    assert_int_equal(cw_server_send(rig.server, slot, "x", 1), CW_ERROR_NOT_CONNECTED);
+    assert_int_equal(cw_server_send(rig.server, slot, (const uint8_t *)"x", 1),
+                     CW_ERROR_NOT_CONNECTED);
     expect_gone(&rig, slot, CW_DISCONNECT_BY_SERVER);
     assert_int_equal(rig_down(&rig, client, &at), 10);
     assert_int_equal(cw_client_state(client), CW_CLIENT_DISCONNECTED);
@@ -119,7 +120,7 @@ static void own_packets_keep_nobody(void **state)
     const uint32_t slot = rig_connect(&rig, client, &at);
     for (int i = 0; i < 52; i++) {
         rig.now += 0.1;
-        cw_server_send(rig.server, slot, "x", 1);
+        cw_server_send(rig.server, slot, (const uint8_t *)"x", 1);
         rig_down(&rig, NULL, NULL);
         cw_server_update(rig.server, rig.now);
         if (i < 48)
@@ -141,14 +142,14 @@ static void late_responses_keep_nobody(void **state)
         struct cw_client *client = rig_client(&rig, 1);
         uint8_t response[CW_SECURE_MAX];
         rig_challenge(&rig, client, &at);
-        const size_t size = cw_client_transmit(client, NULL, response, sizeof(response), rig.now);
+        const size_t size = cw_client_transmit(client, response, sizeof(response), rig.now, NULL);
         rig_give(&rig, &at, response, size);
         rig_connect(&rig, client, &at);
         rig.now += 4;
         if (packet == 0)
             rig_give(&rig, &at, response, size);
         else if (packet == 1)
-            cw_client_send(client, "x", 1);
+            cw_client_send(client, (const uint8_t *)"x", 1);
         else
             cw_client_update(client, rig.now);
         rig_up(&rig, client, &at);
@@ -201,7 +202,7 @@ static void slots_are_used_again(void **state)
         assert_int_equal(about.id, life);
         assert_int_equal(about.user_data[0], life);
         for (int i = 0; i < 300; i++) {
-            cw_client_send(client, "x", 1);
+            cw_client_send(client, (const uint8_t *)"x", 1);
             rig_up(&rig, client, &at);
             assert_true(cw_server_next(rig.server, &event));
         }
@@ -233,9 +234,9 @@ static void payload_for_one_who_left(void **state)
     const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2);
     struct cw_client *a = rig_client(&rig, 1), *b = rig_client(&rig, 2);
     const uint32_t slot_a = rig_connect(&rig, a, &at_a), slot_b = rig_connect(&rig, b, &at_b);
-    assert_int_equal(cw_server_send(rig.server, slot_a, "x", 1), CW_OK);
+    assert_int_equal(cw_server_send(rig.server, slot_a, (const uint8_t *)"x", 1), CW_OK);
     cw_server_disconnect(rig.server, slot_a);
-    assert_int_equal(cw_server_send(rig.server, slot_b, "y", 1), CW_OK);
+    assert_int_equal(cw_server_send(rig.server, slot_b, (const uint8_t *)"y", 1), CW_OK);
     rig_down(&rig, b, &at_b);
     struct cw_client_event event;
     assert_true(cw_client_next(b, &event));
@@ -246,7 +247,7 @@ static void payload_for_one_who_left(void **state)
     a = rig_client(&rig, 3);
     rig_drain(&rig, NULL);
     const uint32_t slot_c = rig_connect(&rig, a, &at_a);
-    assert_int_equal(cw_server_send(rig.server, slot_b, "z", 1), CW_OK);
+    assert_int_equal(cw_server_send(rig.server, slot_b, (const uint8_t *)"z", 1), CW_OK);
     cw_server_disconnect(rig.server, slot_c);
     rig_down(&rig, b, &at_b);
     assert_true(cw_client_next(b, &event));

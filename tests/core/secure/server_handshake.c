@@ -71,7 +71,7 @@ static void requests_with_several_faults(void **state)
     uint8_t token[CW_TOKEN_SIZE], request[CW_REQUEST_SIZE];
     struct cw_token_grant grant = rig_grant(&rig, 1);
     grant.addresses = &other;
-    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
     rig_request(request, token);
     uint8_t bad[CW_REQUEST_SIZE];
     memcpy(bad, request, sizeof(bad));
@@ -106,7 +106,7 @@ static void sealed_nonsense_ignored(void **state)
     uint8_t request[CW_REQUEST_SIZE];
     token.sealed[12] = 33;
     netcode_seal(token.sealed, token.protocol_id, token.expire_time, token.nonce, rig_key);
-    cw_request_write(request, &token);
+    cw_request_write(&token, request);
     assert_int_equal(rig_give(&rig, &rig.address, request, sizeof(request)),
                      CW_ERROR_TOKEN_ADDRESSES);
     expect_ignored(&rig);
@@ -172,7 +172,7 @@ static void id_connected_on_a_full_server(void **state)
     rig_connect(&rig, a, &at_a);
     rig_down(&rig, NULL, NULL);
     uint8_t response[CW_SECURE_MAX];
-    const size_t size = cw_client_transmit(b, NULL, response, sizeof(response), rig.now);
+    const size_t size = cw_client_transmit(b, response, sizeof(response), rig.now, NULL);
     assert_int_equal(rig_give(&rig, &at_b, response, size), CW_ERROR_CONNECTED);
     assert_true(rig_silent(&rig));
     cw_client_destroy(a);
@@ -273,7 +273,7 @@ static void numbers_are_used_once(void **state)
     struct cw_token read;
     struct cw_address to;
     rig_token(&rig, token, 1);
-    assert_int_equal(cw_token_read(&read, token, sizeof(token)), CW_OK);
+    assert_int_equal(cw_token_read(token, sizeof(token), &read), CW_OK);
     uint64_t last_packet = 0, last_challenge = 0;
     for (int i = 0; i < 50; i++) {
         /* The slots are full now and then, so that the same token is also denied. */
@@ -286,11 +286,14 @@ static void numbers_are_used_once(void **state)
         rig_give_token(&rig, &at, token);
         size_t size;
         do
-            size = cw_server_transmit(rig.server, &to, out, sizeof(out), rig.now);
+            size = cw_server_transmit(rig.server, out, sizeof(out), rig.now, &to);
         while (size > 0 && !cw_address_equal(&to, &at));
         struct cw_secure_packet packet;
-        assert_int_equal(cw_secure_read(&packet, body, out, size, CW_TO_CLIENT, RIG_PROTOCOL,
-                                        read.server_to_client_key, NULL),
+        assert_int_equal(cw_secure_read(out, size,
+                                        &(struct cw_secure_key){.protocol_id = RIG_PROTOCOL,
+                                                                .direction = CW_TO_CLIENT,
+                                                                .bytes = read.server_to_client_key},
+                                        NULL, body, &packet),
                          CW_OK);
         assert_int_equal(packet.type, i % 10 >= 8 ? CW_SECURE_DENIED : CW_SECURE_CHALLENGE);
         assert_true(packet.sequence >= (uint64_t)1 << 63);
@@ -332,11 +335,14 @@ static void servers_begin_at_numbers_of_their_own(void **state)
         struct cw_secure_packet packet;
         struct cw_address to;
         uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
-        assert_int_equal(cw_token_read(&read, token, sizeof(token)), CW_OK);
+        assert_int_equal(cw_token_read(token, sizeof(token), &read), CW_OK);
         assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
-        const size_t size = cw_server_transmit(rig.server, &to, out, sizeof(out), rig.now);
-        assert_int_equal(cw_secure_read(&packet, body, out, size, CW_TO_CLIENT, RIG_PROTOCOL,
-                                        read.server_to_client_key, NULL),
+        const size_t size = cw_server_transmit(rig.server, out, sizeof(out), rig.now, &to);
+        assert_int_equal(cw_secure_read(out, size,
+                                        &(struct cw_secure_key){.protocol_id = RIG_PROTOCOL,
+                                                                .direction = CW_TO_CLIENT,
+                                                                .bytes = read.server_to_client_key},
+                                        NULL, body, &packet),
                          CW_OK);
         assert_int_equal(packet.sequence >> 61, 4); /* room to count, and for the other bits */
         sequences[i] = packet.sequence;
@@ -373,7 +379,7 @@ static void two_addresses_of_one_server(void **state)
     rig.config.addresses = own;
     rig.config.address_count = 2;
     rig.config.random = (struct cw_random){netcode_fill, &rig.seed};
-    assert_int_equal(cw_server_create(&rig.server, &rig.config), CW_OK);
+    assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
     cw_server_update(rig.server, 0);
     rig.now = 10;
     for (uint32_t i = 0; i < 2; i++) {
@@ -422,7 +428,7 @@ static void responses_in_reading_order(void **state)
     rig_challenge(&rig, client, &at);
     uint8_t response[CW_SECURE_MAX];
     const size_t size = 2 + CW_CHALLENGE_BODY_SIZE + CW_MAC_BYTES;
-    assert_int_equal(cw_client_transmit(client, NULL, response, sizeof(response), rig.now), size);
+    assert_int_equal(cw_client_transmit(client, response, sizeof(response), rig.now, NULL), size);
     assert_int_equal(response[0], CW_SECURE_RESPONSE | 1 << 4);
     assert_int_equal(rig_give(&rig, &at, response, 17), CW_ERROR_PACKET_SHORT);
     response[0] = CW_SECURE_CHALLENGE | 1 << 4;
@@ -463,7 +469,7 @@ static void token_forgotten_before_the_response(void **state)
     rig_token(&rig, token, 2);
     assert_int_equal(rig_give_token(&rig, &at_b, token), CW_OK);
     uint8_t response[CW_SECURE_MAX];
-    const size_t size = cw_client_transmit(a, NULL, response, sizeof(response), rig.now);
+    const size_t size = cw_client_transmit(a, response, sizeof(response), rig.now, NULL);
     assert_int_equal(rig_give(&rig, &at_a, response, size), CW_ERROR_TOKEN_USED);
     assert_int_equal(rig_stats(&rig).clients, 0);
     cw_client_destroy(a);

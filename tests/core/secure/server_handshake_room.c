@@ -43,7 +43,7 @@ static enum cw_error give_request(struct room *room, struct cw_client *client, u
 {
     uint8_t datagram[CW_SECURE_MAX];
     const struct cw_address at = rig_client_address(from);
-    const size_t size = cw_client_transmit(client, NULL, datagram, sizeof(datagram), room->rig.now);
+    const size_t size = cw_client_transmit(client, datagram, sizeof(datagram), room->rig.now, NULL);
     return cw_handshake_request(&room->handshake, &at, datagram, size, room->rig.now);
 }
 
@@ -51,7 +51,7 @@ static enum cw_error give_response(struct room *room, struct cw_client *client, 
 {
     uint8_t datagram[CW_SECURE_MAX];
     const struct cw_address at = rig_client_address(from);
-    const size_t size = cw_client_transmit(client, NULL, datagram, sizeof(datagram), room->rig.now);
+    const size_t size = cw_client_transmit(client, datagram, sizeof(datagram), room->rig.now, NULL);
     return cw_handshake_response(&room->handshake, &at, datagram, size, room->rig.now);
 }
 
@@ -60,7 +60,7 @@ static bool answer(struct room *room, struct cw_client *client)
 {
     uint8_t datagram[CW_SECURE_MAX];
     struct cw_address to;
-    const size_t size = cw_handshake_transmit(&room->handshake, &to, datagram, sizeof(datagram));
+    const size_t size = cw_handshake_transmit(&room->handshake, datagram, sizeof(datagram), &to);
     if (size > 0)
         cw_client_receive(client, &room->rig.address, datagram, size, room->rig.now);
     return size > 0;

@@ -38,7 +38,7 @@ static void pending_time(void **state)
         struct cw_token_grant grant = rig_grant(&rig, 1);
         grant.timeout_seconds = cases[i].timeout;
         uint8_t token[CW_TOKEN_SIZE];
-        assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+        assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
         assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
         /* From its last request on. */
         rig.now += cases[i].seconds / 2;
@@ -127,7 +127,7 @@ static void challenges_wait_in_order(void **state)
         assert_int_equal(rig_give_token(&rig, &at[2], token), CW_OK);
         for (int i = 0; i < 3; i++) {
             assert_int_equal(
-                cw_server_transmit(rig.server, &to, datagram, sizeof(datagram), rig.now),
+                cw_server_transmit(rig.server, datagram, sizeof(datagram), rig.now, &to),
                 9 + CW_CHALLENGE_BODY_SIZE + CW_MAC_BYTES);
             assert_true(cw_address_equal(&to, &at[i]));
         }
@@ -158,7 +158,7 @@ static void denials_are_bounded(void **state)
         }
         for (uint32_t n = 0; n < waiting && n < 32; n++) {
             assert_int_equal(
-                cw_server_transmit(rig.server, &to, datagram, sizeof(datagram), rig.now), 25);
+                cw_server_transmit(rig.server, datagram, sizeof(datagram), rig.now, &to), 25);
             first = rig_client_address(id - waiting + n);
             assert_true(cw_address_equal(&to, &first));
         }
@@ -216,7 +216,7 @@ static void few_requests_are_taken_one_by_one(void **state)
     rig.now = -1000;
     rig.config.max_token_life = 0;
     rig.config.addresses = &rig.address;
-    assert_int_equal(cw_server_create(&rig.server, &rig.config), CW_OK);
+    assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
     const struct cw_address at = rig_client_address(1);
     const uint8_t wrong_key[CW_KEY_BYTES] = {1};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -237,7 +237,7 @@ static void burst_of_requests(void **state)
     rig.config.requests_per_second = 200;
     rig.config.max_token_life = 0;
     rig.config.addresses = &rig.address;
-    assert_int_equal(cw_server_create(&rig.server, &rig.config), CW_OK);
+    assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
     const struct cw_address at = rig_client_address(1);
     const uint8_t wrong_key[CW_KEY_BYTES] = {1};
     for (int burst = 0; burst < 2; burst++) {

@@ -29,11 +29,11 @@ static void taped_tick(struct rig *rig, struct cw_client *client, const struct c
     rig->now += 1.0 / 60;
     cw_server_update(rig->server, rig->now);
     cw_client_update(client, rig->now);
-    while ((size = cw_client_transmit(client, NULL, datagram, sizeof(datagram), rig->now)) > 0) {
+    while ((size = cw_client_transmit(client, datagram, sizeof(datagram), rig->now, NULL)) > 0) {
         keep(&up_tape, datagram, size);
         rig_give(rig, at, datagram, size);
     }
-    while ((size = cw_server_transmit(rig->server, &to, datagram, sizeof(datagram), rig->now)) >
+    while ((size = cw_server_transmit(rig->server, datagram, sizeof(datagram), rig->now, &to)) >
            0) {
         keep(&down_tape, datagram, size);
         cw_client_receive(client, NULL, datagram, size, rig->now);
@@ -52,8 +52,8 @@ static void replayed_packets(void **state)
         taped_tick(&rig, client, &at);
         rig_drain(&rig, client);
         if (cw_client_state(client) == CW_CLIENT_CONNECTED) {
-            cw_client_send(client, "up", 2);
-            cw_server_send(rig.server, 0, "down", 4);
+            cw_client_send(client, (const uint8_t *)"up", 2);
+            cw_server_send(rig.server, 0, (const uint8_t *)"down", 4);
         }
     }
     assert_in_range(up_tape.count, 380, TAPE_MAX - 1);
@@ -106,12 +106,12 @@ static void altered_packets(void **state)
         rig.now += 0.2;
         cw_client_update(client, rig.now);
         if (step == 4) {
-            cw_client_send(client, "payload", 7);
-            cw_server_send(rig.server, 0, "payload", 7);
+            cw_client_send(client, (const uint8_t *)"payload", 7);
+            cw_server_send(rig.server, 0, (const uint8_t *)"payload", 7);
         }
         if (step == 5)
             cw_client_disconnect(client);
-        const size_t up_size = cw_client_transmit(client, NULL, up, sizeof(up), rig.now);
+        const size_t up_size = cw_client_transmit(client, up, sizeof(up), rig.now, NULL);
         types_seen |= 1 << (up[0] & 15);
         for (size_t bit = 0; bit < 8 * up_size; bit++) {
             up[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -122,7 +122,7 @@ static void altered_packets(void **state)
             assert_int_not_equal(rig_give(&rig, &at, up, cut), CW_OK);
         assert_int_equal(rig_give(&rig, &at, up, up_size), CW_OK);
         cw_server_update(rig.server, rig.now);
-        const size_t down_size = cw_server_transmit(rig.server, &to, down, sizeof(down), rig.now);
+        const size_t down_size = cw_server_transmit(rig.server, down, sizeof(down), rig.now, &to);
         if (down_size > 0) {
             types_seen |= 1 << (down[0] & 15);
             for (size_t bit = 0; bit < 8 * down_size; bit++) {
@@ -166,14 +166,14 @@ static void man_in_the_middle(void **state)
         if (cw_client_state(client) == CW_CLIENT_CONNECTED) {
             for (int i = 0; i < 8; i++)
                 message[i] = up_sent;
-            if (cw_client_send(client, message, sizeof(message)) == CW_OK)
+            if (cw_client_send(client, (const uint8_t *)message, sizeof(message)) == CW_OK)
                 up_sent++;
         }
         struct cw_server_client about;
         if (cw_server_client(rig.server, 0, &about) && about.confirmed) {
             for (int i = 0; i < 8; i++)
                 message[i] = down_sent;
-            if (cw_server_send(rig.server, 0, message, sizeof(message)) == CW_OK)
+            if (cw_server_send(rig.server, 0, (const uint8_t *)message, sizeof(message)) == CW_OK)
                 down_sent++;
         }
         for (int way = 0; way < 2; way++) {
@@ -181,10 +181,10 @@ static void man_in_the_middle(void **state)
             uint8_t datagram[CW_SECURE_MAX];
             struct cw_address to;
             size_t size;
-            while ((size = way ? cw_server_transmit(rig.server, &to, datagram, sizeof(datagram),
-                                                    rig.now)
-                               : cw_client_transmit(client, NULL, datagram, sizeof(datagram),
-                                                    rig.now)) > 0)
+            while ((size = way ? cw_server_transmit(rig.server, datagram, sizeof(datagram), rig.now,
+                                                    &to)
+                               : cw_client_transmit(client, datagram, sizeof(datagram), rig.now,
+                                                    NULL)) > 0)
                 keep(tape, datagram, size);
             for (int i = 0; i < 4 && tape->count > 0; i++) {
                 uint8_t dice[8];

@@ -71,13 +71,16 @@ static enum cw_secure_type next_packet(struct room *room, uint8_t number, double
 {
     uint8_t datagram[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
     struct cw_address to;
-    const size_t size = cw_slots_transmit(&room->slots, &to, datagram, sizeof(datagram), now);
+    const size_t size = cw_slots_transmit(&room->slots, datagram, sizeof(datagram), now, &to);
     assert_int_not_equal(size, 0);
     const struct cw_peer peer = peer_of(number);
     assert_true(cw_address_equal(&to, &peer.address));
     struct cw_secure_packet packet;
-    assert_int_equal(cw_secure_read(&packet, body, datagram, size, CW_TO_CLIENT, PROTOCOL,
-                                    peer.server_to_client_key, NULL),
+    assert_int_equal(cw_secure_read(datagram, size,
+                                    &(struct cw_secure_key){.protocol_id = PROTOCOL,
+                                                            .direction = CW_TO_CLIENT,
+                                                            .bytes = peer.server_to_client_key},
+                                    NULL, body, &packet),
                      CW_OK);
     return packet.type;
 }
@@ -86,7 +89,7 @@ static void expect_silence(struct room *room, double now)
 {
     uint8_t datagram[CW_SECURE_MAX];
     struct cw_address to;
-    assert_int_equal(cw_slots_transmit(&room->slots, &to, datagram, sizeof(datagram), now), 0);
+    assert_int_equal(cw_slots_transmit(&room->slots, datagram, sizeof(datagram), now, &to), 0);
 }
 
 static enum cw_error give(struct room *room, uint8_t number, enum cw_secure_type type,
@@ -96,8 +99,11 @@ static enum cw_error give(struct room *room, uint8_t number, enum cw_secure_type
     struct cw_slot *slot = cw_slots_by_address(&room->slots, &peer.address);
     assert_non_null(slot);
     uint8_t datagram[CW_SECURE_MAX];
-    const size_t size = cw_secure_write(datagram, sizeof(datagram), type, sequence, body, body_size,
-                                        PROTOCOL, peer.client_to_server_key);
+    const size_t size = cw_secure_write(
+        &(struct cw_secure_packet){
+            .type = type, .sequence = sequence, .body = body, .size = body_size},
+        &(struct cw_secure_key){.protocol_id = PROTOCOL, .bytes = peer.client_to_server_key},
+        datagram, sizeof(datagram));
     return cw_slots_receive(&room->slots, slot, datagram, size, 1);
 }
 
@@ -162,9 +168,11 @@ static void a_payload_follows_a_keep_alive_until_something_came(void **state)
     struct room room;
     room_open(&room);
     connect_to(&room, 0, 0);
-    assert_int_equal(cw_slots_send(&room.slots, 1, "x", 1), CW_ERROR_NOT_CONNECTED);
-    assert_int_equal(cw_slots_send(&room.slots, 0, "x", 1), CW_OK);
-    assert_int_equal(cw_slots_send(&room.slots, 0, "x", 1), CW_ERROR_TRANSMIT_PENDING);
+    assert_int_equal(cw_slots_send(&room.slots, 1, (const uint8_t *)"x", 1),
+                     CW_ERROR_NOT_CONNECTED);
+    assert_int_equal(cw_slots_send(&room.slots, 0, (const uint8_t *)"x", 1), CW_OK);
+    assert_int_equal(cw_slots_send(&room.slots, 0, (const uint8_t *)"x", 1),
+                     CW_ERROR_TRANSMIT_PENDING);
     assert_int_equal(next_packet(&room, 0, 0), CW_SECURE_KEEP_ALIVE);
     assert_int_equal(next_packet(&room, 0, 0), CW_SECURE_PAYLOAD);
     expect_silence(&room, 0);
@@ -172,7 +180,7 @@ static void a_payload_follows_a_keep_alive_until_something_came(void **state)
     assert_true(cw_slots_get(&room.slots, 0)->confirmed);
     expect_event(&room, CW_SERVER_EVENT_PAYLOAD, 0);
     assert_int_equal(give(&room, 0, CW_SECURE_PAYLOAD, 0, "y", 1), CW_ERROR_DUPLICATE);
-    assert_int_equal(cw_slots_send(&room.slots, 0, "x", 1), CW_OK);
+    assert_int_equal(cw_slots_send(&room.slots, 0, (const uint8_t *)"x", 1), CW_OK);
     assert_int_equal(next_packet(&room, 0, 0), CW_SECURE_PAYLOAD);
     expect_silence(&room, 0);
 }

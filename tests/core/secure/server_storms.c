@@ -27,7 +27,7 @@ static void storm(void **state)
     rig_request(request, token);
     struct cw_token_grant grant = rig_grant(&rig, 99);
     grant.create_time -= 100;
-    assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
     rig_request(old, token);
     const struct cw_server_stats before = rig_stats(&rig);
     uint32_t requests = 0;
@@ -37,7 +37,7 @@ static void storm(void **state)
         for (int i = 0; i < PER_TICK; i++) {
             uint8_t junk[CW_REQUEST_SIZE];
             uint32_t source;
-            netcode_fill(&rig.seed, &source, sizeof(source));
+            netcode_fill(&rig.seed, (uint8_t *)&source, sizeof(source));
             const struct cw_address from = rig_client_address(source % 60000);
             memcpy(junk, i % 16 == 0 ? old : request, sizeof(junk));
             if (i % 16 != 0)
@@ -56,13 +56,15 @@ static void storm(void **state)
             struct cw_server_event event;
             struct cw_client_event echo;
             cw_client_update(players[n], rig.now);
-            assert_int_equal(cw_client_send(players[n], &sent, sizeof(sent)), CW_OK);
+            assert_int_equal(cw_client_send(players[n], (const uint8_t *)&sent, sizeof(sent)),
+                             CW_OK);
             rig_up(&rig, players[n], &at[n]);
             while (cw_server_next(rig.server, &event)) {
                 assert_int_equal(event.type, CW_SERVER_EVENT_PAYLOAD);
                 arrived[n]++;
             }
-            assert_int_equal(cw_server_send(rig.server, slots[n], &sent, sizeof(sent)), CW_OK);
+            assert_int_equal(
+                cw_server_send(rig.server, slots[n], (const uint8_t *)&sent, sizeof(sent)), CW_OK);
             rig_down(&rig, players[n], &at[n]);
             while (cw_client_next(players[n], &echo))
                 echoed[n] += echo.type == CW_CLIENT_EVENT_PAYLOAD;
@@ -129,7 +131,7 @@ static double answer_ratio(struct rig *rig, const struct cw_address *from, const
     struct cw_address to;
     size_t length, answers = 0;
     cw_server_receive(rig->server, from, data, size, rig->now);
-    while ((length = cw_server_transmit(rig->server, &to, answer, sizeof(answer), rig->now)) > 0) {
+    while ((length = cw_server_transmit(rig->server, answer, sizeof(answer), rig->now, &to)) > 0) {
         assert_true(cw_address_equal(&to, from));
         assert_true(length < size);
         answers += length;
@@ -167,7 +169,7 @@ static void amplification(void **state)
             cw_client_destroy(client);
             client = rig_client(&rig, 1);
             rig_exchange(&rig, client, &at);
-            size = cw_client_transmit(client, NULL, datagram, sizeof(datagram), rig.now);
+            size = cw_client_transmit(client, datagram, sizeof(datagram), rig.now, NULL);
             from = at;
         } else if (step % 4 == 3) {
             netcode_fill(&rig.seed, datagram, sizeof(datagram));
@@ -175,7 +177,7 @@ static void amplification(void **state)
         } else {
             struct cw_token_grant grant = rig_grant(&rig, 100 + step / 4);
             grant.fingerprint = step % 4 == 2 ? 6 : 5;
-            assert_int_equal(cw_token_generate(token, &grant, rig_key), CW_OK);
+            assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
             rig_request(datagram, token);
         }
         for (int again = 0; again < 2; again++) {

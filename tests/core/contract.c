@@ -1,0 +1,144 @@
+/* The contract of all rooms, where one test can hold it: a call that fails leaves its results as
+   they were. */
+#include "causeway/causeway.h"
+#include "causeway/native/host.h"
+#include "causeway/native/resolve.h"
+#include "causeway/native/socket.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+/* A result that is no object: a call that fails must leave it. */
+static int mark;
+#define MARK ((void *)&mark)
+
+static void *refuse(void *context, size_t size)
+{
+    (void)context;
+    (void)size;
+    return NULL;
+}
+
+static const struct cw_allocator no_memory = {.allocate = refuse};
+
+#define SAY_FIELDS(FIELD) FIELD(text, CW_STRING(16))
+CW_MESSAGE(say, SAY_FIELDS)
+
+static struct cw_schema *make_schema(void)
+{
+    struct cw_schema *schema;
+    const struct cw_schema_config config = {.types = &say_type, .count = 1};
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
+    return schema;
+}
+
+/* Creates with a config that is refused, and with one for which there is no memory. */
+#define LEAVES(create, bad, fine)                                                                  \
+    do {                                                                                           \
+        void *result = MARK;                                                                       \
+        assert_int_not_equal(create(&(bad), (void *)&result), CW_OK);                              \
+        assert_ptr_equal(result, MARK);                                                            \
+        (fine).allocator = no_memory;                                                              \
+        assert_int_equal(create(&(fine), (void *)&result), CW_ERROR_NO_MEMORY);                    \
+        assert_ptr_equal(result, MARK);                                                            \
+    } while (0)
+
+static void create_leaves_the_result(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = make_schema();
+
+    struct cw_endpoint_config endpoint = cw_endpoint_config_default(), bad_endpoint = endpoint;
+    bad_endpoint.sent_window = 3;
+    LEAVES(cw_endpoint_create, bad_endpoint, endpoint);
+
+    struct cw_simulator_config simulator = cw_simulator_config_default(), bad_simulator = simulator;
+    bad_simulator.path.loss = 2;
+    LEAVES(cw_simulator_create, bad_simulator, simulator);
+
+    struct cw_schema_config types = {.types = &say_type, .count = 1}, no_types = {.count = 1};
+    LEAVES(cw_schema_create, no_types, types);
+
+    struct cw_message_pool_config pool = cw_message_pool_config_default(), bad_pool = pool;
+    pool.schema = schema;
+    LEAVES(cw_message_pool_create, bad_pool, pool);
+
+    struct cw_connection_config connection = cw_connection_config_default(schema);
+    struct cw_connection_config bad_connection = connection;
+    bad_connection.channel_count = 0;
+    LEAVES(cw_connection_create, bad_connection, connection);
+
+    struct cw_client_config client = cw_client_config_default(), bad_client = client;
+    bad_client.disconnect_packets = 0;
+    LEAVES(cw_client_create, bad_client, client);
+
+    const struct cw_address address = {CW_ADDRESS_IPV4, 40000, {127, 0, 0, 1}};
+    struct cw_server_config server = cw_server_config_default(), bad_server = server;
+    server.addresses = &address;
+    server.address_count = 1;
+    server.unix_offset = 0;
+    server.private_key[0] = 1;
+    LEAVES(cw_server_create, bad_server, server);
+
+    struct cw_socket_config socket = cw_socket_config_default(), bad_socket = socket;
+    bad_socket.address = (struct cw_address){CW_ADDRESS_IPV4, 0, {192, 0, 2, 1}};
+    LEAVES(cw_socket_open, bad_socket, socket);
+
+    struct cw_host *host = MARK;
+    assert_int_not_equal(cw_host_open("127.0.0.1:0", &bad_server, &host), CW_OK);
+    assert_ptr_equal(host, MARK);
+    assert_int_not_equal(cw_host_open("nowhere:x", &server, &host), CW_OK);
+    assert_ptr_equal(host, MARK);
+    cw_schema_destroy(schema);
+}
+
+static void messages_and_schemas_leave_the_result(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = make_schema(), *decoded = MARK;
+    uint8_t data[256];
+    const size_t size = cw_schema_encode(schema, data, sizeof data);
+    assert_int_equal(cw_schema_decode(data, size - 1, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
+    assert_int_equal(cw_schema_decode(data, size, &no_memory, &decoded), CW_ERROR_NO_MEMORY);
+    assert_ptr_equal(decoded, MARK);
+
+    struct cw_message_pool_config config = cw_message_pool_config_default();
+    config.schema = schema;
+    config.capacity = 1;
+    struct cw_message_pool *pool;
+    assert_int_equal(cw_message_pool_create(&config, &pool), CW_OK);
+    struct cw_message *message, *none = MARK;
+    assert_int_equal(cw_message_create(pool, 1, &none), CW_ERROR_MESSAGE_TYPE);
+    assert_int_equal(cw_message_create(pool, 0, &message), CW_OK);
+    assert_int_equal(cw_message_create(pool, 0, &none), CW_ERROR_POOL_EMPTY);
+    assert_ptr_equal(none, MARK);
+    size_t bits = 77;
+    memset(message->data, 0xff, sizeof(struct say));
+    assert_false(cw_message_measure(message, &bits));
+    assert_int_equal(bits, 77);
+    cw_message_release(message);
+    cw_message_pool_destroy(pool);
+    cw_schema_destroy(schema);
+}
+
+static void texts_leave_the_result(void **state)
+{
+    (void)state;
+    const struct cw_address before = {CW_ADDRESS_IPV6, 7, {1, 2, 3}};
+    struct cw_address address = before;
+    assert_int_equal(cw_address_parse("1.2.3.4:x", &address), CW_ERROR_ADDRESS);
+    assert_int_equal(cw_resolve("[1.2.3.4", &address), CW_ERROR_ADDRESS);
+    assert_int_equal(cw_resolve("nobody.invalid:1", &address), CW_ERROR_HOST);
+    assert_memory_equal(&address, &before, sizeof before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(create_leaves_the_result),
+        cmocka_unit_test(messages_and_schemas_leave_the_result),
+        cmocka_unit_test(texts_leave_the_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
