@@ -265,7 +265,7 @@ static void test_connection(void **state)
     cw_schema_destroy(schema);
 }
 
-static void test_game(void **state)
+static void test_interpolation(void **state)
 {
     (void)state;
     const float rotation[4] = {0, 0, 0, 1};
@@ -300,6 +300,40 @@ static void test_game(void **state)
     GIVES_NOTHING(cw_interpolation_view, interpolation, 0, nothing);
     DOES_NOTHING(cw_interpolation_stats, interpolation, nothing);
     cw_interpolation_destroy(interpolation);
+}
+
+static void test_history(void **state)
+{
+    (void)state;
+    struct cw_history_config config = cw_history_config_default();
+    struct cw_history *history = NULL;
+    const struct cw_view seen = {1, 1, 0};
+    struct cw_view view;
+    const void *from, *to;
+    config.state_size = 4;
+    GIVES_NOTHING(cw_history_memory, nothing);
+    REFUSES(cw_history_create, nothing, &history);
+    REFUSES(cw_history_create, &config, nothing);
+    assert_null(history);
+    DOES_NOTHING(cw_history_destroy, nothing);
+    DOES_NOTHING(cw_history_reset, nothing);
+    REFUSES(cw_history_begin, nothing, 1);
+    REFUSES(cw_history_add, nothing, 5, bytes);
+    GIVES_NOTHING(cw_history_rewind, nothing, &seen, &view);
+    GIVES_NOTHING(cw_history_count, nothing, 1);
+    GIVES_NOTHING(cw_history_entity, nothing, 1, 0);
+    GIVES_NOTHING(cw_history_find, nothing, &seen, 5, &from, &to);
+    assert_int_equal(cw_history_create(&config, &history), CW_OK);
+    assert_int_equal(cw_history_begin(history, 1), CW_OK);
+    REFUSES(cw_history_add, history, 5, nothing);
+    assert_int_equal(cw_history_add(history, 5, bytes), CW_OK);
+    GIVES_NOTHING(cw_history_rewind, history, nothing, &view);
+    GIVES_NOTHING(cw_history_rewind, history, &seen, nothing);
+    GIVES_NOTHING(cw_history_find, history, nothing, 5, &from, &to);
+    GIVES_NOTHING(cw_history_find, history, &seen, 5, nothing, &to);
+    GIVES_NOTHING(cw_history_find, history, &seen, 5, &from, nothing);
+    assert_true(cw_history_find(history, &seen, 5, &from, &to));
+    cw_history_destroy(history);
 }
 
 static void test_crypto_and_tokens(void **state)
@@ -729,7 +763,8 @@ int main(void)
         cmocka_unit_test(test_simulator),
         cmocka_unit_test(test_schema_and_messages),
         cmocka_unit_test(test_connection),
-        cmocka_unit_test(test_game),
+        cmocka_unit_test(test_interpolation),
+        cmocka_unit_test(test_history),
         cmocka_unit_test(test_crypto_and_tokens),
         cmocka_unit_test(test_secure_packets),
         cmocka_unit_test(test_client),

@@ -13,6 +13,7 @@
 #include "causeway/crypto.h"
 #include "causeway/endpoint.h"
 #include "causeway/error.h"
+#include "causeway/history.h"
 #include "causeway/interpolation.h"
 #include "causeway/key.h"
 #include "causeway/message.h"

@@ -32,6 +32,7 @@ enum cw_error {
     CW_ERROR_CONFIG_DISCONNECT_PACKETS,
     CW_ERROR_CONFIG_UNIX_OFFSET,
     CW_ERROR_CONFIG_INTERPOLATION,
+    CW_ERROR_CONFIG_HISTORY,
 
     /* message types that cannot work, messages that cannot be made */
     CW_ERROR_SCHEMA_TYPES,
@@ -61,6 +62,7 @@ enum cw_error {
     CW_ERROR_NOT_CONNECTED,
     CW_ERROR_CONNECTED,
     CW_ERROR_BUFFER_TOO_SMALL,
+    CW_ERROR_ENTITIES_FULL,
 
     /* datagrams that are not delivered */
     CW_ERROR_MALFORMED,

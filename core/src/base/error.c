@@ -52,9 +52,12 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_SIMULATOR:
         return "a simulated path takes chances from 0 to 1 and finite amounts from 0 up, "
                "max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";
+    case CW_ERROR_CONFIG_HISTORY:
+        return "a history takes state_size and max_entities from 1 to 65536, max_ticks from 2 to "
+               "4096, and at most 2^30 bytes of states together";
     case CW_ERROR_CONFIG_INTERPOLATION:
         return "an interpolation takes ticks_per_second above 0 to 1000, entry_size to 2^20 bytes, "
-               "max_entries from 2 to 4096, and seconds from 0 to 60 with min_delay_seconds at "
+               "max_entries from 2 to 1024, and seconds from 0 to 60 with min_delay_seconds at "
                "most max_delay_seconds";
     case CW_ERROR_CONFIG_CONNECTION:
         return "channel_count must be from 1 to 64, max_messages from 1 to 32768, "
@@ -93,6 +96,8 @@ const char *cw_error_string(enum cw_error error)
         return "too many events are waiting; take them with next before sending more";
     case CW_ERROR_BUFFER_TOO_SMALL:
         return "the buffer given is too small for what has to go into it";
+    case CW_ERROR_ENTITIES_FULL:
+        return "as many entities as max_entities are there; raise it";
     case CW_ERROR_MALFORMED:
         return "the datagram is not what the protocol allows";
     case CW_ERROR_STALE:

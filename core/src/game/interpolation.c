@@ -64,7 +64,7 @@ static enum cw_error check_config(const struct cw_interpolation_config *config)
         return CW_ERROR_INVALID_ARGUMENT;
     const bool valid = config->ticks_per_second > 0 && config->ticks_per_second <= 1000 &&
                        config->entry_size <= 1 << 20 && config->max_entries >= 2 &&
-                       config->max_entries <= 4096 && is_time(config->max_delay_seconds) &&
+                       config->max_entries <= 1024 && is_time(config->max_delay_seconds) &&
                        config->min_delay_seconds >= 0 &&
                        config->min_delay_seconds <= config->max_delay_seconds &&
                        is_time(config->max_extrapolation_seconds);

@@ -402,7 +402,7 @@ static void impossible_configs_are_refused(void **state)
     bad[2].ticks_per_second = 1001;
     bad[3].entry_size = (1 << 20) + 1;
     bad[4].max_entries = 1;
-    bad[5].max_entries = 4097;
+    bad[5].max_entries = 1025;
     bad[6].max_delay_seconds = 61;
     bad[7].min_delay_seconds = 0.6;
     bad[8].min_delay_seconds = (double)NAN;

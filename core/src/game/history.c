@@ -1,0 +1,233 @@
+#include "causeway/history.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of all states together: what 32 bits can still add up. */
+#define MAX_BYTES (1u << 30)
+
+struct place {
+    uint32_t entity;
+    uint32_t state; /* how many were added to the tick before */
+};
+
+struct cw_history {
+    struct cw_history_config config;
+    size_t memory;
+    size_t stride; /* from one state to the next */
+    uint32_t kept; /* ticks, up to and with newest */
+    uint32_t newest;
+
+    /* A tick has row (tick % max_ticks, counted from the first one begun) of each. */
+    uint32_t newest_row;
+    uint32_t *counts;
+    struct place *places; /* in the order of entities */
+    uint8_t *states;      /* in the order in which they were added */
+};
+
+struct cw_history_config cw_history_config_default(void)
+{
+    return (struct cw_history_config){.max_entities = 256, .max_ticks = 64};
+}
+
+static enum cw_error check_config(const struct cw_history_config *config)
+{
+    if (!config)
+        return CW_ERROR_INVALID_ARGUMENT;
+    const bool valid =
+        config->state_size >= 1 && config->state_size <= 65536 && config->max_entities >= 1 &&
+        config->max_entities <= 65536 && config->max_ticks >= 2 && config->max_ticks <= 4096 &&
+        (uint64_t)config->state_size * config->max_entities * config->max_ticks <= MAX_BYTES;
+    return valid ? CW_OK : CW_ERROR_CONFIG_HISTORY;
+}
+
+static struct cw_history *lay_out(struct cw_arena *arena, const struct cw_history_config *config)
+{
+    const size_t count = (size_t)config->max_ticks * config->max_entities;
+    const size_t stride = ((size_t)config->state_size + 15) / 16 * 16;
+    struct cw_history *history = cw_arena_take(arena, sizeof *history);
+    uint32_t *counts = cw_arena_take(arena, config->max_ticks * sizeof *counts);
+    struct place *places = cw_arena_take(arena, count * sizeof *places);
+    uint8_t *states = cw_arena_take(arena, count * stride);
+    if (history)
+        *history = (struct cw_history){.config = *config,
+                                       .memory = arena->size,
+                                       .stride = stride,
+                                       .counts = counts,
+                                       .places = places,
+                                       .states = states};
+    return history;
+}
+
+size_t cw_history_memory(const struct cw_history_config *config)
+{
+    struct cw_arena arena = {0};
+    if (check_config(config) != CW_OK)
+        return 0;
+    lay_out(&arena, config);
+    return arena.used;
+}
+
+enum cw_error cw_history_create(const struct cw_history_config *config, struct cw_history **history)
+{
+    const enum cw_error error = history ? check_config(config) : CW_ERROR_INVALID_ARGUMENT;
+    if (error != CW_OK)
+        return error;
+    struct cw_arena arena = cw_arena_create(&config->allocator, cw_history_memory(config));
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    *history = lay_out(&arena, config);
+    return CW_OK;
+}
+
+void cw_history_destroy(struct cw_history *history)
+{
+    if (!history)
+        return;
+    const struct cw_allocator allocator = history->config.allocator;
+    cw_release(&allocator, history, history->memory);
+}
+
+void cw_history_reset(struct cw_history *history)
+{
+    if (history)
+        history->kept = 0;
+}
+
+/* A tick that is kept, as the place of its rows. */
+struct row {
+    uint32_t *count;
+    struct place *places;
+    uint8_t *states;
+};
+
+static struct row row_of(const struct cw_history *history, uint32_t age)
+{
+    const uint32_t ticks = history->config.max_ticks;
+    const uint32_t row = (history->newest_row + ticks - age) % ticks;
+    const size_t first = (size_t)row * history->config.max_entities;
+    return (struct row){.count = &history->counts[row],
+                        .places = history->places + first,
+                        .states = history->states + first * history->stride};
+}
+
+static bool find_row(const struct cw_history *history, uint32_t tick, struct row *row)
+{
+    const uint32_t age = history->newest - tick;
+    if (age >= history->kept)
+        return false;
+    *row = row_of(history, age);
+    return true;
+}
+
+/* The index of the first place whose entity is not below this one. */
+static uint32_t search(const struct row *row, uint32_t entity)
+{
+    uint32_t low = 0, high = *row->count;
+    if (high > 0 && row->places[high - 1].entity < entity)
+        return high;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (row->places[middle].entity < entity)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const void *find_state(const struct cw_history *history, uint32_t tick, uint32_t entity)
+{
+    struct row row;
+    if (!find_row(history, tick, &row))
+        return NULL;
+    const uint32_t at = search(&row, entity);
+    const bool found = at < *row.count && row.places[at].entity == entity;
+    return found ? row.states + row.places[at].state * history->stride : NULL;
+}
+
+enum cw_error cw_history_begin(struct cw_history *history, uint32_t tick)
+{
+    if (!history)
+        return CW_ERROR_INVALID_ARGUMENT;
+    if (tick != history->newest + 1)
+        history->kept = 0;
+    history->newest = tick;
+    history->newest_row = (history->newest_row + 1) % history->config.max_ticks;
+    history->counts[history->newest_row] = 0;
+    if (history->kept < history->config.max_ticks)
+        history->kept++;
+    return CW_OK;
+}
+
+enum cw_error cw_history_add(struct cw_history *history, uint32_t entity, const void *state)
+{
+    if (!history || !state || history->kept == 0)
+        return CW_ERROR_INVALID_ARGUMENT;
+    const struct row row = row_of(history, 0);
+    const uint32_t count = *row.count;
+    const uint32_t at = search(&row, entity);
+    if (at < count && row.places[at].entity == entity)
+        return CW_ERROR_DUPLICATE;
+    if (count == history->config.max_entities)
+        return CW_ERROR_ENTITIES_FULL;
+    memmove(row.places + at + 1, row.places + at, (count - at) * sizeof *row.places);
+    row.places[at] = (struct place){.entity = entity, .state = count};
+    memcpy(row.states + count * history->stride, state, history->config.state_size);
+    *row.count = count + 1;
+    return CW_OK;
+}
+
+bool cw_history_rewind(const struct cw_history *history, const struct cw_view *seen,
+                       struct cw_view *view)
+{
+    if (!history || !seen || !view || history->kept == 0)
+        return false;
+    /* Ticks after the newest, 0 or less for those that are kept. */
+    const double oldest = 1 - (double)history->kept;
+    double from = (int32_t)(seen->from - history->newest);
+    double to = (int32_t)(seen->to - history->newest);
+    double fraction = seen->fraction > 0 ? (double)seen->fraction : 0;
+    if (fraction > 1) {
+        const double guessed = fmin(from + (to - from) * fraction, 0);
+        from = floor(guessed);
+        to = ceil(guessed);
+        fraction = guessed - from;
+    }
+    from = fmax(fmin(from, 0), oldest);
+    to = fmax(fmin(to, 0), from);
+    *view = (struct cw_view){.from = history->newest - (uint32_t)-from,
+                             .to = history->newest - (uint32_t)-to,
+                             .fraction = to > from ? (float)fraction : 0};
+    return true;
+}
+
+uint32_t cw_history_count(const struct cw_history *history, uint32_t tick)
+{
+    struct row row;
+    return history && find_row(history, tick, &row) ? *row.count : 0;
+}
+
+uint32_t cw_history_entity(const struct cw_history *history, uint32_t tick, uint32_t index)
+{
+    struct row row;
+    if (!history || !find_row(history, tick, &row) || index >= *row.count)
+        return 0;
+    return row.places[index].entity;
+}
+
+bool cw_history_find(const struct cw_history *history, const struct cw_view *view, uint32_t entity,
+                     const void **from, const void **to)
+{
+    if (!history || !view || !from || !to)
+        return false;
+    const void *const first = find_state(history, view->from, entity);
+    if (!first)
+        return false;
+    const void *const second = find_state(history, view->to, entity);
+    *from = first;
+    *to = second ? second : first;
+    return true;
+}
