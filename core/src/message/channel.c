@@ -115,7 +115,7 @@ void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
 {
     if (channel) {
         channel->kind = config->kind;
-        channel->parts.config = *config;
+        channel->common.config = *config;
     }
     if (config->kind == CW_CHANNEL_RELIABLE_ORDERED)
         lay_out_reliable(arena, config, channel ? &channel->reliable : NULL);
@@ -135,8 +135,8 @@ void cw_channel_reset(struct cw_channel *channel)
 
 static enum cw_error check_block(const struct cw_channel *channel, const struct cw_message *message)
 {
-    const struct cw_channel_config *config = &channel->parts.config;
-    const bool is_block_type = cw_schema_type_checked(channel->parts.schema, message->type)->block;
+    const struct cw_channel_config *config = &channel->common.config;
+    const bool is_block_type = cw_schema_type_checked(channel->common.schema, message->type)->block;
     if (message->block && (!config->blocks || !is_block_type))
         return CW_ERROR_BLOCK_NOT_ALLOWED;
     if (is_block_type && (!message->block || message->block_size == 0))
@@ -148,10 +148,10 @@ static enum cw_error check_block(const struct cw_channel *channel, const struct 
 static enum cw_error send_reliable(struct cw_reliable_channel *channel, struct cw_message *message,
                                    size_t bits, double now)
 {
-    const struct cw_channel_common *parts = &channel->parts;
+    const struct cw_channel_common *common = &channel->common;
     const size_t around = message->block ? cw_reliable_fragment_bits(channel, message->block_size)
-                                         : parts->entry_bits + CW_MESSAGE_ID_BITS;
-    if (bits + around > (message->block ? parts->fragment_bits : parts->packet_bits))
+                                         : common->entry_bits + CW_MESSAGE_ID_BITS;
+    if (bits + around > (message->block ? common->fragment_bits : common->packet_bits))
         return CW_ERROR_MESSAGE_TOO_LARGE;
     return cw_reliable_send(channel, message, (uint32_t)bits, now);
 }
@@ -161,7 +161,7 @@ static enum cw_error send_unreliable(struct cw_unreliable_channel *channel,
 {
     if (message->block)
         bits += cw_unreliable_block_bits(channel, message->block_size);
-    if (bits + channel->parts.entry_bits > channel->parts.packet_bits)
+    if (bits + channel->common.entry_bits > channel->common.packet_bits)
         return message->block ? CW_ERROR_BLOCK_TOO_LARGE : CW_ERROR_MESSAGE_TOO_LARGE;
     return cw_unreliable_send(channel, message, (uint32_t)bits);
 }
@@ -174,7 +174,7 @@ enum cw_error cw_channel_send(struct cw_channel *channel, struct cw_message *mes
     size_t body;
     if (!cw_message_measure(message, &body))
         return CW_ERROR_MESSAGE_VALUE;
-    const size_t bits = channel->parts.type_bits + body;
+    const size_t bits = channel->common.type_bits + body;
     return cw_channel_is_reliable(channel) ? send_reliable(&channel->reliable, message, bits, now)
                                            : send_unreliable(&channel->unreliable, message, bits);
 }

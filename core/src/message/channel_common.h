@@ -48,32 +48,32 @@ struct cw_channel_common {
 };
 
 /* Sets the widths that follow from config, schema and the number of channels. */
-void cw_channel_set_widths(struct cw_channel_common *parts, uint32_t channel_count);
+void cw_channel_set_widths(struct cw_channel_common *common, uint32_t channel_count);
 
 /* Writes an entry up to its first message. All of it fits into one word: index of the channel, no
    block, messages follow, how many, and bits more that the caller adds. */
 static inline bool cw_channel_write_head(struct cw_stream *stream,
-                                         const struct cw_channel_common *parts, uint32_t index,
+                                         const struct cw_channel_common *common, uint32_t index,
                                          uint32_t more, uint32_t more_bits)
 {
-    const uint32_t count = parts->picked_count - 1;
-    uint32_t head = index | (2u | count << 2) << parts->index_bits;
+    const uint32_t count = common->picked_count - 1;
+    uint32_t head = index | (2u | count << 2) << common->index_bits;
     if (more_bits > 0)
-        head |= more << parts->entry_bits;
-    return cw_stream_bits(stream, &head, parts->entry_bits + more_bits);
+        head |= more << common->entry_bits;
+    return cw_stream_bits(stream, &head, common->entry_bits + more_bits);
 }
 
 /* Type and body of a message. */
 static inline bool cw_channel_write_message(struct cw_stream *stream,
-                                            const struct cw_channel_common *parts,
+                                            const struct cw_channel_common *common,
                                             struct cw_message *message)
 {
-    return (parts->type_bits == 0 || cw_stream_bits(stream, &message->type, parts->type_bits)) &&
+    return (common->type_bits == 0 || cw_stream_bits(stream, &message->type, common->type_bits)) &&
            cw_message_serialize(stream, message);
 }
 
 /* Reads a type; false when the schema has no such type. */
-bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_common *parts,
+bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_common *common,
                           uint32_t *type);
 
 /* What an entry of a packet holds, until it is clear that the whole packet can be taken. */
@@ -92,7 +92,7 @@ struct cw_parsed_entry {
 /* Reads the body of a message of the type. With keep set, *message is a new one from the pool, or
    NULL when that is at its limit, which parsed counts: then, as without keep, the body is read to
    nowhere. False when it is malformed. */
-bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_common *parts,
+bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_common *common,
                           struct cw_parsed_entry *parsed, uint32_t type, bool keep,
                           struct cw_message **message);
 

@@ -9,7 +9,7 @@
 struct cw_channel {
     enum cw_channel_kind kind;
     union {
-        struct cw_channel_common parts; /* both begin with it */
+        struct cw_channel_common common; /* both begin with it */
         struct cw_reliable_channel reliable;
         struct cw_unreliable_channel unreliable;
     };
@@ -26,7 +26,7 @@ bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uin
  */
 uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config);
 
-/* Takes the parts of a channel from the arena, whose memory is zero. channel is NULL while
+/* Takes the common of a channel from the arena, whose memory is zero. channel is NULL while
    measuring. max_packet_size: bytes of a payload. */
 void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
                        const struct cw_channel_config *config, uint32_t max_packet_size);
@@ -52,7 +52,7 @@ static inline struct cw_message *cw_channel_next(struct cw_channel *channel)
 static inline void cw_channel_begin(struct cw_channel *channel, bool copies)
 {
     channel->exhausted = false;
-    channel->bits_left = channel->parts.packet_bits;
+    channel->bits_left = channel->common.packet_bits;
     if (cw_channel_is_reliable(channel))
         cw_reliable_begin(&channel->reliable, copies);
     else
@@ -92,7 +92,7 @@ static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool
     if (!cw_channel_is_reliable(channel))
         return 0;
     *fragment = channel->reliable.picked_fragment;
-    return channel->parts.picked_count;
+    return channel->common.picked_count;
 }
 
 /* What became of a packet that carried these ids. */

@@ -121,12 +121,12 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
     uint16_t *picked =
         cw_arena_take(arena, sizeof *picked * (channel_config->max_messages_per_packet + 1));
     if (channel) {
-        channel->parts.schema = config->schema;
-        channel->parts.scratch = scratch;
-        channel->parts.picked = picked;
-        cw_channel_set_widths(&channel->parts, config->channel_count);
-        channel->parts.packet_bits = room_of(config, index, packet_size_of(config));
-        channel->parts.fragment_bits = room_of(config, index, send_size_of(config));
+        channel->common.schema = config->schema;
+        channel->common.scratch = scratch;
+        channel->common.picked = picked;
+        cw_channel_set_widths(&channel->common, config->channel_count);
+        channel->common.packet_bits = room_of(config, index, packet_size_of(config));
+        channel->common.fragment_bits = room_of(config, index, send_size_of(config));
     }
 }
 
@@ -195,8 +195,8 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         error = cw_sequence_buffer_create(endpoint.sent_window, sizeof(struct cw_carried),
                                           &endpoint.allocator, &c->packets);
     for (uint32_t i = 0; i < config->channel_count; i++) {
-        channels[i].parts.pool = c->arrived;
-        channels[i].parts.receipts = &c->receipts;
+        channels[i].common.pool = c->arrived;
+        channels[i].common.receipts = &c->receipts;
     }
     *connection = c;
     return error;
@@ -382,6 +382,6 @@ enum cw_error cw_connection_channel_stats(const struct cw_connection *c, uint32_
 {
     if (!c || !stats || index >= c->config.channel_count)
         return CW_ERROR_INVALID_ARGUMENT;
-    *stats = c->channels[index].parts.stats;
+    *stats = c->channels[index].common.stats;
     return CW_OK;
 }

@@ -7,7 +7,7 @@
 #define SILENCES        1.25 /* the longest of late, for which to wait more */
 #define MAX_SLACK       0.02 /* seconds */
 #define INTERVAL_WEIGHT 0.125
-#define SHARE_SCALE     1024 /* parts of a bit, so that weights divide it well */
+#define SHARE_SCALE     1024 /* common of a bit, so that weights divide it well */
 
 /* What our packets carried */
 
@@ -35,7 +35,7 @@ static void note_carried(struct cw_connection *c, uint16_t packet)
         c->words[c->words_written++ & c->words_mask] =
             (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | count);
         for (uint32_t j = 0; j < count; j++)
-            c->words[c->words_written++ & c->words_mask] = channel->parts.picked[j];
+            c->words[c->words_written++ & c->words_mask] = channel->common.picked[j];
     }
     carried->words = (uint16_t)(c->words_written - carried->start);
 }
@@ -119,16 +119,16 @@ static uint32_t fill_packet(struct cw_connection *c)
         if (bits == 0) {
             channel->exhausted = true;
             left--;
-            channel->waits = channel->parts.more;
+            channel->waits = channel->common.more;
             channel->finish = begin;
-            c->more |= channel->parts.more;
-            entries += channel->parts.picked_count > 0;
+            c->more |= channel->common.more;
+            entries += channel->common.picked_count > 0;
             continue;
         }
         /* a fragment of a block that is too long for that has a packet for itself */
         bits_left -= bits < bits_left ? bits : bits_left;
         channel->bits_left -= bits < channel->bits_left ? bits : channel->bits_left;
-        channel->finish = begin + (uint64_t)bits * SHARE_SCALE / channel->parts.config.weight;
+        channel->finish = begin + (uint64_t)bits * SHARE_SCALE / channel->common.config.weight;
         if (c->share_clock < begin)
             c->share_clock = begin;
     }
@@ -141,7 +141,7 @@ static size_t write_payload(struct cw_connection *c, uint32_t entries)
     bool done = cw_stream_uint(&stream, &entries, 0, c->config.channel_count);
     for (uint32_t i = 0; i < c->config.channel_count && done; i++) {
         struct cw_channel *channel = &c->channels[i];
-        if (channel->parts.picked_count == 0)
+        if (channel->common.picked_count == 0)
             continue;
         done = cw_channel_write(channel, &stream, i);
     }

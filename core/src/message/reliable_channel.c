@@ -12,12 +12,12 @@ static uint16_t count_of(const struct cw_reliable_channel *channel)
 
 static struct cw_reliable_slot *slot_of(const struct cw_reliable_channel *channel, uint16_t id)
 {
-    return &channel->slots[id & (channel->parts.config.send_queue_size - 1)];
+    return &channel->slots[id & (channel->common.config.send_queue_size - 1)];
 }
 
 static struct cw_message **received_slot(const struct cw_reliable_channel *channel, uint16_t id)
 {
-    return &channel->received[id & (channel->parts.config.receive_queue_size - 1)];
+    return &channel->received[id & (channel->common.config.receive_queue_size - 1)];
 }
 
 static bool is_block(const struct cw_message *message)
@@ -27,7 +27,7 @@ static bool is_block(const struct cw_message *message)
 
 void cw_reliable_reset(struct cw_reliable_channel *channel)
 {
-    const struct cw_channel_config *config = &channel->parts.config;
+    const struct cw_channel_config *config = &channel->common.config;
     for (uint16_t id = channel->oldest_unacked; id != channel->next_id; id++) {
         cw_message_drop(slot_of(channel, id)->message);
         slot_of(channel, id)->message = NULL;
@@ -41,7 +41,7 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
     channel->block_sender.active = false;
     if (config->blocks)
         cw_block_receiver_reset(&channel->block_receiver);
-    channel->parts.stats = (struct cw_channel_stats){0};
+    channel->common.stats = (struct cw_channel_stats){0};
 }
 
 /* Sending */
@@ -49,39 +49,39 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
 enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
                                uint32_t bits, double now)
 {
-    if (count_of(channel) == channel->parts.config.send_queue_size)
+    if (count_of(channel) == channel->common.config.send_queue_size)
         return CW_ERROR_QUEUE_FULL;
     message->held = true;
     message->id = channel->next_id++;
     *slot_of(channel, message->id) =
         (struct cw_reliable_slot){.message = message, .queued = now, .bits = bits};
-    cw_receipts_promise(channel->parts.receipts, message->receipt);
-    channel->parts.stats.sent++;
-    channel->parts.stats.queued++;
+    cw_receipts_promise(channel->common.receipts, message->receipt);
+    channel->common.stats.sent++;
+    channel->common.stats.queued++;
     return CW_OK;
 }
 
 void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies)
 {
     channel->cursor = channel->oldest_unacked;
-    channel->parts.picked_count = 0;
-    channel->parts.more = false;
+    channel->common.picked_count = 0;
+    channel->common.more = false;
     channel->picked_fragment = false;
-    channel->copy_bits_left = copies ? (uint64_t)channel->parts.config.redundancy_budget * 8 : 0;
+    channel->copy_bits_left = copies ? (uint64_t)channel->common.config.redundancy_budget * 8 : 0;
 }
 
 static void count_send(struct cw_reliable_channel *channel, enum cw_due due)
 {
     if (due != CW_DUE_FIRST)
-        channel->parts.stats.resent++;
+        channel->common.stats.resent++;
 }
 
 static uint32_t id_bits(const struct cw_reliable_channel *channel, uint16_t id)
 {
-    const uint16_t *picked = channel->parts.picked;
-    const uint32_t count = channel->parts.picked_count;
+    const uint16_t *picked = channel->common.picked;
+    const uint32_t count = channel->common.picked_count;
     if (count == 0)
-        return channel->parts.entry_bits + CW_MESSAGE_ID_BITS;
+        return channel->common.entry_bits + CW_MESSAGE_ID_BITS;
     struct cw_stream measurer = cw_stream_measurer();
     cw_stream_relative_sequence(&measurer, picked[count - 1], &id);
     return (uint32_t)cw_stream_position(&measurer);
@@ -89,18 +89,18 @@ static uint32_t id_bits(const struct cw_reliable_channel *channel, uint16_t id)
 
 uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, uint32_t size)
 {
-    const struct cw_channel_config *config = &channel->parts.config;
+    const struct cw_channel_config *config = &channel->common.config;
     const uint32_t most =
         cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
-    return channel->parts.entry_bits + CW_MESSAGE_ID_BITS + 2 * cw_bits_required(most - 1) +
+    return channel->common.entry_bits + CW_MESSAGE_ID_BITS + 2 * cw_bits_required(most - 1) +
            cw_bits_required(config->block_fragment_size - 1) + ALIGNMENT_BITS +
            (size < config->block_fragment_size ? size : config->block_fragment_size) * 8;
 }
 
 static void leave_queue(struct cw_reliable_channel *channel)
 {
-    channel->parts.stats.queued--;
-    channel->parts.stats.in_flight++;
+    channel->common.stats.queued--;
+    channel->common.stats.in_flight++;
 }
 
 static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct cw_timing *timing,
@@ -121,9 +121,9 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
         cw_reliable_fragment_bits(channel, cw_block_sender_fragment_size(sender, fragment));
     if (fragment == 0)
         bits += slot->bits;
-    channel->parts.more = true;
-    const bool alone = bits_left == channel->parts.packet_bits;
-    if (bits > (alone ? channel->parts.fragment_bits : bits_left))
+    channel->common.more = true;
+    const bool alone = bits_left == channel->common.packet_bits;
+    if (bits > (alone ? channel->common.fragment_bits : bits_left))
         return 0;
     struct cw_block_fragment *sent = &sender->fragments[fragment];
     if (due == CW_DUE_FIRST) {
@@ -133,9 +133,9 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     cw_transmission_send(&sent->transmission, due, 0, timing);
     sent->transmission.copies = 0; /* no fragment waits for another one */
     count_send(channel, due);
-    channel->parts.picked[0] = id;
-    channel->parts.picked[1] = (uint16_t)fragment;
-    channel->parts.picked_count = 2;
+    channel->common.picked[0] = id;
+    channel->common.picked[1] = (uint16_t)fragment;
+    channel->common.picked_count = 2;
     channel->picked_fragment = true;
     return bits;
 }
@@ -143,17 +143,17 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
 /* The receiver may not have room for ids further ahead than its queue is long. */
 static bool may_send(const struct cw_reliable_channel *channel, uint16_t id)
 {
-    return (uint16_t)(id - channel->oldest_unacked) < channel->parts.config.receive_queue_size;
+    return (uint16_t)(id - channel->oldest_unacked) < channel->common.config.receive_queue_size;
 }
 
 uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
                           uint32_t bits_left)
 {
-    struct cw_channel_common *parts = &channel->parts;
+    struct cw_channel_common *common = &channel->common;
     if (channel->picked_fragment)
         return 0;
-    if (parts->picked_count == parts->config.max_messages_per_packet) {
-        parts->more = true;
+    if (common->picked_count == common->config.max_messages_per_packet) {
+        common->more = true;
         return 0;
     }
     if (count_of(channel) > 0 && is_block(slot_of(channel, channel->oldest_unacked)->message))
@@ -175,14 +175,14 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
                 continue;
             channel->copy_bits_left -= bits;
         } else if (bits > bits_left) {
-            parts->more = true;
+            common->more = true;
             continue;
         }
         if (due == CW_DUE_FIRST)
             leave_queue(channel);
-        cw_transmission_send(&slot->transmission, due, parts->config.redundancy, timing);
+        cw_transmission_send(&slot->transmission, due, common->config.redundancy, timing);
         count_send(channel, due);
-        parts->picked[parts->picked_count++] = id;
+        common->picked[common->picked_count++] = id;
         channel->cursor++;
         return bits;
     }
@@ -192,44 +192,44 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
 static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
                            uint32_t index)
 {
-    const struct cw_channel_common *parts = &channel->parts;
-    const struct cw_channel_config *config = &parts->config;
+    const struct cw_channel_common *common = &channel->common;
+    const struct cw_channel_config *config = &common->config;
     const struct cw_block_sender *sender = &channel->block_sender;
     const uint32_t most =
         cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
-    uint32_t id = parts->picked[0];
-    uint32_t fragment = parts->picked[1];
-    uint32_t head = index | 1u << parts->index_bits | id << (parts->index_bits + 1);
+    uint32_t id = common->picked[0];
+    uint32_t fragment = common->picked[1];
+    uint32_t head = index | 1u << common->index_bits | id << (common->index_bits + 1);
     uint32_t count = sender->count;
     uint32_t size = cw_block_sender_fragment_size(sender, fragment);
     /* the stream only reads from here: it is a writer */
     uint8_t *bytes =
         (uint8_t *)(uintptr_t)(sender->block + (size_t)fragment * config->block_fragment_size);
-    if (!cw_stream_bits(stream, &head, parts->index_bits + 1 + CW_MESSAGE_ID_BITS) ||
+    if (!cw_stream_bits(stream, &head, common->index_bits + 1 + CW_MESSAGE_ID_BITS) ||
         !cw_stream_uint(stream, &count, 1, most) ||
         !cw_stream_uint(stream, &fragment, 0, count - 1) ||
         !cw_stream_uint(stream, &size, 1, config->block_fragment_size) ||
         !cw_stream_bytes(stream, bytes, size))
         return false;
     return fragment > 0 ||
-           cw_channel_write_message(stream, parts, slot_of(channel, (uint16_t)id)->message);
+           cw_channel_write_message(stream, common, slot_of(channel, (uint16_t)id)->message);
 }
 
 bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream,
                        uint32_t index)
 {
-    struct cw_channel_common *parts = &channel->parts;
+    struct cw_channel_common *common = &channel->common;
     if (channel->picked_fragment)
         return write_fragment(channel, stream, index);
-    const uint32_t count = parts->picked_count;
-    if (!cw_channel_write_head(stream, parts, index, parts->picked[0], CW_MESSAGE_ID_BITS))
+    const uint32_t count = common->picked_count;
+    if (!cw_channel_write_head(stream, common, index, common->picked[0], CW_MESSAGE_ID_BITS))
         return false;
     for (uint32_t i = 1; i < count; i++) {
-        if (!cw_stream_relative_sequence(stream, parts->picked[i - 1], &parts->picked[i]))
+        if (!cw_stream_relative_sequence(stream, common->picked[i - 1], &common->picked[i]))
             return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!cw_channel_write_message(stream, parts, slot_of(channel, parts->picked[i])->message))
+        if (!cw_channel_write_message(stream, common, slot_of(channel, common->picked[i])->message))
             return false;
     }
     return true;
@@ -239,7 +239,7 @@ bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *st
 
 static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
 {
-    struct cw_channel_stats *stats = &channel->parts.stats;
+    struct cw_channel_stats *stats = &channel->common.stats;
     struct cw_reliable_slot *slot = slot_of(channel, id);
     const double latency = now - slot->queued;
     stats->delivery_latency =
@@ -249,7 +249,7 @@ static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
     stats->delivered++;
     stats->in_flight--;
     if (slot->message->receipt)
-        cw_receipts_settle(channel->parts.receipts, slot->message->receipt, true);
+        cw_receipts_settle(channel->common.receipts, slot->message->receipt, true);
     cw_message_drop(slot->message);
     slot->message = NULL;
     while (channel->oldest_unacked != channel->next_id &&
@@ -302,7 +302,7 @@ static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id
 {
     if (cw_sequence_newer(channel->next_taken, id))
         return IGNORE;
-    if ((uint16_t)(id - channel->next_taken) >= channel->parts.config.receive_queue_size)
+    if ((uint16_t)(id - channel->next_taken) >= channel->common.config.receive_queue_size)
         return REFUSE;
     return *received_slot(channel, id) ? IGNORE : KEEP;
 }
@@ -310,7 +310,7 @@ static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id
 /* From id on, the first message that has not arrived. */
 static uint16_t first_missing(const struct cw_reliable_channel *channel, uint16_t id)
 {
-    const uint32_t size = channel->parts.config.receive_queue_size;
+    const uint32_t size = channel->common.config.receive_queue_size;
     while ((uint16_t)(id - channel->next_taken) < size && *received_slot(channel, id))
         id++;
     return id;
@@ -319,8 +319,8 @@ static uint16_t first_missing(const struct cw_reliable_channel *channel, uint16_
 static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
                           struct cw_parsed_entry *parsed)
 {
-    struct cw_channel_common *parts = &channel->parts;
-    const struct cw_channel_config *config = &parts->config;
+    struct cw_channel_common *common = &channel->common;
+    const struct cw_channel_config *config = &common->config;
     struct cw_block_receiver *receiver = &channel->block_receiver;
     if (!config->blocks)
         return false;
@@ -335,8 +335,8 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
         !cw_bit_reader_borrow(&stream->reader, &piece.bytes, piece.size))
         return false;
     piece.id = (uint16_t)id;
-    if (piece.fragment == 0 && (!cw_channel_read_type(stream, parts, &type) ||
-                                !cw_schema_type_checked(parts->schema, type)->block))
+    if (piece.fragment == 0 && (!cw_channel_read_type(stream, common, &type) ||
+                                !cw_schema_type_checked(common->schema, type)->block))
         return false;
 
     const enum keep keep = judge_id(channel, piece.id);
@@ -350,7 +350,7 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
     if (piece.fragment == 0) {
         const bool is_next =
             !parsed->only_next || piece.id == first_missing(channel, channel->next_taken);
-        if (!cw_channel_read_body(stream, parts, parsed, type, is_new && is_next, &message))
+        if (!cw_channel_read_body(stream, common, parsed, type, is_new && is_next, &message))
             return false;
         if (message)
             cw_parsed_add(parsed, message);
@@ -366,7 +366,7 @@ static bool read_ids(struct cw_reliable_channel *channel, struct cw_stream *stre
                      uint32_t *count)
 {
     uint32_t first = 0;
-    if (!cw_stream_uint(stream, count, 1, channel->parts.config.max_messages_per_packet) ||
+    if (!cw_stream_uint(stream, count, 1, channel->common.config.max_messages_per_packet) ||
         !cw_stream_bits(stream, &first, CW_MESSAGE_ID_BITS))
         return false;
     ids[0] = (uint16_t)first;
@@ -382,7 +382,7 @@ bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *str
 {
     if (is_fragment)
         return read_fragment(channel, stream, parsed);
-    struct cw_channel_common *parts = &channel->parts;
+    struct cw_channel_common *common = &channel->common;
     uint16_t ids[CW_MAX_MESSAGES_PER_PACKET];
     uint32_t count = 0;
     bool any = false;
@@ -398,9 +398,9 @@ bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *str
         struct cw_message *message;
         const enum keep keep = judge_id(channel, ids[i]);
         const bool is_next = !parsed->only_next || ids[i] == next;
-        if (!cw_channel_read_type(stream, parts, &type) ||
-            cw_schema_type_checked(parts->schema, type)->block ||
-            !cw_channel_read_body(stream, parts, parsed, type, keep == KEEP && is_next, &message))
+        if (!cw_channel_read_type(stream, common, &type) ||
+            cw_schema_type_checked(common->schema, type)->block ||
+            !cw_channel_read_body(stream, common, parsed, type, keep == KEEP && is_next, &message))
             return false;
         if (message) {
             message->id = ids[i];
@@ -422,7 +422,7 @@ static void keep_message(struct cw_reliable_channel *channel, struct cw_message 
         return;
     }
     *slot = message;
-    channel->parts.stats.received++;
+    channel->common.stats.received++;
 }
 
 static void take_piece(struct cw_reliable_channel *channel, const struct cw_block_piece *piece,

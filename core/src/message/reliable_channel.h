@@ -18,7 +18,7 @@ struct cw_reliable_slot {
 };
 
 struct cw_reliable_channel {
-    struct cw_channel_common parts;
+    struct cw_channel_common common;
 
     /* Messages from oldest_unacked up to next_id, each in slot id & mask. */
     struct cw_reliable_slot *slots;

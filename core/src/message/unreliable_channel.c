@@ -8,7 +8,7 @@
 static struct cw_message **received_slot(const struct cw_unreliable_channel *channel,
                                          uint32_t position)
 {
-    return &channel->received[position & (channel->parts.config.receive_queue_size - 1)];
+    return &channel->received[position & (channel->common.config.receive_queue_size - 1)];
 }
 
 void cw_unreliable_reset(struct cw_unreliable_channel *channel)
@@ -19,7 +19,7 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
         cw_message_drop(cw_unreliable_next(channel));
     channel->queue_count = 0;
     channel->received_read = channel->received_written = 0;
-    channel->parts.stats = (struct cw_channel_stats){0};
+    channel->common.stats = (struct cw_channel_stats){0};
 }
 
 /* What was sent leaves gaps, until all is sent or the round ends. */
@@ -36,48 +36,48 @@ static void close_gaps(struct cw_unreliable_channel *channel)
 enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct cw_message *message,
                                  uint32_t bits)
 {
-    if (channel->queue_count == channel->parts.config.send_queue_size) {
-        if (channel->parts.stats.queued == channel->queue_count)
+    if (channel->queue_count == channel->common.config.send_queue_size) {
+        if (channel->common.stats.queued == channel->queue_count)
             return CW_ERROR_QUEUE_FULL;
         close_gaps(channel);
     }
     message->held = true;
     channel->queue[channel->queue_count++] = (struct cw_unreliable_slot){message, bits};
-    cw_receipts_promise(channel->parts.receipts, message->receipt);
-    channel->parts.stats.sent++;
-    channel->parts.stats.queued++;
+    cw_receipts_promise(channel->common.receipts, message->receipt);
+    channel->common.stats.sent++;
+    channel->common.stats.queued++;
     return CW_OK;
 }
 
 uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, uint32_t size)
 {
-    return cw_bits_required(channel->parts.config.max_block_size - 1) + ALIGNMENT_BITS + size * 8;
+    return cw_bits_required(channel->common.config.max_block_size - 1) + ALIGNMENT_BITS + size * 8;
 }
 
 void cw_unreliable_begin(struct cw_unreliable_channel *channel)
 {
     channel->cursor = 0;
-    channel->parts.picked_count = 0;
-    channel->parts.more = false;
+    channel->common.picked_count = 0;
+    channel->common.more = false;
 }
 
 uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left)
 {
-    struct cw_channel_common *parts = &channel->parts;
-    if (parts->picked_count == parts->config.max_messages_per_packet) {
-        parts->more = true;
+    struct cw_channel_common *common = &channel->common;
+    if (common->picked_count == common->config.max_messages_per_packet) {
+        common->more = true;
         return 0;
     }
     for (; channel->cursor < channel->queue_count; channel->cursor++) {
         const struct cw_unreliable_slot *slot = &channel->queue[channel->cursor];
-        const uint32_t bits = slot->bits + (parts->picked_count == 0 ? parts->entry_bits : 0);
+        const uint32_t bits = slot->bits + (common->picked_count == 0 ? common->entry_bits : 0);
         if (!slot->message)
             continue;
         if (bits > bits_left) {
-            parts->more = true;
+            common->more = true;
             continue;
         }
-        parts->picked[parts->picked_count++] = (uint16_t)channel->cursor++;
+        common->picked[common->picked_count++] = (uint16_t)channel->cursor++;
         return bits;
     }
     return 0;
@@ -87,28 +87,28 @@ static bool write_block(struct cw_unreliable_channel *channel, struct cw_stream 
                         const struct cw_message *message)
 {
     uint32_t size = message->block_size;
-    return cw_stream_uint(stream, &size, 1, channel->parts.config.max_block_size) &&
+    return cw_stream_uint(stream, &size, 1, channel->common.config.max_block_size) &&
            cw_stream_bytes(stream, message->block, size);
 }
 
 bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream,
                          uint32_t index)
 {
-    struct cw_channel_common *parts = &channel->parts;
-    if (!cw_channel_write_head(stream, parts, index, 0, 0))
+    struct cw_channel_common *common = &channel->common;
+    if (!cw_channel_write_head(stream, common, index, 0, 0))
         return false;
-    for (uint32_t i = 0; i < parts->picked_count; i++) {
-        struct cw_unreliable_slot *slot = &channel->queue[parts->picked[i]];
-        if (!cw_channel_write_message(stream, parts, slot->message) ||
+    for (uint32_t i = 0; i < common->picked_count; i++) {
+        struct cw_unreliable_slot *slot = &channel->queue[common->picked[i]];
+        if (!cw_channel_write_message(stream, common, slot->message) ||
             (slot->message->block && !write_block(channel, stream, slot->message)))
             return false;
         if (slot->message->receipt)
-            cw_receipts_carry(parts->receipts, slot->message->receipt);
+            cw_receipts_carry(common->receipts, slot->message->receipt);
         cw_message_drop(slot->message);
         slot->message = NULL;
-        parts->stats.queued--;
+        common->stats.queued--;
     }
-    if (parts->stats.queued == 0)
+    if (common->stats.queued == 0)
         channel->queue_count = 0;
     return true;
 }
@@ -120,12 +120,12 @@ void cw_unreliable_end_round(struct cw_unreliable_channel *channel)
         if (!message)
             continue;
         if (message->receipt)
-            cw_receipts_settle(channel->parts.receipts, message->receipt, false);
+            cw_receipts_settle(channel->common.receipts, message->receipt, false);
         cw_message_drop(message);
-        channel->parts.stats.dropped++;
+        channel->common.stats.dropped++;
     }
     channel->queue_count = 0;
-    channel->parts.stats.queued = 0;
+    channel->common.stats.queued = 0;
 }
 
 static void release_block(void *context, uint8_t *block, size_t size)
@@ -155,21 +155,21 @@ static bool keep_block(struct cw_unreliable_channel *channel, struct cw_message 
 static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream *stream,
                          struct cw_parsed_entry *parsed)
 {
-    struct cw_channel_common *parts = &channel->parts;
+    struct cw_channel_common *common = &channel->common;
     uint32_t type = 0;
-    if (!cw_channel_read_type(stream, parts, &type))
+    if (!cw_channel_read_type(stream, common, &type))
         return false;
-    const bool has_block = cw_schema_type_checked(parts->schema, type)->block;
-    if (has_block && !parts->config.blocks)
+    const bool has_block = cw_schema_type_checked(common->schema, type)->block;
+    if (has_block && !common->config.blocks)
         return false;
     struct cw_message *message;
-    if (!cw_channel_read_body(stream, parts, parsed, type, !parsed->only_next, &message))
+    if (!cw_channel_read_body(stream, common, parsed, type, !parsed->only_next, &message))
         return false;
     parsed->missing += parsed->only_next; /* the packet comes again, but without it */
     if (has_block) {
         uint32_t size = 0;
         const uint8_t *bytes = NULL;
-        if (!cw_stream_uint(stream, &size, 1, parts->config.max_block_size) ||
+        if (!cw_stream_uint(stream, &size, 1, common->config.max_block_size) ||
             !cw_bit_reader_borrow(&stream->reader, &bytes, size)) {
             cw_message_drop(message);
             return false;
@@ -197,7 +197,7 @@ bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream 
         return false;
     if (!any)
         return true;
-    if (!cw_stream_uint(stream, &count, 1, channel->parts.config.max_messages_per_packet))
+    if (!cw_stream_uint(stream, &count, 1, channel->common.config.max_messages_per_packet))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!read_message(channel, stream, parsed))
@@ -208,12 +208,12 @@ bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream 
 
 void cw_unreliable_take(struct cw_unreliable_channel *channel, const struct cw_parsed_entry *parsed)
 {
-    struct cw_channel_stats *stats = &channel->parts.stats;
+    struct cw_channel_stats *stats = &channel->common.stats;
     stats->dropped += parsed->missing + parsed->missing_blocks;
     struct cw_message *message = parsed->first;
     while (message) {
         struct cw_message *next = message->next;
-        if (cw_unreliable_unread(channel) == channel->parts.config.receive_queue_size)
+        if (cw_unreliable_unread(channel) == channel->common.config.receive_queue_size)
             cw_unreliable_drop_oldest(channel, false);
         *received_slot(channel, channel->received_written++) = message;
         stats->received++;
@@ -230,7 +230,7 @@ bool cw_unreliable_drop_oldest(struct cw_unreliable_channel *channel, bool with_
     if (position == channel->received_written)
         return false;
     cw_message_drop(*received_slot(channel, position));
-    channel->parts.stats.dropped++;
+    channel->common.stats.dropped++;
     for (; position != channel->received_read; position--)
         *received_slot(channel, position) = *received_slot(channel, position - 1);
     channel->received_read++;

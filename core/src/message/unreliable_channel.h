@@ -13,7 +13,7 @@ struct cw_unreliable_slot {
 };
 
 struct cw_unreliable_channel {
-    struct cw_channel_common parts;
+    struct cw_channel_common common;
 
     struct cw_unreliable_slot *queue; /* the first queue_count may hold a message */
     uint32_t queue_count;

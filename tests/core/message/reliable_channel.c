@@ -24,7 +24,7 @@ struct rig {
 static void end_start(struct end *end, struct channel_rig *rig)
 {
     memset(end, 0, sizeof *end);
-    end->channel.parts = channel_rig_common(rig, CW_CHANNEL_RELIABLE_ORDERED);
+    end->channel.common = channel_rig_common(rig, CW_CHANNEL_RELIABLE_ORDERED);
     end->channel.slots = end->slots;
     end->channel.received = end->received;
     end->channel.block_sender.fragments = end->fragments;
@@ -55,8 +55,9 @@ static enum cw_error send_number(struct rig *rig, uint32_t number, const char *b
 {
     struct cw_message *message =
         channel_rig_message(&rig->common, number, block, block ? (uint32_t)strlen(block) : 0);
-    const enum cw_error error = cw_reliable_send(
-        &rig->from.channel, message, channel_rig_bits(&rig->from.channel.parts, message), rig->now);
+    const enum cw_error error =
+        cw_reliable_send(&rig->from.channel, message,
+                         channel_rig_bits(&rig->from.channel.common, message), rig->now);
     if (error)
         cw_message_drop(message);
     return error;
@@ -88,9 +89,9 @@ static struct packet make_packet(struct rig *rig, uint32_t bits_left)
         assert_true(bits <= bits_left);
         bits_left -= bits;
     }
-    packet.count = channel->parts.picked_count;
+    packet.count = channel->common.picked_count;
     packet.is_fragment = channel->picked_fragment;
-    memcpy(packet.ids, channel->parts.picked, packet.count * sizeof *packet.ids);
+    memcpy(packet.ids, channel->common.picked, packet.count * sizeof *packet.ids);
     if (packet.count > 0) {
         struct cw_stream stream = cw_stream_writer(packet.bytes, sizeof packet.bytes);
         assert_true(cw_reliable_write(channel, &stream, 1));
@@ -149,7 +150,7 @@ static void messages_arrive_in_order_and_once(void **state)
     assert_null(cw_reliable_next(&rig.to.channel));
     assert_true(arrive(&rig, &second));
     assert_null(cw_reliable_next(&rig.to.channel));
-    assert_int_equal(rig.to.channel.parts.stats.received, 6);
+    assert_int_equal(rig.to.channel.common.stats.received, 6);
     stop(&rig);
 }
 
@@ -173,9 +174,9 @@ static void what_is_lost_is_sent_again(void **state)
     acked(&rig, &again);
     rig.now += 100;
     assert_int_equal(make_packet(&rig, 800).count, 0);
-    assert_int_equal(rig.from.channel.parts.stats.delivered, 3);
-    assert_int_equal(rig.from.channel.parts.stats.resent, 3);
-    assert_int_equal(rig.from.channel.parts.stats.in_flight, 0);
+    assert_int_equal(rig.from.channel.common.stats.delivered, 3);
+    assert_int_equal(rig.from.channel.common.stats.resent, 3);
+    assert_int_equal(rig.from.channel.common.stats.in_flight, 0);
     stop(&rig);
 }
 
@@ -212,13 +213,13 @@ static void a_packet_takes_what_fits(void **state)
     start(&rig);
     send_number(&rig, 1, NULL);
     send_number(&rig, 2, NULL);
-    const uint32_t one = rig.from.channel.parts.entry_bits + CW_MESSAGE_ID_BITS + 1 + 16;
+    const uint32_t one = rig.from.channel.common.entry_bits + CW_MESSAGE_ID_BITS + 1 + 16;
     assert_int_equal(make_packet(&rig, one - 1).count, 0);
-    assert_true(rig.from.channel.parts.more);
+    assert_true(rig.from.channel.common.more);
     assert_int_equal(make_packet(&rig, one).count, 1);
-    assert_true(rig.from.channel.parts.more);
+    assert_true(rig.from.channel.common.more);
     assert_int_equal(make_packet(&rig, 800).count, 1);
-    assert_false(rig.from.channel.parts.more);
+    assert_false(rig.from.channel.common.more);
     stop(&rig);
 }
 

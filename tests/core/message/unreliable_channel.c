@@ -20,7 +20,7 @@ struct rig {
 static void end_start(struct end *end, struct channel_rig *rig)
 {
     memset(end, 0, sizeof *end);
-    end->channel.parts = channel_rig_common(rig, CW_CHANNEL_UNRELIABLE);
+    end->channel.common = channel_rig_common(rig, CW_CHANNEL_UNRELIABLE);
     end->channel.queue = end->queue;
     end->channel.received = end->received;
     end->channel.block_buffers = end->blocks;
@@ -46,7 +46,7 @@ static enum cw_error send_number(struct rig *rig, uint32_t number, const char *b
     const uint32_t size = block ? (uint32_t)strlen(block) : 0;
     struct cw_message *message = channel_rig_message(&rig->common, number, block, size);
     message->receipt = number;
-    uint32_t bits = channel_rig_bits(&rig->from.channel.parts, message);
+    uint32_t bits = channel_rig_bits(&rig->from.channel.common, message);
     if (block)
         bits += cw_unreliable_block_bits(&rig->from.channel, size);
     const enum cw_error error = cw_unreliable_send(&rig->from.channel, message, bits);
@@ -65,7 +65,7 @@ static uint32_t pass_packet(struct rig *rig, uint32_t bits_left, struct cw_parse
         assert_true(bits <= bits_left);
         bits_left -= bits;
     }
-    const uint32_t count = channel->parts.picked_count;
+    const uint32_t count = channel->common.picked_count;
     *parsed = (struct cw_parsed_entry){.pool_limit = RIG_MESSAGES};
     if (count == 0)
         return 0;
@@ -92,7 +92,7 @@ static void each_message_goes_once(void **state)
     for (uint32_t number = 1; number <= 6; number++)
         assert_int_equal(send_number(&rig, number, NULL), CW_OK);
     assert_int_equal(pass_packet(&rig, 800, &parsed), RIG_PER_PACKET);
-    assert_true(rig.from.channel.parts.more);
+    assert_true(rig.from.channel.common.more);
     assert_int_equal(pass_packet(&rig, 800, &parsed), 2);
     assert_int_equal(pass_packet(&rig, 800, &parsed), 0);
     for (uint32_t number = 1; number <= 6; number++)
@@ -114,11 +114,11 @@ static void what_finds_no_room_is_dropped(void **state)
     send_number(&rig, 2, NULL);
     assert_int_equal(pass_packet(&rig, 150, &parsed), 1);
     expect_number(&rig, 2);
-    assert_true(rig.from.channel.parts.more);
-    assert_int_equal(rig.from.channel.parts.stats.queued, 1);
+    assert_true(rig.from.channel.common.more);
+    assert_int_equal(rig.from.channel.common.stats.queued, 1);
     cw_unreliable_end_round(&rig.from.channel);
-    assert_int_equal(rig.from.channel.parts.stats.queued, 0);
-    assert_int_equal(rig.from.channel.parts.stats.dropped, 1);
+    assert_int_equal(rig.from.channel.common.stats.queued, 0);
+    assert_int_equal(rig.from.channel.common.stats.dropped, 1);
     assert_true(cw_receipts_next(&rig.common.receipts, &receipt));
     assert_int_equal(receipt.number, 1);
     assert_false(receipt.acked);
@@ -156,7 +156,7 @@ static void the_oldest_unread_makes_room(void **state)
         pass_packet(&rig, 800, &parsed);
     }
     assert_int_equal(cw_unreliable_unread(&rig.to.channel), RIG_QUEUE);
-    assert_int_equal(rig.to.channel.parts.stats.dropped, 2);
+    assert_int_equal(rig.to.channel.common.stats.dropped, 2);
     assert_true(cw_unreliable_drop_oldest(&rig.to.channel, false));
     assert_false(cw_unreliable_drop_oldest(&rig.to.channel, true));
     expect_number(&rig, 3);
