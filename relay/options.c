@@ -213,9 +213,38 @@ static bool protocol_id(const char *value, struct gate *gate)
     return true;
 }
 
+/* An option that is a number: its bounds, and where it goes: to the one that is not NULL. */
+struct number_option {
+    double least;
+    double most;
+    unsigned *whole;
+    double *number;
+};
+
+static bool take_number(enum option_name name, const char *option, const char *value,
+                        struct options *out)
+{
+    const struct number_option numbers[] = {
+        [OPTION_MAX_SESSIONS] = {1, 1e6, &out->max_sessions, NULL},
+        [OPTION_MAX_PER_ADDRESS] = {0, 1e6, &out->max_per_address, NULL},
+        [OPTION_REQUEST_TIMEOUT] = {1, 1e6, NULL, &out->request_timeout},
+        [OPTION_ANSWER_TIMEOUT] = {1, 1e6, NULL, &out->answer_timeout},
+        [OPTION_IDLE_TIMEOUT] = {0, 1e6, NULL, &out->idle_timeout},
+        [OPTION_UPSTREAM_PACKETS] = {0, 1e9, NULL, &out->allowance.packets},
+        [OPTION_UPSTREAM_BYTES] = {0, 1e12, NULL, &out->allowance.bytes},
+        [OPTION_PING_INTERVAL] = {0, 30000, &out->ping_interval, NULL},
+        [OPTION_QUEUE_BYTES] = {0, 1e9, &out->queue_bytes, NULL},
+        [OPTION_QUEUE_AGE] = {0, 1e6, NULL, &out->queue_age_ms},
+        [OPTION_PEER_RATE] = {0, 1e12, NULL, &out->peer_rate},
+        [OPTION_WATCHDOG] = {0, 1e6, &out->watchdog, NULL},
+    };
+    const struct number_option *this = &numbers[name];
+    return this->whole ? whole_number(option, value, this->least, this->most, this->whole)
+                       : number(option, value, this->least, this->most, this->number);
+}
+
 static bool take(enum option_name name, const char *option, const char *value, struct options *out)
 {
-    unsigned whole;
     switch (name) {
     case OPTION_LISTEN:
         if (out->listen_count == OPTIONS_LISTEN_MAX)
@@ -239,34 +268,18 @@ static bool take(enum option_name name, const char *option, const char *value, s
         return bad("--origin needs scheme://host[:port] or *, at most %d of them, not '%s'",
                    ORIGIN_LIST_MAX, value);
     case OPTION_MAX_SESSIONS:
-        return whole_number(option, value, 1, 1e6, &out->max_sessions);
     case OPTION_MAX_PER_ADDRESS:
-        return whole_number(option, value, 0, 1e6, &out->max_per_address);
     case OPTION_REQUEST_TIMEOUT:
-        return number(option, value, 1, 1e6, &out->request_timeout);
     case OPTION_ANSWER_TIMEOUT:
-        return number(option, value, 1, 1e6, &out->answer_timeout);
     case OPTION_IDLE_TIMEOUT:
-        return number(option, value, 0, 1e6, &out->idle_timeout);
     case OPTION_UPSTREAM_PACKETS:
-        return number(option, value, 0, 1e9, &out->allowance.packets);
     case OPTION_UPSTREAM_BYTES:
-        return number(option, value, 0, 1e12, &out->allowance.bytes);
     case OPTION_PING_INTERVAL:
-        if (!whole_number(option, value, 0, 30000, &whole))
-            return false;
-        out->ping_interval = whole;
-        return true;
     case OPTION_QUEUE_BYTES:
-        if (!whole_number(option, value, 0, 1e9, &whole))
-            return false;
-        out->queue_bytes = whole;
-        return true;
     case OPTION_QUEUE_AGE:
-        if (!number(option, value, 0, 1e6, &out->queue_age))
-            return false;
-        out->queue_age /= 1000.0;
-        return true;
+    case OPTION_PEER_RATE:
+    case OPTION_WATCHDOG:
+        return take_number(name, option, value, out);
     case OPTION_RTC:
         out->rtc = true;
         return socket_address_parse(value, &out->rtc_local, &out->rtc_own_port) ||
@@ -278,13 +291,6 @@ static bool take(enum option_name name, const char *option, const char *value, s
         return true;
     case OPTION_RTC_KEY:
         out->rtc_key = value;
-        return true;
-    case OPTION_PEER_RATE:
-        return number(option, value, 0, 1e12, &out->peer_rate);
-    case OPTION_WATCHDOG:
-        if (!whole_number(option, value, 0, 1e6, &whole))
-            return false;
-        out->watchdog = whole;
         return true;
     case OPTION_LOG_LEVEL:
         return log_level_parse(value, &out->log_level) ||
@@ -311,11 +317,11 @@ enum options_result options_parse(int argc, char **argv, struct options *out)
         .answer_timeout = 10.0,
         .idle_timeout = 120.0,
         .allowance = {.packets = 1500.0, .bytes = 2e6},
-        .ping_interval = 30.0,
+        .ping_interval = 30,
         .queue_bytes = 65536,
-        .queue_age = 0.25,
+        .queue_age_ms = 250.0,
         .peer_rate = 262144.0,
-        .watchdog = 10.0,
+        .watchdog = 10,
         .log_level = LOG_INFO,
     };
     int name;

@@ -189,7 +189,7 @@ static bool open_parts(struct relay *relay)
     };
     struct websockets_config websockets = {
         .queue_bytes = options->queue_bytes,
-        .queue_age = options->queue_age,
+        .queue_age = options->queue_age_ms / 1000.0,
         .ping_interval = options->ping_interval,
     };
     const char *error;
@@ -259,7 +259,7 @@ static void on_turn(void *context)
 
 void relay_run(struct relay *relay)
 {
-    if (relay->options->watchdog > 0.0 && !watchdog_start(relay->options->watchdog))
+    if (relay->options->watchdog > 0 && !watchdog_start(relay->options->watchdog))
         log_warn("no watchdog: %s", strerror(errno));
     loop_run(relay->loop, on_turn, relay);
     watchdog_stop();

@@ -35,6 +35,13 @@ struct http {
     unsigned route_count;
 };
 
+/* What the first lines of a request say. */
+struct request_head {
+    int method;     /* LWSHUMETH_... */
+    int64_t length; /* of its body; -1 when it does not say */
+    char path[PATH_MAX];
+};
+
 /* A connection's one request. There is never a second one: libwebsockets reads requests that came
    together with the one before into buffers that its replies overwrite, and can loop for ever over
    their bodies. So every reply ends its connection. Allocated and zeroed by libwebsockets for every
@@ -313,41 +320,55 @@ static const struct http_route *find_route(const struct http *http, const char *
     return NULL;
 }
 
-static int begin_exchange(struct http *http, struct lws *wsi, struct exchange *exchange,
-                          const struct http_route *route, int method, const char *path,
-                          int64_t length)
+/* Keeps what the handler is to know of a POST or DELETE; NULL when a header is too long or there is
+   no memory. */
+static struct pending *pending_create(const struct http_route *route, struct lws *wsi,
+                                      const struct request_head *head, const char *origin)
 {
-    char origin[HEADER_MAX];
-    if (!allowed(http, wsi, origin))
-        return refuse(http, wsi, HTTP_STATUS_FORBIDDEN, ORIGIN_TEXT);
-    if (method == LWSHUMETH_OPTIONS) {
-        struct http_reply reply = {.status = HTTP_STATUS_NO_CONTENT};
-        return send_reply(http, wsi, &reply, origin);
-    }
-    if (method != LWSHUMETH_POST && method != LWSHUMETH_DELETE)
-        return refuse(http, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, METHOD_TEXT);
-    if (method == LWSHUMETH_POST && length < 0)
-        return refuse(http, wsi, HTTP_STATUS_LENGTH_REQUIRED, LENGTH_TEXT);
-    size_t capacity = method == LWSHUMETH_POST ? route->body_max : 0;
-    if (method == LWSHUMETH_POST && length > (int64_t)capacity) {
-        struct http_reply reply = {.status = HTTP_STATUS_REQ_ENTITY_TOO_LARGE};
-        return send_reply(http, wsi, &reply, origin);
-    }
+    bool has_body = head->method == LWSHUMETH_POST;
+    size_t capacity = has_body ? route->body_max : 0;
     struct pending *pending = calloc(1, sizeof *pending + capacity);
-    exchange->pending = pending;
-    if (!pending || strlen(path) >= sizeof pending->path ||
+    if (!pending)
+        return NULL;
+    if (strlen(head->path) >= sizeof pending->path ||
         !header(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE, pending->content_type,
                 sizeof pending->content_type) ||
         !header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION, pending->authorization,
                 sizeof pending->authorization) ||
-        !header(wsi, WSI_TOKEN_HOST, pending->host, sizeof pending->host))
-        return -1;
-    strcpy(pending->path, path);
+        !header(wsi, WSI_TOKEN_HOST, pending->host, sizeof pending->host)) {
+        free(pending);
+        return NULL;
+    }
+    strcpy(pending->path, head->path);
     strcpy(pending->origin, origin);
     pending->route = route;
     pending->capacity = capacity;
-    pending->method = method == LWSHUMETH_POST ? "POST" : "DELETE";
-    if (method == LWSHUMETH_DELETE)
+    pending->method = has_body ? "POST" : "DELETE";
+    return pending;
+}
+
+static int begin_exchange(struct http *http, struct lws *wsi, struct exchange *exchange,
+                          const struct http_route *route, const struct request_head *head)
+{
+    char origin[HEADER_MAX];
+    if (!allowed(http, wsi, origin))
+        return refuse(http, wsi, HTTP_STATUS_FORBIDDEN, ORIGIN_TEXT);
+    if (head->method == LWSHUMETH_OPTIONS) {
+        struct http_reply reply = {.status = HTTP_STATUS_NO_CONTENT};
+        return send_reply(http, wsi, &reply, origin);
+    }
+    if (head->method != LWSHUMETH_POST && head->method != LWSHUMETH_DELETE)
+        return refuse(http, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, METHOD_TEXT);
+    if (head->method == LWSHUMETH_POST && head->length < 0)
+        return refuse(http, wsi, HTTP_STATUS_LENGTH_REQUIRED, LENGTH_TEXT);
+    if (head->method == LWSHUMETH_POST && head->length > (int64_t)route->body_max) {
+        struct http_reply reply = {.status = HTTP_STATUS_REQ_ENTITY_TOO_LARGE};
+        return send_reply(http, wsi, &reply, origin);
+    }
+    exchange->pending = pending_create(route, wsi, head, origin);
+    if (!exchange->pending)
+        return -1;
+    if (head->method == LWSHUMETH_DELETE)
         return answer(http, wsi, exchange);
     /* Its body comes in later callbacks, also when it is empty. libwebsockets would wait for as
        long as some of it comes. */
@@ -359,24 +380,23 @@ static int on_request(struct http *http, struct lws *wsi, struct exchange *excha
 {
     char *uri;
     int size;
-    char path[PATH_MAX];
-    int method = lws_http_get_uri_and_method(wsi, &uri, &size);
-    if (method < 0 || size <= 0 || (size_t)size >= sizeof path)
+    struct request_head head;
+    head.method = lws_http_get_uri_and_method(wsi, &uri, &size);
+    if (head.method < 0 || size <= 0 || (size_t)size >= sizeof head.path)
         return -1;
-    memcpy(path, uri, (size_t)size);
-    path[size] = '\0';
-    int64_t length;
-    unsigned status = read_length(wsi, &length);
+    memcpy(head.path, uri, (size_t)size);
+    head.path[size] = '\0';
+    unsigned status = read_length(wsi, &head.length);
     if (status != 0)
         return refuse(http, wsi, status, LENGTH_TEXT);
-    const struct http_route *route = find_route(http, path);
+    const struct http_route *route = find_route(http, head.path);
     if (route)
-        return begin_exchange(http, wsi, exchange, route, method, path, length);
-    if (method != LWSHUMETH_GET && method != LWSHUMETH_HEAD)
+        return begin_exchange(http, wsi, exchange, route, &head);
+    if (head.method != LWSHUMETH_GET && head.method != LWSHUMETH_HEAD)
         return refuse(http, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, METHOD_TEXT);
-    if (length > 0)
+    if (head.length > 0)
         return refuse(http, wsi, HTTP_STATUS_REQ_ENTITY_TOO_LARGE, "Files take no body.");
-    return serve_file(http, wsi, exchange, path);
+    return serve_file(http, wsi, exchange, head.path);
 }
 
 static int on_body(struct exchange *exchange, const void *data, size_t size)

@@ -247,18 +247,27 @@ static void put_reset(struct sctp *sctp, struct sctp_writer *packet)
     sctp->reset_due = false;
 }
 
-static bool put_data(struct sctp_writer *packet, uint8_t flags, uint32_t tsn, uint16_t stream,
-                     uint32_t ppid, const uint8_t *data, size_t size)
+/* A message or a part of one. */
+struct data_chunk {
+    uint8_t flags;
+    uint32_t tsn;
+    uint16_t stream;
+    uint32_t ppid;
+    const uint8_t *data;
+    size_t size;
+};
+
+static bool put_data(struct sctp_writer *packet, const struct data_chunk *chunk)
 {
-    uint8_t *out =
-        sctp_put_chunk(packet, CHUNK_DATA, flags, SCTP_DATA_HEADER - SCTP_CHUNK_HEADER + size);
+    uint8_t *out = sctp_put_chunk(packet, CHUNK_DATA, chunk->flags,
+                                  SCTP_DATA_HEADER - SCTP_CHUNK_HEADER + chunk->size);
     if (!out)
         return false;
-    store32(out, tsn);
-    store16(out + 4, stream);
+    store32(out, chunk->tsn);
+    store16(out + 4, chunk->stream);
     store16(out + 6, 0); /* the number of an ordered message: it is the first of its stream */
-    store32(out + 8, ppid);
-    memcpy(out + 12, data, size);
+    store32(out + 8, chunk->ppid);
+    memcpy(out + 12, chunk->data, chunk->size);
     return true;
 }
 
@@ -266,9 +275,13 @@ static void put_reliable(struct sctp *sctp, struct sctp_writer *packet)
 {
     for (size_t i = 0; i < SCTP_RELIABLE_MAX; i++) {
         struct reliable_message *message = &sctp->reliable[i];
-        if (message->used && message->due &&
-            put_data(packet, DATA_BEGIN | DATA_END, message->tsn, message->stream, message->ppid,
-                     message->data, message->size))
+        const struct data_chunk chunk = {.flags = DATA_BEGIN | DATA_END,
+                                         .tsn = message->tsn,
+                                         .stream = message->stream,
+                                         .ppid = message->ppid,
+                                         .data = message->data,
+                                         .size = message->size};
+        if (message->used && message->due && put_data(packet, &chunk))
             message->due = false;
     }
 }
@@ -279,13 +292,17 @@ static void put_staged(struct sctp *sctp, struct sctp_writer *packet)
     const size_t size = rest < SCTP_UNSPLIT_MAX ? rest : SCTP_UNSPLIT_MAX;
     if (SCTP_DATA_HEADER + padded(size) > packet->capacity - packet->size)
         return;
-    uint8_t flags = DATA_UNORDERED;
+    struct data_chunk chunk = {.flags = DATA_UNORDERED,
+                               .tsn = outstanding_send(&sctp->outstanding, size),
+                               .stream = sctp->staged_stream,
+                               .ppid = sctp->staged_ppid,
+                               .data = sctp->staged + sctp->staged_sent,
+                               .size = size};
     if (sctp->staged_sent == 0)
-        flags |= DATA_BEGIN;
+        chunk.flags |= DATA_BEGIN;
     if (rest == size)
-        flags |= DATA_END;
-    put_data(packet, flags, outstanding_send(&sctp->outstanding, size), sctp->staged_stream,
-             sctp->staged_ppid, sctp->staged + sctp->staged_sent, size);
+        chunk.flags |= DATA_END;
+    put_data(packet, &chunk);
     sctp->staged_sent += size;
     if (rest == size)
         sctp->staged = NULL;

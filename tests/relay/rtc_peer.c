@@ -83,8 +83,10 @@ static void test_refuses_other_channels(void **state)
     rtc_client_check(&wire->client);
     carry(wire);
     sctp_packet_begin(&packet, wire->client.sctp.remote_tag);
-    sctp_client_put_data(&wire->client.sctp, &packet, wire->client.sctp.tsn++, SCTP_WHOLE, 0, 0, 53,
-                         "x", 1);
+    sctp_packet_data(
+        &packet,
+        (struct sctp_part){.tsn = wire->client.sctp.tsn++, .flags = SCTP_WHOLE, .ppid = 53}, "x",
+        1);
     sctp_packet_end(&packet);
     rtc_client_send_packet(&wire->client, &packet);
     carry(wire);
@@ -104,7 +106,10 @@ static void test_a_late_open_is_waited_for(void **state)
     rtc_client_check(&wire->client);
     carry(wire);
     sctp_packet_begin(&packet, sctp->remote_tag);
-    sctp_client_put_data(sctp, &packet, sctp->tsn + 1, SCTP_WHOLE, 0, 1, 53, "early", 5);
+    sctp_packet_data(
+        &packet,
+        (struct sctp_part){.tsn = sctp->tsn + 1, .flags = SCTP_WHOLE, .ppid = 53, .order = 1},
+        "early", 5);
     sctp_packet_end(&packet);
     rtc_client_send_packet(&wire->client, &packet);
     carry(wire);
@@ -112,8 +117,12 @@ static void test_a_late_open_is_waited_for(void **state)
     assert_int_equal(peer_state(wire->peer), PEER_CONNECTING);
     static const uint8_t open[] = {3, 0x81, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     sctp_packet_begin(&packet, sctp->remote_tag);
-    sctp_client_put_data(sctp, &packet, sctp->tsn, SCTP_WHOLE, 0, 0, 50, open, sizeof open);
-    sctp_client_put_data(sctp, &packet, sctp->tsn + 2, SCTP_WHOLE, 0, 2, 53, "on time", 7);
+    sctp_packet_data(&packet, (struct sctp_part){.tsn = sctp->tsn, .flags = SCTP_WHOLE, .ppid = 50},
+                     open, sizeof open);
+    sctp_packet_data(
+        &packet,
+        (struct sctp_part){.tsn = sctp->tsn + 2, .flags = SCTP_WHOLE, .ppid = 53, .order = 2},
+        "on time", 7);
     sctp_packet_end(&packet);
     rtc_client_send_packet(&wire->client, &packet);
     carry(wire);

@@ -45,7 +45,8 @@ static void test_data_may_come_with_the_cookie(void **state)
     fetch_all(&link);
     begin(&link, &packet);
     sctp_packet_chunk(&packet, 10, 0, link.client.cookie, link.client.cookie_size);
-    sctp_client_put_data(&link.client, &packet, FIRST_TSN, SCTP_WHOLE, 0, 0, 50, "open", 4);
+    sctp_packet_data(&packet, (struct sctp_part){.tsn = FIRST_TSN, .flags = SCTP_WHOLE, .ppid = 50},
+                     "open", 4);
     sctp_packet_end(&packet);
     give(&link, &packet);
     assert_true(next(&link));
@@ -66,7 +67,8 @@ static void test_refuses_bad_handshakes(void **state)
     link_open(&link);
     /* Nothing but an INIT, alone, with tag 0. */
     begin(&link, &packet);
-    sctp_client_put_data(&link.client, &packet, 1, SCTP_WHOLE, 0, 0, 53, "x", 1);
+    sctp_packet_data(&packet, (struct sctp_part){.tsn = 1, .flags = SCTP_WHOLE, .ppid = 53}, "x",
+                     1);
     sctp_packet_end(&packet);
     give_quietly(&link, &packet);
     sctp_client_write_init(&link.client, &packet);
@@ -118,7 +120,8 @@ static void test_every_flipped_bit_is_refused(void **state)
     struct sctp_packet packet;
     link_up(&link);
     begin(&link, &packet);
-    sctp_client_put_data(&link.client, &packet, FIRST_TSN, SCTP_WHOLE, 0, 0, 53, "data", 4);
+    sctp_packet_data(&packet, (struct sctp_part){.tsn = FIRST_TSN, .flags = SCTP_WHOLE, .ppid = 53},
+                     "data", 4);
     sctp_packet_end(&packet);
     for (size_t bit = 0; bit < packet.size * 8; bit++) {
         packet.data[bit / 8] ^= (uint8_t)(1 << bit % 8);

@@ -9,7 +9,7 @@ static void test_receives_and_acknowledges_honestly(void **state)
     struct link link;
     uint8_t out[SCTP_PACKET_MAX];
     link_up(&link);
-    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 4, 0, "one", 3);
+    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 4, "one", 3);
     assert_true(next(&link));
     assert_int_equal(link.event.type, SCTP_MESSAGE);
     assert_int_equal(link.event.stream, 4);
@@ -29,7 +29,7 @@ static void test_receives_and_acknowledges_honestly(void **state)
     assert_int_equal(load32(sack + 4), FIRST_TSN);
     assert_true(sctp_deadline(link.sctp) == INFINITY);
     for (uint32_t i = 1; i <= 2; i++) {
-        give_data(&link, FIRST_TSN + i, SCTP_WHOLE | SCTP_UNORDERED, 4, 0, "x", 1);
+        give_data(&link, FIRST_TSN + i, SCTP_WHOLE | SCTP_UNORDERED, 4, "x", 1);
         assert_true(next(&link));
         assert_false(next(&link));
     }
@@ -39,7 +39,7 @@ static void test_receives_and_acknowledges_honestly(void **state)
     assert_int_equal(load32(sack + 4), FIRST_TSN + 2);
 
     /* A gap is told at once and exactly. */
-    give_data(&link, FIRST_TSN + 4, SCTP_WHOLE | SCTP_UNORDERED, 4, 0, "y", 1);
+    give_data(&link, FIRST_TSN + 4, SCTP_WHOLE | SCTP_UNORDERED, 4, "y", 1);
     assert_true(next(&link));
     assert_false(next(&link));
     size = fetch(&link, out);
@@ -51,7 +51,7 @@ static void test_receives_and_acknowledges_honestly(void **state)
     assert_int_equal(load16(sack + 18), 2);
 
     /* A duplicate is not delivered twice. */
-    give_data(&link, FIRST_TSN + 4, SCTP_WHOLE | SCTP_UNORDERED, 4, 0, "y", 1);
+    give_data(&link, FIRST_TSN + 4, SCTP_WHOLE | SCTP_UNORDERED, 4, "y", 1);
     assert_false(next(&link));
     assert_int_equal(fetch_all(&link), 1);
     link_close(&link);
@@ -65,7 +65,7 @@ static void test_forward_tsn_is_taken(void **state)
     uint8_t out[SCTP_PACKET_MAX];
     uint8_t tsn[4];
     link_up(&link);
-    give_data(&link, FIRST_TSN + 1, SCTP_BEGIN | SCTP_UNORDERED, 0, 0, "lost", 4);
+    give_data(&link, FIRST_TSN + 1, SCTP_BEGIN | SCTP_UNORDERED, 0, "lost", 4);
     assert_false(next(&link));
     fetch_all(&link);
     store32(tsn, FIRST_TSN + 2);
@@ -79,7 +79,7 @@ static void test_forward_tsn_is_taken(void **state)
     assert_int_equal(load32(sack + 4), FIRST_TSN + 2);
     assert_int_equal(load16(sack + 12), 0);
     /* The rest of the message that was given up is late: it completes nothing. */
-    give_data(&link, FIRST_TSN + 2, SCTP_END | SCTP_UNORDERED, 0, 0, "lost", 4);
+    give_data(&link, FIRST_TSN + 2, SCTP_END | SCTP_UNORDERED, 0, "lost", 4);
     assert_false(next(&link));
     link_close(&link);
 }
@@ -92,20 +92,20 @@ static void test_fragments_are_put_together(void **state)
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * 7);
     link_up(&link);
-    give_data(&link, FIRST_TSN + 2, SCTP_END | SCTP_UNORDERED, 2, 0, data + 1000, 400);
+    give_data(&link, FIRST_TSN + 2, SCTP_END | SCTP_UNORDERED, 2, data + 1000, 400);
     assert_false(next(&link));
-    give_data(&link, FIRST_TSN, SCTP_BEGIN | SCTP_UNORDERED, 2, 0, data, 500);
+    give_data(&link, FIRST_TSN, SCTP_BEGIN | SCTP_UNORDERED, 2, data, 500);
     assert_false(next(&link));
-    give_data(&link, FIRST_TSN + 1, SCTP_UNORDERED, 2, 0, data + 500, 500);
+    give_data(&link, FIRST_TSN + 1, SCTP_UNORDERED, 2, data + 500, 500);
     assert_true(next(&link));
     assert_int_equal(link.event.size, sizeof data);
     assert_memory_equal(link.event.data, data, sizeof data);
     assert_false(next(&link));
 
     struct sctp_stats stats;
-    give_data(&link, FIRST_TSN + 3, SCTP_BEGIN | SCTP_UNORDERED, 2, 0, data, 1000);
+    give_data(&link, FIRST_TSN + 3, SCTP_BEGIN | SCTP_UNORDERED, 2, data, 1000);
     assert_false(next(&link));
-    give_data(&link, FIRST_TSN + 4, SCTP_END | SCTP_UNORDERED, 2, 0, data, 401);
+    give_data(&link, FIRST_TSN + 4, SCTP_END | SCTP_UNORDERED, 2, data, 401);
     assert_false(next(&link));
     sctp_stats(link.sctp, &stats);
     assert_int_equal(stats.messages_too_long, 1);
@@ -118,7 +118,7 @@ static void test_sends_now_and_takes_the_acknowledgement_along(void **state)
     struct link link;
     uint8_t out[SCTP_PACKET_MAX];
     link_up(&link);
-    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 0, 0, "ping", 4);
+    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 0, "ping", 4);
     assert_true(next(&link));
     assert_false(next(&link));
     assert_int_equal(sctp_send(link.sctp, 6, PPID_BINARY, (const uint8_t *)"pong", 4), SCTP_SENT);
@@ -159,7 +159,7 @@ static void test_splits_only_what_does_not_fit(void **state)
 
     /* A held-back acknowledgement does not split a message. */
     link_up(&link);
-    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 0, 0, "ping", 4);
+    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 0, "ping", 4);
     assert_true(next(&link));
     assert_false(next(&link));
     sctp_send(link.sctp, 0, PPID_BINARY, data, SCTP_UNSPLIT_MAX);

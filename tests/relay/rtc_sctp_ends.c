@@ -75,8 +75,11 @@ static void test_unknown_chunks_follow_their_high_bits(void **state)
         link_up(&link);
         begin(&link, &packet);
         sctp_packet_chunk(&packet, cases[i].type, 0, "what", 4);
-        sctp_client_put_data(&link.client, &packet, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 0, 0,
-                             PPID_BINARY, "data", 4);
+        sctp_packet_data(&packet,
+                         (struct sctp_part){.tsn = FIRST_TSN,
+                                            .flags = SCTP_WHOLE | SCTP_UNORDERED,
+                                            .ppid = PPID_BINARY},
+                         "data", 4);
         sctp_packet_end(&packet);
         give(&link, &packet);
         assert_int_equal(next(&link), cases[i].goes_on);
@@ -141,7 +144,7 @@ static void test_streams_are_reset(void **state)
     assert_int_equal(reset_result(&link), 6);
     give_quietly(&link, &packet);
     assert_int_equal(reset_result(&link), 6);
-    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 2, 0, "last", 4);
+    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 2, "last", 4);
     assert_true(next(&link));
     assert_false(next(&link));
     give(&link, &packet);
@@ -235,7 +238,7 @@ static void test_ends(void **state)
 
     /* Ours, because DATA without data is no DATA. */
     link_up(&link);
-    give_data(&link, FIRST_TSN, SCTP_WHOLE, 0, 0, "", 0);
+    give_data(&link, FIRST_TSN, SCTP_WHOLE, 0, "", 0);
     assert_true(next(&link));
     assert_int_equal(link.event.type, SCTP_ENDED);
     size = fetch(&link, out);

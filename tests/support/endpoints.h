@@ -170,12 +170,10 @@ static inline uint16_t lose(struct cw_endpoint *from, double now)
     return wire.sequence;
 }
 
-/* A packet made by hand: a regular header in its longest form, and size bytes of 0xAB. */
-static inline enum cw_error receive_crafted(struct cw_endpoint *to, uint16_t sequence, uint16_t ack,
-                                            uint32_t ack_bits, size_t size, double now,
-                                            struct seen *seen)
+/* A packet made by hand: a regular header in its longest form, and nothing else. */
+static inline enum cw_error receive_acks(struct cw_endpoint *to, uint16_t sequence, uint16_t ack,
+                                         uint32_t ack_bits, double now, struct seen *seen)
 {
-    uint8_t *bytes = malloc(9 + size);
     const uint8_t header[9] = {0x1E,
                                (uint8_t)sequence,
                                (uint8_t)(sequence >> 8),
@@ -185,9 +183,18 @@ static inline enum cw_error receive_crafted(struct cw_endpoint *to, uint16_t seq
                                (uint8_t)(ack_bits >> 8),
                                (uint8_t)(ack_bits >> 16),
                                (uint8_t)(ack_bits >> 24)};
+    return receive_bytes(to, header, sizeof header, now, seen);
+}
+
+/* A packet made by hand at time 0: a header that acks nothing, and size bytes of 0xAB. */
+static inline enum cw_error receive_crafted(struct cw_endpoint *to, uint16_t sequence, size_t size,
+                                            struct seen *seen)
+{
+    const uint8_t header[9] = {0x1E, (uint8_t)sequence, (uint8_t)(sequence >> 8), 0xFF, 0xFF};
+    uint8_t *bytes = malloc(9 + size);
     memcpy(bytes, header, 9);
     memset(bytes + 9, 0xAB, size);
-    const enum cw_error error = receive_bytes(to, bytes, 9 + size, now, seen);
+    const enum cw_error error = receive_bytes(to, bytes, 9 + size, 0, seen);
     free(bytes);
     return error;
 }

@@ -190,9 +190,11 @@ static void sctp_gaps(unsigned round)
     struct sctp_packet packet;
     uint8_t part[600] = {0};
     begin(&packet);
-    sctp_client_put_data(sctp, &packet, sctp->tsn + 2 * (round % 500) + 1,
-                         SCTP_UNORDERED | SCTP_BEGIN, 0, 0, 53, part,
-                         round % 3 == 0 ? sizeof part : 1);
+    sctp_packet_data(&packet,
+                     (struct sctp_part){.tsn = sctp->tsn + 2 * (round % 500) + 1,
+                                        .flags = SCTP_UNORDERED | SCTP_BEGIN,
+                                        .ppid = 53},
+                     part, round % 3 == 0 ? sizeof part : 1);
     if (round % 500 == 499)
         put_forward(&packet, sctp->tsn += 1001);
     end(&packet);
@@ -205,8 +207,11 @@ static void sctp_duplicates(unsigned round)
     (void)round;
     begin(&packet);
     while (packet.size < 1150)
-        sctp_client_put_data(sctp, &packet, sctp->tsn + 100, SCTP_UNORDERED | SCTP_BEGIN, 0, 0, 53,
-                             "x", 1);
+        sctp_packet_data(&packet,
+                         (struct sctp_part){.tsn = sctp->tsn + 100,
+                                            .flags = SCTP_UNORDERED | SCTP_BEGIN,
+                                            .ppid = 53},
+                         "x", 1);
     end(&packet);
 }
 
@@ -247,8 +252,10 @@ static void put_datagram(struct sctp_packet *packet, unsigned round)
     struct sctp_client *sctp = &attacker.peer->client.sctp;
     uint8_t datagram[120] = {0x85};
     put32(datagram + 1, round);
-    sctp_client_put_data(sctp, packet, sctp->tsn++, SCTP_UNORDERED | SCTP_WHOLE, 0, 0, 53, datagram,
-                         sizeof datagram);
+    sctp_packet_data(
+        packet,
+        (struct sctp_part){.tsn = sctp->tsn++, .flags = SCTP_UNORDERED | SCTP_WHOLE, .ppid = 53},
+        datagram, sizeof datagram);
 }
 
 /* Has the server send much, and has no room for any of it. */
@@ -285,7 +292,7 @@ static void sctp_sacks(unsigned round)
     }
     begin(&packet);
     while (packet.size < 1150)
-        sctp_client_put_sack(sctp, &packet, sctp->cumulative - WAITING, gaps, 1);
+        sctp_packet_sack(&packet, sctp->cumulative - WAITING, gaps, 1);
     end(&packet);
 }
 

@@ -141,7 +141,7 @@ void rtc_client_acknowledge(struct rtc_client *client)
         return;
     client->sctp.acknowledge = false;
     sctp_packet_begin(&packet, client->sctp.remote_tag);
-    sctp_client_put_sack(&client->sctp, &packet, client->sctp.cumulative, NULL, 0);
+    sctp_packet_sack(&packet, client->sctp.cumulative, NULL, 0);
     sctp_packet_end(&packet);
     rtc_client_send_packet(client, &packet);
 }
@@ -151,8 +151,11 @@ static void send_open(struct rtc_client *client)
     struct sctp_packet packet;
     const uint8_t open[] = {3, client->kind, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 'g', 'a', 'm', 'e'};
     sctp_packet_begin(&packet, client->sctp.remote_tag);
-    sctp_client_put_data(&client->sctp, &packet, client->sctp.tsn++, SCTP_WHOLE, client->stream, 0,
-                         50, open, sizeof open);
+    sctp_packet_data(
+        &packet,
+        (struct sctp_part){
+            .tsn = client->sctp.tsn++, .flags = SCTP_WHOLE, .ppid = 50, .stream = client->stream},
+        open, sizeof open);
     sctp_packet_end(&packet);
     rtc_client_send_packet(client, &packet);
 }

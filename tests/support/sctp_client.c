@@ -65,6 +65,31 @@ void sctp_packet_chunk(struct sctp_packet *packet, uint8_t type, uint8_t flags, 
     packet->size += 4 + padded;
 }
 
+void sctp_packet_data(struct sctp_packet *packet, struct sctp_part part, const void *data,
+                      size_t size)
+{
+    uint8_t value[SCTP_CLIENT_PACKET_MAX];
+    put32(value, part.tsn);
+    put16(value + 4, part.stream);
+    put16(value + 6, part.order);
+    put32(value + 8, part.ppid);
+    memcpy(value + 12, data, size);
+    sctp_packet_chunk(packet, 0, part.flags, value, 12 + size);
+}
+
+void sctp_packet_sack(struct sctp_packet *packet, uint32_t cumulative, const uint16_t *gaps,
+                      size_t gap_count)
+{
+    uint8_t value[12 + 4 * 64];
+    put32(value, cumulative);
+    put32(value + 4, 1u << 20);
+    put16(value + 8, (unsigned)gap_count);
+    put16(value + 10, 0);
+    for (size_t i = 0; i < gap_count * 2; i++)
+        put16(value + 12 + i * 2, gaps[i]);
+    sctp_packet_chunk(packet, 3, 0, value, 12 + gap_count * 4);
+}
+
 void sctp_packet_end(struct sctp_packet *packet)
 {
     const uint32_t crc = crc32c(packet->data, packet->size);
@@ -101,34 +126,6 @@ void sctp_client_write_cookie(struct sctp_client *client, struct sctp_packet *pa
     sctp_packet_end(packet);
 }
 
-void sctp_client_put_data(struct sctp_client *client, struct sctp_packet *packet, uint32_t tsn,
-                          uint8_t flags, uint16_t stream, uint16_t order, uint32_t ppid,
-                          const void *data, size_t size)
-{
-    (void)client;
-    uint8_t value[SCTP_CLIENT_PACKET_MAX];
-    put32(value, tsn);
-    put16(value + 4, stream);
-    put16(value + 6, order);
-    put32(value + 8, ppid);
-    memcpy(value + 12, data, size);
-    sctp_packet_chunk(packet, 0, flags, value, 12 + size);
-}
-
-void sctp_client_put_sack(struct sctp_client *client, struct sctp_packet *packet,
-                          uint32_t cumulative, const uint16_t *gaps, size_t gap_count)
-{
-    (void)client;
-    uint8_t value[12 + 4 * 64];
-    put32(value, cumulative);
-    put32(value + 4, 1u << 20);
-    put16(value + 8, (unsigned)gap_count);
-    put16(value + 10, 0);
-    for (size_t i = 0; i < gap_count * 2; i++)
-        put16(value + 12 + i * 2, gaps[i]);
-    sctp_packet_chunk(packet, 3, 0, value, 12 + gap_count * 4);
-}
-
 void sctp_client_write_heartbeat_ack(struct sctp_client *client, struct sctp_packet *packet)
 {
     sctp_packet_begin(packet, client->remote_tag);
@@ -142,10 +139,14 @@ void sctp_client_write_message(struct sctp_client *client, struct sctp_packet *p
 {
     sctp_packet_begin(packet, client->remote_tag);
     if (client->acknowledge)
-        sctp_client_put_sack(client, packet, client->cumulative, NULL, 0);
+        sctp_packet_sack(packet, client->cumulative, NULL, 0);
     client->acknowledge = false;
-    sctp_client_put_data(client, packet, client->tsn++, SCTP_WHOLE | SCTP_UNORDERED, stream, 0,
-                         ppid, data, size);
+    sctp_packet_data(packet,
+                     (struct sctp_part){.tsn = client->tsn++,
+                                        .flags = SCTP_WHOLE | SCTP_UNORDERED,
+                                        .ppid = ppid,
+                                        .stream = stream},
+                     data, size);
     sctp_packet_end(packet);
 }
 

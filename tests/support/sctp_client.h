@@ -39,20 +39,28 @@ struct sctp_packet {
     uint8_t data[SCTP_CLIENT_PACKET_MAX];
 };
 
+/* What a DATA chunk says of the message, or the part of one, that it carries. */
+struct sctp_part {
+    uint32_t tsn;
+    uint8_t flags;
+    uint32_t ppid;
+    uint16_t stream;
+    uint16_t order; /* the message's number among the ordered ones of its stream */
+};
+
 void sctp_packet_begin(struct sctp_packet *packet, uint32_t tag);
 void sctp_packet_chunk(struct sctp_packet *packet, uint8_t type, uint8_t flags, const void *value,
                        size_t size);
+void sctp_packet_data(struct sctp_packet *packet, struct sctp_part part, const void *data,
+                      size_t size);
+void sctp_packet_sack(struct sctp_packet *packet, uint32_t cumulative, const uint16_t *gaps,
+                      size_t gap_count);
 /* Writes the checksum; nothing may follow. */
 void sctp_packet_end(struct sctp_packet *packet);
 
 void sctp_client_init(struct sctp_client *client, uint32_t tag, uint32_t tsn);
 void sctp_client_write_init(struct sctp_client *client, struct sctp_packet *packet);
 void sctp_client_write_cookie(struct sctp_client *client, struct sctp_packet *packet);
-void sctp_client_put_data(struct sctp_client *client, struct sctp_packet *packet, uint32_t tsn,
-                          uint8_t flags, uint16_t stream, uint16_t order, uint32_t ppid,
-                          const void *data, size_t size);
-void sctp_client_put_sack(struct sctp_client *client, struct sctp_packet *packet,
-                          uint32_t cumulative, const uint16_t *gaps, size_t gap_count);
 
 /* Returns what the last HEARTBEAT carried. */
 void sctp_client_write_heartbeat_ack(struct sctp_client *client, struct sctp_packet *packet);

@@ -133,12 +133,14 @@ static inline void begin(struct link *link, struct sctp_packet *packet)
 }
 
 static inline void give_data(struct link *link, uint32_t tsn, uint8_t flags, uint16_t stream,
-                             uint16_t order, const void *data, size_t size)
+                             const void *data, size_t size)
 {
     struct sctp_packet packet;
     begin(link, &packet);
-    sctp_client_put_data(&link->client, &packet, tsn, flags, stream, order, PPID_BINARY, data,
-                         size);
+    sctp_packet_data(
+        &packet,
+        (struct sctp_part){.tsn = tsn, .flags = flags, .ppid = PPID_BINARY, .stream = stream}, data,
+        size);
     sctp_packet_end(&packet);
     give(link, &packet);
 }
@@ -148,7 +150,7 @@ static inline void give_sack(struct link *link, uint32_t cumulative, const uint1
 {
     struct sctp_packet packet;
     begin(link, &packet);
-    sctp_client_put_sack(&link->client, &packet, cumulative, gaps, count);
+    sctp_packet_sack(&packet, cumulative, gaps, count);
     sctp_packet_end(&packet);
     give_quietly(link, &packet);
 }

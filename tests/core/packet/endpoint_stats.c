@@ -63,11 +63,11 @@ static void test_what_is_dropped_is_counted_by_reason(void **state)
     (void)state;
     struct cw_endpoint *e = endpoint_default();
     const uint8_t short_header[3] = {0};
-    receive_crafted(e, 500, 0xFFFF, 0, 10, 0, &at_a);
+    receive_crafted(e, 500, 10, &at_a);
     for (int i = 0; i < 2; i++)
-        receive_crafted(e, 500, 0xFFFF, 0, 10, 0, &at_a);
+        receive_crafted(e, 500, 10, &at_a);
     for (uint16_t s = 0; s < 3; s++)
-        receive_crafted(e, s, 0xFFFF, 0, 10, 0, &at_a);
+        receive_crafted(e, s, 10, &at_a);
     for (int i = 0; i < 4; i++)
         receive_bytes(e, short_header, sizeof short_header, 0, &at_a);
     receive_fragment(e, 501, 0, 3, 1024, &at_a);
@@ -83,7 +83,7 @@ static void test_what_is_dropped_is_counted_by_reason(void **state)
     assert_int_equal(stats.datagrams_received, 1 + 2 + 3 + 4 + 4);
     assert_int_equal(stats.bytes_received, 6 * 19 + 4 * 3 + 3 * (13 + 1024) + 5 + 1024);
     assert_int_equal(stats.packets_abandoned, 0);
-    receive_crafted(e, 600, 0xFFFF, 0, 10, 0, &at_a);
+    receive_crafted(e, 600, 10, &at_a);
     assert_int_equal(stats_of(e).packets_abandoned, 1);
     cw_endpoint_destroy(e);
 }

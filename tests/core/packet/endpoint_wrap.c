@@ -202,7 +202,7 @@ static void test_acks_of_the_lap_before_are_not_believed(void **state)
         struct cw_endpoint *a = endpoint_default();
         for (int i = 0; i < 40; i++)
             lose(a, 0);
-        receive_crafted(a, 0, 39, 0xFFFFFFFF, 0, 0, &at_a);
+        receive_acks(a, 0, 39, 0xFFFFFFFF, 0, &at_a);
         assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 32);
         for (uint32_t i = 0; i < 65536 + more; i++) {
             lose(a, 0);
@@ -210,12 +210,12 @@ static void test_acks_of_the_lap_before_are_not_believed(void **state)
             seen_take(&at_a, a);
         }
         seen_clear(&at_a);
-        receive_crafted(a, 1, 39, 0xFFFFFFFF, 0, 0, &at_a);
+        receive_acks(a, 1, 39, 0xFFFFFFFF, 0, &at_a);
         assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 0);
         /* Then one arrives, and its ack comes with those of the lap before. */
         const uint16_t arrived = lose(a, 0);
         const uint32_t ahead = (uint32_t)(arrived - 39);
-        receive_crafted(a, 2, arrived, ahead < 32 ? 0xFFFFFFFF << ahead | 1 : 1, 0, 0, &at_a);
+        receive_acks(a, 2, arrived, ahead < 32 ? 0xFFFFFFFF << ahead | 1 : 1, 0, &at_a);
         assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 1);
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, arrived), 1);
         cw_endpoint_destroy(a);
