@@ -26,7 +26,7 @@ bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uin
  */
 uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config);
 
-/* Takes the common of a channel from the arena, whose memory is zero. channel is NULL while
+/* Takes the arrays of a channel from the arena, whose memory is zero. channel is NULL while
    measuring. max_packet_size: bytes of a payload. */
 void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
                        const struct cw_channel_config *config, uint32_t max_packet_size);

@@ -7,7 +7,7 @@
 #define SILENCES        1.25 /* the longest of late, for which to wait more */
 #define MAX_SLACK       0.02 /* seconds */
 #define INTERVAL_WEIGHT 0.125
-#define SHARE_SCALE     1024 /* common of a bit, so that weights divide it well */
+#define SHARE_SCALE     1024 /* parts of a bit, so that weights divide it well */
 
 /* What our packets carried */
 
