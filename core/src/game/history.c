@@ -191,7 +191,7 @@ bool cw_history_rewind(const struct cw_history *history, const struct cw_view *s
     double to = (int32_t)(seen->to - history->newest);
     double fraction = seen->fraction > 0 ? (double)seen->fraction : 0;
     if (fraction > 1) {
-        const double guessed = fmin(from + (to - from) * fraction, 0);
+        const double guessed = from + (to - from) * fraction;
         from = floor(guessed);
         to = ceil(guessed);
         fraction = guessed - from;

@@ -57,6 +57,9 @@ static float shown(const struct cw_history *history, struct cw_view seen)
     struct cw_view view;
     assert_true(cw_history_rewind(history, &seen, &view));
     assert_true(view.fraction >= 0 && view.fraction <= 1);
+    assert_true(cw_history_count(history, view.from) > 0);
+    assert_true(cw_history_count(history, view.to) > 0);
+    assert_true((int32_t)(view.to - view.from) >= 0);
     return x_of(history, &view, 7);
 }
 
@@ -215,7 +218,7 @@ static void the_server_sees_what_the_client_showed(void **state)
     struct cw_history *history = make(4, 64);
     path.path = (struct cw_simulator_path){.latency = 0.05, .jitter = 0.03, .loss = 0.1};
     config.entry_size = sizeof(struct body);
-    assert_int_equal(cw_simulator_create(&down, &path), CW_OK);
+    assert_int_equal(cw_simulator_create(&path, &down), CW_OK);
     assert_int_equal(cw_interpolation_create(&config, &client), CW_OK);
     uint32_t compared = 0;
     for (uint32_t number = 0; number < 3600; number++) {
