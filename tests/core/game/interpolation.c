@@ -55,7 +55,7 @@ static void rig_start(struct rig *rig, const struct cw_simulator_path *path)
     config.seed = 1;
     config.max_datagrams = 16384;
     *rig = (struct rig){.interpolation = make(8, 64), .interval = 3, .first_tick = 1000};
-    assert_int_equal(cw_simulator_create(&rig->path, &config), CW_OK);
+    assert_int_equal(cw_simulator_create(&config, &rig->path), CW_OK);
 }
 
 static void rig_stop(struct rig *rig)
