@@ -77,6 +77,28 @@ test('the archive has what is exported and nothing of the tests', () => {
   );
 });
 
+test('what has no source any more is not packed', () => {
+  const root = join(project, 'stale');
+  const copy = join(root, 'web');
+  for (const file of ['package.json', 'tsconfig.json', 'scripts', 'src'])
+    cpSync(join(web, file), join(copy, file), { recursive: true });
+  for (const file of ['causeway.wasm', 'causeway.cdx.json', 'index.js'])
+    cpSync(join(web, 'dist', file), join(copy, 'dist', file));
+  symlinkSync(modules, join(copy, 'node_modules'));
+  for (const room of ['core', 'relay']) symlinkSync(join(web, '..', room), join(root, room));
+  for (const file of ['gone.js', 'gone/gone.d.ts'])
+    cpSync(join(web, 'package.json'), join(copy, 'dist', file));
+  run('npm', 'run', '--prefix', copy, 'build');
+  const [{ files }] = JSON.parse(run('npm', 'pack', '--json', '--dry-run', copy));
+  const packed = files.map(({ path }) => path).filter((path) => path.startsWith('dist/'));
+  const whole = readdirSync(join(project, 'package/dist'), { recursive: true });
+  assert.deepEqual(
+    packed.filter((path) => !whole.includes(path.slice(5))),
+    [],
+  );
+  assert.ok(packed.includes('dist/index.js') && packed.includes('dist/causeway.wasm'));
+});
+
 test('nothing is packed before it is built', () => {
   const bare = join(project, 'bare');
   for (const file of ['package.json', 'scripts/packable.mjs'])
