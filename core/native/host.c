@@ -59,7 +59,7 @@ static enum cw_error open_parts(struct cw_host *host, const char *listen,
         completed.addresses = &host->address;
         completed.address_count = 1;
     }
-    completed.unix_offset = cw_clock_unix() - cw_clock_now();
+    completed.unix_offset_seconds = cw_clock_unix() - cw_clock_now();
     return cw_server_create(&completed, &host->server);
 }
 

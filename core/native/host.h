@@ -20,8 +20,8 @@ CW_BEGIN_DECLARATIONS
 struct cw_host;
 
 /* Opens a socket at listen, which is as cw_resolve reads it, and creates a server behind it. Of the
-   config, unix_offset is not used: the host keeps it right. And addresses may be NULL: then tokens
-   name the one that the socket is bound to. *host is set only on CW_OK. Errors: those of
+   config, unix_offset_seconds is not used: the host keeps it right. And addresses may be NULL: then
+   tokens name the one that the socket is bound to. *host is set only on CW_OK. Errors: those of
    cw_resolve, cw_socket_open and cw_server_create; CW_ERROR_CONFIG_ADDRESSES also when listen is
    all addresses of this machine and the config does not say which of them tokens name. */
 enum cw_error cw_host_open(const char *listen, const struct cw_server_config *config,

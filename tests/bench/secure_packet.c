@@ -35,8 +35,8 @@ static struct cw_server_config server_config(void)
     config.addresses = &server_address;
     config.address_count = 1;
     config.max_clients = SLOTS;
-    config.max_token_life = 0;
-    config.unix_offset = UNIX;
+    config.max_token_life_seconds = 0;
+    config.unix_offset_seconds = UNIX;
     return config;
 }
 

@@ -77,7 +77,7 @@ static void create_leaves_the_result(void **state)
     struct cw_server_config server = cw_server_config_default(), bad_server = server;
     server.addresses = &address;
     server.address_count = 1;
-    server.unix_offset = 0;
+    server.unix_offset_seconds = 0;
     server.private_key[0] = 1;
     LEAVES(cw_server_create, bad_server, server);
 

@@ -191,8 +191,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config.max_clients = 2;
     config.max_pending = 2;
     config.token_history = 3;
-    config.max_token_life = 0;
-    config.unix_offset = UNIX;
+    config.max_token_life_seconds = 0;
+    config.unix_offset_seconds = UNIX;
     config.random = (struct cw_random){fill, &counter};
     static struct cw_schema *schema;
     if (!schema) {

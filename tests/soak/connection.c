@@ -379,7 +379,7 @@ static bool is_quiet(const struct world *world)
 
 static void finish(struct world *world)
 {
-    const struct cw_simulator_path path = {.latency = 0.02, .queue = 1e6};
+    const struct cw_simulator_path path = {.latency_seconds = 0.02, .queue_bytes = 1e6};
     for (int i = 0; i < 2; i++) {
         struct side *side = &world->sides[i];
         side->interval = 1;

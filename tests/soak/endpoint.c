@@ -234,9 +234,9 @@ static void check_stats(struct world *world, int at)
                               stats.rtt_min,
                               stats.rtt_deviation,
                               stats.jitter,
-                              stats.bandwidth_sent,
-                              stats.bandwidth_received,
-                              stats.bandwidth_acked};
+                              stats.sent_bytes_per_second,
+                              stats.received_bytes_per_second,
+                              stats.acked_bytes_per_second};
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
         if (!(amounts[i] >= 0 && amounts[i] < 1e12))
             fail(world, at, "a statistic that is no amount", (unsigned)i);

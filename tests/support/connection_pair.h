@@ -29,7 +29,7 @@ static inline struct cw_simulator *path_with(const struct cw_simulator_path *pat
 static inline struct cw_simulator_path path_of(double rtt, double loss)
 {
     struct cw_simulator_path path = cw_simulator_config_default().path;
-    path.latency = rtt / 2 - 0.001;
+    path.latency_seconds = rtt / 2 - 0.001;
     path.loss = loss;
     return path;
 }

@@ -20,8 +20,8 @@ static struct cw_server *create_server(const struct cw_address *address, char **
     config.address_count = 1;
     config.protocol_id = strtoull(arguments[0], NULL, 10);
     config.max_clients = (uint32_t)strtoul(arguments[1], NULL, 10);
-    config.unix_offset = (double)time(NULL) - cw_clock_now();
-    config.max_token_life = 0; /* the key is new at every start */
+    config.unix_offset_seconds = (double)time(NULL) - cw_clock_now();
+    config.max_token_life_seconds = 0; /* the key is new at every start */
     const char *key = getenv("CAUSEWAY_KEY");
     check(key && bytes_from_hex(config.private_key, CW_KEY_BYTES, key) == CW_KEY_BYTES,
           "CAUSEWAY_KEY holds no key");

@@ -45,15 +45,15 @@ static bool create(struct scenario *s, uint64_t seed)
 {
     const struct cw_endpoint_config endpoint = cw_endpoint_config_default();
     struct cw_simulator_config simulator = cw_simulator_config_default();
-    simulator.path.latency = 0.04;
-    simulator.path.jitter = 0.03;
+    simulator.path.latency_seconds = 0.04;
+    simulator.path.jitter_seconds = 0.03;
     simulator.path.loss = 0.05;
     simulator.path.burst_start = 0.01;
     simulator.path.burst_end = 0.2;
     simulator.path.burst_loss = 0.7;
     simulator.path.duplicate = 0.05;
     simulator.path.reorder = 0.05;
-    simulator.path.reorder_delay = 0.1;
+    simulator.path.reorder_delay_seconds = 0.1;
     for (int i = 0; i < 2; i++) {
         simulator.seed = seed * 2 + (uint64_t)i;
         if (cw_endpoint_create(&endpoint, &s->ends[i]) != CW_OK ||

@@ -45,7 +45,7 @@ static inline void rig_init(struct rig *rig)
     memcpy(rig->config.private_key, rig_key, CW_KEY_BYTES);
     rig->config.address_count = 1;
     rig->config.max_clients = 4;
-    rig->config.unix_offset = RIG_UNIX;
+    rig->config.unix_offset_seconds = RIG_UNIX;
 }
 
 static inline void rig_start(struct rig *rig)

@@ -87,7 +87,7 @@ const at = (wanted, act) => (state) => {
 };
 
 test('each step follows the packet before it, without a tick', async () => {
-  const client = await join({ tickRate: 0.001 });
+  const client = await join({ ticksPerSecond: 0.001 });
   for (let taken = 0; taken < 5;) {
     if (client.next()) taken++;
     else await new Promise(setImmediate);
@@ -313,12 +313,12 @@ test('what a callback throws ends the attempt', async () => {
 
 test('a tick rate that cannot be is refused before anything is sent', async () => {
   const token = await demo.server.token();
-  for (const tickRate of [0, -1, NaN, 1001, Infinity, '60x'])
-    await assert.rejects(join({ token, tickRate, onstate: assert.fail }), {
+  for (const ticksPerSecond of [0, -1, NaN, 1001, Infinity, '60x'])
+    await assert.rejects(join({ token, ticksPerSecond, onstate: assert.fail }), {
       name: 'RangeError',
-      message: /^tickRate: /,
+      message: /^ticksPerSecond: /,
     });
-  const client = await join({ token, tickRate: 1000 }); // which was not used
+  const client = await join({ token, ticksPerSecond: 1000 }); // which was not used
   client.disconnect();
 });
 

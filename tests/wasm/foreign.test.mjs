@@ -112,7 +112,7 @@ test('options that cannot work are refused, and the error says which', () => {
   refuses({ endpoint: { fragmentAbove: 0 } }, 'CONFIG_FRAGMENT_SIZE');
   refuses({ endpoint: { maxReassemblies: 65 } }, 'CONFIG_REASSEMBLIES');
   refuses({ endpoint: { sentWindow: 100 } }, 'CONFIG_WINDOW');
-  refuses({ endpoint: { minLossTimeout: -1 } }, 'CONFIG_TIME');
+  refuses({ endpoint: { minLossTimeoutSeconds: -1 } }, 'CONFIG_TIME');
   refuses({ maxReceivedMessages: 32769 }, 'CONFIG_CONNECTION');
   refuses({ maxReceivedMessages: -1 }, 'CONFIG_CONNECTION');
   refuses({ channels: [reliable({ redundancy: -1 })] }, 'CONFIG_CHANNEL');

@@ -162,7 +162,10 @@ test('random messages arrive, in order, over a bad path', () => {
     target: random(4096),
   });
   const sent = Array.from({ length: 300 }, make);
-  const { ends, run } = pair({}, { latency: 0.03, jitter: 0.03, loss: 0.2, duplicate: 0.1 });
+  const { ends, run } = pair(
+    {},
+    { latencySeconds: 0.03, jitterSeconds: 0.03, loss: 0.2, duplicate: 0.1 },
+  );
   let next = 0;
   const received = [];
   run(1200, (end, side) => {

@@ -27,7 +27,7 @@ test('a path is perfect unless told otherwise', () => {
 });
 
 test('latency delays, and due tells until when', () => {
-  const simulator = new Simulator(core, { latency: 0.25 });
+  const simulator = new Simulator(core, { latencySeconds: 0.25 });
   assert.equal(simulator.due, Infinity);
   simulator.receive(bytes(1, 2), 1);
   assert.equal(simulator.due, 1.25);
@@ -36,7 +36,7 @@ test('latency delays, and due tells until when', () => {
 });
 
 test('the same seed gives the same losses, another one others', () => {
-  const lossy = (seed) => run({ seed, loss: 0.3, duplicate: 0.1, jitter: 0.05 });
+  const lossy = (seed) => run({ seed, loss: 0.3, duplicate: 0.1, jitterSeconds: 0.05 });
   assert.deepEqual(lossy(1), lossy(1));
   assert.notDeepEqual(lossy(1).out, lossy(2).out);
   const { stats } = lossy(1);
@@ -56,7 +56,7 @@ test('a path can be changed under way', () => {
 test('what cannot work is refused', () => {
   const code = 'CONFIG_SIMULATOR';
   assert.throws(() => new Simulator(core, { loss: 2 }), { code });
-  assert.throws(() => new Simulator(core, { latency: -1 }), { code });
+  assert.throws(() => new Simulator(core, { latencySeconds: -1 }), { code });
   assert.throws(() => new Simulator(core, { maxDatagrams: 0 }), { code });
   const simulator = new Simulator(core);
   assert.throws(() => simulator.receive(new Uint8Array(1401), 0), { code: 'PACKET_TOO_LARGE' });

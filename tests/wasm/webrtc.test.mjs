@@ -156,11 +156,14 @@ test('a path that does not carry UDP fails in the search for one', async () => {
       writeHead: (...head) => response.writeHead(...head),
       end: (sdp) => response.end(sdp.replace(/a=candidate.*\r\n/g, '')),
     });
-  await assert.rejects(WebRtcTransport.connect(url, { ...options, timeout: 0.5 }), (error) => {
-    assert.equal(error.stage, 'ice');
-    assert.equal(error.timedOut, true);
-    return true;
-  });
+  await assert.rejects(
+    WebRtcTransport.connect(url, { ...options, timeoutSeconds: 0.5 }),
+    (error) => {
+      assert.equal(error.stage, 'ice');
+      assert.equal(error.timedOut, true);
+      return true;
+    },
+  );
   closePeers();
 });
 
@@ -174,7 +177,7 @@ test('an aborted signal ends the attempt with its reason', async () => {
 });
 
 test('the best transport that opens wins, and is remembered', async () => {
-  const first = await openTransport(url, { ...options, stagger: 10 });
+  const first = await openTransport(url, { ...options, staggerSeconds: 10 });
   assert.equal(first.kind, 'webrtc');
   first.close();
   closePeers();
@@ -194,7 +197,7 @@ test('a transport that hangs does not hold up the next one', async () => {
   answer = () => {};
   const other = url.replace('127.0.0.1', 'localhost');
   const begin = performance.now();
-  const transport = await openTransport(other, { ...options, stagger: 0.05 });
+  const transport = await openTransport(other, { ...options, staggerSeconds: 0.05 });
   assert.equal(transport.kind, 'websocket');
   assert.ok(performance.now() - begin < 2000);
   transport.send(bytes(4));

@@ -137,7 +137,11 @@ test('a server that does not answer fails in time', () =>
   withServer(
     (http) => http.on('upgrade', () => {}),
     (url) =>
-      rejectsAt('handshake', WebSocketTransport.connect(url, { ...options, timeout: 0.05 }), true),
+      rejectsAt(
+        'handshake',
+        WebSocketTransport.connect(url, { ...options, timeoutSeconds: 0.05 }),
+        true,
+      ),
   ));
 
 test('an aborted signal ends the attempt with its reason', () =>

@@ -10,7 +10,7 @@ enum {
     RECEIVED_WINDOW,
     MAX_REASSEMBLIES,
     RTT_SMOOTHING,
-    MIN_LOSS_TIMEOUT,
+    MIN_LOSS_TIMEOUT_SECONDS,
     ENDPOINT_NUMBERS
 };
 _Static_assert(ENDPOINT_NUMBERS == CW_ENDPOINT_NUMBERS, "exports.h tells another number");
@@ -25,7 +25,7 @@ void cw_set_endpoint(struct cw_endpoint_config *config, const double *numbers)
     cw_set_u32(&config->received_window, numbers[RECEIVED_WINDOW]);
     cw_set_u32(&config->max_reassemblies, numbers[MAX_REASSEMBLIES]);
     cw_set_f64(&config->rtt_smoothing, numbers[RTT_SMOOTHING]);
-    cw_set_f64(&config->min_loss_timeout, numbers[MIN_LOSS_TIMEOUT]);
+    cw_set_f64(&config->min_loss_timeout_seconds, numbers[MIN_LOSS_TIMEOUT_SECONDS]);
 }
 
 /* The endpoint goes to u32[0], its max_packet_size to u32[1]. */

@@ -28,8 +28,8 @@ function showStats({ client }: Link): void {
   show('jitter', stats.jitter * 1000, 1);
   show('loss-sent', stats.lossSent * 100, 1);
   show('loss-received', stats.lossReceived * 100, 1);
-  show('bandwidth-sent', stats.bandwidthSent / 1000);
-  show('bandwidth-received', stats.bandwidthReceived / 1000);
+  show('bandwidth-sent', stats.sentBytesPerSecond / 1000, 1);
+  show('bandwidth-received', stats.receivedBytesPerSecond / 1000, 1);
   rttChart.add(seconds(), [stats.rtt * 1000]);
   lossChart.add(seconds(), [stats.lossSent * 100, stats.lossReceived * 100]);
 }
@@ -55,7 +55,11 @@ function watchSliders(link: Link): void {
     element('latency-value').textContent = `${latency} ms each way`;
     element('shake-value').textContent = `${jitter} ms`;
     element('loss-value').textContent = `${loss} % each way`;
-    link.worsen({ latency: latency! / 1000, jitter: jitter! / 1000, loss: loss! / 100 });
+    link.worsen({
+      latencySeconds: latency! / 1000,
+      jitterSeconds: jitter! / 1000,
+      loss: loss! / 100,
+    });
   };
   sliders.forEach((slider) => slider.addEventListener('input', apply));
   apply();

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     config.connection = &connection;
     config.protocol_id = PROTOCOL_ID;
     config.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS;
-    config.max_token_life = 0; /* the demo's key is new at every start */
+    config.max_token_life_seconds = 0; /* the demo's key is new at every start */
     check(config.max_clients <= MAX_PLAYERS ? CW_OK : CW_ERROR_CONFIG_CLIENTS);
     check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.private_key));
 

@@ -20,7 +20,7 @@ export interface EndpointConfig {
   /** Weight of a new sample in `rtt`, above 0, at most 1. Default 0.1. */
   readonly rttSmoothing?: number;
   /** Seconds that a packet has at least before it is reported lost. Default 0.1. */
-  readonly minLossTimeout?: number;
+  readonly minLossTimeoutSeconds?: number;
 }
 
 /** The numbers of a config in the order in which wasm/exports/endpoint.c reads them. */
@@ -33,7 +33,7 @@ export const endpointNumbers = (config: EndpointConfig): number[] => [
   config.receivedWindow ?? NaN,
   config.maxReassemblies ?? NaN,
   config.rttSmoothing ?? NaN,
-  config.minLossTimeout ?? NaN,
+  config.minLossTimeoutSeconds ?? NaN,
 ];
 
 /** Something that happened to a packet. */
@@ -99,12 +99,12 @@ export interface EndpointStats {
   readonly lossSent: number;
   /** Share of their latest packets that did not arrive. */
   readonly lossReceived: number;
-  /** Bits per second sent, over about the last second. */
-  readonly bandwidthSent: number;
-  /** Bits per second received. */
-  readonly bandwidthReceived: number;
-  /** Bits per second of ours that arrived. */
-  readonly bandwidthAcked: number;
+  /** Sent over about the last second, without UDP and IP headers. */
+  readonly sentBytesPerSecond: number;
+  /** Received, likewise. */
+  readonly receivedBytesPerSecond: number;
+  /** Of ours that arrived, likewise. */
+  readonly ackedBytesPerSecond: number;
 }
 
 /** What is cut off from a datagram that has so many bytes more than a packet can have changes nothing. */

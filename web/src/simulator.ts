@@ -3,13 +3,13 @@ import { simulatorPathFields, simulatorStatsFields } from './generated.js';
 
 /**
  * What a simulated path does to datagrams. What is not given is perfect. Chances and losses are from 0
- * to 1, times in seconds.
+ * to 1.
  */
 export interface SimulatorPath {
   /** Every datagram takes at least this long. */
-  readonly latency?: number;
+  readonly latencySeconds?: number;
   /** And up to this much longer, each for itself: late ones are overtaken. */
-  readonly jitter?: number;
+  readonly jitterSeconds?: number;
   /** Chance of being lost, in the good state of two. */
   readonly loss?: number;
   /** Chance per datagram that the good state ends before it. With 0 there is only the good one. */
@@ -20,13 +20,13 @@ export interface SimulatorPath {
   readonly burstLoss?: number;
   /** Chance of arriving twice. */
   readonly duplicate?: number;
-  /** Chance of being held up by `reorderDelay`. */
+  /** Chance of being held up by `reorderDelaySeconds`. */
   readonly reorder?: number;
-  readonly reorderDelay?: number;
-  /** Bytes per second that pass, 0 for no limit. */
-  readonly bandwidth?: number;
-  /** Bytes that may wait for their turn; a datagram that finds more is dropped. Default 65536. */
-  readonly queue?: number;
+  readonly reorderDelaySeconds?: number;
+  /** That pass; 0: no limit. */
+  readonly bytesPerSecond?: number;
+  /** That may wait for their turn; a datagram that finds more is dropped. Default 65536. */
+  readonly queueBytes?: number;
 }
 
 /** What a {@link Simulator} can be told. */
@@ -88,7 +88,7 @@ export class Simulator extends CoreObject {
   /** Changes the path for datagrams received from now on; those under way stay as they are. */
   change(path: SimulatorPath): void {
     const { exports, memory, scratch } = this.core;
-    memory.setStruct(scratch, simulatorPathFields, { queue: 65536, ...path });
+    memory.setStruct(scratch, simulatorPathFields, { queueBytes: 65536, ...path });
     this.core.check(exports.simulator_change(this.address));
   }
 

@@ -13,19 +13,18 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Times in seconds, rates in packets per second. */
 struct cw_congestion_config {
-    double rtt_threshold; /* a longer RTT is bad, above 0; default 0.25 */
-    double good_rate;     /* allowed in good mode, at most 1,000,000; default 30 */
-    double bad_rate;      /* allowed in bad mode, above 0, at most good_rate; default 10 */
-    double penalty;       /* at first; from min_penalty to max_penalty; default 4 */
-    double min_penalty;   /* never shorter, 0 or more; default 1 */
-    double max_penalty;   /* never longer; default 60 */
-    double good_period;   /* good mode that ends sooner doubles the penalty time, and each time that
-                             it lasts this long halves it; above 0; default 10 */
-    double burst; /* what was not sent in this time may be sent later, beside one packet, 0 to
-                     60; a caller that sends more rarely than this gets less than the rate;
-                     default 0.1 */
+    double rtt_threshold_seconds;   /* a longer RTT is bad, above 0; default 0.25 */
+    double good_packets_per_second; /* allowed in good mode, at most 1,000,000; default 30 */
+    double bad_packets_per_second;  /* allowed in bad mode, above 0, at most those; default 10 */
+    double penalty_seconds;         /* at first, from the least to the most; default 4 */
+    double min_penalty_seconds;     /* the least, 0 or more; default 1 */
+    double max_penalty_seconds;     /* the most, not below the first; default 60 */
+    double good_period_seconds;     /* good mode that ends sooner doubles the penalty time, and each
+                                       time that it lasts this long halves it; above 0; default 10 */
+    double burst_seconds; /* what was not sent in this time may be sent later, beside one packet, 0
+                             to 60; a caller that sends more rarely than this gets less than the
+                             rate; default 0.1 */
 };
 
 struct cw_congestion_config cw_congestion_config_default(void);
@@ -44,8 +43,8 @@ enum cw_congestion_reason {
 struct cw_congestion {
     enum cw_congestion_mode mode;
     enum cw_congestion_reason reason; /* for being in this mode */
-    double rate;                      /* packets per second allowed now */
-    double penalty;                   /* seconds of good conditions that bad mode waits for */
+    double packets_per_second;        /* allowed now */
+    double penalty_seconds;           /* of good conditions that bad mode waits for */
 
     struct cw_congestion_config config;
     double now;        /* latest time told */

@@ -40,9 +40,9 @@ struct cw_endpoint_config {
                                   with max_packet_size bytes; default 4. One more takes the place of
                                   the oldest */
 
-    double rtt_smoothing;    /* weight of a new sample in rtt, above 0, at most 1; default 0.1 */
-    double min_loss_timeout; /* seconds that a packet has at least before it is reported lost, 0
-                                to 60; default 0.1 */
+    double rtt_smoothing; /* weight of a new sample in rtt, above 0, at most 1; default 0.1 */
+    double min_loss_timeout_seconds; /* seconds that a packet has at least before it is reported
+                                lost, 0 to 60; default 0.1 */
 };
 
 struct cw_endpoint_config cw_endpoint_config_default(void);
@@ -102,7 +102,7 @@ enum cw_endpoint_event_type {
     CW_ENDPOINT_EVENT_ACKED,      /* a packet of ours arrived at the other end */
     CW_ENDPOINT_EVENT_LOST /* a packet of ours has most likely not arrived: three later ones were
                         acked, or 2 * rtt + 4 * rtt_deviation passed (1 s before there is an RTT,
-                        at most 10 s, but min_loss_timeout at least), or it left
+                        at most 10 s, but min_loss_timeout_seconds at least), or it left
                         sent_window */
 };
 
@@ -162,10 +162,10 @@ struct cw_endpoint_stats {
     double loss_sent;     /* ours that were reported lost and not acked since */
     double loss_received; /* theirs that had not arrived when 32 later ones were sent */
 
-    /* Bits per second, datagrams without UDP and IP headers, over about the last second. */
-    double bandwidth_sent;
-    double bandwidth_received;
-    double bandwidth_acked;
+    /* Of datagrams without UDP and IP headers, over about the last second. */
+    double sent_bytes_per_second;
+    double received_bytes_per_second;
+    double acked_bytes_per_second;
 };
 
 void cw_endpoint_stats(const struct cw_endpoint *endpoint, struct cw_endpoint_stats *stats);

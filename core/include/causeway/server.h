@@ -34,7 +34,7 @@ struct cw_server_config {
     /* Unix time in seconds minus the `now` of all calls, by which the server tells how old a token
        is: cw_clock_unix() - cw_clock_now() with the clock of native/clock.h, 0 where `now` is the
        Unix time. Has no default (it is NAN), as a wrong one refuses every token. */
-    double unix_offset;
+    double unix_offset_seconds;
 
     /* Seconds that a token lives at most, from the backend's making it, plus what the backend's
        clock may be off. Tokens that expire later than this from now are not taken, and none that
@@ -42,7 +42,7 @@ struct cw_server_config {
        again. For that, a fresh server takes no token for this time minus the tokens' real life, and
        a second. Default 50, for tokens of 45 seconds. 0 turns both rules off: only where the
        private key is new at every start. */
-    uint32_t max_token_life;
+    uint32_t max_token_life_seconds;
 
     uint32_t max_pending;   /* clients that are about to connect; default 0: twice max_clients */
     uint32_t token_history; /* used tokens remembered until they expire, and then no more are
@@ -69,8 +69,8 @@ enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_
    before. Nothing is sent: disconnect all and transmit before. */
 void cw_server_destroy(struct cw_server *server);
 
-/* Sets unix_offset anew, where the clock of `now` and that of the world drift apart. */
-void cw_server_set_unix_offset(struct cw_server *server, double unix_offset);
+/* Sets unix_offset_seconds anew, where the clock of `now` and that of the world drift apart. */
+void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seconds);
 
 /* Takes a datagram and the address that it came from. Take the events with next before the
    following receive. CW_OK when it did something. Else it was dropped, and counted by the error: of

@@ -15,11 +15,12 @@ CW_BEGIN_DECLARATIONS
 
 struct cw_simulator;
 
-/* What the path does to datagrams. All zero is a perfect path. Chances are from 0 to 1, times in
-   seconds, nothing is negative. */
+/* What the path does to datagrams. All zero is a perfect path. Chances are from 0 to 1, and
+   nothing is negative. */
 struct cw_simulator_path {
-    double latency; /* every datagram takes at least this long */
-    double jitter;  /* and up to this much longer, each for itself: late ones are overtaken */
+    double latency_seconds; /* every datagram takes at least this long */
+    double
+        jitter_seconds; /* and up to this much longer, each for itself: late ones are overtaken */
 
     /* Losses come in two states, good and bad (Gilbert-Elliott). With burst_start 0 the state is
        always good and every datagram is lost by the same chance. */
@@ -28,12 +29,12 @@ struct cw_simulator_path {
     double burst_end;   /* chance per datagram that the bad state ends before it */
     double burst_loss;  /* chance of being lost in the bad state */
 
-    double duplicate;     /* chance of arriving twice; the second has jitter of its own */
-    double reorder;       /* chance of being held up */
-    double reorder_delay; /* by this long */
+    double duplicate;             /* chance of arriving twice; the second has jitter of its own */
+    double reorder;               /* chance of being held up */
+    double reorder_delay_seconds; /* by this long */
 
-    double bandwidth; /* bytes per second that pass, 0 for no limit */
-    double queue; /* bytes that may wait for their turn; a datagram that finds more is dropped */
+    double bytes_per_second; /* that pass; 0: no limit */
+    double queue_bytes; /* that may wait for their turn; a datagram that finds more is dropped */
 };
 
 struct cw_simulator_config {

@@ -25,7 +25,8 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_TIME:
         return "a time or a smoothing factor is not a number or out of its range";
     case CW_ERROR_CONFIG_RATE:
-        return "good_rate must be from bad_rate to 1,000,000 packets per second, bad_rate above 0";
+        return "bad_packets_per_second must be above 0, and good_packets_per_second from that to "
+               "1,000,000";
     case CW_ERROR_CONFIG_POOL:
         return "a message pool needs a schema and a capacity from 1 to 65536 messages";
     case CW_ERROR_SCHEMA_TYPES:
@@ -173,7 +174,8 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
         return "disconnect_packets must be from 1 to 100";
     case CW_ERROR_CONFIG_UNIX_OFFSET:
-        return "unix_offset is missing: it is the Unix time minus the time that all calls are "
+        return "unix_offset_seconds is missing: it is the Unix time minus the time that all calls "
+               "are "
                "given, as cw_clock_unix() - cw_clock_now(), and 0 when they are given the Unix "
                "time";
     case CW_ERROR_NOT_CONNECTED:

@@ -10,28 +10,31 @@
 struct cw_congestion_config cw_congestion_config_default(void)
 {
     return (struct cw_congestion_config){
-        .rtt_threshold = 0.25,
-        .good_rate = 30,
-        .bad_rate = 10,
-        .penalty = 4,
-        .min_penalty = 1,
-        .max_penalty = 60,
-        .good_period = 10,
-        .burst = 0.1,
+        .rtt_threshold_seconds = 0.25,
+        .good_packets_per_second = 30,
+        .bad_packets_per_second = 10,
+        .penalty_seconds = 4,
+        .min_penalty_seconds = 1,
+        .max_penalty_seconds = 60,
+        .good_period_seconds = 10,
+        .burst_seconds = 0.1,
     };
 }
 
 /* Written so that NaN is refused. */
 static enum cw_error check_config(const struct cw_congestion_config *config)
 {
-    if (!(config->rtt_threshold > 0 && config->rtt_threshold <= MAX_TIME) ||
-        !(config->min_penalty >= 0 && config->penalty >= config->min_penalty) ||
-        !(config->max_penalty >= config->penalty && config->max_penalty <= MAX_TIME) ||
-        !(config->good_period > 0 && config->good_period <= MAX_TIME) ||
-        !(config->burst >= 0 && config->burst <= MAX_BURST))
+    if (!(config->rtt_threshold_seconds > 0 && config->rtt_threshold_seconds <= MAX_TIME) ||
+        !(config->min_penalty_seconds >= 0 &&
+          config->penalty_seconds >= config->min_penalty_seconds) ||
+        !(config->max_penalty_seconds >= config->penalty_seconds &&
+          config->max_penalty_seconds <= MAX_TIME) ||
+        !(config->good_period_seconds > 0 && config->good_period_seconds <= MAX_TIME) ||
+        !(config->burst_seconds >= 0 && config->burst_seconds <= MAX_BURST))
         return CW_ERROR_CONFIG_TIME;
-    if (!(config->bad_rate > 0 && config->good_rate >= config->bad_rate &&
-          config->good_rate <= MAX_RATE))
+    if (!(config->bad_packets_per_second > 0 &&
+          config->good_packets_per_second >= config->bad_packets_per_second &&
+          config->good_packets_per_second <= MAX_RATE))
         return CW_ERROR_CONFIG_RATE;
     return CW_OK;
 }
@@ -47,8 +50,8 @@ enum cw_error cw_congestion_init(struct cw_congestion *congestion,
     *congestion = (struct cw_congestion){
         .mode = CW_CONGESTION_BAD,
         .reason = CW_CONGESTION_NO_RTT,
-        .rate = config->bad_rate,
-        .penalty = config->penalty,
+        .packets_per_second = config->bad_packets_per_second,
+        .penalty_seconds = config->penalty_seconds,
         .config = *config,
         .now = now,
         .saved = 1,
@@ -58,14 +61,14 @@ enum cw_error cw_congestion_init(struct cw_congestion *congestion,
 
 static double most_saved(const struct cw_congestion *c)
 {
-    return 1 + c->rate * c->config.burst;
+    return 1 + c->packets_per_second * c->config.burst_seconds;
 }
 
 static void advance(struct cw_congestion *c, double now)
 {
     if (!(now > c->now))
         return;
-    c->saved += (now - c->now) * c->rate;
+    c->saved += (now - c->now) * c->packets_per_second;
     if (c->saved > most_saved(c))
         c->saved = most_saved(c);
     c->now = now;
@@ -73,24 +76,25 @@ static void advance(struct cw_congestion *c, double now)
 
 static void halve_penalty(struct cw_congestion *c)
 {
-    while (c->penalty > c->config.min_penalty && c->now - c->halved >= c->config.good_period) {
-        c->halved += c->config.good_period;
-        c->penalty /= 2;
-        if (c->penalty < c->config.min_penalty)
-            c->penalty = c->config.min_penalty;
+    while (c->penalty_seconds > c->config.min_penalty_seconds &&
+           c->now - c->halved >= c->config.good_period_seconds) {
+        c->halved += c->config.good_period_seconds;
+        c->penalty_seconds /= 2;
+        if (c->penalty_seconds < c->config.min_penalty_seconds)
+            c->penalty_seconds = c->config.min_penalty_seconds;
     }
 }
 
 static void enter_bad(struct cw_congestion *c)
 {
-    if (c->now - c->good_since < c->config.good_period) {
-        c->penalty *= 2;
-        if (c->penalty > c->config.max_penalty)
-            c->penalty = c->config.max_penalty;
+    if (c->now - c->good_since < c->config.good_period_seconds) {
+        c->penalty_seconds *= 2;
+        if (c->penalty_seconds > c->config.max_penalty_seconds)
+            c->penalty_seconds = c->config.max_penalty_seconds;
     }
     c->mode = CW_CONGESTION_BAD;
     c->reason = CW_CONGESTION_HIGH_RTT;
-    c->rate = c->config.bad_rate;
+    c->packets_per_second = c->config.bad_packets_per_second;
     c->conditions_good = false;
     if (c->saved > most_saved(c))
         c->saved = most_saved(c);
@@ -100,7 +104,7 @@ static void enter_good(struct cw_congestion *c)
 {
     c->mode = CW_CONGESTION_GOOD;
     c->reason = CW_CONGESTION_RECOVERED;
-    c->rate = c->config.good_rate;
+    c->packets_per_second = c->config.good_packets_per_second;
     c->good_since = c->halved = c->now;
 }
 
@@ -111,13 +115,13 @@ void cw_congestion_update(struct cw_congestion *c, double rtt, double now)
     advance(c, now);
     if (c->mode == CW_CONGESTION_GOOD) {
         halve_penalty(c);
-        if (rtt > c->config.rtt_threshold)
+        if (rtt > c->config.rtt_threshold_seconds)
             enter_bad(c);
         return;
     }
     if (!(rtt > 0))
         return;
-    if (rtt > c->config.rtt_threshold) {
+    if (rtt > c->config.rtt_threshold_seconds) {
         c->conditions_good = false;
         c->reason = CW_CONGESTION_HIGH_RTT;
         return;
@@ -127,7 +131,7 @@ void cw_congestion_update(struct cw_congestion *c, double rtt, double now)
         c->good_since = c->now;
         c->reason = CW_CONGESTION_PENALTY;
     }
-    if (c->now - c->good_since >= c->penalty)
+    if (c->now - c->good_since >= c->penalty_seconds)
         enter_good(c);
 }
 

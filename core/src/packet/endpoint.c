@@ -21,7 +21,7 @@ struct cw_endpoint_config cw_endpoint_config_default(void)
         .received_window = 256,
         .max_reassemblies = 4,
         .rtt_smoothing = 0.1,
-        .min_loss_timeout = 0.1,
+        .min_loss_timeout_seconds = 0.1,
     };
 }
 
@@ -61,7 +61,7 @@ enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
     if (config->max_reassemblies < 1 || config->max_reassemblies > CW_REASSEMBLY_MAX_SLOTS)
         return CW_ERROR_CONFIG_REASSEMBLIES;
     if (!(config->rtt_smoothing > 0 && config->rtt_smoothing <= 1) ||
-        !(config->min_loss_timeout >= 0 && config->min_loss_timeout <= 60))
+        !(config->min_loss_timeout_seconds >= 0 && config->min_loss_timeout_seconds <= 60))
         return CW_ERROR_CONFIG_TIME;
     return CW_OK;
 }
@@ -104,7 +104,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
     e->sent.events_mask = CW_SENT_EVENTS_PER_PACKET * config->sent_window - 1;
     e->outgoing = outgoing;
     e->sent.rtt_smoothing = config->rtt_smoothing;
-    e->sent.min_loss_timeout = config->min_loss_timeout;
+    e->sent.min_loss_timeout_seconds = config->min_loss_timeout_seconds;
     e->reassemblies.slots = reassemblies;
     e->reassemblies.capacity = slots;
     e->reassemblies.fragment_size = config->fragment_size;
@@ -453,7 +453,7 @@ void cw_endpoint_stats(const struct cw_endpoint *e, struct cw_endpoint_stats *st
     stats->jitter = e->sent.rtt.jitter;
     stats->loss_sent = e->sent.loss;
     stats->loss_received = e->received.loss;
-    stats->bandwidth_sent = e->rate_sent.bits_per_second;
-    stats->bandwidth_received = e->rate_received.bits_per_second;
-    stats->bandwidth_acked = e->rate_acked.bits_per_second;
+    stats->sent_bytes_per_second = e->rate_sent.bytes_per_second;
+    stats->received_bytes_per_second = e->rate_received.bytes_per_second;
+    stats->acked_bytes_per_second = e->rate_acked.bytes_per_second;
 }

@@ -58,8 +58,8 @@ void cw_silence_end(struct cw_silence *silence, bool next, double now)
 
 void cw_rate_refresh(struct cw_rate *rate, uint64_t bytes, double elapsed)
 {
-    const double now = (double)(bytes - rate->bytes_before) * 8 / elapsed;
+    const double now = (double)(bytes - rate->bytes_before) / elapsed;
     const double weight = elapsed < RATE_SPAN ? elapsed / RATE_SPAN : 1;
-    rate->bits_per_second += (now - rate->bits_per_second) * weight;
+    rate->bytes_per_second += (now - rate->bytes_per_second) * weight;
     rate->bytes_before = bytes;
 }

@@ -33,10 +33,10 @@ struct cw_silence {
    the time between the two was theirs and not that of a packet lost. */
 void cw_silence_end(struct cw_silence *silence, bool next, double now);
 
-/* Bytes turned into bits per second. */
+/* Bytes turned into bytes per second. */
 struct cw_rate {
     uint64_t bytes_before; /* value of the counter when the rate was refreshed last */
-    double bits_per_second;
+    double bytes_per_second;
 };
 
 /* Takes the growth of a byte counter over the elapsed seconds; about the last second counts. */

@@ -22,7 +22,7 @@ void cw_sent_packets_reset(struct cw_sent_packets *sent)
     sent->rtt = (struct cw_rtt){0};
     sent->silence = (struct cw_silence){.heard = (double)NAN};
     sent->late_samples = sent->short_samples = 0;
-    sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout);
+    sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout_seconds);
     sent->loss = 0;
     sent->acked = 0;
     sent->lost = 0;
@@ -97,7 +97,7 @@ static void take_sample(struct cw_sent_packets *sent, uint16_t sequence, double 
     }
     cw_rtt_sample(rtt, sample, sent->rtt_smoothing);
     follow_down(sent, sequence, sample);
-    sent->loss_timeout = cw_rtt_timeout(rtt, sent->min_loss_timeout);
+    sent->loss_timeout = cw_rtt_timeout(rtt, sent->min_loss_timeout_seconds);
 }
 
 static void take_ack(struct cw_sent_packets *sent, uint16_t sequence, bool is_newest, bool prompt,

@@ -38,7 +38,7 @@ struct cw_sent_packets {
     uint16_t short_until;   /* they last for a round trip when this packet is acked */
     double short_most;      /* the longest of them */
     double rtt_smoothing;
-    double min_loss_timeout;
+    double min_loss_timeout_seconds;
     double loss_timeout;
     double loss; /* share of packets lost, of late */
     uint64_t acked;

@@ -42,11 +42,12 @@ static bool is_amount(double value)
 
 static enum cw_error check_path(const struct cw_simulator_path *path)
 {
-    const bool valid =
-        is_amount(path->latency) && is_amount(path->jitter) && is_chance(path->loss) &&
-        is_chance(path->burst_start) && is_chance(path->burst_end) && is_chance(path->burst_loss) &&
-        is_chance(path->duplicate) && is_chance(path->reorder) && is_amount(path->reorder_delay) &&
-        is_amount(path->bandwidth) && is_amount(path->queue);
+    const bool valid = is_amount(path->latency_seconds) && is_amount(path->jitter_seconds) &&
+                       is_chance(path->loss) && is_chance(path->burst_start) &&
+                       is_chance(path->burst_end) && is_chance(path->burst_loss) &&
+                       is_chance(path->duplicate) && is_chance(path->reorder) &&
+                       is_amount(path->reorder_delay_seconds) &&
+                       is_amount(path->bytes_per_second) && is_amount(path->queue_bytes);
     return valid ? CW_OK : CW_ERROR_CONFIG_SIMULATOR;
 }
 
@@ -66,7 +67,7 @@ struct cw_simulator_config cw_simulator_config_default(void)
     return (struct cw_simulator_config){
         .max_datagram_size = 1400,
         .max_datagrams = 256,
-        .path = {.queue = 65536},
+        .path = {.queue_bytes = 65536},
     };
 }
 
@@ -183,7 +184,7 @@ static bool pass_limit(struct cw_simulator *simulator, size_t size, double now, 
 {
     const struct cw_simulator_path *path = &simulator->config.path;
     *passed = now;
-    if (path->bandwidth <= 0) {
+    if (path->bytes_per_second <= 0) {
         simulator->backlog = 0;
         simulator->backlog_time = now;
         return true;
@@ -191,21 +192,21 @@ static bool pass_limit(struct cw_simulator *simulator, size_t size, double now, 
     /* One operation per statement: a compiler may fuse them otherwise, and machines would differ.
      */
     if (now > simulator->backlog_time) {
-        const double drained = (now - simulator->backlog_time) * path->bandwidth;
+        const double drained = (now - simulator->backlog_time) * path->bytes_per_second;
         simulator->backlog = drained < simulator->backlog ? simulator->backlog - drained : 0;
         simulator->backlog_time = now;
     }
-    if (simulator->backlog > path->queue)
+    if (simulator->backlog > path->queue_bytes)
         return false;
     simulator->backlog += (double)size;
-    const double wait = simulator->backlog / path->bandwidth;
+    const double wait = simulator->backlog / path->bytes_per_second;
     *passed = simulator->backlog_time + wait;
     return true;
 }
 
 static double with_jitter(struct cw_simulator *simulator, double due)
 {
-    const double extra = simulator->config.path.jitter * cw_prng_share(&simulator->random);
+    const double extra = simulator->config.path.jitter_seconds * cw_prng_share(&simulator->random);
     return due + extra;
 }
 
@@ -248,9 +249,9 @@ enum cw_error cw_simulator_receive(struct cw_simulator *simulator, const uint8_t
         simulator->stats.datagrams_lost++;
         return CW_OK;
     }
-    due += path->latency;
+    due += path->latency_seconds;
     const bool held_up = cw_prng_chance(&simulator->random, path->reorder);
-    const double first = held_up ? due + path->reorder_delay : due;
+    const double first = held_up ? due + path->reorder_delay_seconds : due;
     if (!put_under_way(simulator, data, size, with_jitter(simulator, first)))
         simulator->stats.datagrams_overflowed++;
     else if (cw_prng_chance(&simulator->random, path->duplicate) &&

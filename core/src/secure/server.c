@@ -8,8 +8,8 @@ struct cw_server_config cw_server_config_default(void)
 {
     return (struct cw_server_config){
         .max_clients = 64,
-        .unix_offset = NAN, /* missing */
-        .max_token_life = 50,
+        .unix_offset_seconds = NAN, /* missing */
+        .max_token_life_seconds = 50,
         .requests_per_second = 5000,
         .keep_alive_seconds = 0.1,
         .disconnect_packets = 10,
@@ -44,7 +44,7 @@ static enum cw_error complete(struct cw_server_config *config)
     if (!(config->keep_alive_seconds > 0 && config->keep_alive_seconds <= 10) ||
         !(config->requests_per_second > 0 && config->requests_per_second <= 1e9))
         return CW_ERROR_CONFIG_TIME;
-    if (!isfinite(config->unix_offset))
+    if (!isfinite(config->unix_offset_seconds))
         return CW_ERROR_CONFIG_UNIX_OFFSET;
     if (config->disconnect_packets < 1 || config->disconnect_packets > 100)
         return CW_ERROR_CONFIG_DISCONNECT_PACKETS;
@@ -138,10 +138,10 @@ static bool can_run(const struct cw_server *server, double time)
     return server && isfinite(time);
 }
 
-void cw_server_set_unix_offset(struct cw_server *server, double unix_offset)
+void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seconds)
 {
-    if (can_run(server, unix_offset))
-        server->config.unix_offset = unix_offset;
+    if (can_run(server, unix_offset_seconds))
+        server->config.unix_offset_seconds = unix_offset_seconds;
 }
 
 static enum cw_error receive(struct cw_server *server, const struct cw_address *from,

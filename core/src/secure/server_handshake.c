@@ -51,7 +51,7 @@ void cw_handshake_set_time(struct cw_handshake *handshake, double now)
 
 static uint64_t unix_seconds(const struct cw_handshake *handshake, double now)
 {
-    const double time = now + handshake->config->unix_offset;
+    const double time = now + handshake->config->unix_offset_seconds;
     return time > 0 ? time < 0x1p63 ? (uint64_t)time : INT64_MAX : 0;
 }
 
@@ -137,7 +137,7 @@ static void challenge(struct cw_handshake *handshake, struct cw_pending *pending
    When that was is seen by the clock as it is set now: at the start it may have been wrong. */
 static bool wrong_life(const struct cw_handshake *handshake, uint64_t expire_time, uint64_t now)
 {
-    const uint64_t life = handshake->config->max_token_life;
+    const uint64_t life = handshake->config->max_token_life_seconds;
     const uint64_t start = unix_seconds(handshake, handshake->start_time);
     return life != 0 && (expire_time > now + life || expire_time <= start + life);
 }

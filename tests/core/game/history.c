@@ -216,7 +216,8 @@ static void the_server_sees_what_the_client_showed(void **state)
     struct cw_interpolation_config config = cw_interpolation_config_default();
     struct cw_interpolation *client;
     struct cw_history *history = make(4, 64);
-    path.path = (struct cw_simulator_path){.latency = 0.05, .jitter = 0.03, .loss = 0.1};
+    path.path =
+        (struct cw_simulator_path){.latency_seconds = 0.05, .jitter_seconds = 0.03, .loss = 0.1};
     config.entry_size = sizeof(struct body);
     assert_int_equal(cw_simulator_create(&path, &down), CW_OK);
     assert_int_equal(cw_interpolation_create(&config, &client), CW_OK);

@@ -133,7 +133,7 @@ static void an_even_path_is_shown_evenly(void **state)
 {
     (void)state;
     struct rig rig;
-    rig_start(&rig, &(struct cw_simulator_path){.latency = 0.05});
+    rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.05});
     rig.offset = -12345;
     rig_run(&rig, 5);
     rig_run(&rig, 5);
@@ -154,7 +154,7 @@ static void the_delay_follows_the_rate(void **state)
     static const uint32_t intervals[] = {1, 2, 3, 6};
     for (size_t i = 0; i < 4; i++) {
         struct rig rig;
-        rig_start(&rig, &(struct cw_simulator_path){.latency = 0.05});
+        rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.05});
         rig.interval = intervals[i];
         rig_run(&rig, 20);
         assert_near(stats_of(rig.interpolation).delay_seconds, intervals[i] / RATE, 2 * FRAME);
@@ -166,8 +166,9 @@ static void the_delay_covers_jitter_and_loss(void **state)
 {
     (void)state;
     struct rig rig;
-    rig_start(&rig, &(struct cw_simulator_path){
-                        .latency = 0.05, .jitter = 0.06, .loss = 0.2, .duplicate = 0.1});
+    rig_start(&rig,
+              &(struct cw_simulator_path){
+                  .latency_seconds = 0.05, .jitter_seconds = 0.06, .loss = 0.2, .duplicate = 0.1});
     rig_run(&rig, 10);
     const struct cw_interpolation_stats before = stats_of(rig.interpolation);
     rig_run(&rig, 300);
@@ -190,15 +191,15 @@ static void the_delay_follows_the_path(void **state)
 {
     (void)state;
     struct rig rig;
-    rig_start(&rig, &(struct cw_simulator_path){.latency = 0.02});
+    rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.02});
     rig_run(&rig, 10);
     const double age = rig_age(&rig);
-    const struct cw_simulator_path slow = {.latency = 0.25};
+    const struct cw_simulator_path slow = {.latency_seconds = 0.25};
     cw_simulator_change(rig.path, &slow);
     rig_run(&rig, 10);
     assert_near(rig_age(&rig), age + 0.23, FRAME);
     assert_true(rig.least_step > 0.79);
-    const struct cw_simulator_path quick = {.latency = 0.02};
+    const struct cw_simulator_path quick = {.latency_seconds = 0.02};
     cw_simulator_change(rig.path, &quick);
     rig_run(&rig, 10);
     assert_near(rig_age(&rig), age, FRAME);
@@ -215,7 +216,7 @@ static void the_limits_of_the_delay_hold(void **state)
     config.entry_size = 8;
     config.min_delay_seconds = config.max_delay_seconds = 0.2;
     for (int jitter = 0; jitter < 2; jitter++) {
-        rig_start(&rig, &(struct cw_simulator_path){.jitter = jitter * 0.4});
+        rig_start(&rig, &(struct cw_simulator_path){.jitter_seconds = jitter * 0.4});
         cw_interpolation_destroy(rig.interpolation);
         assert_int_equal(cw_interpolation_create(&config, &rig.interpolation), CW_OK);
         rig_run(&rig, 10);
@@ -229,7 +230,7 @@ static void silence_is_bridged_up_to_a_limit(void **state)
 {
     (void)state;
     struct rig rig;
-    rig_start(&rig, &(struct cw_simulator_path){.latency = 0.05});
+    rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.05});
     rig_run(&rig, 5);
     const struct cw_simulator_path dead = {.loss = 1};
     const double last = rig.next - rig.interval;
@@ -243,7 +244,7 @@ static void silence_is_bridged_up_to_a_limit(void **state)
     assert_true(silent.held > 300 && silent.extrapolated > silent.held);
 
     /* It comes back: at once where it was before. */
-    const struct cw_simulator_path alive = {.latency = 0.05};
+    const struct cw_simulator_path alive = {.latency_seconds = 0.05};
     cw_simulator_change(rig.path, &alive);
     rig_run(&rig, 1);
     assert_near(rig_age(&rig), 0.1, 2 * FRAME);
@@ -255,7 +256,7 @@ static void a_hidden_tab_catches_up_at_once(void **state)
 {
     (void)state;
     struct rig rig;
-    rig_start(&rig, &(struct cw_simulator_path){.latency = 0.05, .jitter = 0.01});
+    rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.05, .jitter_seconds = 0.01});
     rig_run(&rig, 10);
     rig_hide(&rig, 600);
     rig_run(&rig, FRAME / 2);
@@ -352,7 +353,8 @@ static void ticks_wrap_on_the_way(void **state)
 {
     (void)state;
     struct rig plain, wrapping;
-    const struct cw_simulator_path path = {.latency = 0.05, .jitter = 0.03, .loss = 0.1};
+    const struct cw_simulator_path path = {
+        .latency_seconds = 0.05, .jitter_seconds = 0.03, .loss = 0.1};
     rig_start(&plain, &path);
     rig_start(&wrapping, &path);
     wrapping.first_tick = (uint32_t)-100;

@@ -182,7 +182,7 @@ static void test_blocks_get_through_loss_and_only_lost_fragments_go_again(void *
     struct pair pair = pair_open(&config, 0.1, 0.2);
     struct cw_simulator_path path = path_of(0.1, 0.2);
     path.reorder = 0.05;
-    path.reorder_delay =
+    path.reorder_delay_seconds =
         0.1; /* what was given up is acked after all, and what was sent for it too */
     for (int i = 0; i < 2; i++)
         assert_int_equal(cw_simulator_change(pair.paths[i], &path), CW_OK);

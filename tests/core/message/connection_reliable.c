@@ -57,10 +57,10 @@ static void test_all_messages_arrive_once_and_in_order_over_a_bad_path(void **st
         const struct cw_connection_config config = config_of_notes();
         struct pair pair = pair_open(&config, 0.1, losses[i]);
         struct cw_simulator_path path = path_of(0.1, losses[i]);
-        path.jitter = 0.05;
+        path.jitter_seconds = 0.05;
         path.duplicate = 0.2;
         path.reorder = 0.1;
-        path.reorder_delay = 0.2;
+        path.reorder_delay_seconds = 0.2;
         for (int j = 0; j < 2; j++)
             assert_int_equal(cw_simulator_change(pair.paths[j], &path), CW_OK);
         exchange(&pair, losses[i] > 0.8 ? 200 : 1000, 40000);
@@ -161,7 +161,7 @@ static void test_it_is_sent_again_in_the_tick_nearest_to_the_time(void **state)
         {1.0 / 8, 5.125, 11},  {1.0 / 256, 5.2578125, 11}, {1.0 / 256, 5.125, 10},
     };
     struct cw_connection_config config = config_of_notes();
-    config.endpoint.min_loss_timeout = 60;
+    config.endpoint.min_loss_timeout_seconds = 60;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(ticks_until_sent_again(a, b, 5000.0 * (double)i, cases[i].tick,

@@ -99,10 +99,10 @@ static void test_nothing_arrives_twice_or_changed_over_a_bad_path(void **state)
     const struct cw_connection_config config = config_of_notes();
     struct pair pair = pair_open(&config, 0.1, 0.2);
     struct cw_simulator_path path = path_of(0.1, 0.2);
-    path.jitter = 0.1;
+    path.jitter_seconds = 0.1;
     path.duplicate = 0.5;
     path.reorder = 0.2;
-    path.reorder_delay = 0.3;
+    path.reorder_delay_seconds = 0.3;
     assert_int_equal(cw_simulator_change(pair.paths[0], &path), CW_OK);
     static bool seen[5000];
     memset(seen, 0, sizeof seen);

@@ -83,7 +83,7 @@ static void test_every_config_check_takes_them(void **state)
     const struct cw_address address = {.type = CW_ADDRESS_IPV4, .bytes = {127, 0, 0, 1}};
     struct cw_server_config server = cw_server_config_default();
     server.connection = &config;
-    server.unix_offset = 0;
+    server.unix_offset_seconds = 0;
     server.private_key[0] = 1;
     server.addresses = &address;
     server.address_count = 1;

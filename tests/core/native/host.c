@@ -36,7 +36,7 @@ static void open_world(struct world *world)
     world->connection = cw_connection_config_default(world->schema);
     world->config.connection = &world->connection;
     world->config.protocol_id = PROTOCOL;
-    world->config.max_token_life = 0;
+    world->config.max_token_life_seconds = 0;
     memcpy(world->config.private_key, key, sizeof key);
     assert_int_equal(cw_host_open("127.0.0.1:0", &world->config, &world->host), CW_OK);
 }

@@ -39,30 +39,30 @@ static void assert_is(const struct cw_congestion *c, enum cw_congestion_mode mod
 {
     assert_int_equal(c->mode, mode);
     assert_int_equal(c->reason, reason);
-    assert_true(c->rate == (mode == CW_CONGESTION_GOOD ? 30 : 10));
-    if (c->penalty != penalty)
-        fail_msg("the penalty time is %g, not %g", c->penalty, penalty);
+    assert_true(c->packets_per_second == (mode == CW_CONGESTION_GOOD ? 30 : 10));
+    if (c->penalty_seconds != penalty)
+        fail_msg("the penalty time is %g, not %g", c->penalty_seconds, penalty);
 }
 
 static void test_defaults_are_those_of_the_header(void **state)
 {
     (void)state;
     const struct cw_congestion_config config = cw_congestion_config_default();
-    assert_true(config.rtt_threshold == 0.25);
-    assert_true(config.good_rate == 30);
-    assert_true(config.bad_rate == 10);
-    assert_true(config.penalty == 4);
-    assert_true(config.min_penalty == 1);
-    assert_true(config.max_penalty == 60);
-    assert_true(config.good_period == 10);
-    assert_true(config.burst == 0.1);
+    assert_true(config.rtt_threshold_seconds == 0.25);
+    assert_true(config.good_packets_per_second == 30);
+    assert_true(config.bad_packets_per_second == 10);
+    assert_true(config.penalty_seconds == 4);
+    assert_true(config.min_penalty_seconds == 1);
+    assert_true(config.max_penalty_seconds == 60);
+    assert_true(config.good_period_seconds == 10);
+    assert_true(config.burst_seconds == 0.1);
 }
 
 static void refuse(const struct cw_congestion_config *config, enum cw_error error)
 {
-    struct cw_congestion c = {.penalty = 77};
+    struct cw_congestion c = {.penalty_seconds = 77};
     assert_int_equal(cw_congestion_init(&c, config, 0), error);
-    assert_true(c.penalty == 77);
+    assert_true(c.penalty_seconds == 77);
 }
 
 static void test_a_config_that_cannot_work_is_refused(void **state)
@@ -78,26 +78,26 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
         refuse(&config, error);                                                                    \
     } while (0)
     for (size_t i = 0; i < 3; i++) {
-        REFUSED(rtt_threshold, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(penalty, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(min_penalty, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(max_penalty, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(good_period, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(burst, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(good_rate, no_time[i], CW_ERROR_CONFIG_RATE);
-        REFUSED(bad_rate, no_time[i], CW_ERROR_CONFIG_RATE);
+        REFUSED(rtt_threshold_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(penalty_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(min_penalty_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(max_penalty_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(good_period_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(burst_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
+        REFUSED(good_packets_per_second, no_time[i], CW_ERROR_CONFIG_RATE);
+        REFUSED(bad_packets_per_second, no_time[i], CW_ERROR_CONFIG_RATE);
     }
-    REFUSED(rtt_threshold, 0, CW_ERROR_CONFIG_TIME);
-    REFUSED(good_period, 0, CW_ERROR_CONFIG_TIME);
-    REFUSED(penalty, 0.9, CW_ERROR_CONFIG_TIME);
-    REFUSED(penalty, 61, CW_ERROR_CONFIG_TIME);
-    REFUSED(min_penalty, 5, CW_ERROR_CONFIG_TIME);
-    REFUSED(max_penalty, 3, CW_ERROR_CONFIG_TIME);
-    REFUSED(burst, 61, CW_ERROR_CONFIG_TIME);
-    REFUSED(bad_rate, 0, CW_ERROR_CONFIG_RATE);
-    REFUSED(bad_rate, 31, CW_ERROR_CONFIG_RATE);
-    REFUSED(good_rate, 9, CW_ERROR_CONFIG_RATE);
-    REFUSED(good_rate, 1000001, CW_ERROR_CONFIG_RATE);
+    REFUSED(rtt_threshold_seconds, 0, CW_ERROR_CONFIG_TIME);
+    REFUSED(good_period_seconds, 0, CW_ERROR_CONFIG_TIME);
+    REFUSED(penalty_seconds, 0.9, CW_ERROR_CONFIG_TIME);
+    REFUSED(penalty_seconds, 61, CW_ERROR_CONFIG_TIME);
+    REFUSED(min_penalty_seconds, 5, CW_ERROR_CONFIG_TIME);
+    REFUSED(max_penalty_seconds, 3, CW_ERROR_CONFIG_TIME);
+    REFUSED(burst_seconds, 61, CW_ERROR_CONFIG_TIME);
+    REFUSED(bad_packets_per_second, 0, CW_ERROR_CONFIG_RATE);
+    REFUSED(bad_packets_per_second, 31, CW_ERROR_CONFIG_RATE);
+    REFUSED(good_packets_per_second, 9, CW_ERROR_CONFIG_RATE);
+    REFUSED(good_packets_per_second, 1000001, CW_ERROR_CONFIG_RATE);
 }
 
 static void test_it_begins_in_bad_mode(void **state)
@@ -172,7 +172,7 @@ static void test_the_penalty_time_doubles_up_to_60_seconds(void **state)
         penalty = penalty * 2 < 60 ? penalty * 2 : 60;
         assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, penalty);
     }
-    assert_true(c.penalty == 60);
+    assert_true(c.penalty_seconds == 60);
 }
 
 static void test_good_mode_of_ten_seconds_is_not_punished(void **state)
@@ -214,7 +214,7 @@ static void test_rare_updates_count_the_same_time(void **state)
     (void)state;
     struct cw_congestion_config config = cw_congestion_config_default();
     struct cw_congestion c;
-    config.penalty = 48;
+    config.penalty_seconds = 48;
     assert_int_equal(cw_congestion_init(&c, &config, 0), CW_OK);
     cw_congestion_update(&c, FINE, 1);
     cw_congestion_update(&c, FINE, 100);

@@ -121,7 +121,7 @@ static void check_rtt(const struct cw_simulator_path *path, double truth, double
     print_message("rtt %.1f ms, measured %.2f ms, %+.1f %%\n", truth * 1000, stats.rtt * 1000,
                   error * 100);
     assert_true(fabs(error) < 0.05);
-    assert_true(stats.rtt_min >= 2 * path->latency - 1e-9);
+    assert_true(stats.rtt_min >= 2 * path->latency_seconds - 1e-9);
     assert_true(stats.rtt_min <= truth + 1e-9);
     destroy(&world);
 }
@@ -131,26 +131,29 @@ static void rtt_is_that_of_the_path(void **state)
     (void)state;
     static const double latencies[] = {0.001, 0.02, 0.05, 0.1, 0.4};
     for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++) {
-        struct cw_simulator_path path = {.latency = latencies[i]};
-        check_rtt(&path, 2 * path.latency, 1.0 / 60);
+        struct cw_simulator_path path = {.latency_seconds = latencies[i]};
+        check_rtt(&path, 2 * path.latency_seconds, 1.0 / 60);
         path.loss = 0.1;
-        check_rtt(&path, 2 * path.latency, 1.0 / 60);
+        check_rtt(&path, 2 * path.latency_seconds, 1.0 / 60);
         path.loss = 0.5;
-        check_rtt(&path, 2 * path.latency, 1.0 / 60);
+        check_rtt(&path, 2 * path.latency_seconds, 1.0 / 60);
         path.duplicate = 0.2;
-        check_rtt(&path, 2 * path.latency, 1.0 / 60);
+        check_rtt(&path, 2 * path.latency_seconds, 1.0 / 60);
     }
     /* Each way takes half of the jitter longer on average. Nothing is overtaken at this rate. */
     for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++) {
-        struct cw_simulator_path path = {.latency = latencies[i], .jitter = latencies[i] / 10};
-        check_rtt(&path, 2 * path.latency + path.jitter, 0.05);
+        struct cw_simulator_path path = {.latency_seconds = latencies[i],
+                                         .jitter_seconds = latencies[i] / 10};
+        check_rtt(&path, 2 * path.latency_seconds + path.jitter_seconds, 0.05);
     }
 }
 
 static void check_loss(double loss_there, double loss_back, double interval)
 {
-    const struct cw_simulator_path there = {.latency = 0.03, .jitter = 0.01, .loss = loss_there};
-    const struct cw_simulator_path back = {.latency = 0.03, .jitter = 0.01, .loss = loss_back};
+    const struct cw_simulator_path there = {
+        .latency_seconds = 0.03, .jitter_seconds = 0.01, .loss = loss_there};
+    const struct cw_simulator_path back = {
+        .latency_seconds = 0.03, .jitter_seconds = 0.01, .loss = loss_back};
     struct world world = make(&there, &back);
     run(&world, 10000, interval);
     for (int end = 0; end < 2; end++) {
@@ -188,7 +191,7 @@ static void loss_is_that_of_the_path(void **state)
 static void latest_loss_follows(void **state)
 {
     (void)state;
-    struct cw_simulator_path path = {.latency = 0.03};
+    struct cw_simulator_path path = {.latency_seconds = 0.03};
     struct world world = make(&path, &path);
     double now = 0;
     static const double losses[] = {0, 0.2, 0, 0.5, 0.1};
@@ -220,8 +223,8 @@ static void latest_loss_follows(void **state)
 static void bandwidth_is_that_of_the_path(void **state)
 {
     (void)state;
-    const struct cw_simulator_path there = {.latency = 0.03, .loss = 0.25};
-    const struct cw_simulator_path back = {.latency = 0.03};
+    const struct cw_simulator_path there = {.latency_seconds = 0.03, .loss = 0.25};
+    const struct cw_simulator_path back = {.latency_seconds = 0.03};
     struct world world = make(&there, &back);
     double now = 0, sent = 0, received = 0, acked = 0;
     for (int i = 0; i < 6600; i++, now += 1.0 / 60) {
@@ -232,16 +235,16 @@ static void bandwidth_is_that_of_the_path(void **state)
             send(&world, end, now);
         }
         if (i >= 600) {
-            sent += stats_of(&world, 0).bandwidth_sent / 6000;
-            received += stats_of(&world, 1).bandwidth_received / 6000;
-            acked += stats_of(&world, 0).bandwidth_acked / 6000;
+            sent += stats_of(&world, 0).sent_bytes_per_second / 6000;
+            received += stats_of(&world, 1).received_bytes_per_second / 6000;
+            acked += stats_of(&world, 0).acked_bytes_per_second / 6000;
         }
     }
     struct cw_simulator_stats truth;
     cw_simulator_stats(world.paths[0], &truth);
-    const double true_sent = (double)truth.bytes_received * 8 / now;
-    const double true_received = (double)truth.bytes_transmitted * 8 / now;
-    print_message("sent %.0f bit/s, measured %.0f; received %.0f, measured %.0f, acked %.0f\n",
+    const double true_sent = (double)truth.bytes_received / now;
+    const double true_received = (double)truth.bytes_transmitted / now;
+    print_message("sent %.0f bytes/s, measured %.0f; received %.0f, measured %.0f, acked %.0f\n",
                   true_sent, sent, true_received, received, acked);
     assert_true(fabs(sent / true_sent - 1) < 0.02);
     assert_true(fabs(received / true_received - 1) < 0.02);

@@ -15,7 +15,7 @@ static void test_defaults_are_those_of_the_header(void **state)
     assert_int_equal(config.received_window, 256);
     assert_int_equal(config.max_reassemblies, 4);
     assert_true(config.rtt_smoothing == 0.1);
-    assert_true(config.min_loss_timeout == 0.1);
+    assert_true(config.min_loss_timeout_seconds == 0.1);
     assert_null(config.allocator.allocate);
 }
 
@@ -91,9 +91,9 @@ static void test_a_config_that_cannot_work_is_refused_by_name(void **state)
     refuse_config(CONFIG_WITH(rtt_smoothing, -0.1), CW_ERROR_CONFIG_TIME);
     refuse_config(CONFIG_WITH(rtt_smoothing, 1.001), CW_ERROR_CONFIG_TIME);
     refuse_config(CONFIG_WITH(rtt_smoothing, nan), CW_ERROR_CONFIG_TIME);
-    refuse_config(CONFIG_WITH(min_loss_timeout, -0.001), CW_ERROR_CONFIG_TIME);
-    refuse_config(CONFIG_WITH(min_loss_timeout, 60.001), CW_ERROR_CONFIG_TIME);
-    refuse_config(CONFIG_WITH(min_loss_timeout, nan), CW_ERROR_CONFIG_TIME);
+    refuse_config(CONFIG_WITH(min_loss_timeout_seconds, -0.001), CW_ERROR_CONFIG_TIME);
+    refuse_config(CONFIG_WITH(min_loss_timeout_seconds, 60.001), CW_ERROR_CONFIG_TIME);
+    refuse_config(CONFIG_WITH(min_loss_timeout_seconds, nan), CW_ERROR_CONFIG_TIME);
 }
 
 static void test_configs_at_the_limits_are_accepted(void **state)
@@ -116,8 +116,8 @@ static void test_configs_at_the_limits_are_accepted(void **state)
     accept_config(CONFIG_WITH(max_reassemblies, 1));
     accept_config(CONFIG_WITH(max_reassemblies, 64));
     accept_config(CONFIG_WITH(rtt_smoothing, 1));
-    accept_config(CONFIG_WITH(min_loss_timeout, 0));
-    accept_config(CONFIG_WITH(min_loss_timeout, 60));
+    accept_config(CONFIG_WITH(min_loss_timeout_seconds, 0));
+    accept_config(CONFIG_WITH(min_loss_timeout_seconds, 60));
 }
 
 static void use_for_a_while(struct cw_endpoint *a, struct cw_endpoint *b,

@@ -128,7 +128,7 @@ static void test_the_timeout_is_never_below_its_minimum(void **state)
 {
     (void)state;
     struct cw_endpoint_config config = cw_endpoint_config_default();
-    config.min_loss_timeout = 0.25;
+    config.min_loss_timeout_seconds = 0.25;
     struct cw_endpoint *a = endpoint_with(&config), *b = endpoint_with(&config);
     for (int i = 0; i < 100; i++) {
         pass(a, b, i, &at_b);

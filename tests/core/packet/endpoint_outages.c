@@ -220,7 +220,7 @@ static void test_no_packet_waits_longer_than_ten_seconds(void **state)
     static struct seen at_a, at_b;
     for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
         struct cw_endpoint_config config = cw_endpoint_config_default();
-        config.min_loss_timeout = least[i];
+        config.min_loss_timeout_seconds = least[i];
         struct cw_endpoint *a = endpoint_with(&config), *b = endpoint_with(&config);
         double now = 0;
         for (int j = 0; j < 20; j++, now += 40) {

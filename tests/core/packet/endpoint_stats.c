@@ -325,14 +325,14 @@ static void test_bandwidths_are_those_of_about_the_last_second(void **state)
         cw_endpoint_update(a, now);
         cw_endpoint_update(b, now);
     }
-    assert_close(stats_of(a).bandwidth_sent, 100 * 1002 * 8, 100 * 8 * 8);
-    assert_close(stats_of(b).bandwidth_received, 50 * 1002 * 8, 2 * 1002 * 8);
-    assert_close(stats_of(a).bandwidth_acked, 50 * 1002 * 8, 2 * 1002 * 8);
-    assert_close(stats_of(a).bandwidth_received, stats_of(b).bandwidth_sent, 800);
+    assert_close(stats_of(a).sent_bytes_per_second, 100 * 1002, 100 * 8);
+    assert_close(stats_of(b).received_bytes_per_second, 50 * 1002, 2 * 1002);
+    assert_close(stats_of(a).acked_bytes_per_second, 50 * 1002, 2 * 1002);
+    assert_close(stats_of(a).received_bytes_per_second, stats_of(b).sent_bytes_per_second, 100);
     for (int i = 0; i < 500; i++, now += 0.01)
         cw_endpoint_update(a, now);
-    assert_close(stats_of(a).bandwidth_sent, 0, 100 * 1002 * 8 * 0.01);
-    assert_close(stats_of(a).bandwidth_acked, 0, 100 * 1002 * 8 * 0.01);
+    assert_close(stats_of(a).sent_bytes_per_second, 0, 100 * 1002 * 0.01);
+    assert_close(stats_of(a).acked_bytes_per_second, 0, 100 * 1002 * 0.01);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }
@@ -350,8 +350,8 @@ static void test_the_bandwidth_acked_has_all_fragments_in_it(void **state)
         pass(b, a, i * 0.1, &at_a);
         cw_endpoint_update(a, i * 0.1);
     }
-    assert_close(stats_of(a).bandwidth_acked, stats_of(a).bandwidth_sent, 1);
-    assert_close(stats_of(a).bandwidth_acked, 10 * 4120 * 8, 10 * 20 * 8);
+    assert_close(stats_of(a).acked_bytes_per_second, stats_of(a).sent_bytes_per_second, 1);
+    assert_close(stats_of(a).acked_bytes_per_second, 10 * 4120, 10 * 20);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }

@@ -19,7 +19,7 @@ static void open_window(struct cw_sent_packets *sent)
     sent->events = events;
     sent->events_mask = sizeof events / sizeof *events - 1;
     sent->rtt_smoothing = 0.1;
-    sent->min_loss_timeout = 0.1;
+    sent->min_loss_timeout_seconds = 0.1;
     cw_sent_packets_reset(sent);
 }
 

@@ -72,7 +72,7 @@ static void delay_is_latency_plus_up_to_jitter(void **state)
 {
     (void)state;
     struct cw_simulator *simulator =
-        make(&(struct cw_simulator_path){.latency = 0.05, .jitter = 0.02}, 2);
+        make(&(struct cw_simulator_path){.latency_seconds = 0.05, .jitter_seconds = 0.02}, 2);
     double lowest = 1, highest = 0, sum = 0, last = 0;
     uint64_t overtaken = 0;
     int64_t newest = -1;
@@ -150,8 +150,10 @@ static void bursts_have_their_length_and_share(void **state)
 static void copies_arrive_once_more(void **state)
 {
     (void)state;
-    struct cw_simulator *simulator =
-        make(&(struct cw_simulator_path){.latency = 0.1, .jitter = 0.05, .duplicate = 0.25}, 5);
+    struct cw_simulator *simulator = make(&(struct cw_simulator_path){.latency_seconds = 0.1,
+                                                                      .jitter_seconds = 0.05,
+                                                                      .duplicate = 0.25},
+                                          5);
     uint8_t arrived[4000] = {0};
     unsigned twice = 0;
     for (uint32_t i = 0; i < 2000; i++)
@@ -180,7 +182,9 @@ static void some_are_held_up(void **state)
 {
     (void)state;
     struct cw_simulator *simulator = make(
-        &(struct cw_simulator_path){.latency = 0.1, .reorder = 0.1, .reorder_delay = 0.025}, 6);
+        &(struct cw_simulator_path){
+            .latency_seconds = 0.1, .reorder = 0.1, .reorder_delay_seconds = 0.025},
+        6);
     unsigned late = 0;
     for (uint32_t i = 0; i < 4000; i++)
         put(simulator, i, i * 0.01);
@@ -203,8 +207,10 @@ static void the_bandwidth_limit_spaces_and_drops(void **state)
 {
     (void)state;
     /* 100 datagrams a second, ten may wait. */
-    struct cw_simulator *simulator =
-        make(&(struct cw_simulator_path){.latency = 1, .bandwidth = 10000, .queue = 1000}, 7);
+    struct cw_simulator *simulator = make(&(struct cw_simulator_path){.latency_seconds = 1,
+                                                                      .bytes_per_second = 10000,
+                                                                      .queue_bytes = 1000},
+                                          7);
     for (uint32_t i = 0; i < 20; i++)
         put(simulator, i, 0);
     assert_int_equal(stats_of(simulator).datagrams_overflowed, 9);
@@ -218,14 +224,14 @@ static void the_bandwidth_limit_spaces_and_drops(void **state)
         put(simulator, i, 0.055);
     assert_int_equal(stats_of(simulator).datagrams_overflowed, 9 + 15);
 
-    struct cw_simulator_path path = {.latency = 1};
+    struct cw_simulator_path path = {.latency_seconds = 1};
     assert_int_equal(cw_simulator_change(simulator, &path), CW_OK);
     put(simulator, 77, 0.06);
     assert_true(cw_simulator_due(simulator) == 1.06);
     cw_simulator_destroy(simulator);
 
     /* A datagram always passes a link on which nothing waits. */
-    simulator = make(&(struct cw_simulator_path){.bandwidth = 50}, 8);
+    simulator = make(&(struct cw_simulator_path){.bytes_per_second = 50}, 8);
     put(simulator, 1, 0);
     put(simulator, 2, 1.9);
     put(simulator, 3, 2);
@@ -239,7 +245,7 @@ static void a_limited_path_has_no_time_of_its_own(void **state)
 {
     (void)state;
     struct cw_simulator *simulator =
-        make(&(struct cw_simulator_path){.bandwidth = 1000, .queue = 1000}, 1);
+        make(&(struct cw_simulator_path){.bytes_per_second = 1000, .queue_bytes = 1000}, 1);
     put(simulator, 1, -50);
     put(simulator, 2, -50);
     assert_true(cw_simulator_due(simulator) == -49.9);
@@ -256,7 +262,7 @@ static void places_are_bounded_and_come_back(void **state)
     config.max_datagram_size = 100;
     config.max_datagrams = 3;
     config.path.duplicate = 1;
-    config.path.latency = 1;
+    config.path.latency_seconds = 1;
     assert_int_equal(cw_simulator_create(&config, &simulator), CW_OK);
     for (uint32_t lap = 0; lap < 10; lap++) {
         for (uint32_t i = 0; i < 4; i++)
@@ -290,17 +296,17 @@ static void sizes_are_kept_and_checked(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static const struct cw_simulator_path everything = {.latency = 0.04,
-                                                    .jitter = 0.03,
+static const struct cw_simulator_path everything = {.latency_seconds = 0.04,
+                                                    .jitter_seconds = 0.03,
                                                     .loss = 0.05,
                                                     .burst_start = 0.01,
                                                     .burst_end = 0.1,
                                                     .burst_loss = 0.7,
                                                     .duplicate = 0.1,
                                                     .reorder = 0.1,
-                                                    .reorder_delay = 0.05,
-                                                    .bandwidth = 30000,
-                                                    .queue = 5000};
+                                                    .reorder_delay_seconds = 0.05,
+                                                    .bytes_per_second = 30000,
+                                                    .queue_bytes = 5000};
 
 /* Everything that comes out of a run, with the bits of its time, as one number. */
 static uint64_t fingerprint(uint64_t seed)

@@ -50,12 +50,12 @@ static void messages_cross_bad_paths(void **state)
     uint32_t slots[CLIENTS] = {0};
     bool connected[CLIENTS] = {false};
     struct cw_simulator_config config = cw_simulator_config_default();
-    config.path.latency = 0.03;
-    config.path.jitter = 0.02;
+    config.path.latency_seconds = 0.03;
+    config.path.jitter_seconds = 0.02;
     config.path.loss = 0.05;
     config.path.duplicate = 0.05;
     config.path.reorder = 0.05;
-    config.path.reorder_delay = 0.05;
+    config.path.reorder_delay_seconds = 0.05;
     for (uint32_t n = 0; n < CLIENTS; n++) {
         clients[n] = message_rig_client(&messages, n, &messages.connection);
         config.seed = 100 + n;

@@ -37,7 +37,8 @@ static void token_from_another_address(void **state)
 }
 
 /* No token that may have been used before is taken after a restart, however soon and often it
-   comes; those made since are, once the server has been up for max_token_life less their life. */
+   comes; those made since are, once the server has been up for max_token_life_seconds less their
+   life. */
 static void token_after_restart(void **state)
 {
     (void)state;
@@ -122,7 +123,7 @@ static void token_when_the_clock_is_set(void **state)
     rig_token(&rig, token, 1);
     assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
     rig_stop(&rig);
-    rig.config.unix_offset = RIG_UNIX - 100;
+    rig.config.unix_offset_seconds = RIG_UNIX - 100;
     assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
     cw_server_update(rig.server, rig.now);
     assert_int_equal(rig_give_token(&rig, &other, token), CW_ERROR_TOKEN_LIFE);
@@ -150,13 +151,13 @@ static void token_when_the_clock_is_set(void **state)
     rig_stop(&rig);
 }
 
-/* With max_token_life 0 and a new private key at each start, as the config asks for. */
+/* With max_token_life_seconds 0 and a new private key at each start, as the config asks for. */
 static void token_after_restart_with_a_new_key(void **state)
 {
     (void)state;
     struct rig rig;
     rig_init(&rig);
-    rig.config.max_token_life = 0;
+    rig.config.max_token_life_seconds = 0;
     rig_start(&rig);
     const struct cw_address at = rig_client_address(1);
     uint8_t token[CW_TOKEN_SIZE], request[CW_REQUEST_SIZE];

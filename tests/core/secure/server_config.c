@@ -30,7 +30,7 @@ static void defaults(void **state)
     (void)state;
     const struct cw_server_config config = cw_server_config_default();
     assert_int_equal(config.max_clients, 64);
-    assert_int_equal(config.max_token_life, 50);
+    assert_int_equal(config.max_token_life_seconds, 50);
     assert_true(config.requests_per_second == 5000);
     assert_true(config.keep_alive_seconds == 0.1);
     assert_int_equal(config.disconnect_packets, 10);
@@ -74,7 +74,7 @@ static void the_clock_may_be_unix_time(void **state)
     struct rig rig;
     rig_init(&rig);
     rig.now = RIG_UNIX;
-    rig.config.unix_offset = 0;
+    rig.config.unix_offset_seconds = 0;
     rig_start(&rig);
     const struct cw_client_config config = cw_client_config_default();
     struct cw_token_grant grant = rig_grant(&rig, 1);
@@ -130,12 +130,13 @@ static void configs_refused(void **state)
     REFUSED(requests_per_second = 0, CW_ERROR_CONFIG_TIME);
     REFUSED(requests_per_second = 1.1e9, CW_ERROR_CONFIG_TIME);
     TAKEN(requests_per_second = 0.1);
-    REFUSED(unix_offset = cw_server_config_default().unix_offset, CW_ERROR_CONFIG_UNIX_OFFSET);
-    REFUSED(unix_offset = NAN, CW_ERROR_CONFIG_UNIX_OFFSET);
-    REFUSED(unix_offset = INFINITY, CW_ERROR_CONFIG_UNIX_OFFSET);
-    REFUSED(unix_offset = -INFINITY, CW_ERROR_CONFIG_UNIX_OFFSET);
-    TAKEN(unix_offset = 0);
-    TAKEN(unix_offset = -1e9);
+    REFUSED(unix_offset_seconds = cw_server_config_default().unix_offset_seconds,
+            CW_ERROR_CONFIG_UNIX_OFFSET);
+    REFUSED(unix_offset_seconds = NAN, CW_ERROR_CONFIG_UNIX_OFFSET);
+    REFUSED(unix_offset_seconds = INFINITY, CW_ERROR_CONFIG_UNIX_OFFSET);
+    REFUSED(unix_offset_seconds = -INFINITY, CW_ERROR_CONFIG_UNIX_OFFSET);
+    TAKEN(unix_offset_seconds = 0);
+    TAKEN(unix_offset_seconds = -1e9);
     REFUSED(disconnect_packets = 0, CW_ERROR_CONFIG_DISCONNECT_PACKETS);
     TAKEN(disconnect_packets = 1);
     TAKEN(disconnect_packets = 100);

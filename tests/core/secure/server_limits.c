@@ -214,7 +214,7 @@ static void few_requests_are_taken_one_by_one(void **state)
     rig_init(&rig);
     rig.config.requests_per_second = 2;
     rig.now = -1000;
-    rig.config.max_token_life = 0;
+    rig.config.max_token_life_seconds = 0;
     rig.config.addresses = &rig.address;
     assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
     const struct cw_address at = rig_client_address(1);
@@ -235,7 +235,7 @@ static void burst_of_requests(void **state)
     struct rig rig;
     rig_init(&rig);
     rig.config.requests_per_second = 200;
-    rig.config.max_token_life = 0;
+    rig.config.max_token_life_seconds = 0;
     rig.config.addresses = &rig.address;
     assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
     const struct cw_address at = rig_client_address(1);

@@ -22,7 +22,7 @@ export interface ConnectOptions<Of extends Schema> extends TransportOptions, Con
   /** Is told each state on the way to the connection; then the client's `state` events tell. */
   readonly onstate?: (state: ClientHostState) => void;
   /** Rounds of datagrams in a second, at most 1000. Default 60. */
-  readonly tickRate?: number;
+  readonly ticksPerSecond?: number;
   /** Puts something between the transport and the client, as a {@link Simulator}. */
   readonly through?: (transport: Transport) => Transport;
   /** Where the protocol runs. Default: the one core that {@link loadCore} gives. */
@@ -69,7 +69,7 @@ export async function connect<const Of extends Schema>(
 ): Promise<ClientHost<Of>> {
   const { schema, signal, onstate } = options;
   signal?.throwIfAborted();
-  const interval = tickInterval(options.tickRate);
+  const interval = tickInterval(options.ticksPerSecond);
   const core = options.core ?? (await loadCore());
   const token = new Uint8Array(options.token);
   const { expireTime, fingerprint: wanted } = readToken(core, token);

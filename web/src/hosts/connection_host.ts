@@ -8,7 +8,7 @@ import { Host, fitsTransport, tickInterval, type ReceivedEvent } from './host.js
 /** What a {@link ConnectionHost} can be told. */
 export interface ConnectionHostConfig extends ConnectionConfig {
   /** Rounds of datagrams in a second, at most 1000. Default 60. */
-  readonly tickRate?: number;
+  readonly ticksPerSecond?: number;
 }
 
 /** The connection has ended. */
@@ -39,7 +39,7 @@ export class ConnectionHost<Of extends Schema = Schema> extends Host<Of, Connect
    *   RangeError for the tick rate, and for a transport that does not take what would be sent.
    */
   constructor(core: Core, schema: Of, transport: Transport, config: ConnectionHostConfig = {}) {
-    const interval = tickInterval(config.tickRate);
+    const interval = tickInterval(config.ticksPerSecond);
     super(new Connection(core, schema, config), transport);
     fitsTransport(this.connection.maxDatagramSize, transport);
     this.closed = transport.closed.then((close) => {

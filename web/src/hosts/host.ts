@@ -23,10 +23,10 @@ export interface HostStats extends ConnectionStats {
 export const seconds = (): number => performance.now() / 1000;
 
 /** Milliseconds from tick to tick, at a rate per second that the user may have given. */
-export const tickInterval = (tickRate = 60): number => {
-  if (!(tickRate > 0 && tickRate <= 1000))
-    throw new RangeError(`tickRate: ${tickRate} is not above 0 and at most 1000`);
-  return 1000 / tickRate;
+export const tickInterval = (ticksPerSecond = 60): number => {
+  if (!(ticksPerSecond > 0 && ticksPerSecond <= 1000))
+    throw new RangeError(`ticksPerSecond: ${ticksPerSecond} is not above 0 and at most 1000`);
+  return 1000 / ticksPerSecond;
 };
 
 /** @throws RangeError when a transport does not take datagrams of so many bytes. */

@@ -7,8 +7,8 @@ import { WebSocketTransport, type WebSocketOptions } from './websocket.js';
 export interface TransportOptions extends WebRtcOptions, WebSocketOptions {
   /** What to try, the best first. Default: `['webrtc', 'websocket']`. */
   readonly transports?: readonly TransportKind[];
-  /** Seconds after which the next one is tried beside those that have not opened yet. Default 0.7. */
-  readonly stagger?: number;
+  /** The next one is tried after so long beside those that have not opened yet. Default 0.7. */
+  readonly staggerSeconds?: number;
 }
 
 const kinds = {
@@ -29,7 +29,7 @@ export async function openTransport(
   url: string | URL,
   options: TransportOptions = {},
 ): Promise<Transport> {
-  const { transports = ['webrtc', 'websocket'], stagger = 0.7, signal } = options;
+  const { transports = ['webrtc', 'websocket'], staggerSeconds = 0.7, signal } = options;
   signal?.throwIfAborted();
   if (transports.length === 0) throw new TransportError('setup', 'there is no transport to try');
   const origin = new URL(url, globalThis.location?.href).host;
@@ -40,7 +40,7 @@ export async function openTransport(
   const stop = (): void => race.abort(signal?.reason);
   signal?.addEventListener('abort', stop);
   try {
-    const winner = await firstToOpen(order, stagger, race.signal, (kind) =>
+    const winner = await firstToOpen(order, staggerSeconds, race.signal, (kind) =>
       kinds[kind].connect(url, { ...options, signal: race.signal }),
     );
     winners.set(origin, winner.kind);
@@ -56,7 +56,7 @@ export async function openTransport(
 
 function firstToOpen(
   order: readonly TransportKind[],
-  stagger: number,
+  staggerSeconds: number,
   signal: AbortSignal,
   connect: (kind: TransportKind) => Promise<Transport>,
 ): Promise<Transport> {
@@ -70,7 +70,7 @@ function firstToOpen(
       clearTimeout(timer);
       const kind = order[started++];
       if (kind === undefined || signal.aborted) return;
-      timer = setTimeout(next, stagger * 1000);
+      timer = setTimeout(next, staggerSeconds * 1000);
       connect(kind).then(
         (transport) => {
           clearTimeout(timer);

@@ -33,8 +33,8 @@ export interface PeerConnectionLike {
 export interface WebRtcOptions {
   /** Gives up connecting; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Seconds to connect in. Default 10. */
-  readonly timeout?: number;
+  /** To connect in. Default 10. */
+  readonly timeoutSeconds?: number;
   /**
    * Longest datagram in bytes. Default 1100, which one packet of every path carries; longer ones are
    * split, and lost when any part is.
@@ -63,7 +63,7 @@ export class WebRtcTransport extends BaseTransport {
    * @throws {@link TransportError} that says at which stage it failed; the reason of an aborted signal.
    */
   static async connect(url: string | URL, options: WebRtcOptions = {}): Promise<WebRtcTransport> {
-    const { timeout = 10 } = options;
+    const { timeoutSeconds = 10 } = options;
     options.signal?.throwIfAborted();
     const PeerConnection = options.RTCPeerConnection ?? globalThis.RTCPeerConnection;
     if (!PeerConnection)
@@ -82,7 +82,10 @@ export class WebRtcTransport extends BaseTransport {
     const attempt = new Attempt(peer, address);
     // Aborted by the caller or by the clock, whichever is first; the clock's reason is made when needed.
     const overtime = new AbortController();
-    const timer = setTimeout(() => overtime.abort(attempt.timeout(timeout)), timeout * 1000);
+    const timer = setTimeout(
+      () => overtime.abort(attempt.timeout(timeoutSeconds)),
+      timeoutSeconds * 1000,
+    );
     const signal = AbortSignal.any([overtime.signal, ...(options.signal ? [options.signal] : [])]);
     try {
       const channel = await attempt.open(signal);

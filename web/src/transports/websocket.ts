@@ -23,8 +23,8 @@ export interface WebSocketLike {
 export interface WebSocketOptions {
   /** Gives up connecting; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Seconds to connect in. Default 10. */
-  readonly timeout?: number;
+  /** To connect in. Default 10. */
+  readonly timeoutSeconds?: number;
   /**
    * Bytes that may wait in the browser before datagrams are dropped. What waits there is late, and
    * delays all that comes after it. Default 16384.
@@ -51,7 +51,7 @@ export class WebSocketTransport extends BaseTransport {
     url: string | URL,
     options: WebSocketOptions = {},
   ): Promise<WebSocketTransport> {
-    const { signal, timeout = 10 } = options;
+    const { signal, timeoutSeconds = 10 } = options;
     signal?.throwIfAborted();
     const Socket = options.WebSocket ?? globalThis.WebSocket;
     if (!Socket)
@@ -78,7 +78,12 @@ export class WebSocketTransport extends BaseTransport {
           reject(new TransportError('handshake', `the relay at ${address} ${what}`, { timedOut }));
         abort = () => reject(signal?.reason);
         signal?.addEventListener('abort', abort);
-        timer = setTimeout(fail, timeout * 1000, `did not answer in ${timeout} s`, true);
+        timer = setTimeout(
+          fail,
+          timeoutSeconds * 1000,
+          `did not answer in ${timeoutSeconds} s`,
+          true,
+        );
         socket.addEventListener('open', () =>
           socket.protocol === WEBSOCKET_PROTOCOL
             ? resolve()
