@@ -83,7 +83,7 @@ static struct cw_schema *body_schema(void)
 {
     struct cw_schema *schema;
     const struct cw_schema_config config = {.types = &body_type, .count = 1};
-    assert_int_equal(cw_schema_create(&schema, &config), CW_OK);
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
     return schema;
 }
 
@@ -219,7 +219,7 @@ static void test_types_without_a_table_are_refused(void **state)
     const struct cw_message_type own = {.name = "own", .size = 4, .serialize = refuse};
     const struct cw_schema_config config = {.types = &own, .count = 1};
     struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&schema, &config), CW_OK);
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
     uint32_t number = 0;
     struct cw_stream stream = cw_stream_measurer();
     assert_false(cw_schema_equal(schema, 0, &number, &number));
