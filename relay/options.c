@@ -63,7 +63,7 @@ static const char *const usage[] = {
     "  --ping-interval SECONDS ping each WebSocket so often and drop it when it does not\n"
     "                          answer for twice that (default 30; 0 = never)\n"
     "  --queue-bytes BYTES     most that waits for one slow browser (default 65536)\n"
-    "  --queue-age MS          longest that a datagram waits for it (default 250)\n"
+    "  --queue-age SECONDS     longest that a datagram waits for it (default 0.25)\n"
     "  --rtc ADDRESS[:PORT]    serve WebRTC on this UDP port, all browsers on the one; [::]\n"
     "                          takes IPv6 and IPv4; without a port, that of the first\n"
     "                          --listen. Browsers POST their offer to /rtc\n"
@@ -85,6 +85,7 @@ static const char *const usage[] = {
     "SIGTERM, SIGINT and SIGHUP end all sessions (close code 1001) and then the relay; a\n"
     "second one does not wait for them. SIGUSR1 logs the counters, which are also logged at\n"
     "the end.\n"
+    "All times are in seconds; all but that of --watchdog may have fractions.\n"
     "Exit codes: 0 stopped, 1 cannot start (port in use, unknown host), 2 bad option.\n",
 };
 
@@ -232,9 +233,9 @@ static bool take_number(enum option_name name, const char *option, const char *v
         [OPTION_IDLE_TIMEOUT] = {0, 1e6, NULL, &out->idle_timeout},
         [OPTION_UPSTREAM_PACKETS] = {0, 1e9, NULL, &out->allowance.packets},
         [OPTION_UPSTREAM_BYTES] = {0, 1e12, NULL, &out->allowance.bytes},
-        [OPTION_PING_INTERVAL] = {0, 30000, &out->ping_interval, NULL},
+        [OPTION_PING_INTERVAL] = {0, 30000, NULL, &out->ping_interval},
         [OPTION_QUEUE_BYTES] = {0, 1e9, &out->queue_bytes, NULL},
-        [OPTION_QUEUE_AGE] = {0, 1e6, NULL, &out->queue_age_ms},
+        [OPTION_QUEUE_AGE] = {0, 60, NULL, &out->queue_age},
         [OPTION_PEER_RATE] = {0, 1e12, NULL, &out->peer_rate},
         [OPTION_WATCHDOG] = {0, 1e6, &out->watchdog, NULL},
     };
@@ -317,9 +318,9 @@ enum options_result options_parse(int argc, char **argv, struct options *out)
         .answer_timeout = 10.0,
         .idle_timeout = 120.0,
         .allowance = {.packets = 1500.0, .bytes = 2e6},
-        .ping_interval = 30,
+        .ping_interval = 30.0,
         .queue_bytes = 65536,
-        .queue_age_ms = 250.0,
+        .queue_age = 0.25,
         .peer_rate = 262144.0,
         .watchdog = 10,
         .log_level = LOG_INFO,

@@ -27,10 +27,10 @@ struct options {
     double answer_timeout;    /* seconds */
     double idle_timeout;      /* seconds; 0 = never */
     struct allowance_limits allowance;
-    unsigned ping_interval; /* seconds; 0 = never */
+    double ping_interval; /* seconds; 0 = never */
     unsigned queue_bytes;
-    double queue_age_ms;
-    bool rtc; /* WebRTC is served */
+    double queue_age; /* seconds */
+    bool rtc;         /* WebRTC is served */
     struct socket_address rtc_local;
     bool rtc_own_port; /* else the port of the first --listen is taken */
     struct socket_address rtc_advertised[OPTIONS_ADVERTISE_MAX];

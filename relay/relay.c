@@ -189,7 +189,7 @@ static bool open_parts(struct relay *relay)
     };
     struct websockets_config websockets = {
         .queue_bytes = options->queue_bytes,
-        .queue_age = options->queue_age_ms / 1000.0,
+        .queue_age = options->queue_age,
         .ping_interval = options->ping_interval,
     };
     const char *error;

@@ -49,6 +49,7 @@ const bad = {
   'no time to ask in': [[...good, '--request-timeout', '0'], /--request-timeout/],
   'no time to answer in': [[...good, '--answer-timeout', '0'], /--answer-timeout/],
   'a negative rate': [[...good, '--upstream-packets', '-1'], /--upstream-packets/],
+  'an age in milliseconds': [[...good, '--queue-age', '250'], /--queue-age .* from 0 to 60/],
   'half a second for a turn': [[...good, '--watchdog', '0.5'], /--watchdog/],
   'no number': [[...good, '--max-sessions', 'many'], /--max-sessions/],
   'no sessions': [[...good, '--max-sessions', '0'], /--max-sessions/],
@@ -69,6 +70,16 @@ for (const [name, [args, pattern]] of Object.entries(bad)) {
     assert.match(stderr, pattern);
   });
 }
+
+test('times are in seconds and may have fractions', async () => {
+  const times = ['queue-age', 'ping-interval', 'request-timeout', 'answer-timeout', 'idle-timeout'];
+  const { code, stderr } = await run([
+    ...times.flatMap((time) => [`--${time}`, '1.25']),
+    '--help', // so that it does not go on to run
+  ]);
+  assert.equal(stderr, '');
+  assert.equal(code, 0);
+});
 
 test('a port in use is one line and exit code 1', async (t) => {
   const holder = net.createServer();

@@ -47,7 +47,7 @@ async function openRaw(t, relay, localAddress) {
 
 test('a thousand sessions at 20 Hz, half of which vanish', async (t) => {
   const server = await startServer(t);
-  const args = ['--queue-age', '60000', '--queue-bytes', '1000000'];
+  const args = ['--queue-age', '60', '--queue-bytes', '1000000'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const clients = [];
   while (clients.length < 1000) {

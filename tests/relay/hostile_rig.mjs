@@ -90,7 +90,7 @@ export async function startRig(
     gated: !raw,
     listen,
     // The players' process may stall on a loaded machine.
-    args: ['--queue-age', '10000', ...rtc, ...args],
+    args: ['--queue-age', '10', ...rtc, ...args],
     shell,
   });
   const ask = startPlayers(t);
