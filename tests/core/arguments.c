@@ -336,6 +336,48 @@ static void test_history(void **state)
     cw_history_destroy(history);
 }
 
+static void test_prediction(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = make_schema(&note_type);
+    struct cw_prediction_config config = cw_prediction_config_default(schema);
+    const struct cw_prediction_config no_schema = cw_prediction_config_default(nothing);
+    struct cw_prediction *prediction = NULL;
+    struct cw_prediction_stats stats;
+    struct note value = {0};
+    uint32_t tick;
+    config.state_type = 0;
+    GIVES_NOTHING(cw_prediction_memory, nothing);
+    REFUSES(cw_prediction_create, nothing, &prediction);
+    REFUSES(cw_prediction_create, &no_schema, &prediction);
+    REFUSES(cw_prediction_create, &config, nothing);
+    assert_null(prediction);
+    DOES_NOTHING(cw_prediction_destroy, nothing);
+    DOES_NOTHING(cw_prediction_reset, nothing);
+    REFUSES(cw_prediction_add, nothing, 1, &value, &value);
+    GIVES_NOTHING(cw_prediction_correct, nothing, 1, &value);
+    GIVES_NOTHING(cw_prediction_replay, nothing, &value, &tick, &value);
+    DOES_NOTHING(cw_prediction_smooth, nothing, &value, 0);
+    DOES_NOTHING(cw_prediction_stats, nothing, &stats);
+    assert_int_equal(cw_prediction_create(&config, &prediction), CW_OK);
+    REFUSES(cw_prediction_add, prediction, 1, nothing, &value);
+    REFUSES(cw_prediction_add, prediction, 1, &value, nothing);
+    assert_int_equal(cw_prediction_add(prediction, 1, &value, &value), CW_OK);
+    assert_int_equal(cw_prediction_add(prediction, 2, &value, &value), CW_OK);
+    GIVES_NOTHING(cw_prediction_correct, prediction, 1, nothing);
+    value.number = 7;
+    assert_true(cw_prediction_correct(prediction, 1, &value));
+    GIVES_NOTHING(cw_prediction_replay, prediction, nothing, &tick, &value);
+    GIVES_NOTHING(cw_prediction_replay, prediction, &value, nothing, &value);
+    GIVES_NOTHING(cw_prediction_replay, prediction, &value, &tick, nothing);
+    DOES_NOTHING(cw_prediction_smooth, prediction, nothing, 0);
+    for (size_t i = 0; i < 3; i++)
+        DOES_NOTHING(cw_prediction_smooth, prediction, &value, no_times[i]);
+    DOES_NOTHING(cw_prediction_stats, prediction, nothing);
+    cw_prediction_destroy(prediction);
+    cw_schema_destroy(schema);
+}
+
 static void test_crypto_and_tokens(void **state)
 {
     (void)state;
@@ -765,6 +807,7 @@ int main(void)
         cmocka_unit_test(test_connection),
         cmocka_unit_test(test_interpolation),
         cmocka_unit_test(test_history),
+        cmocka_unit_test(test_prediction),
         cmocka_unit_test(test_crypto_and_tokens),
         cmocka_unit_test(test_secure_packets),
         cmocka_unit_test(test_client),

@@ -17,6 +17,7 @@
 #include "causeway/interpolation.h"
 #include "causeway/key.h"
 #include "causeway/message.h"
+#include "causeway/prediction.h"
 #include "causeway/schema.h"
 #include "causeway/schema_bytes.h"
 #include "causeway/secure_packet.h"

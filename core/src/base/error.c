@@ -56,6 +56,10 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_HISTORY:
         return "a history takes state_size and max_entities from 1 to 65536, max_ticks from 2 to "
                "4096, and at most 2^30 bytes of states together";
+    case CW_ERROR_CONFIG_PREDICTION:
+        return "a prediction takes types of the schema, the state's with a table of fields, "
+               "max_ticks from 2 to 4096 with at most 2^30 bytes together, finite tolerances and "
+               "limits from 0 up, and smooth_seconds above 0 to 60";
     case CW_ERROR_CONFIG_INTERPOLATION:
         return "an interpolation takes ticks_per_second above 0 to 1000, entry_size to 2^20 bytes, "
                "max_entries from 2 to 1024, and seconds from 0 to 60 with min_delay_seconds at "

@@ -1,0 +1,390 @@
+#include "causeway/prediction.h"
+
+#include "base/memory.h"
+#include "message/schema_delta.h"
+#include "message/schema_numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of all inputs and states together: what 32 bits can still add up. */
+#define MAX_BYTES (1u << 30)
+
+enum replay {
+    REPLAY_NONE,
+    REPLAY_TAKE,   /* what is played is the new truth */
+    REPLAY_COMPARE /* it has to be the same as before */
+};
+
+struct cw_prediction {
+    struct cw_prediction_config config; /* tolerances and smooth_limits are the room's own */
+    size_t memory;
+    struct cw_schema_numbers numbers; /* of the state */
+    double *errors;                   /* of each: what is shown minus what is true */
+    size_t input_size, state_size, input_stride, state_stride;
+
+    /* The ticks from newest - count + 1 on. Tick t has place t % max_ticks, counted on when the
+       ticks wrap. A server's state that was not predicted has no input. */
+    uint32_t count, newest, newest_place;
+    uint8_t *inputs;
+    uint8_t *states;
+    bool compared; /* there is a newest tick of the server */
+    uint32_t compared_tick;
+
+    enum replay replay;
+    uint32_t replay_start; /* the tick whose state is right */
+    uint32_t replay_tick;  /* given last */
+    uint8_t *shown;        /* the newest state before the correction */
+    uint8_t *scratch;
+
+    bool smoothed;
+    double smoothed_at;
+    struct cw_prediction_stats stats;
+};
+
+struct cw_prediction_config cw_prediction_config_default(const struct cw_schema *schema)
+{
+    return (struct cw_prediction_config){
+        .schema = schema, .state_type = 1, .max_ticks = 128, .smooth_seconds = 0.1};
+}
+
+static bool check_amounts(const struct cw_message_type *type, const float *amounts)
+{
+    for (uint32_t i = 0; amounts && i < type->field_count; i++)
+        if (!(amounts[i] >= 0 && amounts[i] < (float)INFINITY))
+            return false;
+    return true;
+}
+
+static enum cw_error check_config(const struct cw_prediction_config *config)
+{
+    if (!config || !config->schema)
+        return CW_ERROR_INVALID_ARGUMENT;
+    const struct cw_message_type *const input = cw_schema_type(config->schema, config->input_type);
+    const struct cw_message_type *const state = cw_schema_type(config->schema, config->state_type);
+    const bool valid =
+        input && state && state->field_count > 0 && config->max_ticks >= 2 &&
+        config->max_ticks <= 4096 &&
+        (uint64_t)config->max_ticks * ((uint64_t)input->size + state->size) <= MAX_BYTES &&
+        check_amounts(state, config->tolerances) && check_amounts(state, config->smooth_limits) &&
+        config->smooth_seconds > 0 && config->smooth_seconds <= 60;
+    return valid ? CW_OK : CW_ERROR_CONFIG_PREDICTION;
+}
+
+static size_t round_up(size_t size)
+{
+    return (size + 15) / 16 * 16;
+}
+
+/* Zeros when there are none to copy. */
+static const float *copy_amounts(struct cw_arena *arena, const float *amounts, size_t count)
+{
+    float *const copy = cw_arena_take(arena, count * sizeof *copy);
+    if (copy && amounts)
+        memcpy(copy, amounts, count * sizeof *copy);
+    return copy;
+}
+
+static struct cw_prediction *lay_out(struct cw_arena *arena,
+                                     const struct cw_prediction_config *config)
+{
+    const struct cw_message_type *const input = cw_schema_type(config->schema, config->input_type);
+    const struct cw_message_type *const state = cw_schema_type(config->schema, config->state_type);
+    struct cw_schema_numbers numbers = {0};
+    cw_schema_list_numbers(config->schema, config->state_type, &numbers);
+    struct cw_prediction made = {.config = *config,
+                                 .memory = arena->size,
+                                 .input_size = input->size,
+                                 .state_size = state->size,
+                                 .input_stride = round_up(input->size),
+                                 .state_stride = round_up(state->size)};
+    struct cw_prediction *const p = cw_arena_take(arena, sizeof *p);
+    numbers.numbers = cw_arena_take(arena, numbers.count * sizeof *numbers.numbers);
+    numbers.items = cw_arena_take(arena, numbers.item_count * sizeof *numbers.items);
+    made.errors = cw_arena_take(arena, numbers.count * sizeof *made.errors);
+    made.inputs = cw_arena_take(arena, config->max_ticks * made.input_stride);
+    made.states = cw_arena_take(arena, config->max_ticks * made.state_stride);
+    made.shown = cw_arena_take(arena, made.state_stride);
+    made.scratch = cw_arena_take(arena, made.state_stride);
+    made.config.tolerances = copy_amounts(arena, config->tolerances, state->field_count);
+    made.config.smooth_limits = copy_amounts(arena, config->smooth_limits, state->field_count);
+    if (p) {
+        cw_schema_list_numbers(config->schema, config->state_type, &numbers);
+        made.numbers = numbers;
+        *p = made;
+    }
+    return p;
+}
+
+size_t cw_prediction_memory(const struct cw_prediction_config *config)
+{
+    struct cw_arena arena = {0};
+    if (check_config(config) != CW_OK)
+        return 0;
+    lay_out(&arena, config);
+    return arena.used;
+}
+
+enum cw_error cw_prediction_create(const struct cw_prediction_config *config,
+                                   struct cw_prediction **prediction)
+{
+    const enum cw_error error = prediction ? check_config(config) : CW_ERROR_INVALID_ARGUMENT;
+    if (error != CW_OK)
+        return error;
+    struct cw_arena arena = cw_arena_create(&config->allocator, cw_prediction_memory(config));
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    struct cw_prediction *const p = lay_out(&arena, config);
+    cw_prediction_reset(p);
+    *prediction = p;
+    return CW_OK;
+}
+
+void cw_prediction_destroy(struct cw_prediction *prediction)
+{
+    if (!prediction)
+        return;
+    const struct cw_allocator allocator = prediction->config.allocator;
+    cw_release(&allocator, prediction, prediction->memory);
+}
+
+static void forget_errors(struct cw_prediction *p)
+{
+    for (uint32_t i = 0; i < p->numbers.count; i++)
+        p->errors[i] = 0;
+}
+
+void cw_prediction_reset(struct cw_prediction *prediction)
+{
+    if (!prediction)
+        return;
+    prediction->count = 0;
+    prediction->compared = false;
+    prediction->replay = REPLAY_NONE;
+    prediction->smoothed = false;
+    prediction->stats = (struct cw_prediction_stats){.error_field = CW_FIELD_NONE};
+    forget_errors(prediction);
+}
+
+/* The place of a tick that is kept. */
+static size_t place_of(const struct cw_prediction *p, uint32_t tick)
+{
+    return (p->newest_place + p->config.max_ticks - (p->newest - tick)) % p->config.max_ticks;
+}
+
+static uint8_t *state_of(const struct cw_prediction *p, uint32_t tick)
+{
+    return p->states + place_of(p, tick) * p->state_stride;
+}
+
+static uint8_t *input_of(const struct cw_prediction *p, uint32_t tick)
+{
+    return p->inputs + place_of(p, tick) * p->input_stride;
+}
+
+/* Makes place for the next tick; any other begins anew. */
+static void advance(struct cw_prediction *p, uint32_t tick)
+{
+    if (p->count == 0 || tick != p->newest + 1)
+        p->count = 0;
+    p->newest = tick;
+    p->newest_place = (p->newest_place + 1) % p->config.max_ticks;
+    p->count += p->count < p->config.max_ticks;
+}
+
+/* Starts with the state of a tick that is kept. */
+static void begin_replay(struct cw_prediction *p, enum replay replay, uint32_t tick)
+{
+    p->replay = replay;
+    p->replay_start = p->replay_tick = tick;
+}
+
+enum cw_error cw_prediction_add(struct cw_prediction *prediction, uint32_t tick, const void *input,
+                                const void *state)
+{
+    struct cw_prediction *const p = prediction;
+    if (!p || !input || !state)
+        return CW_ERROR_INVALID_ARGUMENT;
+    advance(p, tick);
+    memcpy(input_of(p, tick), input, p->input_size);
+    memcpy(state_of(p, tick), state, p->state_size);
+    p->replay = REPLAY_NONE;
+    if (p->config.stress && p->count > 1)
+        begin_replay(p, REPLAY_COMPARE, tick - 1);
+    return CW_OK;
+}
+
+/* By how much two structs differ in a number; 0 when one of them does not have it. */
+static double difference(const struct cw_prediction *p, const struct cw_schema_number *number,
+                         const void *a, const void *b)
+{
+    if (!cw_schema_has_number(&p->numbers, number, a) ||
+        !cw_schema_has_number(&p->numbers, number, b))
+        return 0;
+    return cw_schema_get_number(number, a) - cw_schema_get_number(number, b);
+}
+
+/* Whether the server's state is the predicted one, with its numbers moved within their tolerance.
+ */
+static bool agrees(struct cw_prediction *p, const uint8_t *predicted, const void *state)
+{
+    const struct cw_prediction_config *const config = &p->config;
+    memcpy(p->scratch, state, p->state_size);
+    for (uint32_t i = 0; i < p->numbers.count; i++) {
+        const struct cw_schema_number *const number = &p->numbers.numbers[i];
+        const double tolerance = (double)config->tolerances[number->field];
+        if (tolerance > 0 && fabs(difference(p, number, predicted, state)) <= tolerance)
+            cw_schema_set_number(number, p->scratch, cw_schema_get_number(number, predicted));
+    }
+    return cw_schema_equal(config->schema, config->state_type, p->scratch, predicted);
+}
+
+static void note_error(struct cw_prediction *p, const uint8_t *predicted, const void *state)
+{
+    p->stats.corrections++;
+    p->stats.error = 0;
+    p->stats.error_field = CW_FIELD_NONE;
+    for (uint32_t i = 0; i < p->numbers.count; i++) {
+        const struct cw_schema_number *const number = &p->numbers.numbers[i];
+        const double error = fabs(difference(p, number, predicted, state));
+        if (error > p->stats.error) {
+            p->stats.error = error;
+            p->stats.error_field = number->field;
+        }
+    }
+    p->stats.max_error = fmax(p->stats.max_error, p->stats.error);
+}
+
+/* A state that nobody predicted: the game goes on from there. */
+static void start_from(struct cw_prediction *p, uint32_t tick, const void *state)
+{
+    p->count = 0;
+    advance(p, tick);
+    memcpy(state_of(p, tick), state, p->state_size);
+    memcpy(p->shown, state, p->state_size);
+    forget_errors(p);
+    begin_replay(p, REPLAY_TAKE, tick);
+}
+
+bool cw_prediction_correct(struct cw_prediction *prediction, uint32_t tick, const void *state)
+{
+    struct cw_prediction *const p = prediction;
+    if (!p || !state)
+        return false;
+    const bool newer = p->count == 0 || (int32_t)(tick - p->newest) > 0;
+    const bool repeated = p->compared && (int32_t)(tick - p->compared_tick) <= 0;
+    if (repeated || (!newer && p->newest - tick >= p->count)) {
+        p->stats.stale++;
+        return false;
+    }
+    p->compared = true;
+    p->compared_tick = tick;
+    if (newer) {
+        start_from(p, tick, state);
+        return true;
+    }
+    uint8_t *const predicted = state_of(p, tick);
+    p->stats.compared++;
+    /* After a correction that was not replayed yet, what was predicted is out of date. */
+    if (p->replay != REPLAY_TAKE && agrees(p, predicted, state))
+        return false;
+    memcpy(p->shown, state_of(p, p->newest), p->state_size);
+    note_error(p, predicted, state);
+    memcpy(predicted, state, p->state_size);
+    begin_replay(p, REPLAY_TAKE, tick);
+    p->stats.depth = p->newest - tick;
+    if (p->stats.depth > p->stats.max_depth)
+        p->stats.max_depth = p->stats.depth;
+    return true;
+}
+
+/* What was shown is the new state and these errors. */
+static void take_errors(struct cw_prediction *p, const void *state)
+{
+    for (uint32_t i = 0; i < p->numbers.count; i++) {
+        const struct cw_schema_number *const number = &p->numbers.numbers[i];
+        const double error = p->errors[i] + difference(p, number, p->shown, state);
+        const double limit = (double)p->config.smooth_limits[number->field];
+        p->errors[i] = fabs(error) <= limit ? error : 0;
+    }
+}
+
+static bool same_state(const struct cw_prediction *p, const void *a, const void *b)
+{
+    for (uint32_t i = 0; i < p->numbers.count; i++)
+        if (fabs(difference(p, &p->numbers.numbers[i], a, b)) > 0)
+            return false;
+    return cw_schema_equal(p->config.schema, p->config.state_type, a, b);
+}
+
+/* The state that the tick given last has led to. */
+static void take_result(struct cw_prediction *p, void *state)
+{
+    uint8_t *const known = state_of(p, p->replay_tick);
+    if (p->replay == REPLAY_TAKE) {
+        memcpy(known, state, p->state_size);
+        p->stats.replayed++;
+    } else if (!same_state(p, known, state)) {
+        p->stats.desyncs++;
+        p->stats.desync_tick = p->replay_tick;
+        memcpy(state, known, p->state_size);
+    }
+}
+
+/* What is taken is played once more under stress. True when there is more to play. */
+static bool end_pass(struct cw_prediction *p, const void *state)
+{
+    const bool again = p->replay == REPLAY_TAKE && p->config.stress && p->replay_start != p->newest;
+    if (p->replay == REPLAY_TAKE)
+        take_errors(p, state);
+    p->replay = REPLAY_NONE;
+    if (again)
+        begin_replay(p, REPLAY_COMPARE, p->replay_start);
+    return again;
+}
+
+bool cw_prediction_replay(struct cw_prediction *prediction, void *state, uint32_t *tick,
+                          void *input)
+{
+    struct cw_prediction *const p = prediction;
+    if (!p || !state || !tick || !input || p->replay == REPLAY_NONE)
+        return false;
+    if (p->replay_tick != p->replay_start)
+        take_result(p, state);
+    else
+        memcpy(state, state_of(p, p->replay_start), p->state_size);
+    if (p->replay_tick == p->newest) {
+        if (!end_pass(p, state))
+            return false;
+        memcpy(state, state_of(p, p->replay_start), p->state_size);
+    }
+    p->replay_tick++;
+    *tick = p->replay_tick;
+    memcpy(input, input_of(p, p->replay_tick), p->input_size);
+    return true;
+}
+
+void cw_prediction_smooth(struct cw_prediction *prediction, void *state, double now)
+{
+    struct cw_prediction *const p = prediction;
+    if (!p || !state || !isfinite(now))
+        return;
+    const double passed = p->smoothed ? fmax(now - p->smoothed_at, 0) : 0;
+    const double left = exp(-passed / p->config.smooth_seconds);
+    p->smoothed_at = p->smoothed ? p->smoothed_at + passed : now;
+    p->smoothed = true;
+    for (uint32_t i = 0; i < p->numbers.count; i++) {
+        const struct cw_schema_number *const number = &p->numbers.numbers[i];
+        p->errors[i] *= left;
+        if (p->errors[i] == 0 || !cw_schema_has_number(&p->numbers, number, state))
+            continue;
+        const double value = cw_schema_get_number(number, state) + p->errors[i];
+        cw_schema_set_number(number, state, value);
+    }
+}
+
+void cw_prediction_stats(const struct cw_prediction *prediction, struct cw_prediction_stats *stats)
+{
+    if (prediction && stats)
+        *stats = prediction->stats;
+}
