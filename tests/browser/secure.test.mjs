@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startChromium } from '../support/chromium.mjs';
 import { until } from '../support/rtc.mjs';
-import { startSecureDemo } from '../support/secure.mjs';
+import { startSecureServer } from '../support/secure.mjs';
 
 let browser;
 let demo;
 
 /** Server and relay; the relay serves the demo's files, of which the tests use the package. */
 const start = (options = {}) =>
-  startSecureDemo({
+  startSecureServer({
     ...options,
     relayOptions: ['--root', join(process.env.CAUSEWAY_BUILD, 'demo')],
   });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { startGatedRelay } from './relay.mjs';
-import { PROTOCOL_ID, startGameServer } from './secure.mjs';
+import { startGameServer } from './secure.mjs';
+import { PROTOCOL_ID } from '../../web/demo/schema.js';
 
 const build = process.env.CAUSEWAY_BUILD;
 const backendScript = fileURLToPath(new URL('../../web/demo/backend.mjs', import.meta.url));
@@ -24,7 +25,7 @@ async function startBackend(server) {
 }
 
 export async function startDemo(...options) {
-  const server = await startGameServer();
+  const server = await startGameServer({ program: process.env.CAUSEWAY_DEMO_SERVER });
   const backend = await startBackend(server);
   const relay = await startGatedRelay(
     server.port,

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { MAX_PLAYERS, PROTOCOL_ID, messages } from '../../web/demo/schema.js';
 import { generateConnectToken, generateKey } from './causeway.mjs';
+import { MAX_PLAYERS, PROTOCOL_ID, messages } from './chat_schema.mjs';
 import { startGatedRelay } from './relay.mjs';
 
 export { MAX_PLAYERS, PROTOCOL_ID, messages };
@@ -63,11 +63,13 @@ async function startPath(serverPort, loses) {
   };
 }
 
-/** The demo's game server, on any free port. */
-export async function startGameServer({ players = MAX_PLAYERS } = {}) {
+/** A game server, by default that of the tests, on any free port. */
+export async function startGameServer({
+  players = MAX_PLAYERS,
+  program = process.env.CAUSEWAY_CHAT_SERVER,
+} = {}) {
   const key = generateKey();
-  const program = process.env.CAUSEWAY_DEMO_SERVER;
-  if (!program) throw new Error('CAUSEWAY_DEMO_SERVER must name the game server');
+  if (!program) throw new Error('CAUSEWAY_CHAT_SERVER must name the game server');
   const server = spawn(program, ['127.0.0.1:0', String(players)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { CAUSEWAY_KEY: Buffer.from(key).toString('hex') },
@@ -99,7 +101,7 @@ export async function startGameServer({ players = MAX_PLAYERS } = {}) {
 }
 
 /** Server and relay, with a lossy path between them if there is to be loss. */
-export async function startSecureDemo({ players, loss, loses, relayOptions = [] } = {}) {
+export async function startSecureServer({ players, loss, loses, relayOptions = [] } = {}) {
   const server = await startGameServer({ players });
   const bad = loses ?? (loss && atRandom(loss));
   const path = bad && (await startPath(server.port, bad));

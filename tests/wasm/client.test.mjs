@@ -15,7 +15,7 @@ import {
 } from '../support/causeway.mjs';
 import { startGatedRelay } from '../support/relay.mjs';
 import { counters, until } from '../support/rtc.mjs';
-import { messages, packetType, startSecureDemo, typeOf } from '../support/secure.mjs';
+import { messages, packetType, startSecureServer, typeOf } from '../support/secure.mjs';
 
 const { WebSocket } = require('ws');
 let demo;
@@ -26,7 +26,7 @@ const isFrom = (way, type, datagram, from) => way === from && typeOf(datagram) =
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
 beforeEach(async () => {
-  demo = await startSecureDemo({
+  demo = await startSecureServer({
     loses: (datagram, way) => {
       goodbyes += Number(isFrom('up', packetType.disconnect, datagram, way));
       return deaf && isFrom('up', packetType.response, datagram, way);
@@ -266,7 +266,7 @@ test('the end of the relay in the middle is told with its stage', async () => {
 });
 
 test('what a server answers is believed, whatever the clock says', async (t) => {
-  const small = await startSecureDemo({ players: 1 });
+  const small = await startSecureServer({ players: 1 });
   const later = Date.now() + 1e6;
   const tryLater = async (place, options) => {
     t.mock.method(Date, 'now', () => later);

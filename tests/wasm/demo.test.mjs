@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { connect, dist, require } from '../support/causeway.mjs';
-import { messages } from '../support/secure.mjs';
+import { messages } from '../../web/demo/schema.js';
 
 const { WebSocket } = require('ws');
 const web = fileURLToPath(new URL('..', dist));

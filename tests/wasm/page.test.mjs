@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
 import { ClosedError, WebSocketTransport, connect, require } from '../support/causeway.mjs';
 import { until } from '../support/rtc.mjs';
-import { messages, packetType, startSecureDemo, typeOf } from '../support/secure.mjs';
+import { messages, packetType, startSecureServer, typeOf } from '../support/secure.mjs';
 
 const { WebSocket } = require('ws');
 const HOUR = 3600;
@@ -43,7 +43,7 @@ const placeIsFree = (place) =>
   });
 
 test('a page that goes disconnects its client', async () => {
-  const small = await startSecureDemo({ players: 1 });
+  const small = await startSecureServer({ players: 1 });
   const client = await join(small);
   assert.equal(listeners(), 1);
   page.dispatchEvent(new Event('pagehide'));
@@ -55,7 +55,7 @@ test('a page that goes disconnects its client', async () => {
 
 test('a page that goes ends an attempt, and the server hears of it', async () => {
   let goodbyes = 0;
-  const deaf = await startSecureDemo({
+  const deaf = await startSecureServer({
     loses: (datagram, way) => {
       goodbyes += Number(way === 'up' && typeOf(datagram) === packetType.disconnect);
       return way === 'up' && typeOf(datagram) === packetType.response;
@@ -69,7 +69,7 @@ test('a page that goes ends an attempt, and the server hears of it', async () =>
 });
 
 test('the page does not hold a client that has ended', async () => {
-  const demo = await startSecureDemo();
+  const demo = await startSecureServer();
   const client = await join(demo);
   client.disconnect();
   assert.equal(listeners(), 0);
@@ -77,7 +77,7 @@ test('the page does not hold a client that has ended', async () => {
 });
 
 test('the last packets go even when others wait to leave', async () => {
-  const small = await startSecureDemo({ players: 1 });
+  const small = await startSecureServer({ players: 1 });
   let jammed = false;
   class JammedWebSocket extends WebSocket {
     get bufferedAmount() {

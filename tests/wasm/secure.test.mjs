@@ -16,7 +16,7 @@ import {
   schema,
 } from '../support/causeway.mjs';
 import { startUdpServer, startGatedRelay } from '../support/relay.mjs';
-import { messages, startSecureDemo } from '../support/secure.mjs';
+import { messages, startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { WebSocket } = require('ws');
@@ -25,7 +25,7 @@ const other = schema(message('other', { x: f32() }));
 
 let demo;
 before(async () => {
-  demo = await startSecureDemo();
+  demo = await startSecureServer();
 });
 after(async () => {
   assert.equal(await demo.stop(), 0);
@@ -79,7 +79,7 @@ for (const kind of kinds) {
   });
 
   test(`${kind}: ten seconds of messages at 5 % loss`, { timeout: 90_000 }, async () => {
-    const lossy = await startSecureDemo({ loss: 0.05 });
+    const lossy = await startSecureServer({ loss: 0.05 });
     const client = await join(lossy, options);
     const said = [];
     let worlds = 0;
@@ -117,7 +117,7 @@ for (const kind of kinds) {
   });
 
   test(`${kind}: a tracked message tells its fate`, { timeout: 60_000 }, async () => {
-    const lossy = await startSecureDemo({ loss: 0.3 });
+    const lossy = await startSecureServer({ loss: 0.3 });
     const client = await join(lossy, options);
     const fates = { acked: 0, lost: 0 };
     assert.equal(await client.track(0, 'say', { text: 'hello' }), 'acked');
@@ -135,7 +135,7 @@ for (const kind of kinds) {
   });
 
   test(`${kind}: a full server denies`, async () => {
-    const small = await startSecureDemo({ players: 1 });
+    const small = await startSecureServer({ players: 1 });
     const first = await join(small, options);
     const error = await refusedAs('DENIED', 'request', join(small, options));
     assert.match(error.message, /full/);
@@ -164,7 +164,7 @@ for (const kind of kinds) {
   });
 
   test(`${kind}: a killed server is a timeout`, { timeout: 60_000 }, async () => {
-    const mortal = await startSecureDemo();
+    const mortal = await startSecureServer();
     const token = await mortal.server.token({ timeoutSeconds: 2 });
     const client = await join(mortal, { ...options, token });
     await mortal.server.stop('SIGKILL');
@@ -179,7 +179,7 @@ for (const kind of kinds) {
   });
 
   test(`${kind}: a server that stops says so`, async () => {
-    const mortal = await startSecureDemo();
+    const mortal = await startSecureServer();
     const client = await join(mortal, options);
     const taken = [];
     const loop = (async () => {
@@ -194,7 +194,7 @@ for (const kind of kinds) {
   });
 
   test(`${kind}: a relay that stops ends the connection`, async () => {
-    const mortal = await startSecureDemo();
+    const mortal = await startSecureServer();
     const client = await join(mortal, options);
     await mortal.relay.stop();
     assert.equal((await client.closed).reason, 'transport');
