@@ -378,6 +378,76 @@ static void test_prediction(void **state)
     cw_schema_destroy(schema);
 }
 
+static void test_snapshots(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = make_schema(&note_type);
+    const struct cw_snapshot_config config = cw_snapshot_config_default(schema);
+    struct cw_snapshot_server *server = NULL;
+    struct cw_snapshot_client *client = NULL;
+    struct cw_snapshot_server_stats server_stats;
+    struct cw_snapshot_client_stats client_stats;
+    struct cw_snapshot_event event;
+    uint32_t number;
+    uint16_t newest;
+    REFUSES(cw_snapshot_server_create, nothing, &server);
+    REFUSES(cw_snapshot_server_create, &config, nothing);
+    GIVES_NOTHING(cw_snapshot_server_memory, nothing);
+    DOES_NOTHING(cw_snapshot_server_destroy, nothing);
+    DOES_NOTHING(cw_snapshot_server_reset, nothing);
+    REFUSES(cw_snapshot_server_set, nothing, 0, 0, bytes);
+    DOES_NOTHING(cw_snapshot_server_remove, nothing, 0);
+    REFUSES(cw_snapshot_server_tick, nothing, 0);
+    REFUSES(cw_snapshot_server_join, nothing, 0);
+    REFUSES(cw_snapshot_server_restart, nothing, 0);
+    REFUSES(cw_snapshot_server_set_priority, nothing, 0, 0, 1);
+    GIVES_NOTHING(cw_snapshot_server_transmit, nothing, 0, bytes, sizeof bytes, &number);
+    DOES_NOTHING(cw_snapshot_server_acked, nothing, 0, 1);
+    DOES_NOTHING(cw_snapshot_server_stats, nothing, &server_stats);
+    REFUSES(cw_snapshot_client_create, nothing, &client);
+    REFUSES(cw_snapshot_client_create, &config, nothing);
+    GIVES_NOTHING(cw_snapshot_client_memory, nothing);
+    DOES_NOTHING(cw_snapshot_client_destroy, nothing);
+    DOES_NOTHING(cw_snapshot_client_reset, nothing);
+    REFUSES(cw_snapshot_client_receive, nothing, bytes, 8);
+    GIVES_NOTHING(cw_snapshot_client_newest, nothing, &newest);
+    GIVES_NOTHING(cw_snapshot_client_tick, nothing, &number);
+    GIVES_NOTHING(cw_snapshot_client_state, nothing, 0, &number);
+    GIVES_NOTHING(cw_snapshot_client_next, nothing, &event);
+    DOES_NOTHING(cw_snapshot_client_stats, nothing, &client_stats);
+    assert_null(server);
+    assert_null(client);
+
+    assert_int_equal(cw_snapshot_server_create(&config, &server), CW_OK);
+    REFUSES(cw_snapshot_server_set, server, 0, 0, nothing);
+    REFUSES(cw_snapshot_server_set_priority, server, 0, 0, NAN);
+    REFUSES(cw_snapshot_server_set_priority, server, 0, 0, -1);
+    REFUSES(cw_snapshot_server_set_priority, server, 0, 0, INFINITY);
+    REFUSES(cw_snapshot_server_set_priority, server, 0, config.max_entities, 1);
+    REFUSES(cw_snapshot_server_set_priority, server, config.max_clients, 0, 1);
+    REFUSES(cw_snapshot_server_join, server, config.max_clients);
+    REFUSES(cw_snapshot_server_restart, server, config.max_clients);
+    DOES_NOTHING(cw_snapshot_server_acked, server, config.max_clients, 1);
+    assert_int_equal(cw_snapshot_server_tick(server, 1), CW_OK);
+    GIVES_NOTHING(cw_snapshot_server_transmit, server, 0, nothing, sizeof bytes, &number);
+    GIVES_NOTHING(cw_snapshot_server_transmit, server, 0, bytes, sizeof bytes, nothing);
+    GIVES_NOTHING(cw_snapshot_server_transmit, server, 0, bytes, 31, &number);
+    GIVES_NOTHING(cw_snapshot_server_transmit, server, config.max_clients, bytes, sizeof bytes,
+                  &number);
+    DOES_NOTHING(cw_snapshot_server_stats, server, nothing);
+    const size_t size = cw_snapshot_server_transmit(server, 0, bytes, sizeof bytes, &number);
+    assert_int_equal(cw_snapshot_client_create(&config, &client), CW_OK);
+    REFUSES(cw_snapshot_client_receive, client, nothing, size);
+    assert_int_equal(cw_snapshot_client_receive(client, bytes, size), CW_OK);
+    GIVES_NOTHING(cw_snapshot_client_newest, client, nothing);
+    GIVES_NOTHING(cw_snapshot_client_tick, client, nothing);
+    GIVES_NOTHING(cw_snapshot_client_next, client, nothing);
+    DOES_NOTHING(cw_snapshot_client_stats, client, nothing);
+    cw_snapshot_client_destroy(client);
+    cw_snapshot_server_destroy(server);
+    cw_schema_destroy(schema);
+}
+
 static void test_crypto_and_tokens(void **state)
 {
     (void)state;
@@ -808,6 +878,7 @@ int main(void)
         cmocka_unit_test(test_interpolation),
         cmocka_unit_test(test_history),
         cmocka_unit_test(test_prediction),
+        cmocka_unit_test(test_snapshots),
         cmocka_unit_test(test_crypto_and_tokens),
         cmocka_unit_test(test_secure_packets),
         cmocka_unit_test(test_client),

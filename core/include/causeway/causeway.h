@@ -25,6 +25,7 @@
 #include "causeway/sequence_buffer.h"
 #include "causeway/server.h"
 #include "causeway/simulator.h"
+#include "causeway/snapshot.h"
 #include "causeway/stream.h"
 #include "causeway/token.h"
 #include "causeway/version.h"

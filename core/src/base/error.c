@@ -182,6 +182,15 @@ const char *cw_error_string(enum cw_error error)
                "are "
                "given, as cw_clock_unix() - cw_clock_now(), and 0 when they are given the Unix "
                "time";
+    case CW_ERROR_CONFIG_SNAPSHOT:
+        return "snapshots need max_entities from 1 to 65536, a window of 2, 4, 8 and so on to 128, "
+               "max_clients "
+               "from "
+               "1 to 1024 and max_bytes from 64 to 65535";
+    case CW_ERROR_SNAPSHOT_BASELINE:
+        return "the snapshot refers to one that is not here; tell the server, so that it begins "
+               "anew "
+               "with cw_snapshot_server_restart";
     case CW_ERROR_NOT_CONNECTED:
         return "nobody is at the other end: not connected yet, or not any more";
     case CW_ERROR_CONNECTED:

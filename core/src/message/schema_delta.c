@@ -1,5 +1,6 @@
 #include "message/schema_delta.h"
 
+#include "message/compressed_float.h"
 #include "message/schema_internal.h"
 
 /* An integer with at most so many bits goes as it is when it has changed. */
@@ -22,20 +23,13 @@ static uint64_t load(const struct cw_schema_step *step, const uint8_t *value)
     }
 }
 
-/* The number of the step that a compressed float goes as. */
 static uint32_t float_step(const struct cw_field *field, const uint8_t *value)
 {
-    uint8_t bytes[8];
-    uint32_t step = 0;
     float number;
     memcpy(&number, value, sizeof number);
-    struct cw_stream stream = cw_stream_writer(bytes, sizeof bytes);
-    cw_stream_far_compressed_float(&stream, &number, field->float_min, field->float_max,
-                                   field->resolution);
-    const unsigned bits = (unsigned)cw_stream_position(&stream);
-    stream = cw_stream_reader(bytes, cw_stream_flush(&stream));
-    cw_stream_bits(&stream, &step, bits);
-    return step;
+    const float min = field->float_min, max = field->float_max;
+    return cw_compressed_float_step(number, min, max,
+                                    cw_compressed_float_steps(min, max, field->resolution));
 }
 
 static bool same_value(const struct cw_schema_step *step, const struct cw_field *field,
@@ -239,6 +233,20 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
     return true;
 }
 
+bool cw_schema_changes(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
+                       const void *baseline, void *message)
+{
+    if (!stream)
+        return false;
+    if (!has_table(schema, type) || !baseline || !message)
+        return cw_stream_fail(stream);
+    const struct cw_schema_type *const of = &schema->types[type];
+    for (uint32_t i = 0; i < of->public.field_count; ++i)
+        if (!serialize_field(stream, &of->steps[i], &of->fields[i], baseline, message))
+            return false;
+    return true;
+}
+
 bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
                      const void *baseline, void *message)
 {
@@ -251,13 +259,9 @@ bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_st
     bool changed = !reading && !same_struct(of, baseline, message);
     if (!flag(stream, &changed))
         return false;
-    if (!changed) {
-        if (reading && message != baseline && of->public.size > 0)
-            memcpy(message, baseline, of->public.size);
-        return true;
-    }
-    for (uint32_t i = 0; i < of->public.field_count; ++i)
-        if (!serialize_field(stream, &of->steps[i], &of->fields[i], baseline, message))
-            return false;
+    if (changed)
+        return cw_schema_changes(schema, type, stream, baseline, message);
+    if (reading && message != baseline && of->public.size > 0)
+        memcpy(message, baseline, of->public.size);
     return true;
 }

@@ -17,4 +17,8 @@ bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *
 bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
                      const void *baseline, void *message);
 
+/* The same without the first bit, for structs that are known to differ. */
+bool cw_schema_changes(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
+                       const void *baseline, void *message);
+
 #endif

@@ -1,6 +1,6 @@
 #include "causeway/stream.h"
 
-#include <math.h>
+#include "message/compressed_float.h"
 
 bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max)
 {
@@ -93,38 +93,21 @@ bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size)
     return cw_text_valid(string, length) || cw_stream_fail(stream);
 }
 
-/* Both sides must get the same bits, so every step is rounded to a float, in this order. Each is a
-   statement of its own: within one, a compiler may round once for two. */
 bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, float min, float max,
                                     float resolution)
 {
-    const float delta = max - min;
-    float steps = delta / resolution;
-    const bool usable = delta > 0 && resolution > 0 && isfinite(delta);
+    const bool usable = max > min && resolution > 0 && isfinite(max - min);
     assert(usable);
     if (!usable)
         return cw_stream_fail(stream);
-    /* the largest float below 2^32 */
-    steps = steps > 1 ? ceilf(steps < 4294967040.0f ? steps : 4294967040.0f) : 1;
+    const float steps = cw_compressed_float_steps(min, max, resolution);
     uint32_t step = 0;
-    if (stream->mode != CW_STREAM_READ) {
-        float part = *value - min;
-        part /= delta;
-        part = part > 0 ? part : 0;
-        part = part < 1 ? part : 1;
-        part *= steps;
-        part += 0.5f;
-        /* from 2^23 on, the half that was added can carry into the next step */
-        step = (uint32_t)(part < steps ? floorf(part) : steps);
-    }
+    if (stream->mode != CW_STREAM_READ)
+        step = cw_compressed_float_step(*value, min, max, steps);
     if (!cw_stream_far_uint(stream, &step, 0, (uint32_t)steps))
         return false;
-    if (stream->mode == CW_STREAM_READ) {
-        float part = (float)step / steps;
-        part *= delta;
-        part += min;
-        *value = part;
-    }
+    if (stream->mode == CW_STREAM_READ)
+        *value = cw_compressed_float_value(step, min, max, steps);
     return true;
 }
 

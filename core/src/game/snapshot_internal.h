@@ -1,0 +1,18 @@
+/* What both ends of snapshots have in common. */
+#ifndef CAUSEWAY_SNAPSHOT_INTERNAL_H
+#define CAUSEWAY_SNAPSHOT_INTERNAL_H
+
+#include "base/memory.h"
+
+#include "causeway/snapshot.h"
+
+/* An array from the arena. One that is too large for any memory is asked for too, in vain. */
+static inline void *cw_snapshot_take(struct cw_arena *arena, uint64_t count, size_t size)
+{
+    return cw_arena_take(arena, count > SIZE_MAX / size ? SIZE_MAX : (size_t)count * size);
+}
+
+/* CW_OK, or what create would say. */
+enum cw_error cw_snapshot_config_check(const struct cw_snapshot_config *config);
+
+#endif

@@ -1,0 +1,417 @@
+#include "game/snapshot_body.h"
+#include "game/snapshot_internal.h"
+
+#include <math.h>
+
+#define LEAST_CAPACITY 32
+
+/* A snapshot that was sent. */
+struct record {
+    uint32_t number;
+    uint32_t version;
+    bool complete; /* the client then has exactly the world of that version; else what it has is in
+                      the client's array */
+};
+
+struct client {
+    uint32_t number;        /* of the last snapshot, 0 before the first */
+    uint32_t acked;         /* the newest that was acked, 0 when there is none */
+    struct record *records; /* window of them, by number */
+    uint32_t *had;          /* per record: per entity its change */
+    float *priority;        /* per entity */
+    float *waited;          /* per entity: the urgency gained since it was sent last */
+    uint32_t *hidden;       /* per entity of priority 0: what takes the place of its change */
+    uint32_t hidden_count;  /* entities of priority 0 */
+    uint32_t times_hidden;  /* how often a priority became 0 */
+    uint32_t first;         /* the first snapshot since it joined; 0: there was a restart since */
+    bool all_sent;          /* the last snapshot left nothing out */
+};
+
+/* A body for all clients that have the world of the version `from`, 0 for nothing. */
+struct shared {
+    uint32_t from, to;
+    uint32_t size;  /* 0 when it is too long */
+    uint32_t count; /* of its entities */
+};
+
+struct cw_snapshot_server {
+    struct cw_snapshot_config config;
+    size_t memory;
+    struct cw_snapshot_world world;
+    struct cw_snapshot_wire wire;
+    struct cw_snapshot_room room;
+    struct client *clients;
+    struct shared *shared; /* by from, and one for nothing */
+    uint8_t *shared_bytes; /* max_bytes for each */
+    uint32_t *nothing;     /* per entity 0 */
+    uint32_t *wanted;      /* room for what a client is to have */
+    struct cw_snapshot_server_stats stats;
+};
+
+static void lay_out_client(struct client *client, struct cw_arena *arena,
+                           const struct cw_snapshot_config *config)
+{
+    const uint64_t entities = config->max_entities;
+    struct client parts = {0};
+    parts.records = cw_snapshot_take(arena, config->window, sizeof *parts.records);
+    parts.had = cw_snapshot_take(arena, entities * config->window, sizeof *parts.had);
+    parts.priority = cw_snapshot_take(arena, entities, sizeof *parts.priority);
+    parts.waited = cw_snapshot_take(arena, entities, sizeof *parts.waited);
+    parts.hidden = cw_snapshot_take(arena, entities, sizeof *parts.hidden);
+    if (client)
+        *client = parts;
+}
+
+static struct cw_snapshot_server *lay_out(struct cw_arena *arena,
+                                          const struct cw_snapshot_config *config)
+{
+    struct cw_snapshot_server *const server = cw_arena_take(arena, sizeof *server);
+    struct client *const clients = cw_snapshot_take(arena, config->max_clients, sizeof *clients);
+    for (uint32_t i = 0; i < config->max_clients; ++i)
+        lay_out_client(server ? &clients[i] : NULL, arena, config);
+    const uint64_t bodies = config->window + 1;
+    struct shared *const shared = cw_snapshot_take(arena, bodies, sizeof *shared);
+    uint8_t *const bytes = cw_snapshot_take(arena, bodies, config->max_bytes);
+    uint32_t *const nothing = cw_snapshot_take(arena, config->max_entities, sizeof *nothing);
+    uint32_t *const wanted = cw_snapshot_take(arena, config->max_entities, sizeof *wanted);
+    if (server)
+        *server = (struct cw_snapshot_server){.config = *config,
+                                              .memory = arena->size,
+                                              .clients = clients,
+                                              .shared = shared,
+                                              .shared_bytes = bytes,
+                                              .nothing = nothing,
+                                              .wanted = wanted};
+    cw_snapshot_room_layout(server ? &server->room : NULL, arena, config->max_entities);
+    cw_snapshot_world_layout(server ? &server->world : NULL, arena, config->schema,
+                             config->max_entities, config->window);
+    if (server)
+        server->wire = cw_snapshot_wire(server->world.quantized, config->max_entities);
+    return server;
+}
+
+size_t cw_snapshot_server_memory(const struct cw_snapshot_config *config)
+{
+    struct cw_arena arena = {0};
+    if (cw_snapshot_config_check(config) != CW_OK)
+        return 0;
+    lay_out(&arena, config);
+    return arena.used;
+}
+
+enum cw_error cw_snapshot_server_create(const struct cw_snapshot_config *config,
+                                        struct cw_snapshot_server **server)
+{
+    const enum cw_error error =
+        server ? cw_snapshot_config_check(config) : CW_ERROR_INVALID_ARGUMENT;
+    if (error != CW_OK)
+        return error;
+    struct cw_arena arena = cw_arena_create(&config->allocator, cw_snapshot_server_memory(config));
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    *server = lay_out(&arena, config);
+    cw_snapshot_server_reset(*server);
+    return CW_OK;
+}
+
+void cw_snapshot_server_destroy(struct cw_snapshot_server *server)
+{
+    if (!server)
+        return;
+    const struct cw_allocator allocator = server->config.allocator;
+    cw_release(&allocator, server, server->memory);
+}
+
+void cw_snapshot_server_reset(struct cw_snapshot_server *server)
+{
+    if (!server)
+        return;
+    const uint64_t bodies = server->config.window + 1;
+    cw_snapshot_world_reset(&server->world);
+    memset(server->shared, 0, bodies * sizeof *server->shared);
+    memset(&server->stats, 0, sizeof server->stats);
+    for (uint32_t i = 0; i < server->config.max_clients; ++i) {
+        struct client *const client = &server->clients[i];
+        const size_t entities = server->config.max_entities;
+        memset(client->had, 0, entities * server->config.window * sizeof *client->had);
+        client->number = 0;
+        client->times_hidden = 0;
+        cw_snapshot_server_join(server, i);
+    }
+}
+
+static struct client *client_of(const struct cw_snapshot_server *server, uint32_t client)
+{
+    return server && client < server->config.max_clients ? &server->clients[client] : NULL;
+}
+
+enum cw_error cw_snapshot_server_set(struct cw_snapshot_server *server, uint32_t entity,
+                                     uint32_t type, const void *state)
+{
+    return server ? cw_snapshot_world_set(&server->world, entity, type, state)
+                  : CW_ERROR_INVALID_ARGUMENT;
+}
+
+void cw_snapshot_server_remove(struct cw_snapshot_server *server, uint32_t entity)
+{
+    if (!server || !cw_snapshot_world_remove(&server->world, entity))
+        return;
+    for (uint32_t i = 0; i < server->config.max_clients; ++i)
+        cw_snapshot_server_set_priority(server, i, entity, 1);
+}
+
+enum cw_error cw_snapshot_server_tick(struct cw_snapshot_server *server, uint32_t tick)
+{
+    return server ? cw_snapshot_world_tick(&server->world, tick) : CW_ERROR_INVALID_ARGUMENT;
+}
+
+static uint32_t *had_of(const struct cw_snapshot_server *server, const struct client *client,
+                        uint32_t number)
+{
+    const size_t slot = number % server->config.window;
+    return client->had + slot * server->config.max_entities;
+}
+
+/* What the next snapshot can be told against; NULL when the client has nothing that is still
+   known. */
+static const struct record *baseline_of(const struct cw_snapshot_server *server,
+                                        const struct client *client)
+{
+    const struct record *const record = &client->records[client->acked % server->config.window];
+    if (client->acked == 0 || client->number + 1 - client->acked >= server->config.window ||
+        !cw_snapshot_world_knows(&server->world, record->version))
+        return NULL;
+    return record;
+}
+
+static void forget(const struct cw_snapshot_server *server, struct client *client)
+{
+    client->acked = 0;
+    client->first = 0;
+    memset(client->records, 0, server->config.window * sizeof *client->records);
+}
+
+enum cw_error cw_snapshot_server_join(struct cw_snapshot_server *server, uint32_t client)
+{
+    struct client *const c = client_of(server, client);
+    if (!c)
+        return CW_ERROR_INVALID_ARGUMENT;
+    forget(server, c);
+    for (uint32_t i = 0; i < server->config.max_entities; ++i) {
+        c->priority[i] = 1;
+        c->waited[i] = 0;
+    }
+    c->hidden_count = 0;
+    c->all_sent = true;
+    c->first = c->number + 1;
+    return CW_OK;
+}
+
+enum cw_error cw_snapshot_server_restart(struct cw_snapshot_server *server, uint32_t client)
+{
+    struct client *const c = client_of(server, client);
+    if (!c)
+        return CW_ERROR_INVALID_ARGUMENT;
+    forget(server, c);
+    return CW_OK;
+}
+
+/* Whether the client may have an entity: the baseline or a snapshot after it has it. */
+static bool may_have(const struct cw_snapshot_server *server, const struct client *client,
+                     uint32_t entity)
+{
+    const struct record *const baseline = baseline_of(server, client);
+    const uint32_t first = baseline ? baseline->number : client->first;
+    if (first == 0 || (client->number >= first && client->number - first >= server->config.window))
+        return true;
+    for (uint32_t number = first; number <= client->number; ++number) {
+        const struct record *const record = &client->records[number % server->config.window];
+        if (record->complete && !cw_snapshot_world_knows(&server->world, record->version))
+            return true;
+        const uint32_t *const had = record->complete
+                                        ? cw_snapshot_world_changes(&server->world, record->version)
+                                        : had_of(server, client, number);
+        if (cw_change_is_present(had[entity]))
+            return true;
+    }
+    return false;
+}
+
+static void hide(const struct cw_snapshot_server *server, struct client *client, uint32_t entity)
+{
+    client->hidden[entity] = 0;
+    if (may_have(server, client, entity))
+        client->hidden[entity] = ++client->times_hidden * CW_CHANGE_STEP | CW_CHANGE_HIDDEN;
+}
+
+enum cw_error cw_snapshot_server_set_priority(struct cw_snapshot_server *server, uint32_t client,
+                                              uint32_t entity, float priority)
+{
+    struct client *const c = client_of(server, client);
+    if (!c || entity >= server->config.max_entities || !(priority >= 0 && priority < INFINITY))
+        return CW_ERROR_INVALID_ARGUMENT;
+    const bool was_hidden = c->priority[entity] <= 0, is_hidden = priority <= 0;
+    c->hidden_count -= was_hidden;
+    c->hidden_count += is_hidden;
+    c->priority[entity] = priority;
+    if (is_hidden && !was_hidden)
+        hide(server, c, entity);
+    return CW_OK;
+}
+
+static struct cw_snapshot_body start_body(struct cw_snapshot_server *server,
+                                          const struct record *baseline)
+{
+    struct cw_snapshot_world *const world = &server->world;
+    struct cw_snapshot_body body = {
+        .world = world,
+        .wire = &server->wire,
+        .room = &server->room,
+        .had = server->nothing,
+        .has = cw_snapshot_world_changes(world, world->version),
+        .head = {.tick = cw_snapshot_world_tick_of(world, world->version)},
+    };
+    if (baseline) {
+        body.head.has_baseline = true;
+        body.head.baseline_tick = cw_snapshot_world_tick_of(world, baseline->version);
+        body.had = cw_snapshot_world_changes(world, baseline->version);
+    }
+    return body;
+}
+
+/* Writes the body that is the same for all clients who have exactly what the baseline had. 0 when
+   it is longer than capacity. */
+static size_t write_shared(struct cw_snapshot_server *server, const struct record *baseline,
+                           uint8_t *out, size_t capacity)
+{
+    const uint32_t window = server->config.window, from = baseline ? baseline->version : 0;
+    const uint32_t slot = baseline ? from % window : window;
+    struct shared *const shared = &server->shared[slot];
+    uint8_t *const bytes = server->shared_bytes + (size_t)slot * server->config.max_bytes;
+    if (shared->from == from && shared->to == server->world.version) {
+        server->stats.shared += shared->size > 0 && shared->size <= capacity;
+    } else {
+        struct cw_snapshot_body body = start_body(server, baseline);
+        cw_snapshot_body_list(&body);
+        const size_t size = cw_snapshot_body_write(
+            &body, bytes, server->config.max_bytes - CW_SNAPSHOT_HEADER_SIZE);
+        *shared = (struct shared){from, server->world.version, (uint32_t)size, body.head.count};
+    }
+    if (shared->size == 0 || shared->size > capacity)
+        return 0;
+    memcpy(out, bytes, shared->size);
+    server->stats.entities_sent += shared->count;
+    return shared->size;
+}
+
+/* What a client is to have that is not interested in everything. */
+static const uint32_t *wanted_by(struct cw_snapshot_server *server, const struct client *client,
+                                 const uint32_t *changes)
+{
+    if (client->hidden_count == 0)
+        return changes;
+    for (uint32_t i = 0; i < server->world.used; ++i)
+        server->wanted[i] = client->priority[i] > 0 ? changes[i] : client->hidden[i];
+    return server->wanted;
+}
+
+/* Fills in what a client has that gets the body. */
+static void note_had(const struct cw_snapshot_server *server, const struct cw_snapshot_body *body,
+                     uint32_t *had)
+{
+    const uint32_t used = server->world.used;
+    if (body->head.has_baseline)
+        memcpy(had, body->had, used * sizeof *had);
+    else /* it has nothing, and need not be told what is not there */
+        for (uint32_t i = 0; i < used; ++i)
+            had[i] = cw_change_is_present(body->has[i]) ? 0 : body->has[i];
+    for (uint32_t i = 0; i < body->differing; ++i)
+        if (server->room.chosen[i])
+            had[server->room.ids[i]] = body->has[server->room.ids[i]];
+}
+
+/* Writes a body for this client alone and notes what the client has when it gets it. */
+static size_t write_own(struct cw_snapshot_server *server, struct client *client,
+                        const struct record *baseline, struct record *record, uint8_t *out,
+                        size_t capacity)
+{
+    struct cw_snapshot_body body = start_body(server, baseline);
+    if (baseline && !baseline->complete)
+        body.had = had_of(server, client, baseline->number);
+    body.has = wanted_by(server, client, body.has);
+    cw_snapshot_body_list(&body);
+    size_t size = cw_snapshot_body_write(&body, out, capacity);
+    const bool all = size > 0;
+    if (!all) {
+        if (client->all_sent)
+            memset(client->waited, 0, server->world.used * sizeof *client->waited);
+        cw_snapshot_body_choose(&body, capacity, client->priority, client->waited);
+        size = cw_snapshot_body_write(&body, out, capacity);
+    }
+    client->all_sent = all;
+    record->complete = all && client->hidden_count == 0;
+    server->stats.entities_sent += body.head.count;
+    server->stats.entities_cut += body.differing - body.head.count;
+    if (record->complete)
+        return size;
+    note_had(server, &body, had_of(server, client, record->number));
+    return size;
+}
+
+size_t cw_snapshot_server_transmit(struct cw_snapshot_server *server, uint32_t client, uint8_t *out,
+                                   size_t capacity, uint32_t *number)
+{
+    struct client *const c = client_of(server, client);
+    if (!c || !out || !number || capacity < LEAST_CAPACITY || server->world.version == 0)
+        return 0;
+    if (capacity > server->config.max_bytes)
+        capacity = server->config.max_bytes;
+    capacity -= CW_SNAPSHOT_HEADER_SIZE;
+    const struct record *const baseline = baseline_of(server, c);
+    struct record record = {.number = c->number + 1, .version = server->world.version};
+    uint8_t *const body = out + CW_SNAPSHOT_HEADER_SIZE;
+    size_t size = 0;
+    if (c->hidden_count == 0 && (!baseline || baseline->complete)) {
+        size = write_shared(server, baseline, body, capacity);
+        record.complete = size > 0;
+        c->all_sent |= record.complete;
+    }
+    if (size == 0)
+        size = write_own(server, c, baseline, &record, body, capacity);
+    if (size == 0)
+        return 0;
+    out[0] = (uint8_t)record.number;
+    out[1] = (uint8_t)(record.number >> 8);
+    out[2] = (uint8_t)(baseline ? record.number - baseline->number : 0);
+    c->number = record.number;
+    c->records[record.number % server->config.window] = record;
+    *number = record.number;
+    size += CW_SNAPSHOT_HEADER_SIZE;
+    server->stats.snapshots++;
+    server->stats.bytes += size;
+    server->stats.whole += !baseline;
+    return size;
+}
+
+void cw_snapshot_server_acked(struct cw_snapshot_server *server, uint32_t client, uint32_t number)
+{
+    struct client *const c = client_of(server, client);
+    if (!c)
+        return;
+    /* how many were sent since */
+    const uint32_t since = (uint16_t)(c->number - number);
+    const uint32_t acked = c->number - since;
+    if (since >= server->config.window || since >= c->number)
+        return;
+    if (c->records[acked % server->config.window].number == acked && acked > c->acked)
+        c->acked = acked;
+}
+
+void cw_snapshot_server_stats(const struct cw_snapshot_server *server,
+                              struct cw_snapshot_server_stats *stats)
+{
+    if (!server || !stats)
+        return;
+    *stats = server->stats;
+    stats->entities = server->world.alive;
+}

@@ -1,0 +1,103 @@
+#include "game/snapshot_wire.h"
+
+#include "message/schema_delta.h"
+
+struct cw_snapshot_wire cw_snapshot_wire(const struct cw_schema *quantized, uint32_t max_entities)
+{
+    return (struct cw_snapshot_wire){.schema = quantized,
+                                     .max_entities = max_entities,
+                                     .id_bits = cw_bits_required(max_entities - 1),
+                                     .last_type = cw_schema_count(quantized) - 1};
+}
+
+bool cw_snapshot_serialize_head(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
+                                struct cw_snapshot_head *head)
+{
+    if (head->has_baseline) {
+        /* relative takes no 0, and a tick may be sent more than once */
+        uint32_t ahead = head->tick - head->baseline_tick + 1;
+        if (!cw_stream_relative(stream, 0, &ahead))
+            return false;
+        head->tick = head->baseline_tick + ahead - 1;
+    } else if (!cw_stream_bits(stream, &head->tick, 32)) {
+        return false;
+    }
+    return cw_stream_bool(stream, &head->complete) &&
+           cw_stream_count(stream, &head->count, wire->max_entities);
+}
+
+/* Steps from one id to the next, as step - low. A tier is announced by a 1 after as many zeros as
+   there are tiers before it; after three zeros comes the id itself. */
+static const struct {
+    uint32_t low;
+    unsigned bits;
+} tiers[] = {{1, 0}, {2, 2}, {6, 4}};
+
+#define TIERS (sizeof tiers / sizeof tiers[0])
+
+unsigned cw_snapshot_id_bits(const struct cw_snapshot_wire *wire)
+{
+    const unsigned tier = TIERS - 1 + 1 + tiers[TIERS - 1].bits, whole = TIERS + wire->id_bits;
+    return tier > whole ? tier : whole;
+}
+
+bool cw_snapshot_serialize_id(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
+                              uint32_t previous, uint32_t *id)
+{
+    const bool reading = stream->mode == CW_STREAM_READ;
+    uint32_t step = reading ? 0 : *id - previous;
+    for (size_t i = 0; i < TIERS; ++i) {
+        const uint32_t low = tiers[i].low, high = low + (1u << tiers[i].bits) - 1;
+        uint32_t here = step <= high;
+        if (!cw_stream_bits(stream, &here, 1))
+            return false;
+        if (here == 0)
+            continue;
+        if (!cw_stream_uint(stream, &step, low, high))
+            return false;
+        *id = previous + step;
+        return *id < wire->max_entities || cw_stream_fail(stream);
+    }
+    if (!cw_stream_uint(stream, id, 0, wire->max_entities - 1))
+        return false;
+    return previous == CW_SNAPSHOT_NO_ID || *id > previous || cw_stream_fail(stream);
+}
+
+/* An update is a 0 and a removal 10 when the baseline has the entity, and the rest are 1s. */
+static bool serialize_change(struct cw_stream *stream, struct cw_snapshot_entry *entry)
+{
+    uint32_t other = entry->change != CW_SNAPSHOT_UPDATE;
+    uint32_t whole = entry->change == CW_SNAPSHOT_WHOLE;
+    if (entry->in_baseline) {
+        if (!cw_stream_bits(stream, &other, 1))
+            return false;
+        if (other == 0) {
+            entry->change = CW_SNAPSHOT_UPDATE;
+            return true;
+        }
+    }
+    if (!cw_stream_bits(stream, &whole, 1))
+        return false;
+    entry->change = whole ? CW_SNAPSHOT_WHOLE : CW_SNAPSHOT_REMOVE;
+    return true;
+}
+
+bool cw_snapshot_serialize_entry(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
+                                 struct cw_snapshot_entry *entry)
+{
+    if (!serialize_change(stream, entry))
+        return false;
+    if (entry->change == CW_SNAPSHOT_UPDATE)
+        return cw_schema_changes(wire->schema, entry->type, stream, entry->baseline, entry->state);
+    if (entry->change == CW_SNAPSHOT_REMOVE)
+        return true;
+    if (!cw_stream_uint(stream, &entry->type, 0, wire->last_type) ||
+        !cw_stream_bits(stream, &entry->incarnation, 8))
+        return false;
+    const struct cw_message_type *const of = cw_schema_type(wire->schema, entry->type);
+    if (of->serialize)
+        return cw_stream_fail(stream);
+    if (stream->mode == CW_STREAM_READ && of->size > 0)
+        memset(entry->state, 0, of->size);
+    return cw_schema_serialize(wire->schema, entry->type, stream, entry->state);
+}

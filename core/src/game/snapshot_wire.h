@@ -1,0 +1,69 @@
+/* What is on the wire of a snapshot:
+
+       3 bytes     its number, 16 bits, and how many snapshots before it the baseline was, 0: none
+       head        the tick, from the baseline's; whether the client then has every entity that it
+                   is to have; how many entries
+       entries     one per entity, by id: how far from the last id, what happened, and the struct
+
+   The three bytes differ between clients. What follows them, the body, is the same for all clients
+   with the same baseline. */
+#ifndef CAUSEWAY_SNAPSHOT_WIRE_H
+#define CAUSEWAY_SNAPSHOT_WIRE_H
+
+#include "causeway/snapshot.h"
+#include "causeway/stream.h"
+
+#define CW_SNAPSHOT_HEADER_SIZE 3
+
+/* What a body is written and read by. */
+struct cw_snapshot_wire {
+    const struct cw_schema *schema; /* quantized */
+    uint32_t max_entities;
+    unsigned id_bits;
+    uint32_t last_type;
+};
+
+struct cw_snapshot_wire cw_snapshot_wire(const struct cw_schema *quantized, uint32_t max_entities);
+
+struct cw_snapshot_head {
+    uint32_t baseline_tick; /* of a baseline */
+    bool has_baseline;
+    uint32_t tick;
+    bool complete; /* no entity that the client is to have is missing, nor one too many */
+    uint32_t count;
+};
+
+bool cw_snapshot_serialize_head(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
+                                struct cw_snapshot_head *head);
+
+enum cw_snapshot_change {
+    CW_SNAPSHOT_UPDATE, /* told by its difference */
+    CW_SNAPSHOT_WHOLE,
+    CW_SNAPSHOT_REMOVE
+};
+
+struct cw_snapshot_entry {
+    uint32_t id;
+    enum cw_snapshot_change change;
+    bool in_baseline; /* the baseline has an entity of that id */
+    uint32_t type;
+    uint32_t incarnation; /* of an entity that is told whole: 8 bits that are others for another
+                             entity with this id */
+    const void *baseline; /* its struct, for an update */
+    void *state;          /* when reading it may be the baseline */
+};
+
+/* An entry after its id: what happened and the struct. Reading, baseline and its type are given,
+   and state is where the struct goes; it was set to zero when there is no baseline. */
+bool cw_snapshot_serialize_entry(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
+                                 struct cw_snapshot_entry *entry);
+
+/* An id that is above previous, CW_SNAPSHOT_NO_ID for the first one. */
+#define CW_SNAPSHOT_NO_ID UINT32_MAX
+bool cw_snapshot_serialize_id(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
+                              uint32_t previous, uint32_t *id);
+
+/* The most bits that an id takes. */
+unsigned cw_snapshot_id_bits(const struct cw_snapshot_wire *wire);
+
+#endif

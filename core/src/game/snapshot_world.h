@@ -1,0 +1,108 @@
+/* The server's world: what its entities are like now, and what they were like in the last window
+   changes of each.
+
+   An entity's changes are numbered. To be created and to be removed are changes too, and the
+   numbers go on when another entity gets its id. Whether an entity is the same here and there is
+   then a comparison of two numbers, and what a client has of the world is an array with one number
+   per entity. */
+#ifndef CAUSEWAY_SNAPSHOT_WORLD_H
+#define CAUSEWAY_SNAPSHOT_WORLD_H
+
+#include "base/memory.h"
+
+#include "causeway/schema.h"
+
+#include <stdbool.h>
+
+/* The number of a change: how many there were, from bit 2 on, which may wrap, and below that
+   whether the entity is there after it. 0 is an id that was never set. */
+#define CW_CHANGE_PRESENT 1u
+/* Not a change of the world: it was kept from a client from then on. */
+#define CW_CHANGE_HIDDEN 2u
+#define CW_CHANGE_STEP   4u
+
+static inline bool cw_change_is_present(uint32_t change)
+{
+    return (change & CW_CHANGE_PRESENT) != 0;
+}
+
+/* How many changes lie between. */
+static inline uint32_t cw_change_distance(uint32_t later, uint32_t earlier)
+{
+    const uint32_t mask = CW_CHANGE_STEP - 1;
+    return ((later & ~mask) - (earlier & ~mask)) / CW_CHANGE_STEP;
+}
+
+/* One state of an entity; its struct, quantized, follows. */
+struct cw_snapshot_state {
+    uint32_t type;
+    uint32_t created; /* the change with which this entity came to be */
+};
+
+struct cw_snapshot_world {
+    const struct cw_schema *schema;
+    struct cw_schema *quantized;
+    uint32_t max_entities;
+    uint32_t window;
+    size_t stride; /* bytes of a state with its struct */
+
+    uint32_t version; /* of the world that is sealed: counts ticks, 0 before the first */
+    uint32_t used;    /* one more than the highest id that was ever set */
+    uint32_t alive;   /* entities that are set now */
+
+    uint32_t *last;     /* per entity: its last change */
+    uint32_t *changed;  /* per entity: the version that its last change is for */
+    uint8_t *states;    /* per entity, window of them */
+    uint8_t *scratch;   /* a state */
+    uint32_t *versions; /* the last window worlds: per entity its change */
+    uint32_t *ticks;    /* of them */
+};
+
+/* Takes the parts of a world from the arena, whose memory is zero. world is NULL while measuring.
+ */
+void cw_snapshot_world_layout(struct cw_snapshot_world *world, struct cw_arena *arena,
+                              const struct cw_schema *schema, uint32_t max_entities,
+                              uint32_t window);
+void cw_snapshot_world_reset(struct cw_snapshot_world *world);
+
+/* See cw_snapshot_server_set and so on. */
+enum cw_error cw_snapshot_world_set(struct cw_snapshot_world *world, uint32_t entity, uint32_t type,
+                                    const void *state);
+bool cw_snapshot_world_remove(struct cw_snapshot_world *world, uint32_t entity);
+enum cw_error cw_snapshot_world_tick(struct cw_snapshot_world *world, uint32_t tick);
+
+/* Whether the version is one of the last window. */
+static inline bool cw_snapshot_world_knows(const struct cw_snapshot_world *world, uint32_t version)
+{
+    return version > 0 && world->version - version < world->window;
+}
+
+/* The changes of a version that the world knows, and its tick. */
+static inline const uint32_t *cw_snapshot_world_changes(const struct cw_snapshot_world *world,
+                                                        uint32_t version)
+{
+    return world->versions + (size_t)(version % world->window) * world->max_entities;
+}
+
+static inline uint32_t cw_snapshot_world_tick_of(const struct cw_snapshot_world *world,
+                                                 uint32_t version)
+{
+    return world->ticks[version % world->window];
+}
+
+/* The state after a change of the entity, which is there; NULL when it is too long ago. */
+static inline struct cw_snapshot_state *
+cw_snapshot_world_state(const struct cw_snapshot_world *world, uint32_t entity, uint32_t change)
+{
+    if (cw_change_distance(world->last[entity], change) >= world->window)
+        return NULL;
+    const size_t index = (size_t)entity * world->window + change / CW_CHANGE_STEP % world->window;
+    return (struct cw_snapshot_state *)(void *)(world->states + index * world->stride);
+}
+
+static inline void *cw_snapshot_state_struct(struct cw_snapshot_state *state)
+{
+    return state + 1;
+}
+
+#endif

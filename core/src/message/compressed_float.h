@@ -1,0 +1,43 @@
+/* How a float from min to max goes as the number of a step. Both sides must get the same bits, so
+   everything is rounded to a float, in this order. Each is a statement of its own: within one, a
+   compiler may round once for two. */
+#ifndef CAUSEWAY_COMPRESSED_FLOAT_H
+#define CAUSEWAY_COMPRESSED_FLOAT_H
+
+#include <math.h>
+#include <stdint.h>
+
+/* The number of the last step, at least 1. The limits and the resolution are usable. */
+static inline float cw_compressed_float_steps(float min, float max, float resolution)
+{
+    const float delta = max - min;
+    const float steps = delta / resolution;
+    /* the largest float below 2^32 */
+    return steps > 1 ? ceilf(steps < 4294967040.0f ? steps : 4294967040.0f) : 1;
+}
+
+/* The step that is nearest to the value. */
+static inline uint32_t cw_compressed_float_step(float value, float min, float max, float steps)
+{
+    const float delta = max - min;
+    float part = value - min;
+    part /= delta;
+    part = part > 0 ? part : 0;
+    part = part < 1 ? part : 1;
+    part *= steps;
+    part += 0.5f;
+    /* from 2^23 on, the half that was added can carry into the next step */
+    return (uint32_t)(part < steps ? floorf(part) : steps);
+}
+
+/* The value of a step. */
+static inline float cw_compressed_float_value(uint32_t step, float min, float max, float steps)
+{
+    const float delta = max - min;
+    float part = (float)step / steps;
+    part *= delta;
+    part += min;
+    return part;
+}
+
+#endif

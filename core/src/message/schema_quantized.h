@@ -1,0 +1,21 @@
+/* Structs with whole numbers only: every compressed float is replaced, in its place, by the number
+   of the step that it goes as. A float is quantized once that way, not once for each end that it is
+   sent to, and differences of steps are exact. */
+#ifndef CAUSEWAY_SCHEMA_QUANTIZED_H
+#define CAUSEWAY_SCHEMA_QUANTIZED_H
+
+#include "base/memory.h"
+
+#include "causeway/schema.h"
+
+/* The schema of the quantized structs, taken from the arena; NULL while measuring. Its types have
+   the sizes and numbers of those they come from; the schema must outlive it. Types with a function
+   of their own have no fields to quantize. */
+struct cw_schema *cw_schema_quantized(const struct cw_schema *schema, struct cw_arena *arena);
+
+/* Turns a struct of the type, in place, into a quantized one and back. schema is the one that the
+   quantized schema was made from. */
+void cw_schema_quantize(const struct cw_schema *schema, uint32_t type, void *message);
+void cw_schema_dequantize(const struct cw_schema *schema, uint32_t type, void *message);
+
+#endif

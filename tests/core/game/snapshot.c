@@ -1,0 +1,404 @@
+/* Snapshots: what arrives, what it costs, and against what it is told. */
+#include "snapshot_rig.h"
+
+#include "counted.h"
+
+static void test_a_config_that_cannot_work_is_refused(void **state)
+{
+    (void)state;
+    struct counted counted = {0};
+    struct cw_snapshot_server *server = NULL;
+    struct cw_snapshot_client *client = NULL;
+    struct cw_snapshot_config good = cw_snapshot_config_default(rig_schema);
+    good.allocator = counted_allocator(&counted);
+#define REFUSED(statement, error)                                                                  \
+    do {                                                                                           \
+        struct cw_snapshot_config config = good;                                                   \
+        statement;                                                                                 \
+        assert_int_equal(cw_snapshot_server_create(&config, &server), error);                      \
+        assert_int_equal(cw_snapshot_client_create(&config, &client), error);                      \
+        assert_int_equal(cw_snapshot_server_memory(&config), 0);                                   \
+        assert_int_equal(cw_snapshot_client_memory(&config), 0);                                   \
+    } while (0)
+    REFUSED(config.schema = NULL, CW_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.max_entities = 0, CW_ERROR_CONFIG_SNAPSHOT);
+    REFUSED(config.max_entities = 65537, CW_ERROR_CONFIG_SNAPSHOT);
+    REFUSED(config.window = 1, CW_ERROR_CONFIG_SNAPSHOT);
+    REFUSED(config.window = 33, CW_ERROR_CONFIG_SNAPSHOT);
+    REFUSED(config.window = 256, CW_ERROR_CONFIG_SNAPSHOT);
+    REFUSED(config.max_clients = 0, CW_ERROR_CONFIG_SNAPSHOT);
+    REFUSED(config.max_clients = 1025, CW_ERROR_CONFIG_SNAPSHOT);
+    REFUSED(config.max_bytes = 63, CW_ERROR_CONFIG_SNAPSHOT);
+    REFUSED(config.max_bytes = 65536, CW_ERROR_CONFIG_SNAPSHOT);
+    assert_int_equal(counted.allocations, 0);
+    counted.refuse = true;
+    assert_int_equal(cw_snapshot_server_create(&good, &server), CW_ERROR_NO_MEMORY);
+    assert_int_equal(cw_snapshot_client_create(&good, &client), CW_ERROR_NO_MEMORY);
+    assert_null(server);
+    assert_null(client);
+}
+
+static void test_there_is_one_allocation(void **state)
+{
+    (void)state;
+    struct counted counted = {0};
+    struct cw_snapshot_config config = cw_snapshot_config_default(rig_schema);
+    struct cw_snapshot_server *server;
+    struct cw_snapshot_client *client;
+    config.allocator = counted_allocator(&counted);
+    assert_int_equal(cw_snapshot_server_create(&config, &server), CW_OK);
+    assert_int_equal(counted.size, cw_snapshot_server_memory(&config));
+    cw_snapshot_server_destroy(server);
+    assert_int_equal(cw_snapshot_client_create(&config, &client), CW_OK);
+    assert_int_equal(counted.size, cw_snapshot_client_memory(&config));
+    cw_snapshot_client_destroy(client);
+    assert_int_equal(counted.allocations, 2);
+    assert_int_equal(counted.releases, 2);
+}
+
+static void test_a_world_arrives(void **state)
+{
+    (void)state;
+    const struct body body = {1, 2, 0.123f, true, 9};
+    const struct player player = {"eve", -3, {true, 5}, {2, {7, 8}}, 9};
+    uint32_t tick, type = 9;
+    uint16_t number;
+    assert_false(cw_snapshot_client_tick(rig_client, &tick));
+    assert_false(cw_snapshot_client_newest(rig_client, &number));
+    assert_int_equal(cw_snapshot_server_set(rig_server, 3, BODY, &body), CW_OK);
+    assert_int_equal(cw_snapshot_server_set(rig_server, 1000, PLAYER, &player), CW_OK);
+    const struct sent sent = exchange();
+    const struct body *const there = cw_snapshot_client_state(rig_client, 3, &type);
+    assert_int_equal(type, BODY);
+    assert_int_equal(there->x, 1);
+    assert_true(there->touched);
+    assert_float_equal(there->angle, 0.123f, 0.00501f);
+    const struct player *const who = cw_snapshot_client_state(rig_client, 1000, &type);
+    assert_int_equal(type, PLAYER);
+    assert_string_equal(who->name, "eve");
+    assert_memory_equal(&who->items, &player.items, sizeof player.items);
+    assert_null(cw_snapshot_client_state(rig_client, 0, NULL));
+    assert_null(cw_snapshot_client_state(rig_client, 1024, NULL));
+    assert_true(cw_snapshot_client_tick(rig_client, &tick));
+    assert_int_equal(tick, rig_tick);
+    assert_true(cw_snapshot_client_newest(rig_client, &number));
+    assert_int_equal(number, sent.number);
+    expect_event(CW_SNAPSHOT_EVENT_CREATED, 3);
+    expect_event(CW_SNAPSHOT_EVENT_CREATED, 1000);
+    expect_no_event();
+}
+
+static void test_states_are_checked(void **state)
+{
+    (void)state;
+    struct body body = {.x = 1};
+    assert_int_equal(cw_snapshot_server_set(rig_server, 1024, BODY, &body),
+                     CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_snapshot_server_set(rig_server, 1, 2, &body), CW_ERROR_MESSAGE_TYPE);
+    body.x = 1 << 18;
+    assert_int_equal(cw_snapshot_server_set(rig_server, 1, BODY, &body), CW_ERROR_MESSAGE_VALUE);
+    struct cw_snapshot_server_stats stats;
+    cw_snapshot_server_stats(rig_server, &stats);
+    assert_int_equal(stats.entities, 0);
+}
+
+static void test_what_has_not_changed_costs_nothing(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 40; i++)
+        set_body(i, i);
+    exchange();
+    /* the numbers, the tick, a bit, and the count */
+    assert_int_equal(exchange().size, 3 + 3);
+    /* set to what it is */
+    for (uint32_t i = 0; i < 40; i++) {
+        struct body body = *body_at(i);
+        body.angle += 0.001f;
+        assert_int_equal(cw_snapshot_server_set(rig_server, i, BODY, &body), CW_OK);
+    }
+    assert_int_equal(exchange().size, 3 + 3);
+    struct body body = *body_at(20);
+    body.x += 5;
+    assert_int_equal(cw_snapshot_server_set(rig_server, 20, BODY, &body), CW_OK);
+    /* 7 bits for the id, 1 for what happened, 5 for what has changed, 6 for a small difference */
+    assert_int_equal(exchange().size, 3 + 5);
+    assert_int_equal(body_at(20)->x, 25);
+}
+
+static void test_a_change_is_told_until_it_is_acked(void **state)
+{
+    (void)state;
+    set_body(0, 1);
+    exchange();
+    const size_t nothing = exchange().size;
+    set_body(0, 2);
+    next_tick();
+    struct sent first = transmit(0);
+    next_tick();
+    struct sent second = transmit(0);
+    assert_true(first.size > nothing);
+    assert_true(second.size > nothing);
+    cw_snapshot_server_acked(rig_server, 0, first.number);
+    next_tick();
+    struct sent third = transmit(0);
+    assert_int_equal(third.size, nothing);
+    /* it was lost on the way, although somebody has acked it */
+    assert_int_equal(receive(&third), CW_ERROR_SNAPSHOT_BASELINE);
+    assert_int_equal(body_at(0)->x, 1);
+    assert_int_equal(receive(&second), CW_OK);
+    assert_int_equal(body_at(0)->x, 2);
+    assert_int_equal(receive(&third), CW_ERROR_SNAPSHOT_BASELINE);
+}
+
+static void test_the_newest_ack_counts(void **state)
+{
+    (void)state;
+    set_body(0, 1);
+    next_tick();
+    const struct sent first = transmit(0);
+    set_body(0, 2);
+    next_tick();
+    const struct sent second = transmit(0);
+    assert_int_equal(receive(&first), CW_OK);
+    assert_int_equal(receive(&second), CW_OK);
+    cw_snapshot_server_acked(rig_server, 0, second.number);
+    cw_snapshot_server_acked(rig_server, 0, first.number);
+    cw_snapshot_server_acked(rig_server, 0, 77);
+    cw_snapshot_server_acked(rig_server, 0, 0);
+    assert_int_equal(exchange().size, 3 + 3);
+}
+
+static void test_snapshots_come_in_any_order_and_number(void **state)
+{
+    (void)state;
+    struct sent sent[40];
+    for (uint32_t i = 0; i < 40; i++) {
+        set_body(i % 2, 100 + i);
+        next_tick();
+        sent[i] = transmit(0);
+        if (i == 0) {
+            assert_int_equal(receive(&sent[0]), CW_OK);
+            cw_snapshot_server_acked(rig_server, 0, sent[0].number);
+        }
+    }
+    assert_int_equal(receive(&sent[20]), CW_OK);
+    assert_int_equal(receive(&sent[20]), CW_ERROR_DUPLICATE);
+    assert_int_equal(body_at(0)->x, 120);
+    /* older, but newer of nothing */
+    assert_int_equal(receive(&sent[11]), CW_OK);
+    assert_int_equal(body_at(1)->x, 119);
+    uint32_t tick;
+    assert_true(cw_snapshot_client_tick(rig_client, &tick));
+    assert_int_equal(tick, 1021);
+    set_body(0, 1);
+    cw_snapshot_server_acked(rig_server, 0, sent[20].number);
+    next_tick();
+    struct sent last = transmit(0);
+    assert_int_equal(receive(&last), CW_OK);
+    assert_int_equal(receive(&sent[5]), CW_ERROR_STALE);
+    assert_int_equal(body_at(0)->x, 1);
+    struct cw_snapshot_client_stats stats;
+    cw_snapshot_client_stats(rig_client, &stats);
+    assert_int_equal(stats.snapshots, 4);
+    assert_int_equal(stats.duplicate, 1);
+    assert_int_equal(stats.stale, 1);
+    assert_int_equal(stats.entities, 2);
+}
+
+static void test_an_entity_is_removed(void **state)
+{
+    (void)state;
+    set_body(4, 1);
+    set_body(5, 1);
+    exchange();
+    expect_event(CW_SNAPSHOT_EVENT_CREATED, 4);
+    expect_event(CW_SNAPSHOT_EVENT_CREATED, 5);
+    cw_snapshot_server_remove(rig_server, 4);
+    cw_snapshot_server_remove(rig_server, 4);
+    exchange();
+    assert_null(body_at(4));
+    assert_non_null(body_at(5));
+    expect_event(CW_SNAPSHOT_EVENT_REMOVED, 4);
+    expect_no_event();
+    assert_int_equal(exchange().size, 3 + 3);
+}
+
+static void test_another_entity_under_the_same_id_is_a_new_one(void **state)
+{
+    (void)state;
+    set_body(4, 1);
+    exchange();
+    expect_event(CW_SNAPSHOT_EVENT_CREATED, 4);
+    cw_snapshot_server_remove(rig_server, 4);
+    set_body(4, 2);
+    exchange();
+    expect_event(CW_SNAPSHOT_EVENT_REMOVED, 4);
+    expect_event(CW_SNAPSHOT_EVENT_CREATED, 4);
+    const struct player player = {.name = "x"};
+    assert_int_equal(cw_snapshot_server_set(rig_server, 4, PLAYER, &player), CW_OK);
+    exchange();
+    expect_event(CW_SNAPSHOT_EVENT_REMOVED, 4);
+    expect_event(CW_SNAPSHOT_EVENT_CREATED, 4);
+    /* it is told whole until it is acked, and is the same one */
+    set_body(5, 1);
+    next_tick();
+    struct sent sent = transmit(0);
+    assert_int_equal(receive(&sent), CW_OK);
+    expect_event(CW_SNAPSHOT_EVENT_CREATED, 5);
+    next_tick();
+    sent = transmit(0);
+    assert_int_equal(receive(&sent), CW_OK);
+    expect_event(CW_SNAPSHOT_EVENT_UPDATED, 5);
+    expect_no_event();
+}
+
+static void test_what_comes_and_goes_before_an_ack_does_not_stay(void **state)
+{
+    (void)state;
+    exchange();
+    set_body(4, 1);
+    next_tick();
+    const struct sent with = transmit(0);
+    assert_int_equal(receive(&with), CW_OK);
+    assert_non_null(body_at(4));
+    cw_snapshot_server_remove(rig_server, 4);
+    next_tick();
+    const struct sent without = transmit(0);
+    assert_int_equal(receive(&without), CW_OK);
+    assert_null(body_at(4));
+    /* and for the application it never was */
+    expect_no_event();
+}
+
+static void test_a_client_that_lacks_the_baseline_begins_anew(void **state)
+{
+    (void)state;
+    set_body(1, 1);
+    set_body(2, 1);
+    exchange();
+    expect_event(CW_SNAPSHOT_EVENT_CREATED, 1);
+    expect_event(CW_SNAPSHOT_EVENT_CREATED, 2);
+    next_tick();
+    cw_snapshot_server_acked(rig_server, 0, transmit(0).number);
+    cw_snapshot_server_remove(rig_server, 2);
+    for (int i = 0; i < 3; i++) {
+        next_tick();
+        const struct sent sent = transmit(0);
+        cw_snapshot_server_acked(rig_server, 0, sent.number);
+        assert_int_equal(receive(&sent), CW_ERROR_SNAPSHOT_BASELINE);
+    }
+    expect_no_event();
+    assert_int_equal(cw_snapshot_server_restart(rig_server, 0), CW_OK);
+    exchange();
+    assert_null(body_at(2));
+    expect_event(CW_SNAPSHOT_EVENT_UPDATED, 1);
+    expect_event(CW_SNAPSHOT_EVENT_REMOVED, 2);
+    expect_no_event();
+}
+
+static void test_without_acks_the_server_begins_anew_by_itself(void **state)
+{
+    (void)state;
+    set_body(1, 1);
+    exchange();
+    struct sent sent;
+    uint32_t refused = 0;
+    cw_snapshot_client_reset(rig_client);
+    for (uint32_t i = 0; i < rig_config.window; i++) {
+        next_tick();
+        sent = transmit(0);
+        refused += receive(&sent) == CW_ERROR_SNAPSHOT_BASELINE;
+    }
+    assert_int_equal(refused, rig_config.window - 1);
+    assert_int_equal(body_at(1)->x, 1);
+    struct cw_snapshot_server_stats stats;
+    cw_snapshot_server_stats(rig_server, &stats);
+    assert_int_equal(stats.whole, 2);
+}
+
+static void test_clients_with_the_same_baseline_share_the_bytes(void **state)
+{
+    (void)state;
+    struct sent sent[3];
+    struct cw_snapshot_server_stats stats;
+    for (uint32_t round = 0; round < 4; round++) {
+        for (uint32_t i = 0; i < 20; i++)
+            set_body(i, round * 100 + i);
+        next_tick();
+        for (uint32_t i = 0; i < 3; i++)
+            sent[i] = transmit(i);
+        /* the third is one behind from the second round on */
+        for (uint32_t i = 0; i < 3; i++)
+            if (i < 2 || round % 2 == 0)
+                cw_snapshot_server_acked(rig_server, i, sent[i].number);
+        if (round % 2 == 0) {
+            assert_int_equal(sent[0].size, sent[2].size);
+            assert_int_equal(receive(&sent[1]), round == 0 ? CW_OK : CW_ERROR_SNAPSHOT_BASELINE);
+        }
+        assert_int_equal(sent[0].size, sent[1].size);
+        assert_memory_equal(sent[0].bytes + 3, sent[1].bytes + 3, sent[0].size - 3);
+    }
+    cw_snapshot_server_stats(rig_server, &stats);
+    assert_int_equal(stats.snapshots, 12);
+    assert_int_equal(stats.shared, 2 + 2 + 1 + 2);
+}
+
+static void test_numbers_and_ticks_wrap(void **state)
+{
+    (void)state;
+    rig_tick = UINT32_MAX - 100;
+    set_body(0, 1);
+    for (uint32_t i = 0; i < 70000; i++) {
+        set_body(0, i % 100);
+        exchange();
+        uint32_t tick = 0;
+        assert_true(cw_snapshot_client_tick(rig_client, &tick));
+        assert_int_equal(tick, rig_tick);
+        assert_int_equal(body_at(0)->x, i % 100);
+    }
+    assert_int_equal(cw_snapshot_server_tick(rig_server, rig_tick), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_snapshot_server_tick(rig_server, rig_tick - 1), CW_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_a_reset_forgets_everything(void **state)
+{
+    (void)state;
+    set_body(3, 1);
+    exchange();
+    cw_snapshot_server_reset(rig_server);
+    cw_snapshot_client_reset(rig_client);
+    uint8_t bytes[64];
+    uint32_t number;
+    assert_int_equal(cw_snapshot_server_transmit(rig_server, 0, bytes, sizeof bytes, &number), 0);
+    assert_null(body_at(3));
+    expect_no_event();
+    rig_tick = 5;
+    set_body(9, 1);
+    assert_int_equal(exchange().number, 1);
+    assert_null(body_at(3));
+    assert_non_null(body_at(9));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_config_that_cannot_work_is_refused),
+        TEST(test_there_is_one_allocation),
+        TEST(test_a_world_arrives),
+        TEST(test_states_are_checked),
+        TEST(test_what_has_not_changed_costs_nothing),
+        TEST(test_a_change_is_told_until_it_is_acked),
+        TEST(test_the_newest_ack_counts),
+        TEST(test_snapshots_come_in_any_order_and_number),
+        TEST(test_an_entity_is_removed),
+        TEST(test_another_entity_under_the_same_id_is_a_new_one),
+        TEST(test_what_comes_and_goes_before_an_ack_does_not_stay),
+        TEST(test_a_client_that_lacks_the_baseline_begins_anew),
+        TEST(test_without_acks_the_server_begins_anew_by_itself),
+        TEST(test_clients_with_the_same_baseline_share_the_bytes),
+        TEST(test_numbers_and_ticks_wrap),
+        TEST(test_a_reset_forgets_everything),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
