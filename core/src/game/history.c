@@ -217,7 +217,7 @@ bool cw_history_rewind(const struct cw_history *history, const struct cw_view *s
         return true;
     }
     const double oldest = relative(history, row_of(history, history->kept - 1).tick);
-    const double moment = fmax(fmin(from + (to - from) * fraction, 0), oldest);
+    const double moment = fmax(from + (to - from) * fraction, oldest);
     const uint32_t age = age_of(history, moment);
     const struct row before = row_of(history, age), after = row_of(history, age > 0 ? age - 1 : 0);
     const double passed = moment - relative(history, before.tick);
