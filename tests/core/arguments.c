@@ -215,7 +215,7 @@ static void test_connection(void **state)
     struct cw_connection *connection = NULL;
     struct cw_connection_stats stats;
     struct cw_channel_stats channel_stats;
-    struct cw_receipt receipt;
+    struct cw_connection_event event;
     struct cw_message *message = NULL;
     struct cw_congestion congestion;
     REFUSES(cw_channel_config_check, nothing, 1000);
@@ -238,8 +238,8 @@ static void test_connection(void **state)
     GIVES_NOTHING(cw_connection_fingerprint, &no_schema);
     REFUSES(cw_connection_create_message, nothing, 0, &message);
     REFUSES(cw_connection_receive, nothing, bytes, 1, 0);
-    GIVES_NOTHING(cw_connection_next, nothing, NULL);
-    GIVES_NOTHING(cw_connection_next_receipt, nothing, &receipt);
+    GIVES_NOTHING(cw_connection_next, nothing, &event);
+    GIVES_NOTHING(cw_connection_receipt_waits, nothing);
     DOES_NOTHING(cw_connection_update, nothing, 0);
     GIVES_NOTHING(cw_connection_transmit, nothing, bytes, sizeof bytes, 0);
     GIVES_NOTHING(cw_connection_max_datagram_size, nothing);
@@ -255,7 +255,7 @@ static void test_connection(void **state)
     REFUSES(cw_connection_send, nothing, 0, message, 0);
     assert_int_equal(cw_message_release(message), CW_OK);
     REFUSES(cw_connection_receive, connection, nothing, 1, 0);
-    GIVES_NOTHING(cw_connection_next_receipt, connection, nothing);
+    GIVES_NOTHING(cw_connection_next, connection, nothing);
     cw_connection_update(connection, 0);
     GIVES_NOTHING(cw_connection_transmit, connection, nothing, sizeof bytes, 0);
     assert_true(cw_connection_transmit(connection, bytes, sizeof bytes, 0) > 0);
