@@ -1,7 +1,12 @@
-// How large the WebAssembly module is on its way to a browser.
+// How large the WebAssembly modules are on their way to a browser.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
-const bytes = readFileSync(new URL('../../web/dist/causeway.wasm', import.meta.url));
-console.log(`bytes ${bytes.length} bytes`);
-console.log(`gzip_bytes ${gzipSync(bytes, { level: 9 }).length} bytes`);
+for (const [module, prefix] of [
+  ['causeway.wasm', ''],
+  ['causeway-game.wasm', 'game_'],
+]) {
+  const bytes = readFileSync(new URL(`../../web/dist/${module}`, import.meta.url));
+  console.log(`${prefix}bytes ${bytes.length} bytes`);
+  console.log(`${prefix}gzip_bytes ${gzipSync(bytes, { level: 9 }).length} bytes`);
+}

@@ -183,9 +183,10 @@ static void take_message(struct world *world, int at, struct cw_message *message
 
 static void take_messages(struct world *world, int at)
 {
-    struct cw_connection_event event;
-    while (cw_connection_next(world->sides[at].connection, &event))
-        take_message(world, at, event.message, event.channel);
+    struct cw_message *message;
+    uint32_t channel;
+    while ((message = cw_connection_next(world->sides[at].connection, &channel)) != NULL)
+        take_message(world, at, message, channel);
 }
 
 static void let_go(struct side *side, uint32_t slot)

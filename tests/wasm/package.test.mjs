@@ -46,7 +46,7 @@ before(() => {
 
 after(() => rmSync(project, { recursive: true }));
 
-test('the bill of materials has the hash of the module', () => {
+test('the bill of materials has the hashes of the modules', () => {
   const file = (name) => join(project, 'package', name);
   const { component } = read_sbom(file('dist/causeway.cdx.json'), [
     'libsodium',
@@ -54,11 +54,16 @@ test('the bill of materials has the hash of the module', () => {
   ]).metadata;
   const { name, version } = JSON.parse(readFileSync(file('package.json'), 'utf8'));
   assert.deepEqual([component.name, component.version], [name, version]);
-  const [module] = component.components;
-  const sha256 = createHash('sha256')
-    .update(readFileSync(file(module.name)))
-    .digest('hex');
-  assert.deepEqual(module.hashes, [{ alg: 'SHA-256', content: sha256 }]);
+  assert.deepEqual(
+    component.components.map(({ name }) => name),
+    ['dist/causeway.wasm', 'dist/causeway-game.wasm'],
+  );
+  for (const module of component.components) {
+    const sha256 = createHash('sha256')
+      .update(readFileSync(file(module.name)))
+      .digest('hex');
+    assert.deepEqual(module.hashes, [{ alg: 'SHA-256', content: sha256 }]);
+  }
 });
 
 test('the archive has what is exported and nothing of the tests', () => {
@@ -69,6 +74,9 @@ test('the archive has what is exported and nothing of the tests', () => {
     'dist/index.js',
     'dist/index.d.ts',
     'dist/causeway.wasm',
+    'dist/causeway-game.wasm',
+    'dist/game/index.js',
+    'dist/game/index.d.ts',
   ])
     assert.ok(files.includes(file), `${file} is missing`);
   assert.deepEqual(
@@ -82,10 +90,11 @@ test('what has no source any more is not packed', () => {
   const copy = join(root, 'web');
   for (const file of ['package.json', 'tsconfig.json', 'scripts', 'src'])
     cpSync(join(web, file), join(copy, file), { recursive: true });
-  for (const file of ['causeway.wasm', 'causeway.cdx.json', 'index.js'])
+  for (const file of ['causeway.wasm', 'causeway-game.wasm', 'causeway.cdx.json', 'index.js'])
     cpSync(join(web, 'dist', file), join(copy, 'dist', file));
   symlinkSync(modules, join(copy, 'node_modules'));
-  for (const room of ['core', 'relay']) symlinkSync(join(web, '..', room), join(root, room));
+  for (const room of ['core', 'relay', 'wasm'])
+    symlinkSync(join(web, '..', room), join(root, room));
   for (const file of ['gone.js', 'gone/gone.d.ts'])
     cpSync(join(web, 'package.json'), join(copy, 'dist', file));
   run('npm', 'run', '--prefix', copy, 'build');
@@ -101,7 +110,7 @@ test('what has no source any more is not packed', () => {
 
 test('nothing is packed before it is built', () => {
   const bare = join(project, 'bare');
-  for (const file of ['package.json', 'scripts/packable.mjs'])
+  for (const file of ['package.json', 'scripts/packable.mjs', 'scripts/built.mjs'])
     cpSync(join(web, file), join(bare, file));
   const pack = () => run('npm', 'pack', '--pack-destination', bare, bare);
   assert.throws(pack, /dist\/index\.js is not built yet/);

@@ -1,6 +1,7 @@
-// Writes src/generated.ts: what TypeScript has to know of the headers of core and relay, taken from the
+// Writes src/generated.ts and src/game/generated.ts: what TypeScript has to know of the headers of core and relay, taken from the
 // headers themselves so that it cannot differ.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { gameModule } from '../../wasm/game_module.mjs';
 
 const headers = new URL('../../core/include/causeway/', import.meta.url);
 const relay = new URL('../../relay/', import.meta.url);
@@ -27,20 +28,17 @@ const errorCodes = () =>
       return match[1];
     });
 
-/** The numbers and names of an enum; the number of an enumerator without one follows the one before. */
-const numbered = (header, tag, prefix) => {
-  let number = -1;
-  return Object.fromEntries(
+/** The numbers and names of an enum whose every enumerator has a value of its own. */
+const numbered = (header, tag, prefix) =>
+  Object.fromEntries(
     body(header, 'enum', tag)
       .split(',')
       .map((entry) => {
-        const match = new RegExp(`^\\s*${prefix}(\\w+)(?: = (-?\\d+))?\\s*$`).exec(entry);
+        const match = new RegExp(`^\\s*${prefix}(\\w+) = (-?\\d+)\\s*$`).exec(entry);
         if (!match) throw new Error(`${header}: ${entry} is not understood`);
-        number = match[2] === undefined ? number + 1 : Number(match[2]);
-        return [number, match[1]];
+        return [match[2], match[1]];
       }),
   );
-};
 
 /** The C types that structs for JavaScript are made of: bytes, and the name of the reader. */
 const types = { uint64_t: [8, 'u64'], double: [8, 'f64'], uint32_t: [4, 'u32'] };
@@ -86,7 +84,6 @@ const size = (header, name, folder) => {
 
 const constants = {
   errorCodes: errorCodes(),
-  connectionEvents: numbered('connection.h', 'cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
   clientStates: numbered('client.h', 'cw_client_state', 'CW_CLIENT_'),
   endpointStatsFields: fields('endpoint.h', 'cw_endpoint_stats'),
   channelStatsFields: fields('channel.h', 'cw_channel_stats'),
@@ -110,3 +107,4 @@ writeFileSync(
   new URL('../src/generated.ts', import.meta.url),
   `// Made by scripts/generate.mjs from the headers of core and relay.\n${text.join('\n')}`,
 );
+writeFileSync(new URL('../src/game/generated.ts', import.meta.url), gameModule());

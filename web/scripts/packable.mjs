@@ -1,7 +1,8 @@
 // Before the package is packed: without what the build puts into dist it would be of no use.
 import { existsSync } from 'node:fs';
+import { BUILT } from './built.mjs';
 
-const missing = ['index.js', 'causeway.wasm', 'causeway.cdx.json'].filter(
+const missing = ['index.js', ...BUILT].filter(
   (name) => !existsSync(new URL(`../dist/${name}`, import.meta.url)),
 );
 if (missing.length > 0) {

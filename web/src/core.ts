@@ -1,17 +1,7 @@
-/// <reference lib="esnext.disposable" preserve="true" />
-import { CoreError, DestroyedError, LoadError, type CoreErrorCode } from './errors.js';
-import { errorCodes } from './generated.js';
-import { Memory } from './memory.js';
+import { WasmModule, WasmObject, type ModuleExports } from './module.js';
 
 /** The functions of causeway.wasm; see wasm/exports for what they take and give. */
-export interface CoreExports {
-  readonly memory: WebAssembly.Memory;
-  _initialize(): void;
-  scratch(): number;
-  allocate(size: number): number;
-  release(address: number): void;
-  error_string(code: number): number;
-
+export interface CoreExports extends ModuleExports {
   endpoint_create(numbers: number): number;
   endpoint_destroy(endpoint: number): void;
   endpoint_reset(endpoint: number): void;
@@ -24,10 +14,6 @@ export interface CoreExports {
   endpoint_next(endpoint: number): number;
   endpoint_refuse(endpoint: number, sequence: number): void;
   endpoint_stats(endpoint: number): void;
-
-  schema_create(bytes: number, size: number): number;
-  schema_destroy(schema: number): void;
-  schema_offset(schema: number, type: number, field: number): number;
 
   connection_create(schema: number, numbers: number, channelCount: number): number;
   connection_fingerprint(schema: number, numbers: number, channelCount: number): bigint;
@@ -44,7 +30,7 @@ export interface CoreExports {
   connection_update(connection: number, now: number): void;
   connection_transmit(connection: number, out: number, capacity: number, now: number): number;
   connection_next(connection: number): number;
-  connection_receipt_waits(connection: number): number;
+  connection_next_receipt(connection: number): number;
   connection_stats(connection: number): void;
   connection_channel_stats(connection: number, channel: number): number;
   message_attach(message: number, size: number): number;
@@ -86,14 +72,7 @@ export interface CoreExports {
  * The protocol core: one instance of causeway.wasm. Make one with {@link loadCore}; one is enough for
  * any number of endpoints.
  */
-export class Core {
-  /** @internal */
-  readonly exports: CoreExports;
-  /** @internal */
-  readonly memory: Memory;
-  /** Where the module leaves the results that are more than one number. @internal */
-  readonly scratch: number;
-
+export class Core extends WasmModule<CoreExports> {
   /** @internal */
   static async instantiate(module: WebAssembly.Module): Promise<Core> {
     let core: Core | undefined;
@@ -103,25 +82,7 @@ export class Core {
   }
 
   private constructor(instance: WebAssembly.Instance) {
-    const exports = instance.exports as unknown as CoreExports;
-    if (!(exports.memory instanceof WebAssembly.Memory) || typeof exports.scratch !== 'function')
-      throw new LoadError('the module is not causeway.wasm');
-    exports._initialize();
-    this.exports = exports;
-    this.memory = new Memory(exports.memory);
-    this.scratch = exports.scratch();
-  }
-
-  /** Throws the error that a function of the module returned, if it is one. @internal */
-  check(code: number): void {
-    if (code !== 0) throw this.error(code);
-  }
-
-  /** @internal */
-  error(code: number | CoreErrorCode): CoreError {
-    const number = typeof code === 'number' ? code : errorCodes.indexOf(code);
-    const name = errorCodes[number] as CoreErrorCode;
-    return new CoreError(name, this.memory.text(this.exports.error_string(number)));
+    super(instance, 'causeway.wasm');
   }
 
   /** Fills memory with random bytes fit for keys, as many at a time as the platform gives. */
@@ -129,80 +90,7 @@ export class Core {
     const bytes = this.memory.bytes.subarray(address, address + size);
     for (let i = 0; i < size; i += 65536) crypto.getRandomValues(bytes.subarray(i, i + 65536));
   }
-
-  /** @internal */
-  allocate(size: number): number {
-    const address = this.exports.allocate(size);
-    if (address === 0) throw this.error('NO_MEMORY');
-    return address;
-  }
-
-  /** Puts the numbers of a config into the module for as long as `use` takes. @internal */
-  withNumbers<Result>(numbers: readonly number[], use: (address: number) => Result): Result {
-    const address = this.allocate(numbers.length * 8);
-    try {
-      numbers.forEach((value, i) => this.memory.view.setFloat64(address + 8 * i, value, true));
-      return use(address);
-    } finally {
-      this.exports.release(address);
-    }
-  }
 }
 
-/** What an object holds of the module's memory. */
-interface Holding {
-  readonly exports: CoreExports;
-  readonly address: number;
-  readonly destroy: (address: number) => void;
-  readonly buffers: number[];
-}
-
-const free = ({ exports, address, destroy, buffers }: Holding): void => {
-  destroy(address);
-  buffers.forEach((buffer) => exports.release(buffer));
-};
-
-const abandoned = new FinalizationRegistry<Holding>(free);
-
-/**
- * An object that lives in the core. `destroy()` gives its memory back at once; without it the garbage
- * collector does so some time after the object became unreachable.
- */
-export abstract class CoreObject {
-  /** @internal */
-  protected readonly core: Core;
-  #holding: Holding | undefined;
-
-  /** @internal */
-  protected constructor(core: Core, address: number, destroy: (address: number) => void) {
-    this.core = core;
-    this.#holding = { exports: core.exports, address, destroy, buffers: [] };
-    abandoned.register(this, this.#holding, this);
-  }
-
-  /** Where the object is in the module. @internal */
-  protected get address(): number {
-    if (!this.#holding) throw new DestroyedError(this.constructor.name);
-    return this.#holding.address;
-  }
-
-  /** Memory that lives as long as the object. @internal */
-  protected buffer(size: number): number {
-    const buffer = this.core.allocate(size);
-    this.#holding?.buffers.push(buffer);
-    return buffer;
-  }
-
-  /** Gives the memory back. The object cannot be used afterwards; a second call does nothing. */
-  destroy(): void {
-    if (!this.#holding) return;
-    abandoned.unregister(this);
-    free(this.#holding);
-    this.#holding = undefined;
-  }
-
-  /** The same as {@link destroy}, for `using`. */
-  [Symbol.dispose](): void {
-    this.destroy();
-  }
-}
+/** An object that lives in the core. */
+export abstract class CoreObject extends WasmObject<Core> {}

@@ -13,7 +13,7 @@ export {
 } from './errors.js';
 export type { CoreErrorCode, HandshakeCode, HandshakeStage, TransportStage } from './errors.js';
 export { loadCore } from './loader.js';
-export type { LoadOptions, WasmSource } from './loader.js';
+export type { LoadOptions, WasmSource } from './wasm_source.js';
 export type {
   Transport,
   TransportClose,
@@ -27,10 +27,10 @@ export { Connection, fingerprint } from './messages/connection.js';
 export type {
   ChannelStats,
   ConnectionConfig,
-  ConnectionEvent,
   ConnectionStats,
   Fate,
   Message,
+  Receipt,
 } from './messages/types.js';
 export {
   array,

@@ -1,5 +1,28 @@
+/** How a field of a C struct is read. */
+type Reader = 'bool' | 'u16' | 'u32' | 'i32' | 'u64' | 'f32' | 'f64';
+
 /** A field of a C struct: its name, type, and offset in bytes. */
-type Field<Key extends string> = readonly [Key, 'u64' | 'f64' | 'u32', number];
+type Field<Key extends string> = readonly [Key, Reader, number];
+
+const readers: Record<Reader, (view: DataView, at: number) => number> = {
+  bool: (view, at) => view.getUint8(at),
+  u16: (view, at) => view.getUint16(at, true),
+  u32: (view, at) => view.getUint32(at, true),
+  i32: (view, at) => view.getInt32(at, true),
+  u64: (view, at) => Number(view.getBigUint64(at, true)),
+  f32: (view, at) => view.getFloat32(at, true),
+  f64: (view, at) => view.getFloat64(at, true),
+};
+
+const writers: Record<Reader, (view: DataView, at: number, value: number) => void> = {
+  bool: (view, at, value) => view.setUint8(at, value),
+  u16: (view, at, value) => view.setUint16(at, value, true),
+  u32: (view, at, value) => view.setUint32(at, value, true),
+  i32: (view, at, value) => view.setInt32(at, value, true),
+  u64: (view, at, value) => view.setBigUint64(at, BigInt(value), true),
+  f32: (view, at, value) => view.setFloat32(at, value, true),
+  f64: (view, at, value) => view.setFloat64(at, value, true),
+};
 
 /**
  * Views of a module's memory. A view is detached when the memory grows; these look again before every
@@ -47,24 +70,21 @@ export class Memory {
   struct<Key extends string>(address: number, fields: readonly Field<Key>[]): Record<Key, number> {
     const view = this.view;
     const result = {} as Record<Key, number>;
-    for (const [name, type, offset] of fields) {
-      const place = address + offset;
-      if (type === 'f64') result[name] = view.getFloat64(place, true);
-      else if (type === 'u64') result[name] = Number(view.getBigUint64(place, true));
-      else result[name] = view.getUint32(place, true);
-    }
+    for (const [name, type, offset] of fields) result[name] = readers[type](view, address + offset);
     return result;
   }
 
-  /** Writes the fields of a C struct of floating-point numbers; what is not given is 0. */
+  /** Writes those fields of a C struct that are given. */
   setStruct<Key extends string>(
     address: number,
     fields: readonly Field<Key>[],
-    values: { readonly [Name in Key]?: number },
+    values: { readonly [Name in Key]?: number | boolean | undefined },
   ): void {
     const view = this.view;
-    for (const [name, , offset] of fields)
-      view.setFloat64(address + offset, values[name] ?? 0, true);
+    for (const [name, type, offset] of fields) {
+      const value = values[name];
+      if (value !== undefined) writers[type](view, address + offset, Number(value));
+    }
   }
 
   #refresh(): void {

@@ -59,6 +59,13 @@ export interface SimulatorStats {
   readonly bytesTransmitted: number;
 }
 
+const PERFECT = {
+  ...(Object.fromEntries(simulatorPathFields.map(([name]) => [name, 0])) as {
+    [Name in keyof SimulatorPath]: number;
+  }),
+  queueBytes: 65536,
+};
+
 /**
  * One direction of a bad network: what `receive` is given, `transmit` gives again, later, more than
  * once or never. The time, in seconds that only go forward, comes from the caller.
@@ -88,7 +95,7 @@ export class Simulator extends CoreObject {
   /** Changes the path for datagrams received from now on; those under way stay as they are. */
   change(path: SimulatorPath): void {
     const { exports, memory, scratch } = this.core;
-    memory.setStruct(scratch, simulatorPathFields, { queueBytes: 65536, ...path });
+    memory.setStruct(scratch, simulatorPathFields, { ...PERFECT, ...path });
     this.core.check(exports.simulator_change(this.address));
   }
 

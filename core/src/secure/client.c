@@ -418,16 +418,18 @@ void cw_client_update(struct cw_client *client, double now)
         cw_connection_update(client->connection, now);
 }
 
-/* The connection's next event, if it has one. */
+/* The next message, or the next receipt of one of ours. */
 static bool next_of_connection(struct cw_client *client, struct cw_client_event *event)
 {
-    struct cw_connection_event of_connection;
-    if (!cw_connection_next(client->connection, &of_connection))
+    struct cw_receipt receipt;
+    if ((event->message = cw_connection_next(client->connection, &event->channel)) != NULL) {
+        event->type = CW_CLIENT_EVENT_MESSAGE;
+    } else if (cw_connection_next_receipt(client->connection, &receipt)) {
+        event->type = receipt.acked ? CW_CLIENT_EVENT_ACKED : CW_CLIENT_EVENT_LOST;
+        event->receipt = receipt.number;
+    } else {
         return false;
-    event->type = (enum cw_client_event_type)of_connection.type;
-    event->message = of_connection.message;
-    event->channel = of_connection.channel;
-    event->receipt = of_connection.receipt;
+    }
     return true;
 }
 
@@ -435,25 +437,24 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
 {
     if (!client || !event)
         return false;
-    struct cw_client_event next = {.state = client->state};
+    *event = (struct cw_client_event){.state = client->state};
     if (client->connected_waits) {
         client->connected_waits = false;
-        next.type = CW_CLIENT_EVENT_CONNECTED;
-        next.state = CW_CLIENT_CONNECTED;
-    } else if (next_of_connection(client, &next)) {
-        /* filled in */
+        event->type = CW_CLIENT_EVENT_CONNECTED;
+        event->state = CW_CLIENT_CONNECTED;
+    } else if (client->connection && next_of_connection(client, event)) {
+        return true;
     } else if (client->payload_waits) {
         client->payload_waits = false;
-        next.type = CW_CLIENT_EVENT_PAYLOAD;
-        next.payload = client->body;
-        next.size = client->payload_size;
+        event->type = CW_CLIENT_EVENT_PAYLOAD;
+        event->payload = client->body;
+        event->size = client->payload_size;
     } else if (client->disconnected_waits) {
         client->disconnected_waits = false;
-        next.type = CW_CLIENT_EVENT_DISCONNECTED;
+        event->type = CW_CLIENT_EVENT_DISCONNECTED;
     } else {
         return false;
     }
-    *event = next;
     return true;
 }
 

@@ -1,4 +1,4 @@
-import { CoreObject, type Core } from '../core.js';
+import { WasmObject, type WasmModule } from '../module.js';
 import type { Memory } from '../memory.js';
 import type { Field } from './fields.js';
 import type { MessageType, Schema } from './schema.js';
@@ -216,12 +216,12 @@ interface Member {
 }
 
 /** A schema in the core, and how its messages are filled in and read. */
-export class CoreSchema extends CoreObject {
+export class CoreSchema extends WasmObject {
   readonly #types: readonly { readonly name: string; readonly members: readonly Member[] }[];
   readonly #numbers: ReadonlyMap<string, number>;
 
   /** @throws {@link CoreError} with a code `SCHEMA_...` when the core cannot work with it. */
-  constructor(core: Core, schema: Schema) {
+  constructor(core: WasmModule, schema: Schema) {
     const { exports, memory, scratch } = core;
     const encoded: unknown = schema?.encoded;
     if (!(encoded instanceof Uint8Array))

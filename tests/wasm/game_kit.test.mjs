@@ -1,0 +1,218 @@
+// The game kit of the npm package: the same rooms as in C, with plain objects.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { before, test } from 'node:test';
+import {
+  array,
+  bool,
+  dist,
+  f32,
+  int,
+  message,
+  schema,
+  string,
+  uint,
+} from '../support/causeway.mjs';
+
+const { History, Interpolation, Prediction, SnapshotClient, SnapshotServer, loadGame } =
+  await import(new URL('game/index.js', dist));
+
+const world = schema(
+  message('player', { x: int(-1000, 1000), speed: int(-10, 10), name: string(16) }),
+  message('crate', { x: f32(), open: bool(), items: array(uint(0, 99), 4) }),
+);
+const play = schema(
+  message('press', { way: int(-1, 1) }),
+  message('walker', { x: int(-1000, 1000), speed: int(-10, 10) }),
+);
+
+let kit;
+before(async () => {
+  kit = await loadGame();
+});
+
+test('the module imports nothing', () => {
+  const bytes = readFileSync(new URL('causeway-game.wasm', dist));
+  assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(bytes)), []);
+});
+
+test('another module is refused', async () => {
+  const wasm = readFileSync(new URL('causeway.wasm', dist));
+  await assert.rejects(loadGame({ wasm }), { name: 'LoadError' });
+});
+
+test('a client has the world of the server, through loss and whatever the order', () => {
+  const server = new SnapshotServer(kit, world, { maxEntities: 32, maxClients: 2 });
+  const client = new SnapshotClient(kit, world, { maxEntities: 32 });
+  const states = new Map();
+  let whole = 0;
+  server.join(1);
+  for (let tick = 1; tick <= 200; tick++) {
+    const id = (tick * 7) % 20;
+    const value = { x: tick, speed: (tick % 21) - 10, name: `tick ${tick}` };
+    server.set(id, 'player', value);
+    states.set(id, { type: 'player', value });
+    if (tick % 50 === 0) {
+      server.set(25, 'crate', { x: tick / 4, open: tick % 100 === 0, items: [tick % 99, 1] });
+      server.remove(id);
+      states.delete(id);
+      states.set(25, {
+        type: 'crate',
+        value: { x: tick / 4, open: tick % 100 === 0, items: [tick % 99, 1] },
+      });
+    }
+    server.tick(tick);
+    const { number, data } = server.transmit(1);
+    if (tick % 3 === 0) continue; // lost
+    assert.equal(client.receive(data), 'ok');
+    assert.equal(client.receive(data), 'duplicate');
+    assert.equal(client.tick(), tick);
+    if (tick % 5 > 0) server.acked(1, number);
+    whole = Math.max(whole, data.length);
+    for (const [entity, state] of states) assert.deepEqual(client.state(entity), state);
+    assert.equal(client.state(31), undefined);
+  }
+  const { snapshots, entities } = client.stats();
+  assert.equal(entities, states.size);
+  assert.equal(snapshots, 200 - Math.floor(200 / 3));
+  assert.ok(server.stats().bytes < 200 * whole, 'nothing is left out of a snapshot');
+});
+
+test('the events of snapshots tell what became of each entity', () => {
+  const server = new SnapshotServer(kit, world);
+  const client = new SnapshotClient(kit, world);
+  server.join(0);
+  const pass = (tick) => {
+    server.tick(tick);
+    const { number, data } = server.transmit(0);
+    assert.equal(client.receive(data), 'ok');
+    server.acked(0, number);
+    return [...client.events()];
+  };
+  const value = { x: 5, speed: 1, name: 'A' };
+  server.set(3, 'player', value);
+  assert.deepEqual(pass(1), [{ kind: 'created', entity: 3, tick: 1, type: 'player', value }]);
+  server.set(3, 'player', { ...value, x: 6 });
+  assert.deepEqual(pass(2), [
+    { kind: 'updated', entity: 3, tick: 2, type: 'player', value: { ...value, x: 6 } },
+  ]);
+  assert.deepEqual(pass(3), []);
+  server.remove(3);
+  assert.deepEqual(pass(4), [{ kind: 'removed', entity: 3, tick: 4 }]);
+});
+
+test('bytes that are no snapshot change nothing', () => {
+  const client = new SnapshotClient(kit, world);
+  assert.equal(client.receive(new Uint8Array()), 'malformed');
+  for (let size = 1; size < 300; size += 7)
+    assert.notEqual(
+      client.receive(Uint8Array.from({ length: size }, (_, i) => (i * size) % 251)),
+      'ok',
+    );
+  assert.equal(client.tick(), undefined);
+  assert.equal(client.newest(), undefined);
+  assert.equal(client.stats().entities, 0);
+});
+
+test('values that do not fit are refused by name', () => {
+  const server = new SnapshotServer(kit, world);
+  assert.throws(() => server.set(0, 'player', { x: 1001, speed: 0, name: '' }), /player\.x/);
+  assert.throws(() => server.set(0, 'nobody', {}), /nobody/);
+  assert.throws(() => new SnapshotServer(kit, world, { window: 1 }), { code: 'CONFIG_SNAPSHOT' });
+});
+
+const step = ({ x, speed }, { way }) => {
+  const next = Math.max(-10, Math.min(10, speed + way));
+  return { x: Math.max(-1000, Math.min(1000, x + next)), speed: next };
+};
+
+test('a prediction that is wrong is put right by playing the inputs again', () => {
+  const prediction = new Prediction(
+    kit,
+    play,
+    { input: 'press', state: 'walker' },
+    { smoothLimits: { x: 100 } },
+  );
+  const way = (tick) => ({ way: (tick % 3) - 1 });
+  let here = { x: 0, speed: 0 };
+  let there = { x: 0, speed: 0 };
+  const behind = 6;
+  for (let tick = 1; tick <= 60; tick++) {
+    here = step(here, way(tick));
+    prediction.add(tick, way(tick), here);
+    if (tick <= behind) continue;
+    there = step(there, way(tick - behind));
+    if (tick - behind === 20) there = { ...there, x: there.x + 50 }; // a push that only the server knows of
+    const wrong = prediction.correct(tick - behind, there);
+    assert.equal(wrong, tick - behind === 20);
+    const before = here;
+    here = prediction.replay(here, step);
+    assert.equal(here.x, before.x + (wrong ? 50 : 0));
+    if (!wrong) continue;
+    const now = prediction.smooth(here, 1);
+    assert.equal(now.x, before.x, 'what is shown jumps');
+    assert.ok(Math.abs(prediction.smooth(here, 1.1).x - here.x) < 20, 'what is shown stays behind');
+  }
+  const { compared, corrections, depth, error } = prediction.stats();
+  assert.deepEqual([compared, corrections, depth, error], [54, 1, behind, 50]);
+});
+
+test('ticks that arrive unevenly are shown evenly', () => {
+  const interpolation = new Interpolation(kit, { ticksPerSecond: 60 });
+  assert.equal(interpolation.view(0), undefined);
+  const arrivals = [];
+  for (let tick = 0; tick < 600; tick += 3)
+    arrivals.push([tick / 60 + ((tick * 7919) % 40) / 1000, tick]);
+  arrivals.sort(([a], [b]) => a - b);
+  let last = -Infinity;
+  for (let frame = 0; frame < 600; frame++) {
+    const now = frame / 60;
+    while (arrivals.length > 0 && arrivals[0][0] <= now) {
+      const [, tick] = arrivals.shift();
+      interpolation.receive(tick, { x: tick }, now);
+    }
+    const view = interpolation.view(now);
+    if (!view) continue;
+    const [from, to] = view.entries;
+    assert.deepEqual([from, to], [{ x: view.from }, { x: view.to }]);
+    const x = from.x + (to.x - from.x) * view.fraction;
+    assert.ok(x >= last, 'it goes back');
+    if (frame > 120) assert.ok(x - last < 2.5, `it jumps by ${x - last} ticks`);
+    last = x;
+  }
+  const { delaySeconds, received } = interpolation.stats();
+  assert.equal(received, 200);
+  assert.ok(delaySeconds > 0.04 && delaySeconds < 0.2, `it is ${delaySeconds} s behind`);
+});
+
+test('a shot is judged by what its shooter saw', () => {
+  const history = new History(kit, play, 'walker', { maxTicks: 32 });
+  assert.equal(history.rewind({ from: 1, to: 2, fraction: 0 }), undefined);
+  for (let tick = 100; tick < 150; tick++) {
+    history.begin(tick);
+    history.add(4, { x: tick, speed: 1 });
+    if (tick >= 140) history.add(9, { x: -tick, speed: 0 });
+    assert.throws(() => history.add(4, { x: 0, speed: 0 }), { code: 'DUPLICATE' });
+  }
+  const view = history.rewind({ from: 141, to: 143, fraction: 0.25 });
+  assert.deepEqual(view, { from: 141, to: 143, fraction: 0.25 });
+  assert.deepEqual(history.entities(141), [4, 9]);
+  assert.deepEqual(history.find(view, 4), [
+    { x: 141, speed: 1 },
+    { x: 143, speed: 1 },
+  ]);
+  assert.equal(history.find(history.rewind({ from: 130, to: 131, fraction: 0 }), 9), undefined);
+  assert.equal(history.rewind({ from: 3, to: 4, fraction: 0 }).from, 118, 'too far back');
+});
+
+test('what is between two states', () => {
+  assert.equal(kit.lerp(2, 4, 0.25), 2.5);
+  assert.ok(Math.abs(kit.lerpAngle(3, -3, 0.5) - Math.PI) < 1e-5);
+  const [from, to] = [
+    { value: 0, velocity: 1 },
+    { value: 1, velocity: 1 },
+  ];
+  assert.equal(kit.hermite(from, to, 1, 0.5), 0.5);
+  const half = kit.slerp([0, 0, 0, 1], [0, 0, 1, 0], 0.5);
+  assert.ok(Math.abs(half[2] - Math.SQRT1_2) < 1e-3 && Math.abs(half[3] - Math.SQRT1_2) < 1e-3);
+});

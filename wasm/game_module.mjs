@@ -1,0 +1,193 @@
+// What JavaScript has to know of the module of the game's rooms, taken from their headers: its functions
+// are those of the headers, called with numbers and addresses, and its structs are where every C compiler
+// of WebAssembly places them.
+//   node game_module.mjs functions        the names of the functions, for the linker
+// As a module: gameModule(), the text of web/src/game/generated.ts.
+import { readFileSync } from 'node:fs';
+
+const ROOMS = ['prediction', 'snapshot', 'interpolation', 'blend', 'history'];
+const headers = new URL('../core/include/causeway/', import.meta.url);
+const read = (room) => readFileSync(new URL(`${room}.h`, headers), 'utf8');
+const bare = (text) => text.replace(/\/\*[^]*?\*\//g, '').replace(/^#.*(\\\n.*)*$/gm, '');
+
+const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+const pascal = (name) => camel(`_${name.replace(/^cw_/, '')}`);
+
+/** The C types of members and parameters: bytes, reader, and what they are in JavaScript. */
+const TYPES = {
+  bool: [1, 'bool', 'number'],
+  uint8_t: [1, 'u8', 'number'],
+  uint16_t: [2, 'u16', 'number'],
+  int32_t: [4, 'i32', 'number'],
+  uint32_t: [4, 'u32', 'number'],
+  size_t: [4, 'u32', 'number'],
+  float: [4, 'f32', 'number'],
+  double: [8, 'f64', 'number'],
+  uint64_t: [8, 'u64', 'bigint'],
+};
+/** An address: what has three of them has the size of struct cw_allocator. */
+const ADDRESS = [4, 'u32', 'number'];
+const STRUCTS = { 'struct cw_allocator': [12, 'allocator'] };
+
+const typeOf = (text, where) => {
+  const type = text.replace(/\bconst\b/g, '').trim();
+  if (type.endsWith('*')) return ADDRESS;
+  if (/^enum cw_\w+$/.test(type)) return [4, 'i32', 'number'];
+  const known = TYPES[type];
+  if (!known) throw new Error(`${where}: the type ${text} is not understood`);
+  return known;
+};
+
+/** "const uint8_t *data" as ["const uint8_t *", "data"]. */
+const split = (text, where) => {
+  const match = /^(.*?[\s*])(\w+)(\[\w+\])?$/.exec(text.trim().replace(/\s+/g, ' '));
+  if (!match) throw new Error(`${where}: ${text} is not understood`);
+  return [match[3] ? `${match[1]}*` : match[1].trim(), match[2]];
+};
+
+/** The functions of a header: name, parameters and result as TypeScript has them. */
+const functions = (room) =>
+  [...bare(read(room)).matchAll(/^([a-z][\w ]*[\s*])(cw_\w+)\(([^)]*)\)(;|\n\{)/gm)]
+    .filter(([, result]) => !/^(typedef|return)\b/.test(result) && !/^static/.test(result))
+    .map(([, result, name, list]) => {
+      const parameters = list === 'void' ? [] : list.split(',').map((one) => split(one, name));
+      const names = parameters.map(([type, of]) => `${camel(of)}: ${typeOf(type, name)[2]}`);
+      const type = result.trim();
+      // A struct is given back in memory that the caller says first.
+      if (/^struct \w+$/.test(type))
+        return { name, names: ['out: number', ...names], result: 'void' };
+      return { name, names, result: type === 'void' ? 'void' : typeOf(type, name)[2] };
+    });
+
+const comment = (text) =>
+  text
+    .replace(/^\/\*|\*\/$/g, '')
+    .split('\n')
+    .map((line) => line.trim().replace(/^\* ?/, ''))
+    .filter(Boolean)
+    .join(' ');
+
+/** The members of a struct with what the header says of them. What it says before a member is of that one. */
+const members = (room, name) => {
+  const text = new RegExp(`^struct ${name} \\{\n([^}]*)\\};`, 'm').exec(read(room))?.[1];
+  if (!text) throw new Error(`${room}.h has no struct ${name}`);
+  const result = [];
+  let before = '';
+  let last;
+  for (const [, note, code] of text.matchAll(/(\/\*[^]*?\*\/)|([^;/]+;[^\S\n]*)/g)) {
+    if (note) {
+      if (last) last.note = comment(note);
+      else before = comment(note);
+      last = undefined;
+      continue;
+    }
+    const [type, first] = split(code.split(/[;,]/)[0], name);
+    const names = [first, ...code.replace(/;\s*$/, '').split(',').slice(1)].map((one) =>
+      one.trim(),
+    );
+    for (const member of names) result.push({ type, member, note: before });
+    // A comment on the line of the member is its own.
+    last = result.at(-1);
+    before = '';
+  }
+  return result;
+};
+
+/** Members with their offsets, and the size of the struct. */
+const layout = (room, name) => {
+  let offset = 0;
+  let widest = 1;
+  const fields = members(room, name).map(({ type, member, note }) => {
+    const [size, reader] = STRUCTS[type] ?? typeOf(type, name);
+    const alignment = Math.min(size, reader === 'allocator' ? 4 : 8);
+    const place = Math.ceil(offset / alignment) * alignment;
+    offset = place + size;
+    widest = Math.max(widest, alignment);
+    return { name: camel(member), reader, place, note };
+  });
+  return { fields, size: Math.ceil(offset / widest) * widest };
+};
+
+/** The enumerators of an enum that counts up, without their common beginning. */
+const enumerators = (text) => {
+  let next = 0;
+  return text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean)
+    .map((entry) => {
+      const [name, value] = entry.split(/\s*=\s*/);
+      next = value === undefined ? next : Number(value);
+      return [name, next++];
+    });
+};
+
+const enums = (room) =>
+  [...bare(read(room)).matchAll(/^enum (cw_\w+) \{([^}]*)\};/gm)].map(([, name, text]) => ({
+    name,
+    values: enumerators(text).map(([one, value]) => [
+      value,
+      one.replace(/^.*_EVENT_/, '').toLowerCase(),
+    ]),
+  }));
+
+const structs = (room) =>
+  [...read(room).matchAll(/^struct (cw_\w+) \{/gm)].map(([, name]) => ({
+    name,
+    ...layout(room, name),
+  }));
+
+/** An interface with what the header says of each member; those of a config may be left out. */
+const declaration = ({ name, fields }) => {
+  const config = name.endsWith('_config');
+  const own = fields.filter(
+    ({ reader, name: of }) =>
+      reader !== 'allocator' && !/^(schema|.*Type|tolerances|smoothLimits)$/.test(of),
+  );
+  const lines = own.map(({ name: of, reader, note }) => {
+    const type = reader === 'bool' ? 'boolean' : 'number';
+    return `${note ? `  /** ${note[0].toUpperCase()}${note.slice(1)} */\n` : ''}  readonly ${of}${config ? '?' : ''}: ${type};`;
+  });
+  return `export interface ${pascal(name)} {\n${lines.join('\n')}\n}\n`;
+};
+
+const table = ({ name, fields, size }) => {
+  const rows = fields
+    .filter(({ reader }) => reader !== 'allocator')
+    .map(({ name: of, reader, place }) => `    ['${of}', '${reader}', ${place}],\n`);
+  return `export const ${camel(name.replace(/^cw_/, ''))}Struct = {\n  size: ${size},\n  fields: [\n${rows.join('')}  ],\n} as const;\n`;
+};
+
+/** All functions of the module, with what the rooms need of the schema. */
+const exported = () => [
+  ...ROOMS.flatMap((room) => functions(room)),
+  ...functions('schema').filter(({ name }) => name === 'cw_schema_message_size'),
+];
+
+export function gameModule() {
+  const all = exported();
+  const kept = ROOMS.flatMap((room) => structs(room));
+  const lines = all.map(({ name, names, result }) => `  ${name}(${names.join(', ')}): ${result};`);
+  return `// Made by scripts/generate.mjs from the headers of the core.
+import type { ModuleExports } from '../module.js';
+
+/** The functions of causeway-game.wasm: those of the headers, with addresses for pointers. */
+export interface GameExports extends ModuleExports {
+${lines.join('\n')}
+}
+
+${kept.map((struct) => `${declaration(struct)}\n${table(struct)}`).join('\n')}
+${ROOMS.flatMap(enums)
+  .map(
+    ({ name, values }) =>
+      `export const ${camel(name.replace(/^cw_/, ''))}s = ${JSON.stringify(Object.fromEntries(values))} as const;\n`,
+  )
+  .join('\n')}`;
+}
+
+if (process.argv[2] === 'functions')
+  process.stdout.write(
+    exported()
+      .map(({ name }) => `${name}\n`)
+      .join(''),
+  );

@@ -1,0 +1,15 @@
+export { GameCore, loadGame, type Quaternion } from './module.js';
+export { Prediction, type PredictionOptions } from './prediction.js';
+export { Interpolation } from './interpolation.js';
+export { History } from './history.js';
+export { SnapshotClient, SnapshotServer, type Entity, type SnapshotEvent } from './snapshot.js';
+export type {
+  HistoryConfig,
+  InterpolationConfig,
+  InterpolationStats,
+  PredictionStats,
+  SnapshotClientStats,
+  SnapshotConfig,
+  SnapshotServerStats,
+  View,
+} from './generated.js';

@@ -1,0 +1,75 @@
+import { GameObject, type GameCore } from './module.js';
+import {
+  interpolationConfigStruct,
+  interpolationStatsStruct,
+  viewStruct,
+  type InterpolationConfig,
+  type InterpolationStats,
+  type View,
+} from './generated.js';
+
+/**
+ * What a client shows between the snapshots that arrive: two ticks and a fraction, for any time. The
+ * states of the ticks are the caller's to keep: anything that `receive` is given comes back with the view.
+ */
+export class Interpolation<Entry> extends GameObject {
+  readonly #entries = new Map<number, Entry>();
+  readonly #most: number;
+
+  /** @throws {@link CoreError} `CONFIG_INTERPOLATION` when the config cannot work. */
+  constructor(core: GameCore, config: Omit<InterpolationConfig, 'entrySize'> = {}) {
+    const { exports } = core;
+    super(
+      core,
+      core.create(
+        interpolationConfigStruct,
+        config,
+        exports.cw_interpolation_config_default,
+        exports.cw_interpolation_create,
+      ),
+      exports.cw_interpolation_destroy,
+    );
+    this.#most = config.maxEntries ?? 64;
+  }
+
+  /** Forgets everything but the config, as for another connection. */
+  reset(): void {
+    this.core.exports.cw_interpolation_reset(this.address);
+    this.#entries.clear();
+  }
+
+  /** Takes what is known of a tick. One that was overtaken is kept where it belongs. */
+  receive(tick: number, entry: Entry, now: number): 'ok' | 'duplicate' | 'stale' {
+    const { core, address } = this;
+    const code = core.exports.cw_interpolation_receive(address, tick, 0, now);
+    const result = core.received(code, 'DUPLICATE', 'STALE');
+    if (result !== 'ok') return result;
+    this.#entries.set(tick, entry);
+    if (this.#entries.size > 2 * this.#most) this.#forget(tick);
+    return result;
+  }
+
+  /** What to show now; undefined while nothing has arrived. */
+  view(now: number): (View & { readonly entries: readonly [Entry, Entry] }) | undefined {
+    const { core, address } = this;
+    const view = core.next(viewStruct, (out) =>
+      core.exports.cw_interpolation_view(address, now, out),
+    ) as View | undefined;
+    if (!view) return undefined;
+    return { ...view, entries: [this.#entries.get(view.from)!, this.#entries.get(view.to)!] };
+  }
+
+  stats(): InterpolationStats {
+    const { core, address } = this;
+    return core.read(interpolationStatsStruct, (out) =>
+      core.exports.cw_interpolation_stats(address, out),
+    ) as unknown as InterpolationStats;
+  }
+
+  /** Forgets the entries that the module has forgotten: the oldest. */
+  #forget(newest: number): void {
+    const age = (tick: number): number => (newest - tick) | 0;
+    const kept = [...this.#entries.keys()].sort((a, b) => age(a) - age(b)).slice(0, this.#most);
+    for (const tick of this.#entries.keys()) if (!kept.includes(tick)) this.#entries.delete(tick);
+  }
+}

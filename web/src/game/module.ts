@@ -1,0 +1,139 @@
+import { errorCodes } from '../generated.js';
+import { WasmModule, WasmObject } from '../module.js';
+import type { Memory } from '../memory.js';
+import { loader, type LoadOptions } from '../wasm_source.js';
+import type { GameExports } from './generated.js';
+
+type Fields = Parameters<Memory['struct']>[1];
+
+/** Where the members of a C struct are. */
+interface Struct {
+  readonly size: number;
+  readonly fields: Fields;
+}
+
+/** A rotation, of length 1. */
+export type Quaternion = readonly [number, number, number, number];
+
+/** What became of bytes that arrived. */
+export type Received<Code extends string> = 'ok' | Lowercase<Code>;
+
+/**
+ * The game kit: one instance of causeway-game.wasm. Make one with {@link loadGame}; one is enough for any
+ * number of objects.
+ */
+export class GameCore extends WasmModule<GameExports> {
+  #room = 0;
+  #size = 0;
+
+  /** @internal */
+  static async instantiate(module: WebAssembly.Module): Promise<GameCore> {
+    return new GameCore(await WebAssembly.instantiate(module, {}));
+  }
+
+  private constructor(instance: WebAssembly.Instance) {
+    super(instance, 'causeway-game.wasm');
+  }
+
+  /** What is between two numbers: 0 is `from` and 1 is `to`; above 1 is beyond it. */
+  lerp(from: number, to: number, fraction: number): number {
+    return this.exports.cw_lerp(from, to, fraction);
+  }
+
+  /** What is between two angles in radians, the shorter way round. */
+  lerpAngle(from: number, to: number, fraction: number): number {
+    return this.exports.cw_lerp_angle(from, to, fraction);
+  }
+
+  /** A cubic between two numbers with velocities per second; `seconds` is the time from one to the other. */
+  hermite(
+    from: { readonly value: number; readonly velocity: number },
+    to: { readonly value: number; readonly velocity: number },
+    seconds: number,
+    fraction: number,
+  ): number {
+    const { exports } = this;
+    return exports.cw_hermite(from.value, from.velocity, to.value, to.velocity, seconds, fraction);
+  }
+
+  /** What is between two rotations, quaternions of length 1, the shorter way round. */
+  slerp(from: Quaternion, to: Quaternion, fraction: number): Quaternion {
+    const room = this.room(32);
+    [...from, ...to].forEach((part, i) => this.memory.view.setFloat32(room + 4 * i, part, true));
+    this.exports.cw_slerp(room, room + 16, fraction, room);
+    const part = (i: number): number => this.memory.view.getFloat32(room + 4 * i, true);
+    return [part(0), part(1), part(2), part(3)];
+  }
+
+  /** Room for bytes and structs that go into one call, valid until the next use. @internal */
+  room(size: number): number {
+    if (size > this.#size) {
+      if (this.#room) this.exports.release(this.#room);
+      this.#size = Math.max(1024, 2 * size);
+      this.#room = this.allocate(this.#size);
+    }
+    return this.#room;
+  }
+
+  /** Puts bytes into the module for one call. @internal */
+  put(data: Uint8Array): number {
+    const room = this.room(data.length);
+    this.memory.bytes.set(data, room);
+    return room;
+  }
+
+  /**
+   * Creates an object from the defaults and what `values` changes of them, and gives its address.
+   * `defaults` and `make` are the functions of the header. @internal
+   */
+  create(
+    struct: Struct,
+    values: object,
+    defaults: (out: number) => void,
+    make: (config: number, out: number) => number,
+  ): number {
+    const config = this.room(struct.size + 4);
+    const out = config + struct.size;
+    defaults(config);
+    this.memory.setStruct(config, struct.fields, values as Record<string, number>);
+    this.check(make(config, out));
+    return this.memory.u32(out);
+  }
+
+  /** The struct that `fill` fills in. @internal */
+  read(struct: Struct, fill: (out: number) => void): Record<string, number> {
+    const out = this.room(struct.size);
+    fill(out);
+    return this.memory.struct(out, struct.fields);
+  }
+
+  /** The struct of an event, undefined when there is none. @internal */
+  next(struct: Struct, take: (out: number) => number): Record<string, number> | undefined {
+    const out = this.room(struct.size);
+    return take(out) ? this.memory.struct(out, struct.fields) : undefined;
+  }
+
+  /** What a receive function returned: one of `codes`, or an error that is thrown. @internal */
+  received<Code extends (typeof errorCodes)[number]>(
+    code: number,
+    ...codes: Code[]
+  ): Received<Code> {
+    if (code === 0) return 'ok';
+    const name = errorCodes[code] as Code;
+    if (!codes.includes(name)) throw this.error(code);
+    return name.toLowerCase() as Lowercase<Code>;
+  }
+}
+
+/** An object that lives in the game kit. */
+export abstract class GameObject extends WasmObject<GameCore> {}
+
+/**
+ * Loads the game kit. Without a source it is loaded once, and every call gives the same one.
+ * @throws {@link LoadError} when it cannot be fetched or is no module of this package.
+ */
+export const loadGame: (options?: LoadOptions) => Promise<GameCore> = loader(
+  'causeway-game.wasm',
+  () => new URL('../causeway-game.wasm', import.meta.url),
+  (module) => GameCore.instantiate(module),
+);

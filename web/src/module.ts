@@ -1,0 +1,134 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { CoreError, DestroyedError, LoadError, type CoreErrorCode } from './errors.js';
+import { errorCodes } from './generated.js';
+import { Memory } from './memory.js';
+
+/** What every module of this package exports. */
+export interface ModuleExports {
+  readonly memory: WebAssembly.Memory;
+  _initialize(): void;
+  scratch(): number;
+  allocate(size: number): number;
+  release(address: number): void;
+  error_string(code: number): number;
+
+  schema_create(bytes: number, size: number): number;
+  schema_destroy(schema: number): void;
+  schema_offset(schema: number, type: number, field: number): number;
+}
+
+/** An instance of one of the package's WebAssembly modules. */
+export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> {
+  /** @internal */
+  readonly exports: Exports;
+  /** @internal */
+  readonly memory: Memory;
+  /** Where the module leaves the results that are more than one number. @internal */
+  readonly scratch: number;
+
+  /** @internal */
+  protected constructor(instance: WebAssembly.Instance, name: string) {
+    const exports = instance.exports as unknown as Exports;
+    if (!(exports.memory instanceof WebAssembly.Memory) || typeof exports.scratch !== 'function')
+      throw new LoadError(`the module is not ${name}`);
+    exports._initialize();
+    this.exports = exports;
+    this.memory = new Memory(exports.memory);
+    this.scratch = exports.scratch();
+  }
+
+  /** Throws the error that a function of the module returned, if it is one. @internal */
+  check(code: number): void {
+    if (code !== 0) throw this.error(code);
+  }
+
+  /** @internal */
+  error(code: number | CoreErrorCode): CoreError {
+    const number = typeof code === 'number' ? code : errorCodes.indexOf(code);
+    const name = errorCodes[number] as CoreErrorCode;
+    return new CoreError(name, this.memory.text(this.exports.error_string(number)));
+  }
+
+  /** @internal */
+  allocate(size: number): number {
+    const address = this.exports.allocate(size);
+    if (address === 0) throw this.error('NO_MEMORY');
+    return address;
+  }
+
+  /** Room in the module for as long as `use` takes. @internal */
+  withRoom<Result>(size: number, use: (address: number) => Result): Result {
+    const address = this.allocate(size);
+    try {
+      return use(address);
+    } finally {
+      this.exports.release(address);
+    }
+  }
+
+  /** Puts the numbers of a config into the module for as long as `use` takes. @internal */
+  withNumbers<Result>(numbers: readonly number[], use: (address: number) => Result): Result {
+    return this.withRoom(numbers.length * 8, (address) => {
+      numbers.forEach((value, i) => this.memory.view.setFloat64(address + 8 * i, value, true));
+      return use(address);
+    });
+  }
+}
+
+/** What an object holds of the module's memory. */
+interface Holding {
+  readonly exports: ModuleExports;
+  readonly address: number;
+  readonly destroy: (address: number) => void;
+  readonly buffers: number[];
+}
+
+const free = ({ exports, address, destroy, buffers }: Holding): void => {
+  destroy(address);
+  buffers.forEach((buffer) => exports.release(buffer));
+};
+
+const abandoned = new FinalizationRegistry<Holding>(free);
+
+/**
+ * An object that lives in a module. `destroy()` gives its memory back at once; without it the garbage
+ * collector does so some time after the object became unreachable.
+ */
+export abstract class WasmObject<Of extends WasmModule = WasmModule> {
+  /** @internal */
+  protected readonly core: Of;
+  #holding: Holding | undefined;
+
+  /** @internal */
+  protected constructor(core: Of, address: number, destroy: (address: number) => void) {
+    this.core = core;
+    this.#holding = { exports: core.exports, address, destroy, buffers: [] };
+    abandoned.register(this, this.#holding, this);
+  }
+
+  /** Where the object is in the module. @internal */
+  protected get address(): number {
+    if (!this.#holding) throw new DestroyedError(this.constructor.name);
+    return this.#holding.address;
+  }
+
+  /** Memory that lives as long as the object. @internal */
+  protected buffer(size: number): number {
+    const buffer = this.core.allocate(size);
+    this.#holding?.buffers.push(buffer);
+    return buffer;
+  }
+
+  /** Gives the memory back. The object cannot be used afterwards; a second call does nothing. */
+  destroy(): void {
+    if (!this.#holding) return;
+    abandoned.unregister(this);
+    free(this.#holding);
+    this.#holding = undefined;
+  }
+
+  /** The same as {@link destroy}, for `using`. */
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+}
