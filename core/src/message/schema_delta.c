@@ -1,10 +1,8 @@
 #include "message/schema_delta.h"
 
 #include "message/compressed_float.h"
+#include "message/difference.h"
 #include "message/schema_internal.h"
-
-/* An integer with at most so many bits goes as it is when it has changed. */
-#define WHOLE_BITS 4
 
 static uint64_t load(const struct cw_schema_step *step, const uint8_t *value)
 {
@@ -102,74 +100,24 @@ static bool flag(struct cw_stream *stream, bool *value)
     return true;
 }
 
-/* An integer that has changed, as an offset from its minimum: how far up or down from the old
-   offset, in a short or a longer form, or itself when it is far away. */
-static bool serialize_offset(struct cw_stream *stream, uint64_t range, uint64_t old,
-                             uint64_t *offset)
+/* An integer of at most 32 bits, or a float as one, that has changed. */
+CW_INLINE bool serialize_integer(struct cw_stream *stream, const struct cw_schema_step *step,
+                                 const uint8_t *old, uint8_t *value)
 {
-    const bool reading = stream->mode == CW_STREAM_READ;
-    const unsigned bits = cw_bits_required_64(range);
-    if (bits <= WHOLE_BITS)
-        return cw_stream_far_uint_64(stream, offset, 0, range);
-    /* zigzag: 0 is one up, 1 is one down, 2 is two up */
-    bool down = !reading && *offset < old;
-    const uint64_t distance = down ? old - *offset : *offset - old;
-    const uint64_t short_end = (uint64_t)1 << (bits / 4 + 1);
-    const uint64_t long_end = short_end + ((uint64_t)1 << (bits / 2 + 1));
-    uint64_t zigzag = 0;
-    if (!reading)
-        zigzag = distance > long_end ? long_end : 2 * (distance - 1) + down;
-    bool is_short = zigzag < short_end, is_long = zigzag < long_end;
-    if (!flag(stream, &is_short))
-        return false;
-    if (!is_short && !flag(stream, &is_long))
-        return false;
-    if (!is_short && !is_long)
-        return cw_stream_far_uint_64(stream, offset, 0, range);
-    const uint64_t low = is_short ? 0 : short_end;
-    const uint64_t high = is_short ? short_end - 1 : long_end - 1;
-    if (!cw_stream_far_uint_64(stream, &zigzag, low, high))
-        return false;
-    if (!reading)
-        return true;
-    down = zigzag % 2 == 1;
-    const uint64_t steps = zigzag / 2 + 1;
-    if (steps > (down ? old : range - old))
-        return cw_stream_fail(stream);
-    *offset = down ? old - steps : old + steps;
-    return true;
-}
-
-/* A value of which the other end has the old one, and that has changed. */
-static bool serialize_change(struct cw_stream *stream, const struct cw_schema_step *step,
-                             const struct cw_field *field, const uint8_t *old, uint8_t *value)
-{
-    const bool reading = stream->mode == CW_STREAM_READ;
-    if (step->code == CW_CODE_PLAIN_BOOL || step->code == CW_CODE_BOOL) {
-        if (reading)
-            *value = *old == 0;
+    const uint32_t min = (uint32_t)step->min;
+    uint32_t before, number = 0;
+    memcpy(&before, old, sizeof before);
+    if (stream->mode == CW_STREAM_READ) {
+        if (!cw_difference_read(stream, step->bits, before - min, &number))
+            return false;
+        if (number > (uint32_t)step->range)
+            return cw_stream_fail(stream);
+        number += min;
+        memcpy(value, &number, sizeof number);
         return true;
     }
-    const bool integer = step->code == CW_CODE_PLAIN_RANGE || step->code == CW_CODE_PLAIN_32 ||
-                         step->code == CW_CODE_RANGE || step->code == CW_CODE_RANGE_64;
-    if (!integer || field->kind == CW_KIND_FLOAT || field->kind == CW_KIND_DOUBLE)
-        return cw_schema_serialize_value(stream, step, field, value);
-    const bool wide = step->code == CW_CODE_RANGE_64;
-    const uint64_t min = wide ? step->min : (uint32_t)step->min;
-    const uint64_t mask = wide ? UINT64_MAX : UINT32_MAX;
-    const uint64_t before = (load(step, old) - min) & mask;
-    uint64_t offset = reading ? 0 : (load(step, value) - min) & mask;
-    if (before > step->range || offset > step->range)
-        return cw_stream_fail(stream);
-    if (!serialize_offset(stream, step->range, before, &offset))
-        return false;
-    offset += min;
-    const uint32_t low = (uint32_t)offset;
-    if (reading && wide)
-        memcpy(value, &offset, sizeof offset);
-    else if (reading)
-        memcpy(value, &low, sizeof low);
-    return true;
+    memcpy(&number, value, sizeof number);
+    return cw_difference_write(stream, step->bits, before - min, number - min);
 }
 
 /* A value of which the other end has the old one. */
@@ -180,11 +128,14 @@ static bool serialize_value(struct cw_stream *stream, const struct cw_schema_ste
     bool changed = !reading && !same_value(step, field, old, value);
     if (!flag(stream, &changed))
         return false;
-    if (changed)
-        return serialize_change(stream, step, field, old, value);
-    if (reading && value != old)
-        memcpy(value, old, step->stride);
-    return true;
+    if (!changed) {
+        if (reading && value != old)
+            memcpy(value, old, step->stride);
+        return true;
+    }
+    const bool integer = step->code == CW_CODE_RANGE && step->bits > 0;
+    return integer ? serialize_integer(stream, step, old, value)
+                   : cw_schema_serialize_value(stream, step, field, value);
 }
 
 /* The values of an option or an array: how many, then each against the old one of the same index,
@@ -214,21 +165,72 @@ static bool serialize_values(struct cw_stream *stream, const struct cw_schema_st
     return true;
 }
 
-static bool serialize_field(struct cw_stream *stream, const struct cw_schema_step *step,
-                            const struct cw_field *field, const uint8_t *baseline, uint8_t *message)
+struct change {
+    const struct cw_schema_type *type;
+    const uint8_t *baseline;
+    uint8_t *message;
+};
+
+static bool is_plain(const struct cw_schema_step *step)
 {
-    const bool reading = stream->mode == CW_STREAM_READ;
-    if (!step->optional && step->array == 0)
-        return serialize_value(stream, step, field, baseline + step->value, message + step->value);
-    bool changed = !reading && !same_field(step, field, baseline, message);
-    if (!flag(stream, &changed))
-        return false;
-    if (changed)
-        return serialize_values(stream, step, field, baseline, message);
-    if (reading && message != baseline) {
-        const uint32_t items = step->array > 0 ? step->array : 1;
-        memcpy(message + step->offset, baseline + step->offset,
-               step->value - step->offset + (size_t)items * step->stride);
+    return step->code == CW_CODE_PLAIN_RANGE || step->code == CW_CODE_PLAIN_32;
+}
+
+static bool is_same(const struct change *change, uint32_t index)
+{
+    const struct cw_schema_step *const step = &change->type->steps[index];
+    uint32_t old, value;
+    if (step->code == CW_CODE_PLAIN_BOOL)
+        return (change->baseline[step->value] != 0) == (change->message[step->value] != 0);
+    if (!is_plain(step))
+        return same_field(step, &change->type->fields[index], change->baseline, change->message);
+    memcpy(&old, change->baseline + step->value, sizeof old);
+    memcpy(&value, change->message + step->value, sizeof value);
+    return old == value;
+}
+
+/* A field that has changed and is not a plain integer. */
+static bool serialize_field(struct cw_stream *stream, const struct cw_schema_step *step,
+                            const struct cw_field *field, const struct change *change)
+{
+    const uint8_t *const old = change->baseline + step->value;
+    uint8_t *const value = change->message + step->value;
+    if (step->optional || step->array > 0)
+        return serialize_values(stream, step, field, change->baseline, change->message);
+    if (step->code != CW_CODE_PLAIN_BOOL)
+        return cw_schema_serialize_value(stream, step, field, value);
+    if (stream->mode == CW_STREAM_READ)
+        *value = *old == 0;
+    return true;
+}
+
+/* Plain integers here, with the stream in registers, the others out of line, with a copy of it. */
+CW_SERIALIZE(serialize_changes, struct change, stream, change)
+{
+    const struct cw_schema_type *const type = change->type;
+    const uint32_t fields = type->public.field_count;
+    for (uint32_t first = 0; first < fields; first += 32) {
+        const uint32_t count = fields - first < 32 ? fields - first : 32;
+        uint32_t changed = 0;
+        for (uint32_t i = 0; stream->mode != CW_STREAM_READ && i < count; ++i)
+            changed |= (uint32_t)!is_same(change, first + i) << i;
+        if (!cw_stream_bits(stream, &changed, count))
+            return false;
+        for (; changed > 0; changed &= changed - 1) {
+            const uint32_t index = first + cw_lowest_bit(changed);
+            const struct cw_schema_step *const step = &type->steps[index];
+            if (is_plain(step)) {
+                if (!serialize_integer(stream, step, change->baseline + step->value,
+                                       change->message + step->value))
+                    return false;
+                continue;
+            }
+            struct cw_stream copy = *stream;
+            const bool done = serialize_field(&copy, step, &type->fields[index], change);
+            *stream = copy;
+            if (!done)
+                return false;
+        }
     }
     return true;
 }
@@ -240,11 +242,10 @@ bool cw_schema_changes(const struct cw_schema *schema, uint32_t type, struct cw_
         return false;
     if (!has_table(schema, type) || !baseline || !message)
         return cw_stream_fail(stream);
-    const struct cw_schema_type *const of = &schema->types[type];
-    for (uint32_t i = 0; i < of->public.field_count; ++i)
-        if (!serialize_field(stream, &of->steps[i], &of->fields[i], baseline, message))
-            return false;
-    return true;
+    struct change change = {&schema->types[type], baseline, message};
+    if (stream->mode == CW_STREAM_READ && message != baseline)
+        memcpy(message, baseline, change.type->public.size);
+    return serialize_changes(stream, &change);
 }
 
 bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
@@ -254,14 +255,15 @@ bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_st
         return false;
     if (!has_table(schema, type) || !baseline || !message)
         return cw_stream_fail(stream);
-    const struct cw_schema_type *const of = &schema->types[type];
     const bool reading = stream->mode == CW_STREAM_READ;
-    bool changed = !reading && !same_struct(of, baseline, message);
+    bool changed = !reading && !same_struct(&schema->types[type], baseline, message);
+    if (!reading && cw_schema_check(schema, type, message) != CW_FIELD_NONE)
+        return cw_stream_fail(stream);
     if (!flag(stream, &changed))
         return false;
     if (changed)
         return cw_schema_changes(schema, type, stream, baseline, message);
-    if (reading && message != baseline && of->public.size > 0)
-        memcpy(message, baseline, of->public.size);
+    if (reading && message != baseline)
+        memcpy(message, baseline, schema->types[type].public.size);
     return true;
 }

@@ -11,13 +11,14 @@
 bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *a, const void *b);
 
 /* Writes, reads or measures message against baseline: one bit when they are equal, else one bit per
-   field and what has changed, integers as differences. Both ends must have the same baseline, whose
-   values are in range. To read into, message was set to zero or to the baseline before. False as
-   for every function of a stream, and for a type without a table of fields. */
+   field and then what has changed, integers as differences. Both ends must have the same baseline,
+   whose values are in range. To read into, message may be the baseline. False as for every function
+   of a stream, for a message that cw_schema_check does not like, and for a type without a table of
+   fields. */
 bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
                      const void *baseline, void *message);
 
-/* The same without the first bit, for structs that are known to differ. */
+/* The same without the first bit, for structs that are known to differ and to be in range. */
 bool cw_schema_changes(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
                        const void *baseline, void *message);
 

@@ -165,8 +165,8 @@ static void test_a_difference_does_not_leave_the_range(void **state)
 {
     (void)state;
     struct cw_schema *const schema = body_schema();
-    /* changed, x changed, short, one down: from 0, and up: from the largest */
-    const uint8_t down[] = {0x7 | 1 << 3, 0, 0, 0}, up[] = {0x7, 0, 0, 0};
+    /* changed, x of the fields, small, one down or up: from 0, and from the largest */
+    const uint8_t down[] = {3, 1 << 2, 0, 0}, up[] = {3, 3 << 2, 0, 0};
     struct body from = still, received = {0};
     assert_true(read(schema, 0, (void *)&from, (void *)&received, down, sizeof down));
     assert_int_equal(received.x, still.x - 1);
