@@ -37,8 +37,9 @@ static void pass(struct cw_connection *from, struct cw_connection *to, double no
     size_t size;
     while ((size = cw_connection_transmit(from, datagram, sizeof datagram, now)) > 0)
         check(cw_connection_receive(to, datagram, size, now));
-    while ((message = cw_connection_next(to, NULL)) != NULL)
-        cw_message_release(message);
+    struct cw_connection_event event;
+    while (cw_connection_next(to, &event))
+        cw_message_release(event.message);
 }
 
 int main(int argc, char **argv)

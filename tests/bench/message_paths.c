@@ -83,12 +83,12 @@ static uint64_t tick(const struct scene *scene, struct side *self, struct side *
         const struct datagram *datagram = &self->inbox[self->read++ % IN_TRANSIT];
         cw_connection_receive(self->connection, datagram->data, datagram->size, now);
     }
-    struct cw_message *message;
-    while ((message = cw_connection_next(self->connection, NULL)) != NULL) {
+    struct cw_connection_event event;
+    while (cw_connection_next(self->connection, &event)) {
         double sent;
-        memcpy(&sent, ((struct payload *)message->data)->bytes, sizeof sent);
+        memcpy(&sent, ((struct payload *)event.message->data)->bytes, sizeof sent);
         latencies->values[latencies->count++] = now - sent;
-        cw_message_release(message);
+        cw_message_release(event.message);
     }
     for (uint32_t i = 0; i < scene->per_tick; i++)
         queue_message(self, now);

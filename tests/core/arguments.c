@@ -215,7 +215,7 @@ static void test_connection(void **state)
     struct cw_connection *connection = NULL;
     struct cw_connection_stats stats;
     struct cw_channel_stats channel_stats;
-    struct cw_receipt receipt;
+    struct cw_connection_event event;
     struct cw_message *message = NULL;
     struct cw_congestion congestion;
     REFUSES(cw_channel_config_check, nothing, 1000);
@@ -238,8 +238,8 @@ static void test_connection(void **state)
     GIVES_NOTHING(cw_connection_fingerprint, &no_schema);
     REFUSES(cw_connection_create_message, nothing, 0, &message);
     REFUSES(cw_connection_receive, nothing, bytes, 1, 0);
-    GIVES_NOTHING(cw_connection_next, nothing, NULL);
-    GIVES_NOTHING(cw_connection_next_receipt, nothing, &receipt);
+    GIVES_NOTHING(cw_connection_next, nothing, &event);
+    GIVES_NOTHING(cw_connection_receipt_waits, nothing);
     DOES_NOTHING(cw_connection_update, nothing, 0);
     GIVES_NOTHING(cw_connection_transmit, nothing, bytes, sizeof bytes, 0);
     GIVES_NOTHING(cw_connection_max_datagram_size, nothing);
@@ -255,7 +255,7 @@ static void test_connection(void **state)
     REFUSES(cw_connection_send, nothing, 0, message, 0);
     assert_int_equal(cw_message_release(message), CW_OK);
     REFUSES(cw_connection_receive, connection, nothing, 1, 0);
-    GIVES_NOTHING(cw_connection_next_receipt, connection, nothing);
+    GIVES_NOTHING(cw_connection_next, connection, nothing);
     cw_connection_update(connection, 0);
     GIVES_NOTHING(cw_connection_transmit, connection, nothing, sizeof bytes, 0);
     assert_true(cw_connection_transmit(connection, bytes, sizeof bytes, 0) > 0);
@@ -300,6 +300,62 @@ static void test_interpolation(void **state)
     GIVES_NOTHING(cw_interpolation_view, interpolation, 0, nothing);
     DOES_NOTHING(cw_interpolation_stats, interpolation, nothing);
     cw_interpolation_destroy(interpolation);
+}
+
+static void test_clock_sync(void **state)
+{
+    (void)state;
+    const struct cw_clock_sync_config config = cw_clock_sync_config_default();
+    struct cw_clock_sync *sync = NULL;
+    struct cw_clock_sync_event event;
+    struct cw_clock_sync_stats stats;
+    struct cw_clock_echo echo = {0};
+    REFUSES(cw_clock_echo_receive, nothing, bytes, 2, 0);
+    REFUSES(cw_clock_echo_receive, &echo, nothing, 2, 0);
+    GIVES_NOTHING(cw_clock_echo_transmit, nothing, 1, bytes, sizeof bytes, 0);
+    GIVES_NOTHING(cw_clock_echo_transmit, &echo, 1, nothing, sizeof bytes, 0);
+    GIVES_NOTHING(cw_clock_sync_memory, nothing);
+    REFUSES(cw_clock_sync_create, nothing, &sync);
+    REFUSES(cw_clock_sync_create, &config, nothing);
+    assert_null(sync);
+    DOES_NOTHING(cw_clock_sync_destroy, nothing);
+    DOES_NOTHING(cw_clock_sync_reset, nothing);
+    GIVES_NOTHING(cw_clock_sync_transmit, nothing, bytes, sizeof bytes, 0);
+    REFUSES(cw_clock_sync_receive, nothing, bytes, CW_CLOCK_ECHO_SIZE, 0);
+    REFUSES(cw_clock_sync_adjust, nothing, 1, 0, 0);
+    DOES_NOTHING(cw_clock_sync_update, nothing, 0);
+    GIVES_NOTHING(cw_clock_sync_next, nothing, &event);
+    GIVES_NOTHING(cw_clock_sync_server_time, nothing, 0);
+    GIVES_NOTHING(cw_clock_sync_client_time, nothing, 0);
+    DOES_NOTHING(cw_clock_sync_stats, nothing, 0, &stats);
+
+    assert_int_equal(cw_clock_sync_create(&config, &sync), CW_OK);
+    GIVES_NOTHING(cw_clock_sync_transmit, sync, nothing, 2, 0);
+    assert_int_equal(cw_clock_sync_transmit(sync, bytes, 2, 0), 2);
+    assert_int_equal(cw_clock_echo_receive(&echo, bytes, 2, 0), CW_OK);
+    assert_int_equal(cw_clock_echo_transmit(&echo, 1, bytes, CW_CLOCK_ECHO_SIZE, 0),
+                     CW_CLOCK_ECHO_SIZE);
+    REFUSES(cw_clock_sync_receive, sync, nothing, CW_CLOCK_ECHO_SIZE, 0);
+    assert_int_equal(cw_clock_sync_receive(sync, bytes, CW_CLOCK_ECHO_SIZE, 0), CW_OK);
+    for (size_t i = 0; i < 3; i++) {
+        const double no = no_times[i];
+        REFUSES(cw_clock_echo_receive, &echo, bytes, 2, no);
+        GIVES_NOTHING(cw_clock_echo_transmit, &echo, 1, bytes, sizeof bytes, no);
+        GIVES_NOTHING(cw_clock_echo_transmit, &echo, no, bytes, sizeof bytes, 0);
+        GIVES_NOTHING(cw_clock_sync_transmit, sync, bytes, 2, no);
+        REFUSES(cw_clock_sync_receive, sync, bytes, CW_CLOCK_ECHO_SIZE, no);
+        REFUSES(cw_clock_sync_adjust, sync, 1, no, 0);
+        REFUSES(cw_clock_sync_adjust, sync, 1, 0, no);
+        cw_clock_sync_update(sync, no);
+        GIVES_NOTHING(cw_clock_sync_server_time, sync, no);
+        GIVES_NOTHING(cw_clock_sync_client_time, sync, no);
+    }
+    assert_false(cw_clock_sync_next(sync, &event));
+    cw_clock_sync_update(sync, 0);
+    GIVES_NOTHING(cw_clock_sync_next, sync, nothing);
+    assert_true(cw_clock_sync_next(sync, &event));
+    DOES_NOTHING(cw_clock_sync_stats, sync, 0, nothing);
+    cw_clock_sync_destroy(sync);
 }
 
 static void test_history(void **state)
@@ -876,6 +932,7 @@ int main(void)
         cmocka_unit_test(test_schema_and_messages),
         cmocka_unit_test(test_connection),
         cmocka_unit_test(test_interpolation),
+        cmocka_unit_test(test_clock_sync),
         cmocka_unit_test(test_history),
         cmocka_unit_test(test_prediction),
         cmocka_unit_test(test_snapshots),

@@ -81,24 +81,30 @@ static void receive(struct fuzz *fuzz, uint8_t what, const uint8_t *payload, siz
     free(datagram);
 }
 
+static void look_at(const struct cw_connection_event *event)
+{
+    const struct cw_message *message = event->message;
+    const bool is_message = event->type == CW_CONNECTION_EVENT_MESSAGE;
+    if ((message != NULL) != is_message ||
+        (!is_message && (event->receipt < 1 || event->receipt > 3)))
+        abort();
+    if (message &&
+        ((message->block != NULL) != (message->type == RICH_FILE) || message->block_size > 950))
+        abort();
+}
+
 static void use(struct fuzz *fuzz, uint8_t what)
 {
+    struct cw_connection_event event;
     if (what & SEND)
         send_something(fuzz, what);
     if (what & HOLD) {
         cw_message_release(fuzz->held);
-        fuzz->held = cw_connection_next(fuzz->connection, NULL);
+        fuzz->held = cw_connection_next(fuzz->connection, &event) ? event.message : NULL;
     }
-    struct cw_message *message;
-    while (what & DRAIN && (message = cw_connection_next(fuzz->connection, NULL)) != NULL) {
-        if ((message->block != NULL) != (message->type == RICH_FILE) || message->block_size > 950)
-            abort();
-        cw_message_release(message);
-    }
-    struct cw_receipt receipt;
-    while (what & DRAIN && cw_connection_next_receipt(fuzz->connection, &receipt)) {
-        if (receipt.number < 1 || receipt.number > 3)
-            abort();
+    while (what & DRAIN && cw_connection_next(fuzz->connection, &event)) {
+        look_at(&event);
+        cw_message_release(event.message);
     }
 }
 

@@ -183,10 +183,9 @@ static void take_message(struct world *world, int at, struct cw_message *message
 
 static void take_messages(struct world *world, int at)
 {
-    struct cw_message *message;
-    uint32_t channel;
-    while ((message = cw_connection_next(world->sides[at].connection, &channel)) != NULL)
-        take_message(world, at, message, channel);
+    struct cw_connection_event event;
+    while (cw_connection_next(world->sides[at].connection, &event))
+        take_message(world, at, event.message, event.channel);
 }
 
 static void let_go(struct side *side, uint32_t slot)

@@ -32,7 +32,7 @@ export class Bodies {
   read(bytes) {
     this.#endpoint.send(Uint8Array.of(BEFORE, ...bytes), 0);
     if (!this.#connection.receive(this.#endpoint.transmit(0), 0)) return undefined;
-    return this.#connection.next().value;
+    return this.#connection.next().message.value;
   }
 
   destroy() {

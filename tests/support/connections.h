@@ -145,11 +145,25 @@ static inline void check_parcel(const struct cw_message *message, uint32_t numbe
     }
 }
 
+/* Takes the next message and, unless channel is NULL, which channel it came on. NULL when there is
+   none; no receipts may wait. */
+static inline struct cw_message *next_message(struct cw_connection *at, uint32_t *channel)
+{
+    struct cw_connection_event event;
+    if (!cw_connection_next(at, &event))
+        return NULL;
+    assert_int_equal(event.type, CW_CONNECTION_EVENT_MESSAGE);
+    assert_non_null(event.message);
+    if (channel)
+        *channel = event.channel;
+    return event.message;
+}
+
 /* Takes the next message, which must be this note. */
 static inline void expect_note(struct cw_connection *at, uint32_t channel, uint32_t number)
 {
     uint32_t from = UINT32_MAX;
-    struct cw_message *message = cw_connection_next(at, &from);
+    struct cw_message *message = next_message(at, &from);
     assert_non_null(message);
     assert_int_equal(message->type, NOTE);
     assert_int_equal(from, channel);
@@ -161,7 +175,7 @@ static inline void expect_parcel(struct cw_connection *at, uint32_t channel, uin
                                  uint32_t size)
 {
     uint32_t from = UINT32_MAX;
-    struct cw_message *message = cw_connection_next(at, &from);
+    struct cw_message *message = next_message(at, &from);
     assert_non_null(message);
     assert_int_equal(from, channel);
     check_parcel(message, number, size);
@@ -171,7 +185,7 @@ static inline void expect_parcel(struct cw_connection *at, uint32_t channel, uin
 static inline uint32_t drain(struct cw_connection *at)
 {
     uint32_t count = 0;
-    for (struct cw_message *message; (message = cw_connection_next(at, NULL)) != NULL; count++)
+    for (struct cw_message *message; (message = next_message(at, NULL)) != NULL; count++)
         cw_message_release(message);
     return count;
 }

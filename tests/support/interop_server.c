@@ -74,12 +74,11 @@ int main(void)
         }
         if (client.type == CW_ADDRESS_NONE)
             continue;
-        uint32_t channel;
-        struct cw_message *message;
-        while ((message = cw_connection_next(connection, &channel)) != NULL) {
-            send_back(connection, channel, message, cw_schema_type(schema, message->type)->size,
-                      now);
-            cw_message_release(message);
+        struct cw_connection_event event;
+        while (cw_connection_next(connection, &event)) {
+            send_back(connection, event.channel, event.message,
+                      cw_schema_type(schema, event.message->type)->size, now);
+            cw_message_release(event.message);
         }
         cw_connection_update(connection, now);
         while ((size = cw_connection_transmit(connection, data, sizeof data, now)) > 0)

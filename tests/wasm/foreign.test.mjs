@@ -62,8 +62,8 @@ const talk = (ours, theirs, cut) => {
           assert.equal([near, far][side].receive(each, tick * TICK), true);
       }
       const other = [near, far][side];
-      for (let each = other.next(); each; each = other.next()) {
-        assert.deepEqual(each.value, { n: came[side], raw: raw(came[side]) });
+      for (let event = other.next(); event; event = other.next()) {
+        assert.deepEqual(event.message.value, { n: came[side], raw: raw(came[side]) });
         came[side]++;
       }
     });

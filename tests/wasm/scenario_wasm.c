@@ -1,4 +1,5 @@
-/* The scenario as a WebAssembly module of its own, on the same core. */
+/* The scenarios as a WebAssembly module of their own, on the same core. */
+#include "prediction_scenario.h"
 #include "scenario.h"
 
 #include <stddef.h>
@@ -9,7 +10,12 @@ void emscripten_notify_memory_growth(size_t index)
     (void)index;
 }
 
-__attribute__((export_name("scenario"))) uint64_t scenario(uint32_t seed, uint32_t packets)
+__attribute__((export_name("packets"))) uint64_t packets(uint32_t seed, uint32_t count)
 {
-    return scenario_run(seed, packets);
+    return scenario_run(seed, count);
+}
+
+__attribute__((export_name("prediction"))) uint64_t prediction(uint32_t seed, uint32_t ticks)
+{
+    return prediction_scenario_run(seed, ticks).hash;
 }

@@ -91,7 +91,7 @@ const configOf = (name) => {
 
 const take = (end) => {
   const taken = [];
-  for (let entry = end.next(); entry; entry = end.next()) taken.push(entry);
+  for (let event = end.next(); event; event = end.next()) taken.push(event.message);
   return taken;
 };
 

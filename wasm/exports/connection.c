@@ -142,31 +142,29 @@ size_t connection_transmit(struct cw_connection *connection, uint8_t *out, size_
     return cw_connection_transmit(connection, out, capacity, now);
 }
 
-/* The message, NULL when there is none; channel, type, struct, block and the size of the block go
-   to u32[0] to [4]. */
-CW_EXPORT(connection_next) struct cw_message *connection_next(struct cw_connection *connection)
+/* The type of the event, 0 when there is none. Message, channel and receipt go to u32[0] to [2];
+   the message's type, struct, block and the size of the block to u32[3] to [6]. */
+CW_EXPORT(connection_next) uint32_t connection_next(struct cw_connection *connection)
 {
-    uint32_t channel = 0;
-    struct cw_message *message = cw_connection_next(connection, &channel);
-    if (!message)
-        return NULL;
-    cw_scratch.u32[0] = channel;
-    cw_scratch.u32[1] = message->type;
-    cw_scratch.u32[2] = (uint32_t)(uintptr_t)message->data;
-    cw_scratch.u32[3] = (uint32_t)(uintptr_t)message->block;
-    cw_scratch.u32[4] = message->block_size;
-    return message;
+    struct cw_connection_event event;
+    if (!cw_connection_next(connection, &event))
+        return 0;
+    cw_scratch.u32[0] = (uint32_t)(uintptr_t)event.message;
+    cw_scratch.u32[1] = event.channel;
+    cw_scratch.u32[2] = event.receipt;
+    if (event.message) {
+        cw_scratch.u32[3] = event.message->type;
+        cw_scratch.u32[4] = (uint32_t)(uintptr_t)event.message->data;
+        cw_scratch.u32[5] = (uint32_t)(uintptr_t)event.message->block;
+        cw_scratch.u32[6] = event.message->block_size;
+    }
+    return event.type;
 }
 
-/* The number and whether the message was acked go to u32[0] and [1]; false when there is none. */
-CW_EXPORT(connection_next_receipt) bool connection_next_receipt(struct cw_connection *connection)
+CW_EXPORT(connection_receipt_waits)
+bool connection_receipt_waits(const struct cw_connection *connection)
 {
-    struct cw_receipt receipt;
-    if (!cw_connection_next_receipt(connection, &receipt))
-        return false;
-    cw_scratch.u32[0] = receipt.number;
-    cw_scratch.u32[1] = receipt.acked;
-    return true;
+    return cw_connection_receipt_waits(connection);
 }
 
 /* The struct as it is goes to the scratch area. */

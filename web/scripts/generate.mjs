@@ -28,17 +28,20 @@ const errorCodes = () =>
       return match[1];
     });
 
-/** The numbers and names of an enum whose every enumerator has a value of its own. */
-const numbered = (header, tag, prefix) =>
-  Object.fromEntries(
+/** The numbers and names of an enum; the number of an enumerator without one follows the one before. */
+const numbered = (header, tag, prefix) => {
+  let number = -1;
+  return Object.fromEntries(
     body(header, 'enum', tag)
       .split(',')
       .map((entry) => {
-        const match = new RegExp(`^\\s*${prefix}(\\w+) = (-?\\d+)\\s*$`).exec(entry);
+        const match = new RegExp(`^\\s*${prefix}(\\w+)(?: = (-?\\d+))?\\s*$`).exec(entry);
         if (!match) throw new Error(`${header}: ${entry} is not understood`);
-        return [match[2], match[1]];
+        number = match[2] === undefined ? number + 1 : Number(match[2]);
+        return [number, match[1]];
       }),
   );
+};
 
 /** The C types that structs for JavaScript are made of: bytes, and the name of the reader. */
 const types = { uint64_t: [8, 'u64'], double: [8, 'f64'], uint32_t: [4, 'u32'] };
@@ -84,6 +87,7 @@ const size = (header, name, folder) => {
 
 const constants = {
   errorCodes: errorCodes(),
+  connectionEvents: numbered('connection.h', 'cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
   clientStates: numbered('client.h', 'cw_client_state', 'CW_CLIENT_'),
   endpointStatsFields: fields('endpoint.h', 'cw_endpoint_stats'),
   channelStatsFields: fields('channel.h', 'cw_channel_stats'),

@@ -30,7 +30,7 @@ export interface CoreExports extends ModuleExports {
   connection_update(connection: number, now: number): void;
   connection_transmit(connection: number, out: number, capacity: number, now: number): number;
   connection_next(connection: number): number;
-  connection_next_receipt(connection: number): number;
+  connection_receipt_waits(connection: number): number;
   connection_stats(connection: number): void;
   connection_channel_stats(connection: number, channel: number): number;
   message_attach(message: number, size: number): number;

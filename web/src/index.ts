@@ -27,10 +27,10 @@ export { Connection, fingerprint } from './messages/connection.js';
 export type {
   ChannelStats,
   ConnectionConfig,
+  ConnectionEvent,
   ConnectionStats,
   Fate,
   Message,
-  Receipt,
 } from './messages/types.js';
 export {
   array,

@@ -8,6 +8,7 @@
 #include "causeway/blend.h"
 #include "causeway/channel.h"
 #include "causeway/client.h"
+#include "causeway/clock_sync.h"
 #include "causeway/congestion.h"
 #include "causeway/connection.h"
 #include "causeway/crypto.h"

@@ -79,13 +79,14 @@ size_t cw_client_transmit(struct cw_client *client, uint8_t *out, size_t capacit
 /* Lets time pass: resends, keep-alives, timeouts. Call it once per tick. */
 void cw_client_update(struct cw_client *client, double now);
 
+/* The first three are those of the connection; see cw_connection_next. */
 enum cw_client_event_type {
-    CW_CLIENT_EVENT_CONNECTED = 1,
+    CW_CLIENT_EVENT_MESSAGE = CW_CONNECTION_EVENT_MESSAGE, /* of the server */
+    CW_CLIENT_EVENT_ACKED = CW_CONNECTION_EVENT_ACKED,
+    CW_CLIENT_EVENT_LOST = CW_CONNECTION_EVENT_LOST,
+    CW_CLIENT_EVENT_CONNECTED,
     CW_CLIENT_EVENT_DISCONNECTED, /* or did not get to connect: see state */
-    CW_CLIENT_EVENT_MESSAGE,      /* of the server; with a connection */
-    CW_CLIENT_EVENT_PAYLOAD,      /* bytes of the server; without */
-    CW_CLIENT_EVENT_ACKED,        /* a message of ours, sent with a receipt, arrived */
-    CW_CLIENT_EVENT_LOST          /* or, when unreliable, has most likely not */
+    CW_CLIENT_EVENT_PAYLOAD       /* bytes of the server; without a connection */
 };
 
 struct cw_client_event {

@@ -113,14 +113,28 @@ enum cw_error cw_connection_send(struct cw_connection *connection, uint32_t chan
 enum cw_error cw_connection_receive(struct cw_connection *connection, const uint8_t *data,
                                     size_t size, double now);
 
-/* The next message that arrived, and on which channel, unless channel is NULL; of the channels that
-   have any each in turn. The reference is the caller's: release it. NULL when there is none. */
-struct cw_message *cw_connection_next(struct cw_connection *connection, uint32_t *channel);
+enum cw_connection_event_type {
+    CW_CONNECTION_EVENT_MESSAGE = 1, /* of the other end */
+    CW_CONNECTION_EVENT_ACKED,       /* a message sent with a receipt arrived, with its block */
+    CW_CONNECTION_EVENT_LOST         /* or, when unreliable, found no room in a packet, or its
+                                        packet has most likely not arrived */
+};
 
-/* What became of the next message that was sent with a receipt; false when there is no news. Every
-   such message is told of once: acked when it is reliable, acked or lost when it is not. Only a
-   reset forgets those that are still to come. */
-bool cw_connection_next_receipt(struct cw_connection *connection, struct cw_receipt *receipt);
+struct cw_connection_event {
+    enum cw_connection_event_type type;
+    struct cw_message *message; /* MESSAGE: the reference is the caller's: release it. Else NULL */
+    uint32_t channel;           /* MESSAGE: that it came on. Else 0 */
+    uint32_t receipt;           /* ACKED, LOST: as it was in the message. Else 0 */
+};
+
+/* Takes the next event; false when there is none. Receipts come before messages, so that those who
+   leave messages waiting still hear of their own. Every message sent with a receipt gets one event,
+   ACKED when it is reliable, ACKED or LOST when it is not; only a reset forgets those that are
+   still to come. Of the channels that have messages each comes in turn. */
+bool cw_connection_next(struct cw_connection *connection, struct cw_connection_event *event);
+
+/* Whether the next event is ACKED or LOST, for those who leave messages waiting. */
+bool cw_connection_receipt_waits(const struct cw_connection *connection);
 
 /* Lets time pass and opens a round of packets. Call it once per tick, then transmit. */
 void cw_connection_update(struct cw_connection *connection, double now);

@@ -17,7 +17,7 @@ struct cw_message {
     bool held;     /* one of the references is a connection's: it was sent, or not taken yet */
     uint32_t references; /* at least 1 while anybody may use the message */
     uint32_t receipt;    /* the sender's own; unless 0, what becomes of the message is told under
-                            this number: see cw_connection_next_receipt. 0 when it was received */
+                            this number: see cw_connection_next. 0 when it was received */
     void *data;          /* the struct of the type */
 
     /* Bytes that go along with the message in fragments, or NULL: see cw_message_attach. */
@@ -28,13 +28,6 @@ struct cw_message {
 
     struct cw_message_pool *pool;
     struct cw_message *next; /* for lists: the pool's own while the message is free */
-};
-
-/* What became of a message that was sent with a receipt. */
-struct cw_receipt {
-    uint32_t number; /* as it was in the message */
-    bool acked;      /* it arrived, with its block. Else it was lost: it found no room in a
-                        packet, or the packet has most likely not arrived */
 };
 
 struct cw_message_pool_config {

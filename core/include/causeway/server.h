@@ -92,13 +92,14 @@ size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacit
 /* Lets time pass: keep-alives, timeouts. Call it once per tick. */
 void cw_server_update(struct cw_server *server, double now);
 
+/* The first three are those of a client's connection; see cw_connection_next. */
 enum cw_server_event_type {
-    CW_SERVER_EVENT_CONNECTED = 1,
+    CW_SERVER_EVENT_MESSAGE = CW_CONNECTION_EVENT_MESSAGE, /* of a client */
+    CW_SERVER_EVENT_ACKED = CW_CONNECTION_EVENT_ACKED,
+    CW_SERVER_EVENT_LOST = CW_CONNECTION_EVENT_LOST,
+    CW_SERVER_EVENT_CONNECTED,
     CW_SERVER_EVENT_DISCONNECTED, /* the slot is free afterwards */
-    CW_SERVER_EVENT_MESSAGE,      /* of a client; with connections */
-    CW_SERVER_EVENT_PAYLOAD,      /* bytes of a client; without */
-    CW_SERVER_EVENT_ACKED,        /* a message to a client, sent with a receipt, arrived */
-    CW_SERVER_EVENT_LOST          /* or, when unreliable, has most likely not */
+    CW_SERVER_EVENT_PAYLOAD       /* bytes of a client; without connections */
 };
 
 enum cw_disconnect_reason {

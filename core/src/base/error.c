@@ -191,6 +191,10 @@ const char *cw_error_string(enum cw_error error)
         return "the snapshot refers to one that is not here; tell the server, so that it begins "
                "anew "
                "with cw_snapshot_server_restart";
+    case CW_ERROR_CONFIG_CLOCK_SYNC:
+        return "ticks_per_second must be from 1 to 1000, slew above 0 and at most 0.5, "
+               "jump_seconds "
+               "above 0, and max_lead_seconds and max_catch_up_seconds finite and not negative";
     case CW_ERROR_NOT_CONNECTED:
         return "nobody is at the other end: not connected yet, or not any more";
     case CW_ERROR_CONNECTED:

@@ -17,11 +17,10 @@ struct cw_history {
     struct cw_history_config config;
     size_t memory;
     size_t stride; /* from one state to the next */
-    uint32_t kept; /* ticks, up to and with newest */
-    uint32_t newest;
-
-    /* A tick has row (tick % max_ticks, counted from the first one begun) of each. */
+    /* Tick by tick in a ring; each has a row of all that follow. */
+    uint32_t kept;
     uint32_t newest_row;
+    uint32_t *ticks;
     uint32_t *counts;
     struct place *places; /* in the order of entities */
     uint8_t *states;      /* in the order in which they were added */
@@ -48,6 +47,7 @@ static struct cw_history *lay_out(struct cw_arena *arena, const struct cw_histor
     const size_t count = (size_t)config->max_ticks * config->max_entities;
     const size_t stride = ((size_t)config->state_size + 15) / 16 * 16;
     struct cw_history *history = cw_arena_take(arena, sizeof *history);
+    uint32_t *ticks = cw_arena_take(arena, config->max_ticks * sizeof *ticks);
     uint32_t *counts = cw_arena_take(arena, config->max_ticks * sizeof *counts);
     struct place *places = cw_arena_take(arena, count * sizeof *places);
     uint8_t *states = cw_arena_take(arena, count * stride);
@@ -55,6 +55,7 @@ static struct cw_history *lay_out(struct cw_arena *arena, const struct cw_histor
         *history = (struct cw_history){.config = *config,
                                        .memory = arena->size,
                                        .stride = stride,
+                                       .ticks = ticks,
                                        .counts = counts,
                                        .places = places,
                                        .states = states};
@@ -96,30 +97,52 @@ void cw_history_reset(struct cw_history *history)
         history->kept = 0;
 }
 
-/* A tick that is kept, as the place of its rows. */
+/* What is kept of a tick. */
 struct row {
+    uint32_t tick;
     uint32_t *count;
     struct place *places;
     uint8_t *states;
 };
 
+/* Age 0 is the newest. */
 static struct row row_of(const struct cw_history *history, uint32_t age)
 {
     const uint32_t ticks = history->config.max_ticks;
     const uint32_t row = (history->newest_row + ticks - age) % ticks;
     const size_t first = (size_t)row * history->config.max_entities;
-    return (struct row){.count = &history->counts[row],
+    return (struct row){.tick = history->ticks[row],
+                        .count = &history->counts[row],
                         .places = history->places + first,
                         .states = history->states + first * history->stride};
 }
 
+/* How far a tick is from the newest: 0 or less for those that are kept. */
+static double relative(const struct cw_history *history, uint32_t tick)
+{
+    return (int32_t)(tick - history->ticks[history->newest_row]);
+}
+
+/* The age of the newest tick that is not after this moment, which is not before the oldest. */
+static uint32_t age_of(const struct cw_history *history, double moment)
+{
+    uint32_t low = 0, high = history->kept - 1;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (relative(history, row_of(history, middle).tick) <= moment)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
 static bool find_row(const struct cw_history *history, uint32_t tick, struct row *row)
 {
-    const uint32_t age = history->newest - tick;
-    if (age >= history->kept)
+    if (history->kept == 0)
         return false;
-    *row = row_of(history, age);
-    return true;
+    *row = row_of(history, age_of(history, relative(history, tick)));
+    return row->tick == tick;
 }
 
 /* The index of the first place whose entity is not below this one. */
@@ -152,10 +175,10 @@ enum cw_error cw_history_begin(struct cw_history *history, uint32_t tick)
 {
     if (!history)
         return CW_ERROR_INVALID_ARGUMENT;
-    if (tick != history->newest + 1)
+    if (history->kept > 0 && relative(history, tick) <= 0)
         history->kept = 0;
-    history->newest = tick;
     history->newest_row = (history->newest_row + 1) % history->config.max_ticks;
+    history->ticks[history->newest_row] = tick;
     history->counts[history->newest_row] = 0;
     if (history->kept < history->config.max_ticks)
         history->kept++;
@@ -183,24 +206,23 @@ enum cw_error cw_history_add(struct cw_history *history, uint32_t entity, const 
 bool cw_history_rewind(const struct cw_history *history, const struct cw_view *seen,
                        struct cw_view *view)
 {
+    struct row row;
     if (!history || !seen || !view || history->kept == 0)
         return false;
-    /* Ticks after the newest, 0 or less for those that are kept. */
-    const double oldest = 1 - (double)history->kept;
-    double from = (int32_t)(seen->from - history->newest);
-    double to = (int32_t)(seen->to - history->newest);
-    double fraction = seen->fraction > 0 ? (double)seen->fraction : 0;
-    if (fraction > 1) {
-        const double guessed = from + (to - from) * fraction;
-        from = floor(guessed);
-        to = ceil(guessed);
-        fraction = guessed - from;
+    const double from = relative(history, seen->from), to = relative(history, seen->to);
+    const double fraction = seen->fraction > 0 ? (double)seen->fraction : 0;
+    if (from <= to && fraction <= 1 && find_row(history, seen->from, &row) &&
+        find_row(history, seen->to, &row)) {
+        *view = (struct cw_view){seen->from, seen->to, (float)fraction};
+        return true;
     }
-    from = fmax(fmin(from, 0), oldest);
-    to = fmax(fmin(to, 0), from);
-    *view = (struct cw_view){.from = history->newest - (uint32_t)-from,
-                             .to = history->newest - (uint32_t)-to,
-                             .fraction = to > from ? (float)fraction : 0};
+    const double oldest = relative(history, row_of(history, history->kept - 1).tick);
+    const double moment = fmax(from + (to - from) * fraction, oldest);
+    const uint32_t age = age_of(history, moment);
+    const struct row before = row_of(history, age), after = row_of(history, age > 0 ? age - 1 : 0);
+    const double passed = moment - relative(history, before.tick);
+    const uint32_t span = after.tick - before.tick;
+    *view = (struct cw_view){before.tick, after.tick, span > 0 ? (float)(passed / span) : 0};
     return true;
 }
 

@@ -330,26 +330,50 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
     return cw_channel_send(&c->channels[index], message, now);
 }
 
-struct cw_message *cw_connection_next(struct cw_connection *c, uint32_t *index)
+static bool next_receipt(struct cw_connection *c, struct cw_connection_event *event)
 {
-    for (uint32_t i = 0; c && i < c->config.channel_count; i++) {
-        const uint32_t at = c->next_channel;
-        struct cw_channel *channel = &c->channels[at];
-        struct cw_message *message = cw_channel_next(channel);
-        c->next_channel = at + 1 < c->config.channel_count ? at + 1 : 0;
-        if (message) {
-            message->held = false;
-            if (index)
-                *index = at;
-            return message;
-        }
-    }
-    return NULL;
+    struct cw_receipt receipt;
+    if (!cw_receipts_next(&c->receipts, &receipt))
+        return false;
+    *event = (struct cw_connection_event){
+        .type = receipt.acked ? CW_CONNECTION_EVENT_ACKED : CW_CONNECTION_EVENT_LOST,
+        .receipt = receipt.number,
+    };
+    return true;
 }
 
-bool cw_connection_next_receipt(struct cw_connection *c, struct cw_receipt *receipt)
+static bool next_message(struct cw_connection *c, struct cw_connection_event *event)
 {
-    return c && receipt && cw_receipts_next(&c->receipts, receipt);
+    const uint32_t first = c->next_channel;
+    uint32_t at = first;
+    do {
+        struct cw_message *message = cw_channel_next(&c->channels[at]);
+        const uint32_t next = at + 1 < c->config.channel_count ? at + 1 : 0;
+        if (message) {
+            message->held = false;
+            c->next_channel = next;
+            *event = (struct cw_connection_event){
+                .type = CW_CONNECTION_EVENT_MESSAGE,
+                .message = message,
+                .channel = at,
+            };
+            return true;
+        }
+        at = next;
+    } while (at != first);
+    return false;
+}
+
+bool cw_connection_next(struct cw_connection *c, struct cw_connection_event *event)
+{
+    if (!c || !event)
+        return false;
+    return cw_connection_receipt_waits(c) ? next_receipt(c, event) : next_message(c, event);
+}
+
+bool cw_connection_receipt_waits(const struct cw_connection *c)
+{
+    return c && cw_receipts_waiting(&c->receipts);
 }
 
 size_t cw_connection_max_datagram_size(const struct cw_connection *c)

@@ -70,9 +70,9 @@ void cw_receipts_settle_packet(struct cw_receipts *receipts, uint16_t first, boo
 
 bool cw_receipts_next(struct cw_receipts *receipts, struct cw_receipt *receipt)
 {
-    const uint16_t entry = receipts->settled.first;
-    if (entry == CW_RECEIPT_NONE)
+    if (!cw_receipts_waiting(receipts))
         return false;
+    const uint16_t entry = receipts->settled.first;
     *receipt = (struct cw_receipt){
         .number = receipts->entries[entry].number,
         .acked = receipts->entries[entry].acked,

@@ -61,6 +61,18 @@ void cw_receipts_settle(struct cw_receipts *receipts, uint32_t number, bool acke
 /* What became of a packet with these receipts, CW_RECEIPT_NONE excluded. */
 void cw_receipts_settle_packet(struct cw_receipts *receipts, uint16_t first, bool acked);
 
+/* What became of a message. */
+struct cw_receipt {
+    uint32_t number;
+    bool acked; /* else it was lost */
+};
+
+static inline bool cw_receipts_waiting(const struct cw_receipts *receipts)
+{
+    return receipts->settled.first != CW_RECEIPT_NONE;
+}
+
+/* Takes the oldest news; false when there is none. */
 bool cw_receipts_next(struct cw_receipts *receipts, struct cw_receipt *receipt);
 
 #endif

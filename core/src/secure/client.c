@@ -418,18 +418,16 @@ void cw_client_update(struct cw_client *client, double now)
         cw_connection_update(client->connection, now);
 }
 
-/* The next message, or the next receipt of one of ours. */
+/* The connection's next event, if it has one. */
 static bool next_of_connection(struct cw_client *client, struct cw_client_event *event)
 {
-    struct cw_receipt receipt;
-    if ((event->message = cw_connection_next(client->connection, &event->channel)) != NULL) {
-        event->type = CW_CLIENT_EVENT_MESSAGE;
-    } else if (cw_connection_next_receipt(client->connection, &receipt)) {
-        event->type = receipt.acked ? CW_CLIENT_EVENT_ACKED : CW_CLIENT_EVENT_LOST;
-        event->receipt = receipt.number;
-    } else {
+    struct cw_connection_event of_connection;
+    if (!cw_connection_next(client->connection, &of_connection))
         return false;
-    }
+    event->type = (enum cw_client_event_type)of_connection.type;
+    event->message = of_connection.message;
+    event->channel = of_connection.channel;
+    event->receipt = of_connection.receipt;
     return true;
 }
 
@@ -437,24 +435,25 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
 {
     if (!client || !event)
         return false;
-    *event = (struct cw_client_event){.state = client->state};
+    struct cw_client_event next = {.state = client->state};
     if (client->connected_waits) {
         client->connected_waits = false;
-        event->type = CW_CLIENT_EVENT_CONNECTED;
-        event->state = CW_CLIENT_CONNECTED;
-    } else if (client->connection && next_of_connection(client, event)) {
-        return true;
+        next.type = CW_CLIENT_EVENT_CONNECTED;
+        next.state = CW_CLIENT_CONNECTED;
+    } else if (next_of_connection(client, &next)) {
+        /* filled in */
     } else if (client->payload_waits) {
         client->payload_waits = false;
-        event->type = CW_CLIENT_EVENT_PAYLOAD;
-        event->payload = client->body;
-        event->size = client->payload_size;
+        next.type = CW_CLIENT_EVENT_PAYLOAD;
+        next.payload = client->body;
+        next.size = client->payload_size;
     } else if (client->disconnected_waits) {
         client->disconnected_waits = false;
-        event->type = CW_CLIENT_EVENT_DISCONNECTED;
+        next.type = CW_CLIENT_EVENT_DISCONNECTED;
     } else {
         return false;
     }
+    *event = next;
     return true;
 }
 

@@ -345,22 +345,19 @@ void cw_slots_update(struct cw_slots *slots, double now)
     }
 }
 
-/* The next message of one client, or the next receipt of one sent to it. */
+/* The next event of one client's connection. */
 static bool next_of_one(struct cw_slots *slots, uint32_t client, struct cw_server_event *event)
 {
-    if (!slots->connections)
+    struct cw_connection_event of_connection;
+    if (!slots->connections || !cw_connection_next(slots->connections[client], &of_connection))
         return false;
-    struct cw_connection *connection = slots->connections[client];
-    struct cw_receipt receipt;
-    *event = (struct cw_server_event){.client = client};
-    if ((event->message = cw_connection_next(connection, &event->channel)) != NULL) {
-        event->type = CW_SERVER_EVENT_MESSAGE;
-    } else if (cw_connection_next_receipt(connection, &receipt)) {
-        event->type = receipt.acked ? CW_SERVER_EVENT_ACKED : CW_SERVER_EVENT_LOST;
-        event->receipt = receipt.number;
-    } else {
-        return false;
-    }
+    *event = (struct cw_server_event){
+        .type = (enum cw_server_event_type)of_connection.type,
+        .client = client,
+        .message = of_connection.message,
+        .channel = of_connection.channel,
+        .receipt = of_connection.receipt,
+    };
     return true;
 }
 

@@ -106,11 +106,12 @@ static void the_rewind_is_bounded(void **state)
         tick(history, i);
     assert_shown(history, 14, 0, 3, 0.5f);
     assert_shown(history, 14, 14, 14, 0);
-    assert_shown(history, 14.5, 12, 15, 0.5f);
+    assert_shown(history, 14, 12, 15, 0.5f);
+    assert_shown(history, 14.25, 12, 15, 0.75f);
     assert_shown(history, 29, 29, 32, 0.5f);
     assert_shown(history, 29, 1000, 1003, 0.5f);
     assert_shown(history, 14, (uint32_t)-1000, (uint32_t)-997, 0.5f);
-    assert_shown(history, 20, 20, 17, 0.5f);
+    assert_shown(history, 18.5, 20, 17, 0.5f);
     assert_shown(history, 20, 20, 23, (float)NAN);
     assert_shown(history, 20, 20, 23, -1);
     struct cw_prng random = {1};
@@ -184,7 +185,30 @@ static void entities_may_come_in_any_order(void **state)
     cw_history_destroy(history);
 }
 
-static void a_gap_in_the_ticks_begins_anew(void **state)
+static void ticks_may_be_left_out(void **state)
+{
+    (void)state;
+    struct cw_history *history = make(4, 8);
+    struct cw_view view;
+    for (uint32_t i = (uint32_t)-30; i != 33; i += 3)
+        tick(history, i);
+    assert_shown(history, 22.5, 21, 24, 0.5f);
+    assert_shown(history, 24, 21, 27, 0.5f);
+    assert_shown(history, 20.5, 20, 21, 0.5f);
+    assert_shown(history, 25.5, 21, 24, 1.5f);
+    assert_shown(history, 9, 0, 3, 0.5f);
+    assert_shown(history, 30, 29, 34, 1);
+    assert_true(cw_history_rewind(history, &(struct cw_view){20, 21, 0.5f}, &view));
+    assert_int_equal(view.from, 18);
+    assert_int_equal(view.to, 21);
+    assert_int_equal(cw_history_count(history, 21), 1);
+    assert_int_equal(cw_history_count(history, 22), 0);
+    assert_int_equal(cw_history_count(history, 31), 0);
+    assert_int_equal(cw_history_count(history, 6), 0);
+    cw_history_destroy(history);
+}
+
+static void ticks_that_go_back_begin_anew(void **state)
 {
     (void)state;
     struct cw_history *history = make(4, 16);
@@ -192,17 +216,16 @@ static void a_gap_in_the_ticks_begins_anew(void **state)
     assert_int_equal(cw_history_add(history, 1, &body), CW_ERROR_INVALID_ARGUMENT);
     for (uint32_t i = 1; i < 10; i++)
         tick(history, i);
-    tick(history, 11);
-    assert_shown(history, 11, 5, 6, 0.5f);
-    tick(history, 11);
-    assert_int_equal(cw_history_count(history, 11), 1);
-    tick(history, 12);
-    assert_shown(history, 11, 5, 6, 0.5f);
+    tick(history, 9);
+    assert_int_equal(cw_history_count(history, 9), 1);
+    assert_shown(history, 9, 5, 6, 0.5f);
+    tick(history, 8);
+    assert_shown(history, 8, 5, 6, 0.5f);
     cw_history_reset(history);
-    assert_int_equal(cw_history_count(history, 12), 0);
+    assert_int_equal(cw_history_count(history, 8), 0);
     assert_int_equal(cw_history_add(history, 1, &body), CW_ERROR_INVALID_ARGUMENT);
-    tick(history, 13);
-    assert_shown(history, 13, 12, 12, 0);
+    tick(history, 3);
+    assert_shown(history, 3, 2, 2, 0);
     cw_history_destroy(history);
 }
 
@@ -299,7 +322,8 @@ int main(void)
         cmocka_unit_test(the_rewind_is_bounded),
         cmocka_unit_test(entities_come_and_go),
         cmocka_unit_test(entities_may_come_in_any_order),
-        cmocka_unit_test(a_gap_in_the_ticks_begins_anew),
+        cmocka_unit_test(ticks_may_be_left_out),
+        cmocka_unit_test(ticks_that_go_back_begin_anew),
         cmocka_unit_test(the_server_sees_what_the_client_showed),
         cmocka_unit_test(memory_is_told_exactly),
         cmocka_unit_test(impossible_configs_are_refused),

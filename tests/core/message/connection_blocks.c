@@ -74,7 +74,7 @@ static void test_a_block_waits_its_turn_among_messages(void **state)
     for (uint32_t next = 0; next < 4;) {
         rounds(a, b, 1, &now);
         assert_true(now < 2);
-        while ((message = cw_connection_next(b, &channel)) != NULL) {
+        while ((message = next_message(b, &channel)) != NULL) {
             assert_int_equal(number_of(message), next);
             if (next == 1 || next == 2)
                 check_parcel(message, next, next == 1 ? 3000 : 1);
@@ -96,10 +96,10 @@ static void test_a_block_that_is_held_makes_the_next_one_wait(void **state)
     send_parcel(a, 0, 2, 700, now);
     send_note(a, 0, 3, 0, now);
     rounds(a, b, 20, &now);
-    struct cw_message *held = cw_connection_next(b, NULL);
+    struct cw_message *held = next_message(b, NULL);
     assert_non_null(held);
     rounds(a, b, 200, &now);
-    assert_null(cw_connection_next(b, NULL));
+    assert_null(next_message(b, NULL));
     check_parcel(held, 1, 900);
     assert_true(stats_of(b).packets_refused > 0);
     assert_int_equal(stats_of(b).packets_invalid, 0);
@@ -122,7 +122,7 @@ static void test_a_held_block_outlives_a_reset(void **state)
         double now = 0;
         send_parcel(a, channel, 1, 900, now);
         rounds(a, b, 10, &now);
-        struct cw_message *held = cw_connection_next(b, NULL);
+        struct cw_message *held = next_message(b, NULL);
         cw_connection_reset(a);
         cw_connection_reset(b);
         now = 0;
@@ -192,7 +192,7 @@ static void test_blocks_get_through_loss_and_only_lost_fragments_go_again(void *
     for (uint32_t next = 0; next < count;) {
         pair_tick(&pair);
         assert_true(pair.now < 200);
-        struct cw_message *message = cw_connection_next(pair.sides[1], NULL);
+        struct cw_message *message = next_message(pair.sides[1], NULL);
         if (!message)
             continue;
         check_parcel(message, next++, MAX_SIZE);
@@ -216,7 +216,7 @@ static void test_a_long_block_fills_every_packet(void **state)
     struct cw_message *message = NULL;
     while (!message) {
         pair_tick(&pair);
-        message = cw_connection_next(pair.sides[1], NULL);
+        message = next_message(pair.sides[1], NULL);
         assert_true(pair.now < 2);
     }
     /* 256 fragments, four a tick */
@@ -239,7 +239,7 @@ static void test_unreliable_blocks_beyond_what_can_be_held_are_dropped(void **st
     for (uint32_t i = 0; i < 12; i++) {
         send_parcel(a, 1, i, 500, now);
         rounds(a, b, 1, &now);
-        struct cw_message *message = cw_connection_next(b, NULL);
+        struct cw_message *message = next_message(b, NULL);
         if (message)
             held[count++] = message;
     }

@@ -111,7 +111,7 @@ static void end_talk(struct talk *talk)
 static void take_notes(struct cw_connection *at, uint32_t *next)
 {
     uint32_t channel;
-    for (struct cw_message *message; (message = cw_connection_next(at, &channel)) != NULL;) {
+    for (struct cw_message *message; (message = next_message(at, &channel)) != NULL;) {
         if (channel == 0) {
             assert_int_equal(number_of(message), *next);
             ++*next;
@@ -169,7 +169,7 @@ static void test_with_the_channels_of_yojimbo_blocks_pass_too(void **state)
         we_send(&talk, now);
         struct cw_connection *ends[] = {talk.ours, talk.foreign};
         for (int i = 0; i < 2; i++) {
-            for (struct cw_message *message; (message = cw_connection_next(ends[i], NULL));) {
+            for (struct cw_message *message; (message = next_message(ends[i], NULL));) {
                 const uint32_t number = number_of(message);
                 check_parcel(message, number, number == 2 ? 256 * 1024 : 100000);
                 arrived++;

@@ -56,7 +56,7 @@ static bool chance(double share)
 static void take_messages(struct end *end)
 {
     uint32_t channel;
-    for (struct cw_message *message; (message = cw_connection_next(end->connection, &channel));) {
+    for (struct cw_message *message; (message = next_message(end->connection, &channel));) {
         if (channel == BLOCKS)
             check_parcel(message, 0, message->block_size);
         else

@@ -21,16 +21,17 @@ static enum cw_error ask(struct cw_connection *from, uint32_t channel, uint32_t 
 
 static void expect_receipt(struct cw_connection *at, uint32_t number, bool acked)
 {
-    struct cw_receipt receipt;
-    assert_true(cw_connection_next_receipt(at, &receipt));
-    assert_int_equal(receipt.number, number);
-    assert_int_equal(receipt.acked, acked);
+    struct cw_connection_event event;
+    assert_true(cw_connection_receipt_waits(at));
+    assert_true(cw_connection_next(at, &event));
+    assert_int_equal(event.type, acked ? CW_CONNECTION_EVENT_ACKED : CW_CONNECTION_EVENT_LOST);
+    assert_int_equal(event.receipt, number);
+    assert_null(event.message);
 }
 
 static void expect_no_receipt(struct cw_connection *at)
 {
-    struct cw_receipt receipt;
-    assert_false(cw_connection_next_receipt(at, &receipt));
+    assert_false(cw_connection_receipt_waits(at));
 }
 
 static void test_an_ack_tells_which_messages_arrived(void **state)
@@ -43,7 +44,7 @@ static void test_an_ack_tells_which_messages_arrived(void **state)
     assert_int_equal(ask(a, UNRELIABLE, 0xFFFFFFFF, 10, 0), CW_OK);
     assert_int_equal(ask(a, RELIABLE, 9, 10, 0), CW_OK);
     round_of(a, b, 0);
-    struct cw_message *received = cw_connection_next(b, NULL);
+    struct cw_message *received = next_message(b, NULL);
     assert_int_equal(received->receipt, 0); /* it is the sender's own */
     cw_message_release(received);
     expect_no_receipt(a);
@@ -132,15 +133,15 @@ static void test_no_news_is_lost_when_it_is_not_taken(void **state)
     round_of(a, b, 0);
     round_of(b, a, TICK);
     assert_int_equal(ask(a, UNRELIABLE, 5, 10, 0), CW_ERROR_RECEIPTS_FULL);
-    struct cw_receipt receipt;
+    struct cw_connection_event event;
     uint32_t told = 0;
-    assert_true(cw_connection_next_receipt(a, &receipt));
-    told |= 1u << receipt.number;
+    assert_true(cw_connection_next(a, &event));
+    told |= 1u << event.receipt;
     assert_int_equal(ask(a, UNRELIABLE, 5, 10, TICK), CW_OK);
     assert_int_equal(ask(a, UNRELIABLE, 7, 10, TICK), CW_ERROR_RECEIPTS_FULL);
-    while (cw_connection_next_receipt(a, &receipt)) {
-        assert_true(receipt.acked);
-        told |= 1u << receipt.number;
+    while (cw_connection_next(a, &event)) {
+        assert_int_equal(event.type, CW_CONNECTION_EVENT_ACKED);
+        told |= 1u << event.receipt;
     }
     assert_int_equal(told, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
     round_of(a, b, 2 * TICK);
@@ -188,6 +189,35 @@ static void test_a_reset_forgets_what_is_still_to_come(void **state)
     close_both(a, b, &config);
 }
 
+/* A slow reader takes a message at a time, and yet hears of its own at once. */
+static void test_receipts_come_before_messages(void **state)
+{
+    (void)state;
+    const struct cw_connection_config config = config_of_notes();
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    struct cw_connection_event event;
+    assert_int_equal(ask(a, UNRELIABLE, 7, 10, 0), CW_OK);
+    assert_int_equal(ask(a, RELIABLE, 9, 10, 0), CW_OK);
+    round_of(a, b, 0);
+    send_note(b, UNRELIABLE, 1, 10, TICK);
+    send_note(b, RELIABLE, 2, 10, TICK);
+    round_of(b, a, TICK);
+    expect_receipt(a, 7, true);
+    expect_receipt(a, 9, true);
+    for (uint32_t left = 2; left > 0; left--) {
+        expect_no_receipt(a);
+        assert_true(cw_connection_next(a, &event));
+        assert_int_equal(event.type, CW_CONNECTION_EVENT_MESSAGE);
+        assert_int_equal(number_of(event.message), event.channel == UNRELIABLE ? 1 : 2);
+        assert_int_equal(event.receipt, 0);
+        cw_message_release(event.message);
+    }
+    const struct cw_connection_event before = event;
+    assert_false(cw_connection_next(a, &event));
+    assert_memory_equal(&event, &before, sizeof event);
+    close_both(a, b, &config);
+}
+
 static void test_the_config_says_how_many(void **state)
 {
     (void)state;
@@ -216,7 +246,7 @@ static void test_receipts_are_true_over_a_bad_path(void **state)
     memset(told, 0, sizeof told);
     for (uint32_t tick = 1; tick <= TICKS + LAST; tick++) {
         struct cw_message *message;
-        struct cw_receipt receipt;
+        struct cw_connection_event event;
         uint32_t channel;
         if (tick <= TICKS) {
             const uint32_t reliable = tick % 4 == 0;
@@ -226,21 +256,22 @@ static void test_receipts_are_true_over_a_bad_path(void **state)
             pair_set_loss(&pair, 0, 0.1);
         }
         pair_tick(&pair);
-        while ((message = cw_connection_next(pair.sides[1], &channel)) != NULL) {
+        while ((message = next_message(pair.sides[1], &channel)) != NULL) {
             arrived[channel][number_of(message)] = true;
             cw_message_release(message);
         }
-        while (cw_connection_next_receipt(pair.sides[0], &receipt)) {
-            const uint32_t of = receipt.number % 4 == 0 ? RELIABLE : UNRELIABLE;
-            assert_false(told[of][receipt.number]);
-            told[of][receipt.number] = true;
-            acked += receipt.acked;
-            lost += !receipt.acked;
-            if (!receipt.acked) {
+        while (cw_connection_next(pair.sides[0], &event)) {
+            const bool was_acked = event.type == CW_CONNECTION_EVENT_ACKED;
+            const uint32_t of = event.receipt % 4 == 0 ? RELIABLE : UNRELIABLE;
+            assert_false(told[of][event.receipt]);
+            told[of][event.receipt] = true;
+            acked += was_acked;
+            lost += !was_acked;
+            if (!was_acked) {
                 assert_int_equal(of, UNRELIABLE);
-                false_losses += arrived[of][receipt.number];
+                false_losses += arrived[of][event.receipt];
             } else if (of == UNRELIABLE) {
-                assert_true(arrived[of][receipt.number]);
+                assert_true(arrived[of][event.receipt]);
             }
         }
     }
@@ -260,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_no_news_is_lost_when_it_is_not_taken),
         cmocka_unit_test(test_a_packet_that_leaves_the_window_is_lost),
         cmocka_unit_test(test_a_reset_forgets_what_is_still_to_come),
+        cmocka_unit_test(test_receipts_come_before_messages),
         cmocka_unit_test(test_the_config_says_how_many),
         cmocka_unit_test(test_receipts_are_true_over_a_bad_path),
     };

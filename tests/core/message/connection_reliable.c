@@ -13,7 +13,7 @@ static struct cw_connection_config config_of_notes(void)
 /* Takes all that has arrived, which must go on from *next. */
 static void take_in_order(struct cw_connection *at, uint32_t *next)
 {
-    for (struct cw_message *message; (message = cw_connection_next(at, NULL)) != NULL;) {
+    for (struct cw_message *message; (message = next_message(at, NULL)) != NULL;) {
         assert_int_equal(number_of(message), *next);
         ++*next;
         cw_message_release(message);
@@ -40,7 +40,7 @@ static void exchange(struct pair *pair, uint32_t count, int most_ticks)
     pair_run(pair, 600);
     for (int i = 0; i < 2; i++) {
         const struct cw_channel_stats stats = channel_of(pair->sides[i], 0);
-        assert_null(cw_connection_next(pair->sides[i], NULL));
+        assert_null(next_message(pair->sides[i], NULL));
         assert_int_equal(stats.sent, count);
         assert_int_equal(stats.received, count);
         assert_int_equal(stats.delivered, count);
@@ -336,7 +336,7 @@ static void test_two_ends_with_all_their_messages_under_way_receive_each_other(v
             for (int i = 0; i < 2; i++) {
                 uint32_t channel;
                 for (struct cw_message *message;
-                     (message = cw_connection_next(pair.sides[i], &channel)) != NULL;) {
+                     (message = next_message(pair.sides[i], &channel)) != NULL;) {
                     assert_int_equal(number_of(message), received[i][channel / 2]);
                     received[i][channel / 2]++;
                     cw_message_release(message);

@@ -313,7 +313,7 @@ static void test_next_gives_the_messages_of_all_channels(void **state)
     round_of(a, b, 0);
     bool seen[2 * CW_MAX_CHANNELS] = {false};
     uint32_t channel, count = 0;
-    for (struct cw_message *message; (message = cw_connection_next(b, &channel)) != NULL; count++) {
+    for (struct cw_message *message; (message = next_message(b, &channel)) != NULL; count++) {
         const uint32_t number = number_of(message);
         assert_int_equal(channel, number % CW_MAX_CHANNELS);
         assert_true(number < CW_MAX_CHANNELS || seen[number - CW_MAX_CHANNELS]);
@@ -419,7 +419,7 @@ static void test_reset_leaves_nothing(void **state)
             const struct cw_channel_stats after = channel_of(used[i], channel), zero = {0};
             assert_memory_equal(&after, &zero, sizeof zero);
         }
-        assert_null(cw_connection_next(used[i], NULL));
+        assert_null(next_message(used[i], NULL));
     }
     assert_int_equal(parcels_released, 10);
     /* From here on it does what a fresh one does, byte by byte. */
@@ -449,14 +449,14 @@ static void test_reset_leaves_nothing(void **state)
             } while (size > 0);
             uint32_t at[2];
             struct cw_message *message;
-            while ((message = cw_connection_next(fresh[side], &at[0])) != NULL) {
+            while ((message = next_message(fresh[side], &at[0])) != NULL) {
                 cw_message_release(message);
-                message = cw_connection_next(used[side], &at[1]);
+                message = next_message(used[side], &at[1]);
                 assert_non_null(message);
                 cw_message_release(message);
                 assert_int_equal(at[0], at[1]);
             }
-            assert_null(cw_connection_next(used[side], NULL));
+            assert_null(next_message(used[side], NULL));
         }
     }
     for (int i = 0; i < 2; i++) {
@@ -514,7 +514,7 @@ static void test_messages_that_the_application_holds_outlive_a_reset(void **stat
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     send_note(a, 0, 77, 5, 0);
     round_of(a, b, 0);
-    struct cw_message *held = cw_connection_next(b, NULL);
+    struct cw_message *held = next_message(b, NULL);
     cw_connection_reset(b);
     assert_int_equal(number_of(held), 77);
     assert_int_equal(stats_of(b).messages_in_use, 1);

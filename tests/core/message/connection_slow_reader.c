@@ -18,7 +18,7 @@ static struct pair open_pair(const struct cw_connection_config *config)
 static uint32_t read_all(struct cw_connection *at, uint32_t *next)
 {
     uint32_t channel, unreliable = 0;
-    for (struct cw_message *message; (message = cw_connection_next(at, &channel)) != NULL;) {
+    for (struct cw_message *message; (message = next_message(at, &channel)) != NULL;) {
         if (channel == RELIABLE) {
             assert_int_equal(number_of(message), *next);
             ++*next;
@@ -92,7 +92,7 @@ static void test_all_that_may_be_made_can_be_made_while_nothing_is_read(void **s
                 pair_tick(&pair);
                 (void)read_all(b, &read);
                 uint32_t heard = (uint32_t)channel_of(a, RELIABLE).received;
-                struct cw_message *message = cw_connection_next(a, NULL);
+                struct cw_message *message = next_message(a, NULL);
                 assert_true(message || heard <= most);
                 cw_message_release(message);
             }
@@ -121,18 +121,18 @@ static void test_of_unreliable_messages_the_latest_wait(void **state)
     assert_int_equal(stats_of(b).packets_refused, 0);
     for (uint32_t i = 1000 - 128; i < 1000; i++)
         expect_note(b, UNRELIABLE, i);
-    assert_null(cw_connection_next(b, NULL));
+    assert_null(next_message(b, NULL));
 
     /* What the application holds is not dropped for it. */
     struct cw_message *held[128];
     for (uint32_t i = 0; i < 128; i++) {
         send_note(a, UNRELIABLE, i, 0, 100);
         round_of(a, b, 100);
-        assert_non_null(held[i] = cw_connection_next(b, NULL));
+        assert_non_null(held[i] = next_message(b, NULL));
     }
     send_note(a, UNRELIABLE, 200, 0, 100);
     round_of(a, b, 100);
-    assert_null(cw_connection_next(b, NULL));
+    assert_null(next_message(b, NULL));
     assert_int_equal(channel_of(b, UNRELIABLE).dropped, 1000 - 128 + 1);
     for (uint32_t i = 0; i < 128; i++) {
         assert_int_equal(number_of(held[i]), i);
@@ -189,7 +189,7 @@ static void test_of_unreliable_blocks_the_latest_8_wait(void **state)
         if (i >= 42)
             expect_parcel(b, UNRELIABLE, 100 + i, 10 + i);
     }
-    assert_null(cw_connection_next(b, NULL));
+    assert_null(next_message(b, NULL));
     cw_connection_destroy(a);
     cw_connection_destroy(b);
 }
@@ -208,8 +208,8 @@ static void test_who_reads_a_message_a_tick_reads_of_each_channel_in_turn(void *
             send_note(a, RELIABLE, sent++, 0, tick * TICK);
         round_of(a, b, tick * TICK);
         round_of(b, a, tick * TICK);
-        uint32_t channel;
-        struct cw_message *message = cw_connection_next(b, &channel);
+        uint32_t channel = UNRELIABLE;
+        struct cw_message *message = next_message(b, &channel);
         if (channel == RELIABLE)
             assert_int_equal(number_of(message), next++);
         else
@@ -232,7 +232,7 @@ static void test_a_message_that_arrived_can_be_sent_back(void **state)
         if (sent < 300)
             send_note(pair.sides[0], RELIABLE, sent++, 10, pair.now);
         pair_tick(&pair);
-        for (struct cw_message *message; (message = cw_connection_next(pair.sides[1], NULL));)
+        for (struct cw_message *message; (message = next_message(pair.sides[1], NULL));)
             assert_int_equal(cw_connection_send(pair.sides[1], RELIABLE, message, pair.now), CW_OK);
         (void)read_all(pair.sides[0], &back);
     }

@@ -27,10 +27,10 @@ static void test_what_finds_no_room_in_a_round_is_dropped_and_counted(void **sta
     expect_note(b, 0, 0);
     expect_note(b, 0, 5);
     expect_note(b, 0, 1);
-    assert_null(cw_connection_next(b, NULL));
+    assert_null(next_message(b, NULL));
     /* They are not sent later. */
     round_of(a, b, 1);
-    assert_null(cw_connection_next(b, NULL));
+    assert_null(next_message(b, NULL));
     assert_int_equal(channel_of(b, 0).received, 3);
     close_both(a, b, &config);
 }
@@ -52,7 +52,7 @@ static void test_only_messages_that_wait_take_room_in_the_queue(void **state)
         assert_int_equal(receive_exact(b, datagram, size, now), CW_OK);
         for (uint32_t j = 0; j < 5; j++)
             expect_note(b, 0, received++);
-        assert_null(cw_connection_next(b, NULL));
+        assert_null(next_message(b, NULL));
         assert_int_equal(channel_of(a, 0).queued, i + 1);
         round_of(b, a, now);
     }
@@ -87,7 +87,7 @@ static void test_a_lost_message_stays_lost(void **state)
         round_of(a, b, i * TICK);
         round_of(b, a, i * TICK);
     }
-    assert_null(cw_connection_next(b, NULL));
+    assert_null(next_message(b, NULL));
     assert_int_equal(channel_of(a, 0).resent, 0);
     assert_int_equal(stats_of(a).messages_in_use, 0);
     close_both(a, b, &config);
@@ -111,8 +111,8 @@ static void test_nothing_arrives_twice_or_changed_over_a_bad_path(void **state)
         if (i < 5000)
             send_note(pair.sides[0], 0, i, i % 300, pair.now);
         pair_tick(&pair);
-        for (struct cw_message *message;
-             (message = cw_connection_next(pair.sides[1], NULL)) != NULL; received++) {
+        for (struct cw_message *message; (message = next_message(pair.sides[1], NULL)) != NULL;
+             received++) {
             const struct note *note = message->data;
             assert_int_equal(note->padding, note->number % 300);
             assert_true(note->number <= i && note->number < 5000);
@@ -143,7 +143,7 @@ static void test_a_reader_who_does_not_read_loses_the_oldest_and_no_more(void **
     assert_int_equal(channel_of(b, 0).dropped, 984);
     for (uint32_t i = 984; i < 1000; i++)
         expect_note(b, 0, i);
-    assert_null(cw_connection_next(b, NULL));
+    assert_null(next_message(b, NULL));
     send_note(a, 0, 1000, 0, 100);
     round_of(a, b, 100);
     expect_note(b, 0, 1000);
@@ -167,7 +167,7 @@ static void test_unreliable_messages_do_not_take_the_last_of_the_pool(void **sta
             send_note(a, 1, i, 0, i * TICK);
         round_of(a, b, i * TICK);
         uint32_t channel;
-        for (struct cw_message *message; (message = cw_connection_next(b, &channel)) != NULL;) {
+        for (struct cw_message *message; (message = next_message(b, &channel)) != NULL;) {
             if (channel == 1)
                 assert_int_equal(number_of(message), next++);
             cw_message_release(message);

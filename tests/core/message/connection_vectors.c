@@ -79,7 +79,7 @@ static void expect_messages(struct cw_connection *at, const cJSON *messages, con
     cJSON_ArrayForEach(index, indexes) expected[count++] =
         cJSON_GetArrayItem(messages, (int)cJSON_GetNumberValue(index));
     uint32_t channel;
-    for (struct cw_message *message; (message = cw_connection_next(at, &channel)) != NULL;) {
+    for (struct cw_message *message; (message = next_message(at, &channel)) != NULL;) {
         size_t i = 0;
         while (i < count && (!expected[i] || vectors_int(expected[i], "channel") != channel))
             i++;

@@ -123,7 +123,7 @@ static void test_an_ack_from_a_lap_of_ids_ago_acks_no_newer_message(void **state
         for (int i = 0; i < 8 && sent < 65536; i++)
             send_note(a, 0, sent++, 0, now);
         round_of(a, b, now);
-        for (struct cw_message *message; (message = cw_connection_next(b, NULL)) != NULL;) {
+        for (struct cw_message *message; (message = next_message(b, NULL)) != NULL;) {
             assert_int_equal(number_of(message), received++);
             cw_message_release(message);
         }
@@ -163,7 +163,7 @@ static void test_ids_wrap_many_times_under_loss(void **state)
         random = random * 1664525u + 1013904223u;
         round_of(a, random >> 28 ? b : NULL, now);
         round_of(b, random >> 24 & 15 ? a : NULL, now);
-        for (struct cw_message *message; (message = cw_connection_next(b, NULL)) != NULL;) {
+        for (struct cw_message *message; (message = next_message(b, NULL)) != NULL;) {
             assert_int_equal(message->id, received & 0xFFFF);
             assert_int_equal(number_of(message), received / 3 % 2);
             received++;
@@ -171,7 +171,7 @@ static void test_ids_wrap_many_times_under_loss(void **state)
         }
         assert_true(now < 3600);
     }
-    assert_null(cw_connection_next(b, NULL));
+    assert_null(next_message(b, NULL));
     cw_connection_destroy(a);
     cw_connection_destroy(b);
 }
@@ -190,7 +190,7 @@ static void test_almost_nothing_arrives_while_numbers_wrap(void **state)
         round_of(a, (random >> 16) % 20 == 0 ? b : NULL, now);
         round_of(b, (random >> 8) % 20 == 0 ? a : NULL, now);
         struct cw_message *message;
-        while ((message = cw_connection_next(b, NULL)) != NULL) {
+        while ((message = next_message(b, NULL)) != NULL) {
             assert_int_equal(number_of(message), received++);
             cw_message_release(message);
         }
@@ -232,7 +232,7 @@ static void test_a_datagram_that_comes_again_is_not_taken_again(void **state)
             const enum cw_error error =
                 receive_exact(b, wires[i - back].data, wires[i - back].size, now);
             assert_int_equal(error, back < 256 ? CW_ERROR_DUPLICATE : CW_ERROR_STALE);
-            assert_null(cw_connection_next(b, NULL));
+            assert_null(next_message(b, NULL));
         }
     }
     assert_int_equal(channel_of(b, 1).received, 420);

@@ -108,7 +108,7 @@ static void send_all(struct pair *pair, int side)
 static void take_all(struct cw_connection *at, uint32_t next[2])
 {
     uint32_t channel;
-    for (struct cw_message *message; (message = cw_connection_next(at, &channel)) != NULL;) {
+    for (struct cw_message *message; (message = next_message(at, &channel)) != NULL;) {
         if (next[channel] == 0)
             check_parcel(message, channel, BLOCK);
         else

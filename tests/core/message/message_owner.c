@@ -117,7 +117,7 @@ static void test_a_message_that_was_taken_is_the_takers(void **state)
     struct ends ends = open_ends();
     send_note(ends.b, 0, 7, 0, ends.now);
     run(&ends);
-    struct cw_message *message = cw_connection_next(ends.a, NULL);
+    struct cw_message *message = next_message(ends.a, NULL);
     assert_non_null(message);
     assert_int_equal(cw_connection_send(ends.a, 1, message, ends.now), CW_OK);
     expect_not_owned(&ends, message);
@@ -128,7 +128,7 @@ static void test_a_message_that_was_taken_is_the_takers(void **state)
     for (uint32_t channel = 0; channel < 2; channel++) {
         send_note(ends.b, channel, 8, 0, ends.now);
         run(&ends);
-        message = cw_connection_next(ends.a, NULL);
+        message = next_message(ends.a, NULL);
         assert_int_equal(cw_message_release(message), CW_OK);
         send_note(ends.b, channel, 9, 0, ends.now);
         run(&ends);

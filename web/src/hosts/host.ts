@@ -125,9 +125,12 @@ export abstract class Host<
 
   /** Takes the next message that arrived, `undefined` when there is none now. */
   next(): Message<Of> | undefined {
-    const message = this.#unheard ?? this.connection.next();
+    const unheard = this.#unheard;
     this.#unheard = undefined;
-    return message;
+    if (unheard) return unheard;
+    this.#settle();
+    const event = this.connection.next();
+    return event?.type === 'message' ? event.message : undefined;
   }
 
   /** Takes messages as they arrive, until the connection ends. */
@@ -214,11 +217,13 @@ export abstract class Host<
     this.#hand();
   }
 
-  /** Says what became of tracked messages. */
+  /** Says what became of tracked messages, whether or not anybody takes those that have arrived. */
   #settle(): void {
-    for (let news = this.connection.nextReceipt(); news; news = this.connection.nextReceipt()) {
-      this.#tracked.get(news.receipt)?.(news.fate);
-      this.#tracked.delete(news.receipt);
+    while (this.connection.receiptWaits) {
+      const event = this.connection.next();
+      if (!event || event.type === 'message') return;
+      this.#tracked.get(event.receipt)?.(event.type);
+      this.#tracked.delete(event.receipt);
     }
   }
 

@@ -1,10 +1,21 @@
 import { CoreObject, type Core } from '../core.js';
 import { endpointNumbers } from '../endpoint.js';
-import { channelStatsFields, connectionStatsFields, endpointStatsFields } from '../generated.js';
+import {
+  channelStatsFields,
+  connectionEvents,
+  connectionStatsFields,
+  endpointStatsFields,
+} from '../generated.js';
 import { channelNumbers, defaultChannels } from './channels.js';
 import { CoreSchema } from './codec.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
-import type { ChannelStats, ConnectionConfig, ConnectionStats, Message, Receipt } from './types.js';
+import type {
+  ChannelStats,
+  ConnectionConfig,
+  ConnectionEvent,
+  ConnectionStats,
+  Message,
+} from './types.js';
 
 /** Calls a function of the module that takes the config of a connection. */
 export const withConfig = <Result>(
@@ -62,7 +73,7 @@ export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
   /**
    * Sends a message on a channel, in one of the next datagrams.
    * @param receipt unless 0, what becomes of the message is told under this number, from 1 to 2^32 - 1, by
-   *   {@link nextReceipt}
+   *   {@link next}
    * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
    *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `RECEIPTS_FULL`, `BLOCK_...`. Nothing is sent then.
    */
@@ -101,31 +112,35 @@ export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
     this.core.memory.bytes.set(block, place);
   }
 
-  /** Takes the next message that arrived, `undefined` when there is none. */
-  next(): Message<Of> | undefined {
+  /**
+   * Takes the next event, `undefined` when there is none. Receipts come before messages; of the channels
+   * that have messages each comes in turn.
+   */
+  next(): ConnectionEvent<Of> | undefined {
     const { exports, memory, scratch } = this.core;
-    const message = exports.connection_next(this.connection);
-    if (message === 0) return undefined;
-    const [channel, number, data, block, size] = [0, 4, 8, 12, 16].map((offset) =>
-      memory.u32(scratch + offset),
-    ) as [number, number, number, number, number];
+    const event = exports.connection_next(this.connection);
+    if (event === 0) return undefined;
+    const [message, channel, receipt, number, data, block, size] = [0, 4, 8, 12, 16, 20, 24].map(
+      (offset) => memory.u32(scratch + offset),
+    ) as [number, number, number, number, number, number, number];
+    const type = connectionEvents[String(event) as keyof typeof connectionEvents];
+    if (type !== 'MESSAGE') return { type: type === 'ACKED' ? 'acked' : 'lost', receipt };
     try {
-      return {
+      const arrived = {
         type: this.#schema.name(number),
         value: this.#schema.read(number, data),
         channel,
         ...(block !== 0 && { block: memory.copy(block, size) }),
-      } as unknown as Message<Of>;
+      };
+      return { type: 'message', message: arrived as unknown as Message<Of> };
     } finally {
       exports.message_release(message);
     }
   }
 
-  /** Takes what became of the next message that was sent with a receipt, `undefined` when there is no news. */
-  nextReceipt(): Receipt | undefined {
-    const { exports, memory, scratch } = this.core;
-    if (exports.connection_next_receipt(this.connection) === 0) return undefined;
-    return { receipt: memory.u32(scratch), fate: memory.u32(scratch + 4) ? 'acked' : 'lost' };
+  /** Whether the next event is `acked` or `lost`, for those who leave messages waiting. */
+  get receiptWaits(): boolean {
+    return this.core.exports.connection_receipt_waits(this.connection) !== 0;
   }
 
   /** Longest datagram that {@link transmit} gives, in bytes. */

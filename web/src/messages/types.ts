@@ -47,12 +47,12 @@ export type Message<Of extends Schema> = {
  */
 export type Fate = 'acked' | 'lost';
 
-/** News of a message that was sent with a receipt. */
-export interface Receipt {
-  /** The number that it was sent with. */
-  readonly receipt: number;
-  readonly fate: Fate;
-}
+/** Something that happened on a connection. */
+export type ConnectionEvent<Of extends Schema = Schema> =
+  /** A message of the other end arrived. */
+  | { readonly type: 'message'; readonly message: Message<Of> }
+  /** What became of a message that was sent with this receipt. */
+  | { readonly type: Fate; readonly receipt: number };
 
 /** What a connection has seen of the path, and what it dropped. */
 export interface ConnectionStats extends EndpointStats {

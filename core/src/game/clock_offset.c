@@ -1,0 +1,125 @@
+#include "game/clock_offset.h"
+
+#include <math.h>
+
+/* Two clocks drift apart by less than this share, and by less than so many seconds while something
+   is remembered. */
+#define DRIFT   300e-6
+#define DRIFTED 0.002
+
+/* For so many seconds a clock follows as fast as it may, and for longer when it takes more to be
+   that near for that long, in seconds. */
+#define SETTLE         2
+#define SETTLED_WITHIN 0.002
+#define SETTLED_FOR    0.25
+
+/* The present agrees when it leaves no more than this room beyond what is known: in seconds, and as
+   a share of what the path varies. When it does not, most likely the path has become longer, and
+   what is known of its one way goes out of date before what is known of the other: no reason to
+   move. After so many seconds all is of the present. */
+#define ROOM      0.001
+#define ROOM_PART 0.5
+#define DISAGREE  ((CW_OFFSET_PERIODS + 2) * CW_OFFSET_PERIOD_SECONDS)
+
+void cw_offset_reset(struct cw_offset *offset)
+{
+    *offset = (struct cw_offset){.all.period = -(double)INFINITY};
+    for (unsigned i = 0; i < CW_OFFSET_PERIODS; i++)
+        offset->periods[i].period = -(double)INFINITY;
+}
+
+unsigned cw_ring_index(double integer, unsigned size)
+{
+    return (unsigned)(integer - size * floor(integer / size));
+}
+
+struct cw_offset_limits cw_offset_limits(double low, double high, double now)
+{
+    return (struct cw_offset_limits){
+        .period = floor(now / CW_OFFSET_PERIOD_SECONDS),
+        .low = low < high ? low : (low + high) / 2,
+        .high = low < high ? high : (low + high) / 2,
+    };
+}
+
+static bool within(const struct cw_offset_limits *limits, double period, double periods)
+{
+    return fabs(period - limits->period) < periods;
+}
+
+static void narrow(struct cw_offset_limits *limits, const struct cw_offset_limits *by)
+{
+    limits->low = limits->low > by->low ? limits->low : by->low;
+    limits->high = limits->high < by->high ? limits->high : by->high;
+}
+
+bool cw_offset_contradicted(const struct cw_offset *offset, const struct cw_offset_limits *answer)
+{
+    return within(&offset->all, answer->period, CW_OFFSET_PERIODS) &&
+           (answer->low > offset->all.high + DRIFTED || answer->high < offset->all.low - DRIFTED);
+}
+
+/* What the periods allow that are not older than so many. */
+static struct cw_offset_limits together(const struct cw_offset *offset,
+                                        const struct cw_offset_limits *answer, double periods)
+{
+    struct cw_offset_limits limits = *answer;
+    for (unsigned i = 0; i < CW_OFFSET_PERIODS; i++)
+        if (within(&offset->periods[i], answer->period, periods))
+            narrow(&limits, &offset->periods[i]);
+    return limits;
+}
+
+void cw_offset_learn(struct cw_offset *offset, const struct cw_offset_limits *answer, double rtt,
+                     double now)
+{
+    if (!within(&offset->all, answer->period, CW_OFFSET_PERIODS) ||
+        cw_offset_contradicted(offset, answer)) {
+        cw_offset_reset(offset);
+        offset->settled = now + SETTLE;
+    }
+    struct cw_offset_limits *own =
+        &offset->periods[cw_ring_index(answer->period, CW_OFFSET_PERIODS)];
+    if (own->period == answer->period)
+        narrow(own, answer);
+    else
+        *own = *answer;
+    offset->all = together(offset, answer, CW_OFFSET_PERIODS);
+
+    const struct cw_offset_limits present = together(offset, answer, CW_OFFSET_PRESENT);
+    const double width = present.high - present.low;
+    const double varies = (rtt - width) * ROOM_PART;
+    const double room = width - (offset->all.high - offset->all.low);
+    offset->agrees = room <= (varies > ROOM ? varies : ROOM);
+    if (offset->agrees)
+        offset->agreed = now;
+}
+
+double cw_offset_guess(const struct cw_offset *offset)
+{
+    return (offset->all.low + offset->all.high) / 2;
+}
+
+double cw_offset_outside(const struct cw_offset *offset, double current)
+{
+    const double below = offset->all.low - current, above = current - offset->all.high;
+    return below > 0 ? below : above > 0 ? above : 0;
+}
+
+double cw_offset_error(const struct cw_offset *offset, double now)
+{
+    const double age = fabs(now - offset->all.period * CW_OFFSET_PERIOD_SECONDS);
+    return (offset->all.high - offset->all.low) / 2 + DRIFT * age;
+}
+
+double cw_offset_goal(struct cw_offset *offset, double current, double now, bool *slow)
+{
+    const double guess = cw_offset_guess(offset);
+    const bool possible = cw_offset_outside(offset, current) <= 0;
+    if (now < offset->settled && offset->settled < now + SETTLED_FOR &&
+        fabs(guess - current) > SETTLED_WITHIN)
+        offset->settled = now + SETTLED_FOR;
+    *slow = possible && now >= offset->settled;
+    const bool stay = *slow && !offset->agrees && now < offset->agreed + DISAGREE;
+    return stay ? current : guess;
+}
