@@ -14,8 +14,16 @@ import {
   uint,
 } from '../support/causeway.mjs';
 
-const { History, Interpolation, Prediction, SnapshotClient, SnapshotServer, loadGame } =
-  await import(new URL('game/index.js', dist));
+const {
+  ClockEcho,
+  ClockSync,
+  History,
+  Interpolation,
+  Prediction,
+  SnapshotClient,
+  SnapshotServer,
+  loadGame,
+} = await import(new URL('game/index.js', dist));
 
 const world = schema(
   message('player', { x: int(-1000, 1000), speed: int(-10, 10), name: string(16) }),
@@ -215,4 +223,33 @@ test('what is between two states', () => {
   assert.equal(kit.hermite(from, to, 1, 0.5), 0.5);
   const half = kit.slerp([0, 0, 0, 1], [0, 0, 1, 0], 0.5);
   assert.ok(Math.abs(half[2] - Math.SQRT1_2) < 1e-3 && Math.abs(half[3] - Math.SQRT1_2) < 1e-3);
+});
+
+test('a client knows the time of the server, and runs ahead of it', () => {
+  const clock = new ClockSync(kit, { ticksPerSecond: 60 });
+  const echo = new ClockEcho(kit);
+  const [way, began] = [0.04, 1000];
+  const tickTime = (now) => began + now * 60;
+  const up = [];
+  const down = [];
+  const ticks = [];
+  assert.equal(clock.receive(new Uint8Array(3), 0), 'malformed');
+  for (let frame = 0; frame < 300; frame++) {
+    const now = frame / 60;
+    for (; up.length > 0 && up[0].due <= now; up.shift())
+      assert.equal(echo.receive(up[0].data, up[0].due), 'ok');
+    for (; down.length > 0 && down[0].due <= now; down.shift()) clock.receive(down[0].data, now);
+    up.push({ due: now + way, data: clock.transmit(now) });
+    down.push({ due: now + way, data: echo.transmit(tickTime(now), now) });
+    clock.update(now);
+    for (const event of clock.events()) ticks.push(event);
+    if (frame < 120) continue;
+    const wrong = Math.abs(clock.serverTime(now) - tickTime(now)) / 60;
+    assert.ok(wrong < 0.02, `it is ${wrong} s off`);
+    assert.ok(clock.clientTime(now) - tickTime(now) > way * 60, 'inputs come too late');
+  }
+  assert.equal(ticks.filter(({ type }) => type === 'restart').length, 1);
+  const numbers = ticks.filter(({ type }) => type === 'tick').map(({ tick }) => tick);
+  numbers.slice(1).forEach((tick, i) => assert.equal(tick, numbers[i] + 1));
+  assert.ok(clock.stats(5).synced);
 });

@@ -1,9 +1,12 @@
 export { GameCore, loadGame, type Quaternion } from './module.js';
+export { ClockEcho, ClockSync, type ClockSyncEvent } from './clock_sync.js';
 export { Prediction, type PredictionOptions } from './prediction.js';
 export { Interpolation } from './interpolation.js';
 export { History } from './history.js';
 export { SnapshotClient, SnapshotServer, type Entity, type SnapshotEvent } from './snapshot.js';
 export type {
+  ClockSyncConfig,
+  ClockSyncStats,
   HistoryConfig,
   InterpolationConfig,
   InterpolationStats,
