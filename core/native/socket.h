@@ -22,7 +22,8 @@ struct cw_socket_config {
        of this machine, IPv6 and IPv4 through one socket. [::] is the same; 0.0.0.0 is IPv4 only. */
     struct cw_address address;
 
-    /* Bytes asked of the system, which may give less; see cw_socket_stats. Default 4 MiB. */
+    /* Bytes asked of the system, which may give less; see cw_socket_stats. 0: the system's least;
+       default 4 MiB. */
     uint32_t send_buffer_size;
     uint32_t receive_buffer_size;
 };

@@ -80,7 +80,7 @@ static struct plan plan_of(const struct world *world, int side, uint32_t channel
     struct plan plan = {.content = {number * 64 + channel * 2 + (uint64_t)side}};
     struct cw_prng *random = &plan.content;
     const uint32_t packet = world->config.endpoint.fragment_above;
-    uint32_t room = config->packet_budget ? config->packet_budget : packet;
+    uint32_t room = config->packet_budget;
     room = room > packet ? packet : room;
     const uint32_t kind = cw_prng_below(random, 100);
     if ((kind < 60 || channel == 0) && is_reliable(world, channel)) {

@@ -146,7 +146,7 @@ static inline struct cw_connection_config vector_config(const cJSON *file, const
         channel->blocks = !cJSON_IsTrue(vectors_get(item, "disable_blocks"));
         channel->max_block_size = (uint32_t)vectors_int(item, "max_block_size");
         channel->block_fragment_size = (uint32_t)vectors_int(item, "block_fragment_size");
-        channel->packet_budget = budget > 0 ? (uint32_t)budget : 0;
+        channel->packet_budget = budget > 0 ? (uint32_t)budget : CW_AUTO;
     }
     return config;
 }

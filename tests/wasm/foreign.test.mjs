@@ -107,14 +107,17 @@ test('options that cannot work are refused, and the error says which', () => {
     assert.throws(() => new Connection(core, types, config), { name: 'CoreError', code });
   refuses({ endpoint: { maxPacketSize: 0 } }, 'CONFIG_PACKET_SIZE');
   refuses({ endpoint: { maxSendSize: 8193 } }, 'CONFIG_PACKET_SIZE');
-  refuses({ endpoint: { maxSendSize: -1 } }, 'CONFIG_PACKET_SIZE');
+  for (const maxSendSize of [0, -1, 2 ** 32 - 1])
+    refuses({ endpoint: { maxSendSize } }, 'CONFIG_PACKET_SIZE');
   refuses({ endpoint: { fragmentSize: 0.5 } }, 'CONFIG_FRAGMENT_SIZE');
   refuses({ endpoint: { fragmentAbove: 0 } }, 'CONFIG_FRAGMENT_SIZE');
   refuses({ endpoint: { maxReassemblies: 65 } }, 'CONFIG_REASSEMBLIES');
   refuses({ endpoint: { sentWindow: 100 } }, 'CONFIG_WINDOW');
   refuses({ endpoint: { minLossTimeoutSeconds: -1 } }, 'CONFIG_TIME');
-  refuses({ maxReceivedMessages: 32769 }, 'CONFIG_CONNECTION');
-  refuses({ maxReceivedMessages: -1 }, 'CONFIG_CONNECTION');
+  for (const maxReceivedMessages of [0, -1, 32769, 2 ** 32 - 1])
+    refuses({ maxReceivedMessages }, 'CONFIG_CONNECTION');
+  for (const packetBudget of [0, -1, 2 ** 32 - 1])
+    refuses({ channels: [reliable({ packetBudget })] }, 'CONFIG_CHANNEL');
   refuses({ channels: [reliable({ redundancy: -1 })] }, 'CONFIG_CHANNEL');
 });
 

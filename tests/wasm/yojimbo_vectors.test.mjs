@@ -66,7 +66,7 @@ const channelOf = (channel) =>
     blocks: !channel.disable_blocks,
     maxBlockSize: channel.max_block_size,
     blockFragmentSize: channel.block_fragment_size,
-    packetBudget: Math.max(0, channel.packet_budget),
+    packetBudget: channel.packet_budget < 0 ? undefined : channel.packet_budget,
   });
 
 const configOf = (name) => {

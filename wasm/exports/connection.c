@@ -26,7 +26,7 @@ struct cw_connection_config cw_make_connection_config(const struct cw_schema *sc
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
     cw_set_u32(&config.max_messages, numbers[MAX_MESSAGES]);
-    cw_set_u32_or_0(&config.max_received_messages, numbers[MAX_RECEIVED_MESSAGES]);
+    cw_set_u32(&config.max_received_messages, numbers[MAX_RECEIVED_MESSAGES]);
     cw_set_u32(&config.max_packets_per_update, numbers[MAX_PACKETS_PER_UPDATE]);
     cw_set_endpoint(&config.endpoint, numbers + CONNECTION_NUMBERS);
     numbers += CONNECTION_NUMBERS + CW_ENDPOINT_NUMBERS;

@@ -19,7 +19,7 @@ void cw_set_endpoint(struct cw_endpoint_config *config, const double *numbers)
 {
     cw_set_u32(&config->max_packet_size, numbers[MAX_PACKET_SIZE]);
     cw_set_u32(&config->fragment_size, numbers[FRAGMENT_SIZE]);
-    cw_set_u32_or_0(&config->max_send_size, numbers[MAX_SEND_SIZE]);
+    cw_set_u32(&config->max_send_size, numbers[MAX_SEND_SIZE]);
     cw_set_u32(&config->fragment_above, numbers[FRAGMENT_ABOVE]);
     cw_set_u32(&config->sent_window, numbers[SENT_WINDOW]);
     cw_set_u32(&config->received_window, numbers[RECEIVED_WINDOW]);

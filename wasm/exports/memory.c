@@ -1,5 +1,6 @@
 #include "exports/exports.h"
 
+#include "causeway/config.h"
 #include "causeway/error.h"
 
 #include <math.h>
@@ -11,8 +12,7 @@ union cw_scratch cw_scratch;
 static void set_u32(uint32_t *field, double value, uint32_t no_fit)
 {
     if (!isnan(value))
-        *field =
-            value >= 0 && value <= UINT32_MAX && value == floor(value) ? (uint32_t)value : no_fit;
+        *field = value >= 0 && value < CW_AUTO && value == floor(value) ? (uint32_t)value : no_fit;
 }
 
 void cw_set_u32(uint32_t *field, double value)

@@ -7,7 +7,7 @@ export interface EndpointConfig {
   readonly maxPacketSize?: number;
   /** Payload bytes in a fragment. Default 1024. */
   readonly fragmentSize?: number;
-  /** The sender's own: longest payload that is sent, in bytes. Default 0: `maxPacketSize`. */
+  /** The sender's own: longest payload that is sent, in bytes, 1 or more. Default `maxPacketSize`. */
   readonly maxSendSize?: number;
   /** The sender's own: longer payloads are sent in fragments. Default 1024. */
   readonly fragmentAbove?: number;

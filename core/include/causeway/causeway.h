@@ -9,6 +9,7 @@
 #include "causeway/channel.h"
 #include "causeway/client.h"
 #include "causeway/clock_sync.h"
+#include "causeway/config.h"
 #include "causeway/congestion.h"
 #include "causeway/connection.h"
 #include "causeway/crypto.h"

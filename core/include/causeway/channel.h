@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_CHANNEL_H
 #define CAUSEWAY_CHANNEL_H
 
+#include "causeway/config.h"
 #include "causeway/error.h"
 #include "causeway/linkage.h"
 
@@ -24,7 +25,7 @@ enum cw_channel_kind {
 };
 
 struct cw_channel_config {
-    enum cw_channel_kind kind;
+    enum cw_channel_kind kind; /* default: that given to cw_channel_config_default */
 
     /* Both ends must agree on these; nothing in a packet tells. */
     uint32_t max_messages_per_packet; /* 1 to 256; default 256 */
@@ -39,19 +40,19 @@ struct cw_channel_config {
                                      A reliable channel with blocks has a receive buffer of this
                                      size */
     uint32_t block_fragment_size; /* bytes of a block that go into one packet of a reliable channel,
-                                     at least 16 less than the longest packet that is sent; default
-                                     1024 */
+                                     1 or more, and at least 16 less than the longest packet that is
+                                     sent; default 1024 */
 
     /* The sender's own business. */
     uint32_t send_queue_size; /* messages that may wait or be unacked, a power of two from 2 to
                                  16384; default 256 */
-    uint32_t
-        packet_budget;   /* bytes that this channel may take of one packet; 0: all, the default */
-    uint32_t weight;     /* share of a packet that cannot hold all, 1 to 1000; default 1 */
+    uint32_t packet_budget;   /* bytes that this channel may take of one packet, 1 or more; default
+                                 CW_AUTO: all */
+    uint32_t weight;          /* share of a packet that cannot hold all, 1 to 1000; default 1 */
     uint32_t redundancy; /* reliable: copies of each new message in the packets that follow while
                             loss is observed, 0 to 3; default 0 */
-    uint32_t redundancy_budget; /* bytes of such copies in one packet, the first of a round; default
-                                   512 */
+    uint32_t redundancy_budget; /* bytes of such copies in one packet, the first of a round; 0:
+                                   none; default 512 */
 };
 
 struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind);

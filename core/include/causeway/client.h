@@ -32,10 +32,10 @@ struct cw_client_config {
     /* The messages and channels, the same as the server's; its allocator is not used. Only create
        and memory read it. NULL: the payloads are the application's own; see cw_client_send. */
     const struct cw_connection_config *connection;
-    uint64_t fingerprint;        /* of this program's schema; default 0: that of connection, or not
-                                    compared without one */
-    double resend_seconds;       /* between requests and responses; default 0.1 */
-    double keep_alive_seconds;   /* of silence after which a keep-alive is sent; default 0.1 */
+    uint64_t fingerprint;        /* of this program's schema; 0: none, and none is compared; default
+                                    CW_FINGERPRINT_AUTO: that of connection, 0 without one */
+    double resend_seconds;       /* between requests and responses, above 0 to 10; default 0.1 */
+    double keep_alive_seconds;   /* of silence before a keep-alive, above 0 to 10; default 0.1 */
     uint32_t disconnect_packets; /* sent on disconnect, as any may be lost, 1 to 100; default 10 */
 };
 

@@ -32,13 +32,13 @@ struct cw_connection_config {
     uint32_t max_messages; /* made and not acked or released, above which none can be made; 1 to
                               32768; default 256 */
     uint32_t max_received_messages; /* arrived and not released, likewise, above which the other end
-                                       is held back, whatever was sent; 0: half of max_messages, the
-                                       default. The oldest unreliable ones that nobody has taken
-                                       make room for others, and there is always room for one that
-                                       is next in order */
-    uint32_t max_receipts; /* messages sent with a receipt whose news was not taken yet, 0 to 32768;
-                              default 256 */
-    uint32_t max_packets_per_update; /* 1 to 64; default 4 */
+                                       is held back, whatever was sent; 1 to 32768; default CW_AUTO:
+                                       half of max_messages. The oldest unreliable ones that nobody
+                                       has taken make room for others, and there is always room for
+                                       one that is next in order */
+    uint32_t max_receipts; /* messages sent with a receipt whose news was not taken yet, 0 (none can
+                              be sent) to 32768; default 256 */
+    uint32_t max_packets_per_update; /* in one round, 1 to 64; default 4 */
     struct cw_congestion_config congestion;
 };
 

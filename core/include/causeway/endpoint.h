@@ -5,6 +5,7 @@
 #define CAUSEWAY_ENDPOINT_H
 
 #include "causeway/allocator.h"
+#include "causeway/config.h"
 #include "causeway/error.h"
 #include "causeway/linkage.h"
 
@@ -28,8 +29,8 @@ struct cw_endpoint_config {
     uint32_t fragment_size;   /* payload bytes in a fragment, 1 to 65493; default 1024 */
 
     /* The sender's own business: what arrives may be whole or in fragments whatever these are. */
-    uint32_t max_send_size;  /* longest payload that send takes, in bytes, at most max_packet_size;
-                                0: as much, the default */
+    uint32_t max_send_size;  /* longest payload that send takes, in bytes, 1 to max_packet_size;
+                                default CW_AUTO: as much */
     uint32_t fragment_above; /* longer payloads are sent in fragments, 1 to 65493; default 1024 */
 
     uint32_t sent_window; /* packets remembered until acked or lost, a power of two from 32 to

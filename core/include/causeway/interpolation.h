@@ -29,7 +29,7 @@ struct cw_interpolation;
 struct cw_interpolation_config {
     struct cw_allocator allocator;    /* zero: malloc */
     double ticks_per_second;          /* of the server, above 0 and at most 1000; default 60 */
-    uint32_t entry_size;              /* bytes, 0 to 2^20; default 0: ticks only */
+    uint32_t entry_size;              /* bytes, 0 (ticks only) to 2^20; default 0 */
     uint32_t max_entries;             /* 2 to 1024; default 64 */
     double min_delay_seconds;         /* the view is never closer to the newest snapshot, counted
                                          from where it would be without jitter; default 0 */

@@ -31,9 +31,9 @@ struct cw_message {
 };
 
 struct cw_message_pool_config {
-    const struct cw_schema *schema; /* must outlive the pool */
+    const struct cw_schema *schema; /* must outlive the pool; no default */
     uint32_t capacity;              /* messages at the same time: 1 to 65536; default 1024 */
-    struct cw_allocator allocator;
+    struct cw_allocator allocator;  /* zero: malloc */
 };
 
 struct cw_message_pool_config cw_message_pool_config_default(void);

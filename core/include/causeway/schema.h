@@ -71,7 +71,7 @@ struct cw_schema;
 struct cw_schema_config {
     const struct cw_message_type *types; /* copied, with fields and names */
     uint32_t count;                      /* 1 to 65536 */
-    struct cw_allocator allocator;
+    struct cw_allocator allocator;       /* zero: malloc */
 };
 
 /* No index of a field. */

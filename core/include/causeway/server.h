@@ -19,17 +19,19 @@ struct cw_server_config {
     struct cw_allocator allocator; /* zero: malloc */
     struct cw_random random;       /* for the key of the challenges; zero: the operating system's */
 
-    uint64_t protocol_id;
-    uint8_t private_key[CW_KEY_BYTES];  /* the backend's, which makes the tokens; see key.h */
-    const struct cw_address *addresses; /* of this server, as tokens name it; copied by create */
-    uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES */
+    uint64_t protocol_id;               /* that of the tokens, any number; default 0 */
+    uint8_t private_key[CW_KEY_BYTES];  /* the backend's, which makes the tokens; see key.h; no
+                                           default: all zero is refused */
+    const struct cw_address *addresses; /* of this server, as tokens name it; copied by create; no
+                                           default */
+    uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES; no default */
     uint32_t max_clients;               /* slots, 1 to CW_SERVER_MAX_CLIENTS; default 64 */
 
     /* The messages and channels, the same as the clients'; its allocator is not used. Only create
        and memory read it. NULL: the payloads are the application's own; see cw_server_send. */
     const struct cw_connection_config *connection;
-    uint64_t fingerprint; /* of this program's schema; default 0: that of connection, or not
-                             compared without one */
+    uint64_t fingerprint; /* of this program's schema; 0: none, and none is compared; default
+                             CW_FINGERPRINT_AUTO: that of connection, 0 without one */
 
     /* Unix time in seconds minus the `now` of all calls, by which the server tells how old a token
        is: cw_clock_unix() - cw_clock_now() with the clock of native/clock.h, 0 where `now` is the
@@ -44,11 +46,13 @@ struct cw_server_config {
        private key is new at every start. */
     uint32_t max_token_life_seconds;
 
-    uint32_t max_pending;   /* clients that are about to connect; default 0: twice max_clients */
-    uint32_t token_history; /* used tokens remembered until they expire, and then no more are
-                               taken; default 0: 16 times max_clients, and 1024 or more */
-    double requests_per_second;  /* that are decrypted, at most; default 5000 */
-    double keep_alive_seconds;   /* of silence after which a keep-alive is sent; default 0.1 */
+    uint32_t max_pending;   /* clients that are about to connect, 1 to 65536; default CW_AUTO: twice
+                               max_clients */
+    uint32_t token_history; /* used tokens remembered until they expire; with so many no more are
+                               taken; 1 to 2^24; default CW_AUTO: 16 times max_clients, and 1024 or
+                               more */
+    double requests_per_second;  /* that are decrypted, at most; above 0 to 10^9; default 5000 */
+    double keep_alive_seconds;   /* of silence before a keep-alive, above 0 to 10; default 0.1 */
     uint32_t disconnect_packets; /* sent on disconnect, as any may be lost, 1 to 100; default 10 */
 };
 

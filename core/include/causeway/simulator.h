@@ -39,7 +39,7 @@ struct cw_simulator_path {
 
 struct cw_simulator_config {
     struct cw_allocator allocator; /* zero: malloc */
-    uint64_t seed;                 /* any number */
+    uint64_t seed;                 /* any number; default 0 */
     uint32_t max_datagram_size;    /* bytes, 1 to 65535; default 1400 */
     uint32_t max_datagrams; /* under way at once, 1 to 65536, more are dropped; default 256 */
     struct cw_simulator_path path; /* default: perfect, with a queue of 65536 bytes */

@@ -55,19 +55,19 @@ struct cw_token {
 
 /* What a backend puts into a token. */
 struct cw_token_grant {
-    uint64_t protocol_id;
-    uint64_t client_id;
-    uint64_t create_time;    /* Unix seconds: now */
-    uint32_t life_seconds;   /* default 45 */
-    int32_t timeout_seconds; /* default 5 */
-    uint32_t address_count;
+    uint64_t protocol_id;               /* that of the servers, any number; default 0 */
+    uint64_t client_id;                 /* any number; default 0 */
+    uint64_t create_time;               /* Unix seconds: now; no default */
+    uint32_t life_seconds;              /* 1 or more; default 45 */
+    int32_t timeout_seconds;            /* 0 and below: never; default 5 */
+    uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES; no default */
     const struct cw_address *addresses; /* for the client to connect to */
     /* The same servers, in any order, as they know themselves; NULL when that is the same. */
     uint32_t server_address_count;
     const struct cw_address *server_addresses;
     uint8_t user_data[CW_USER_DATA_SIZE];
-    /* Of the schema that the client must have; not 0 takes the last 16 bytes of user_data and makes
-       client and server refuse one another's schema on connect. */
+    /* Of the schema that the client must have; 0: none, the default. Another takes the last 16
+       bytes of user_data and makes client and server refuse one another's schema on connect. */
     uint64_t fingerprint;
     struct cw_random random; /* zero: the operating system's */
 };

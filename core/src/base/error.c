@@ -14,7 +14,7 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_WINDOW:
         return "a window must be a power of two from 32 to 16384 packets";
     case CW_ERROR_CONFIG_PACKET_SIZE:
-        return "max_packet_size must be at least 1, max_send_size at most max_packet_size, and "
+        return "max_packet_size must be at least 1, max_send_size from 1 to max_packet_size, and "
                "what a secure connection sends must fit into 1200 bytes";
     case CW_ERROR_CONFIG_FRAGMENT_SIZE:
         return "fragment_size and fragment_above must be from 1 to 65493 bytes";
@@ -66,11 +66,11 @@ const char *cw_error_string(enum cw_error error)
                "most max_delay_seconds";
     case CW_ERROR_CONFIG_CONNECTION:
         return "channel_count must be from 1 to 64, max_messages from 1 to 32768, "
-               "max_received_messages and max_receipts at most 32768 and max_packets_per_update "
-               "from 1 to 64";
+               "max_received_messages from 1 to 32768, max_receipts at most 32768 and "
+               "max_packets_per_update from 1 to 64";
     case CW_ERROR_CONFIG_CHANNEL:
-        return "a channel's max_messages_per_packet must be from 1 to 256, its weight from 1 to "
-               "1000 and its redundancy from 0 to 3";
+        return "a channel's max_messages_per_packet must be from 1 to 256, its packet_budget at "
+               "least 1, its weight from 1 to 1000 and its redundancy from 0 to 3";
     case CW_ERROR_CONFIG_QUEUE:
         return "a channel's queue sizes must be powers of two from 2 to 16384";
     case CW_ERROR_CONFIG_BLOCK:
@@ -170,8 +170,8 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_BODY_SIZE:
         return "the packet's body has a size that its type does not allow";
     case CW_ERROR_CONFIG_CLIENTS:
-        return "max_clients must be from 1 to 1024, max_pending at most 65536 and token_history at "
-               "most 2^24";
+        return "max_clients must be from 1 to 1024, max_pending from 1 to 65536 and "
+               "token_history from 1 to 2^24";
     case CW_ERROR_CONFIG_ADDRESSES:
         return "a server must have from 1 to 32 addresses, each IPv4 or IPv6, and not all of a "
                "machine's: those that tokens name";

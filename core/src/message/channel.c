@@ -17,6 +17,7 @@ struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind)
         .max_block_size = 256 * 1024,
         .block_fragment_size = 1024,
         .send_queue_size = 256,
+        .packet_budget = CW_AUTO,
         .weight = 1,
         .redundancy_budget = 512,
     };
@@ -33,8 +34,8 @@ enum cw_error cw_channel_config_check(const struct cw_channel_config *config, ui
         return CW_ERROR_INVALID_ARGUMENT;
     if ((config->kind != CW_CHANNEL_RELIABLE_ORDERED && config->kind != CW_CHANNEL_UNRELIABLE) ||
         config->max_messages_per_packet < 1 ||
-        config->max_messages_per_packet > CW_MAX_MESSAGES_PER_PACKET || config->weight < 1 ||
-        config->weight > MAX_WEIGHT || config->redundancy > MAX_REDUNDANCY)
+        config->max_messages_per_packet > CW_MAX_MESSAGES_PER_PACKET || config->packet_budget < 1 ||
+        config->weight < 1 || config->weight > MAX_WEIGHT || config->redundancy > MAX_REDUNDANCY)
         return CW_ERROR_CONFIG_CHANNEL;
     if (!queue_is_valid(config->send_queue_size) || !queue_is_valid(config->receive_queue_size))
         return CW_ERROR_CONFIG_QUEUE;

@@ -20,6 +20,7 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
         .channel_count = 2,
         .endpoint = cw_endpoint_config_default(),
         .max_messages = 256,
+        .max_received_messages = CW_AUTO,
         .max_receipts = 256,
         .max_packets_per_update = 4,
         .congestion = cw_congestion_config_default(),
@@ -52,8 +53,7 @@ struct cw_connection_config cw_connection_config_yojimbo(const struct cw_schema 
 /* Bytes of the longest payload that may be sent. */
 static uint32_t most_of(const struct cw_connection_config *config)
 {
-    const struct cw_endpoint_config *endpoint = &config->endpoint;
-    return endpoint->max_send_size > 0 ? endpoint->max_send_size : endpoint->max_packet_size;
+    return cw_endpoint_max_send_size(&config->endpoint);
 }
 
 /* Bytes that packets are filled up to, so that they are not sent in fragments. */
@@ -83,6 +83,12 @@ struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connecti
     return endpoint;
 }
 
+static uint32_t room_for_all(const struct cw_connection_config *config)
+{
+    return config->max_received_messages == CW_AUTO ? (config->max_messages + 1) / 2
+                                                    : config->max_received_messages;
+}
+
 enum cw_error cw_connection_config_check(const struct cw_connection_config *config)
 {
     if (!config || !config->schema)
@@ -90,8 +96,8 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
     if (config->channel_count < 1 || config->channel_count > CW_MAX_CHANNELS ||
         config->max_packets_per_update < 1 ||
         config->max_packets_per_update > MAX_PACKETS_PER_UPDATE || config->max_messages < 1 ||
-        config->max_messages > MAX_MESSAGES || config->max_received_messages > MAX_MESSAGES ||
-        config->max_receipts > MAX_RECEIPTS)
+        config->max_messages > MAX_MESSAGES || room_for_all(config) < 1 ||
+        room_for_all(config) > MAX_MESSAGES || config->max_receipts > MAX_RECEIPTS)
         return CW_ERROR_CONFIG_CONNECTION;
     const enum cw_error endpoint_error = cw_endpoint_config_check(&config->endpoint);
     if (endpoint_error != CW_OK)
@@ -109,7 +115,7 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
 static uint32_t room_of(const struct cw_connection_config *config, uint32_t index, uint32_t size)
 {
     const uint32_t budget = config->channels[index].packet_budget;
-    const uint32_t bytes = budget > 0 && budget < size ? budget : size;
+    const uint32_t bytes = budget < size ? budget : size;
     return bytes * 8 - cw_bits_required(config->channel_count);
 }
 
@@ -128,12 +134,6 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
         channel->common.packet_bits = room_of(config, index, packet_size_of(config));
         channel->common.fragment_bits = room_of(config, index, send_size_of(config));
     }
-}
-
-static uint32_t room_for_all(const struct cw_connection_config *config)
-{
-    return config->max_received_messages > 0 ? config->max_received_messages
-                                             : (config->max_messages + 1) / 2;
 }
 
 /* The ring holds what is on its way, as often as it may be sent before its ack arrives. */

@@ -16,6 +16,7 @@ struct cw_endpoint_config cw_endpoint_config_default(void)
     return (struct cw_endpoint_config){
         .max_packet_size = 4096,
         .fragment_size = 1024,
+        .max_send_size = CW_AUTO,
         .fragment_above = 1024,
         .sent_window = 256,
         .received_window = 256,
@@ -29,12 +30,6 @@ static uint32_t max_fragments(const struct cw_endpoint_config *config)
 {
     return config->max_packet_size / config->fragment_size +
            (config->max_packet_size % config->fragment_size != 0);
-}
-
-/* Bytes of the longest payload that is sent. */
-static uint32_t max_send_size(const struct cw_endpoint_config *config)
-{
-    return config->max_send_size > 0 ? config->max_send_size : config->max_packet_size;
 }
 
 static bool window_is_valid(uint32_t window)
@@ -52,7 +47,8 @@ enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
     if (config->fragment_size < 1 || config->fragment_size > largest ||
         config->fragment_above < 1 || config->fragment_above > largest)
         return CW_ERROR_CONFIG_FRAGMENT_SIZE;
-    if (config->max_packet_size < 1 || config->max_send_size > config->max_packet_size)
+    const uint32_t max_send_size = cw_endpoint_max_send_size(config);
+    if (config->max_packet_size < 1 || max_send_size < 1 || max_send_size > config->max_packet_size)
         return CW_ERROR_CONFIG_PACKET_SIZE;
     if (max_fragments(config) > CW_REASSEMBLY_MAX_FRAGMENTS)
         return CW_ERROR_CONFIG_MAX_FRAGMENTS;
@@ -70,8 +66,9 @@ size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *con
 {
     if (!config)
         return 0;
-    if (max_send_size(config) <= config->fragment_above)
-        return CW_PACKET_HEADER_MAX_SIZE + (size_t)max_send_size(config);
+    const size_t max_send_size = cw_endpoint_max_send_size(config);
+    if (max_send_size <= config->fragment_above)
+        return CW_PACKET_HEADER_MAX_SIZE + max_send_size;
     const size_t whole = CW_PACKET_HEADER_MAX_SIZE + (size_t)config->fragment_above;
     const size_t fragment =
         CW_FRAGMENT_HEADER_SIZE + CW_PACKET_HEADER_MAX_SIZE + (size_t)config->fragment_size;
@@ -88,7 +85,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
     struct cw_endpoint *e = cw_arena_take(arena, sizeof *e);
     uint32_t *events =
         cw_arena_take(arena, sizeof *events * CW_SENT_EVENTS_PER_PACKET * config->sent_window);
-    uint8_t *outgoing = cw_arena_take(arena, max_send_size(config));
+    uint8_t *outgoing = cw_arena_take(arena, cw_endpoint_max_send_size(config));
     struct cw_reassembly *reassemblies = cw_arena_take(arena, sizeof *reassemblies * slots);
     uint8_t *payloads = cw_arena_take(arena, (size_t)config->max_packet_size * slots);
     if (!arena->base) {
@@ -242,7 +239,7 @@ enum cw_error cw_endpoint_send(struct cw_endpoint *e, const uint8_t *payload, si
 {
     if (!can_run(e, now) || (!payload && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
-    if (size > max_send_size(&e->config))
+    if (size > cw_endpoint_max_send_size(&e->config))
         return CW_ERROR_PACKET_TOO_LARGE;
     if (e->outgoing_pending)
         return CW_ERROR_TRANSMIT_PENDING;

@@ -39,6 +39,12 @@ struct cw_endpoint {
     struct cw_endpoint_stats stats; /* the counters; the rest is filled in when asked for */
 };
 
+/* Bytes of the longest payload that is sent. */
+static inline uint32_t cw_endpoint_max_send_size(const struct cw_endpoint_config *config)
+{
+    return config->max_send_size == CW_AUTO ? config->max_packet_size : config->max_send_size;
+}
+
 /* Makes a packet of size bytes that are in outgoing already; see cw_endpoint_send. */
 enum cw_error cw_endpoint_send_outgoing(struct cw_endpoint *endpoint, size_t size, double now,
                                         uint16_t *sequence);

@@ -44,6 +44,7 @@ struct cw_client {
 struct cw_client_config cw_client_config_default(void)
 {
     return (struct cw_client_config){
+        .fingerprint = CW_FINGERPRINT_AUTO,
         .resend_seconds = 0.1,
         .keep_alive_seconds = 0.1,
         .disconnect_packets = 10,
@@ -93,10 +94,10 @@ enum cw_error cw_client_create(const struct cw_client_config *config, struct cw_
     struct cw_client *made = cw_arena_take(&arena, sizeof(*made));
     made->config = *config;
     made->config.connection = NULL;
+    if (config->fingerprint == CW_FINGERPRINT_AUTO)
+        made->config.fingerprint = cw_connection_fingerprint(config->connection);
     made->memory = arena.size;
     if (config->connection) {
-        if (config->fingerprint == 0)
-            made->config.fingerprint = cw_connection_fingerprint(config->connection);
         struct cw_connection_config connection = *config->connection;
         connection.allocator = cw_arena_allocator(&arena);
         error = cw_connection_create(&connection, &made->connection);

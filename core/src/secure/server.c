@@ -10,6 +10,9 @@ struct cw_server_config cw_server_config_default(void)
         .max_clients = 64,
         .unix_offset_seconds = NAN, /* missing */
         .max_token_life_seconds = 50,
+        .fingerprint = CW_FINGERPRINT_AUTO,
+        .max_pending = CW_AUTO,
+        .token_history = CW_AUTO,
         .requests_per_second = 5000,
         .keep_alive_seconds = 0.1,
         .disconnect_packets = 10,
@@ -29,9 +32,17 @@ struct cw_server {
 /* Fills in what the config leaves to us. */
 static enum cw_error complete(struct cw_server_config *config)
 {
-    if (config->max_clients < 1 || config->max_clients > CW_SERVER_MAX_CLIENTS ||
-        config->max_pending > 65536 || config->token_history > 1u << 24)
+    if (config->max_clients < 1 || config->max_clients > CW_SERVER_MAX_CLIENTS)
         return CW_ERROR_CONFIG_CLIENTS;
+    if (config->max_pending == CW_AUTO)
+        config->max_pending = 2 * config->max_clients;
+    if (config->token_history == CW_AUTO)
+        config->token_history = config->max_clients < 64 ? 1024 : 16 * config->max_clients;
+    if (config->max_pending < 1 || config->max_pending > 65536 || config->token_history < 1 ||
+        config->token_history > 1u << 24)
+        return CW_ERROR_CONFIG_CLIENTS;
+    if (config->fingerprint == CW_FINGERPRINT_AUTO)
+        config->fingerprint = cw_connection_fingerprint(config->connection);
     if (cw_crypto_is_zero(config->private_key, CW_KEY_BYTES))
         return CW_ERROR_KEY; /* which anyone could guess */
     if (!config->addresses || config->address_count < 1 ||
@@ -48,16 +59,7 @@ static enum cw_error complete(struct cw_server_config *config)
         return CW_ERROR_CONFIG_UNIX_OFFSET;
     if (config->disconnect_packets < 1 || config->disconnect_packets > 100)
         return CW_ERROR_CONFIG_DISCONNECT_PACKETS;
-    if (config->max_pending == 0)
-        config->max_pending = 2 * config->max_clients;
-    if (config->token_history == 0)
-        config->token_history = config->max_clients < 64 ? 1024 : 16 * config->max_clients;
-    if (!config->connection)
-        return CW_OK;
-    const enum cw_error error = cw_payload_check(config->connection);
-    if (!error && config->fingerprint == 0)
-        config->fingerprint = cw_connection_fingerprint(config->connection);
-    return error;
+    return config->connection ? cw_payload_check(config->connection) : CW_OK;
 }
 
 /* The server's parts; config is complete. */

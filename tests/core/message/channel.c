@@ -28,7 +28,7 @@ static void test_the_defaults_are_as_told(void **state)
         assert_int_equal(config.max_block_size, 256 * 1024);
         assert_int_equal(config.block_fragment_size, 1024);
         assert_int_equal(config.send_queue_size, 256);
-        assert_int_equal(config.packet_budget, 0);
+        assert_int_equal(config.packet_budget, CW_AUTO);
         assert_int_equal(config.weight, 1);
         assert_int_equal(config.redundancy, 0);
         assert_int_equal(config.redundancy_budget, 512);

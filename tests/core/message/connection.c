@@ -17,7 +17,7 @@ static void test_the_defaults_are_as_told(void **state)
     assert_int_equal(config.endpoint.fragment_above, 1064);
     assert_int_equal(config.endpoint.max_reassemblies, 3);
     assert_int_equal(config.max_messages, 256);
-    assert_int_equal(config.max_received_messages, 0);
+    assert_int_equal(config.max_received_messages, CW_AUTO);
     assert_int_equal(config.max_packets_per_update, 4);
 }
 
@@ -119,6 +119,7 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     REFUSED(channel_count, CW_MAX_CHANNELS + 1, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_messages, 0, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_messages, 32769, CW_ERROR_CONFIG_CONNECTION);
+    REFUSED(max_received_messages, 0, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_received_messages, 32769, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_packets_per_update, 0, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_packets_per_update, 65, CW_ERROR_CONFIG_CONNECTION);
@@ -248,7 +249,8 @@ static void test_whatever_send_accepts_fits_into_a_packet(void **state)
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = config.channels[1].blocks = true;
     for (uint32_t budget = 0; budget < 1200; budget += budget < 30 ? 1 : 97) {
-        config.channels[0].packet_budget = config.channels[1].packet_budget = budget;
+        config.channels[0].packet_budget = config.channels[1].packet_budget =
+            budget > 0 ? budget : CW_AUTO;
         struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
         for (uint32_t size = 0; size <= 1100; size += size < 40 || size > 980 ? 1 : 61) {
             for (uint32_t channel = 0; channel < 2; channel++) {

@@ -290,7 +290,7 @@ static void test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_aga
     struct cw_connection_config config = config_of_notes();
     config.max_received_messages = 10; /* and 1 for the next in order */
     struct cw_connection *b = connection_with(&config);
-    config.max_received_messages = 0;
+    config.max_received_messages = CW_AUTO;
     struct cw_connection *a = connection_with(&config);
     for (uint32_t i = 0; i < 20; i++)
         send_note(a, 0, i, 0, 0);

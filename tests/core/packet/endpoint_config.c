@@ -9,7 +9,7 @@ static void test_defaults_are_those_of_the_header(void **state)
     const struct cw_endpoint_config config = cw_endpoint_config_default();
     assert_int_equal(config.max_packet_size, 4096);
     assert_int_equal(config.fragment_size, 1024);
-    assert_int_equal(config.max_send_size, 0);
+    assert_int_equal(config.max_send_size, CW_AUTO);
     assert_int_equal(config.fragment_above, 1024);
     assert_int_equal(config.sent_window, 256);
     assert_int_equal(config.received_window, 256);
@@ -78,6 +78,7 @@ static void test_a_config_that_cannot_work_is_refused_by_name(void **state)
     refuse_config(CONFIG_WITH(max_packet_size, 0), CW_ERROR_CONFIG_PACKET_SIZE);
     refuse_config(CONFIG_WITH(max_packet_size, 256 * 1024 + 1), CW_ERROR_CONFIG_MAX_FRAGMENTS);
     refuse_config(CONFIG_WITH(max_packet_size, UINT32_MAX), CW_ERROR_CONFIG_MAX_FRAGMENTS);
+    refuse_config(CONFIG_WITH(max_send_size, 0), CW_ERROR_CONFIG_PACKET_SIZE);
     refuse_config(CONFIG_WITH(max_send_size, 4097), CW_ERROR_CONFIG_PACKET_SIZE);
     refuse_config(CONFIG_WITH(fragment_size, 0), CW_ERROR_CONFIG_FRAGMENT_SIZE);
     refuse_config(CONFIG_WITH(fragment_size, 65494), CW_ERROR_CONFIG_FRAGMENT_SIZE);

@@ -30,6 +30,9 @@ static void defaults(void **state)
     (void)state;
     const struct cw_server_config config = cw_server_config_default();
     assert_int_equal(config.max_clients, 64);
+    assert_int_equal(config.max_pending, CW_AUTO);
+    assert_int_equal(config.token_history, CW_AUTO);
+    assert_true(config.fingerprint == CW_FINGERPRINT_AUTO);
     assert_int_equal(config.max_token_life_seconds, 50);
     assert_true(config.requests_per_second == 5000);
     assert_true(config.keep_alive_seconds == 0.1);
@@ -111,12 +114,14 @@ static void configs_refused(void **state)
     assert_true(cw_server_memory(&bad) > 0)
     REFUSED(max_clients = 0, CW_ERROR_CONFIG_CLIENTS);
     REFUSED(max_clients = 1025, CW_ERROR_CONFIG_CLIENTS);
+    REFUSED(max_pending = 0, CW_ERROR_CONFIG_CLIENTS);
     REFUSED(max_pending = 65537, CW_ERROR_CONFIG_CLIENTS);
     TAKEN(max_pending = 65536);
+    REFUSED(token_history = 0, CW_ERROR_CONFIG_CLIENTS);
     REFUSED(token_history = (1u << 24) + 1, CW_ERROR_CONFIG_CLIENTS);
     TAKEN(token_history = 1u << 24);
-    REFUSED(max_pending = 0; memset(bad.private_key, 0, CW_KEY_BYTES), CW_ERROR_KEY);
-    TAKEN(max_pending = 0; memset(bad.private_key, 0, CW_KEY_BYTES - 1);
+    REFUSED(max_pending = 1; memset(bad.private_key, 0, CW_KEY_BYTES), CW_ERROR_KEY);
+    TAKEN(max_pending = 1; memset(bad.private_key, 0, CW_KEY_BYTES - 1);
           bad.private_key[CW_KEY_BYTES - 1] = 1);
     REFUSED(address_count = 0, CW_ERROR_CONFIG_ADDRESSES);
     REFUSED(addresses = many; bad.address_count = 33, CW_ERROR_CONFIG_ADDRESSES);

@@ -15,13 +15,13 @@ export interface ChannelConfig {
   readonly blockFragmentSize?: number;
   /** The sender's own: messages that may wait or be unacked, a power of two. Default 256. */
   readonly sendQueueSize?: number;
-  /** The sender's own: bytes that this channel may take of one packet. Default 0, all. */
+  /** The sender's own: bytes that this channel may take of one packet, 1 or more. Default all. */
   readonly packetBudget?: number;
   /** The sender's own: share of a packet that cannot hold all, 1 to 1000. Default 1. */
   readonly weight?: number;
-  /** The sender's own: copies of each new message in later packets while there is loss, 0 to 3. */
+  /** The sender's own: copies of each new message in later packets while there is loss, 0 to 3. Default 0. */
   readonly redundancy?: number;
-  /** The sender's own: bytes of such copies in one packet. Default 512. */
+  /** The sender's own: bytes of such copies in one packet; 0: none. Default 512. */
   readonly redundancyBudget?: number;
 }
 

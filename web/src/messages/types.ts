@@ -16,7 +16,7 @@ export interface ConnectionConfig {
   readonly maxMessages?: number;
   /**
    * Messages received and not taken, 1 to 32768. With more the other end is held back, and of unreliable
-   * ones the oldest are dropped. Default 0: half of `maxMessages`.
+   * ones the oldest are dropped. Default half of `maxMessages`.
    */
   readonly maxReceivedMessages?: number;
   /** Datagrams in one round, 1 to 64. Default 4. */

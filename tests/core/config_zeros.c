@@ -1,0 +1,281 @@
+/* 0 in a config is a real zero: a field that is 0 is refused, or means none. Every field of every
+   config stands here once. */
+#include "causeway/causeway.h"
+#include "causeway/native/socket.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+#define STATE_FIELDS(FIELD) FIELD(x, CW_FLOAT)
+CW_MESSAGE(state, STATE_FIELDS)
+
+static struct cw_schema *schema;
+static const struct cw_address address = {CW_ADDRESS_IPV4, 40000, {127, 0, 0, 1}};
+
+/* With one field 0, create says what is expected, and memory the same. */
+#define ZERO(room, good, field, expected)                                                          \
+    do {                                                                                           \
+        struct cw_##room##_config config = (good);                                                 \
+        struct cw_##room *made = NULL;                                                             \
+        memset(&config.field, 0, sizeof config.field);                                             \
+        const enum cw_error error = cw_##room##_create(&config, &made);                            \
+        if (error != (expected))                                                                   \
+            fail_msg(#room "." #field " 0: %s", cw_error_string(error));                           \
+        if ((cw_##room##_memory(&config) > 0) != (error == CW_OK))                                 \
+            fail_msg(#room "." #field " 0: memory says another thing");                            \
+        if (error == CW_OK)                                                                        \
+            cw_##room##_destroy(made);                                                             \
+    } while (0)
+
+static void endpoint(void **state)
+{
+    (void)state;
+    const struct cw_endpoint_config good = cw_endpoint_config_default();
+    ZERO(endpoint, good, allocator, CW_OK); /* malloc */
+    ZERO(endpoint, good, max_packet_size, CW_ERROR_CONFIG_PACKET_SIZE);
+    ZERO(endpoint, good, fragment_size, CW_ERROR_CONFIG_FRAGMENT_SIZE);
+    ZERO(endpoint, good, max_send_size, CW_ERROR_CONFIG_PACKET_SIZE);
+    ZERO(endpoint, good, fragment_above, CW_ERROR_CONFIG_FRAGMENT_SIZE);
+    ZERO(endpoint, good, sent_window, CW_ERROR_CONFIG_WINDOW);
+    ZERO(endpoint, good, received_window, CW_ERROR_CONFIG_WINDOW);
+    ZERO(endpoint, good, max_reassemblies, CW_ERROR_CONFIG_REASSEMBLIES);
+    ZERO(endpoint, good, rtt_smoothing, CW_ERROR_CONFIG_TIME);
+    ZERO(endpoint, good, min_loss_timeout_seconds, CW_OK); /* none */
+}
+
+static void connection(void **state)
+{
+    (void)state;
+    const struct cw_connection_config good = cw_connection_config_default(schema);
+    ZERO(connection, good, allocator, CW_OK); /* malloc */
+    ZERO(connection, good, schema, CW_ERROR_INVALID_ARGUMENT);
+    ZERO(connection, good, channel_count, CW_ERROR_CONFIG_CONNECTION);
+    ZERO(connection, good, channels[0], CW_ERROR_CONFIG_CHANNEL);
+    ZERO(connection, good, endpoint, CW_ERROR_CONFIG_FRAGMENT_SIZE);
+    ZERO(connection, good, max_messages, CW_ERROR_CONFIG_CONNECTION);
+    ZERO(connection, good, max_received_messages, CW_ERROR_CONFIG_CONNECTION);
+    ZERO(connection, good, max_receipts, CW_OK); /* none */
+    ZERO(connection, good, max_packets_per_update, CW_ERROR_CONFIG_CONNECTION);
+    ZERO(connection, good, congestion, CW_ERROR_CONFIG_TIME);
+
+    ZERO(connection, good, congestion.rtt_threshold_seconds, CW_ERROR_CONFIG_TIME);
+    ZERO(connection, good, congestion.good_packets_per_second, CW_ERROR_CONFIG_RATE);
+    ZERO(connection, good, congestion.bad_packets_per_second, CW_ERROR_CONFIG_RATE);
+    ZERO(connection, good, congestion.penalty_seconds, CW_ERROR_CONFIG_TIME);
+    ZERO(connection, good, congestion.min_penalty_seconds, CW_OK); /* none */
+    ZERO(connection, good, congestion.max_penalty_seconds, CW_ERROR_CONFIG_TIME);
+    ZERO(connection, good, congestion.good_period_seconds, CW_ERROR_CONFIG_TIME);
+    ZERO(connection, good, congestion.burst_seconds, CW_OK); /* none */
+}
+
+static void channel(void **state)
+{
+    (void)state;
+    struct cw_connection_config good = cw_connection_config_default(schema);
+    good.channels[0].blocks = true;
+    ZERO(connection, good, channels[0].kind, CW_OK); /* the first kind */
+    ZERO(connection, good, channels[0].max_messages_per_packet, CW_ERROR_CONFIG_CHANNEL);
+    ZERO(connection, good, channels[0].receive_queue_size, CW_ERROR_CONFIG_QUEUE);
+    ZERO(connection, good, channels[0].blocks, CW_OK); /* none */
+    ZERO(connection, good, channels[0].max_block_size, CW_ERROR_CONFIG_BLOCK);
+    ZERO(connection, good, channels[0].block_fragment_size, CW_ERROR_CONFIG_BLOCK);
+    ZERO(connection, good, channels[0].send_queue_size, CW_ERROR_CONFIG_QUEUE);
+    ZERO(connection, good, channels[0].packet_budget, CW_ERROR_CONFIG_CHANNEL);
+    ZERO(connection, good, channels[0].weight, CW_ERROR_CONFIG_CHANNEL);
+    ZERO(connection, good, channels[0].redundancy, CW_OK);        /* none */
+    ZERO(connection, good, channels[0].redundancy_budget, CW_OK); /* none */
+}
+
+static void client(void **state)
+{
+    (void)state;
+    const struct cw_connection_config messages = cw_connection_config_default(schema);
+    struct cw_client_config good = cw_client_config_default();
+    good.connection = &messages;
+    ZERO(client, good, allocator, CW_OK);   /* malloc */
+    ZERO(client, good, connection, CW_OK);  /* none */
+    ZERO(client, good, fingerprint, CW_OK); /* none */
+    ZERO(client, good, resend_seconds, CW_ERROR_CONFIG_TIME);
+    ZERO(client, good, keep_alive_seconds, CW_ERROR_CONFIG_TIME);
+    ZERO(client, good, disconnect_packets, CW_ERROR_CONFIG_DISCONNECT_PACKETS);
+}
+
+static void server(void **state)
+{
+    (void)state;
+    const struct cw_connection_config messages = cw_connection_config_default(schema);
+    struct cw_server_config good = cw_server_config_default();
+    good.connection = &messages;
+    good.addresses = &address;
+    good.address_count = 1;
+    good.private_key[0] = 1;
+    good.unix_offset_seconds = 1;
+    ZERO(server, good, allocator, CW_OK);   /* malloc */
+    ZERO(server, good, random, CW_OK);      /* the operating system's */
+    ZERO(server, good, protocol_id, CW_OK); /* a number like any other */
+    ZERO(server, good, private_key, CW_ERROR_KEY);
+    ZERO(server, good, addresses, CW_ERROR_CONFIG_ADDRESSES);
+    ZERO(server, good, address_count, CW_ERROR_CONFIG_ADDRESSES);
+    ZERO(server, good, max_clients, CW_ERROR_CONFIG_CLIENTS);
+    ZERO(server, good, connection, CW_OK);             /* none */
+    ZERO(server, good, fingerprint, CW_OK);            /* none */
+    ZERO(server, good, unix_offset_seconds, CW_OK);    /* none: now is the Unix time */
+    ZERO(server, good, max_token_life_seconds, CW_OK); /* off */
+    ZERO(server, good, max_pending, CW_ERROR_CONFIG_CLIENTS);
+    ZERO(server, good, token_history, CW_ERROR_CONFIG_CLIENTS);
+    ZERO(server, good, requests_per_second, CW_ERROR_CONFIG_TIME);
+    ZERO(server, good, keep_alive_seconds, CW_ERROR_CONFIG_TIME);
+    ZERO(server, good, disconnect_packets, CW_ERROR_CONFIG_DISCONNECT_PACKETS);
+}
+
+static void simulator(void **state)
+{
+    (void)state;
+    struct cw_simulator_config good = cw_simulator_config_default();
+    ZERO(simulator, good, allocator, CW_OK); /* malloc */
+    ZERO(simulator, good, seed, CW_OK);      /* a number like any other */
+    ZERO(simulator, good, max_datagram_size, CW_ERROR_CONFIG_SIMULATOR);
+    ZERO(simulator, good, max_datagrams, CW_ERROR_CONFIG_SIMULATOR);
+    ZERO(simulator, good, path, CW_OK); /* perfect, as none of its numbers does anything */
+}
+
+static void schemas_and_messages(void **state)
+{
+    (void)state;
+    const struct cw_schema_config good = {.types = &state_type, .count = 1};
+    ZERO(schema, good, types, CW_ERROR_SCHEMA_TYPES);
+    ZERO(schema, good, count, CW_ERROR_SCHEMA_TYPES);
+    ZERO(schema, good, allocator, CW_OK); /* malloc */
+
+    struct cw_message_pool_config pool = cw_message_pool_config_default();
+    pool.schema = schema;
+    ZERO(message_pool, pool, schema, CW_ERROR_CONFIG_POOL);
+    ZERO(message_pool, pool, capacity, CW_ERROR_CONFIG_POOL);
+    ZERO(message_pool, pool, allocator, CW_OK); /* malloc */
+}
+
+static void game(void **state)
+{
+    (void)state;
+    const enum cw_error interpolation = CW_ERROR_CONFIG_INTERPOLATION;
+    const struct cw_interpolation_config views = cw_interpolation_config_default();
+    ZERO(interpolation, views, allocator, CW_OK); /* malloc */
+    ZERO(interpolation, views, ticks_per_second, interpolation);
+    ZERO(interpolation, views, entry_size, CW_OK); /* none */
+    ZERO(interpolation, views, max_entries, interpolation);
+    ZERO(interpolation, views, min_delay_seconds, CW_OK);         /* none */
+    ZERO(interpolation, views, max_delay_seconds, CW_OK);         /* none */
+    ZERO(interpolation, views, max_extrapolation_seconds, CW_OK); /* none */
+
+    struct cw_history_config history = cw_history_config_default();
+    history.state_size = 4;
+    ZERO(history, history, allocator, CW_OK); /* malloc */
+    ZERO(history, history, state_size, CW_ERROR_CONFIG_HISTORY);
+    ZERO(history, history, max_entities, CW_ERROR_CONFIG_HISTORY);
+    ZERO(history, history, max_ticks, CW_ERROR_CONFIG_HISTORY);
+
+    struct cw_prediction_config prediction = cw_prediction_config_default(schema);
+    prediction.state_type = 0;
+    ZERO(prediction, prediction, allocator, CW_OK); /* malloc */
+    ZERO(prediction, prediction, schema, CW_ERROR_INVALID_ARGUMENT);
+    ZERO(prediction, prediction, input_type, CW_OK); /* the first type */
+    ZERO(prediction, prediction, state_type, CW_OK); /* the first type */
+    ZERO(prediction, prediction, max_ticks, CW_ERROR_CONFIG_PREDICTION);
+    ZERO(prediction, prediction, tolerances, CW_OK);    /* none */
+    ZERO(prediction, prediction, smooth_limits, CW_OK); /* none */
+    ZERO(prediction, prediction, smooth_seconds, CW_ERROR_CONFIG_PREDICTION);
+    ZERO(prediction, prediction, stress, CW_OK); /* off */
+}
+
+/* The system has a least size of its own. */
+static void a_socket_has_the_smallest_buffers(void **state)
+{
+    (void)state;
+    struct cw_socket_config config = cw_socket_config_default();
+    config.address = (struct cw_address){CW_ADDRESS_IPV4, 0, {127, 0, 0, 1}};
+    config.send_buffer_size = config.receive_buffer_size = 0;
+    struct cw_socket *socket;
+    struct cw_socket_stats stats;
+    assert_int_equal(cw_socket_open(&config, &socket), CW_OK);
+    cw_socket_stats(socket, &stats);
+    assert_in_range(stats.send_buffer_size, 1, 16384);
+    assert_in_range(stats.receive_buffer_size, 1, 16384);
+    cw_socket_close(socket);
+}
+
+static void a_fingerprint_of_0_compares_none(void **state)
+{
+    (void)state;
+    const struct cw_connection_config messages = cw_connection_config_default(schema);
+    const uint8_t key[CW_KEY_BYTES] = {1};
+    struct cw_client_config config = cw_client_config_default();
+    struct cw_token_grant grant = cw_token_grant_default();
+    uint8_t token[CW_TOKEN_SIZE];
+    grant.addresses = &address;
+    grant.address_count = 1;
+    grant.fingerprint = cw_connection_fingerprint(&messages) + 1;
+    assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
+    config.connection = &messages;
+    for (int none = 0; none < 2; none++) {
+        struct cw_client *made;
+        config.fingerprint = none ? 0 : CW_FINGERPRINT_AUTO;
+        assert_int_equal(cw_client_create(&config, &made), CW_OK);
+        assert_int_equal(cw_client_connect(made, token, sizeof token, 0),
+                         none ? CW_OK : CW_ERROR_SCHEMA);
+        cw_client_destroy(made);
+    }
+}
+
+/* CW_AUTO is what the field would be by itself. */
+static void auto_follows_other_fields(void **state)
+{
+    (void)state;
+    struct cw_endpoint_config packets = cw_endpoint_config_default();
+    packets.max_packet_size = packets.fragment_above = 700;
+    const size_t longest = cw_endpoint_config_max_datagram_size(&packets);
+    packets.max_send_size = 700;
+    assert_int_equal(cw_endpoint_config_max_datagram_size(&packets), longest);
+    packets.max_send_size = 699;
+    assert_int_equal(cw_endpoint_config_max_datagram_size(&packets), longest - 1);
+
+    struct cw_connection_config messages = cw_connection_config_default(schema);
+    messages.max_messages = 100;
+    const size_t memory = cw_connection_memory(&messages);
+    messages.max_received_messages = 50;
+    assert_int_equal(cw_connection_memory(&messages), memory);
+    messages.max_received_messages = 49;
+    assert_true(cw_connection_memory(&messages) < memory);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    const struct cw_schema_config config = {.types = &state_type, .count = 1};
+    return cw_schema_create(&config, &schema) != CW_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    cw_schema_destroy(schema);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(endpoint),
+        cmocka_unit_test(connection),
+        cmocka_unit_test(channel),
+        cmocka_unit_test(client),
+        cmocka_unit_test(server),
+        cmocka_unit_test(simulator),
+        cmocka_unit_test(schemas_and_messages),
+        cmocka_unit_test(game),
+        cmocka_unit_test(a_socket_has_the_smallest_buffers),
+        cmocka_unit_test(a_fingerprint_of_0_compares_none),
+        cmocka_unit_test(auto_follows_other_fields),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
