@@ -88,7 +88,7 @@ static inline void next_tick(void)
 struct sent {
     uint32_t number;
     size_t size;
-    uint8_t bytes[2048];
+    uint8_t bytes[8000];
 };
 
 static inline struct sent transmit_up_to(uint32_t client, size_t capacity)
@@ -99,12 +99,12 @@ static inline struct sent transmit_up_to(uint32_t client, size_t capacity)
     return sent;
 }
 
-static inline struct sent transmit(uint32_t client)
+static inline struct sent transmit_snapshot(uint32_t client)
 {
     return transmit_up_to(client, sizeof((struct sent *)0)->bytes);
 }
 
-static inline enum cw_error receive(const struct sent *sent)
+static inline enum cw_error receive_snapshot(const struct sent *sent)
 {
     return cw_snapshot_client_receive(rig_client, sent->bytes, sent->size);
 }
@@ -113,8 +113,8 @@ static inline enum cw_error receive(const struct sent *sent)
 static inline struct sent exchange(void)
 {
     next_tick();
-    const struct sent sent = transmit(0);
-    assert_int_equal(receive(&sent), CW_OK);
+    const struct sent sent = transmit_snapshot(0);
+    assert_int_equal(receive_snapshot(&sent), CW_OK);
     cw_snapshot_server_acked(rig_server, 0, sent.number);
     return sent;
 }

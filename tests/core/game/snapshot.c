@@ -133,21 +133,21 @@ static void test_a_change_is_told_until_it_is_acked(void **state)
     const size_t nothing = exchange().size;
     set_body(0, 2);
     next_tick();
-    struct sent first = transmit(0);
+    struct sent first = transmit_snapshot(0);
     next_tick();
-    struct sent second = transmit(0);
+    struct sent second = transmit_snapshot(0);
     assert_true(first.size > nothing);
     assert_true(second.size > nothing);
     cw_snapshot_server_acked(rig_server, 0, first.number);
     next_tick();
-    struct sent third = transmit(0);
+    struct sent third = transmit_snapshot(0);
     assert_int_equal(third.size, nothing);
     /* it was lost on the way, although somebody has acked it */
-    assert_int_equal(receive(&third), CW_ERROR_SNAPSHOT_BASELINE);
+    assert_int_equal(receive_snapshot(&third), CW_ERROR_SNAPSHOT_BASELINE);
     assert_int_equal(body_at(0)->x, 1);
-    assert_int_equal(receive(&second), CW_OK);
+    assert_int_equal(receive_snapshot(&second), CW_OK);
     assert_int_equal(body_at(0)->x, 2);
-    assert_int_equal(receive(&third), CW_ERROR_SNAPSHOT_BASELINE);
+    assert_int_equal(receive_snapshot(&third), CW_ERROR_SNAPSHOT_BASELINE);
 }
 
 static void test_the_newest_ack_counts(void **state)
@@ -155,12 +155,12 @@ static void test_the_newest_ack_counts(void **state)
     (void)state;
     set_body(0, 1);
     next_tick();
-    const struct sent first = transmit(0);
+    const struct sent first = transmit_snapshot(0);
     set_body(0, 2);
     next_tick();
-    const struct sent second = transmit(0);
-    assert_int_equal(receive(&first), CW_OK);
-    assert_int_equal(receive(&second), CW_OK);
+    const struct sent second = transmit_snapshot(0);
+    assert_int_equal(receive_snapshot(&first), CW_OK);
+    assert_int_equal(receive_snapshot(&second), CW_OK);
     cw_snapshot_server_acked(rig_server, 0, second.number);
     cw_snapshot_server_acked(rig_server, 0, first.number);
     cw_snapshot_server_acked(rig_server, 0, 77);
@@ -175,17 +175,17 @@ static void test_snapshots_come_in_any_order_and_number(void **state)
     for (uint32_t i = 0; i < 40; i++) {
         set_body(i % 2, 100 + i);
         next_tick();
-        sent[i] = transmit(0);
+        sent[i] = transmit_snapshot(0);
         if (i == 0) {
-            assert_int_equal(receive(&sent[0]), CW_OK);
+            assert_int_equal(receive_snapshot(&sent[0]), CW_OK);
             cw_snapshot_server_acked(rig_server, 0, sent[0].number);
         }
     }
-    assert_int_equal(receive(&sent[20]), CW_OK);
-    assert_int_equal(receive(&sent[20]), CW_ERROR_DUPLICATE);
+    assert_int_equal(receive_snapshot(&sent[20]), CW_OK);
+    assert_int_equal(receive_snapshot(&sent[20]), CW_ERROR_DUPLICATE);
     assert_int_equal(body_at(0)->x, 120);
     /* older, but newer of nothing */
-    assert_int_equal(receive(&sent[11]), CW_OK);
+    assert_int_equal(receive_snapshot(&sent[11]), CW_OK);
     assert_int_equal(body_at(1)->x, 119);
     uint32_t tick;
     assert_true(cw_snapshot_client_tick(rig_client, &tick));
@@ -193,9 +193,9 @@ static void test_snapshots_come_in_any_order_and_number(void **state)
     set_body(0, 1);
     cw_snapshot_server_acked(rig_server, 0, sent[20].number);
     next_tick();
-    struct sent last = transmit(0);
-    assert_int_equal(receive(&last), CW_OK);
-    assert_int_equal(receive(&sent[5]), CW_ERROR_STALE);
+    struct sent last = transmit_snapshot(0);
+    assert_int_equal(receive_snapshot(&last), CW_OK);
+    assert_int_equal(receive_snapshot(&sent[5]), CW_ERROR_STALE);
     assert_int_equal(body_at(0)->x, 1);
     struct cw_snapshot_client_stats stats;
     cw_snapshot_client_stats(rig_client, &stats);
@@ -242,12 +242,12 @@ static void test_another_entity_under_the_same_id_is_a_new_one(void **state)
     /* it is told whole until it is acked, and is the same one */
     set_body(5, 1);
     next_tick();
-    struct sent sent = transmit(0);
-    assert_int_equal(receive(&sent), CW_OK);
+    struct sent sent = transmit_snapshot(0);
+    assert_int_equal(receive_snapshot(&sent), CW_OK);
     expect_event(CW_SNAPSHOT_EVENT_CREATED, 5);
     next_tick();
-    sent = transmit(0);
-    assert_int_equal(receive(&sent), CW_OK);
+    sent = transmit_snapshot(0);
+    assert_int_equal(receive_snapshot(&sent), CW_OK);
     expect_event(CW_SNAPSHOT_EVENT_UPDATED, 5);
     expect_no_event();
 }
@@ -258,13 +258,13 @@ static void test_what_comes_and_goes_before_an_ack_does_not_stay(void **state)
     exchange();
     set_body(4, 1);
     next_tick();
-    const struct sent with = transmit(0);
-    assert_int_equal(receive(&with), CW_OK);
+    const struct sent with = transmit_snapshot(0);
+    assert_int_equal(receive_snapshot(&with), CW_OK);
     assert_non_null(body_at(4));
     cw_snapshot_server_remove(rig_server, 4);
     next_tick();
-    const struct sent without = transmit(0);
-    assert_int_equal(receive(&without), CW_OK);
+    const struct sent without = transmit_snapshot(0);
+    assert_int_equal(receive_snapshot(&without), CW_OK);
     assert_null(body_at(4));
     /* and for the application it never was */
     expect_no_event();
@@ -279,13 +279,13 @@ static void test_a_client_that_lacks_the_baseline_begins_anew(void **state)
     expect_event(CW_SNAPSHOT_EVENT_CREATED, 1);
     expect_event(CW_SNAPSHOT_EVENT_CREATED, 2);
     next_tick();
-    cw_snapshot_server_acked(rig_server, 0, transmit(0).number);
+    cw_snapshot_server_acked(rig_server, 0, transmit_snapshot(0).number);
     cw_snapshot_server_remove(rig_server, 2);
     for (int i = 0; i < 3; i++) {
         next_tick();
-        const struct sent sent = transmit(0);
+        const struct sent sent = transmit_snapshot(0);
         cw_snapshot_server_acked(rig_server, 0, sent.number);
-        assert_int_equal(receive(&sent), CW_ERROR_SNAPSHOT_BASELINE);
+        assert_int_equal(receive_snapshot(&sent), CW_ERROR_SNAPSHOT_BASELINE);
     }
     expect_no_event();
     assert_int_equal(cw_snapshot_server_restart(rig_server, 0), CW_OK);
@@ -306,8 +306,8 @@ static void test_without_acks_the_server_begins_anew_by_itself(void **state)
     cw_snapshot_client_reset(rig_client);
     for (uint32_t i = 0; i < rig_config.window; i++) {
         next_tick();
-        sent = transmit(0);
-        refused += receive(&sent) == CW_ERROR_SNAPSHOT_BASELINE;
+        sent = transmit_snapshot(0);
+        refused += receive_snapshot(&sent) == CW_ERROR_SNAPSHOT_BASELINE;
     }
     assert_int_equal(refused, rig_config.window - 1);
     assert_int_equal(body_at(1)->x, 1);
@@ -326,14 +326,15 @@ static void test_clients_with_the_same_baseline_share_the_bytes(void **state)
             set_body(i, round * 100 + i);
         next_tick();
         for (uint32_t i = 0; i < 3; i++)
-            sent[i] = transmit(i);
+            sent[i] = transmit_snapshot(i);
         /* the third is one behind from the second round on */
         for (uint32_t i = 0; i < 3; i++)
             if (i < 2 || round % 2 == 0)
                 cw_snapshot_server_acked(rig_server, i, sent[i].number);
         if (round % 2 == 0) {
             assert_int_equal(sent[0].size, sent[2].size);
-            assert_int_equal(receive(&sent[1]), round == 0 ? CW_OK : CW_ERROR_SNAPSHOT_BASELINE);
+            assert_int_equal(receive_snapshot(&sent[1]),
+                             round == 0 ? CW_OK : CW_ERROR_SNAPSHOT_BASELINE);
         }
         assert_int_equal(sent[0].size, sent[1].size);
         assert_memory_equal(sent[0].bytes + 3, sent[1].bytes + 3, sent[0].size - 3);

@@ -1,0 +1,222 @@
+/* What does not fit, and what a client is not interested in. */
+#include "snapshot_rig.h"
+
+#define ENTITIES 300
+
+static int setup(void **state)
+{
+    (void)state;
+    rig_open();
+    rig_config.max_entities = ENTITIES;
+    rig_config.max_bytes = 6000;
+    rig_start();
+    return 0;
+}
+
+static uint32_t known(void)
+{
+    struct cw_snapshot_client_stats stats;
+    cw_snapshot_client_stats(rig_client, &stats);
+    return stats.entities;
+}
+
+static void move_all(uint32_t by)
+{
+    for (uint32_t i = 0; i < ENTITIES; i++)
+        set_body(i, i * 100 + by);
+}
+
+/* A snapshot that is read, and acked `lag` snapshots later. */
+static struct sent exchange_up_to(size_t capacity, uint32_t lag)
+{
+    next_tick();
+    const struct sent sent = transmit_up_to(0, capacity);
+    assert_int_equal(receive_snapshot(&sent), CW_OK);
+    if (sent.number > lag)
+        cw_snapshot_server_acked(rig_server, 0, sent.number - lag);
+    return sent;
+}
+
+static void test_a_world_arrives_in_small_pieces(void **state)
+{
+    (void)state;
+    for (size_t capacity = 32; capacity <= 800; capacity += 96) {
+        cw_snapshot_server_reset(rig_server);
+        cw_snapshot_client_reset(rig_client);
+        move_all(1);
+        uint32_t before = 0;
+        for (int i = 0; known() < ENTITIES; i++) {
+            exchange_up_to(capacity, 0);
+            assert_true(known() > before);
+            before = known();
+            assert_true(i < 200);
+        }
+        for (uint32_t i = 0; i < ENTITIES; i++)
+            assert_int_equal(body_at(i)->x, i * 100 + 1);
+    }
+}
+
+static void test_the_budget_is_used(void **state)
+{
+    (void)state;
+    move_all(0);
+    exchange();
+    for (uint32_t tick = 1; tick < 50; tick++) {
+        move_all(tick * 7);
+        const struct sent sent = exchange_up_to(400, 3);
+        assert_in_range(sent.size, 390, 400);
+    }
+    struct cw_snapshot_server_stats stats;
+    cw_snapshot_server_stats(rig_server, &stats);
+    assert_true(stats.entities_cut > stats.entities_sent);
+}
+
+static void test_max_bytes_is_a_budget_too(void **state)
+{
+    (void)state;
+    rig_config.max_bytes = 500;
+    rig_restart();
+    move_all(0);
+    next_tick();
+    assert_in_range(transmit_snapshot(0).size, 490, 500);
+}
+
+static void test_the_urgent_come_more_often_and_none_never(void **state)
+{
+    (void)state;
+    uint32_t updates[ENTITIES] = {0};
+    move_all(0);
+    exchange();
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(cw_snapshot_server_set_priority(rig_server, 0, i, 8), CW_OK);
+    struct cw_snapshot_event event;
+    while (cw_snapshot_client_next(rig_client, &event))
+        ;
+    for (uint32_t tick = 1; tick <= 300; tick++) {
+        move_all(tick % 50);
+        exchange_up_to(200, 4);
+        while (cw_snapshot_client_next(rig_client, &event))
+            updates[event.entity]++;
+    }
+    for (uint32_t i = 0; i < ENTITIES; i++)
+        assert_in_range(updates[i], i < 10 ? 100 : 10, 300);
+    for (uint32_t i = 10; i < ENTITIES; i++)
+        assert_true(updates[i] < updates[i % 10]);
+}
+
+static void test_a_removal_goes_first(void **state)
+{
+    (void)state;
+    move_all(0);
+    exchange();
+    move_all(9);
+    for (uint32_t i = 0; i < ENTITIES; i += 10)
+        cw_snapshot_server_remove(rig_server, i);
+    exchange_up_to(100, 0);
+    assert_int_equal(known(), ENTITIES - ENTITIES / 10);
+}
+
+static void test_who_is_not_interested_has_no_such_entity(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 10; i++)
+        set_body(i, i);
+    for (uint32_t i = 0; i < 10; i += 2)
+        assert_int_equal(cw_snapshot_server_set_priority(rig_server, 0, i, 0), CW_OK);
+    exchange();
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(body_at(i) != NULL, i % 2);
+    const size_t nothing = exchange().size;
+    /* what happens to it is not told */
+    set_body(4, 100);
+    assert_int_equal(exchange().size, nothing);
+    cw_snapshot_server_set_priority(rig_server, 0, 1, 0);
+    cw_snapshot_server_set_priority(rig_server, 0, 4, 1);
+    exchange();
+    assert_null(body_at(1));
+    assert_int_equal(body_at(4)->x, 100);
+    /* others see what they did */
+    next_tick();
+    assert_true(transmit_snapshot(1).size > 100);
+}
+
+static void test_what_is_hidden_before_an_ack_does_not_stay(void **state)
+{
+    (void)state;
+    set_body(3, 1);
+    cw_snapshot_server_set_priority(rig_server, 0, 3, 0);
+    exchange();
+    for (int i = 0; i < 3; i++) {
+        cw_snapshot_server_set_priority(rig_server, 0, 3, 1);
+        next_tick();
+        const struct sent with = transmit_snapshot(0);
+        assert_int_equal(receive_snapshot(&with), CW_OK);
+        assert_non_null(body_at(3));
+        cw_snapshot_server_set_priority(rig_server, 0, 3, 0);
+        next_tick();
+        const struct sent without = transmit_snapshot(0);
+        assert_int_equal(receive_snapshot(&without), CW_OK);
+        assert_null(body_at(3));
+    }
+}
+
+static void test_an_id_that_is_used_again_interests_again(void **state)
+{
+    (void)state;
+    set_body(3, 1);
+    cw_snapshot_server_set_priority(rig_server, 0, 3, 0);
+    exchange();
+    cw_snapshot_server_remove(rig_server, 3);
+    set_body(3, 2);
+    exchange();
+    assert_int_equal(body_at(3)->x, 2);
+}
+
+static void test_a_client_that_joins_has_nothing_and_wants_everything(void **state)
+{
+    (void)state;
+    set_body(3, 1);
+    set_body(4, 1);
+    cw_snapshot_server_set_priority(rig_server, 0, 3, 0);
+    exchange();
+    cw_snapshot_client_reset(rig_client);
+    assert_int_equal(cw_snapshot_server_join(rig_server, 0), CW_OK);
+    exchange();
+    assert_non_null(body_at(3));
+    assert_non_null(body_at(4));
+}
+
+static void test_an_old_state_is_told_whole(void **state)
+{
+    (void)state;
+    move_all(0);
+    exchange();
+    /* this one changes all the time and never gets its turn */
+    cw_snapshot_server_set_priority(rig_server, 0, 0, 1e-6f);
+    for (uint32_t tick = 1; tick < 3 * rig_config.window; tick++) {
+        move_all(tick * 9);
+        exchange_up_to(200, 0);
+        assert_int_equal(body_at(0)->x, 0);
+    }
+    for (uint32_t tick = 0; tick < 60; tick++)
+        exchange_up_to(200, 0);
+    assert_int_equal(body_at(0)->x, (3 * rig_config.window - 1) * 9);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_world_arrives_in_small_pieces),
+        TEST(test_the_budget_is_used),
+        TEST(test_max_bytes_is_a_budget_too),
+        TEST(test_the_urgent_come_more_often_and_none_never),
+        TEST(test_a_removal_goes_first),
+        TEST(test_who_is_not_interested_has_no_such_entity),
+        TEST(test_what_is_hidden_before_an_ack_does_not_stay),
+        TEST(test_an_id_that_is_used_again_interests_again),
+        TEST(test_a_client_that_joins_has_nothing_and_wants_everything),
+        TEST(test_an_old_state_is_told_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
