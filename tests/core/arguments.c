@@ -642,6 +642,7 @@ static void test_client(void **state)
     GIVES_NOTHING(cw_client_index, nothing);
     GIVES_NOTHING(cw_client_max_clients, nothing);
     DOES_NOTHING(cw_client_stats, nothing, &stats);
+    GIVES_NOTHING(cw_client_dropped, nothing, CW_ERROR_MALFORMED);
 
     assert_int_equal(cw_client_create(&config, &client), CW_OK);
     REFUSES(cw_client_connect, client, nothing, CW_TOKEN_SIZE, 0);
@@ -682,6 +683,9 @@ static void test_server(void **state)
     DOES_NOTHING(cw_server_disconnect_all, nothing);
     GIVES_NOTHING(cw_server_client, nothing, 0, &about);
     DOES_NOTHING(cw_server_stats, nothing, &stats);
+    GIVES_NOTHING(cw_server_dropped, nothing, CW_ERROR_MALFORMED);
+    assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_COUNT), 0);
+    assert_int_equal(cw_server_dropped(rig.server, (enum cw_error) - 1), 0);
     DOES_NOTHING(cw_server_stats, rig.server, nothing);
 
     /* With a client, and something to be taken. */

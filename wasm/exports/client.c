@@ -98,12 +98,9 @@ CW_EXPORT(client_stats) void client_stats(const struct cw_client *client)
 {
     struct cw_client_stats stats;
     cw_client_stats(client, &stats);
-    uint64_t dropped = 0;
-    for (int i = 0; i < CW_ERROR_COUNT; i++)
-        dropped += stats.dropped[i];
     cw_scratch.f64[0] = (double)stats.datagrams_sent;
     cw_scratch.f64[1] = (double)stats.datagrams_received;
-    cw_scratch.f64[2] = (double)dropped;
+    cw_scratch.f64[2] = (double)stats.datagrams_dropped;
     cw_scratch.f64[3] = (double)stats.bytes_sent;
     cw_scratch.f64[4] = (double)stats.bytes_received;
 }

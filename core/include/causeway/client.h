@@ -135,10 +135,13 @@ struct cw_client_stats {
     uint64_t datagrams_received; /* all that receive was given */
     uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
     uint64_t bytes_received;
-    uint64_t dropped[CW_ERROR_COUNT]; /* datagrams received, by the error that receive returned */
+    uint64_t datagrams_dropped; /* of those received, all that receive returned an error for */
 };
 
 void cw_client_stats(const struct cw_client *client, struct cw_client_stats *stats);
+
+/* Datagrams for which receive returned this error, counted since connect; 0 for CW_OK. */
+uint64_t cw_client_dropped(const struct cw_client *client, enum cw_error error);
 
 CW_END_DECLARATIONS
 

@@ -169,10 +169,13 @@ struct cw_server_stats {
     uint64_t connections;     /* ever made */
     uint64_t challenges_sent; /* one per request that was taken */
     uint64_t denied_sent;
-    uint64_t dropped[CW_ERROR_COUNT]; /* datagrams received, by the error that receive returned */
+    uint64_t datagrams_dropped; /* of those received, all that receive returned an error for */
 };
 
 void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats);
+
+/* Datagrams for which receive returned this error, counted since create; 0 for CW_OK. */
+uint64_t cw_server_dropped(const struct cw_server *server, enum cw_error error);
 
 CW_END_DECLARATIONS
 

@@ -39,6 +39,7 @@ struct cw_client {
     uint8_t body[CW_PAYLOAD_MAX];
 
     struct cw_client_stats stats;
+    uint64_t dropped[CW_ERROR_COUNT]; /* the same datagrams, by error */
 };
 
 struct cw_client_config cw_client_config_default(void)
@@ -191,6 +192,7 @@ enum cw_error cw_client_connect(struct cw_client *client, const uint8_t *token, 
     client->connected_waits = client->disconnected_waits = client->payload_waits = false;
     client->disconnects_left = 0;
     memset(&client->stats, 0, sizeof(client->stats));
+    memset(client->dropped, 0, sizeof(client->dropped));
     client->address = 0;
     client->sequence = 0;
     client->token = read;
@@ -292,8 +294,10 @@ enum cw_error cw_client_receive(struct cw_client *client, const struct cw_addres
     client->stats.datagrams_received++;
     client->stats.bytes_received += size;
     const enum cw_error error = receive(client, from, data, size, now);
-    if (error)
-        client->stats.dropped[error]++;
+    if (error) {
+        client->stats.datagrams_dropped++;
+        client->dropped[error]++;
+    }
     return error;
 }
 
@@ -541,4 +545,9 @@ void cw_client_stats(const struct cw_client *client, struct cw_client_stats *sta
 {
     if (client && stats)
         *stats = client->stats;
+}
+
+uint64_t cw_client_dropped(const struct cw_client *client, enum cw_error error)
+{
+    return client && (unsigned)error < CW_ERROR_COUNT ? client->dropped[error] : 0;
 }

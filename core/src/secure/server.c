@@ -27,6 +27,7 @@ struct cw_server {
     struct cw_slots slots;
     struct cw_handshake handshake;
     struct cw_server_stats stats;
+    uint64_t dropped[CW_ERROR_COUNT]; /* the same datagrams, by error */
 };
 
 /* Fills in what the config leaves to us. */
@@ -169,8 +170,10 @@ enum cw_error cw_server_receive(struct cw_server *server, const struct cw_addres
     server->stats.datagrams_received++;
     server->stats.bytes_received += size;
     const enum cw_error error = receive(server, from, data, size, now);
-    if (error)
-        server->stats.dropped[error]++;
+    if (error) {
+        server->stats.datagrams_dropped++;
+        server->dropped[error]++;
+    }
     return error;
 }
 
@@ -255,4 +258,9 @@ void cw_server_stats(const struct cw_server *server, struct cw_server_stats *sta
     stats->pending = server->handshake.active_count;
     stats->challenges_sent = server->handshake.challenges_sent;
     stats->denied_sent = server->handshake.denied_sent;
+}
+
+uint64_t cw_server_dropped(const struct cw_server *server, enum cw_error error)
+{
+    return server && (unsigned)error < CW_ERROR_COUNT ? server->dropped[error] : 0;
 }

@@ -230,7 +230,7 @@ static void place_taken_in_the_frame_of_the_timeout(void **state)
         rig_up(&rig, b, &at_b);
         rig_up(&rig, a, &at_a);
         assert_int_equal(rig_stats(&rig).clients, 0);
-        assert_int_equal(rig_stats(&rig).dropped[CW_ERROR_NOT_CONNECTED], 1);
+        assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_NOT_CONNECTED), 1);
         if (updated) {
             assert_int_equal(rig_connect(&rig, b, &at_b), 0);
             struct cw_server_client about;

@@ -29,7 +29,7 @@ static void client_disconnects(void **state)
     assert_true(rig_silent(&rig));
     struct cw_server_client about;
     assert_false(cw_server_client(rig.server, slot, &about));
-    assert_int_equal(rig_stats(&rig).dropped[CW_ERROR_NOT_CONNECTED], 9);
+    assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_NOT_CONNECTED), 9);
     cw_client_destroy(client);
     rig_stop(&rig);
 }
