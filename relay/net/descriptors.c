@@ -34,15 +34,18 @@ bool descriptors_open_standard(void)
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
 {
     struct rlimit limit;
-    rlim_t wanted = PER_SESSION * (rlim_t)max_sessions + PER_PRE_SESSION * PRE_SESSION_MAX + OWN;
+    const rlim_t wanted =
+        PER_SESSION * (rlim_t)max_sessions + PER_PRE_SESSION * PRE_SESSION_MAX + OWN;
     *out = (struct descriptors){.sessions = max_sessions, .pre_session = PRE_SESSION_MAX};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
         return true;
     /* A higher limit is lowered too: containers give a billion, for which libwebsockets, having
        tables of that size, puts 2,560. */
     rlim_t allowed = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    limit.rlim_cur = allowed;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || allowed == wanted)
+    const struct rlimit changed = {.rlim_cur = allowed, .rlim_max = limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &changed) != 0)
+        allowed = limit.rlim_cur;
+    if (allowed >= wanted)
         return true;
     const rlim_t least = OWN + PER_PRE_SESSION * PRE_SESSION_MIN + PER_SESSION;
     if (allowed < least) {

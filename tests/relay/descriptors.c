@@ -1,0 +1,96 @@
+/* How the descriptors that the system allows are divided. */
+#include "net/descriptors.h"
+
+#include "net/linger.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+static bool refused; /* the system lets nobody change limits */
+
+/* In place of the system's. */
+int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+    if (!refused)
+        return prlimit(0, resource, limit, NULL);
+    errno = EPERM;
+    return -1;
+}
+
+static rlim_t hard;
+
+static int remember_the_hard_limit(void **state)
+{
+    (void)state;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return -1;
+    hard = limit.rlim_max;
+    return 0;
+}
+
+static void allow(rlim_t now, bool may_change)
+{
+    refused = false;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){now, hard}), 0);
+    refused = !may_change;
+}
+
+static rlim_t allowed(void)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    return limit.rlim_cur;
+}
+
+/* Two for each session and each connection that is none, and what the relay itself needs. */
+static rlim_t needed(const struct descriptors *divided)
+{
+    return 2 * (rlim_t)divided->sessions + 2 * (rlim_t)divided->pre_session + 32 + LINGERS_MAX;
+}
+
+static void test_a_low_limit_is_raised(void **state)
+{
+    (void)state;
+    struct descriptors divided;
+    allow(100, true);
+    assert_true(descriptors_divide(200, &divided));
+    assert_int_equal(divided.sessions, 200);
+    assert_int_equal(divided.pre_session, 1024);
+    assert_int_equal(allowed(), needed(&divided));
+}
+
+static void test_a_limit_that_cannot_be_raised_is_divided(void **state)
+{
+    (void)state;
+    struct descriptors divided;
+    allow(600, false);
+    assert_true(descriptors_divide(1000, &divided));
+    assert_true(divided.sessions > 0 && divided.sessions < 1000);
+    assert_true(divided.pre_session >= 64);
+    assert_in_range(needed(&divided), 598, 600);
+    allow(100, false);
+    assert_false(descriptors_divide(1000, &divided));
+}
+
+static void test_a_limit_that_cannot_be_lowered_does(void **state)
+{
+    (void)state;
+    struct descriptors divided;
+    allow(3000, false);
+    assert_true(descriptors_divide(100, &divided));
+    assert_int_equal(divided.sessions, 100);
+    assert_int_equal(divided.pre_session, 1024);
+    assert_int_equal(allowed(), 3000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_low_limit_is_raised),
+        cmocka_unit_test(test_a_limit_that_cannot_be_raised_is_divided),
+        cmocka_unit_test(test_a_limit_that_cannot_be_lowered_does),
+    };
+    return cmocka_run_group_tests_name("descriptors", tests, remember_the_hard_limit, NULL);
+}
