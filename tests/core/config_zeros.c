@@ -175,6 +175,15 @@ static void game(void **state)
     ZERO(history, history, max_entities, CW_ERROR_CONFIG_HISTORY);
     ZERO(history, history, max_ticks, CW_ERROR_CONFIG_HISTORY);
 
+    const enum cw_error clock = CW_ERROR_CONFIG_CLOCK_SYNC;
+    const struct cw_clock_sync_config times = cw_clock_sync_config_default();
+    ZERO(clock_sync, times, allocator, CW_OK); /* malloc */
+    ZERO(clock_sync, times, ticks_per_second, clock);
+    ZERO(clock_sync, times, slew, clock);
+    ZERO(clock_sync, times, jump_seconds, clock);
+    ZERO(clock_sync, times, max_lead_seconds, CW_OK);     /* none */
+    ZERO(clock_sync, times, max_catch_up_seconds, CW_OK); /* none */
+
     struct cw_prediction_config prediction = cw_prediction_config_default(schema);
     prediction.state_type = 0;
     ZERO(prediction, prediction, allocator, CW_OK); /* malloc */
