@@ -48,6 +48,7 @@ test('a client needs no transport and no clock', async () => {
     datagramsDropped: 0,
     bytesSent: request.length,
     bytesReceived: 0,
+    dropped: {},
   });
   client.update(6);
   assert.equal(client.state, 'REQUEST_TIMED_OUT');

@@ -2,11 +2,11 @@
 #include "causeway/secure_packet.h"
 #include "exports/exports.h"
 
-/* The client goes to u32[0], its connection to u32[1], the bytes of the longest datagram that it
-   sends to u32[2]. Without a schema there is no connection, and the payloads are the caller's. */
+/* What it has made goes to the scratch area. Without a schema there is no connection, and the
+   payloads are the caller's. */
 CW_EXPORT(client_create)
-enum cw_error client_create(const struct cw_schema *schema, const double *numbers,
-                            uint32_t channel_count)
+enum cw_error client_create(const struct cw_schema *schema,
+                            const struct cw_connection_numbers *numbers, uint32_t channel_count)
 {
     struct cw_connection_config connection;
     struct cw_client_config config = cw_client_config_default();
@@ -19,11 +19,13 @@ enum cw_error client_create(const struct cw_schema *schema, const double *number
     if (error)
         return error;
     struct cw_connection *made = cw_client_connection(client);
-    cw_scratch.u32[0] = (uint32_t)(uintptr_t)client;
-    cw_scratch.u32[1] = (uint32_t)(uintptr_t)made;
     const size_t payload = made ? cw_connection_max_datagram_size(made) : CW_PAYLOAD_MAX;
     const size_t datagram = payload + CW_SECURE_OVERHEAD;
-    cw_scratch.u32[2] = (uint32_t)(datagram > CW_REQUEST_SIZE ? datagram : CW_REQUEST_SIZE);
+    cw_scratch.created = (struct cw_created){
+        .object = cw_place(client),
+        .connection = cw_place(made),
+        .max_datagram_size = (uint32_t)(datagram > CW_REQUEST_SIZE ? datagram : CW_REQUEST_SIZE),
+    };
     return CW_OK;
 }
 
@@ -67,24 +69,27 @@ enum cw_error client_send(struct cw_client *client, const uint8_t *payload, size
     return cw_client_send(client, payload, size);
 }
 
-/* Takes the events up to the next payload: it is at u32[0], and this is its size; 0 without one. */
+/* Takes the events up to the next payload: it is at the number in the scratch
+   area, and this is its size; 0 without one. */
 CW_EXPORT(client_next_payload) size_t client_next_payload(struct cw_client *client)
 {
     struct cw_client_event event;
     while (cw_client_next(client, &event)) {
         if (event.type == CW_CLIENT_EVENT_PAYLOAD) {
-            cw_scratch.u32[0] = (uint32_t)(uintptr_t)event.payload;
+            cw_scratch.number = cw_place(event.payload);
             return event.size;
         }
     }
     return 0;
 }
 
-/* The slot and the number of slots go to u32[0] and [1]. */
+/* The slot and the number of slots go to the scratch area. */
 CW_EXPORT(client_state) enum cw_client_state client_state(const struct cw_client *client)
 {
-    cw_scratch.u32[0] = cw_client_index(client);
-    cw_scratch.u32[1] = cw_client_max_clients(client);
+    cw_scratch.client_slot = (struct cw_client_slot){
+        .index = cw_client_index(client),
+        .count = cw_client_max_clients(client),
+    };
     return cw_client_state(client);
 }
 
@@ -93,14 +98,15 @@ CW_EXPORT(client_state_string) const char *client_state_string(enum cw_client_st
     return cw_client_state_string(state);
 }
 
-/* Datagrams sent, received and dropped, bytes sent and received go to f64[0] to [4]. */
+/* The struct as it is goes to the scratch area. */
 CW_EXPORT(client_stats) void client_stats(const struct cw_client *client)
 {
-    struct cw_client_stats stats;
-    cw_client_stats(client, &stats);
-    cw_scratch.f64[0] = (double)stats.datagrams_sent;
-    cw_scratch.f64[1] = (double)stats.datagrams_received;
-    cw_scratch.f64[2] = (double)stats.datagrams_dropped;
-    cw_scratch.f64[3] = (double)stats.bytes_sent;
-    cw_scratch.f64[4] = (double)stats.bytes_received;
+    cw_client_stats(client, &cw_scratch.client_stats);
+}
+
+/* Datagrams received that were dropped for this error. */
+CW_EXPORT(client_dropped)
+double client_dropped(const struct cw_client *client, enum cw_error error)
+{
+    return (double)cw_client_dropped(client, error);
 }

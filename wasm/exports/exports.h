@@ -3,7 +3,9 @@
 #ifndef CAUSEWAY_EXPORTS_H
 #define CAUSEWAY_EXPORTS_H
 
-#include "causeway/connection.h"
+#include "causeway/client.h"
+#include "causeway/simulator.h"
+#include "exports/layouts.h"
 
 #include <stdint.h>
 
@@ -11,10 +13,26 @@
 
 /* Results of the call before, until the next call. */
 extern union cw_scratch {
-    uint32_t u32[64];
-    double f64[32];
-    uint8_t bytes[256];
+    struct cw_created created;
+    struct cw_created_message created_message;
+    struct cw_endpoint_news endpoint_news;
+    struct cw_connection_news connection_news;
+    struct cw_client_slot client_slot;
+    struct cw_token_facts token_facts;
+    struct cw_endpoint_stats endpoint_stats;
+    struct cw_connection_stats connection_stats;
+    struct cw_channel_stats channel_stats;
+    struct cw_client_stats client_stats;
+    struct cw_simulator_path simulator_path;
+    struct cw_simulator_stats simulator_stats;
+    uint32_t number;
 } cw_scratch;
+
+/* An address as JavaScript has it. */
+static inline uint32_t cw_place(const void *memory)
+{
+    return (uint32_t)(uintptr_t)memory;
+}
 
 /* The fields of a config come as doubles, of which NaN stands for the default. A number that does
    not fit becomes one that the field does not take: 0, or the largest where 0 is taken. */
@@ -22,14 +40,12 @@ void cw_set_u32(uint32_t *field, double value);
 void cw_set_u32_or_0(uint32_t *field, double value);
 void cw_set_f64(double *field, double value);
 
-/* The numbers of an endpoint's config, in the order in which JavaScript writes them. */
-#define CW_ENDPOINT_NUMBERS 9
-void cw_set_endpoint(struct cw_endpoint_config *config, const double *numbers);
+void cw_set_endpoint(struct cw_endpoint_config *config, const struct cw_endpoint_numbers *numbers);
 
-/* A config from what JavaScript gives of it: its own numbers, those of its endpoint and those of
-   channel_count channels. */
+/* A config from what JavaScript gives of it: its numbers, and behind them those of channel_count
+   channels. */
 struct cw_connection_config cw_make_connection_config(const struct cw_schema *schema,
-                                                      const double *numbers,
+                                                      const struct cw_connection_numbers *numbers,
                                                       uint32_t channel_count);
 
 #endif

@@ -1,12 +1,12 @@
 #include "causeway/schema_bytes.h"
 #include "exports/exports.h"
 
-/* The schema goes to u32[0]. */
+/* The schema goes to the scratch area. */
 CW_EXPORT(schema_create) enum cw_error schema_create(const uint8_t *bytes, size_t size)
 {
     struct cw_schema *schema = NULL;
     const enum cw_error error = cw_schema_decode(bytes, size, NULL, &schema);
-    cw_scratch.u32[0] = (uint32_t)(uintptr_t)schema;
+    cw_scratch.created = (struct cw_created){.object = cw_place(schema)};
     return error;
 }
 

@@ -1,9 +1,7 @@
 #include "causeway/simulator.h"
 #include "exports/exports.h"
 
-#include <string.h>
-
-/* The simulator goes to u32[0], its max_datagram_size to u32[1]. */
+/* What it has made goes to the scratch area. */
 CW_EXPORT(simulator_create)
 enum cw_error simulator_create(double seed, double max_datagram_size, double max_datagrams)
 {
@@ -14,8 +12,10 @@ enum cw_error simulator_create(double seed, double max_datagram_size, double max
 
     struct cw_simulator *simulator = NULL;
     const enum cw_error error = cw_simulator_create(&config, &simulator);
-    cw_scratch.u32[0] = (uint32_t)(uintptr_t)simulator;
-    cw_scratch.u32[1] = config.max_datagram_size;
+    cw_scratch.created = (struct cw_created){
+        .object = cw_place(simulator),
+        .max_datagram_size = config.max_datagram_size,
+    };
     return error;
 }
 
@@ -24,12 +24,10 @@ CW_EXPORT(simulator_destroy) void simulator_destroy(struct cw_simulator *simulat
     cw_simulator_destroy(simulator);
 }
 
-/* The scratch area holds the path, the struct as it is; all its fields have 8 bytes. */
+/* The scratch area holds the path, the struct as it is. */
 CW_EXPORT(simulator_change) enum cw_error simulator_change(struct cw_simulator *simulator)
 {
-    struct cw_simulator_path path;
-    memcpy(&path, cw_scratch.bytes, sizeof path);
-    return cw_simulator_change(simulator, &path);
+    return cw_simulator_change(simulator, &cw_scratch.simulator_path);
 }
 
 CW_EXPORT(simulator_receive)
@@ -50,8 +48,8 @@ CW_EXPORT(simulator_due) double simulator_due(const struct cw_simulator *simulat
     return cw_simulator_due(simulator);
 }
 
-/* The struct as it is goes to the scratch area; all its fields have 8 bytes. */
+/* The struct as it is goes to the scratch area. */
 CW_EXPORT(simulator_stats) void simulator_stats(const struct cw_simulator *simulator)
 {
-    cw_simulator_stats(simulator, (struct cw_simulator_stats *)cw_scratch.bytes);
+    cw_simulator_stats(simulator, &cw_scratch.simulator_stats);
 }

@@ -5,11 +5,11 @@
 #include <string.h>
 
 /* Reads count addresses, C strings one behind the other. The number of the one that is none goes to
-   u32[0]. */
+   the scratch area. */
 static enum cw_error read_addresses(struct cw_address *addresses, const char *text, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        cw_scratch.u32[0] = i;
+        cw_scratch.number = i;
         if (cw_address_parse(text, &addresses[i]) != CW_OK || addresses[i].port == 0)
             return CW_ERROR_ADDRESS;
         text += strlen(text) + 1;
@@ -17,23 +17,11 @@ static enum cw_error read_addresses(struct cw_address *addresses, const char *te
     return CW_OK;
 }
 
-/* What the token takes beside its addresses, in the order in which JavaScript writes it. */
-struct token_options {
-    uint64_t protocol_id;
-    uint64_t client_id;
-    uint64_t create_time;
-    uint64_t fingerprint;
-    uint32_t life_seconds;
-    int32_t timeout_seconds;
-    uint8_t user_data[CW_USER_DATA_SIZE];
-    uint8_t private_key[CW_KEY_BYTES];
-};
-
 /* servers has count addresses, then internal_count (or none: the same) of the same servers as they
-   know themselves. u32[0] is of use with CW_ERROR_ADDRESS. */
+   know themselves. The scratch area is of use with CW_ERROR_ADDRESS. */
 CW_EXPORT(token_generate)
-enum cw_error token_generate(uint8_t *out, const struct token_options *options, const char *servers,
-                             uint32_t count, uint32_t internal_count)
+enum cw_error token_generate(uint8_t *out, const struct cw_token_options *options,
+                             const char *servers, uint32_t count, uint32_t internal_count)
 {
     struct cw_address addresses[2 * CW_TOKEN_MAX_ADDRESSES];
     if (count > CW_TOKEN_MAX_ADDRESSES || internal_count > CW_TOKEN_MAX_ADDRESSES)
@@ -65,14 +53,15 @@ CW_EXPORT(release_secret) void release_secret(void *memory, size_t size)
     free(memory);
 }
 
-/* When it expires (Unix seconds) goes to the first 8 bytes of the scratch area, the fingerprint of
-   its schema to the next 8. */
+/* When it expires (Unix seconds) and the fingerprint of its schema go to the scratch area. */
 CW_EXPORT(token_read) enum cw_error token_read(const uint8_t *data, size_t size)
 {
-    struct cw_token token;
+    struct cw_token token = {0};
     const enum cw_error error = cw_token_read(data, size, &token);
-    memcpy(cw_scratch.bytes, &token.expire_time, 8);
-    memcpy(cw_scratch.bytes + 8, &token.fingerprint, 8);
+    cw_scratch.token_facts = (struct cw_token_facts){
+        .expire_time = token.expire_time,
+        .fingerprint = token.fingerprint,
+    };
     cw_crypto_wipe(&token, sizeof token);
     return error;
 }

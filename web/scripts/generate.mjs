@@ -1,12 +1,19 @@
-// Writes src/generated.ts and src/game/generated.ts: what TypeScript has to know of the headers of core and relay, taken from the
-// headers themselves so that it cannot differ.
+// Writes src/generated.ts and src/game/generated.ts: what TypeScript has to know of the headers of core,
+// wasm and relay, taken from the headers themselves so that it cannot differ.
+//   node generate.mjs [OUT REPOSITORY]: only the first, to OUT, from the headers of a repository elsewhere
 import { readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { gameModule } from '../../wasm/game_module.mjs';
 
-const headers = new URL('../../core/include/causeway/', import.meta.url);
-const relay = new URL('../../relay/', import.meta.url);
-const read = (name, folder = headers) =>
-  readFileSync(new URL(name, folder), 'utf8').replace(/\/\*[^]*?\*\//g, '');
+const here = (path) => new URL(path, import.meta.url);
+const [out = here('../src/generated.ts'), repository] = process.argv.slice(2);
+const root = repository ? pathToFileURL(`${repository}/`) : here('../../');
+/** A public header of the core has only its name here. */
+const read = (header) =>
+  readFileSync(
+    new URL(header.includes('/') ? header : `core/include/causeway/${header}`, root),
+    'utf8',
+  ).replace(/\/\*[^]*?\*\//g, '');
 
 const body = (name, kind, tag) => {
   const match = new RegExp(`${kind} ${tag} \\{([^}]*)\\};`).exec(read(name));
@@ -43,57 +50,98 @@ const numbered = (header, tag, prefix) => {
   );
 };
 
+/** The number of a #define: digits, or a sum of numbers and names of the same header. */
+const size = (header, name) => {
+  const match = new RegExp(`^#define ${name}\\s+\\(?(.+?)\\)?\\s*$`, 'm').exec(read(header));
+  if (!match) throw new Error(`${header} does not define ${name}`);
+  const numbers = match[1]
+    .split(' + ')
+    .map((term) => (/^\d+$/.test(term) ? Number(term) : size(header, term)));
+  return numbers.reduce((sum, number) => sum + number);
+};
+
 /** The C types that structs for JavaScript are made of: bytes, and the name of the reader. */
-const types = { uint64_t: [8, 'u64'], double: [8, 'f64'], uint32_t: [4, 'u32'] };
+const types = {
+  uint64_t: [8, 'u64'],
+  double: [8, 'f64'],
+  uint32_t: [4, 'u32'],
+  int32_t: [4, 'i32'],
+  uint8_t: [1, 'u8'],
+};
+
+/** How many of them an array has. */
+const lengths = {
+  CW_USER_DATA_SIZE: size('token.h', 'CW_USER_DATA_SIZE'),
+  CW_KEY_BYTES: size('crypto.h', 'CW_KEY_BYTES'),
+};
 
 /**
- * The fields of a struct: name, type, and offset as every C compiler places it. A struct within it has
- * to come first, and is read as a struct of its own.
+ * The fields of a struct: name, type, and offset as every C compiler places it, and the bytes of it all.
+ * A struct within it has to come first, and is read as a struct of its own.
  */
-const fields = (header, struct) => {
-  let offset = 0;
-  return body(header, 'struct', struct)
+const layout = (header, struct) => {
+  let end = 0;
+  let alignment = 1;
+  const fields = body(header, 'struct', struct)
     .split(';')
     .map((line) => line.trim().replace(/\s+/g, ' '))
     .filter(Boolean)
     .flatMap((line) => {
-      const inner = /^struct cw_(\w+)_stats \w+$/.exec(line);
-      if (inner && offset === 0) {
-        const [, , last] = fields(`${inner[1]}.h`, `cw_${inner[1]}_stats`).at(-1);
-        offset = last + 8;
+      const inner = /^struct (cw_(\w+)_\w+) \w+$/.exec(line);
+      if (inner && end === 0) {
+        const own = read(header).includes(`struct ${inner[1]} {`);
+        ({ end, alignment } = layout(own ? header : `${inner[2]}.h`, inner[1]));
         return [];
       }
-      const match = /^(\w+) (\w+)$/.exec(line);
-      if (!types[match?.[1]])
+      const [, name, field, length] = /^(\w+) (\w+)(?:\[(\w+)\])?$/.exec(line) ?? [];
+      if (!types[name] || (length && !lengths[length]))
         throw new Error(`${header}: struct ${struct}: ${line} is not understood`);
-      const [size, type] = types[match[1]];
-      const place = Math.ceil(offset / size) * size;
-      offset = place + size;
-      return [[camel(match[2]), type, place]];
+      const [bytes, type] = types[name];
+      const place = Math.ceil(end / bytes) * bytes;
+      alignment = Math.max(alignment, bytes);
+      end = place + bytes * (length ? lengths[length] : 1);
+      return [[camel(field), length ? 'array' : type, place]];
     });
+  return { fields, alignment, end: Math.ceil(end / alignment) * alignment };
 };
 
-/** The number of a #define: digits, or a sum of numbers and names of the same header. */
-const size = (header, name, folder) => {
-  const match = new RegExp(`^#define ${name}\\s+\\(?(.+?)\\)?\\s*$`, 'm').exec(
-    read(header, folder),
-  );
-  if (!match) throw new Error(`${header} does not define ${name}`);
-  const numbers = match[1]
-    .split(' + ')
-    .map((term) => (/^\d+$/.test(term) ? Number(term) : size(header, term, folder)));
-  return numbers.reduce((sum, number) => sum + number);
-};
+const fields = (header, struct) =>
+  layout(header, struct).fields.filter(([, type]) => type !== 'array');
+
+const offsets = (header, struct) =>
+  Object.fromEntries(layout(header, struct).fields.map(([name, , place]) => [name, place]));
+
+const exported = (struct) => fields(LAYOUTS, struct);
+
+/** The numbers of an enum by name. */
+const byName = (names) =>
+  Object.fromEntries(Object.entries(names).map(([number, name]) => [name, Number(number)]));
+
+const LAYOUTS = 'wasm/exports/layouts.h';
 
 const constants = {
   errorCodes: errorCodes(),
   connectionEvents: numbered('connection.h', 'cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
+  endpointEvents: numbered('endpoint.h', 'cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_'),
+  channelKinds: byName(numbered('channel.h', 'cw_channel_kind', 'CW_CHANNEL_')),
   clientStates: numbered('client.h', 'cw_client_state', 'CW_CLIENT_'),
   endpointStatsFields: fields('endpoint.h', 'cw_endpoint_stats'),
   channelStatsFields: fields('channel.h', 'cw_channel_stats'),
   connectionStatsFields: fields('connection.h', 'cw_connection_stats'),
+  clientStatsFields: fields('client.h', 'cw_client_stats'),
   simulatorPathFields: fields('simulator.h', 'cw_simulator_path'),
   simulatorStatsFields: fields('simulator.h', 'cw_simulator_stats'),
+  endpointNumberFields: exported('cw_endpoint_numbers'),
+  connectionNumberFields: exported('cw_connection_numbers'),
+  channelNumberFields: exported('cw_channel_numbers'),
+  createdFields: exported('cw_created'),
+  createdMessageFields: exported('cw_created_message'),
+  endpointNewsFields: exported('cw_endpoint_news'),
+  connectionNewsFields: exported('cw_connection_news'),
+  clientSlotFields: exported('cw_client_slot'),
+  tokenFacts: offsets(LAYOUTS, 'cw_token_facts'),
+  tokenOptions: offsets(LAYOUTS, 'cw_token_options'),
+  TOKEN_OPTIONS_SIZE: layout(LAYOUTS, 'cw_token_options').end,
   KEY_SIZE: size('crypto.h', 'CW_KEY_BYTES'),
   PAYLOAD_MAX: size('secure_packet.h', 'CW_PAYLOAD_MAX'),
   SECURE_OVERHEAD: size('secure_packet.h', 'CW_SECURE_OVERHEAD'),
@@ -101,14 +149,14 @@ const constants = {
   TOKEN_SIZE: size('token.h', 'CW_TOKEN_SIZE'),
   TOKEN_MAX_ADDRESSES: size('token.h', 'CW_TOKEN_MAX_ADDRESSES'),
   USER_DATA_SIZE: size('token.h', 'CW_USER_DATA_SIZE'),
-  DATAGRAM_MAX: size('session/datagram.h', 'SESSION_DATAGRAM_MAX', relay),
+  DATAGRAM_MAX: size('relay/session/datagram.h', 'SESSION_DATAGRAM_MAX'),
 };
 
 const text = Object.entries(constants).map(
   ([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;\n`,
 );
 writeFileSync(
-  new URL('../src/generated.ts', import.meta.url),
-  `// Made by scripts/generate.mjs from the headers of core and relay.\n${text.join('\n')}`,
+  out,
+  `// Made by scripts/generate.mjs from the headers of core, wasm and relay.\n${text.join('\n')}`,
 );
-writeFileSync(new URL('../src/game/generated.ts', import.meta.url), gameModule());
+if (!repository) writeFileSync(here('../src/game/generated.ts'), gameModule());

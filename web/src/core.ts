@@ -5,7 +5,6 @@ export interface CoreExports extends ModuleExports {
   endpoint_create(numbers: number): number;
   endpoint_destroy(endpoint: number): void;
   endpoint_reset(endpoint: number): void;
-  endpoint_max_datagram_size(endpoint: number): number;
   endpoint_next_sequence(endpoint: number): number;
   endpoint_send(endpoint: number, payload: number, size: number, now: number): number;
   endpoint_transmit(endpoint: number, out: number, capacity: number, now: number): number;
@@ -66,6 +65,7 @@ export interface CoreExports extends ModuleExports {
   client_state(client: number): number;
   client_state_string(state: number): number;
   client_stats(client: number): void;
+  client_dropped(client: number, error: number): number;
 }
 
 /**

@@ -1,5 +1,13 @@
 import { CoreObject, type Core } from './core.js';
-import { endpointStatsFields, errorCodes } from './generated.js';
+import {
+  createdFields,
+  endpointEvents,
+  endpointNewsFields,
+  endpointNumberFields,
+  endpointStatsFields,
+  errorCodes,
+} from './generated.js';
+import { numbersOf } from './memory.js';
 
 /** What an {@link Endpoint} can be told. Both ends must agree on the first two. */
 export interface EndpointConfig {
@@ -22,19 +30,6 @@ export interface EndpointConfig {
   /** Seconds that a packet has at least before it is reported lost. Default 0.1. */
   readonly minLossTimeoutSeconds?: number;
 }
-
-/** The numbers of a config in the order in which wasm/exports/endpoint.c reads them. */
-export const endpointNumbers = (config: EndpointConfig): number[] => [
-  config.maxPacketSize ?? NaN,
-  config.fragmentSize ?? NaN,
-  config.maxSendSize ?? NaN,
-  config.fragmentAbove ?? NaN,
-  config.sentWindow ?? NaN,
-  config.receivedWindow ?? NaN,
-  config.maxReassemblies ?? NaN,
-  config.rttSmoothing ?? NaN,
-  config.minLossTimeoutSeconds ?? NaN,
-];
 
 /** Something that happened to a packet. */
 export type EndpointEvent =
@@ -130,11 +125,12 @@ export class Endpoint extends CoreObject {
   /** @throws {@link CoreError} with a code `CONFIG_...` that says what cannot work. */
   constructor(core: Core, config: EndpointConfig = {}) {
     const { exports, memory, scratch } = core;
-    core.check(core.withNumbers(endpointNumbers(config), exports.endpoint_create));
-    const maxPacketSize = memory.u32(scratch + 4);
-    super(core, memory.u32(scratch), exports.endpoint_destroy);
-    this.maxPacketSize = maxPacketSize;
-    this.maxDatagramSize = exports.endpoint_max_datagram_size(this.address);
+    const numbers = numbersOf(endpointNumberFields, config);
+    core.check(core.withNumbers(numbers, exports.endpoint_create));
+    const created = memory.struct(scratch, createdFields);
+    super(core, created.object, exports.endpoint_destroy);
+    this.maxPacketSize = created.maxPacketSize;
+    this.maxDatagramSize = created.maxDatagramSize;
     this.#outgoingSize = Math.max(this.maxPacketSize, this.maxDatagramSize);
     this.#outgoing = this.buffer(this.#outgoingSize);
     this.#incomingSize = this.#outgoingSize + LONGER_THAN_ANY_HEADER;
@@ -199,12 +195,12 @@ export class Endpoint extends CoreObject {
   /** Takes the next event, `undefined` when there is none. */
   next(): EndpointEvent | undefined {
     const { exports, memory, scratch } = this.core;
-    const type = exports.endpoint_next(this.address);
-    if (type === 0) return undefined;
-    const sequence = memory.u32(scratch);
-    if (type !== 1) return { type: type === 2 ? 'acked' : 'lost', sequence };
-    const payload = memory.copy(memory.u32(scratch + 4), memory.u32(scratch + 8));
-    return { type: 'packet', sequence, payload };
+    const event = exports.endpoint_next(this.address);
+    if (event === 0) return undefined;
+    const { sequence, payload, size } = memory.struct(scratch, endpointNewsFields);
+    const type = endpointEvents[String(event) as keyof typeof endpointEvents];
+    if (type !== 'PACKET') return { type: type === 'ACKED' ? 'acked' : 'lost', sequence };
+    return { type: 'packet', sequence, payload: memory.copy(payload, size) };
   }
 
   /** Takes all events, so that a loop can go over them: `for (const event of endpoint.events())`. */

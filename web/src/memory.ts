@@ -2,7 +2,7 @@
 type Reader = 'bool' | 'u16' | 'u32' | 'i32' | 'u64' | 'f32' | 'f64';
 
 /** A field of a C struct: its name, type, and offset in bytes. */
-type Field<Key extends string> = readonly [Key, Reader, number];
+type Field<Key> = readonly [Key, Reader, number];
 
 const readers: Record<Reader, (view: DataView, at: number) => number> = {
   bool: (view, at) => view.getUint8(at),
@@ -23,6 +23,12 @@ const writers: Record<Reader, (view: DataView, at: number, value: number) => voi
   f32: (view, at, value) => view.setFloat32(at, value, true),
   f64: (view, at, value) => view.setFloat64(at, value, true),
 };
+
+/** The numbers of a config as a C struct of doubles has them; NaN stands for the default. */
+export const numbersOf = <Config>(
+  fields: readonly Field<keyof Config>[],
+  config: Config,
+): number[] => fields.map(([name]) => (config[name] as number | undefined) ?? NaN);
 
 /**
  * Views of a module's memory. A view is detached when the memory grows; these look again before every
@@ -53,6 +59,10 @@ export class Memory {
 
   u32(address: number): number {
     return this.view.getUint32(address, true);
+  }
+
+  u64(address: number): bigint {
+    return this.view.getBigUint64(address, true);
   }
 
   /** A copy of `size` bytes. */

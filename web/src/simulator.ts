@@ -1,5 +1,5 @@
 import { CoreObject, type Core } from './core.js';
-import { simulatorPathFields, simulatorStatsFields } from './generated.js';
+import { createdFields, simulatorPathFields, simulatorStatsFields } from './generated.js';
 
 /**
  * What a simulated path does to datagrams. What is not given is perfect. Chances and losses are from 0
@@ -85,8 +85,8 @@ export class Simulator extends CoreObject {
         config.maxDatagrams ?? NaN,
       ),
     );
-    const maxDatagramSize = memory.u32(scratch + 4);
-    super(core, memory.u32(scratch), exports.simulator_destroy);
+    const { object, maxDatagramSize } = memory.struct(scratch, createdFields);
+    super(core, object, exports.simulator_destroy);
     this.maxDatagramSize = maxDatagramSize;
     this.#buffer = this.buffer(maxDatagramSize);
     this.change(config);

@@ -1,5 +1,6 @@
 import type { Core } from '../core.js';
 import { HandshakeError } from '../errors.js';
+import { tokenFacts } from '../generated.js';
 import { loadCore } from '../loader.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
@@ -47,8 +48,8 @@ export function readToken(core: Core, token: Uint8Array): TokenTimes {
       throw new HandshakeError('INVALID_TOKEN', 'token', cause.message, { cause });
     }
     return {
-      expireTime: Number(memory.view.getBigUint64(scratch, true)),
-      fingerprint: memory.view.getBigUint64(scratch + 8, true),
+      expireTime: Number(memory.u64(scratch + tokenFacts.expireTime)),
+      fingerprint: memory.u64(scratch + tokenFacts.fingerprint),
     };
   } finally {
     exports.release_secret(copy, token.length);

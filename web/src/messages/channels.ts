@@ -1,3 +1,6 @@
+import { channelKinds, channelNumberFields } from '../generated.js';
+import { numbersOf } from '../memory.js';
+
 /** What a channel can be told. Both ends must agree on all but the sender's own settings. */
 export interface ChannelConfig {
   /** Messages in one packet at most, 1 to 256. Default 256. */
@@ -51,18 +54,14 @@ export const yojimboDefaults = (): readonly Channel[] => {
   return [channel, channel];
 };
 
-/** The numbers of channels in the order in which wasm/exports/connection.c reads them. */
+const kinds = { reliable: channelKinds.RELIABLE_ORDERED, unreliable: channelKinds.UNRELIABLE };
+
+/** The numbers of channels as the module takes them. */
 export const channelNumbers = (channels: readonly Channel[]): number[] =>
-  channels.flatMap((channel) => [
-    channel.kind === 'reliable' ? 0 : 1,
-    channel.maxMessagesPerPacket ?? NaN,
-    channel.receiveQueueSize ?? NaN,
-    channel.blocks ? 1 : 0,
-    channel.maxBlockSize ?? NaN,
-    channel.blockFragmentSize ?? NaN,
-    channel.sendQueueSize ?? NaN,
-    channel.packetBudget ?? NaN,
-    channel.weight ?? NaN,
-    channel.redundancy ?? NaN,
-    channel.redundancyBudget ?? NaN,
-  ]);
+  channels.flatMap((channel) =>
+    numbersOf(channelNumberFields, {
+      ...channel,
+      kind: kinds[channel.kind],
+      blocks: channel.blocks ? 1 : 0,
+    }),
+  );

@@ -1,5 +1,6 @@
-import { WasmObject, type WasmModule } from '../module.js';
+import { createdFields } from '../generated.js';
 import type { Memory } from '../memory.js';
+import { WasmObject, type WasmModule } from '../module.js';
 import type { Field } from './fields.js';
 import type { MessageType, Schema } from './schema.js';
 
@@ -231,7 +232,7 @@ export class CoreSchema extends WasmObject {
     const code = exports.schema_create(buffer, encoded.length);
     exports.release(buffer);
     core.check(code);
-    super(core, memory.u32(scratch), exports.schema_destroy);
+    super(core, memory.struct(scratch, createdFields).object, exports.schema_destroy);
     this.#types = schema.types.map((type, number) => ({
       name: type.name,
       members: this.#members(type, number),

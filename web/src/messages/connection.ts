@@ -1,6 +1,6 @@
 import type { Core } from '../core.js';
 import { LONGER_THAN_ANY_HEADER, type EndpointConfig } from '../endpoint.js';
-import { errorCodes } from '../generated.js';
+import { createdFields, errorCodes } from '../generated.js';
 import type { Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
 import { ConnectionBase, withConfig } from './connection_base.js';
@@ -41,9 +41,7 @@ export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
   constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
     const { connection_create, connection_destroy } = core.exports;
     super(core, schema, config, connection_create, connection_destroy);
-    const [maxDatagramSize, maxPacketSize] = [4, 8].map((at) =>
-      core.memory.u32(core.scratch + at),
-    ) as [number, number];
+    const { maxDatagramSize, maxPacketSize } = core.memory.struct(core.scratch, createdFields);
     this.maxDatagramSize = maxDatagramSize;
     this.#incomingSize = maxPacketSize + LONGER_THAN_ANY_HEADER;
     this.#incoming = this.buffer(this.#incomingSize);

@@ -1,11 +1,16 @@
 import { CoreObject, type Core } from '../core.js';
-import { endpointNumbers } from '../endpoint.js';
 import {
   channelStatsFields,
   connectionEvents,
+  connectionNewsFields,
+  connectionNumberFields,
   connectionStatsFields,
+  createdFields,
+  createdMessageFields,
+  endpointNumberFields,
   endpointStatsFields,
 } from '../generated.js';
+import { numbersOf } from '../memory.js';
 import { channelNumbers, defaultChannels } from './channels.js';
 import { CoreSchema } from './codec.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
@@ -25,12 +30,9 @@ export const withConfig = <Result>(
   use: (schema: number, numbers: number, channelCount: number) => Result,
 ): Result => {
   const { channels = defaultChannels } = config;
-  // In the order in which wasm/exports/connection.c reads them.
   const numbers = [
-    config.maxMessages ?? NaN,
-    config.maxReceivedMessages ?? NaN,
-    config.maxPacketsPerUpdate ?? NaN,
-    ...endpointNumbers(config.endpoint ?? {}),
+    ...numbersOf(endpointNumberFields, config.endpoint ?? {}),
+    ...numbersOf(connectionNumberFields, config),
     ...channelNumbers(channels),
   ];
   return core.withNumbers(numbers, (address) => use(schema.pointer, address, channels.length));
@@ -59,7 +61,7 @@ export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
       throw error;
     }
     // The connection uses the schema to its end, so the one goes with the other.
-    super(core, core.memory.u32(core.scratch), (address) => {
+    super(core, core.memory.struct(core.scratch, createdFields).object, (address) => {
       destroy(address);
       types.destroy();
     });
@@ -89,9 +91,9 @@ export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
     this.#checkChannel(channel);
     const number = this.#schema.number(type);
     core.check(core.exports.connection_create_message(connection, number));
-    const message = core.memory.u32(core.scratch);
+    const { message, data } = core.memory.struct(core.scratch, createdMessageFields);
     try {
-      this.#schema.write(number, core.memory.u32(core.scratch + 4), value);
+      this.#schema.write(number, data, value);
       if (block) this.#attach(message, block);
       core.check(core.exports.connection_send(connection, channel, message, receipt, now));
     } catch (error) {
@@ -120,21 +122,20 @@ export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
     const { exports, memory, scratch } = this.core;
     const event = exports.connection_next(this.connection);
     if (event === 0) return undefined;
-    const [message, channel, receipt, number, data, block, size] = [0, 4, 8, 12, 16, 20, 24].map(
-      (offset) => memory.u32(scratch + offset),
-    ) as [number, number, number, number, number, number, number];
+    const news = memory.struct(scratch, connectionNewsFields);
     const type = connectionEvents[String(event) as keyof typeof connectionEvents];
-    if (type !== 'MESSAGE') return { type: type === 'ACKED' ? 'acked' : 'lost', receipt };
+    if (type !== 'MESSAGE')
+      return { type: type === 'ACKED' ? 'acked' : 'lost', receipt: news.receipt };
     try {
       const arrived = {
-        type: this.#schema.name(number),
-        value: this.#schema.read(number, data),
-        channel,
-        ...(block !== 0 && { block: memory.copy(block, size) }),
+        type: this.#schema.name(news.type),
+        value: this.#schema.read(news.type, news.data),
+        channel: news.channel,
+        ...(news.block !== 0 && { block: memory.copy(news.block, news.blockSize) }),
       };
       return { type: 'message', message: arrived as unknown as Message<Of> };
     } finally {
-      exports.message_release(message);
+      exports.message_release(news.message);
     }
   }
 

@@ -1,5 +1,13 @@
 import type { Core } from '../core.js';
-import { DATAGRAM_MAX, SECURE_PACKET_MAX, errorCodes } from '../generated.js';
+import type { CoreErrorCode } from '../errors.js';
+import {
+  DATAGRAM_MAX,
+  SECURE_PACKET_MAX,
+  clientSlotFields,
+  clientStatsFields,
+  createdFields,
+  errorCodes,
+} from '../generated.js';
 import { ConnectionBase } from '../messages/connection_base.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
@@ -11,6 +19,8 @@ export interface ClientStats {
   readonly datagramsReceived: number;
   /** Datagrams received that were no packets of this connection, or came a second time. */
   readonly datagramsDropped: number;
+  /** How many of them for which error; an error that is not there has not happened. */
+  readonly dropped: { readonly [Code in CoreErrorCode]?: number };
   readonly bytesSent: number;
   readonly bytesReceived: number;
 }
@@ -30,8 +40,9 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
   constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
     const { client_create, client_destroy } = core.exports;
     super(core, schema, config, client_create, client_destroy);
-    this.#connection = core.memory.u32(core.scratch + 4);
-    this.maxDatagramSize = core.memory.u32(core.scratch + 8);
+    const { connection, maxDatagramSize } = core.memory.struct(core.scratch, createdFields);
+    this.#connection = connection;
+    this.maxDatagramSize = maxDatagramSize;
     this.#incoming = this.buffer(DATAGRAM_MAX);
     this.#outgoing = this.buffer(SECURE_PACKET_MAX);
   }
@@ -59,7 +70,7 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
   slot(): { readonly index: number; readonly count: number } {
     const { exports, memory, scratch } = this.core;
     exports.client_state(this.address);
-    return { index: memory.u32(scratch), count: memory.u32(scratch + 4) };
+    return memory.struct(scratch, clientSlotFields);
   }
 
   /** One sentence that says what the state means. */
@@ -93,15 +104,8 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
   clientStats(): ClientStats {
     const { exports, memory, scratch } = this.core;
     exports.client_stats(this.address);
-    const [datagramsSent, datagramsReceived, datagramsDropped, bytesSent, bytesReceived] = [
-      0, 8, 16, 24, 32,
-    ].map((offset) => memory.view.getFloat64(scratch + offset, true)) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    return { datagramsSent, datagramsReceived, datagramsDropped, bytesSent, bytesReceived };
+    const stats = memory.struct(scratch, clientStatsFields);
+    const dropped = errorCodes.map((code, i) => [code, exports.client_dropped(this.address, i)]);
+    return { ...stats, dropped: Object.fromEntries(dropped.filter(([, count]) => count !== 0)) };
   }
 }

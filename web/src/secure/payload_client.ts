@@ -1,5 +1,5 @@
 import { CoreObject, type Core } from '../core.js';
-import { DATAGRAM_MAX, SECURE_PACKET_MAX } from '../generated.js';
+import { DATAGRAM_MAX, SECURE_PACKET_MAX, createdFields } from '../generated.js';
 import { beginToConnect, explain, stateOf, type ClientState } from './core_client.js';
 
 /** A client whose payloads are the application's own bytes: `cw_client` of C without a connection. */
@@ -9,7 +9,11 @@ export class PayloadClient extends CoreObject {
 
   constructor(core: Core) {
     core.check(core.exports.client_create(0, 0, 0));
-    super(core, core.memory.u32(core.scratch), core.exports.client_destroy);
+    super(
+      core,
+      core.memory.struct(core.scratch, createdFields).object,
+      core.exports.client_destroy,
+    );
     this.#incoming = this.buffer(DATAGRAM_MAX);
     this.#outgoing = this.buffer(SECURE_PACKET_MAX);
   }

@@ -4,19 +4,16 @@ import { CoreError } from '../errors.js';
 import {
   KEY_SIZE,
   TOKEN_MAX_ADDRESSES,
+  TOKEN_OPTIONS_SIZE,
   TOKEN_SIZE,
   USER_DATA_SIZE,
   errorCodes,
+  tokenOptions,
 } from '../generated.js';
 import { loadCore } from '../loader.js';
 import type { Channel } from '../messages/channels.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
-
-/** Places in the struct token_options of wasm/exports/token.c. */
-const USER_DATA_AT = 40;
-const KEY_AT = USER_DATA_AT + USER_DATA_SIZE;
-const OPTIONS_SIZE = KEY_AT + KEY_SIZE;
 
 /** What {@link generateConnectToken} puts into a token, and the key that it needs. */
 export interface ConnectTokenOptions {
@@ -128,7 +125,7 @@ export async function generateConnectToken(
   const text = new TextEncoder().encode(
     [...servers, ...internal].map((each) => `${each.replaceAll('\0', '?')}\0`).join(''),
   );
-  const textAt = OPTIONS_SIZE;
+  const textAt = TOKEN_OPTIONS_SIZE;
   const outAt = textAt + text.length;
   const size = outAt + TOKEN_SIZE;
   const address = core.allocate(size);
@@ -136,13 +133,14 @@ export async function generateConnectToken(
     const { bytes, view } = memory;
     bytes.fill(0, address, address + size);
     const createTime = BigInt(Math.floor(Date.now() / 1000));
-    [protocolId, clientId, createTime, wanted].forEach((value, i) =>
-      view.setBigUint64(address + 8 * i, value, true),
-    );
-    view.setUint32(address + 32, expire, true);
-    view.setInt32(address + 36, timeout, true);
-    bytes.set(userData, address + USER_DATA_AT);
-    bytes.set(privateKey, address + KEY_AT);
+    view.setBigUint64(address + tokenOptions.protocolId, protocolId, true);
+    view.setBigUint64(address + tokenOptions.clientId, clientId, true);
+    view.setBigUint64(address + tokenOptions.createTime, createTime, true);
+    view.setBigUint64(address + tokenOptions.fingerprint, wanted, true);
+    view.setUint32(address + tokenOptions.lifeSeconds, expire, true);
+    view.setInt32(address + tokenOptions.timeoutSeconds, timeout, true);
+    bytes.set(userData, address + tokenOptions.userData);
+    bytes.set(privateKey, address + tokenOptions.privateKey);
     bytes.set(text, address + textAt);
     const code = exports.token_generate(
       address + outAt,

@@ -1,0 +1,97 @@
+// What TypeScript knows of C is read from the C headers when the package is built.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Client, loadCore, message, schema } from '../support/causeway.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const script = join(root, 'web/scripts/generate.mjs');
+
+/** What the script makes of the headers after `edit(file, change)` has changed some. */
+const generate = (more = () => {}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-generated-'));
+  try {
+    for (const part of ['core/include', 'wasm/exports', 'relay/session'])
+      cpSync(join(root, part), join(folder, part), { recursive: true });
+    more((file, from, to) => {
+      const text = readFileSync(join(folder, file), 'utf8');
+      assert.ok(text.includes(from), `${file} has no ${from}`);
+      writeFileSync(join(folder, file), text.replace(from, to));
+    });
+    const out = join(folder, 'generated.ts');
+    execFileSync(process.execPath, [script, out, folder], { stdio: 'pipe' });
+    return readFileSync(out, 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+/** One of its constants. */
+const constant = (text, name) =>
+  JSON.parse(new RegExp(`^export const ${name} = (.*) as const;$`, 'm').exec(text)[1]);
+
+test('the package was built with what the headers say', () => {
+  assert.equal(readFileSync(join(root, 'web/src/generated.ts'), 'utf8'), generate());
+});
+
+test('a new error, and a new reason to drop a datagram with it, appears by itself', async () => {
+  const codes = constant(generate(), 'errorCodes');
+  const text = generate((edit) =>
+    edit('core/include/causeway/error.h', 'CW_ERROR_COUNT', 'CW_ERROR_BRAND_NEW, CW_ERROR_COUNT'),
+  );
+  assert.deepEqual(constant(text, 'errorCodes'), [...codes, 'BRAND_NEW']);
+  // Each is asked for by its number.
+  const client = new Client(await loadCore(), schema(message('ping', {})));
+  for (let i = 1; i <= 3; i++) client.receive(new Uint8Array(50), 0);
+  assert.deepEqual(client.clientStats().dropped, { NOT_CONNECTED: 3 });
+  client.destroy();
+});
+
+test('fields, numbers and sizes follow the headers', () => {
+  const layouts = 'wasm/exports/layouts.h';
+  const text = generate((edit) => {
+    edit(layouts, 'double fragment_size;', 'double brand_new; double fragment_size;');
+    edit(layouts, 'uint8_t user_data', 'uint32_t brand_new; uint8_t user_data');
+    edit(
+      'core/include/causeway/connection.h',
+      'CW_CONNECTION_EVENT_ACKED,',
+      'CW_CONNECTION_EVENT_BRAND_NEW, CW_CONNECTION_EVENT_ACKED,',
+    );
+  });
+  assert.deepEqual(constant(text, 'endpointNumberFields').slice(0, 3), [
+    ['maxPacketSize', 'f64', 0],
+    ['brandNew', 'f64', 8],
+    ['fragmentSize', 'f64', 16],
+  ]);
+  const before = generate();
+  assert.equal(
+    constant(text, 'connectionNumberFields')[0][2],
+    8 + constant(before, 'connectionNumberFields')[0][2],
+  );
+  assert.equal(
+    constant(text, 'tokenOptions').userData,
+    4 + constant(before, 'tokenOptions').userData,
+  );
+  assert.equal(constant(text, 'TOKEN_OPTIONS_SIZE'), 8 + constant(before, 'TOKEN_OPTIONS_SIZE'));
+  assert.deepEqual(constant(text, 'connectionEvents'), {
+    1: 'MESSAGE',
+    2: 'BRAND_NEW',
+    3: 'ACKED',
+    4: 'LOST',
+  });
+});
+
+test('what is not understood fails the build', () => {
+  for (const [from, to] of [
+    ['double fragment_size;', 'float fragment_size;'],
+    ['struct cw_created {', 'struct cw_brand_new {'],
+  ])
+    assert.throws(
+      () => generate((edit) => edit('wasm/exports/layouts.h', from, to)),
+      /understood|has no struct/,
+    );
+});

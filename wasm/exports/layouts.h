@@ -1,0 +1,97 @@
+/* What goes between JavaScript and the module as memory, beside the public structs. Each struct
+   stands here once: web/scripts/generate.mjs reads it, and TypeScript has its names and offsets
+   from there. One field per line, of uint8_t, uint32_t, int32_t, uint64_t or double. */
+#ifndef CAUSEWAY_LAYOUTS_H
+#define CAUSEWAY_LAYOUTS_H
+
+#include "causeway/token.h"
+
+#include <stdint.h>
+
+/* The numbers of configs, by the names of their fields; NaN stands for the default. */
+struct cw_endpoint_numbers {
+    double max_packet_size;
+    double fragment_size;
+    double max_send_size;
+    double fragment_above;
+    double sent_window;
+    double received_window;
+    double max_reassemblies;
+    double rtt_smoothing;
+    double min_loss_timeout_seconds;
+};
+
+/* Those of its endpoint come before, those of its channels follow. */
+struct cw_connection_numbers {
+    struct cw_endpoint_numbers endpoint;
+    double max_messages;
+    double max_received_messages;
+    double max_packets_per_update;
+};
+
+struct cw_channel_numbers {
+    double kind; /* of enum cw_channel_kind */
+    double max_messages_per_packet;
+    double receive_queue_size;
+    double blocks; /* 1 or 0 */
+    double max_block_size;
+    double block_fragment_size;
+    double send_queue_size;
+    double packet_budget;
+    double weight;
+    double redundancy;
+    double redundancy_budget;
+};
+
+/* What a token takes beside its addresses. */
+struct cw_token_options {
+    uint64_t protocol_id;
+    uint64_t client_id;
+    uint64_t create_time;
+    uint64_t fingerprint;
+    uint32_t life_seconds;
+    int32_t timeout_seconds;
+    uint8_t user_data[CW_USER_DATA_SIZE];
+    uint8_t private_key[CW_KEY_BYTES];
+};
+
+/* What stands in the scratch area after a call. */
+struct cw_created {
+    uint32_t object;
+    uint32_t connection;        /* of a client; 0 without one */
+    uint32_t max_datagram_size; /* the longest that it sends, or a simulator takes */
+    uint32_t max_packet_size;
+};
+
+struct cw_created_message {
+    uint32_t message;
+    uint32_t data;
+};
+
+struct cw_endpoint_news {
+    uint32_t sequence;
+    uint32_t payload;
+    uint32_t size;
+};
+
+struct cw_connection_news {
+    uint32_t message;
+    uint32_t channel;
+    uint32_t receipt;
+    uint32_t type; /* of the message, as all that follows */
+    uint32_t data;
+    uint32_t block;
+    uint32_t block_size;
+};
+
+struct cw_client_slot {
+    uint32_t index;
+    uint32_t count;
+};
+
+struct cw_token_facts {
+    uint64_t expire_time;
+    uint64_t fingerprint;
+};
+
+#endif
