@@ -8,6 +8,8 @@
 #ifndef CAUSEWAY_RELAY_RTC_SCTP_H
 #define CAUSEWAY_RELAY_RTC_SCTP_H
 
+#include "session/datagram.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +20,7 @@
 /* The longest message that goes out in one packet. */
 #define SCTP_UNSPLIT_MAX (SCTP_PACKET_MAX - 12 - 16 - 3)
 /* The longest message in either direction. */
-#define SCTP_MESSAGE_MAX 1400
+#define SCTP_MESSAGE_MAX SESSION_DATAGRAM_MAX
 /* Messages that are sent reliably: at most so long, and so many at once. */
 #define SCTP_RELIABLE_BYTES 8
 #define SCTP_RELIABLE_MAX   4

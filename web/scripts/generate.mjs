@@ -149,6 +149,7 @@ const constants = {
   TOKEN_SIZE: size('token.h', 'CW_TOKEN_SIZE'),
   TOKEN_MAX_ADDRESSES: size('token.h', 'CW_TOKEN_MAX_ADDRESSES'),
   USER_DATA_SIZE: size('token.h', 'CW_USER_DATA_SIZE'),
+  DEFAULT_DATAGRAM_SIZE: size('connection.h', 'CW_DEFAULT_DATAGRAM_SIZE'),
   DATAGRAM_MAX: size('relay/session/datagram.h', 'SESSION_DATAGRAM_MAX'),
 };
 

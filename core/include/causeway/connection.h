@@ -15,6 +15,10 @@ CW_BEGIN_DECLARATIONS
    caller's that may begin anywhere and does not go back. */
 struct cw_connection;
 
+/* Bytes of the longest datagram that is sent by default, encryption included: one packet of every
+   path carries it. */
+#define CW_DEFAULT_DATAGRAM_SIZE 1100
+
 struct cw_connection_config {
     struct cw_allocator allocator; /* zero: malloc */
 

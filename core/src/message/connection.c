@@ -5,7 +5,7 @@
 #include "causeway/schema_bytes.h"
 
 #define MAX_PACKET_SIZE        8192
-#define SEND_SIZE              1064
+#define SEND_SIZE              (CW_DEFAULT_DATAGRAM_SIZE - 36) /* headers, encryption: up to 34 */
 #define REASSEMBLIES           3
 #define MAX_PACKETS_PER_UPDATE 64
 #define MAX_MESSAGES           32768

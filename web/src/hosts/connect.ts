@@ -1,12 +1,11 @@
 import type { Core } from '../core.js';
 import { HandshakeError } from '../errors.js';
-import { tokenFacts } from '../generated.js';
+import { DEFAULT_DATAGRAM_SIZE, tokenFacts } from '../generated.js';
 import { loadCore } from '../loader.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
 import { Client } from '../secure/client.js';
-import { DEFAULT_DATAGRAM_SIZE } from '../transports/base.js';
 import { openTransport, type TransportOptions } from '../transports/race.js';
 import type { Transport } from '../transports/transport.js';
 import { ClientHost, type ClientHostState } from './client_host.js';

@@ -1,9 +1,9 @@
 import type { Core } from '../core.js';
 import { ClosedError, type HandshakeCode } from '../errors.js';
-import { PAYLOAD_MAX, SECURE_OVERHEAD } from '../generated.js';
+import { DEFAULT_DATAGRAM_SIZE, PAYLOAD_MAX, SECURE_OVERHEAD } from '../generated.js';
 import { loadCore } from '../loader.js';
 import { PayloadClient } from '../secure/payload_client.js';
-import { BaseTransport, DEFAULT_DATAGRAM_SIZE } from '../transports/base.js';
+import { BaseTransport } from '../transports/base.js';
 import { openTransport, type TransportOptions } from '../transports/race.js';
 import type { Transport, TransportClose } from '../transports/transport.js';
 import { FAREWELL } from './client_host.js';

@@ -7,9 +7,6 @@ import type {
   TransportStats,
 } from './transport.js';
 
-/** Longest datagram in bytes unless more is asked for: one packet of every path carries it. */
-export const DEFAULT_DATAGRAM_SIZE = 1100;
-
 /** How many datagrams are kept until somebody asks for them. */
 const KEPT = 64;
 

@@ -1,5 +1,6 @@
 import { TransportError, type TransportStage } from '../errors.js';
-import { BaseTransport, DEFAULT_DATAGRAM_SIZE } from './base.js';
+import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
+import { BaseTransport } from './base.js';
 
 /** What this transport needs of a data channel. */
 export interface DataChannelLike {

@@ -1,5 +1,6 @@
 import { TransportError } from '../errors.js';
-import { BaseTransport, DEFAULT_DATAGRAM_SIZE } from './base.js';
+import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
+import { BaseTransport } from './base.js';
 
 /** The subprotocol that the relay speaks. */
 export const WEBSOCKET_PROTOCOL = 'causeway.v1';
