@@ -6,6 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PART_FIELDS(FIELD)                                                                         \
+    FIELD(level, CW_INT(-3, 9))                                                                    \
+    FIELD(angle, CW_COMPRESSED_FLOAT(0, 16, 0.5f))                                                 \
+    FIELD(words, CW_ARRAY(CW_STRING(4), 2))
+CW_MESSAGE(part, PART_FIELDS)
+
+#define GROUP_FIELDS(FIELD)                                                                        \
+    FIELD(first, CW_STRUCT(part))                                                                  \
+    FIELD(parts, CW_ARRAY(CW_STRUCT(part), 3))                                                     \
+    FIELD(last, CW_OPTIONAL(CW_STRUCT(part)))
+CW_MESSAGE(group, GROUP_FIELDS)
+
 #define ALL_FIELDS(FIELD)                                                                          \
     FIELD(flag, CW_BOOL)                                                                           \
     FIELD(small, CW_INT(-100, 100))                                                                \
@@ -23,7 +35,10 @@
     FIELD(maybe_name, CW_OPTIONAL(CW_STRING(6)))                                                   \
     FIELD(path, CW_ARRAY(CW_INT(-100, 100), 5))                                                    \
     FIELD(names, CW_ARRAY(CW_STRING(4), 3))                                                        \
-    FIELD(angles, CW_ARRAY(CW_COMPRESSED_FLOAT(-1, 1, 0.25f), 3))
+    FIELD(angles, CW_ARRAY(CW_COMPRESSED_FLOAT(-1, 1, 0.25f), 3))                                  \
+    FIELD(group, CW_STRUCT(group))                                                                 \
+    FIELD(groups, CW_ARRAY(CW_STRUCT(group), 2))                                                   \
+    FIELD(maybe_group, CW_OPTIONAL(CW_STRUCT(group)))
 CW_MESSAGE(all, ALL_FIELDS)
 
 struct by_hand {

@@ -13,9 +13,15 @@ import {
   optional,
   schema,
   string,
+  struct,
   uint,
   uint64,
 } from '../../web/dist/index.js';
+
+/** Its name is that of the struct in C too. */
+export const point = struct({ known: bool(), x: f64(), name: string(5) });
+
+const leg = struct({ from: point, stops: array(point, 3), to: optional(point), kind: bits(3) });
 
 export const interop = schema(
   message('everything', {
@@ -39,6 +45,12 @@ export const interop = schema(
     target: optional(bits(12)),
     big: optional(uint64(0n, 1n << 60n)),
     nick: optional(string(7)),
+  }),
+  message('journey', {
+    start: point,
+    legs: array(leg, 4),
+    back: optional(leg),
+    far: struct({ away: array(struct({ by: int64(0n, 1n << 40n) }), 2) }),
   }),
   message('ping', {}),
   message('file', { fileName: string(30) }, { block: true }),

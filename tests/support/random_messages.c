@@ -3,7 +3,7 @@
    schema have written the same, or the program fails.
 
    Numbers are decimal strings, those of floats and the bytes of bytes and strings hex; an optional
-   field without a value is null. */
+   field without a value is null, a struct the list of its values. */
 #include "stream_fields.h"
 
 #include <inttypes.h>
@@ -19,6 +19,8 @@ static void print_hex(const uint8_t *bytes, size_t size)
     putchar('"');
 }
 
+static void print_fields(const struct cw_message_type *type);
+
 static void print_field(const struct cw_field *field)
 {
     const bool has_sign = field->kind == CW_KIND_INT || field->kind == CW_KIND_INT_64;
@@ -29,9 +31,26 @@ static void print_field(const struct cw_field *field)
                (int64_t)field->max);
     else
         printf(",\"min\":\"%" PRIu64 "\",\"max\":\"%" PRIu64 "\"", field->min, field->max);
-    printf(",\"low\":%.9g,\"high\":%.9g,\"resolution\":%.9g}", (double)field->float_min,
+    printf(",\"low\":%.9g,\"high\":%.9g,\"resolution\":%.9g", (double)field->float_min,
            (double)field->float_max, (double)field->resolution);
+    if (field->type) {
+        fputs(",\"fields\":", stdout);
+        print_fields(field->type);
+    }
+    putchar('}');
 }
+
+static void print_fields(const struct cw_message_type *type)
+{
+    putchar('[');
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        fputs(i > 0 ? "," : "", stdout);
+        print_field(&type->fields[i]);
+    }
+    putchar(']');
+}
+
+static void print_members(const struct cw_message_type *type, const uint8_t *message);
 
 static void print_value(const struct cw_field *field, const uint8_t *value)
 {
@@ -70,6 +89,9 @@ static void print_value(const struct cw_field *field, const uint8_t *value)
         memcpy(&low, value, sizeof low);
         print_hex(value + sizeof low, low);
         break;
+    case CW_KIND_STRUCT:
+        print_members(field->type, value);
+        break;
     default:
         print_hex(value, strlen((const char *)value));
     }
@@ -95,20 +117,24 @@ static void print_member(const struct cw_field *field, const uint8_t *member)
     putchar(']');
 }
 
-static void print_message(const struct cw_message_type *type, const uint8_t *message,
-                          const uint8_t *bytes, size_t size)
+static void print_members(const struct cw_message_type *type, const uint8_t *message)
 {
-    fputs("{\"fields\":[", stdout);
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        fputs(i > 0 ? "," : "", stdout);
-        print_field(&type->fields[i]);
-    }
-    fputs("],\"values\":[", stdout);
+    putchar('[');
     for (uint32_t i = 0; i < type->field_count; i++) {
         fputs(i > 0 ? "," : "", stdout);
         print_member(&type->fields[i], message + type->fields[i].offset);
     }
-    fputs("],\"bytes\":", stdout);
+    putchar(']');
+}
+
+static void print_message(const struct cw_message_type *type, const uint8_t *message,
+                          const uint8_t *bytes, size_t size)
+{
+    fputs("{\"fields\":", stdout);
+    print_fields(type);
+    fputs(",\"values\":", stdout);
+    print_members(type, message);
+    fputs(",\"bytes\":", stdout);
     print_hex(bytes, size);
     puts("}");
 }

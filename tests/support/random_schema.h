@@ -49,13 +49,36 @@ static inline uint64_t random_limit(void)
     return random_below(4) ? number : 0 - number;
 }
 
-static inline struct cw_field random_field(const char *name)
+#define RANDOM_TYPES         3
+#define RANDOM_FIELDS        8
+#define RANDOM_STRUCT_FIELDS 3
+#define RANDOM_DEPTH         3
+/* No message has more bytes on the wire. */
+#define RANDOM_MOST_BYTES (1 << 18)
+
+static inline void random_fields(struct cw_message_type *type, uint32_t most, uint32_t depth);
+
+/* A struct for a field of what may be so deep. It is free to go when the schema is made. */
+static inline const struct cw_message_type *random_struct(uint32_t depth)
 {
-    struct cw_field field = {.name = name, .kind = (enum cw_kind)random_below(CW_KIND_COUNT)};
+    static struct cw_message_type types[1024];
+    static uint32_t next;
+    struct cw_message_type *const type = &types[next++ % 1024];
+    *type = (struct cw_message_type){.name = "part"};
+    while (type->field_count == 0)
+        random_fields(type, RANDOM_STRUCT_FIELDS, depth);
+    return type;
+}
+
+/* A field within so many structs. */
+static inline struct cw_field random_field(const char *name, uint32_t depth)
+{
+    const uint32_t kinds = depth < RANDOM_DEPTH ? CW_KIND_COUNT : CW_KIND_STRUCT;
+    struct cw_field field = {.name = name, .kind = (enum cw_kind)random_below(kinds)};
     if (random_below(4) == 0)
         field.optional = true;
     else if (random_below(4) == 0)
-        field.array = 1 + random_below(6);
+        field.array = 1 + random_below(field.kind == CW_KIND_STRUCT ? 2 : 6);
     uint64_t a = random_limit(), b = random_limit();
     switch (field.kind) {
     case CW_KIND_UINT:
@@ -84,30 +107,36 @@ static inline struct cw_field random_field(const char *name)
         field.float_max = field.float_min + (float)(1 << random_below(8));
         field.resolution = 1.0f / (float)(1 << random_below(8));
         break;
+    case CW_KIND_STRUCT:
+        field.type = random_struct(depth + 1);
+        break;
     default:
         break;
     }
     return field;
 }
 
-#define RANDOM_TYPES  3
-#define RANDOM_FIELDS 8
+/* Gives the type at most so many fields, which are free to go when the schema is made. */
+static inline void random_fields(struct cw_message_type *type, uint32_t most, uint32_t depth)
+{
+    static const char *const names[RANDOM_FIELDS] = {"field0", "field1", "field2", "field3",
+                                                     "field4", "field5", "field6", "field7"};
+    static struct cw_field fields[1024][RANDOM_FIELDS];
+    static uint32_t next;
+    struct cw_field *const own = fields[next++ % 1024];
+    type->fields = own;
+    type->field_count = random_below(most + 1);
+    for (uint32_t i = 0; i < type->field_count; i++)
+        own[i] = random_field(names[i], depth);
+}
 
 static inline struct cw_schema *random_schema(void)
 {
-    static char names[RANDOM_FIELDS][8];
-    struct cw_field fields[RANDOM_TYPES][RANDOM_FIELDS];
     struct cw_message_type types[RANDOM_TYPES];
     const uint32_t count = 1 + random_below(RANDOM_TYPES);
     for (uint32_t i = 0; i < count; i++) {
-        types[i] = (struct cw_message_type){.name = "message",
-                                            .fields = fields[i],
-                                            .field_count = random_below(RANDOM_FIELDS + 1),
-                                            .block = random_below(8) == 0};
-        for (uint32_t j = 0; j < types[i].field_count; j++) {
-            snprintf(names[j], sizeof names[j], "field%u", j);
-            fields[i][j] = random_field(names[j]);
-        }
+        types[i] = (struct cw_message_type){.name = "message", .block = random_below(8) == 0};
+        random_fields(&types[i], RANDOM_FIELDS, 0);
     }
     struct cw_schema *schema;
     const struct cw_schema_config config = {.types = types, .count = count};
@@ -115,6 +144,8 @@ static inline struct cw_schema *random_schema(void)
         abort();
     return schema;
 }
+
+static inline void random_members(const struct cw_message_type *type, uint8_t *message);
 
 static inline void random_value(const struct cw_field *field, uint8_t *value)
 {
@@ -171,6 +202,9 @@ static inline void random_value(const struct cw_field *field, uint8_t *value)
             value[4 + i] = (uint8_t)random_32();
         break;
     }
+    case CW_KIND_STRUCT:
+        random_members(field->type, value);
+        break;
     default: {
         const uint32_t size = edge < 2 ? low : random_below((uint32_t)field->max + 1);
         for (uint32_t i = 0; i < size; i++)
@@ -179,30 +213,47 @@ static inline void random_value(const struct cw_field *field, uint8_t *value)
     }
 }
 
+/* What the address of a field's value is a multiple of. */
+static inline uint32_t random_alignment(const struct cw_field *field)
+{
+    uint32_t widest = 1;
+    switch (field->kind) {
+    case CW_KIND_BOOL:
+    case CW_KIND_STRING:
+        return 1;
+    case CW_KIND_DOUBLE:
+    case CW_KIND_INT_64:
+    case CW_KIND_UINT_64:
+        return 8;
+    case CW_KIND_STRUCT:
+        for (uint32_t i = 0; i < field->type->field_count; i++) {
+            const struct cw_field *const inner = &field->type->fields[i];
+            const uint32_t head = inner->array > 0 ? 4 : 1, own = random_alignment(inner);
+            widest = widest < head ? head : widest;
+            widest = widest < own ? own : widest;
+        }
+        return widest;
+    default:
+        return 4;
+    }
+}
+
 /* How far apart the items of an array are, and how far the first is from its member's start. */
 static inline uint32_t random_stride(const struct cw_field *field, uint32_t *first)
 {
-    uint32_t size = 4, alignment = 4;
-    if (field->kind == CW_KIND_BOOL || field->kind == CW_KIND_STRING)
-        alignment = 1;
-    if (field->kind == CW_KIND_DOUBLE || field->kind == CW_KIND_INT_64 ||
-        field->kind == CW_KIND_UINT_64)
-        size = alignment = 8;
-    if (field->kind == CW_KIND_BOOL)
-        size = 1;
-    if (field->kind == CW_KIND_STRING)
-        size = (uint32_t)field->max + 1;
-    if (field->kind == CW_KIND_BYTES)
-        size = ((uint32_t)field->max + 7) / 4 * 4;
+    const uint32_t alignment = random_alignment(field);
     *first = field->optional ? alignment : field->array ? (alignment > 4 ? alignment : 4) : 0;
-    return size;
+    if (field->kind == CW_KIND_STRUCT)
+        return field->type->size;
+    if (field->kind == CW_KIND_STRING)
+        return (uint32_t)field->max + 1;
+    if (field->kind == CW_KIND_BYTES)
+        return ((uint32_t)field->max + 7) / 4 * 4;
+    return alignment;
 }
 
-/* The struct of a type with zeros wherever it holds no value; to be freed. */
-static inline uint8_t *random_message(const struct cw_schema *schema, uint32_t index)
+static inline void random_members(const struct cw_message_type *type, uint8_t *message)
 {
-    const struct cw_message_type *type = cw_schema_type(schema, index);
-    uint8_t *message = calloc(1, type->size + 1u);
     for (uint32_t i = 0; i < type->field_count; i++) {
         const struct cw_field *field = &type->fields[i];
         uint8_t *member = message + field->offset;
@@ -217,6 +268,14 @@ static inline uint8_t *random_message(const struct cw_schema *schema, uint32_t i
         for (uint32_t j = 0; j < count; j++)
             random_value(field, member + first + j * stride);
     }
+}
+
+/* The struct of a type with zeros wherever it holds no value; to be freed. */
+static inline uint8_t *random_message(const struct cw_schema *schema, uint32_t index)
+{
+    const struct cw_message_type *type = cw_schema_type(schema, index);
+    uint8_t *message = calloc(1, type->size + 1u);
+    random_members(type, message);
     return message;
 }
 

@@ -5,6 +5,9 @@
 
 #include "random_schema.h"
 
+static inline bool stream_fields(struct cw_stream *stream, const struct cw_message_type *type,
+                                 uint8_t *message);
+
 static inline bool stream_value(struct cw_stream *stream, const struct cw_field *field, void *value)
 {
     switch (field->kind) {
@@ -32,6 +35,8 @@ static inline bool stream_value(struct cw_stream *stream, const struct cw_field 
     }
     case CW_KIND_STRING:
         return cw_stream_string(stream, value, field->max + 1);
+    case CW_KIND_STRUCT:
+        return stream_fields(stream, field->type, value);
     case CW_KIND_COUNT:
         break;
     }

@@ -84,6 +84,20 @@ const everything = () => ({
   ...perhaps('nick', text(7)),
 });
 
+const point = () => ({ known: random(2) === 1, x: random(2 ** 32) / 7, name: text(5) });
+const leg = () => ({
+  from: point(),
+  stops: list(3, point),
+  ...perhaps('to', point()),
+  kind: random(8),
+});
+const journey = () => ({
+  start: point(),
+  legs: list(4, leg),
+  ...perhaps('back', leg()),
+  far: { away: list(2, () => ({ by: BigInt(random(2 ** 32)) })) },
+});
+
 test('both sides have the same fingerprint', () => {
   assert.equal(fingerprint(core, interop, channels), theirs);
 });
@@ -93,9 +107,10 @@ test(`random messages come back as they were sent, in order (seed ${SEED})`, asy
   const connection = new ConnectionHost(core, interop, transport, { channels });
   const sent = Array.from({ length: 200 }, () => {
     if (random(20) === 0) return { type: 'file', value: { fileName: text(30) }, block: blob(5000) };
-    return random(10) === 0
-      ? { type: 'ping', value: {} }
-      : { type: 'everything', value: everything() };
+    if (random(10) === 0) return { type: 'ping', value: {} };
+    return random(2)
+      ? { type: 'everything', value: everything() }
+      : { type: 'journey', value: journey() };
   }).map((entry) => (entry.block?.length === 0 ? { ...entry, block: new Uint8Array(1) } : entry));
   for (const { type, value, block } of sent) connection.send(0, type, value, block);
 
@@ -146,6 +161,24 @@ test('the header has what C wants to read', () => {
   assert.match(header, /#define GAME_TYPES \{move_type, ping_type\}/);
 });
 
+test('structs are declared before what they are in, and once', () => {
+  const header = generate(`
+    import { array, bool, f32, message, optional, schema, struct } from 'causeway-net';
+    export const point = struct({ x: f32(), y: f32() });
+    const leg = struct({ from: point, to: point });
+    export const trip = schema(
+      message('there', { legs: array(leg, 9), at: optional(point) }),
+      message('back', { leg, seat: struct({ row: bool() }) }),
+    );`);
+  const order = [...header.matchAll(/^CW_MESSAGE\((\w+), /gm)].map(([, name]) => name);
+  assert.deepEqual(order, ['point', 'there_legs', 'back_seat', 'there', 'back']);
+  assert.match(header, /FIELD\(from, CW_STRUCT\(point\)\)/);
+  assert.match(header, /FIELD\(legs, CW_ARRAY\(CW_STRUCT\(there_legs\), 9\)\)/);
+  assert.match(header, /FIELD\(at, CW_OPTIONAL\(CW_STRUCT\(point\)\)\)/);
+  assert.match(header, /FIELD\(leg, CW_STRUCT\(there_legs\)\)/);
+  assert.match(header, /#define TRIP_TYPES \{there_type, back_type\}/);
+});
+
 test('what cannot become a header is one clear line', () => {
   const fails = (source, text, ...parameters) =>
     assert.throws(
@@ -160,6 +193,11 @@ test('what cannot become a header is one clear line', () => {
     );
   fails(`export const a = schema(message('for', {}));`, /the message for cannot be a name in C/);
   fails(`export const a = schema(message('m', { 'x-y': bool() }));`, /m: the field x-y cannot/);
+  const taken = `import { struct } from 'causeway-net'; const point = struct({ x: bool() });`;
+  fails(
+    `${taken} export const a = schema(message('m', { n: point }), message('m_n', {}));`,
+    /two structs would be called m_n in C; export them/,
+  );
   fails(`export const a = 1;`, /exports 0 schemas/);
   fails(`export const a = 1;`, /no schema a/, 'a');
 });

@@ -19,12 +19,15 @@ import {
   reliable,
   schema,
   string,
+  struct,
   uint,
   uint64,
   unreliable,
 } from '../support/causeway.mjs';
 
 const core = await loadCore();
+
+const point = struct({ known: bool(), x: f64(), note: optional(string(3)) });
 
 const everything = message('everything', {
   flag: bool(),
@@ -49,6 +52,9 @@ const everything = message('everything', {
   big: optional(uint64(0n, 1n << 60n)),
   nick: optional(string(7)),
   tail: optional(bytes(3)),
+  place: point,
+  places: array(point, 3),
+  goal: optional(struct({ at: point, way: array(struct({ step: int(0, 9) }), 4) })),
 });
 
 const types = schema(
@@ -113,6 +119,12 @@ const full = {
   big: 1n << 60n,
   nick: 'nick',
   tail: new Uint8Array([9]),
+  place: { known: true, x: 0.1, note: 'abc' },
+  places: [
+    { known: false, x: -1 },
+    { known: true, x: 1e300, note: '' },
+  ],
+  goal: { at: { known: true, x: 2 }, way: [{ step: 9 }, { step: 0 }] },
 };
 
 const empty = {
@@ -133,6 +145,8 @@ const empty = {
   far: [],
   names: [],
   blobs: [],
+  place: { known: false, x: 0 },
+  places: [],
 };
 
 test('every kind of field arrives as it was sent', () => {
@@ -267,6 +281,20 @@ test('a value that does not fit is refused, and the error names the field', () =
   refuses({ target: 4096 }, RangeError, /everything\.target/);
   refuses({ flag: 1 }, TypeError, /everything\.flag/);
   refuses({ name: undefined }, TypeError, /everything\.name/);
+  refuses({ place: undefined }, TypeError, /^everything\.place: undefined is not an object$/);
+  refuses({ place: null }, TypeError, /everything\.place: null is not an object/);
+  refuses({ place: { known: true } }, TypeError, /everything\.place\.x: undefined is not a number/);
+  refuses({ places: Array(4).fill(full.place) }, RangeError, /everything\.places: 4 items/);
+  refuses(
+    { places: [full.place, { ...full.place, note: 'four' }] },
+    RangeError,
+    /^everything\.places\[1\]\.note: 4 bytes are more than 3$/,
+  );
+  refuses(
+    { goal: { at: full.place, way: [{ step: 0 }, { step: 10 }] } },
+    RangeError,
+    /^everything\.goal\.way\[1\]\.step: 10 is not a whole number from 0 to 9$/,
+  );
   assert.equal(end.stats().messagesInUse, 0);
 });
 
@@ -366,6 +394,13 @@ test('declarations that cannot work are refused', () => {
     refused(() => message('a', { x: none }), 'TypeError', /^a\.x: this is no field/);
   for (const none of [undefined, null])
     refused(() => message('a', none), 'TypeError', /^a: the fields/);
+  refused(() => struct({}), 'TypeError', /^a struct needs at least one field$/);
+  refused(() => struct(), 'TypeError', /^struct: the fields are missing/);
+  refused(() => struct({ x: int }), 'TypeError', /^struct\.x: this is no field/);
+  let deep = bool();
+  for (let i = 0; i < 8; i++) deep = struct({ deep });
+  new Connection(core, schema(message('deep', { deep }))).destroy();
+  refused(() => struct({ deep: array(deep, 2) }), 'RangeError', /^structs can be 8 deep in one/);
   for (const none of [[message('a', {})], undefined])
     refused(() => schema(none), 'TypeError', /^a schema is made of messages/);
   const huge = schema(message('huge', { text: string(2 ** 21) }));

@@ -14,10 +14,3 @@ CW_EXPORT(schema_destroy) void schema_destroy(struct cw_schema *schema)
 {
     cw_schema_destroy(schema);
 }
-
-/* Where the field's member is in the struct of the type. */
-CW_EXPORT(schema_offset)
-uint32_t schema_offset(const struct cw_schema *schema, uint32_t type, uint32_t field)
-{
-    return cw_schema_type(schema, type)->fields[field].offset;
-}

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Writes the C header of a schema that is declared in JavaScript or TypeScript, so that both sides have one source:
 //   causeway-schema FILE [EXPORT] > schema.h
-// FILE exports what schema() gives, under the name EXPORT (default: the only schema that it exports).
+// FILE exports what schema() gives, under the name EXPORT (default: the only schema that it exports). A struct()
+// that it exports has its name in C too.
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fingerprint, loadCore } from '../dist/index.js';
@@ -29,7 +30,9 @@ try {
     fail(`${file} exports ${names.length} schemas; say which one`, 1);
   if (!isSchema(module[name])) fail(`${file} exports no schema ${name}`, 1);
   const print = fingerprint(await loadCore(), module[name]);
-  process.stdout.write(cHeader(module[name], name, basename(file), print));
+  const structs = Object.entries(module).filter(([, value]) => value?.kind === 'struct');
+  const structNames = new Map(structs.map(([structName, { fields }]) => [fields, structName]));
+  process.stdout.write(cHeader(module[name], name, basename(file), print, structNames));
 } catch (error) {
   fail(String(error?.message ?? error), 1);
 }

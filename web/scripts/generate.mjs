@@ -146,6 +146,7 @@ const constants = {
   PAYLOAD_MAX: size('secure_packet.h', 'CW_PAYLOAD_MAX'),
   SECURE_OVERHEAD: size('secure_packet.h', 'CW_SECURE_OVERHEAD'),
   SECURE_PACKET_MAX: size('secure_packet.h', 'CW_SECURE_MAX'),
+  STRUCT_MAX_DEPTH: size('schema.h', 'CW_STRUCT_MAX_DEPTH'),
   TOKEN_SIZE: size('token.h', 'CW_TOKEN_SIZE'),
   TOKEN_MAX_ADDRESSES: size('token.h', 'CW_TOKEN_MAX_ADDRESSES'),
   USER_DATA_SIZE: size('token.h', 'CW_USER_DATA_SIZE'),

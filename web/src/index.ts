@@ -44,13 +44,13 @@ export {
   int64,
   optional,
   string,
+  struct,
   uint,
   uint64,
 } from './messages/fields.js';
-export type { Field, Kind, OptionalField, Values } from './messages/fields.js';
+export type { Field, Fields, Kind, OptionalField, Values } from './messages/fields.js';
 export { message, schema } from './messages/schema.js';
 export type {
-  Fields,
   MessageBlock,
   MessageName,
   MessageType,

@@ -14,7 +14,6 @@ export interface ModuleExports {
 
   schema_create(bytes: number, size: number): number;
   schema_destroy(schema: number): void;
-  schema_offset(schema: number, type: number, field: number): number;
 }
 
 /** An instance of one of the package's WebAssembly modules. */

@@ -12,7 +12,15 @@
 
    that is, `struct move` and `static const struct cw_message_type move_type`. A program may also
    fill in tables at run time, or give a function made with CW_SERIALIZE in place of a table. All
-   types together are a schema; a type's index in it is its number on the wire. */
+   types together are a schema; a type's index in it is its number on the wire.
+
+   A struct may be part of others, also as an option or an array. On the wire it is its fields:
+
+       CW_MESSAGE(point, POINT_FIELDS)
+       #define ROUTE_FIELDS(FIELD)                           \
+           FIELD(start, CW_STRUCT(point))                    \
+           FIELD(stops, CW_ARRAY(CW_STRUCT(point), 10))
+       CW_MESSAGE(route, ROUTE_FIELDS) */
 #ifndef CAUSEWAY_SCHEMA_H
 #define CAUSEWAY_SCHEMA_H
 
@@ -35,8 +43,11 @@ enum cw_kind {
     CW_KIND_COMPRESSED_FLOAT, /* float */
     CW_KIND_BYTES,            /* struct { uint32_t size; uint8_t data[max]; } */
     CW_KIND_STRING,           /* char[max + 1], UTF-8 and a NUL */
+    CW_KIND_STRUCT,           /* the struct of another type */
     CW_KIND_COUNT
 };
+
+struct cw_message_type;
 
 struct cw_field {
     const char *name;
@@ -53,6 +64,9 @@ struct cw_field {
     float float_min, float_max, resolution;
     /* Where the member is in the struct. cw_schema_create ignores it and fills it in. */
     uint32_t offset;
+    /* Of CW_KIND_STRUCT, else NULL: a type with at least one field, without a function of its own
+       and without a block. It need not be in the schema, and its name is not used. */
+    const struct cw_message_type *type;
 };
 
 struct cw_message_type {
@@ -73,6 +87,10 @@ struct cw_schema_config {
     uint32_t count;                      /* 1 to 65536 */
     struct cw_allocator allocator;       /* zero: malloc */
 };
+
+/* How deep structs may be in one another: a field of a message can hold a struct, which is the
+ * first. */
+#define CW_STRUCT_MAX_DEPTH 8
 
 /* No index of a field. */
 #define CW_FIELD_NONE UINT32_MAX
@@ -110,9 +128,9 @@ bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct c
 uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const void *message);
 
 /* The kinds for CW_MESSAGE. Each is a list: shape of the member, its type, its extent, optional,
-   array, then kind and limits as in struct cw_field. */
+   array, then kind, limits and type as in struct cw_field. */
 #define CW_PLAIN(type, kind, min, max)                                                             \
-    value, type, 0, false, 0, kind, (uint64_t)(min), (uint64_t)(max), 0, 0, 0
+    value, type, 0, false, 0, kind, (uint64_t)(min), (uint64_t)(max), 0, 0, 0, NULL
 #define CW_BOOL              CW_PLAIN(bool, CW_KIND_BOOL, 0, 1)
 #define CW_INT(min, max)     CW_PLAIN(int32_t, CW_KIND_INT, (int64_t)(min), (int64_t)(max))
 #define CW_UINT(min, max)    CW_PLAIN(uint32_t, CW_KIND_UINT, min, max)
@@ -123,17 +141,20 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
 #define CW_FLOAT             CW_PLAIN(float, CW_KIND_FLOAT, 0, 0)
 #define CW_DOUBLE            CW_PLAIN(double, CW_KIND_DOUBLE, 0, 0)
 #define CW_COMPRESSED_FLOAT(min, max, resolution)                                                  \
-    value, float, 0, false, 0, CW_KIND_COMPRESSED_FLOAT, 0, 0, min, max, resolution
-#define CW_BYTES(most)  bytes, uint8_t, most, false, 0, CW_KIND_BYTES, 0, most, 0, 0, 0
-#define CW_STRING(most) string, char, most, false, 0, CW_KIND_STRING, 0, most, 0, 0, 0
+    value, float, 0, false, 0, CW_KIND_COMPRESSED_FLOAT, 0, 0, min, max, resolution, NULL
+#define CW_BYTES(most)  bytes, uint8_t, most, false, 0, CW_KIND_BYTES, 0, most, 0, 0, 0, NULL
+#define CW_STRING(most) string, char, most, false, 0, CW_KIND_STRING, 0, most, 0, 0, 0, NULL
+/* The struct of a type that CW_MESSAGE made before. */
+#define CW_STRUCT(name) value, struct name, 0, false, 0, CW_KIND_STRUCT, 0, 0, 0, 0, 0, &name##_type
 /* CW_ARRAY(kind, most) and CW_OPTIONAL(kind) */
 #define CW_ARRAY(...)    CW_ARRAY_OF(__VA_ARGS__)
 #define CW_OPTIONAL(...) CW_OPTIONAL_OF(__VA_ARGS__)
 
-#define CW_ARRAY_OF(shape, type, extent, optional, array, kind, min, max, low, high, step, most)   \
-    array_of_##shape, type, extent, optional, most, kind, min, max, low, high, step
-#define CW_OPTIONAL_OF(shape, type, extent, optional, array, kind, min, max, low, high, step)      \
-    optional_##shape, type, extent, true, array, kind, min, max, low, high, step
+#define CW_ARRAY_OF(shape, type, extent, optional, array, kind, min, max, low, high, step, of,     \
+                    most)                                                                          \
+    array_of_##shape, type, extent, optional, most, kind, min, max, low, high, step, of
+#define CW_OPTIONAL_OF(shape, type, extent, optional, array, kind, min, max, low, high, step, of)  \
+    optional_##shape, type, extent, true, array, kind, min, max, low, high, step, of
 
 #define CW_DECLARE_value(name, type, extent, most)  type name;
 #define CW_DECLARE_string(name, type, extent, most) type name[(extent) + 1];
@@ -170,8 +191,8 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
     CW_DECLARE_##shape(name, type, extent, array)
 #define CW_FIELD_ENTRY(name, ...) CW_FIELD_ENTRY_OF(name, __VA_ARGS__)
 #define CW_FIELD_ENTRY_OF(name, shape, type, extent, optional, array, kind, min, max, low, high,   \
-                          step)                                                                    \
-    {#name, kind, optional, array, min, max, low, high, step, 0},
+                          step, of)                                                                \
+    {#name, kind, optional, array, min, max, low, high, step, 0, of},
 
 /* See the top of this file. FIELDS must have at least one field; a type without any is
    `{.name = "ping"}`, in C++ before 2020 `{"ping", NULL, 0, 0, NULL, false}`. */

@@ -5,7 +5,7 @@
    type has a function of its own); per field its name and a NUL, u8 kind as in enum cw_kind, u8
    optional (0 or 1), u32 array, and the limits: u64 min and u64 max of integers, u32 max of bytes
    and strings, three u32 with the bits of float_min, float_max and resolution of compressed floats,
-   nothing for the others. */
+   u32 number of fields and the fields themselves of structs, nothing for the others. */
 #ifndef CAUSEWAY_SCHEMA_BYTES_H
 #define CAUSEWAY_SCHEMA_BYTES_H
 
@@ -18,10 +18,10 @@ CW_BEGIN_DECLARATIONS
    and may be NULL when capacity is 0. */
 size_t cw_schema_encode(const struct cw_schema *schema, uint8_t *out, size_t capacity);
 
-/* A schema from size bytes. Errors: CW_ERROR_SCHEMA_BYTES when they are not in the form above or
-   have a type with a function of its own, and those of cw_schema_create. This is
-   the one function that allocates twice: the second block is released before it returns. A NULL
-   allocator means malloc and free. */
+/* A schema from size bytes. Errors: CW_ERROR_SCHEMA_BYTES when they are not in the form above, have
+   a type with a function of its own or structs deeper than CW_STRUCT_MAX_DEPTH, and those of
+   cw_schema_create. This is the one function that allocates twice: the second block is released
+   before it returns. A NULL allocator means malloc and free. */
 enum cw_error cw_schema_decode(const uint8_t *data, size_t size,
                                const struct cw_allocator *allocator, struct cw_schema **schema);
 

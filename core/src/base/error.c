@@ -33,7 +33,8 @@ const char *cw_error_string(enum cw_error error)
         return "a schema has 1 to 65536 message types, each with a name and either fields or a "
                "function";
     case CW_ERROR_SCHEMA_FIELD:
-        return "a field has no name, an unknown kind, or limits that its kind does not allow";
+        return "a field has no name, an unknown kind, limits that its kind does not allow, or a "
+               "struct that has no fields or is more than 8 deep";
     case CW_ERROR_SCHEMA_SIZE:
         return "a message's struct is larger than CW_MESSAGE_MAX_SIZE or not as large as its "
                "fields "

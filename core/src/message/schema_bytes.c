@@ -66,6 +66,8 @@ static uint64_t float_bits(float value)
     return bits;
 }
 
+static void put_fields(struct sink *sink, const struct cw_message_type *type);
+
 static void put_field(struct sink *sink, const struct cw_field *field)
 {
     unsigned size;
@@ -83,6 +85,16 @@ static void put_field(struct sink *sink, const struct cw_field *field)
         6);
     for (unsigned i = 0; i < count; ++i)
         put(sink, limits[i], size);
+    if (field->kind == CW_KIND_STRUCT)
+        put_fields(sink, field->type);
+}
+
+/* Their number and they themselves, as deep as cw_schema_create allows. */
+static void put_fields(struct sink *sink, const struct cw_message_type *type)
+{
+    put(sink, type->serialize ? NO_FIELDS : type->field_count, 4);
+    for (uint32_t i = 0; i < type->field_count; ++i)
+        put_field(sink, &type->fields[i]);
 }
 
 static void put_schema(struct sink *sink, const struct cw_schema *schema)
@@ -91,10 +103,8 @@ static void put_schema(struct sink *sink, const struct cw_schema *schema)
     for (uint32_t i = 0; i < cw_schema_count(schema); ++i) {
         const struct cw_message_type *const type = cw_schema_type(schema, i);
         put_name(sink, type->name);
-        const uint64_t field_count = type->serialize ? NO_FIELDS : type->field_count;
-        put(sink, (uint64_t)type->block | field_count << 8, 5);
-        for (uint32_t j = 0; j < type->field_count; ++j)
-            put_field(sink, &type->fields[j]);
+        put(sink, type->block, 1);
+        put_fields(sink, type);
     }
 }
 
@@ -162,7 +172,36 @@ static float bits_float(uint64_t bits)
     return value;
 }
 
-static struct cw_field get_field(struct source *source)
+/* A type and a field have at least so many bytes: a name and what follows it. */
+#define TYPE_BYTES  6
+#define FIELD_BYTES 7
+
+/* What the bytes come to, in arrays with room for as many as there can be. They are taken from the
+   end on. */
+struct tables {
+    struct cw_message_type *types; /* of the schema, and of structs */
+    size_t types_left;
+    struct cw_field *fields;
+    size_t fields_left;
+};
+
+static void get_fields(struct source *source, struct tables *tables, struct cw_message_type *type,
+                       unsigned depth);
+
+/* The type of a struct that is so deep. */
+static const struct cw_message_type *get_struct(struct source *source, struct tables *tables,
+                                                unsigned depth)
+{
+    source->failed |= depth > CW_STRUCT_MAX_DEPTH || tables->types_left == 0;
+    if (source->failed)
+        return NULL;
+    struct cw_message_type *const type = &tables->types[--tables->types_left];
+    *type = (struct cw_message_type){0};
+    get_fields(source, tables, type, depth);
+    return type;
+}
+
+static struct cw_field get_field(struct source *source, struct tables *tables, unsigned depth)
 {
     struct cw_field field = {.name = get_name(source)};
     const uint64_t head = get(source, 6);
@@ -176,7 +215,9 @@ static struct cw_field get_field(struct source *source)
     uint64_t limits[3] = {0};
     for (unsigned i = 0; i < count; ++i)
         limits[i] = get(source, size);
-    if (count == 3) {
+    if (field.kind == CW_KIND_STRUCT) {
+        field.type = get_struct(source, tables, depth + 1);
+    } else if (count == 3) {
         field.float_min = bits_float(limits[0]);
         field.float_max = bits_float(limits[1]);
         field.resolution = bits_float(limits[2]);
@@ -187,32 +228,42 @@ static struct cw_field get_field(struct source *source)
     return field;
 }
 
-/* Counts the fields of all types; with arrays to fill, fills them too. */
-static uint32_t get_schema(struct source *source, uint32_t *count, struct cw_message_type *types,
-                           struct cw_field *fields)
+static void get_fields(struct source *source, struct tables *tables, struct cw_message_type *type,
+                       unsigned depth)
 {
-    uint32_t total = 0;
+    const uint32_t count = (uint32_t)get(source, 4);
+    source->failed |= count > tables->fields_left;
+    if (source->failed)
+        return;
+    tables->fields_left -= count;
+    struct cw_field *const fields = &tables->fields[tables->fields_left];
+    type->fields = fields;
+    type->field_count = count;
+    for (uint32_t i = 0; i < count && !source->failed; ++i)
+        fields[i] = get_field(source, tables, depth);
+}
+
+/* Gives the config its types. */
+static void get_schema(struct source *source, struct tables *tables,
+                       struct cw_schema_config *config)
+{
     const uint64_t head = get(source, 5);
-    source->failed |= (head & 0xff) != VERSION;
-    *count = (uint32_t)(head >> 8);
-    for (uint32_t i = 0; i < *count && !source->failed; ++i) {
-        const char *const name = get_name(source);
-        const uint64_t type_head = get(source, 5), block = type_head & 0xff;
-        const uint32_t field_count = (uint32_t)(type_head >> 8);
+    const uint32_t count = (uint32_t)(head >> 8);
+    source->failed |= (head & 0xff) != VERSION || count > tables->types_left;
+    if (source->failed)
+        return;
+    tables->types_left -= count;
+    struct cw_message_type *const types = &tables->types[tables->types_left];
+    config->types = types;
+    config->count = count;
+    for (uint32_t i = 0; i < count && !source->failed; ++i) {
+        types[i] = (struct cw_message_type){.name = get_name(source)};
+        const uint64_t block = get(source, 1);
         source->failed |= block > 1;
-        if (types)
-            types[i] = (struct cw_message_type){.name = name,
-                                                .fields = fields + total,
-                                                .field_count = field_count,
-                                                .block = block == 1};
-        for (uint32_t j = 0; j < field_count && !source->failed; ++j, ++total) {
-            const struct cw_field field = get_field(source);
-            if (fields)
-                fields[total] = field;
-        }
+        types[i].block = block == 1;
+        get_fields(source, tables, &types[i], 0);
     }
     source->failed |= source->left > 0;
-    return total;
 }
 
 enum cw_error cw_schema_decode(const uint8_t *data, size_t size,
@@ -223,24 +274,18 @@ enum cw_error cw_schema_decode(const uint8_t *data, size_t size,
     struct cw_schema_config config = {0};
     if (allocator)
         config.allocator = *allocator;
-    const struct source start = {data, size, false};
-    struct source source = start;
-    /* every type and field has bytes of its own, so that the counts cannot be more than size */
-    const uint32_t total = get_schema(&source, &config.count, NULL, NULL);
-    if (source.failed)
-        return CW_ERROR_SCHEMA_BYTES;
-    const size_t types_size = config.count * sizeof(struct cw_message_type);
-    const size_t scratch_size = types_size + total * sizeof(struct cw_field);
+    struct source source = {data, size, false};
+    struct tables tables = {.types_left = size / TYPE_BYTES, .fields_left = size / FIELD_BYTES};
+    const size_t types_size = tables.types_left * sizeof *tables.types;
+    const size_t scratch_size = types_size + tables.fields_left * sizeof *tables.fields;
     uint8_t *const scratch = scratch_size > 0 ? cw_allocate(&config.allocator, scratch_size) : NULL;
-    if (scratch_size > 0 && !scratch)
-        return CW_ERROR_NO_MEMORY;
-    source = start;
-    struct cw_message_type *const types = (struct cw_message_type *)(void *)scratch;
-    get_schema(&source, &config.count, types,
-               scratch ? (struct cw_field *)(void *)(scratch + types_size) : NULL);
-    config.types = types;
-    const enum cw_error error = cw_schema_create(&config, schema);
-    if (scratch)
-        cw_release(&config.allocator, scratch, scratch_size);
+    if (!scratch)
+        return scratch_size > 0 ? CW_ERROR_NO_MEMORY : CW_ERROR_SCHEMA_BYTES;
+    tables.types = (struct cw_message_type *)(void *)scratch;
+    tables.fields = (struct cw_field *)(void *)(scratch + types_size);
+    get_schema(&source, &tables, &config);
+    const enum cw_error error =
+        source.failed ? CW_ERROR_SCHEMA_BYTES : cw_schema_create(&config, schema);
+    cw_release(&config.allocator, scratch, scratch_size);
     return error;
 }

@@ -30,53 +30,45 @@ static uint32_t float_step(const struct cw_field *field, const uint8_t *value)
                                     cw_compressed_float_steps(min, max, field->resolution));
 }
 
-static bool same_value(const struct cw_schema_step *step, const struct cw_field *field,
-                       const uint8_t *a, const uint8_t *b)
+static bool same_struct(const struct cw_schema_steps *steps, const uint8_t *a, const uint8_t *b);
+
+static bool same_value(const struct cw_schema_step *step, const uint8_t *a, const uint8_t *b)
 {
     switch (step->code) {
     case CW_CODE_COMPRESSED_FLOAT:
-        return memcmp(a, b, sizeof(float)) == 0 || float_step(field, a) == float_step(field, b);
+        return memcmp(a, b, sizeof(float)) == 0 ||
+               float_step(step->field, a) == float_step(step->field, b);
     case CW_CODE_BYTES: {
         const uint32_t size = (uint32_t)load(step, a);
         return size == load(step, b) && size <= step->range && memcmp(a + 4, b + 4, size) == 0;
     }
     case CW_CODE_STRING:
         return strncmp((const char *)a, (const char *)b, step->stride) == 0;
+    case CW_CODE_STRUCT:
+        return same_struct(&step->nested, a, b);
     default:
         return load(step, a) == load(step, b);
     }
 }
 
-/* How many values a field has. */
-static uint32_t count_of(const struct cw_schema_step *step, const uint8_t *message)
+static bool same_field(const struct cw_schema_step *step, const uint8_t *a, const uint8_t *b)
 {
-    uint32_t count = 1;
-    if (step->optional)
-        count = message[step->offset] != 0;
-    else if (step->array > 0)
-        memcpy(&count, message + step->offset, sizeof count);
-    return count;
-}
-
-static bool same_field(const struct cw_schema_step *step, const struct cw_field *field,
-                       const uint8_t *a, const uint8_t *b)
-{
-    const uint32_t count = count_of(step, a);
-    if (count != count_of(step, b))
+    const uint32_t count = cw_schema_value_count(step, a);
+    if (count != cw_schema_value_count(step, b))
         return false;
     const uint32_t most = step->array > 0 ? step->array : 1;
     for (uint32_t i = 0; i < count && i < most; ++i) {
         const size_t at = step->value + (size_t)i * step->stride;
-        if (!same_value(step, field, a + at, b + at))
+        if (!same_value(step, a + at, b + at))
             return false;
     }
     return true;
 }
 
-static bool same_struct(const struct cw_schema_type *type, const uint8_t *a, const uint8_t *b)
+static bool same_struct(const struct cw_schema_steps *steps, const uint8_t *a, const uint8_t *b)
 {
-    for (uint32_t i = 0; i < type->public.field_count; ++i)
-        if (!same_field(&type->steps[i], &type->fields[i], a, b))
+    for (uint32_t i = 0; i < steps->count; ++i)
+        if (!same_field(&steps->at[i], a, b))
             return false;
     return true;
 }
@@ -88,7 +80,7 @@ static bool has_table(const struct cw_schema *schema, uint32_t type)
 
 bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *a, const void *b)
 {
-    return has_table(schema, type) && a && b && same_struct(&schema->types[type], a, b);
+    return has_table(schema, type) && a && b && same_struct(&schema->types[type].steps, a, b);
 }
 
 static bool flag(struct cw_stream *stream, bool *value)
@@ -120,34 +112,43 @@ CW_INLINE bool serialize_integer(struct cw_stream *stream, const struct cw_schem
     return cw_difference_write(stream, step->bits, before - min, number - min);
 }
 
+/* A struct of which the other end has an old one. To be read, it is that one. */
+struct change {
+    const struct cw_schema_steps *steps;
+    const uint8_t *baseline;
+    uint8_t *message;
+};
+
+static bool serialize_changes(struct cw_stream *stream, void *change);
+
 /* A value of which the other end has the old one. */
 static bool serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
-                            const struct cw_field *field, const uint8_t *old, uint8_t *value)
+                            const uint8_t *old, uint8_t *value)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
-    bool changed = !reading && !same_value(step, field, old, value);
+    bool changed = !reading && !same_value(step, old, value);
     if (!flag(stream, &changed))
         return false;
-    if (!changed) {
-        if (reading && value != old)
-            memcpy(value, old, step->stride);
+    if (reading && value != old)
+        memcpy(value, old, step->stride);
+    if (!changed)
         return true;
-    }
+    if (step->code == CW_CODE_STRUCT)
+        return serialize_changes(stream, &(struct change){&step->nested, old, value});
     const bool integer = step->code == CW_CODE_RANGE && step->bits > 0;
     return integer ? serialize_integer(stream, step, old, value)
-                   : cw_schema_serialize_value(stream, step, field, value);
+                   : cw_schema_serialize_value(stream, step, value);
 }
 
 /* The values of an option or an array: how many, then each against the old one of the same index,
    or whole when there is none. */
 static bool serialize_values(struct cw_stream *stream, const struct cw_schema_step *step,
-                             const struct cw_field *field, const uint8_t *baseline,
-                             uint8_t *message)
+                             const uint8_t *baseline, uint8_t *message)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
     const uint32_t most = step->optional ? 1 : step->array;
-    const uint32_t old_count = count_of(step, baseline);
-    uint32_t count = reading ? 0 : count_of(step, message);
+    const uint32_t old_count = cw_schema_value_count(step, baseline);
+    uint32_t count = reading ? 0 : cw_schema_value_count(step, message);
     if (!cw_stream_far_uint(stream, &count, 0, most))
         return false;
     if (reading && step->optional)
@@ -156,20 +157,13 @@ static bool serialize_values(struct cw_stream *stream, const struct cw_schema_st
         memcpy(message + step->offset, &count, sizeof count);
     for (uint32_t i = 0; i < count; ++i) {
         const size_t at = step->value + (size_t)i * step->stride;
-        const bool done = i < old_count
-                              ? serialize_value(stream, step, field, baseline + at, message + at)
-                              : cw_schema_serialize_value(stream, step, field, message + at);
+        const bool done = i < old_count ? serialize_value(stream, step, baseline + at, message + at)
+                                        : cw_schema_serialize_value(stream, step, message + at);
         if (!done)
             return false;
     }
     return true;
 }
-
-struct change {
-    const struct cw_schema_type *type;
-    const uint8_t *baseline;
-    uint8_t *message;
-};
 
 static bool is_plain(const struct cw_schema_step *step)
 {
@@ -178,12 +172,12 @@ static bool is_plain(const struct cw_schema_step *step)
 
 static bool is_same(const struct change *change, uint32_t index)
 {
-    const struct cw_schema_step *const step = &change->type->steps[index];
+    const struct cw_schema_step *const step = &change->steps->at[index];
     uint32_t old, value;
     if (step->code == CW_CODE_PLAIN_BOOL)
         return (change->baseline[step->value] != 0) == (change->message[step->value] != 0);
     if (!is_plain(step))
-        return same_field(step, &change->type->fields[index], change->baseline, change->message);
+        return same_field(step, change->baseline, change->message);
     memcpy(&old, change->baseline + step->value, sizeof old);
     memcpy(&value, change->message + step->value, sizeof value);
     return old == value;
@@ -191,14 +185,14 @@ static bool is_same(const struct change *change, uint32_t index)
 
 /* A field that has changed and is not a plain integer. */
 static bool serialize_field(struct cw_stream *stream, const struct cw_schema_step *step,
-                            const struct cw_field *field, const struct change *change)
+                            const struct change *change)
 {
     const uint8_t *const old = change->baseline + step->value;
     uint8_t *const value = change->message + step->value;
     if (step->optional || step->array > 0)
-        return serialize_values(stream, step, field, change->baseline, change->message);
+        return serialize_values(stream, step, change->baseline, change->message);
     if (step->code != CW_CODE_PLAIN_BOOL)
-        return cw_schema_serialize_value(stream, step, field, value);
+        return cw_schema_serialize_value(stream, step, value);
     if (stream->mode == CW_STREAM_READ)
         *value = *old == 0;
     return true;
@@ -207,8 +201,8 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
 /* Plain integers here, with the stream in registers, the others out of line, with a copy of it. */
 CW_SERIALIZE(serialize_changes, struct change, stream, change)
 {
-    const struct cw_schema_type *const type = change->type;
-    const uint32_t fields = type->public.field_count;
+    const struct cw_schema_steps *const steps = change->steps;
+    const uint32_t fields = steps->count;
     for (uint32_t first = 0; first < fields; first += 32) {
         const uint32_t count = fields - first < 32 ? fields - first : 32;
         uint32_t changed = 0;
@@ -218,7 +212,7 @@ CW_SERIALIZE(serialize_changes, struct change, stream, change)
             return false;
         for (; changed > 0; changed &= changed - 1) {
             const uint32_t index = first + cw_lowest_bit(changed);
-            const struct cw_schema_step *const step = &type->steps[index];
+            const struct cw_schema_step *const step = &steps->at[index];
             if (is_plain(step)) {
                 if (!serialize_integer(stream, step, change->baseline + step->value,
                                        change->message + step->value))
@@ -226,7 +220,7 @@ CW_SERIALIZE(serialize_changes, struct change, stream, change)
                 continue;
             }
             struct cw_stream copy = *stream;
-            const bool done = serialize_field(&copy, step, &type->fields[index], change);
+            const bool done = serialize_field(&copy, step, change);
             *stream = copy;
             if (!done)
                 return false;
@@ -242,9 +236,9 @@ bool cw_schema_changes(const struct cw_schema *schema, uint32_t type, struct cw_
         return false;
     if (!has_table(schema, type) || !baseline || !message)
         return cw_stream_fail(stream);
-    struct change change = {&schema->types[type], baseline, message};
+    struct change change = {&schema->types[type].steps, baseline, message};
     if (stream->mode == CW_STREAM_READ && message != baseline)
-        memcpy(message, baseline, change.type->public.size);
+        memcpy(message, baseline, schema->types[type].public.size);
     return serialize_changes(stream, &change);
 }
 
@@ -256,7 +250,7 @@ bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_st
     if (!has_table(schema, type) || !baseline || !message)
         return cw_stream_fail(stream);
     const bool reading = stream->mode == CW_STREAM_READ;
-    bool changed = !reading && !same_struct(&schema->types[type], baseline, message);
+    bool changed = !reading && !same_struct(&schema->types[type].steps, baseline, message);
     if (!reading && cw_schema_check(schema, type, message) != CW_FIELD_NONE)
         return cw_stream_fail(stream);
     if (!flag(stream, &changed))

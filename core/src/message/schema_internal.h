@@ -15,26 +15,35 @@ enum cw_schema_code {
     CW_CODE_RANGE_64,
     CW_CODE_COMPRESSED_FLOAT,
     CW_CODE_BYTES,
-    CW_CODE_STRING
+    CW_CODE_STRING,
+    CW_CODE_STRUCT /* one that is optional or an array */
 };
 
-/* A field as the loops want it. */
+/* The fields of a struct as the loops want them. Those of a struct in it that is neither optional
+   nor an array are among them, as if they were its own. */
+struct cw_schema_steps {
+    struct cw_schema_step *at;
+    uint32_t count;
+};
+
 struct cw_schema_step {
     uint8_t code;
-    uint8_t bits; /* of a plain range */
+    uint8_t bits; /* of a range of at most 32 bits */
     bool optional;
     uint32_t array;
     uint32_t offset; /* of the member */
     uint32_t value;  /* of the value or the first item */
     uint32_t stride; /* from one item to the next */
+    uint32_t index;  /* of the message's field that this is a part of */
     uint64_t min;
     uint64_t range; /* of bytes and strings: the most bytes */
+    const struct cw_field *field;
+    struct cw_schema_steps nested; /* of an item of a struct; their offsets are within it */
 };
 
 struct cw_schema_type {
     struct cw_message_type public;
-    struct cw_field *fields;
-    struct cw_schema_step *steps;
+    struct cw_schema_steps steps;
 };
 
 struct cw_schema {
@@ -45,8 +54,19 @@ struct cw_schema {
     struct cw_schema_type *types;
 };
 
+/* How many values the field has in the struct at message, as it says itself. */
+CW_INLINE uint32_t cw_schema_value_count(const struct cw_schema_step *step, const uint8_t *message)
+{
+    uint32_t count = 1;
+    if (step->optional)
+        count = message[step->offset] != 0;
+    else if (step->array > 0)
+        memcpy(&count, message + step->offset, sizeof count);
+    return count;
+}
+
 /* Writes, reads or measures one value of the field, wherever it is. */
 bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
-                               const struct cw_field *field, uint8_t *value);
+                               uint8_t *value);
 
 #endif

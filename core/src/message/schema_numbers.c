@@ -24,27 +24,35 @@ static void add_number(struct cw_schema_numbers *list, struct cw_schema_number n
     list->count++;
 }
 
+/* Those of the fields of one struct. base: where the struct is; parent: the item that it is in. */
+static void list_fields(struct cw_schema_numbers *list, const struct cw_schema_steps *steps,
+                        uint32_t base, uint32_t parent)
+{
+    for (uint32_t i = 0; i < steps->count; ++i) {
+        const struct cw_schema_step *const step = &steps->at[i];
+        const enum cw_kind kind = step->field->kind;
+        if (!is_number(kind) && kind != CW_KIND_STRUCT)
+            continue;
+        uint32_t offset = base + step->value, item = parent;
+        for (uint32_t index = 0; index == 0 || index < step->array; index++) {
+            if (step->optional || step->array > 0)
+                item = add_item(list, (struct cw_schema_item){base + step->offset, index,
+                                                              step->optional, parent});
+            if (kind == CW_KIND_STRUCT)
+                list_fields(list, &step->nested, offset, item);
+            else
+                add_number(list, (struct cw_schema_number){kind, offset, step->index, item});
+            offset += step->stride;
+        }
+    }
+}
+
 void cw_schema_list_numbers(const struct cw_schema *schema, uint32_t type,
                             struct cw_schema_numbers *list)
 {
     list->count = list->item_count = 0;
-    if (!schema || type >= schema->count)
-        return;
-    const struct cw_schema_type *const of = &schema->types[type];
-    for (uint32_t i = 0; i < of->public.field_count; i++) {
-        const struct cw_schema_step *const step = &of->steps[i];
-        if (!is_number(of->fields[i].kind))
-            continue;
-        struct cw_schema_number number = {of->fields[i].kind, step->value, i, CW_FIELD_NONE};
-        for (uint32_t index = 0; index == 0 || index < step->array; index++) {
-            if (step->optional || step->array > 0)
-                number.item =
-                    add_item(list, (struct cw_schema_item){step->offset, index, step->optional,
-                                                           CW_FIELD_NONE});
-            add_number(list, number);
-            number.offset += step->stride;
-        }
-    }
+    if (schema && type < schema->count)
+        list_fields(list, &schema->types[type].steps, 0, CW_FIELD_NONE);
 }
 
 bool cw_schema_has_number(const struct cw_schema_numbers *list,

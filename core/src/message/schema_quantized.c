@@ -23,25 +23,32 @@ static void quantize_field(struct cw_field *field, struct cw_schema_step *step)
     step->range = last;
 }
 
+static struct cw_schema_steps quantize_steps(const struct cw_schema_steps *from,
+                                             struct cw_arena *arena)
+{
+    struct cw_field *const fields = cw_arena_take(arena, from->count * sizeof *fields);
+    struct cw_schema_step *const steps = cw_arena_take(arena, from->count * sizeof *steps);
+    for (uint32_t i = 0; i < from->count; ++i) {
+        const struct cw_schema_steps nested = quantize_steps(&from->at[i].nested, arena);
+        if (!steps)
+            continue;
+        fields[i] = *from->at[i].field;
+        steps[i] = from->at[i];
+        steps[i].field = &fields[i];
+        steps[i].nested = nested;
+        quantize_field(&fields[i], &steps[i]);
+    }
+    return (struct cw_schema_steps){steps, from->count};
+}
+
 struct cw_schema *cw_schema_quantized(const struct cw_schema *schema, struct cw_arena *arena)
 {
     struct cw_schema *const quantized = cw_arena_take(arena, sizeof *quantized);
     struct cw_schema_type *const types = cw_arena_take(arena, schema->count * sizeof *types);
     for (uint32_t i = 0; i < schema->count; ++i) {
-        const struct cw_schema_type *const from = &schema->types[i];
-        const uint32_t count = from->public.field_count;
-        struct cw_field *const fields = cw_arena_take(arena, count * sizeof *fields);
-        struct cw_schema_step *const steps = cw_arena_take(arena, count * sizeof *steps);
-        if (!quantized)
-            continue;
-        types[i] = *from;
-        types[i].public.fields = types[i].fields = fields;
-        types[i].steps = steps;
-        for (uint32_t j = 0; j < count; ++j) {
-            fields[j] = from->fields[j];
-            steps[j] = from->steps[j];
-            quantize_field(&fields[j], &steps[j]);
-        }
+        const struct cw_schema_steps steps = quantize_steps(&schema->types[i].steps, arena);
+        if (quantized)
+            types[i] = (struct cw_schema_type){schema->types[i].public, steps};
     }
     if (quantized) {
         *quantized = *schema;
@@ -50,42 +57,44 @@ struct cw_schema *cw_schema_quantized(const struct cw_schema *schema, struct cw_
     return quantized;
 }
 
-/* Turns every compressed float that the struct holds into steps or back. */
-static void convert(const struct cw_schema *schema, uint32_t type, uint8_t *message, bool back)
+static void convert_value(const struct cw_field *field, uint8_t *value, bool back)
 {
-    const struct cw_schema_type *const of = &schema->types[type];
-    for (uint32_t i = 0; i < of->public.field_count; ++i) {
-        const struct cw_schema_step *const step = &of->steps[i];
-        const struct cw_field *const field = &of->fields[i];
-        if (step->code != CW_CODE_COMPRESSED_FLOAT)
+    const float steps = steps_of(field);
+    uint32_t number;
+    float real;
+    memcpy(&number, value, sizeof number);
+    memcpy(&real, value, sizeof real);
+    if (back)
+        real = cw_compressed_float_value(number, field->float_min, field->float_max, steps);
+    else
+        number = cw_compressed_float_step(real, field->float_min, field->float_max, steps);
+    memcpy(value, back ? (const void *)&real : &number, sizeof number);
+}
+
+/* Turns every compressed float that the struct holds into steps or back. */
+static void convert(const struct cw_schema_steps *steps, uint8_t *message, bool back)
+{
+    for (uint32_t i = 0; i < steps->count; ++i) {
+        const struct cw_schema_step *const step = &steps->at[i];
+        if (step->code != CW_CODE_COMPRESSED_FLOAT && step->code != CW_CODE_STRUCT)
             continue;
-        const float steps = steps_of(field);
-        uint32_t count = 1;
-        if (step->optional)
-            count = message[step->offset] != 0;
-        else if (step->array > 0)
-            memcpy(&count, message + step->offset, sizeof count);
+        const uint32_t count = cw_schema_value_count(step, message);
         for (uint32_t j = 0; j < count; ++j) {
             uint8_t *const value = message + step->value + (size_t)j * step->stride;
-            uint32_t number;
-            float real;
-            memcpy(&number, value, sizeof number);
-            memcpy(&real, value, sizeof real);
-            if (back)
-                real = cw_compressed_float_value(number, field->float_min, field->float_max, steps);
+            if (step->code == CW_CODE_STRUCT)
+                convert(&step->nested, value, back);
             else
-                number = cw_compressed_float_step(real, field->float_min, field->float_max, steps);
-            memcpy(value, back ? (const void *)&real : &number, sizeof number);
+                convert_value(step->field, value, back);
         }
     }
 }
 
 void cw_schema_quantize(const struct cw_schema *schema, uint32_t type, void *message)
 {
-    convert(schema, type, message, false);
+    convert(&schema->types[type].steps, message, false);
 }
 
 void cw_schema_dequantize(const struct cw_schema *schema, uint32_t type, void *message)
 {
-    convert(schema, type, message, true);
+    convert(&schema->types[type].steps, message, true);
 }

@@ -1,5 +1,11 @@
-// What a user who writes C++ declares: a type of every kind of field, and one with a function.
+// What a user who writes C++ declares: a type of every kind of field, structs among them, and one
+// with a function.
 #include <causeway/causeway.h>
+
+#define POINT_FIELDS(FIELD)                                                                        \
+    FIELD(x, CW_FLOAT)                                                                             \
+    FIELD(y, CW_FLOAT)
+CW_MESSAGE(point, POINT_FIELDS)
 
 #define MOVE_FIELDS(FIELD)                                                                         \
     FIELD(jump, CW_BOOL)                                                                           \
@@ -19,7 +25,10 @@
     FIELD(blobs, CW_ARRAY(CW_BYTES(8), 4))                                                         \
     FIELD(target, CW_OPTIONAL(CW_BITS(12)))                                                        \
     FIELD(nick, CW_OPTIONAL(CW_STRING(8)))                                                         \
-    FIELD(tail, CW_OPTIONAL(CW_BYTES(8)))
+    FIELD(tail, CW_OPTIONAL(CW_BYTES(8)))                                                          \
+    FIELD(start, CW_STRUCT(point))                                                                 \
+    FIELD(stops, CW_ARRAY(CW_STRUCT(point), 4))                                                    \
+    FIELD(end, CW_OPTIONAL(CW_STRUCT(point)))
 CW_MESSAGE(move, MOVE_FIELDS)
 CW_BLOCK_MESSAGE(parcel, MOVE_FIELDS)
 

@@ -445,7 +445,7 @@ static void test_random_tables_write_what_stream_functions_write(void **state)
         for (uint32_t i = 0; i < cw_schema_count(schema); i++) {
             const struct cw_message_type *type = cw_schema_type(schema, i);
             uint8_t *sent = random_message(schema, i), *received = calloc(1, type->size + 1u);
-            uint8_t table[2048], functions[2048];
+            static uint8_t table[RANDOM_MOST_BYTES], functions[RANDOM_MOST_BYTES];
             struct cw_stream stream = cw_stream_writer(table, sizeof table);
             assert_true(cw_schema_serialize(schema, i, &stream, sent));
             const size_t size = cw_stream_flush(&stream);

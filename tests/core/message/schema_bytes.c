@@ -57,6 +57,79 @@ static void test_the_form_is_as_documented(void **state)
     cw_schema_destroy(schema);
 }
 
+#define POINT_FIELDS(FIELD)                                                                        \
+    FIELD(x, CW_BOOL)                                                                              \
+    FIELD(y, CW_BITS(3))
+CW_MESSAGE(point, POINT_FIELDS)
+
+#define ROUTE_FIELDS(FIELD)                                                                        \
+    FIELD(stops, CW_ARRAY(CW_STRUCT(point), 5))                                                    \
+    FIELD(end, CW_OPTIONAL(CW_STRUCT(point)))
+CW_MESSAGE(route, ROUTE_FIELDS)
+
+#define TOUR_FIELDS(FIELD)                                                                         \
+    FIELD(route, CW_STRUCT(route))                                                                 \
+    FIELD(last, CW_BOOL)
+CW_MESSAGE(tour, TOUR_FIELDS)
+
+static void test_structs_are_followed_by_their_fields(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = create(&tour_type, 1);
+#define POINT                                                                                      \
+    "\2\0\0\0"                                                                                     \
+    "x\0\0\0\0\0\0\0"                                                                              \
+    "y\0\2\0\0\0\0\0\0\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0"
+    static const uint8_t expected[] =
+        "\1\1\0\0\0"
+        "tour\0\0\2\0\0\0"
+        "route\0\12\0\0\0\0\0\2\0\0\0"
+        "stops\0\12\0\5\0\0\0" POINT "end\0\12\1\0\0\0\0" POINT "last\0\0\0\0\0\0\0";
+    size_t size;
+    uint8_t *bytes = encode(schema, &size);
+    assert_int_equal(size, sizeof expected - 1);
+    assert_memory_equal(bytes, expected, size);
+    free(bytes);
+    cw_schema_destroy(schema);
+}
+
+/* Structs one in the other, so many, the innermost with a bool. Gives the size. */
+static size_t nest(uint8_t *out, uint32_t depth)
+{
+    static const uint8_t type[] = "\1\1\0\0\0t\0\0\1\0\0\0", part[] = "s\0\12\0\0\0\0\0\1\0\0\0",
+                         leaf[] = "b\0\0\0\0\0\0\0";
+    uint8_t *at = out;
+    memcpy(at, type, sizeof type - 1);
+    at += sizeof type - 1;
+    for (uint32_t i = 0; i < depth; i++, at += sizeof part - 1)
+        memcpy(at, part, sizeof part - 1);
+    memcpy(at, leaf, sizeof leaf - 1);
+    return (size_t)(at - out) + sizeof leaf - 1;
+}
+
+static void test_the_depth_of_structs_is_bounded(void **state)
+{
+    (void)state;
+    static uint8_t bytes[1 << 21];
+    struct cw_schema *decoded;
+    size_t size = nest(bytes, CW_STRUCT_MAX_DEPTH);
+    assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_OK);
+    cw_schema_destroy(decoded);
+    size = nest(bytes, CW_STRUCT_MAX_DEPTH + 1);
+    assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
+    /* however deep: no stack would do */
+    size = nest(bytes, 170000);
+    assert_true(size <= sizeof bytes);
+    assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
+    /* more fields than there are bytes */
+    size = nest(bytes, 1);
+    bytes[size - 9] = 0x7f;
+    assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
+    /* a struct of nothing */
+    bytes[size - 9] = bytes[size - 12] = 0;
+    assert_int_equal(cw_schema_decode(bytes, size - 8, NULL, &decoded), CW_ERROR_SCHEMA_FIELD);
+}
+
 static void test_schemas_come_back(void **state)
 {
     (void)state;
@@ -93,7 +166,8 @@ static void test_schemas_come_back(void **state)
 static void test_cut_or_prolonged_bytes_are_refused(void **state)
 {
     (void)state;
-    struct cw_schema *schema = create(&move_type, 1), *decoded = NULL;
+    const struct cw_message_type types[] = {move_type, tour_type};
+    struct cw_schema *schema = create(types, 2), *decoded = NULL;
     size_t size;
     uint8_t *bytes = encode(schema, &size);
     for (size_t cut = 0; cut < size; cut++) {
@@ -170,7 +244,7 @@ static void count_release(void *context, void *memory, size_t size)
 static void test_decoding_gives_its_memory_back(void **state)
 {
     (void)state;
-    struct cw_schema *schema = create(&move_type, 1), *decoded = NULL;
+    struct cw_schema *schema = create(&tour_type, 1), *decoded = NULL;
     size_t size;
     uint8_t *bytes = encode(schema, &size);
     for (int refuse_at = 0; refuse_at <= 2; refuse_at++) {
@@ -216,8 +290,20 @@ static void test_a_fingerprint_tells_every_difference(void **state)
     DIFFERS(field.array = 1);
     DIFFERS(field.min = UINT64_MAX);
     DIFFERS(field.max = 8);
+    /* what a struct has inside counts, its name does not */
+    struct cw_field inner[] = {first, first};
+    struct cw_message_type part = {.name = "part", .fields = inner, .field_count = 1};
+    struct cw_field field = {.name = "x", .kind = CW_KIND_STRUCT, .type = &part};
+    const uint64_t nested = fingerprint(field, "move", "");
+    part.name = "other";
+    assert_true(nested == fingerprint(field, "move", ""));
+    inner[0].max = 8;
+    assert_true(nested != fingerprint(field, "move", ""));
+    inner[0].max = 7;
+    part.field_count = 2;
+    assert_true(nested != fingerprint(field, "move", ""));
     /* what does not matter for the kind does not count */
-    struct cw_field field = first;
+    field = first;
     field.resolution = 3;
     field.offset = 8;
     assert_true(base == fingerprint(field, "move", ""));
@@ -244,6 +330,10 @@ static void test_a_fingerprint_is_the_same_for_ever(void **state)
     assert_true(cw_schema_fingerprint(schema, (const uint8_t *)"channels", 8) ==
                 0xe82e31d73c9617ef);
     cw_schema_destroy(schema);
+    schema = create(&tour_type, 1);
+    assert_true(cw_schema_fingerprint(schema, (const uint8_t *)"channels", 8) ==
+                0x0c9c037af51f6ec0);
+    cw_schema_destroy(schema);
 }
 
 int main(void)
@@ -251,6 +341,8 @@ int main(void)
     printf("seed %llu\n", (unsigned long long)random_state);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_form_is_as_documented),
+        cmocka_unit_test(test_structs_are_followed_by_their_fields),
+        cmocka_unit_test(test_the_depth_of_structs_is_bounded),
         cmocka_unit_test(test_schemas_come_back),
         cmocka_unit_test(test_cut_or_prolonged_bytes_are_refused),
         cmocka_unit_test(test_a_function_of_its_own_cannot_be_decoded),

@@ -39,7 +39,7 @@ static bool read(const struct cw_schema *schema, uint32_t type, const uint8_t *b
 static void test_random_structs_come_back(void **state)
 {
     (void)state;
-    static uint8_t out[4096];
+    static uint8_t out[2 * RANDOM_MOST_BYTES];
     random_state = 7;
     for (int round = 0; round < 3000; round++) {
         struct cw_schema *const schema = random_schema();
@@ -141,6 +141,59 @@ static void test_a_small_difference_costs_few_bits(void **state)
     assert_int_equal(bits_of(&body), head + 3 + 2 + 1 + 3);
 }
 
+#define POINT_FIELDS(FIELD)                                                                        \
+    FIELD(x, CW_BITS(18))                                                                          \
+    FIELD(y, CW_BITS(18))
+CW_MESSAGE(point, POINT_FIELDS)
+
+#define TRAIL_FIELDS(FIELD)                                                                        \
+    FIELD(start, CW_STRUCT(point))                                                                 \
+    FIELD(stops, CW_ARRAY(CW_STRUCT(point), 7))                                                    \
+    FIELD(end, CW_OPTIONAL(CW_STRUCT(point)))
+CW_MESSAGE(trail, TRAIL_FIELDS)
+
+static size_t trail_bits(const struct trail *baseline, const struct trail *message)
+{
+    struct cw_schema *schema;
+    const struct cw_schema_config config = {.types = &trail_type, .count = 1};
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
+    struct trail to = *message, received;
+    uint8_t out[64];
+    const size_t size = write(schema, 0, (const void *)baseline, (void *)&to, out, sizeof out);
+    memset(&received, 0, sizeof received);
+    assert_true(read(schema, 0, (const void *)baseline, (void *)&received, out, size));
+    assert_memory_equal(&received, message, sizeof received);
+    struct cw_stream stream = cw_stream_measurer();
+    assert_true(cw_schema_delta(schema, 0, &stream, baseline, &to));
+    cw_schema_destroy(schema);
+    return cw_stream_position(&stream);
+}
+
+static void test_of_a_struct_goes_what_has_changed(void **state)
+{
+    (void)state;
+    /* changed; x and y of start, stops, end; one up in the short form */
+    const size_t head = 1 + 4, step = 1 + 5;
+    struct trail from, to;
+    memset(&from, 0, sizeof from);
+    from.stops.count = 5;
+    from.end.present = true;
+    to = from;
+    assert_int_equal(trail_bits(&from, &to), 1);
+    to.start.y = 1;
+    assert_int_equal(trail_bits(&from, &to), head + step);
+    to = from;
+    to.end.value.x = 1; /* present, changed, x and y */
+    assert_int_equal(trail_bits(&from, &to), head + 1 + 1 + 2 + step);
+    to = from;
+    to.stops.items[3].y = 1; /* how many, a bit for each, x and y */
+    assert_int_equal(trail_bits(&from, &to), head + 3 + 5 + 2 + step);
+    to = from;
+    to.stops.count = 6; /* a whole one, against nothing */
+    to.stops.items[5].x = 9;
+    assert_int_equal(trail_bits(&from, &to), head + 3 + 5 + 2 * 18);
+}
+
 static void test_every_integer_comes_back_from_every_other(void **state)
 {
     (void)state;
@@ -237,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_random_structs_come_back),
         cmocka_unit_test(test_what_is_the_same_costs_a_bit),
         cmocka_unit_test(test_a_small_difference_costs_few_bits),
+        cmocka_unit_test(test_of_a_struct_goes_what_has_changed),
         cmocka_unit_test(test_every_integer_comes_back_from_every_other),
         cmocka_unit_test(test_a_difference_does_not_leave_the_range),
         cmocka_unit_test(test_what_is_read_is_in_range_whatever_the_bytes),

@@ -119,12 +119,51 @@ static void integers_are_rounded_and_bounded(void **state)
     cw_schema_destroy(rig.schema);
 }
 
+#define POINT_FIELDS(FIELD)                                                                        \
+    FIELD(known, CW_BOOL)                                                                          \
+    FIELD(x, CW_FLOAT)                                                                             \
+    FIELD(y, CW_OPTIONAL(CW_DOUBLE))
+CW_MESSAGE(point, POINT_FIELDS)
+
+#define TRAIL_FIELDS(FIELD)                                                                        \
+    FIELD(name, CW_STRING(3))                                                                      \
+    FIELD(start, CW_STRUCT(point))                                                                 \
+    FIELD(stops, CW_ARRAY(CW_STRUCT(point), 2))                                                    \
+    FIELD(level, CW_INT(-9, 9))
+CW_MESSAGE(trail, TRAIL_FIELDS)
+
+static void numbers_in_structs_are_listed_with_what_they_hang_on(void **state)
+{
+    (void)state;
+    static const uint32_t fields[] = {1, 1, 2, 2, 2, 2, 3};
+    struct rig rig;
+    rig_open(&rig, &trail_type);
+    assert_int_equal(rig.list.count, sizeof fields / sizeof *fields);
+    assert_int_equal(rig.list.item_count, 5); /* y thrice, stops twice */
+    struct trail trail = {.start = {.x = 1, .y = {true, 2}},
+                          .stops = {2, {{.x = 3, .y = {false, 4}}, {.x = 5, .y = {true, 6}}}},
+                          .level = 7};
+    for (uint32_t i = 0; i < rig.list.count; i++) {
+        assert_int_equal(rig.numbers[i].field, fields[i]);
+        assert_true(cw_schema_get_number(&rig.numbers[i], &trail) == i + 1);
+        assert_int_equal(cw_schema_has_number(&rig.list, &rig.numbers[i], &trail), i != 3);
+    }
+    /* an item that is not there has no option that is */
+    trail.stops.count = 1;
+    trail.start.y.present = false;
+    for (uint32_t i = 0; i < rig.list.count; i++)
+        assert_int_equal(cw_schema_has_number(&rig.list, &rig.numbers[i], &trail),
+                         i == 0 || i == 2 || i == 6);
+    cw_schema_destroy(rig.schema);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_numbers_are_listed),
         cmocka_unit_test(values_come_and_go_exactly),
         cmocka_unit_test(integers_are_rounded_and_bounded),
+        cmocka_unit_test(numbers_in_structs_are_listed_with_what_they_hang_on),
     };
     return cmocka_run_group_tests_name("schema_numbers", tests, NULL, NULL);
 }

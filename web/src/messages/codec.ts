@@ -1,12 +1,12 @@
 import { createdFields } from '../generated.js';
 import type { Memory } from '../memory.js';
 import { WasmObject, type WasmModule } from '../module.js';
-import type { Field } from './fields.js';
-import type { MessageType, Schema } from './schema.js';
+import type { Field, Fields } from './fields.js';
+import type { Schema } from './schema.js';
 
 /** How one value is checked and stored in the struct of a message, and read from it. */
 interface Slot {
-  /** Bytes from one item of an array to the next, and what its address is a multiple of. */
+  /** Its bytes, and what its address is a multiple of. */
   readonly size: number;
   readonly alignment: number;
   write(memory: Memory, address: number, value: unknown, name: string): void;
@@ -107,16 +107,16 @@ const boolSlot: Slot = {
   read: (memory, address) => memory.bytes[address] === 1,
 };
 
-/** Where a value begins that stands behind a head of some bytes, as a C compiler places it. */
-const behind = (head: number, { alignment }: Slot): number =>
-  Math.ceil(head / alignment) * alignment;
+const roundUp = (size: number, alignment: number): number =>
+  Math.ceil(size / alignment) * alignment;
 
 /** `struct { bool present; value; }` */
 const optionalSlot = (slot: Slot): Slot => {
-  const place = behind(1, slot);
+  const { alignment } = slot;
+  const place = roundUp(1, alignment);
   return {
-    size: 0,
-    alignment: slot.alignment,
+    size: roundUp(place + slot.size, alignment),
+    alignment,
     write: (memory, address, value, name) => {
       memory.bytes[address] = Number(value !== undefined);
       if (value !== undefined) slot.write(memory, address + place, value, name);
@@ -128,10 +128,11 @@ const optionalSlot = (slot: Slot): Slot => {
 
 /** `struct { uint32_t count; items[max]; }` */
 const arraySlot = (slot: Slot, max: number): Slot => {
-  const place = behind(4, slot);
+  const alignment = Math.max(4, slot.alignment);
+  const place = roundUp(4, slot.alignment);
   return {
-    size: 0,
-    alignment: Math.max(4, slot.alignment),
+    size: roundUp(place + max * slot.size, alignment),
+    alignment,
     write: (memory, address, value, name) => {
       if (!Array.isArray(value)) throw wrong(name, value, 'an array');
       if (value.length > max)
@@ -145,6 +146,41 @@ const arraySlot = (slot: Slot, max: number): Slot => {
       Array.from({ length: memory.u32(address) }, (_, i) =>
         slot.read(memory, address + place + i * slot.size),
       ),
+  };
+};
+
+/** A struct of these fields, its members placed as a C compiler places them. */
+const structSlot = (fields: Fields): Slot => {
+  let end = 0;
+  let alignment = 1;
+  const members = Object.entries(fields).map(([name, field]) => {
+    const slot = slotOf(field);
+    const offset = roundUp(end, slot.alignment);
+    end = offset + slot.size;
+    alignment = Math.max(alignment, slot.alignment);
+    return { name, offset, slot };
+  });
+  return {
+    size: roundUp(end, alignment),
+    alignment,
+    write: (memory, address, value, path) => {
+      if (typeof value !== 'object' || value === null) throw wrong(path, value, 'an object');
+      for (const { name, offset, slot } of members)
+        slot.write(
+          memory,
+          address + offset,
+          (value as Record<string, unknown>)[name],
+          `${path}.${name}`,
+        );
+    },
+    read: (memory, address) => {
+      const value: Record<string, unknown> = {};
+      for (const { name, offset, slot } of members) {
+        const held = slot.read(memory, address + offset);
+        if (held !== undefined) value[name] = held;
+      }
+      return value;
+    },
   };
 };
 
@@ -199,6 +235,8 @@ const plainSlot = (field: Field<unknown>): Slot => {
       return bytesSlot(Number(field.max));
     case 'string':
       return stringSlot(Number(field.max));
+    case 'struct':
+      return structSlot(field.fields!);
   }
 };
 
@@ -208,17 +246,9 @@ const slotOf = (field: Field<unknown>): Slot => {
   return field.array > 0 ? arraySlot(slot, field.array) : slot;
 };
 
-/** A member of a message's struct. */
-interface Member {
-  readonly name: string;
-  readonly path: string;
-  readonly offset: number;
-  readonly slot: Slot;
-}
-
 /** A schema in the core, and how its messages are filled in and read. */
 export class CoreSchema extends WasmObject {
-  readonly #types: readonly { readonly name: string; readonly members: readonly Member[] }[];
+  readonly #types: readonly { readonly name: string; readonly slot: Slot }[];
   readonly #numbers: ReadonlyMap<string, number>;
 
   /** @throws {@link CoreError} with a code `SCHEMA_...` when the core cannot work with it. */
@@ -233,20 +263,8 @@ export class CoreSchema extends WasmObject {
     exports.release(buffer);
     core.check(code);
     super(core, memory.struct(scratch, createdFields).object, exports.schema_destroy);
-    this.#types = schema.types.map((type, number) => ({
-      name: type.name,
-      members: this.#members(type, number),
-    }));
+    this.#types = schema.types.map(({ name, fields }) => ({ name, slot: structSlot(fields) }));
     this.#numbers = new Map(schema.types.map((type, number) => [type.name, number]));
-  }
-
-  #members(type: MessageType, number: number): Member[] {
-    return Object.entries(type.fields).map(([name, field], i) => ({
-      name,
-      path: `${type.name}.${name}`,
-      offset: this.core.exports.schema_offset(this.address, number, i),
-      slot: slotOf(field),
-    }));
   }
 
   /** Where the schema is in the module. */
@@ -267,16 +285,11 @@ export class CoreSchema extends WasmObject {
 
   /** Fills in a struct. Throws a RangeError or TypeError that names the field when a value does not fit. */
   write(number: number, address: number, value: Readonly<Record<string, unknown>>): void {
-    for (const { name, path, offset, slot } of this.#types[number]!.members)
-      slot.write(this.core.memory, address + offset, value[name], path);
+    const { name, slot } = this.#types[number]!;
+    slot.write(this.core.memory, address, value, name);
   }
 
   read(number: number, address: number): Record<string, unknown> {
-    const value: Record<string, unknown> = {};
-    for (const { name, offset, slot } of this.#types[number]!.members) {
-      const held = slot.read(this.core.memory, address + offset);
-      if (held !== undefined) value[name] = held;
-    }
-    return value;
+    return this.#types[number]!.slot.read(this.core.memory, address) as Record<string, unknown>;
   }
 }

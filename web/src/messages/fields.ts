@@ -1,3 +1,5 @@
+import { STRUCT_MAX_DEPTH } from '../generated.js';
+
 /** The numbers of `enum cw_kind`. */
 export const kinds = {
   bool: 0,
@@ -10,6 +12,7 @@ export const kinds = {
   compressedFloat: 7,
   bytes: 8,
   string: 9,
+  struct: 10,
 } as const;
 
 /** What a field can hold. */
@@ -32,7 +35,12 @@ export interface Field<Value> {
   readonly low: number;
   readonly high: number;
   readonly resolution: number;
+  /** Those of a struct. */
+  readonly fields?: Fields;
 }
+
+/** Names and declarations of the fields of a message or a struct. */
+export type Fields = Readonly<Record<string, Field<unknown>>>;
 
 /** A field that may be left out. */
 export interface OptionalField<Value> extends Field<Value> {
@@ -40,17 +48,17 @@ export interface OptionalField<Value> extends Field<Value> {
 }
 
 /** What an object with such fields holds. */
-export type Values<Fields extends Record<string, Field<unknown>>> = keyof Fields extends never
+export type Values<Of extends Fields> = keyof Of extends never
   ? Record<string, never>
-  : FieldValues<Fields>;
+  : FieldValues<Of>;
 
-type FieldValues<Fields extends Record<string, Field<unknown>>> = {
-  -readonly [
-    Name in keyof Fields as Fields[Name] extends OptionalField<unknown> ? never : Name
-  ]: Held<Fields[Name]>;
+type FieldValues<Of extends Fields> = {
+  -readonly [Name in keyof Of as Of[Name] extends OptionalField<unknown> ? never : Name]: Held<
+    Of[Name]
+  >;
 } & {
-  -readonly [Name in keyof Fields as Fields[Name] extends OptionalField<unknown> ? Name : never]?:
-    Held<Fields[Name]> | undefined;
+  -readonly [Name in keyof Of as Of[Name] extends OptionalField<unknown> ? Name : never]?:
+    Held<Of[Name]> | undefined;
 };
 
 type Held<Of> = Of extends Field<infer Value> ? Value : never;
@@ -127,6 +135,30 @@ export const bytes = (max: number): Field<Uint8Array> => limited('bytes', 0, max
 
 /** Text of up to `max` bytes in UTF-8, without the character U+0000. */
 export const string = (max: number): Field<string> => limited('string', 0, max, 0n, U32 - 1n);
+
+/** Throws when these are not fields, which not only the compiler has to see: schemas are written in JavaScript too. */
+export const checkFields = (owner: string, fields: Fields): void => {
+  if (typeof fields !== 'object' || fields === null)
+    throw new TypeError(`${owner}: the fields are missing; {} where there are none`);
+  for (const [name, field] of Object.entries(fields))
+    if (!Object.hasOwn(kinds, field?.kind))
+      throw new TypeError(
+        `${owner}.${name}: this is no field; make it with int(0, 7), bool() or the like`,
+      );
+};
+
+/** How deep structs are in these fields. */
+const depth = (fields: Fields): number =>
+  Math.max(...Object.values(fields).map((field) => (field.fields ? 1 + depth(field.fields) : 0)));
+
+/** An object with fields of its own: `struct({ x: f32(), y: f32() })`. On the wire it is its fields. */
+export const struct = <const Of extends Fields>(fields: Of): Field<Values<Of>> => {
+  checkFields('struct', fields);
+  if (Object.keys(fields).length === 0) throw new TypeError('a struct needs at least one field');
+  if (depth(fields) >= STRUCT_MAX_DEPTH)
+    throw new RangeError(`structs can be ${STRUCT_MAX_DEPTH} deep in one another, not deeper`);
+  return field('struct', { fields });
+};
 
 /** Up to `max` items of a kind. */
 export const array = <Value>(item: Field<Value>, max: number): Field<Value[]> => {

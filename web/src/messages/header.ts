@@ -1,5 +1,8 @@
-import type { Field } from './fields.js';
+import type { Field, Fields } from './fields.js';
 import type { MessageType, Schema } from './schema.js';
+
+/** The names that structs have in C. */
+type StructNames = ReadonlyMap<Fields, string>;
 
 /** What C keeps for itself; a field of such a name would not compile. */
 const KEYWORDS = new Set(
@@ -34,7 +37,8 @@ const float = (value: number): string => {
   return `${/[.e]/.test(text) ? text : `${text}.0`}f`;
 };
 
-const plain = ({ kind, min, max, low, high, resolution }: Field<unknown>): string => {
+const plain = (field: Field<unknown>, structs: StructNames): string => {
+  const { kind, min, max, low, high, resolution } = field;
   switch (kind) {
     case 'bool':
       return 'CW_BOOL';
@@ -56,21 +60,46 @@ const plain = ({ kind, min, max, low, high, resolution }: Field<unknown>): strin
       return `CW_BYTES(${max})`;
     case 'string':
       return `CW_STRING(${max})`;
+    case 'struct':
+      return `CW_STRUCT(${structs.get(field.fields!)})`;
   }
 };
 
-const declaration = (field: Field<unknown>): string => {
-  if (field.optional) return `CW_OPTIONAL(${plain(field)})`;
-  return field.array > 0 ? `CW_ARRAY(${plain(field)}, ${field.array})` : plain(field);
+const declaration = (field: Field<unknown>, structs: StructNames): string => {
+  const text = plain(field, structs);
+  if (field.optional) return `CW_OPTIONAL(${text})`;
+  return field.array > 0 ? `CW_ARRAY(${text}, ${field.array})` : text;
 };
 
-const typeText = ({ name, fields, block }: MessageType): string => {
+/** The structs in all messages, each behind those that are in it. One without a name is called after where it is. */
+const namedStructs = (schema: Schema, names: StructNames): StructNames => {
+  const structs = new Map<Fields, string>();
+  const add = (outer: Fields, path: string): void => {
+    for (const [name, { fields }] of Object.entries(outer)) {
+      if (!fields || structs.has(fields)) continue;
+      const own = names.get(fields) ?? `${path}_${name}`;
+      add(fields, own);
+      structs.set(fields, own);
+    }
+  };
+  for (const { name, fields } of schema.types) add(fields, name);
+  const all = [...structs.values(), ...schema.types.map(({ name }) => name)];
+  const twice = all.find((name, i) => all.indexOf(name) < i);
+  if (twice !== undefined)
+    throw new RangeError(
+      `two structs would be called ${twice} in C; export them under other names`,
+    );
+  return structs;
+};
+
+const typeText = ({ name, fields, block }: MessageType, structs: StructNames): string => {
   identifier(name, 'the message');
   const entries = Object.entries(fields);
   if (entries.length === 0)
     return `static const struct cw_message_type ${name}_type = {"${name}", NULL, 0, 0, NULL, ${block}};\n`;
   const lines = entries.map(
-    ([field, of]) => `    FIELD(${identifier(field, `${name}: the field`)}, ${declaration(of)})`,
+    ([field, of]) =>
+      `    FIELD(${identifier(field, `${name}: the field`)}, ${declaration(of, structs)})`,
   );
   return [`#define ${upper(name)}_FIELDS(FIELD)`, ...lines]
     .join(' \\\n')
@@ -79,19 +108,31 @@ const typeText = ({ name, fields, block }: MessageType): string => {
 
 /**
  * The C header that declares the same messages: a struct and a table for each type, the numbers of the
- * types, all tables in order, and the fingerprint that they have with the default channels.
+ * types, all tables in order, and the fingerprint that they have with the default channels. Structs within
+ * messages are called what `structs` says.
  * @throws RangeError when a name cannot be one in C.
  */
-export function cHeader(schema: Schema, name: string, source: string, print: bigint): string {
+export function cHeader(
+  schema: Schema,
+  name: string,
+  source: string,
+  print: bigint,
+  structs: StructNames,
+): string {
   const prefix = upper(identifier(name, 'the schema'));
   const names = schema.types.map((type) => type.name);
+  const inner = namedStructs(schema, structs);
+  const types = [
+    ...Array.from(inner, ([fields, name]) => ({ name, fields, block: false })),
+    ...schema.types,
+  ];
   return `/* Made by causeway-schema from ${source}; change it there. */
 #ifndef ${prefix}_SCHEMA_H
 #define ${prefix}_SCHEMA_H
 
 #include "causeway/schema.h"
 
-${schema.types.map(typeText).join('\n')}
+${types.map((type) => typeText(type, inner)).join('\n')}
 /* The types' numbers. */
 enum { ${[...names.map((type) => `${prefix}_${upper(type)}`), `${prefix}_TYPE_COUNT`].join(', ')} };
 

@@ -1,7 +1,4 @@
-import { kinds, type Field, type Values } from './fields.js';
-
-/** Names and declarations of the fields of a message. */
-export type Fields = Readonly<Record<string, Field<unknown>>>;
+import { checkFields, kinds, type Fields, type Values } from './fields.js';
 
 /** A type of message, made with {@link message}. */
 export interface MessageType<
@@ -54,14 +51,7 @@ export const message = <
   fields: Of,
   options: { readonly block?: Block } = {},
 ): MessageType<Name, Of, Block> => {
-  // Not only for the compiler: schemas are written in JavaScript too.
-  if (typeof fields !== 'object' || fields === null)
-    throw new TypeError(`${name}: the fields are missing; {} where there are none`);
-  for (const [field, of] of Object.entries(fields))
-    if (!Object.hasOwn(kinds, of?.kind))
-      throw new TypeError(
-        `${name}.${field}: this is no field; make it with int(0, 7), bool() or the like`,
-      );
+  checkFields(name, fields);
   return { name, fields, block: (options.block ?? false) as Block };
 };
 
@@ -96,22 +86,28 @@ function encode(types: readonly MessageType[]): Uint8Array<ArrayBuffer> {
     result.push(...new TextEncoder().encode(value), 0);
   };
 
-  u8(1);
-  u32(types.length);
-  for (const type of types) {
-    const fields = Object.entries(type.fields);
-    text(type.name);
-    u8(Number(type.block));
-    u32(fields.length);
-    for (const [name, { kind, optional, array, min, max, low, high, resolution }] of fields) {
+  const putFields = (fields: Fields): void => {
+    const entries = Object.entries(fields);
+    u32(entries.length);
+    for (const [name, field] of entries) {
+      const { kind, min, max, low, high, resolution } = field;
       text(name);
       u8(kinds[kind]);
-      u8(Number(optional));
-      u32(array);
-      if (kind === 'bytes' || kind === 'string') u32(Number(max));
+      u8(Number(field.optional));
+      u32(field.array);
+      if (field.fields) putFields(field.fields);
+      else if (kind === 'bytes' || kind === 'string') u32(Number(max));
       else if (kind === 'compressedFloat') [low, high, resolution].forEach(f32);
       else if (kind.includes('int')) [min, max].forEach(u64);
     }
+  };
+
+  u8(1);
+  u32(types.length);
+  for (const type of types) {
+    text(type.name);
+    u8(Number(type.block));
+    putFields(type.fields);
   }
   return new Uint8Array(result);
 }

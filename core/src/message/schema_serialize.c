@@ -1,0 +1,210 @@
+#include "message/schema_checked.h"
+#include "message/schema_internal.h"
+
+/* Steps, and the struct that they are of. */
+struct body {
+    const struct cw_schema_steps *steps;
+    uint8_t *message;
+};
+
+static bool serialize_steps(struct cw_stream *stream, void *body);
+
+/* The bytes of the value are copied, because the type that the memory has is the caller's affair.
+ */
+bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
+                               uint8_t *value)
+{
+    const struct cw_field *const field = step->field;
+    const bool reading = stream->mode == CW_STREAM_READ;
+    bool done = false;
+    switch (step->code) {
+    case CW_CODE_PLAIN_BOOL:
+    case CW_CODE_BOOL: {
+        uint32_t set = !reading && *value != 0;
+        done = cw_stream_far_uint(stream, &set, 0, 1);
+        if (done && reading)
+            *value = (uint8_t)set;
+        return done;
+    }
+    case CW_CODE_PLAIN_32:
+    case CW_CODE_PLAIN_RANGE:
+    case CW_CODE_RANGE: {
+        const uint32_t min = (uint32_t)step->min;
+        uint32_t number = 0;
+        if (!reading)
+            memcpy(&number, value, sizeof number);
+        number -= min;
+        done = cw_stream_far_uint(stream, &number, 0, (uint32_t)step->range);
+        number += min;
+        if (done && reading)
+            memcpy(value, &number, sizeof number);
+        return done;
+    }
+    case CW_CODE_RANGE_64: {
+        uint64_t number = 0;
+        if (!reading)
+            memcpy(&number, value, sizeof number);
+        number -= step->min;
+        done = cw_stream_far_uint_64(stream, &number, 0, step->range);
+        number += step->min;
+        if (done && reading)
+            memcpy(value, &number, sizeof number);
+        return done;
+    }
+    case CW_CODE_COMPRESSED_FLOAT: {
+        float number = 0;
+        if (!reading)
+            memcpy(&number, value, sizeof number);
+        done = cw_stream_far_compressed_float(stream, &number, field->float_min, field->float_max,
+                                              field->resolution);
+        if (done && reading)
+            memcpy(value, &number, sizeof number);
+        return done;
+    }
+    case CW_CODE_BYTES: {
+        uint32_t size = 0;
+        if (!reading)
+            memcpy(&size, value, sizeof size);
+        done = cw_stream_far_uint(stream, &size, 0, (uint32_t)step->range) &&
+               cw_stream_far_bytes(stream, value + sizeof size, size);
+        if (done && reading)
+            memcpy(value, &size, sizeof size);
+        return done;
+    }
+    case CW_CODE_STRUCT:
+        return serialize_steps(stream, &(struct body){&step->nested, value});
+    default:
+        return cw_stream_far_string(stream, (char *)value, step->stride);
+    }
+}
+
+/* A field of any kind, optional or an array. Its member is part of the struct at message. */
+static bool serialize_field(struct cw_stream *stream, const struct cw_schema_step *step,
+                            uint8_t *message)
+{
+    const bool reading = stream->mode == CW_STREAM_READ;
+    uint8_t *const member = message + step->offset;
+    uint8_t *value = message + step->value;
+    uint32_t count = 1;
+    if (step->optional || step->array > 0) {
+        const uint32_t most = step->optional ? 1 : step->array;
+        if (!reading)
+            count = cw_schema_value_count(step, message);
+        if (!cw_stream_far_uint(stream, &count, 0, most))
+            return false;
+        if (reading && step->optional)
+            *member = (uint8_t)count;
+        else if (reading)
+            memcpy(member, &count, sizeof count);
+    }
+    for (; count > 0; --count, value += step->stride)
+        if (!cw_schema_serialize_value(stream, step, value))
+            return false;
+    return true;
+}
+
+/* The quick codes here, with the stream in registers, the others out of line, with a copy of it. */
+CW_SERIALIZE(serialize_steps, struct body, stream, body)
+{
+    const bool reading = stream->mode == CW_STREAM_READ;
+    const struct cw_schema_step *const end = body->steps->at + body->steps->count;
+    for (const struct cw_schema_step *step = body->steps->at; step < end; ++step) {
+        uint8_t *const value = body->message + step->value;
+        uint32_t number = 0;
+        switch (step->code) {
+        case CW_CODE_PLAIN_BOOL:
+            if (!reading)
+                number = *value != 0;
+            if (!cw_stream_bits(stream, &number, 1))
+                return false;
+            if (reading)
+                *value = (uint8_t)number;
+            break;
+        case CW_CODE_PLAIN_32:
+            if (!reading)
+                memcpy(&number, value, sizeof number);
+            if (!cw_stream_bits(stream, &number, 32))
+                return false;
+            if (reading)
+                memcpy(value, &number, sizeof number);
+            break;
+        case CW_CODE_PLAIN_RANGE:
+            if (!reading)
+                memcpy(&number, value, sizeof number);
+            number -= (uint32_t)step->min;
+            if (!cw_stream_bits(stream, &number, step->bits))
+                return false;
+            if (number > (uint32_t)step->range)
+                return cw_stream_fail(stream);
+            number += (uint32_t)step->min;
+            if (reading)
+                memcpy(value, &number, sizeof number);
+            break;
+        default: {
+            struct cw_stream copy = *stream;
+            const bool done = serialize_field(&copy, step, body->message);
+            *stream = copy;
+            if (!done)
+                return false;
+        }
+        }
+    }
+    return true;
+}
+
+bool cw_schema_serialize_checked(const struct cw_schema *schema, uint32_t type,
+                                 struct cw_stream *stream, void *message)
+{
+    const struct cw_schema_type *const of = &schema->types[type];
+    return of->public.serialize ? of->public.serialize(stream, message)
+                                : serialize_steps(stream, &(struct body){&of->steps, message});
+}
+
+bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
+                         void *message)
+{
+    if (!stream)
+        return false;
+    if (!schema || type >= schema->count || (!message && schema->types[type].public.size > 0))
+        return cw_stream_fail(stream);
+    return cw_schema_serialize_checked(schema, type, stream, message);
+}
+
+/* A stream takes any value for a compressed float and sends the nearest that it can. */
+static bool compressed_floats_fit(const struct cw_schema_step *step, const uint8_t *message)
+{
+    if (step->code != CW_CODE_COMPRESSED_FLOAT && step->code != CW_CODE_STRUCT)
+        return true;
+    const uint32_t count = cw_schema_value_count(step, message);
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint8_t *const value = message + step->value + i * step->stride;
+        if (step->code == CW_CODE_COMPRESSED_FLOAT) {
+            float real;
+            memcpy(&real, value, sizeof real);
+            if (!(real >= step->field->float_min && real <= step->field->float_max))
+                return false;
+        }
+        for (uint32_t j = 0; j < step->nested.count; ++j)
+            if (!compressed_floats_fit(&step->nested.at[j], value))
+                return false;
+    }
+    return true;
+}
+
+uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const void *message)
+{
+    if (!schema || type >= schema->count || (!message && schema->types[type].public.size > 0))
+        return 0;
+    const struct cw_schema_type *const of = &schema->types[type];
+    struct cw_stream stream = cw_stream_measurer();
+    /* a measuring stream only looks */
+    uint8_t *const bytes = (uint8_t *)(uintptr_t)message;
+    if (of->public.serialize)
+        return of->public.serialize(&stream, bytes) ? CW_FIELD_NONE : 0;
+    for (uint32_t i = 0; i < of->steps.count; ++i) {
+        const struct cw_schema_step *const step = &of->steps.at[i];
+        if (!serialize_field(&stream, step, bytes) || !compressed_floats_fit(step, bytes))
+            return step->index;
+    }
+    return CW_FIELD_NONE;
+}
