@@ -98,6 +98,39 @@ static void no_timeout_is_longer_than_ten_seconds(void **state)
     assert_true(cw_rtt_timeout(&rtt, 30) == 30);
 }
 
+/* A steady flow is told as it is, whatever the time between two looks. */
+static void a_rate_is_that_of_the_last_second(void **state)
+{
+    (void)state;
+    const double steps[] = {0.01, 0.25, 1, 5};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct cw_rate rate = {0};
+        double bytes = 0;
+        for (double now = 0; now < 10; now += steps[i])
+            cw_rate_refresh(&rate, (uint64_t)(bytes += 1000 * steps[i]), steps[i]);
+        assert_true(fabs(rate.bytes_per_second - 1000) < 1);
+        /* What flowed before is forgotten within seconds. */
+        for (double now = 0; now < 10; now += steps[i])
+            cw_rate_refresh(&rate, (uint64_t)bytes, steps[i]);
+        assert_true(fabs(rate.bytes_per_second) < 1);
+    }
+}
+
+/* Half a second counts half. */
+static void a_short_look_at_a_rate_counts_less(void **state)
+{
+    (void)state;
+    struct cw_rate rate = {.bytes_before = 5000};
+    cw_rate_refresh(&rate, 6000, 0.5);
+    assert_true(fabs(rate.bytes_per_second - 1000) < 1e-9);
+    cw_rate_refresh(&rate, 6000 + 8000, 2);
+    assert_true(fabs(rate.bytes_per_second - 4000) < 1e-9);
+    /* A counter has 64 bits, and more than a double holds. */
+    rate.bytes_before = UINT64_MAX - 100;
+    cw_rate_refresh(&rate, UINT64_MAX, 1);
+    assert_true(fabs(rate.bytes_per_second - 100) < 1e-9);
+}
+
 static void loss_follows_what_happens(void **state)
 {
     (void)state;
@@ -122,6 +155,8 @@ int main(void)
         cmocka_unit_test(silence),
         cmocka_unit_test(an_unusual_silence),
         cmocka_unit_test(no_timeout_is_longer_than_ten_seconds),
+        cmocka_unit_test(a_rate_is_that_of_the_last_second),
+        cmocka_unit_test(a_short_look_at_a_rate_counts_less),
         cmocka_unit_test(loss_follows_what_happens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,252 @@
+/* What a connection asks of its channels, by each kind. */
+#include "message/channel_internal.h"
+
+#include "base/memory.h"
+#include "channel_rig.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PACKET_SIZE 100
+
+struct rig {
+    struct channel_rig common;
+    bool reliable;
+    struct cw_arena arena;
+    struct cw_channel from, to;
+};
+
+static enum cw_channel_kind kind; /* of the channels tested now */
+static const struct cw_allocator allocator = {0};
+
+static int start(void **state)
+{
+    static struct rig the_rig;
+    struct rig *rig = *state = &the_rig;
+    memset(rig, 0, sizeof *rig);
+    rig->reliable = kind == CW_CHANNEL_RELIABLE_ORDERED;
+    channel_rig_start(&rig->common);
+    const struct cw_channel_common common = channel_rig_common(&rig->common, kind);
+    struct cw_arena measure = {0};
+    cw_channel_layout(NULL, &measure, &common.config, PACKET_SIZE);
+    rig->arena = cw_arena_create(&allocator, 2 * measure.used);
+    struct cw_channel *ends[] = {&rig->from, &rig->to};
+    for (int i = 0; i < 2; i++) {
+        cw_channel_layout(ends[i], &rig->arena, &common.config, PACKET_SIZE);
+        ends[i]->common = common;
+    }
+    assert_int_equal(rig->arena.used, rig->arena.size);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    struct rig *rig = *state;
+    cw_channel_reset(&rig->from);
+    cw_channel_reset(&rig->to);
+    cw_release(&allocator, rig->arena.base, rig->arena.size);
+    channel_rig_stop(&rig->common);
+    return 0;
+}
+
+static enum cw_error send_number(struct rig *rig, uint32_t number, const char *block)
+{
+    struct cw_message *message =
+        channel_rig_message(&rig->common, number, block, block ? (uint32_t)strlen(block) : 0);
+    const enum cw_error error = cw_channel_send(&rig->from, message, 10);
+    if (error)
+        cw_message_drop(message);
+    return error;
+}
+
+/* Picks one thing, as a connection does for each packet; the bits it takes. */
+static uint32_t pick(struct rig *rig, uint32_t bits_left)
+{
+    const struct cw_timing timing = {
+        .now = 10, .round = 10, .heard = NAN, .answer = 1, .patience = 1};
+    return cw_channel_pick(&rig->from, &timing, bits_left);
+}
+
+/* Writes what was picked and gives it to the other end. */
+static void carry(struct rig *rig)
+{
+    uint8_t bytes[PACKET_SIZE];
+    struct cw_stream writer = cw_stream_writer(bytes, sizeof bytes);
+    assert_true(cw_channel_write(&rig->from, &writer, 1));
+    struct cw_stream reader = cw_stream_reader(bytes, cw_stream_flush(&writer));
+    struct cw_parsed_entry parsed = {.pool_limit = RIG_MESSAGES};
+    const bool is_fragment = channel_rig_is_fragment(&reader);
+    assert_true(cw_channel_read(&rig->to, &reader, is_fragment, &parsed));
+    cw_channel_take(&rig->to, &parsed);
+}
+
+/* One packet with all that is due and fits. */
+static void pass_packet(struct rig *rig)
+{
+    cw_channel_begin(&rig->from, false);
+    uint32_t bits_left = PACKET_SIZE * 8;
+    for (uint32_t bits; (bits = pick(rig, bits_left)) > 0;)
+        bits_left -= bits;
+    carry(rig);
+}
+
+static void test_messages_cross(void **state)
+{
+    struct rig *rig = *state;
+    for (uint32_t number = 1; number <= 3; number++)
+        assert_int_equal(send_number(rig, number, NULL), CW_OK);
+    pass_packet(rig);
+    for (uint32_t number = 1; number <= 3; number++)
+        assert_int_equal(channel_rig_number(cw_channel_next(&rig->to)), number);
+    assert_null(cw_channel_next(&rig->to));
+}
+
+/* A reliable channel cuts a block into fragments, an unreliable one sends it with its message. */
+static void test_blocks_cross(void **state)
+{
+    struct rig *rig = *state;
+    static const char block[] = "more than two fragments";
+    unsigned packets = 0;
+    struct cw_message *message = NULL;
+    assert_int_equal(send_number(rig, 5, block), CW_OK);
+    for (; !message && packets < 10; packets++) {
+        pass_packet(rig);
+        message = cw_channel_next(&rig->to);
+    }
+    assert_int_equal(packets, rig->reliable ? 3 : 1);
+    assert_non_null(message);
+    assert_int_equal(message->block_size, strlen(block));
+    assert_memory_equal(message->block, block, strlen(block));
+    assert_int_equal(channel_rig_number(message), 5);
+}
+
+/* Only what a reliable channel sent is to be acked, and is due again when it was lost. */
+static void test_what_a_packet_carried(void **state)
+{
+    struct rig *rig = *state;
+    bool is_fragment = true;
+    assert_int_equal(cw_channel_is_reliable(&rig->from), rig->reliable);
+    assert_int_equal(send_number(rig, 1, NULL), CW_OK);
+    assert_int_equal(send_number(rig, 2, NULL), CW_OK);
+    pass_packet(rig);
+    assert_int_equal(cw_channel_carried(&rig->from, &is_fragment), rig->reliable ? 2 : 0);
+    assert_int_equal(is_fragment, !rig->reliable);
+    cw_channel_begin(&rig->from, false);
+    assert_int_equal(pick(rig, PACKET_SIZE * 8), 0);
+    if (rig->reliable) {
+        cw_channel_acked(&rig->from, (const uint16_t[]){1}, 1, false, 10);
+        assert_int_equal(cw_message_pool_used(rig->common.made), 1);
+        cw_channel_lost(&rig->from, (const uint16_t[]){0}, 1, false, 0);
+        cw_channel_begin(&rig->from, false);
+        assert_true(pick(rig, PACKET_SIZE * 8) > 0);
+        assert_int_equal(pick(rig, PACKET_SIZE * 8), 0);
+        assert_int_equal(cw_channel_carried(&rig->from, &is_fragment), 1);
+    }
+}
+
+/* What finds no room in a round waits for the next one, or is dropped. */
+static void test_the_end_of_a_round(void **state)
+{
+    struct rig *rig = *state;
+    assert_int_equal(send_number(rig, 1, NULL), CW_OK);
+    rig->from.exhausted = true;
+    cw_channel_begin(&rig->from, false);
+    assert_false(rig->from.exhausted);
+    assert_int_equal(rig->from.bits_left, rig->from.common.packet_bits);
+    assert_int_equal(pick(rig, 8), 0);
+    cw_channel_begin(&rig->from, false);
+    rig->from.bits_left = 8; /* its own share binds, not only the packet */
+    assert_int_equal(pick(rig, PACKET_SIZE * 8), 0);
+    cw_channel_end_round(&rig->from);
+    cw_channel_begin(&rig->from, false);
+    assert_int_equal(pick(rig, PACKET_SIZE * 8) > 0, rig->reliable);
+}
+
+/* A reliable channel has its packet sent again rather than lose part of it; what arrived on an
+   unreliable one may be dropped. */
+static void test_what_may_be_dropped(void **state)
+{
+    struct rig *rig = *state;
+    assert_int_equal(cw_channel_keeps_all(&rig->to), rig->reliable);
+    assert_int_equal(send_number(rig, 1, NULL), CW_OK);
+    assert_int_equal(send_number(rig, 2, NULL), CW_OK);
+    pass_packet(rig);
+    assert_int_equal(cw_channel_droppable(&rig->to), rig->reliable ? 0 : 2);
+    assert_false(cw_channel_drop_oldest(&rig->to, true));
+    assert_int_equal(cw_channel_drop_oldest(&rig->to, false), !rig->reliable);
+    assert_int_equal(channel_rig_number(cw_channel_next(&rig->to)), rig->reliable ? 1 : 2);
+}
+
+static void test_what_cannot_be_sent(void **state)
+{
+    struct rig *rig = *state;
+    struct cw_channel_common *common = &rig->from.common;
+    assert_int_equal(send_number(rig, 65536, NULL), CW_ERROR_MESSAGE_VALUE);
+    assert_int_equal(send_number(rig, 1, ""), CW_ERROR_BLOCK_MISSING);
+    assert_int_equal(send_number(rig, 1, "more than twenty-five bytes"), CW_ERROR_BLOCK_TOO_LARGE);
+    common->config.blocks = false;
+    assert_int_equal(send_number(rig, 1, "block"), CW_ERROR_BLOCK_NOT_ALLOWED);
+    common->config.blocks = true;
+    /* What an entry begins with, the type, the body, and the number of a reliable message. */
+    const uint32_t bits = common->entry_bits + 1 + 16 + (rig->reliable ? 16 : 0);
+    common->packet_bits = bits;
+    assert_int_equal(send_number(rig, 1, NULL), CW_OK);
+    /* A fragment may have a packet of its own, which is larger than those of messages. */
+    assert_int_equal(send_number(rig, 1, "block"),
+                     rig->reliable ? CW_OK : CW_ERROR_BLOCK_TOO_LARGE);
+    common->packet_bits = bits - 1;
+    assert_int_equal(send_number(rig, 1, NULL), CW_ERROR_MESSAGE_TOO_LARGE);
+    common->fragment_bits = 20;
+    assert_int_equal(send_number(rig, 1, "block"),
+                     rig->reliable ? CW_ERROR_MESSAGE_TOO_LARGE : CW_ERROR_BLOCK_TOO_LARGE);
+    assert_int_equal(cw_message_pool_used(rig->common.made), rig->reliable ? 2 : 1);
+}
+
+static void test_what_a_config_asks_for(void **state)
+{
+    struct rig *rig = *state;
+    struct cw_channel_config config = rig->from.common.config;
+    config.receive_queue_size = 4;
+    assert_int_equal(cw_channel_config_in_flight(&config), rig->reliable ? 4 : 0);
+    config.send_queue_size = 2;
+    assert_int_equal(cw_channel_config_in_flight(&config), rig->reliable ? 2 : 0);
+    assert_true(cw_channel_config_fragment_fits(&config, 10 + CW_FRAGMENT_HEADERS));
+    assert_int_equal(cw_channel_config_fragment_fits(&config, 9 + CW_FRAGMENT_HEADERS),
+                     !rig->reliable);
+    config.blocks = false;
+    assert_true(cw_channel_config_fragment_fits(&config, 9 + CW_FRAGMENT_HEADERS));
+}
+
+static void test_a_reset_leaves_nothing(void **state)
+{
+    struct rig *rig = *state;
+    assert_int_equal(send_number(rig, 1, NULL), CW_OK);
+    pass_packet(rig);
+    assert_int_equal(send_number(rig, 2, NULL), CW_OK);
+    rig->from.finish = 7;
+    rig->from.waits = true;
+    cw_channel_reset(&rig->from);
+    cw_channel_reset(&rig->to);
+    assert_int_equal(cw_message_pool_used(rig->common.made), 0);
+    assert_null(cw_channel_next(&rig->to));
+    assert_true(rig->from.finish == 0 && !rig->from.waits);
+    assert_int_equal(send_number(rig, 3, NULL), CW_OK);
+    pass_packet(rig);
+    assert_int_equal(channel_rig_number(cw_channel_next(&rig->to)), 3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_messages_cross),         TEST(test_blocks_cross),
+        TEST(test_what_a_packet_carried),  TEST(test_the_end_of_a_round),
+        TEST(test_what_may_be_dropped),    TEST(test_what_cannot_be_sent),
+        TEST(test_what_a_config_asks_for), TEST(test_a_reset_leaves_nothing),
+    };
+    kind = CW_CHANNEL_RELIABLE_ORDERED;
+    const int failed = cmocka_run_group_tests_name("reliable channel", tests, NULL, NULL);
+    kind = CW_CHANNEL_UNRELIABLE;
+    return failed + cmocka_run_group_tests_name("unreliable channel", tests, NULL, NULL);
+}
