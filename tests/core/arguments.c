@@ -358,6 +358,64 @@ static void test_clock_sync(void **state)
     cw_clock_sync_destroy(sync);
 }
 
+static void test_input(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = make_schema(&note_type);
+    const struct cw_input_config config = cw_input_config_default(schema);
+    const struct cw_input_config no_schema = cw_input_config_default(nothing);
+    struct cw_input_sender *sender = NULL;
+    struct cw_input_receiver *receiver = NULL;
+    struct cw_input_receiver_stats stats;
+    struct cw_input_report report;
+    struct note input = {0};
+    GIVES_NOTHING(cw_input_sender_memory, nothing);
+    GIVES_NOTHING(cw_input_sender_memory, &no_schema);
+    REFUSES(cw_input_sender_create, nothing, &sender);
+    REFUSES(cw_input_sender_create, &config, nothing);
+    REFUSES(cw_input_sender_create, &no_schema, &sender);
+    assert_null(sender);
+    DOES_NOTHING(cw_input_sender_destroy, nothing);
+    DOES_NOTHING(cw_input_sender_reset, nothing);
+    REFUSES(cw_input_sender_add, nothing, 1, &input);
+    GIVES_NOTHING(cw_input_sender_transmit, nothing, bytes, sizeof bytes);
+    REFUSES(cw_input_sender_receive, nothing, bytes, CW_INPUT_REPORT_SIZE, &report);
+    GIVES_NOTHING(cw_input_receiver_memory, nothing);
+    GIVES_NOTHING(cw_input_receiver_memory, &no_schema);
+    REFUSES(cw_input_receiver_create, nothing, &receiver);
+    REFUSES(cw_input_receiver_create, &config, nothing);
+    REFUSES(cw_input_receiver_create, &no_schema, &receiver);
+    assert_null(receiver);
+    DOES_NOTHING(cw_input_receiver_destroy, nothing);
+    DOES_NOTHING(cw_input_receiver_reset, nothing);
+    REFUSES(cw_input_receiver_receive, nothing, bytes, 8, 1);
+    GIVES_NOTHING(cw_input_receiver_take, nothing, 1, &input);
+    GIVES_NOTHING(cw_input_receiver_transmit, nothing, bytes, sizeof bytes);
+    DOES_NOTHING(cw_input_receiver_stats, nothing, &stats);
+
+    assert_int_equal(cw_input_sender_create(&config, &sender), CW_OK);
+    assert_int_equal(cw_input_receiver_create(&config, &receiver), CW_OK);
+    REFUSES(cw_input_sender_add, sender, 1, nothing);
+    assert_int_equal(cw_input_sender_add(sender, 1, &input), CW_OK);
+    GIVES_NOTHING(cw_input_sender_transmit, sender, nothing, sizeof bytes);
+    const size_t size = cw_input_sender_transmit(sender, bytes, sizeof bytes);
+    REFUSES(cw_input_receiver_receive, receiver, nothing, size, 1);
+    for (size_t i = 0; i < 3; i++)
+        REFUSES(cw_input_receiver_receive, receiver, bytes, size, no_times[i]);
+    assert_int_equal(cw_input_receiver_receive(receiver, bytes, size, 1), CW_OK);
+    GIVES_NOTHING(cw_input_receiver_take, receiver, 1, nothing);
+    assert_true(cw_input_receiver_take(receiver, 1, &input));
+    GIVES_NOTHING(cw_input_receiver_transmit, receiver, nothing, sizeof bytes);
+    assert_int_equal(cw_input_receiver_transmit(receiver, bytes, sizeof bytes),
+                     CW_INPUT_REPORT_SIZE);
+    REFUSES(cw_input_sender_receive, sender, nothing, CW_INPUT_REPORT_SIZE, &report);
+    REFUSES(cw_input_sender_receive, sender, bytes, CW_INPUT_REPORT_SIZE, nothing);
+    DOES_NOTHING(cw_input_receiver_stats, receiver, nothing);
+    cw_input_sender_destroy(sender);
+    cw_input_receiver_destroy(receiver);
+    cw_schema_destroy(schema);
+}
+
 static void test_history(void **state)
 {
     (void)state;
@@ -937,6 +995,7 @@ int main(void)
         cmocka_unit_test(test_connection),
         cmocka_unit_test(test_interpolation),
         cmocka_unit_test(test_clock_sync),
+        cmocka_unit_test(test_input),
         cmocka_unit_test(test_history),
         cmocka_unit_test(test_prediction),
         cmocka_unit_test(test_snapshots),

@@ -16,6 +16,7 @@
 #include "causeway/endpoint.h"
 #include "causeway/error.h"
 #include "causeway/history.h"
+#include "causeway/input.h"
 #include "causeway/interpolation.h"
 #include "causeway/key.h"
 #include "causeway/message.h"

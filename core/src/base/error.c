@@ -192,6 +192,13 @@ const char *cw_error_string(enum cw_error error)
         return "the snapshot refers to one that is not here; tell the server, so that it begins "
                "anew "
                "with cw_snapshot_server_restart";
+    case CW_ERROR_CONFIG_INPUT:
+        return "an input's struct must have at most 4096 bytes, copies must be from 1 to 32 and "
+               "max_early_ticks from 1 to 4096";
+    case CW_ERROR_TOO_EARLY:
+        return "the input is for a tick further ahead than max_early_ticks; the client's clock has "
+               "to "
+               "take the server's reports: cw_clock_sync_adjust";
     case CW_ERROR_CONFIG_CLOCK_SYNC:
         return "ticks_per_second must be from 1 to 1000, slew above 0 and at most 0.5, "
                "jump_seconds "

@@ -32,8 +32,10 @@
 /* The lead is above the need by this, and by a share of what the need varies. */
 #define SPARE_TICKS 0.25
 #define SPARE_SHARE 0.25
-/* Until the server tells: what inputs wait on either side for the next turn of a loop. */
-#define GUESSED_TICKS 2.0
+/* Until the server tells: what an input waits for its tick. */
+#define GUESSED_TICKS 1.0
+/* The longest of the client's frames is forgotten in so many seconds. */
+#define FRAME_MEMORY 4
 
 /* A time that runs with the client's clock, and for REACH seconds faster by the rate. */
 struct course {
@@ -67,8 +69,9 @@ struct cw_clock_sync {
     struct cw_rtt rtt;
 
     struct course server, client; /* seconds of the server's count */
-    double lead;                  /* that the client should have */
-    bool adjusted;                /* by the server's word */
+    double lead;                  /* that inputs should have when they are sent */
+    double frame; /* what they may wait before, for the client's next update: the longest of late */
+    bool adjusted; /* by the server's word */
     struct lead leads[LEADS];
     struct need needs[NEEDS];
 
@@ -206,10 +209,21 @@ static double known_server_time(const struct cw_clock_sync *sync, double now)
     return now + cw_offset_guess(&sync->offset);
 }
 
+static double limited_lead(const struct cw_clock_sync *sync, double lead)
+{
+    const double most = sync->config.max_lead_seconds;
+    return lead < 0 ? 0 : lead > most ? most : lead;
+}
+
+/* Where the client's time should be. */
+static double client_goal(const struct cw_clock_sync *sync, double now)
+{
+    return course_at(&sync->server, now) + limited_lead(sync, sync->lead + sync->frame);
+}
+
 static void restart_client(struct cw_clock_sync *sync, double now)
 {
-    sync->client =
-        (struct course){.value = course_at(&sync->server, now) + sync->lead, .start = now};
+    sync->client = (struct course){.value = client_goal(sync, now), .start = now};
     sync->restarted = true;
     sync->due_ticks = 0;
 }
@@ -237,12 +251,6 @@ static double unwrap(const struct cw_clock_sync *sync, uint32_t tick, double now
 {
     const double expected = floor(cw_clock_sync_server_time(sync, now));
     return sync->synced ? expected + cw_tick_difference(tick, cw_tick_of(expected)) : tick;
-}
-
-static double limited_lead(const struct cw_clock_sync *sync, double lead)
-{
-    const double most = sync->config.max_lead_seconds;
-    return lead < 0 ? 0 : lead > most ? most : lead;
 }
 
 enum cw_error cw_clock_sync_receive(struct cw_clock_sync *sync, const uint8_t *data, size_t size,
@@ -319,12 +327,23 @@ static void steer_server(struct cw_clock_sync *sync, double now)
     steer(&sync->server, now + goal, slow && slew > SLOW_SLEW ? SLOW_SLEW : slew, now);
 }
 
+static void note_frame(struct cw_clock_sync *sync, double seconds)
+{
+    const double most = sync->config.max_catch_up_seconds;
+    const double frame = seconds < most ? seconds : most;
+    if (frame > sync->frame)
+        sync->frame = frame;
+    else if (frame > 0)
+        sync->frame += (frame - sync->frame) * (frame < FRAME_MEMORY ? frame / FRAME_MEMORY : 1);
+}
+
 void cw_clock_sync_update(struct cw_clock_sync *sync, double now)
 {
     if (!sync || !isfinite(now) || !sync->synced)
         return;
     steer_server(sync, now);
-    const double goal = course_at(&sync->server, now) + sync->lead;
+    note_frame(sync, now - sync->client.start);
+    const double goal = client_goal(sync, now);
     if (fabs(goal - course_at(&sync->client, now)) > sync->config.jump_seconds)
         restart_client(sync, now);
     else

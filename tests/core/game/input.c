@@ -1,0 +1,673 @@
+/* A player's inputs on their way to the server. */
+#include "input_rig.h"
+#include "unit.h"
+
+#include <stdbool.h>
+
+#define MOVE_FIELDS(FIELD)                                                                         \
+    FIELD(x, CW_INT(-100, 100))                                                                    \
+    FIELD(turn, CW_COMPRESSED_FLOAT(-1, 1, 0.01f))                                                 \
+    FIELD(number, CW_UINT(0, 1000000))
+CW_MESSAGE(move, MOVE_FIELDS)
+
+struct ends {
+    struct cw_schema *schema;
+    struct cw_input_config config;
+    struct cw_input_sender *sender;
+    struct cw_input_receiver *receiver;
+};
+
+static struct cw_schema *make_schema(void)
+{
+    const struct cw_schema_config config = {.types = &move_type, .count = 1};
+    struct cw_schema *schema = NULL;
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
+    return schema;
+}
+
+static struct ends open_ends(void)
+{
+    struct ends ends = {.schema = make_schema()};
+    ends.config = cw_input_config_default(ends.schema);
+    assert_int_equal(cw_input_sender_create(&ends.config, &ends.sender), CW_OK);
+    assert_int_equal(cw_input_receiver_create(&ends.config, &ends.receiver), CW_OK);
+    return ends;
+}
+
+static void close_ends(struct ends *ends)
+{
+    cw_input_sender_destroy(ends->sender);
+    cw_input_receiver_destroy(ends->receiver);
+    cw_schema_destroy(ends->schema);
+}
+
+static void add(struct ends *ends, uint32_t tick)
+{
+    struct move move = {.x = (int32_t)(tick % 7), .turn = 0.5f, .number = tick % 1000000};
+    assert_int_equal(cw_input_sender_add(ends->sender, tick, &move), CW_OK);
+}
+
+/* Sends what the sender has; the bytes are in memory of exactly their size. */
+static enum cw_error pass(struct ends *ends, double tick_time)
+{
+    uint8_t data[512];
+    const size_t size = cw_input_sender_transmit(ends->sender, data, sizeof data);
+    assert_true(size > 0);
+    uint8_t *exact = malloc(size);
+    memcpy(exact, data, size);
+    const enum cw_error error = cw_input_receiver_receive(ends->receiver, exact, size, tick_time);
+    free(exact);
+    return error;
+}
+
+static struct cw_input_report report(struct ends *ends)
+{
+    uint8_t data[CW_INPUT_REPORT_SIZE];
+    struct cw_input_report report = {0};
+    assert_int_equal(cw_input_receiver_transmit(ends->receiver, data, sizeof data), sizeof data);
+    assert_int_equal(cw_input_sender_receive(ends->sender, data, sizeof data, &report), CW_OK);
+    return report;
+}
+
+/* The number of the input that a tick gets; stores whether it is its own. */
+static uint32_t take(struct ends *ends, uint32_t tick, bool *own)
+{
+    struct move move;
+    memset(&move, 0xAA, sizeof move);
+    *own = cw_input_receiver_take(ends->receiver, tick, &move);
+    return move.number;
+}
+
+static struct cw_input_receiver_stats stats_of(const struct ends *ends)
+{
+    struct cw_input_receiver_stats stats;
+    cw_input_receiver_stats(ends->receiver, &stats);
+    return stats;
+}
+
+static void each_tick_gets_its_input_whatever_is_lost(void **state)
+{
+    (void)state;
+    /* any five packets in a row may be lost, also across the wrap of ticks */
+    static const uint32_t starts[] = {1, 1000, UINT32_MAX - 20, 65536 - 20, INT32_MAX - 20u};
+    for (size_t i = 0; i < 5; i++) {
+        struct ends ends = open_ends();
+        bool own;
+        uint8_t data[512];
+        for (uint32_t age = 0; age < 60; age++) {
+            const uint32_t tick = starts[i] + age;
+            add(&ends, tick);
+            if (age % 6 == 5)
+                assert_int_equal(pass(&ends, tick - 6.0 + 0x1p32), CW_OK);
+            else
+                cw_input_sender_transmit(ends.sender, data, sizeof data);
+            if (age >= 6) {
+                assert_int_equal(take(&ends, tick - 6, &own), (tick - 6) % 1000000);
+                assert_true(own);
+            }
+        }
+        assert_int_equal(stats_of(&ends).taken, 54);
+        assert_int_equal(stats_of(&ends).starved, 0);
+        close_ends(&ends);
+    }
+}
+
+static void a_tick_without_its_input_repeats_the_one_before(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    bool own;
+    assert_int_equal(take(&ends, 9, &own), 0);
+    assert_false(own);
+    add(&ends, 10);
+    assert_int_equal(pass(&ends, 9.5), CW_OK);
+    assert_int_equal(take(&ends, 10, &own), 10);
+    assert_true(own);
+    for (uint32_t i = 1; i <= 30; i++) {
+        assert_int_equal(take(&ends, 10 + i, &own), 10);
+        assert_false(own);
+        assert_int_equal(stats_of(&ends).starved_in_row, i);
+    }
+    /* for so long, nobody is at the keys */
+    for (uint32_t tick = 41; tick < 200; tick++) {
+        assert_int_equal(take(&ends, tick, &own), 0);
+        assert_false(own);
+    }
+    add(&ends, 200);
+    assert_int_equal(pass(&ends, 199.5), CW_OK);
+    assert_int_equal(stats_of(&ends).waiting, 1);
+    assert_int_equal(take(&ends, 200, &own), 200);
+    assert_true(own);
+    assert_int_equal(stats_of(&ends).starved, 190);
+    assert_int_equal(stats_of(&ends).starved_in_row, 0);
+    assert_int_equal(stats_of(&ends).waiting, 0);
+    close_ends(&ends);
+}
+
+static void what_is_late_early_or_known_is_told(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    bool own;
+    add(&ends, 100);
+    assert_int_equal(pass(&ends, 99.5), CW_OK);
+    assert_int_equal(pass(&ends, 99.75), CW_ERROR_DUPLICATE);
+    assert_int_equal(take(&ends, 100, &own), 100);
+    assert_int_equal(pass(&ends, 100), CW_ERROR_DUPLICATE);
+    assert_int_equal(take(&ends, 101, &own), 100);
+    add(&ends, 101);
+    add(&ends, 102);
+    /* 101 comes too late to be taken and 102 in time; once is enough */
+    assert_int_equal(pass(&ends, 101.5), CW_OK);
+    assert_int_equal(pass(&ends, 101.5), CW_ERROR_DUPLICATE);
+    assert_int_equal(stats_of(&ends).late, 1);
+    assert_int_equal(take(&ends, 102, &own), 102);
+    assert_true(own);
+
+    add(&ends, 102 + 65);
+    assert_int_equal(pass(&ends, 102.5), CW_ERROR_TOO_EARLY);
+    assert_int_equal(stats_of(&ends).refused, 1);
+    add(&ends, 102 + 64);
+    assert_int_equal(pass(&ends, 102.5), CW_OK);
+    add(&ends, 38);
+    assert_int_equal(pass(&ends, 102.5), CW_ERROR_DUPLICATE);
+    add(&ends, 37);
+    assert_int_equal(pass(&ends, 102.5), CW_ERROR_STALE);
+    assert_int_equal(stats_of(&ends).refused, 2);
+    close_ends(&ends);
+}
+
+static void the_report_tells_the_closest_call(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    uint8_t data[CW_INPUT_REPORT_SIZE];
+    bool own;
+    assert_int_equal(cw_input_receiver_transmit(ends.receiver, data, sizeof data), 0);
+    add(&ends, 100);
+    assert_int_equal(pass(&ends, 97.75), CW_OK);
+    assert_int_equal(cw_input_receiver_transmit(ends.receiver, data, sizeof data - 1), 0);
+    struct cw_input_report told = report(&ends);
+    assert_int_equal(told.acked, 96); /* 97 to 99 are not here */
+    assert_int_equal(told.tick, 100);
+    assert_true(told.early_ticks == 2.25);
+
+    for (uint32_t tick = 98; tick <= 100; tick++)
+        take(&ends, tick, &own);
+    assert_int_equal(report(&ends).acked, 100);
+    add(&ends, 101);
+    assert_int_equal(pass(&ends, 100.5), CW_OK);
+    told = report(&ends);
+    assert_int_equal(told.acked, 101);
+    assert_int_equal(told.tick, 101);
+    assert_true(told.early_ticks == 0.5);
+
+    /* late by 1.5 ticks */
+    take(&ends, 101, &own);
+    take(&ends, 102, &own);
+    take(&ends, 103, &own);
+    add(&ends, 102);
+    assert_int_equal(pass(&ends, 103.5), CW_OK);
+    told = report(&ends);
+    assert_int_equal(told.acked, 103);
+    assert_int_equal(told.tick, 102);
+    assert_true(told.early_ticks == -1.5);
+
+    /* a server that is behind its own clock: in time nevertheless */
+    for (uint32_t tick = 104; tick < 200; tick++)
+        take(&ends, tick, &own);
+    add(&ends, 200);
+    assert_int_equal(pass(&ends, 203.5), CW_OK);
+    told = report(&ends);
+    assert_int_equal(told.tick, 200);
+    assert_true(told.early_ticks == 0);
+    close_ends(&ends);
+}
+
+/* Much too early is told as well, so that the client can slow down. */
+static void the_report_tells_of_inputs_refused_as_too_early(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    add(&ends, 600);
+    assert_int_equal(pass(&ends, 100), CW_ERROR_TOO_EARLY);
+    const struct cw_input_report told = report(&ends);
+    assert_int_equal(told.tick, 600);
+    assert_true(told.early_ticks > 127.9); /* as much as its bits hold */
+    close_ends(&ends);
+}
+
+static void an_ack_ends_the_copies(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    uint8_t data[512], one[CW_INPUT_REPORT_SIZE];
+    struct cw_input_report told;
+    assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), 0);
+    add(&ends, 1);
+    const size_t alone = cw_input_sender_transmit(ends.sender, data, sizeof data);
+    for (uint32_t tick = 2; tick <= 6; tick++)
+        add(&ends, tick);
+    const size_t six = cw_input_sender_transmit(ends.sender, data, sizeof data);
+    assert_true(six > alone);
+    for (uint32_t tick = 7; tick <= 40; tick++)
+        add(&ends, tick);
+    assert_in_range(cw_input_sender_transmit(ends.sender, data, sizeof data), six, six + 3);
+    assert_int_equal(cw_input_receiver_receive(
+                         ends.receiver, data, cw_input_sender_transmit(ends.sender, data, 512), 35),
+                     CW_OK);
+    assert_int_equal(cw_input_receiver_transmit(ends.receiver, one, sizeof one), sizeof one);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_OK);
+    assert_int_equal(told.acked, 40);
+    assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), 0);
+    add(&ends, 41);
+    assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), alone);
+    /* an ack that was overtaken changes nothing */
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_OK);
+    assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), alone);
+    /* one of before the ticks began anew */
+    add(&ends, 20);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_ERROR_STALE);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, 5, &told), CW_ERROR_MALFORMED);
+    assert_true(cw_input_sender_transmit(ends.sender, data, sizeof data) > 0);
+    cw_input_sender_reset(ends.sender);
+    assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), 0);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_ERROR_STALE);
+    close_ends(&ends);
+}
+
+static void the_oldest_are_left_out_when_there_is_no_room(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    uint8_t data[64];
+    bool own;
+    for (uint32_t tick = 1; tick <= 6; tick++)
+        add(&ends, tick);
+    const size_t all = cw_input_sender_transmit(ends.sender, data, sizeof data);
+    const size_t fewer = cw_input_sender_transmit(ends.sender, data, all - 1);
+    assert_in_range(fewer, 1, all - 1);
+    assert_int_equal(cw_input_receiver_receive(ends.receiver, data, fewer, 1), CW_OK);
+    take(&ends, 1, &own);
+    assert_false(own);
+    assert_int_equal(take(&ends, 6, &own), 6);
+    assert_true(own);
+    assert_int_equal(cw_input_sender_transmit(ends.sender, data, 3), 0);
+    close_ends(&ends);
+}
+
+/* The client plays with what the server will get. */
+static void floats_are_rounded_at_the_client(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    struct cw_prng random = {5};
+    struct move sent[100], got;
+    for (uint32_t tick = 0; tick < 100; tick++) {
+        sent[tick] = (struct move){.x = (int32_t)cw_prng_below(&random, 201) - 100,
+                                   .turn = (float)(2 * cw_prng_share(&random) - 1)};
+        const float turn = sent[tick].turn;
+        assert_int_equal(cw_input_sender_add(ends.sender, tick, &sent[tick]), CW_OK);
+        assert_true(fabsf(sent[tick].turn - turn) <= 0.0051f);
+        if (tick % 4 != 3)
+            continue;
+        assert_int_equal(pass(&ends, tick - 3.5), CW_OK);
+        for (uint32_t i = tick - 3; i <= tick; i++) {
+            assert_true(cw_input_receiver_take(ends.receiver, i, &got));
+            assert_memory_equal(&got, &sent[i], sizeof got);
+        }
+    }
+    struct move wrong = {.x = 101};
+    assert_int_equal(cw_input_sender_add(ends.sender, 100, &wrong), CW_ERROR_MESSAGE_VALUE);
+    assert_int_equal(wrong.x, 101);
+    close_ends(&ends);
+}
+
+/* Noise, and real bodies with a bit turned or the end cut off: all or nothing is taken, and what is
+   not refused is in range. */
+static void hostile_bytes_are_refused_whole(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    struct cw_prng random = {99};
+    uint8_t data[64];
+    unsigned refused = 0;
+    for (uint32_t tick = 1000; tick < 41000; tick++) {
+        struct move move;
+        add(&ends, tick);
+        size_t size = cw_input_sender_transmit(ends.sender, data, sizeof data);
+        const unsigned kind = cw_prng_below(&random, 3);
+        if (kind == 0)
+            for (size_t i = 2; i < size; i++)
+                data[i] = (uint8_t)cw_prng_bits(&random);
+        else if (kind == 1)
+            size = cw_prng_below(&random, (uint32_t)size);
+        else
+            data[cw_prng_below(&random, (uint32_t)size)] ^= 1u << cw_prng_below(&random, 8);
+        uint8_t *exact = malloc(size ? size : 1);
+        memcpy(exact, data, size);
+        const struct cw_input_receiver_stats before = stats_of(&ends);
+        const enum cw_error error =
+            cw_input_receiver_receive(ends.receiver, exact, size, tick - 2.5);
+        free(exact);
+        const struct cw_input_receiver_stats after = stats_of(&ends);
+        if (error != CW_OK) {
+            assert_int_equal(after.waiting, before.waiting);
+            assert_int_equal(after.late, before.late);
+            refused++;
+        }
+        cw_input_receiver_take(ends.receiver, tick - 2, &move);
+        assert_int_equal(cw_schema_check(ends.schema, 0, &move), CW_FIELD_NONE);
+    }
+    assert_true(refused > 10000);
+
+    /* reports */
+    struct cw_input_report told;
+    for (int i = 0; i < 10000; i++) {
+        for (size_t j = 0; j < CW_INPUT_REPORT_SIZE; j++)
+            data[j] = (uint8_t)cw_prng_bits(&random);
+        if (cw_input_sender_receive(ends.sender, data, CW_INPUT_REPORT_SIZE, &told) == CW_OK)
+            assert_true(fabs(told.early_ticks) <= 128);
+    }
+    close_ends(&ends);
+}
+
+/* The own inputs of a player who sends nonsense besides come through, and too much of it waits for
+   nobody. */
+static void a_flood_fills_nothing(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends(), flood = ends;
+    struct cw_prng random = {3};
+    bool own;
+    assert_int_equal(cw_input_sender_create(&ends.config, &flood.sender), CW_OK);
+    take(&ends, 99, &own);
+    for (uint32_t tick = 100; tick < 400; tick++) {
+        for (int i = 0; i < 100; i++) {
+            const uint32_t far = 70 + cw_prng_below(&random, 30000);
+            add(&flood, i % 2 ? tick + far : tick - far - 200);
+            const enum cw_error error = pass(&flood, tick - 0.5);
+            assert_true(error == CW_ERROR_TOO_EARLY || error == CW_ERROR_STALE);
+        }
+        add(&ends, tick);
+        assert_int_equal(pass(&ends, tick - 0.5), CW_OK);
+        assert_int_equal(stats_of(&ends).waiting, 1);
+        assert_int_equal(take(&ends, tick, &own), tick);
+        assert_true(own);
+    }
+    cw_input_sender_destroy(flood.sender);
+    close_ends(&ends);
+}
+
+static void ticks_that_jump_begin_anew(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    bool own;
+    static const uint32_t jumps[] = {5000, 100, 4000000000u, 90, 300};
+    for (size_t i = 0; i < 5; i++) {
+        for (uint32_t tick = jumps[i]; tick < jumps[i] + 40; tick++) {
+            add(&ends, tick);
+            const enum cw_error error = pass(&ends, tick - 0.5);
+            /* until the server takes a tick of the new count, it knows only of the old */
+            if (tick > jumps[i])
+                assert_int_equal(error, CW_OK);
+            const uint32_t number = take(&ends, tick, &own);
+            if (tick > jumps[i]) {
+                assert_true(own);
+                assert_int_equal(number, tick % 1000000);
+            }
+        }
+    }
+    cw_input_receiver_reset(ends.receiver);
+    assert_int_equal(stats_of(&ends).taken, 0);
+    assert_int_equal(take(&ends, 341, &own), 0);
+    assert_false(own);
+    close_ends(&ends);
+}
+
+static void *no_memory(void *context, size_t size)
+{
+    assert_int_equal(size, *(size_t *)context);
+    return NULL;
+}
+
+static bool serialize_nothing(struct cw_stream *stream, void *message)
+{
+    (void)stream;
+    (void)message;
+    return true;
+}
+
+static void configs_that_cannot_work_are_refused(void **state)
+{
+    (void)state;
+    struct cw_schema *schema = make_schema();
+    static const uint32_t bad[][2] = {{0, 64}, {33, 64}, {6, 0}, {6, 4097}};
+    struct cw_input_config config = cw_input_config_default(schema);
+    struct cw_input_sender *sender = NULL;
+    struct cw_input_receiver *receiver = NULL;
+    for (size_t i = 0; i < 4; i++) {
+        config.copies = bad[i][0];
+        config.max_early_ticks = bad[i][1];
+        assert_int_equal(cw_input_sender_create(&config, &sender), CW_ERROR_CONFIG_INPUT);
+        assert_int_equal(cw_input_receiver_create(&config, &receiver), CW_ERROR_CONFIG_INPUT);
+        assert_int_equal(cw_input_sender_memory(&config), 0);
+        assert_int_equal(cw_input_receiver_memory(&config), 0);
+    }
+    config = cw_input_config_default(schema);
+    config.type = 1;
+    assert_int_equal(cw_input_sender_create(&config, &sender), CW_ERROR_MESSAGE_TYPE);
+    assert_int_equal(cw_input_receiver_create(&config, &receiver), CW_ERROR_MESSAGE_TYPE);
+
+    config.type = 0;
+    size_t expected = cw_input_sender_memory(&config);
+    config.allocator = (struct cw_allocator){.allocate = no_memory, .context = &expected};
+    assert_int_equal(cw_input_sender_create(&config, &sender), CW_ERROR_NO_MEMORY);
+    expected = cw_input_receiver_memory(&config);
+    assert_int_equal(cw_input_receiver_create(&config, &receiver), CW_ERROR_NO_MEMORY);
+    assert_null(sender);
+    assert_null(receiver);
+    cw_schema_destroy(schema);
+
+    static const struct cw_field large[] = {
+        {.name = "large", .kind = CW_KIND_BYTES, .max = CW_INPUT_MAX_SIZE}};
+    const struct cw_message_type types[] = {
+        {.name = "own", .size = 4, .serialize = serialize_nothing},
+        {.name = "large", .fields = large, .field_count = 1}};
+    const struct cw_schema_config schema_config = {.types = types, .count = 2};
+    assert_int_equal(cw_schema_create(&schema_config, &schema), CW_OK);
+    config = cw_input_config_default(schema);
+    assert_int_equal(cw_input_sender_create(&config, &sender), CW_ERROR_MESSAGE_TYPE);
+    config.type = 1;
+    assert_int_equal(cw_input_sender_create(&config, &sender), CW_ERROR_CONFIG_INPUT);
+    cw_schema_destroy(schema);
+}
+
+/* From here on with the clock that leads the inputs. */
+
+static struct input_rig_config over(double way, double jitter, double loss, uint64_t seed)
+{
+    const struct cw_simulator_path path = {
+        .latency_seconds = way, .jitter_seconds = jitter, .loss = loss};
+    return (struct input_rig_config){.ticks_per_second = 60,
+                                     .frames_per_second = 60,
+                                     .states_per_second = 60,
+                                     .up = path,
+                                     .down = path,
+                                     .drift = 100e-6,
+                                     .first_tick = 4294967296.0 - 2000,
+                                     .seed = seed};
+}
+
+static double starved_share(const struct input_rig *rig)
+{
+    return (double)rig->starved / (double)rig->ticks;
+}
+
+static double lead(const struct input_rig *rig)
+{
+    struct cw_clock_sync_stats stats;
+    cw_clock_sync_stats(rig->sync, input_rig_client_clock(rig), &stats);
+    return stats.lead_seconds;
+}
+
+static void one_tick_in_a_thousand_starves_at_20_percent_loss(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct input_rig_config config = over(0.05, 0.03, 0.2, seed);
+        config.server_polls = seed % 2;
+        struct input_rig *rig = input_rig_start(&config);
+        input_rig_run(rig, 10);
+        input_rig_count(rig);
+        input_rig_run(rig, 120);
+        assert_true(rig->ticks > 7000);
+        assert_true(starved_share(rig) <= 0.001);
+        assert_int_equal(rig->wrong, 0);
+        assert_int_equal(rig->restarts, 0);
+        assert_true(lead(rig) < 0.2);
+        input_rig_stop(rig);
+    }
+}
+
+static void inputs_arrive_just_in_time_at_every_rate_and_distance(void **state)
+{
+    (void)state;
+    static const double rates[] = {10, 30, 60, 128}, ways[] = {0.00005, 0.05, 0.5};
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            for (int polls = 0; polls < 2; polls++) {
+                struct input_rig_config config = over(ways[j], 0.001, 0, 1);
+                config.ticks_per_second = rates[i];
+                config.frames_per_second = i % 2 ? 144 : 60;
+                config.states_per_second = fmin(rates[i], 20);
+                config.server_polls = polls;
+                struct input_rig *rig = input_rig_start(&config);
+                input_rig_run(rig, 30);
+                input_rig_count(rig);
+                input_rig_run(rig, 30);
+                if (starved_share(rig) > 0.001 || rig->wrong > 0)
+                    fail_msg("%g ticks/s, %g s: %g starved", rates[i], ways[j], starved_share(rig));
+                /* a frame and a poll may each keep an input waiting */
+                const double frame = 1 / config.frames_per_second, tick = 1 / rates[i];
+                if (lead(rig) > ways[j] + 1.35 * frame + (0.35 + 1.1 * polls) * tick + 0.004)
+                    fail_msg("%g ticks/s, %g s: lead of %g s", rates[i], ways[j], lead(rig));
+                input_rig_stop(rig);
+            }
+        }
+    }
+}
+
+/* Two ticks go with each packet, and one state in three. */
+static void fewer_packets_will_do(void **state)
+{
+    (void)state;
+    struct input_rig_config config = over(0.05, 0.01, 0.05, 2);
+    config.frames_per_second = 30;
+    config.states_per_second = 20;
+    struct input_rig *rig = input_rig_start(&config);
+    input_rig_run(rig, 20);
+    input_rig_count(rig);
+    input_rig_run(rig, 120);
+    assert_true(starved_share(rig) <= 0.001);
+    assert_int_equal(rig->wrong, 0);
+    input_rig_stop(rig);
+}
+
+static void a_path_that_becomes_longer_starves_for_seconds(void **state)
+{
+    (void)state;
+    struct input_rig_config config = over(0.025, 0.01, 0.02, 4);
+    struct input_rig *rig = input_rig_start(&config);
+    input_rig_run(rig, 20);
+    config.up.latency_seconds = config.down.latency_seconds = 0.125;
+    cw_simulator_change(rig->up, &config.up);
+    cw_simulator_change(rig->down, &config.down);
+    input_rig_count(rig);
+    input_rig_run(rig, 5); /* 100 ms at 5 % */
+    assert_in_range(rig->starved, 60, 240);
+    input_rig_count(rig);
+    input_rig_run(rig, 60);
+    assert_true(starved_share(rig) <= 0.001);
+    /* and a shorter one costs no lead in the end */
+    config.up.latency_seconds = config.down.latency_seconds = 0.025;
+    cw_simulator_change(rig->up, &config.up);
+    cw_simulator_change(rig->down, &config.down);
+    input_rig_run(rig, 60);
+    assert_true(starved_share(rig) <= 0.001);
+    assert_true(lead(rig) < 0.1);
+    assert_int_equal(rig->restarts, 0);
+    input_rig_stop(rig);
+}
+
+static void a_page_that_was_hidden_goes_on(void **state)
+{
+    (void)state;
+    static const double pauses[] = {0.1, 3, 60, 700};
+    for (size_t i = 0; i < 4; i++) {
+        const struct input_rig_config config = over(0.05, 0.02, 0.05, i + 1);
+        struct input_rig *rig = input_rig_start(&config);
+        input_rig_run(rig, 10);
+        input_rig_count(rig);
+        rig->hidden = true;
+        input_rig_run(rig, pauses[i]);
+        rig->hidden = false;
+        rig->next_frame = rig->now;
+        input_rig_run(rig, 5);
+        assert_int_equal(rig->restarts, i > 0);
+        input_rig_count(rig);
+        input_rig_run(rig, 60);
+        assert_true(starved_share(rig) <= 0.001);
+        assert_int_equal(rig->wrong, 0);
+        assert_int_equal(rig->restarts, 0);
+        input_rig_stop(rig);
+    }
+}
+
+static void a_server_that_begins_anew_is_followed(void **state)
+{
+    (void)state;
+    const struct input_rig_config config = over(0.05, 0.02, 0.05, 1);
+    struct input_rig *rig = input_rig_start(&config);
+    static const double jumps[] = {-1500, 90000, -20000, 1000};
+    for (size_t i = 0; i < 4; i++) {
+        input_rig_run(rig, 20);
+        rig->tick_jump += jumps[i];
+        rig->next_tick += jumps[i];
+        input_rig_count(rig);
+        input_rig_run(rig, 3);
+        assert_int_equal(rig->restarts, 1);
+        input_rig_count(rig);
+        input_rig_run(rig, 30);
+        assert_true(starved_share(rig) <= 0.001);
+        assert_int_equal(rig->wrong, 0);
+        assert_int_equal(rig->restarts, 0);
+    }
+    input_rig_stop(rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_tick_gets_its_input_whatever_is_lost),
+        cmocka_unit_test(a_tick_without_its_input_repeats_the_one_before),
+        cmocka_unit_test(what_is_late_early_or_known_is_told),
+        cmocka_unit_test(the_report_tells_the_closest_call),
+        cmocka_unit_test(the_report_tells_of_inputs_refused_as_too_early),
+        cmocka_unit_test(an_ack_ends_the_copies),
+        cmocka_unit_test(the_oldest_are_left_out_when_there_is_no_room),
+        cmocka_unit_test(floats_are_rounded_at_the_client),
+        cmocka_unit_test(hostile_bytes_are_refused_whole),
+        cmocka_unit_test(a_flood_fills_nothing),
+        cmocka_unit_test(ticks_that_jump_begin_anew),
+        cmocka_unit_test(configs_that_cannot_work_are_refused),
+        cmocka_unit_test(one_tick_in_a_thousand_starves_at_20_percent_loss),
+        cmocka_unit_test(inputs_arrive_just_in_time_at_every_rate_and_distance),
+        cmocka_unit_test(fewer_packets_will_do),
+        cmocka_unit_test(a_path_that_becomes_longer_starves_for_seconds),
+        cmocka_unit_test(a_page_that_was_hidden_goes_on),
+        cmocka_unit_test(a_server_that_begins_anew_is_followed),
+    };
+    return cmocka_run_group_tests_name("input", tests, NULL, NULL);
+}
