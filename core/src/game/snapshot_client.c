@@ -177,23 +177,21 @@ static bool read_entry(const struct cw_snapshot_client *client, struct cw_stream
 
 /* Reads a body, and nothing but zero bits after it. */
 static bool read_body(const struct cw_snapshot_client *client, const struct snapshot *baseline,
-                      struct snapshot *snapshot, const uint8_t *data, size_t size, uint32_t *count,
-                      bool *complete)
+                      struct snapshot *snapshot, const uint8_t *data, size_t size,
+                      struct cw_snapshot_head *head)
 {
     struct cw_stream stream = cw_stream_reader(data, size);
-    struct cw_snapshot_head head = {.has_baseline = baseline != NULL,
-                                    .baseline_tick = baseline ? baseline->tick : 0};
     uint32_t previous = CW_SNAPSHOT_NO_ID;
-    if (!cw_snapshot_serialize_head(&client->wire, &stream, &head))
+    head->has_baseline = baseline != NULL;
+    head->baseline_tick = baseline ? baseline->tick : 0;
+    if (!cw_snapshot_serialize_head(&client->wire, &stream, head))
         return false;
-    for (uint32_t i = 0; i < head.count; ++i) {
+    for (uint32_t i = 0; i < head->count; ++i) {
         if (!read_entry(client, &stream, snapshot, i, previous))
             return false;
         previous = client->told[i].entity;
     }
-    snapshot->tick = head.tick;
-    *count = head.count;
-    *complete = head.complete;
+    snapshot->tick = head->tick;
     return cw_stream_align(&stream) && cw_stream_position(&stream) == size * 8;
 }
 
@@ -265,11 +263,10 @@ static enum cw_error receive(struct cw_snapshot_client *client, const uint8_t *d
             return CW_ERROR_SNAPSHOT_BASELINE;
     }
     struct snapshot *const spare = &client->snapshots[client->config.window];
-    uint32_t count;
-    bool complete;
+    struct cw_snapshot_head head = {0};
     copy_baseline(client, baseline, spare);
     if (!read_body(client, baseline, spare, data + CW_SNAPSHOT_HEADER_SIZE,
-                   size - CW_SNAPSHOT_HEADER_SIZE, &count, &complete)) {
+                   size - CW_SNAPSHOT_HEADER_SIZE, &head)) {
         clear_unused(client, spare);
         return CW_ERROR_MALFORMED;
     }
@@ -280,7 +277,7 @@ static enum cw_error receive(struct cw_snapshot_client *client, const uint8_t *d
     client->begun_anew |= !baseline && client->newest != 0;
     if (client->newest < number)
         client->newest = number;
-    learn_all(client, slot, count, complete);
+    learn_all(client, slot, head.count, head.complete);
     client->stats.whole += !baseline;
     return CW_OK;
 }

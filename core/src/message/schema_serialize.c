@@ -9,6 +9,22 @@ struct body {
 
 static bool serialize_steps(struct cw_stream *stream, void *body);
 
+/* Bytes stand behind their number. */
+static bool serialize_bytes(struct cw_stream *stream, const struct cw_schema_step *step,
+                            uint8_t *value)
+{
+    const bool reading = stream->mode == CW_STREAM_READ;
+    uint32_t size = 0;
+    if (!reading)
+        memcpy(&size, value, sizeof size);
+    if (!cw_stream_far_uint(stream, &size, 0, (uint32_t)step->range) ||
+        !cw_stream_far_bytes(stream, value + sizeof size, size))
+        return false;
+    if (reading)
+        memcpy(value, &size, sizeof size);
+    return true;
+}
+
 /* The bytes of the value are copied, because the type that the memory has is the caller's affair.
  */
 bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
@@ -61,16 +77,8 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
             memcpy(value, &number, sizeof number);
         return done;
     }
-    case CW_CODE_BYTES: {
-        uint32_t size = 0;
-        if (!reading)
-            memcpy(&size, value, sizeof size);
-        done = cw_stream_far_uint(stream, &size, 0, (uint32_t)step->range) &&
-               cw_stream_far_bytes(stream, value + sizeof size, size);
-        if (done && reading)
-            memcpy(value, &size, sizeof size);
-        return done;
-    }
+    case CW_CODE_BYTES:
+        return serialize_bytes(stream, step, value);
     case CW_CODE_STRUCT:
         return serialize_steps(stream, &(struct body){&step->nested, value});
     default:
