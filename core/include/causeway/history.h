@@ -1,9 +1,9 @@
 /* The states of entities at the last ticks, to look at a world between two of them.
 
    On a server this is lag compensation. A client shows the past: what it sees has travelled, and
-   waited for its interpolation. Who aims at it aims at the past. So a client sends the view
-   (interpolation.h) along with its input, and the server looks up the same two states and the same
-   fraction before it decides what was hit:
+   waited for its interpolation. A player who aims at it aims at the past. So a client sends the
+   view (interpolation.h) along with its input, and the server looks up the same two states and the
+   same fraction before it decides what was hit:
 
        cw_history_begin(history, tick);                      each tick, when the world has moved
        for (each entity)

@@ -1,16 +1,16 @@
 /* What a client shows between the snapshots that arrive: two of them and a fraction, for any time.
 
-   Snapshots arrive unevenly, and some not at all. A client that shows the newest one jerks. This
-   room shows the past instead, later by a delay that lets the next snapshot arrive first. The
-   delay follows from what arrives: it covers the interval between snapshots, the jitter, and
+   Snapshots arrive unevenly, and some not at all. If a client shows the newest one, things move in
+   jerks. This room shows the past instead, with a delay that lets the next snapshot arrive first.
+   The delay follows from what arrives: it covers the interval between snapshots, the jitter, and
    losses, so that about 3 snapshots in 100 come too late. When they do, the view goes on beyond the
    newest snapshot up to a limit, then holds.
 
    The view never goes back. It runs up to 10 % faster or 20 % slower than the clock to follow the
    delay, and jumps ahead when it is far behind, as after minutes in a hidden tab.
 
-   A room stores one entry of fixed size per snapshot, or only its tick, for those who keep the
-   states elsewhere. It begins anew, by cw_interpolation_reset, with every connection. */
+   A room stores one entry of fixed size per snapshot, or only its tick when the states are kept
+   elsewhere, as in a history (history.h). Call cw_interpolation_reset with every new connection. */
 #ifndef CAUSEWAY_INTERPOLATION_H
 #define CAUSEWAY_INTERPOLATION_H
 
