@@ -1,5 +1,5 @@
-/* Prediction: a client plays its own inputs at once, and is put right when the server's state of
-   the same tick says otherwise.
+/* Prediction: a client plays its own inputs at once, and is corrected when the
+   server's state of the same tick is another.
 
        step(&state, &input);                                      each tick of the client
        cw_prediction_add(prediction, tick, &input, &state);
@@ -13,7 +13,7 @@
 
    The room keeps input and state of the last ticks. When the server disagrees, replay gives back
    the server's state, then the inputs that came after it, so that state ends up where the client
-   would be had it known. What this moves on the screen fades away instead of jumping.
+   would be if it had known. What this moves on the screen fades away instead of jumping.
 
    Input and state are structs of the schema. They are compared field by field, a compressed float
    by what it is on the wire, and numbers by a tolerance if you like. */
