@@ -30,9 +30,9 @@ struct world {
     struct cw_prng random;
     double now;
     uint32_t frames;
-    uint32_t seen_hits;      /* of player 0, by what it saw itself */
-    uint32_t late_hits;      /* by where the others were on the server then */
-    uint32_t ticks_of_first; /* that its client played */
+    uint32_t hidden;    /* this client has no frames */
+    uint32_t seen_hits; /* of player 0, by what it saw itself */
+    uint32_t late_hits; /* by where the others were on the server then */
 };
 
 /* Each client's clock began at another time. */
@@ -72,7 +72,7 @@ static void start(struct world *world)
     const struct cw_message_type types[] = {up_type, down_type};
     const struct cw_schema_config world_config = {.types = entities, .count = 2};
     const struct cw_schema_config messages_config = {.types = types, .count = 2};
-    *world = (struct world){.random.state = 1};
+    *world = (struct world){.random.state = 1, .hidden = PLAYERS};
     assert_int_equal(cw_schema_create(&world_config, &world->world), CW_OK);
     assert_int_equal(cw_schema_create(&messages_config, &world->messages), CW_OK);
     assert_int_equal(server_create(&world->server, world->world), CW_OK);
@@ -208,7 +208,8 @@ static void run(struct world *world, double seconds, bool moving)
                 press_buttons(world, id);
             else
                 world->buttons[id] = (struct input){0};
-            play(world, id);
+            if (id != world->hidden)
+                play(world, id);
         }
     }
 }
@@ -218,6 +219,19 @@ static struct cw_prediction_stats stats_of(const struct world *world, uint32_t i
     struct cw_prediction_stats stats;
     cw_prediction_stats(world->clients[id].prediction, &stats);
     return stats;
+}
+
+static void assert_all_agree(struct world *world)
+{
+    for (uint32_t id = 0; id < PLAYERS; id++)
+        for (uint32_t other = 0; other < PLAYERS; other++) {
+            struct player shown;
+            const struct player *truth = &world->server.seats[other].player;
+            assert_true(client_show(&world->clients[id], other, clock_of(world, id), &shown));
+            assert_int_equal(shown.x, truth->x);
+            assert_int_equal(shown.y, truth->y);
+            assert_int_equal(shown.hits, truth->hits);
+        }
 }
 
 static void all_see_the_same_in_the_end(void **state)
@@ -254,17 +268,30 @@ static void all_see_the_same_in_the_end(void **state)
 
     change_paths(&world, &(struct cw_simulator_path){.latency_seconds = 0.05});
     run(&world, 3, false);
-    for (uint32_t id = 0; id < PLAYERS; id++)
-        for (uint32_t other = 0; other < PLAYERS; other++) {
-            struct player shown;
-            const struct player *truth = &world.server.seats[other].player;
-            assert_true(client_show(&world.clients[id], other, clock_of(&world, id), &shown));
-            assert_int_equal(shown.x, truth->x);
-            assert_int_equal(shown.y, truth->y);
-            assert_int_equal(shown.hits, truth->hits);
-        }
+    assert_all_agree(&world);
     struct player nobody;
     assert_false(client_show(&world.clients[0], PLAYERS, world.now, &nobody));
+    stop(&world);
+}
+
+static void a_hidden_tab_catches_up(void **state)
+{
+    (void)state;
+    struct world world;
+    start(&world);
+    change_paths(&world, &(struct cw_simulator_path){.latency_seconds = 0.05});
+    run(&world, 5, true);
+    world.hidden = 2;
+    run(&world, 8, true);
+    world.hidden = PLAYERS;
+    run(&world, 2, true);
+    const uint64_t corrections = stats_of(&world, 2).corrections;
+    const uint64_t compared = stats_of(&world, 2).compared;
+    run(&world, 5, true);
+    assert_int_equal(stats_of(&world, 2).corrections, corrections);
+    assert_true(stats_of(&world, 2).compared > compared + 290);
+    run(&world, 2, false);
+    assert_all_agree(&world);
     stop(&world);
 }
 
@@ -272,6 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_see_the_same_in_the_end),
+        cmocka_unit_test(a_hidden_tab_catches_up),
     };
     return cmocka_run_group_tests_name("guide", tests, NULL, NULL);
 }
