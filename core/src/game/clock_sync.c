@@ -174,6 +174,7 @@ void cw_clock_sync_reset(struct cw_clock_sync *sync)
         .config = sync->config,
         .memory = sync->memory,
         .tick_seconds = 1 / sync->config.ticks_per_second,
+        .next_stamp = sync->next_stamp, /* the server may know those before */
     };
     cw_offset_reset(&sync->offset);
     sync->echoed = -(double)INFINITY;
@@ -212,7 +213,7 @@ static double known_server_time(const struct cw_clock_sync *sync, double now)
 static double limited_lead(const struct cw_clock_sync *sync, double lead)
 {
     const double most = sync->config.max_lead_seconds;
-    return lead < 0 ? 0 : lead > most ? most : lead;
+    return lead < most ? lead : most;
 }
 
 /* Where the client's time should be. */

@@ -265,7 +265,7 @@ bool cw_input_receiver_take(struct cw_input_receiver *receiver, uint32_t tick, v
     if (!receiver || !input)
         return false;
     const int32_t ahead = cw_tick_difference(tick, receiver->taken);
-    if (!receiver->started || ahead <= 0 || ahead > (int32_t)receiver->kept)
+    if (!receiver->started || ahead <= 0)
         start(receiver, tick);
     receiver->taken = tick;
     const bool own = state_of(receiver, tick) == RECEIVED;

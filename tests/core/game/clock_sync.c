@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define STEP 0.001
+#define STEP  0.001
+#define FRAME 0.005
 
 /* The path of the issue: 50 ms there and back, jitter of 50 ms each way. */
 static struct clock_rig_config bad_path(uint64_t seed)
@@ -293,41 +294,111 @@ static void a_jump_of_the_servers_ticks_is_told(void **state)
     clock_rig_stop(&rig);
 }
 
+/* Runs the ticks that are due, and gives the server's word on each. */
+static void run_with_need(struct clock_rig *rig, double seconds, double need)
+{
+    struct cw_clock_sync_event event;
+    for (double end = rig->now + seconds; rig->now < end;) {
+        clock_rig_step(rig, FRAME);
+        const double now = clock_rig_client_clock(rig, rig->now);
+        while (cw_clock_sync_next(rig->sync, &event)) {
+            const double arrives = cw_clock_sync_server_time(rig->sync, now) + need * 60;
+            const double early =
+                cw_tick_difference(event.tick, cw_tick_of(arrives)) - (arrives - floor(arrives));
+            if (event.type == CW_CLOCK_SYNC_EVENT_TICK)
+                assert_int_equal(cw_clock_sync_adjust(rig->sync, event.tick, early, now), CW_OK);
+        }
+    }
+}
+
 /* The client's ticks get ahead by as much as the server says that they need. */
 static void the_lead_follows_the_servers_word(void **state)
 {
     (void)state;
     struct clock_rig rig;
     const struct clock_rig_config config = perfect_path();
-    struct cw_clock_sync_event event;
-    uint32_t tick = 0;
     clock_rig_start(&rig, &config);
     assert_int_equal(cw_clock_sync_adjust(rig.sync, 7, 0, 1), CW_ERROR_STALE);
-    /* what the path takes: as much, for 25 s each, beside a frame and something to spare */
+    /* what the path takes: as much, beside a frame and something to spare */
     static const double needs[] = {0.1, 0.3, 0.05, 0};
-    const double frame = 0.005;
     for (size_t i = 0; i < 4; i++) {
-        for (double end = rig.now + 25; rig.now < end;) {
-            clock_rig_step(&rig, frame);
-            const double now = clock_rig_client_clock(&rig, rig.now);
-            while (cw_clock_sync_next(rig.sync, &event)) {
-                tick = event.tick;
-                if (event.type == CW_CLOCK_SYNC_EVENT_RESTART)
-                    continue;
-                const double arrives = cw_clock_sync_server_time(rig.sync, now) + needs[i] * 60;
-                const double early =
-                    cw_tick_difference(tick, cw_tick_of(arrives)) - (arrives - floor(arrives));
-                assert_int_equal(cw_clock_sync_adjust(rig.sync, tick, early, now), CW_OK);
-            }
-        }
+        run_with_need(&rig, 25, needs[i]);
         const double lead = stats_of(&rig).lead_seconds;
         const double spare = fmax(needs[i] - 0.02, 0) / 4 + 0.25 / 60;
-        if (fabs(lead - needs[i] - spare - frame) > 0.002)
+        if (fabs(lead - needs[i] - spare - FRAME) > 0.002)
             fail_msg("lead %g for %g", lead, needs[i]);
     }
     assert_int_equal(stats_of(&rig).restarts, 1);
+    const uint32_t tick =
+        cw_tick_of(cw_clock_sync_client_time(rig.sync, clock_rig_client_clock(&rig, rig.now)));
+    assert_int_equal(cw_clock_sync_adjust(rig.sync, tick, 0, 1), CW_OK);
     assert_int_equal(cw_clock_sync_adjust(rig.sync, tick + 1, 0, 1), CW_ERROR_STALE);
     assert_int_equal(cw_clock_sync_adjust(rig.sync, tick - 512, 0, 1), CW_ERROR_STALE);
+    clock_rig_stop(&rig);
+}
+
+/* Half of the round trip, and the wait for a frame and for a tick. */
+static void the_lead_is_guessed_before_the_servers_word(void **state)
+{
+    (void)state;
+    struct clock_rig rig;
+    const struct clock_rig_config config = perfect_path();
+    clock_rig_start(&rig, &config);
+    while (rig.now < 5)
+        clock_rig_step(&rig, 0.02);
+    assert_true(fabs(stats_of(&rig).lead_seconds - 0.02 - 0.02 - 1.0 / 60) < 0.001);
+    clock_rig_stop(&rig);
+}
+
+static void a_long_frame_is_forgotten(void **state)
+{
+    (void)state;
+    struct clock_rig rig;
+    const struct clock_rig_config config = perfect_path();
+    clock_rig_start(&rig, &config);
+    while (rig.now < 5)
+        clock_rig_step(&rig, 0.01);
+    const double before = stats_of(&rig).lead_seconds;
+    clock_rig_step(&rig, 0.2);
+    while (rig.now < 6.5)
+        clock_rig_step(&rig, 0.01);
+    assert_true(stats_of(&rig).lead_seconds > before + 0.05);
+    while (rig.now < 30)
+        clock_rig_step(&rig, 0.01);
+    assert_true(stats_of(&rig).lead_seconds < before + 0.002);
+    /* of a page that was hidden no more is remembered than ticks are caught up with */
+    clock_rig_step(&rig, 60);
+    while (rig.now < 91)
+        clock_rig_step(&rig, 0.01);
+    assert_true(stats_of(&rig).lead_seconds < before + 0.25);
+    clock_rig_stop(&rig);
+}
+
+static void the_servers_word_goes_out_of_date(void **state)
+{
+    (void)state;
+    struct clock_rig rig;
+    const struct clock_rig_config config = perfect_path();
+    clock_rig_start(&rig, &config);
+    run_with_need(&rig, 10, 0.3);
+    assert_true(stats_of(&rig).lead_seconds > 0.3);
+    worst_error(&rig, 20); /* nothing is said */
+    run_with_need(&rig, 6, 0.05);
+    assert_true(stats_of(&rig).lead_seconds < 0.1);
+    clock_rig_stop(&rig);
+}
+
+static void a_lead_that_is_far_off_is_jumped_to(void **state)
+{
+    (void)state;
+    struct clock_rig rig;
+    const struct clock_rig_config config = perfect_path();
+    clock_rig_start(&rig, &config);
+    run_with_need(&rig, 5, 0.1);
+    assert_int_equal(stats_of(&rig).restarts, 1);
+    run_with_need(&rig, 1, 0.9);
+    assert_int_equal(stats_of(&rig).restarts, 2);
+    assert_true(stats_of(&rig).lead_seconds > 0.9);
     clock_rig_stop(&rig);
 }
 
@@ -375,6 +446,7 @@ static void hostile_bytes_are_refused_or_harmless(void **state)
             assert_int_equal(cw_clock_echo_receive(&rig.echo, data, size, now), CW_ERROR_MALFORMED);
     }
     /* a stamp that was never made; one that was answered before it was asked */
+    memcpy(data, (uint8_t[]){19, 1, 0, 0}, 4); /* in the place of 19, which was made */
     assert_int_equal(cw_clock_sync_receive(rig.sync, data, CW_CLOCK_ECHO_SIZE, now),
                      CW_ERROR_STALE);
     memcpy(data, (uint8_t[]){0x02, 0, 0xFE, 0xFF}, 4);
@@ -431,10 +503,22 @@ static void an_echo_tells_the_newest_stamp_and_not_too_old_ones(void **state)
     /* sent at 40.5, and half of 250 ms on the way */
     assert_true(fabs(cw_clock_sync_server_time(sync, 6.5) - 48) < 0.01);
 
+    /* what has waited for a page that was hidden */
+    assert_int_equal(cw_clock_sync_transmit(sync, first, sizeof first, 20), 2);
+    assert_int_equal(cw_clock_echo_receive(&echo, first, 2, 24), CW_OK);
+    assert_int_equal(cw_clock_echo_transmit(&echo, 900, answer, 10, 24), 10);
+    assert_int_equal(cw_clock_sync_receive(sync, answer, 10, 25.1), CW_ERROR_STALE);
+    cw_clock_sync_stats(sync, 25.1, &stats);
+    assert_true(fabs(stats.rtt_seconds - 0.25) < 1e-9);
+    assert_int_equal(cw_clock_sync_receive(sync, answer, 10, 24.9), CW_OK);
+
     cw_clock_sync_reset(sync);
     cw_clock_sync_stats(sync, 7, &stats);
     assert_false(stats.synced);
     assert_int_equal(cw_clock_sync_receive(sync, answer, 10, 7), CW_ERROR_STALE);
+    /* a server that knows the old stamps takes the new ones */
+    assert_int_equal(cw_clock_sync_transmit(sync, first, sizeof first, 30), 2);
+    assert_int_equal(cw_clock_echo_receive(&echo, first, 2, 30), CW_OK);
     cw_clock_sync_destroy(sync);
 }
 
@@ -514,6 +598,10 @@ int main(void)
         cmocka_unit_test(a_pause_leaves_ticks_out),
         cmocka_unit_test(a_jump_of_the_servers_ticks_is_told),
         cmocka_unit_test(the_lead_follows_the_servers_word),
+        cmocka_unit_test(the_lead_is_guessed_before_the_servers_word),
+        cmocka_unit_test(a_long_frame_is_forgotten),
+        cmocka_unit_test(the_servers_word_goes_out_of_date),
+        cmocka_unit_test(a_lead_that_is_far_off_is_jumped_to),
         cmocka_unit_test(the_lead_has_limits),
         cmocka_unit_test(hostile_bytes_are_refused_or_harmless),
         cmocka_unit_test(an_echo_tells_the_newest_stamp_and_not_too_old_ones),

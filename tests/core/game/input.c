@@ -164,14 +164,23 @@ static void what_is_late_early_or_known_is_told(void **state)
     assert_int_equal(take(&ends, 102, &own), 102);
     assert_true(own);
 
-    add(&ends, 102 + 65);
+    /* taken before its time, and so too late half a tick before it */
+    take(&ends, 103, &own);
+    add(&ends, 103);
+    assert_int_equal(pass(&ends, 102.5), CW_OK);
+    assert_int_equal(stats_of(&ends).late, 2);
+    const struct cw_input_report told = report(&ends);
+    assert_int_equal(told.tick, 101);
+    assert_true(told.early_ticks == -0.5);
+
+    add(&ends, 103 + 65);
     assert_int_equal(pass(&ends, 102.5), CW_ERROR_TOO_EARLY);
     assert_int_equal(stats_of(&ends).refused, 1);
-    add(&ends, 102 + 64);
+    add(&ends, 103 + 64);
     assert_int_equal(pass(&ends, 102.5), CW_OK);
-    add(&ends, 38);
+    add(&ends, 39);
     assert_int_equal(pass(&ends, 102.5), CW_ERROR_DUPLICATE);
-    add(&ends, 37);
+    add(&ends, 38);
     assert_int_equal(pass(&ends, 102.5), CW_ERROR_STALE);
     assert_int_equal(stats_of(&ends).refused, 2);
     close_ends(&ends);
@@ -224,6 +233,37 @@ static void the_report_tells_the_closest_call(void **state)
     close_ends(&ends);
 }
 
+static void the_report_holds_for_two_periods(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    bool own;
+    for (uint32_t tick = 64; tick < 200; tick++) {
+        add(&ends, tick);
+        assert_int_equal(pass(&ends, tick - (tick == 90 ? 0.25 : 3)), CW_OK);
+        take(&ends, tick, &own);
+        const struct cw_input_report told = report(&ends);
+        if (tick >= 90 && tick < 128 + 3)
+            assert_true(told.tick == 90 && told.early_ticks == 0.25);
+        else
+            assert_true(told.tick != 90 && told.early_ticks == 3);
+    }
+    /* what came close to being late before a silence is no news after it */
+    for (uint32_t tick = 200; tick < 300; tick++)
+        take(&ends, tick, &own);
+    add(&ends, 300);
+    assert_int_equal(pass(&ends, 295), CW_OK);
+    assert_true(report(&ends).early_ticks == 5);
+
+    /* taken before its time, and so too late when it is still early */
+    take(&ends, 301, &own);
+    add(&ends, 301);
+    assert_int_equal(pass(&ends, 300.5), CW_OK);
+    assert_int_equal(report(&ends).tick, 301);
+    assert_true(report(&ends).early_ticks == 0);
+    close_ends(&ends);
+}
+
 /* Much too early is told as well, so that the client can slow down. */
 static void the_report_tells_of_inputs_refused_as_too_early(void **state)
 {
@@ -265,6 +305,9 @@ static void an_ack_ends_the_copies(void **state)
     /* an ack that was overtaken changes nothing */
     assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_OK);
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), alone);
+    add(&ends, 1000);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_OK);
+    assert_in_range(cw_input_sender_transmit(ends.sender, data, sizeof data), 1, alone);
     /* one of before the ticks began anew */
     add(&ends, 20);
     assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_ERROR_STALE);
@@ -273,6 +316,46 @@ static void an_ack_ends_the_copies(void **state)
     cw_input_sender_reset(ends.sender);
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), 0);
     assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_ERROR_STALE);
+    close_ends(&ends);
+}
+
+/* A client that is late: the server has gone on without its inputs. */
+static void an_ack_may_be_ahead(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    uint8_t data[512];
+    bool own;
+    for (uint32_t tick = 1; tick <= 20; tick++)
+        add(&ends, tick);
+    for (uint32_t tick = 19; tick <= 30; tick++)
+        take(&ends, tick, &own);
+    assert_int_equal(pass(&ends, 30), CW_OK);
+    const struct cw_input_report told = report(&ends);
+    assert_int_equal(told.acked, 30);
+    assert_true(told.early_ticks == -11);
+    assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), 0);
+    add(&ends, 21);
+    assert_int_equal(pass(&ends, 30), CW_OK);
+    close_ends(&ends);
+}
+
+static void ticks_left_out_by_the_client_have_no_input(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    bool own;
+    for (uint32_t tick = 1; tick <= 10; tick++)
+        add(&ends, tick);
+    add(&ends, 14);
+    add(&ends, 15);
+    assert_int_equal(pass(&ends, 9), CW_OK);
+    for (uint32_t tick = 10; tick < 14; tick++) {
+        take(&ends, tick, &own);
+        assert_false(own);
+    }
+    assert_int_equal(take(&ends, 14, &own), 14);
+    assert_true(own);
     close_ends(&ends);
 }
 
@@ -320,6 +403,9 @@ static void floats_are_rounded_at_the_client(void **state)
     struct move wrong = {.x = 101};
     assert_int_equal(cw_input_sender_add(ends.sender, 100, &wrong), CW_ERROR_MESSAGE_VALUE);
     assert_int_equal(wrong.x, 101);
+    wrong = (struct move){.turn = 1.5f};
+    assert_int_equal(cw_input_sender_add(ends.sender, 100, &wrong), CW_ERROR_MESSAGE_VALUE);
+    assert_true(wrong.turn == 1.5f);
     close_ends(&ends);
 }
 
@@ -360,6 +446,14 @@ static void hostile_bytes_are_refused_whole(void **state)
         assert_int_equal(cw_schema_check(ends.schema, 0, &move), CW_FIELD_NONE);
     }
     assert_true(refused > 10000);
+
+    add(&ends, 50000);
+    const size_t size = cw_input_sender_transmit(ends.sender, data, sizeof data - 1);
+    data[size] = 0;
+    cw_input_receiver_reset(ends.receiver);
+    assert_int_equal(cw_input_receiver_receive(ends.receiver, data, size + 1, 49999),
+                     CW_ERROR_MALFORMED);
+    assert_int_equal(cw_input_receiver_receive(ends.receiver, data, size, 49999), CW_OK);
 
     /* reports */
     struct cw_input_report told;
@@ -654,8 +748,11 @@ int main(void)
         cmocka_unit_test(a_tick_without_its_input_repeats_the_one_before),
         cmocka_unit_test(what_is_late_early_or_known_is_told),
         cmocka_unit_test(the_report_tells_the_closest_call),
+        cmocka_unit_test(the_report_holds_for_two_periods),
         cmocka_unit_test(the_report_tells_of_inputs_refused_as_too_early),
         cmocka_unit_test(an_ack_ends_the_copies),
+        cmocka_unit_test(an_ack_may_be_ahead),
+        cmocka_unit_test(ticks_left_out_by_the_client_have_no_input),
         cmocka_unit_test(the_oldest_are_left_out_when_there_is_no_room),
         cmocka_unit_test(floats_are_rounded_at_the_client),
         cmocka_unit_test(hostile_bytes_are_refused_whole),

@@ -1,0 +1,132 @@
+/* What is known of the offset between two clocks. */
+#include "game/clock_offset.h"
+
+#include "unit.h"
+
+#include <math.h>
+
+/* The offset is 5: an answer that took so long there and so long back. */
+static void learn(struct cw_offset *offset, double there, double back, double rtt, double now)
+{
+    const struct cw_offset_limits limits = cw_offset_limits(5 - back, 5 + there, now);
+    cw_offset_learn(offset, &limits, rtt, now);
+}
+
+static struct cw_offset fresh(void)
+{
+    struct cw_offset offset;
+    cw_offset_reset(&offset);
+    return offset;
+}
+
+static void limits_of_each_way_come_together(void **state)
+{
+    (void)state;
+    struct cw_offset offset = fresh();
+    learn(&offset, 0.1, 0.3, 0.4, 10);
+    assert_true(fabs(cw_offset_guess(&offset) - 4.9) < 1e-9);
+    learn(&offset, 0.3, 0.1, 0.4, 10.5);
+    assert_true(fabs(cw_offset_guess(&offset) - 5) < 1e-9);
+    assert_true(fabs(cw_offset_error(&offset, 10.5) - 0.1) < 1e-9);
+    assert_true(cw_offset_error(&offset, 1010.5) > 0.3); /* clocks drift */
+    assert_true(cw_offset_outside(&offset, 4.95) == 0);
+    assert_true(fabs(cw_offset_outside(&offset, 4.7) - 0.2) < 1e-9);
+    assert_true(fabs(cw_offset_outside(&offset, 5.3) - 0.2) < 1e-9);
+    /* two seconds later the first is forgotten */
+    learn(&offset, 0.3, 0.1, 0.4, 12.2);
+    assert_true(fabs(cw_offset_guess(&offset) - 5.1) < 1e-9);
+}
+
+/* By a little they may, because clocks drift while an answer waits: the offset is between then. */
+static void limits_may_cross(void **state)
+{
+    (void)state;
+    struct cw_offset offset = fresh();
+    const struct cw_offset_limits crossed = cw_offset_limits(5.001, 4.999, 10);
+    assert_true(fabs(crossed.low - 5) < 1e-9 && fabs(crossed.high - 5) < 1e-9);
+    cw_offset_learn(&offset, &crossed, 0, 10);
+    assert_true(fabs(cw_offset_guess(&offset) - 5) < 1e-9);
+}
+
+static void what_cannot_be_is_a_new_beginning(void **state)
+{
+    (void)state;
+    struct cw_offset offset = fresh();
+    const struct cw_offset_limits far = cw_offset_limits(7, 7.2, 10.5);
+    assert_false(cw_offset_contradicted(&offset, &far));
+    learn(&offset, 0.1, 0.1, 0.2, 10);
+    assert_true(cw_offset_contradicted(&offset, &far));
+    cw_offset_learn(&offset, &far, 0.2, 10.5);
+    assert_true(fabs(cw_offset_guess(&offset) - 7.1) < 1e-9);
+}
+
+static void a_clock_follows_at_once_and_then_slowly(void **state)
+{
+    (void)state;
+    struct cw_offset offset = fresh();
+    bool slow = true;
+    for (double now = 10; now < 12; now += 0.1) {
+        learn(&offset, 0.1, 0.1, 0.2, now);
+        assert_true(fabs(cw_offset_goal(&offset, 4.999, now, &slow) - 5) < 1e-9);
+        assert_false(slow);
+    }
+    /* not there yet */
+    learn(&offset, 0.1, 0.1, 0.2, 12);
+    cw_offset_goal(&offset, 4.96, 11.99, &slow);
+    cw_offset_goal(&offset, 4.98, 12.1, &slow);
+    assert_false(slow);
+    cw_offset_goal(&offset, 4.999, 12.2, &slow);
+    cw_offset_goal(&offset, 4.999, 12.4, &slow);
+    assert_true(slow);
+    /* what is not possible is left fast */
+    assert_true(fabs(cw_offset_goal(&offset, 4.8, 12.5, &slow) - 5) < 1e-9);
+    assert_false(slow);
+}
+
+/* Both ways become longer, but for a while one limit is of before. */
+static void a_clock_stays_while_a_longer_path_misleads(void **state)
+{
+    (void)state;
+    struct cw_offset offset = fresh();
+    bool slow, misled = false;
+    for (double now = 10; now < 14; now += 0.05)
+        learn(&offset, 0.01, 0.01, 0.03, now);
+    learn(&offset, 0.01, 0.1, 0.2, 14);
+    for (double now = 14.05; now < 20; now += 0.05) {
+        learn(&offset, 0.1, 0.1, 0.21, now);
+        misled |= fabs(cw_offset_guess(&offset) - 5) > 0.04;
+        assert_true(fabs(cw_offset_goal(&offset, 5.001, now, &slow) - 5) <= 0.001 + 1e-9);
+        assert_true(slow);
+    }
+    assert_true(misled);
+    assert_true(fabs(cw_offset_goal(&offset, 5.001, 20, &slow) - 5) < 1e-9);
+}
+
+/* When answers are rare, the present never agrees; this may not last. */
+static void a_clock_does_not_stay_for_long(void **state)
+{
+    (void)state;
+    struct cw_offset offset = fresh();
+    bool slow;
+    double moved = 0;
+    for (int i = 0; i < 40; i++) {
+        const double now = 10 + i;
+        learn(&offset, i % 2 ? 0.1 : 0.05, i % 2 ? 0.05 : 0.1, 0.15, now);
+        if (cw_offset_goal(&offset, 5.001, now, &slow) < 5.001)
+            moved++;
+    }
+    assert_true(moved > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_of_each_way_come_together),
+        cmocka_unit_test(limits_may_cross),
+        cmocka_unit_test(what_cannot_be_is_a_new_beginning),
+        cmocka_unit_test(a_clock_follows_at_once_and_then_slowly),
+        cmocka_unit_test(a_clock_stays_while_a_longer_path_misleads),
+        cmocka_unit_test(a_clock_does_not_stay_for_long),
+    };
+    return cmocka_run_group_tests_name("clock_offset", tests, NULL, NULL);
+}
