@@ -168,12 +168,13 @@ static inline void input_rig_play_on(struct input_rig *rig)
     }
 }
 
-static inline void input_rig_send(struct cw_connection *connection, struct cw_simulator *path,
-                                  const uint8_t *data, size_t size, double clock,
-                                  struct input_rig *rig, uint64_t *bytes)
+/* Sends a body at a time of the sender's clock, which is now on the path; the bytes on the wire. */
+static inline size_t input_rig_send(struct cw_connection *connection, struct cw_simulator *path,
+                                    const uint8_t *data, size_t size, double clock, double now)
 {
     struct cw_message *message;
     uint8_t datagram[1400];
+    size_t bytes = 0;
     input_rig_must(cw_connection_create_message(connection, 1, &message));
     struct input_rig_body *body = message->data;
     memcpy(body->bytes.data, data, size);
@@ -181,9 +182,10 @@ static inline void input_rig_send(struct cw_connection *connection, struct cw_si
     input_rig_must(cw_connection_send(connection, 1, message, clock));
     cw_connection_update(connection, clock);
     while ((size = cw_connection_transmit(connection, datagram, sizeof datagram, clock)) > 0) {
-        *bytes += size;
-        cw_simulator_receive(path, datagram, size, rig->now);
+        bytes += size;
+        cw_simulator_receive(path, datagram, size, now);
     }
+    return bytes;
 }
 
 static inline void input_rig_server_takes(struct input_rig *rig)
@@ -243,8 +245,7 @@ static inline void input_rig_server_ticks(struct input_rig *rig)
     size_t size =
         cw_clock_echo_transmit(&rig->echo, input_rig_tick_time(rig), state, sizeof state, clock);
     size += cw_input_receiver_transmit(rig->receiver, state + size, sizeof state - size);
-    uint64_t bytes = 0;
-    input_rig_send(rig->server, rig->down, state, size, clock, rig, &bytes);
+    input_rig_send(rig->server, rig->down, state, size, clock, rig->now);
 }
 
 static inline void input_rig_client_frame(struct input_rig *rig)
@@ -265,7 +266,7 @@ static inline void input_rig_client_frame(struct input_rig *rig)
     size_t size = cw_clock_sync_transmit(rig->sync, data, sizeof data, clock);
     size += cw_input_sender_transmit(rig->sender, data + size, sizeof data - size);
     rig->packets++;
-    input_rig_send(rig->client, rig->up, data, size, clock, rig, &rig->bytes);
+    rig->bytes += input_rig_send(rig->client, rig->up, data, size, clock, rig->now);
 }
 
 /* Lets time pass: everything happens at its instant, in order. */

@@ -85,17 +85,19 @@ static inline void netcode_seal(uint8_t plain[CW_TOKEN_PRIVATE_SIZE], uint64_t p
                         plain, CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES, plain);
 }
 
+static inline struct cw_secure_key netcode_key(enum cw_direction direction, uint64_t protocol_id,
+                                               const uint8_t *bytes)
+{
+    return (struct cw_secure_key){protocol_id, direction, bytes};
+}
+
 /* Reads from a block of exactly the size, into one too. */
 static inline enum cw_error netcode_read(struct cw_secure_packet *packet, uint8_t *body,
-                                         const void *bytes, size_t size,
-                                         enum cw_direction direction, uint64_t id,
-                                         const uint8_t *with_key, struct cw_replay *replay)
+                                         const void *bytes, size_t size, struct cw_secure_key key,
+                                         struct cw_replay *replay)
 {
     uint8_t *copy = netcode_exact(bytes, size), *out = malloc(CW_PAYLOAD_MAX);
-    const enum cw_error error = cw_secure_read(
-        copy, size,
-        &(struct cw_secure_key){.protocol_id = id, .direction = direction, .bytes = with_key},
-        replay, out, packet);
+    const enum cw_error error = cw_secure_read(copy, size, &key, replay, out, packet);
     if (!error && body && packet->size)
         memcpy(body, out, packet->size);
     free(copy);

@@ -122,34 +122,40 @@ static void altered_packets_refused(void **state)
         static const struct cw_replay fresh;
         for (size_t bit = 0; bit < 8 * size; bit++) {
             packet[bit / 8] ^= (uint8_t)(1u << bit % 8);
-            assert_int_not_equal(netcode_read(&out, body, packet, size, sample->direction,
-                                              protocol_id, key, &replay),
+            assert_int_not_equal(netcode_read(&out, body, packet, size,
+                                              netcode_key(sample->direction, protocol_id, key),
+                                              &replay),
                                  CW_OK);
             packet[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
         for (size_t cut = 0; cut <= size + 1; cut++)
             if (cut != size)
-                assert_int_not_equal(netcode_read(&out, body, packet, cut, sample->direction,
-                                                  protocol_id, key, &replay),
+                assert_int_not_equal(netcode_read(&out, body, packet, cut,
+                                                  netcode_key(sample->direction, protocol_id, key),
+                                                  &replay),
                                      CW_OK);
         for (int bit = 0; bit < 64; bit++)
-            assert_int_equal(netcode_read(&out, body, packet, size, sample->direction,
-                                          protocol_id ^ (uint64_t)1 << bit, key, &replay),
-                             CW_ERROR_NOT_AUTHENTIC);
+            assert_int_equal(
+                netcode_read(&out, body, packet, size,
+                             netcode_key(sample->direction, protocol_id ^ (uint64_t)1 << bit, key),
+                             &replay),
+                CW_ERROR_NOT_AUTHENTIC);
         memcpy(changed_key, key, CW_KEY_BYTES);
         changed_key[31] ^= 0x80;
-        assert_int_equal(netcode_read(&out, body, packet, size, sample->direction, protocol_id,
-                                      changed_key, &replay),
+        assert_int_equal(netcode_read(&out, body, packet, size,
+                                      netcode_key(sample->direction, protocol_id, changed_key),
+                                      &replay),
                          CW_ERROR_NOT_AUTHENTIC);
         assert_memory_equal(&replay, &fresh, sizeof(replay));
-        assert_int_equal(
-            netcode_read(&out, body, packet, size, sample->direction, protocol_id, key, &replay),
-            CW_OK);
+        assert_int_equal(netcode_read(&out, body, packet, size,
+                                      netcode_key(sample->direction, protocol_id, key), &replay),
+                         CW_OK);
         if (sample->type < CW_SECURE_KEEP_ALIVE)
             assert_memory_equal(&replay, &fresh, sizeof(replay));
         else
-            assert_int_equal(netcode_read(&out, body, packet, size, sample->direction, protocol_id,
-                                          key, &replay),
+            assert_int_equal(netcode_read(&out, body, packet, size,
+                                          netcode_key(sample->direction, protocol_id, key),
+                                          &replay),
                              CW_ERROR_DUPLICATE);
     }
 }
@@ -168,8 +174,9 @@ static void types_of_the_other_direction_refused(void **state)
             struct cw_secure_packet out;
             const enum cw_direction other =
                 samples[k].direction == CW_TO_SERVER ? CW_TO_CLIENT : CW_TO_SERVER;
-            assert_int_equal(netcode_read(&out, body, packet, size, other, protocol_id, key, NULL),
-                             CW_ERROR_PACKET_TYPE);
+            assert_int_equal(
+                netcode_read(&out, body, packet, size, netcode_key(other, protocol_id, key), NULL),
+                CW_ERROR_PACKET_TYPE);
             assert_int_equal(cw_secure_shape(packet, size, other, NULL), CW_ERROR_PACKET_TYPE);
         }
 }
@@ -181,10 +188,12 @@ static void checks_size_before_type(void **state)
     static const uint8_t bytes[18] = {0x1f};
     uint8_t body[CW_PAYLOAD_MAX];
     struct cw_secure_packet packet;
-    assert_int_equal(netcode_read(&packet, body, bytes, 17, CW_TO_SERVER, protocol_id, key, NULL),
-                     CW_ERROR_PACKET_SHORT);
-    assert_int_equal(netcode_read(&packet, body, bytes, 18, CW_TO_SERVER, protocol_id, key, NULL),
-                     CW_ERROR_PACKET_TYPE);
+    assert_int_equal(
+        netcode_read(&packet, body, bytes, 17, netcode_key(CW_TO_SERVER, protocol_id, key), NULL),
+        CW_ERROR_PACKET_SHORT);
+    assert_int_equal(
+        netcode_read(&packet, body, bytes, 18, netcode_key(CW_TO_SERVER, protocol_id, key), NULL),
+        CW_ERROR_PACKET_TYPE);
 }
 
 /* What was taken before, or is too old, is known without its key. */
@@ -200,13 +209,13 @@ static void checks_replay_before_decrypting(void **state)
         const bool covered = sample->type >= CW_SECURE_KEEP_ALIVE;
         packet[size - 1] ^= 1;
         cw_replay_advance(&replay, sample->sequence);
-        assert_int_equal(
-            netcode_read(&out, body, packet, size, sample->direction, protocol_id, key, &replay),
-            covered ? CW_ERROR_DUPLICATE : CW_ERROR_NOT_AUTHENTIC);
+        assert_int_equal(netcode_read(&out, body, packet, size,
+                                      netcode_key(sample->direction, protocol_id, key), &replay),
+                         covered ? CW_ERROR_DUPLICATE : CW_ERROR_NOT_AUTHENTIC);
         cw_replay_advance(&replay, sample->sequence + CW_REPLAY_WINDOW);
-        assert_int_equal(
-            netcode_read(&out, body, packet, size, sample->direction, protocol_id, key, &replay),
-            covered ? CW_ERROR_STALE : CW_ERROR_NOT_AUTHENTIC);
+        assert_int_equal(netcode_read(&out, body, packet, size,
+                                      netcode_key(sample->direction, protocol_id, key), &replay),
+                         covered ? CW_ERROR_STALE : CW_ERROR_NOT_AUTHENTIC);
     }
 }
 
@@ -326,12 +335,12 @@ static void requests_have_their_prefix(void **state)
     struct cw_secure_packet packet;
     for (int sequence_bytes = 0; sequence_bytes <= 8; sequence_bytes++) {
         bytes[0] = (uint8_t)(sequence_bytes << 4);
-        assert_int_equal(
-            netcode_read(&packet, body, bytes, sizeof(bytes), CW_TO_SERVER, protocol_id, key, NULL),
-            CW_ERROR_PACKET_TYPE);
-        assert_int_equal(
-            netcode_read(&packet, body, bytes, sizeof(bytes), CW_TO_CLIENT, protocol_id, key, NULL),
-            CW_ERROR_PACKET_TYPE);
+        assert_int_equal(netcode_read(&packet, body, bytes, sizeof(bytes),
+                                      netcode_key(CW_TO_SERVER, protocol_id, key), NULL),
+                         CW_ERROR_PACKET_TYPE);
+        assert_int_equal(netcode_read(&packet, body, bytes, sizeof(bytes),
+                                      netcode_key(CW_TO_CLIENT, protocol_id, key), NULL),
+                         CW_ERROR_PACKET_TYPE);
     }
 }
 

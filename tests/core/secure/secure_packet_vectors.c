@@ -108,10 +108,11 @@ static void shared_packets(void **state)
         const bool to_server = type == CW_SECURE_RESPONSE || type > CW_SECURE_CHALLENGE;
         struct cw_secure_packet packet;
         struct cw_replay replay = {0};
-        assert_int_equal(netcode_read(&packet, body, expected, size,
-                                      to_server ? CW_TO_SERVER : CW_TO_CLIENT, id, its_key,
-                                      &replay),
-                         CW_OK);
+        assert_int_equal(
+            netcode_read(&packet, body, expected, size,
+                         netcode_key(to_server ? CW_TO_SERVER : CW_TO_CLIENT, id, its_key),
+                         &replay),
+            CW_OK);
         assert_int_equal(packet.type, type);
         assert_true(packet.sequence == sequence);
         assert_int_equal(packet.size, body_size);
@@ -199,7 +200,8 @@ static void shared_ignored(void **state)
                 netcode_bytes(its_key, CW_KEY_BYTES, item, "key");
             struct cw_replay replay = window_of(item);
             struct cw_secure_packet packet;
-            error = netcode_read(&packet, NULL, bytes, size, side_of(item), id, its_key, &replay);
+            error = netcode_read(&packet, NULL, bytes, size,
+                                 netcode_key(side_of(item), id, its_key), &replay);
         }
         if (!is_rule(error, rule))
             fail_msg("%s: %s, but: %s", rule, cJSON_GetStringValue(vectors_get(item, "reason")),
@@ -229,9 +231,9 @@ static void shared_accepted(void **state)
         uint8_t *expected = vectors_bytes(vectors_get(item, "body"), &body_size);
         struct cw_replay replay = window_of(item);
         struct cw_secure_packet packet;
-        const enum cw_error error =
-            netcode_read(&packet, body, bytes, size, side_of(item),
-                         netcode_u64(item, "protocol_id"), its_key, &replay);
+        const enum cw_error error = netcode_read(
+            &packet, body, bytes, size,
+            netcode_key(side_of(item), netcode_u64(item, "protocol_id"), its_key), &replay);
         if (replay.newest == UINT64_MAX) {
             assert_int_equal(error, CW_ERROR_DUPLICATE);
             stricter++;
@@ -267,9 +269,9 @@ static void shared_scenarios(void **state)
             uint8_t *bytes = vectors_bytes(vectors_get(step, "packet"), &size);
             const char *result = cJSON_GetStringValue(vectors_get(step, "result"));
             struct cw_secure_packet packet;
-            const enum cw_error error =
-                netcode_read(&packet, NULL, bytes, size, side_of(item),
-                             netcode_u64(item, "protocol_id"), its_key, &replay);
+            const enum cw_error error = netcode_read(
+                &packet, NULL, bytes, size,
+                netcode_key(side_of(item), netcode_u64(item, "protocol_id"), its_key), &replay);
             if (strcmp(result, "accept") == 0) {
                 assert_int_equal(error, CW_OK);
                 assert_int_equal(packet.type, vectors_int(step, "type"));
