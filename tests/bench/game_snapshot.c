@@ -1,7 +1,7 @@
 /* What snapshots cost: 200 entities of 8 fields at a server and its clients.
      game_snapshot STEP WORLD ROUNDS    counts instructions: so many ticks up to the step (set,
-                                        encode, decode) with a world that is still, or of which
-                                        everything changes
+                                        encode, decode, share) with a world that is still, or of
+                                        which everything changes
      game_snapshot                      what tests/bench/run wants to know */
 #include "causeway/snapshot.h"
 
@@ -76,17 +76,14 @@ static uint32_t step_from(uint32_t value, uint32_t most)
     return value + some(2 * most + 1) - most;
 }
 
-/* Everything moves and turns a little. */
+/* Bodies move a little, which is 3 of their 8 fields. */
 static void change(uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct body *const body = &bodies[i];
-        body->x = step_from(body->x, 30);
-        body->y = step_from(body->y, 30);
-        body->z = step_from(body->z, 10);
-        body->a = step_from(body->a, 3) % 512;
-        body->b = step_from(body->b, 3) % 512;
-        body->c = step_from(body->c, 3) % 512;
+        body->x = step_from(body->x, 20);
+        body->y = step_from(body->y, 20);
+        body->z = step_from(body->z, 5);
         check(cw_snapshot_server_set(server, i, 0, body) == CW_OK);
     }
 }
@@ -117,27 +114,44 @@ static void count(const char *step, const char *world, uint32_t rounds)
     stop();
 }
 
+/* A tick for so many players, who ack some ticks later, in as many ways as there are groups. */
+static void tick_for(uint32_t players, uint32_t tick)
+{
+    static uint8_t bytes[4000];
+    static uint32_t sent[PLAYERS][GROUPS];
+    check(cw_snapshot_server_tick(server, tick) == CW_OK);
+    for (uint32_t i = 0; i < players; i++) {
+        uint32_t *const slot = &sent[i][tick % (1 + i % GROUPS)];
+        cw_snapshot_server_acked(server, i, tick > GROUPS ? *slot : 0);
+        check(cw_snapshot_server_transmit(server, i, bytes, sizeof bytes, slot) > 0);
+    }
+}
+
+/* What one of many clients costs that share baselines. */
+static void share(uint32_t rounds)
+{
+    start();
+    for (uint32_t tick = 1; tick <= rounds; tick++) {
+        change(ENTITIES);
+        tick_for(PLAYERS, tick);
+    }
+    stop();
+}
+
 static double seconds(void)
 {
     return (double)clock() / CLOCKS_PER_SEC;
 }
 
-/* CPU seconds of a server's tick, half of the world changing; each player acks some ticks later. */
+/* CPU seconds of a server's tick, half of the world changing. */
 static double tick_seconds(uint32_t players)
 {
-    static uint8_t bytes[4000];
-    static uint32_t sent[PLAYERS][GROUPS];
     double spent = 0;
     start();
     for (uint32_t tick = 1; tick <= ROUNDS; tick++) {
         change(ENTITIES / 2);
         const double before = seconds();
-        check(cw_snapshot_server_tick(server, tick) == CW_OK);
-        for (uint32_t i = 0; i < players; i++) {
-            uint32_t *const slot = &sent[i][tick % (1 + i % GROUPS)];
-            cw_snapshot_server_acked(server, i, tick > GROUPS ? *slot : 0);
-            check(cw_snapshot_server_transmit(server, i, bytes, sizeof bytes, slot) > 0);
-        }
+        tick_for(players, tick);
         spent += seconds() - before;
     }
     stop();
@@ -146,14 +160,17 @@ static double tick_seconds(uint32_t players)
 
 static void measure(void)
 {
-    static const char *const steps[] = {"encode", "decode"}, *const before[] = {"set", "encode"};
-    for (int i = 0; i < 2; i++) {
-        const unsigned times = ROUNDS * ENTITIES;
-        printf("count %s_unchanged_instructions %u: %s still %u - %s still %u\n", steps[i], times,
-               steps[i], ROUNDS, before[i], ROUNDS);
-        printf("count %s_changed_instructions %u: %s changes %u - %s changes %u\n", steps[i], times,
-               steps[i], ROUNDS, before[i], ROUNDS);
-    }
+    const unsigned times = ROUNDS * ENTITIES;
+    printf("count encode_unchanged_instructions %u: encode still %u - set still %u\n", times,
+           ROUNDS, ROUNDS);
+    printf("count decode_unchanged_instructions %u: decode still %u - encode still %u\n", times,
+           ROUNDS, ROUNDS);
+    printf("count encode_changed_instructions %u: share changes %u - set changes %u\n",
+           times * PLAYERS, ROUNDS, ROUNDS);
+    printf("count encode_changed_alone_instructions %u: encode changes %u - set changes %u\n",
+           times, ROUNDS, ROUNDS);
+    printf("count decode_changed_instructions %u: decode changes %u - encode changes %u\n", times,
+           ROUNDS, ROUNDS);
     double all = 1, groups = 1;
     for (int i = 0; i < 20; i++) {
         const double with_all = tick_seconds(PLAYERS), with_groups = tick_seconds(GROUPS);
@@ -167,7 +184,9 @@ static void measure(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 4)
+    if (argc == 4 && strcmp(argv[1], "share") == 0)
+        share((uint32_t)strtoul(argv[3], NULL, 10));
+    else if (argc == 4)
         count(argv[1], argv[2], (uint32_t)strtoul(argv[3], NULL, 10));
     else
         measure();

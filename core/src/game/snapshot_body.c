@@ -66,7 +66,7 @@ size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_
         if (!body->room->chosen[i])
             continue;
         struct cw_snapshot_entry entry = entry_of(body, body->room->ids[i]);
-        fits = cw_snapshot_serialize_id(body->wire, &stream, previous, &entry.id) &&
+        fits = cw_snapshot_write_id(body->wire, &stream, previous, entry.id) &&
                cw_snapshot_serialize_entry(body->wire, &stream, &entry);
         previous = entry.id;
     }
@@ -89,7 +89,7 @@ static size_t id_bits(const struct cw_snapshot_body *body)
     uint32_t previous = CW_SNAPSHOT_NO_ID;
     for (uint32_t i = 0; i < body->differing; ++i)
         if (body->room->chosen[i]) {
-            cw_snapshot_serialize_id(body->wire, &stream, previous, &body->room->ids[i]);
+            cw_snapshot_write_id(body->wire, &stream, previous, body->room->ids[i]);
             previous = body->room->ids[i];
         }
     return cw_stream_position(&stream);

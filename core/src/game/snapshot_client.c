@@ -1,6 +1,7 @@
 #include "base/bit_set.h"
 #include "game/snapshot_internal.h"
 #include "game/snapshot_wire.h"
+#include "message/schema_plain.h"
 #include "message/schema_quantized.h"
 
 #include "causeway/sequence.h"
@@ -30,11 +31,19 @@ struct told {
     uint8_t incarnation; /* of one that is told whole */
 };
 
+/* What is to be known of a type while a snapshot is read. */
+struct kind {
+    const struct cw_schema_steps *steps;
+    bool plain;  /* see cw_schema_is_plain */
+    bool floats; /* is quantized into something else */
+};
+
 struct cw_snapshot_client {
     struct cw_snapshot_config config;
     size_t memory;
     struct cw_schema *quantized;
     struct cw_snapshot_wire wire;
+    struct kind *kinds; /* per type of a snapshot; of 0, all false */
     size_t stride;
 
     uint32_t
@@ -54,10 +63,11 @@ static struct cw_snapshot_client *lay_out(struct cw_arena *arena,
                                           const struct cw_snapshot_config *config)
 {
     const uint64_t entities = config->max_entities;
-    const size_t stride = (cw_schema_message_size(config->schema) + 7) / 8 * 8;
+    const size_t stride = (cw_schema_message_size(config->schema) + 15) / 16 * 16;
     struct cw_snapshot_client *const client = cw_arena_take(arena, sizeof *client);
     struct cw_snapshot_client parts = {.config = *config, .memory = arena->size, .stride = stride};
     parts.quantized = cw_schema_quantized(config->schema, arena);
+    parts.kinds = cw_snapshot_take(arena, 1 + cw_schema_count(config->schema), sizeof *parts.kinds);
     parts.snapshots = cw_snapshot_take(arena, config->window + 1, sizeof *parts.snapshots);
     for (uint32_t i = 0; i <= config->window; ++i) {
         uint32_t *const types = cw_snapshot_take(arena, entities, sizeof *types);
@@ -72,6 +82,12 @@ static struct cw_snapshot_client *lay_out(struct cw_arena *arena,
     if (client) {
         *client = parts;
         client->wire = cw_snapshot_wire(parts.quantized, config->max_entities);
+        for (uint32_t i = 0; i < cw_schema_count(config->schema); ++i) {
+            const struct cw_schema_steps *const steps = &parts.quantized->types[i].steps;
+            parts.kinds[1 + i] = (struct kind){.steps = steps,
+                                               .plain = cw_schema_is_plain(steps),
+                                               .floats = cw_schema_quantizes(config->schema, i)};
+        }
     }
     return client;
 }
@@ -156,22 +172,55 @@ static void clear_unused(const struct cw_snapshot_client *client, struct snapsho
     memset(snapshot->types + client->used, 0, unused * sizeof *snapshot->types);
 }
 
-static bool read_entry(const struct cw_snapshot_client *client, struct cw_stream *stream,
-                       struct snapshot *snapshot, uint32_t index, uint32_t previous)
+/* What is no update of a plain struct. */
+static bool read_other(const struct cw_snapshot_client *client, struct cw_bit_reader *reader,
+                       struct snapshot *snapshot, struct told *told)
 {
-    struct cw_snapshot_entry entry;
-    if (!cw_snapshot_serialize_id(&client->wire, stream, previous, &entry.id))
-        return false;
-    uint32_t *const type = &snapshot->types[entry.id];
-    entry.in_baseline = *type != 0;
-    entry.type = *type != 0 ? *type - 1 : 0;
-    entry.state = state_in(client, snapshot, entry.id);
-    entry.baseline = entry.state;
-    if (!cw_snapshot_serialize_entry(&client->wire, stream, &entry))
-        return false;
+    uint32_t *const type = &snapshot->types[told->entity];
+    uint8_t *const state = state_in(client, snapshot, told->entity);
+    struct cw_snapshot_entry entry = {.in_baseline = *type != 0,
+                                      .type = *type != 0 ? *type - 1 : 0,
+                                      .baseline = state,
+                                      .state = state};
+    struct cw_stream stream = {.mode = CW_STREAM_READ};
+    cw_bit_reader_settle(reader);
+    stream.reader = *reader;
+    const bool done = cw_snapshot_serialize_entry(&client->wire, &stream, &entry);
+    *reader = stream.reader;
     *type = entry.change == CW_SNAPSHOT_REMOVE ? 0 : entry.type + 1;
-    client->told[index] =
-        (struct told){entry.id, entry.change == CW_SNAPSHOT_WHOLE, (uint8_t)entry.incarnation};
+    told->whole = entry.change == CW_SNAPSHOT_WHOLE;
+    told->incarnation = (uint8_t)entry.incarnation;
+    return done;
+}
+
+/* Reads entries with the reader in registers. */
+static bool read_entries(const struct cw_snapshot_client *client, struct cw_bit_reader *in,
+                         struct snapshot *snapshot, uint32_t count)
+{
+    const struct kind *const kinds = client->kinds;
+    const struct told *const end = client->told + count;
+    struct cw_bit_reader reader = *in;
+    uint32_t previous = CW_SNAPSHOT_NO_ID;
+    for (struct told *told = client->told; told < end; ++told) {
+        if (!cw_snapshot_read_id(&client->wire, &reader, previous, &previous))
+            return false;
+        *told = (struct told){.entity = previous};
+        const uint32_t type = snapshot->types[previous];
+        cw_bit_reader_fill(&reader);
+        if (kinds[type].plain && cw_snapshot_is_update(&reader)) {
+            cw_bit_reader_skip(&reader, 1);
+            if (!cw_schema_read_plain(&reader, kinds[type].steps,
+                                      state_in(client, snapshot, previous)))
+                return false;
+            continue;
+        }
+        struct cw_bit_reader copy = reader;
+        if (!read_other(client, &copy, snapshot, told))
+            return false;
+        reader = copy;
+    }
+    cw_bit_reader_settle(&reader);
+    *in = reader;
     return true;
 }
 
@@ -181,55 +230,64 @@ static bool read_body(const struct cw_snapshot_client *client, const struct snap
                       struct cw_snapshot_head *head)
 {
     struct cw_stream stream = cw_stream_reader(data, size);
-    uint32_t previous = CW_SNAPSHOT_NO_ID;
-    head->has_baseline = baseline != NULL;
-    head->baseline_tick = baseline ? baseline->tick : 0;
-    if (!cw_snapshot_serialize_head(&client->wire, &stream, head))
+    *head = (struct cw_snapshot_head){.has_baseline = baseline != NULL,
+                                      .baseline_tick = baseline ? baseline->tick : 0};
+    if (!cw_snapshot_serialize_head(&client->wire, &stream, head) ||
+        !read_entries(client, &stream.reader, snapshot, head->count))
         return false;
-    for (uint32_t i = 0; i < head->count; ++i) {
-        if (!read_entry(client, &stream, snapshot, i, previous))
-            return false;
-        previous = client->told[i].entity;
-    }
     snapshot->tick = head->tick;
     return cw_stream_align(&stream) && cw_stream_position(&stream) == size * 8;
+}
+
+/* Notes that an entity has come, gone, or may be another one. */
+static void learn_kind(struct cw_snapshot_client *client, struct known *known, uint32_t type,
+                       const struct told *told)
+{
+    client->stats.entities += (uint32_t)(type != 0) - (uint32_t)(known->type != 0);
+    known->type = type;
+    known->replaced |= type == 0 || (told->whole && known->incarnation != told->incarnation);
+    if (told->whole)
+        known->incarnation = told->incarnation;
+}
+
+/* States are small, and a stride is a multiple of 16. */
+static void copy_state(uint8_t *restrict to, const uint8_t *restrict from, size_t stride)
+{
+    for (size_t i = 0; i < stride; i += 16)
+        memcpy(to + i, from + i, 16);
 }
 
 /* Notes that an entity is as the snapshot says. */
 static void learn(struct cw_snapshot_client *client, const struct snapshot *snapshot,
                   const struct told *told)
 {
-    const uint32_t entity = told->entity;
+    const uint32_t entity = told->entity, type = snapshot->types[entity];
+    const size_t offset = (size_t)entity * client->stride;
     struct known *const known = &client->known[entity];
     if (known->number > snapshot->number)
         return;
-    const bool was = known->type != 0, is = snapshot->types[entity] != 0;
     known->number = snapshot->number;
-    known->type = snapshot->types[entity];
     known->tick = snapshot->tick;
-    known->replaced |= !is || (told->whole && known->incarnation != told->incarnation);
-    if (told->whole)
-        known->incarnation = told->incarnation;
-    client->stats.entities += (uint32_t)is - (uint32_t)was;
-    if (is) {
-        uint8_t *const state = client->states + (size_t)entity * client->stride;
-        memcpy(state, state_in(client, snapshot, entity), client->stride);
-        cw_schema_dequantize(client->config.schema, known->type - 1, state);
+    if (told->whole || known->type != type)
+        learn_kind(client, known, type, told);
+    if (type != 0) {
+        copy_state(client->states + offset, snapshot->states + offset, client->stride);
+        if (client->kinds[type].floats)
+            cw_schema_dequantize(client->config.schema, type - 1, client->states + offset);
     }
     cw_bit_set(client->untold, entity);
-    if (client->next > entity)
-        client->next = entity;
 }
 
 static void learn_all(struct cw_snapshot_client *client, const struct snapshot *snapshot,
-                      uint32_t count, bool complete)
+                      const struct cw_snapshot_head *head)
 {
-    for (uint32_t i = 0; i < count; ++i) {
-        if (client->used <= client->told[i].entity)
-            client->used = client->told[i].entity + 1;
+    const uint32_t count = head->count;
+    if (count > 0 && client->used <= client->told[count - 1].entity)
+        client->used = client->told[count - 1].entity + 1;
+    for (uint32_t i = 0; i < count; ++i)
         learn(client, snapshot, &client->told[i]);
-    }
-    if (!complete || !client->begun_anew || snapshot->number != client->newest)
+    client->next = 0;
+    if (!head->complete || !client->begun_anew || snapshot->number != client->newest)
         return;
     for (uint32_t id = 0; id < client->used; ++id)
         if (client->known[id].type != 0 && snapshot->types[id] == 0)
@@ -263,7 +321,7 @@ static enum cw_error receive(struct cw_snapshot_client *client, const uint8_t *d
             return CW_ERROR_SNAPSHOT_BASELINE;
     }
     struct snapshot *const spare = &client->snapshots[client->config.window];
-    struct cw_snapshot_head head = {0};
+    struct cw_snapshot_head head;
     copy_baseline(client, baseline, spare);
     if (!read_body(client, baseline, spare, data + CW_SNAPSHOT_HEADER_SIZE,
                    size - CW_SNAPSHOT_HEADER_SIZE, &head)) {
@@ -277,7 +335,7 @@ static enum cw_error receive(struct cw_snapshot_client *client, const uint8_t *d
     client->begun_anew |= !baseline && client->newest != 0;
     if (client->newest < number)
         client->newest = number;
-    learn_all(client, slot, head.count, head.complete);
+    learn_all(client, slot, &head);
     client->stats.whole += !baseline;
     return CW_OK;
 }

@@ -26,41 +26,23 @@ bool cw_snapshot_serialize_head(const struct cw_snapshot_wire *wire, struct cw_s
            cw_stream_count(stream, &head->count, wire->max_entities);
 }
 
-/* Steps from one id to the next, as step - low. A tier is announced by a 1 after as many zeros as
-   there are tiers before it; after three zeros comes the id itself. */
-static const struct {
-    uint32_t low;
-    unsigned bits;
-} tiers[] = {{1, 0}, {2, 2}, {6, 4}};
-
-#define TIERS (sizeof tiers / sizeof tiers[0])
-
 unsigned cw_snapshot_id_bits(const struct cw_snapshot_wire *wire)
 {
-    const unsigned tier = TIERS - 1 + 1 + tiers[TIERS - 1].bits, whole = TIERS + wire->id_bits;
-    return tier > whole ? tier : whole;
+    const unsigned most = cw_snapshot_steps[CW_SNAPSHOT_STEPS - 1].bits;
+    return CW_SNAPSHOT_STEPS + (wire->id_bits > most ? wire->id_bits : most);
 }
 
-bool cw_snapshot_serialize_id(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
-                              uint32_t previous, uint32_t *id)
+bool cw_snapshot_write_id(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
+                          uint32_t previous, uint32_t id)
 {
-    const bool reading = stream->mode == CW_STREAM_READ;
-    uint32_t step = reading ? 0 : *id - previous;
-    for (size_t i = 0; i < TIERS; ++i) {
-        const uint32_t low = tiers[i].low, high = low + (1u << tiers[i].bits) - 1;
-        uint32_t here = step <= high;
-        if (!cw_stream_bits(stream, &here, 1))
-            return false;
-        if (here == 0)
-            continue;
-        if (!cw_stream_uint(stream, &step, low, high))
-            return false;
-        *id = previous + step;
-        return *id < wire->max_entities || cw_stream_fail(stream);
-    }
-    if (!cw_stream_uint(stream, id, 0, wire->max_entities - 1))
-        return false;
-    return previous == CW_SNAPSHOT_NO_ID || *id > previous || cw_stream_fail(stream);
+    const uint32_t step = id - previous;
+    uint32_t code = id << CW_SNAPSHOT_STEPS;
+    for (unsigned i = 0; i < CW_SNAPSHOT_STEPS; ++i)
+        if ((step - cw_snapshot_steps[i].low) >> cw_snapshot_steps[i].bits == 0) {
+            code = ((step - cw_snapshot_steps[i].low) << 1 | 1) << i;
+            return cw_stream_bits(stream, &code, i + 1 + cw_snapshot_steps[i].bits);
+        }
+    return cw_stream_bits(stream, &code, CW_SNAPSHOT_STEPS + wire->id_bits);
 }
 
 /* An update is a 0 and a removal 10 when the baseline has the entity, and the rest are 1s. */

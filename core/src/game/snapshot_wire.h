@@ -58,10 +58,54 @@ struct cw_snapshot_entry {
 bool cw_snapshot_serialize_entry(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
                                  struct cw_snapshot_entry *entry);
 
-/* An id that is above previous, CW_SNAPSHOT_NO_ID for the first one. */
+/* Whether the entry ahead, of an entity that the baseline has, is an update: it begins with a 0.
+   The reader is filled. */
+CW_INLINE bool cw_snapshot_is_update(const struct cw_bit_reader *reader)
+{
+    return reader->available > 0 && (reader->scratch & 1) == 0;
+}
+
+/* An id is told by the step from the one before it: as step - low in so many bits, after a 1, and
+   as many zeros before that as there are forms before this one. After three zeros comes the id. */
+static const struct {
+    uint32_t low;
+    unsigned bits;
+} cw_snapshot_steps[] = {{1, 0}, {2, 2}, {6, 4}};
+
+#define CW_SNAPSHOT_STEPS (sizeof cw_snapshot_steps / sizeof cw_snapshot_steps[0])
+
+/* Before the first id. */
 #define CW_SNAPSHOT_NO_ID UINT32_MAX
-bool cw_snapshot_serialize_id(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
-                              uint32_t previous, uint32_t *id);
+
+/* Writes or measures an id that is above previous. */
+bool cw_snapshot_write_id(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
+                          uint32_t previous, uint32_t id);
+
+/* Reads it, and leaves bits loaded ahead: see cw_bit_reader_settle. */
+CW_INLINE bool cw_snapshot_read_id(const struct cw_snapshot_wire *wire,
+                                   struct cw_bit_reader *reader, uint32_t previous, uint32_t *id)
+{
+    cw_bit_reader_fill(reader);
+    const uint32_t ahead = (uint32_t)reader->scratch;
+    const unsigned form = ahead & 1 ? 0 : cw_lowest_bit(ahead | 1u << CW_SNAPSHOT_STEPS);
+    unsigned bits = CW_SNAPSHOT_STEPS;
+    if (CW_LIKELY(form == 0)) {
+        *id = previous + 1;
+        bits = 1;
+    } else if (form < CW_SNAPSHOT_STEPS) {
+        bits = form + 1;
+        const uint32_t mask = (1u << cw_snapshot_steps[form].bits) - 1;
+        *id = previous + cw_snapshot_steps[form].low + (ahead >> bits & mask);
+        bits += cw_snapshot_steps[form].bits;
+    } else {
+        *id = ahead >> bits & ((1u << wire->id_bits) - 1);
+        bits += wire->id_bits;
+        if (previous != CW_SNAPSHOT_NO_ID && *id <= previous)
+            return cw_bit_reader_fail(reader);
+    }
+    return cw_bit_reader_skip(reader, bits) &&
+           (*id < wire->max_entities || cw_bit_reader_fail(reader));
+}
 
 /* The most bits that an id takes. */
 unsigned cw_snapshot_id_bits(const struct cw_snapshot_wire *wire);

@@ -1,8 +1,7 @@
 #include "message/schema_delta.h"
 
 #include "message/compressed_float.h"
-#include "message/difference.h"
-#include "message/schema_internal.h"
+#include "message/schema_plain.h"
 
 static uint64_t load(const struct cw_schema_step *step, const uint8_t *value)
 {
@@ -93,23 +92,23 @@ static bool flag(struct cw_stream *stream, bool *value)
 }
 
 /* An integer of at most 32 bits, or a float as one, that has changed. */
-CW_INLINE bool serialize_integer(struct cw_stream *stream, const struct cw_schema_step *step,
-                                 const uint8_t *old, uint8_t *value)
+static bool serialize_integer(struct cw_stream *stream, const struct cw_schema_step *step,
+                              const uint8_t *old, uint8_t *value)
 {
-    const uint32_t min = (uint32_t)step->min;
-    uint32_t before, number = 0;
-    memcpy(&before, old, sizeof before);
+    unsigned bits;
     if (stream->mode == CW_STREAM_READ) {
-        if (!cw_difference_read(stream, step->bits, before - min, &number))
-            return false;
-        if (number > (uint32_t)step->range)
-            return cw_stream_fail(stream);
-        number += min;
-        memcpy(value, &number, sizeof number);
-        return true;
+        if (value != old)
+            memcpy(value, old, sizeof(uint32_t));
+        const bool done = cw_schema_read_integer(&stream->reader, step, value);
+        cw_bit_reader_settle(&stream->reader);
+        return done;
     }
-    memcpy(&number, value, sizeof number);
-    return cw_difference_write(stream, step->bits, before - min, number - min);
+    const uint32_t before = cw_schema_load_integer(step, old);
+    const uint32_t offset = cw_schema_load_integer(step, value);
+    if (stream->mode == CW_STREAM_WRITE)
+        return cw_difference_write(&stream->writer, step->bits, before, offset);
+    cw_difference_code(step->bits, before, offset, &bits);
+    return cw_bit_measurer_bits(&stream->measurer, bits);
 }
 
 /* A struct of which the other end has an old one. To be read, it is that one. */
@@ -119,7 +118,7 @@ struct change {
     uint8_t *message;
 };
 
-static bool serialize_changes(struct cw_stream *stream, void *change);
+static bool serialize_changes(struct cw_stream *stream, const struct change *change);
 
 /* A value of which the other end has the old one. */
 static bool serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
@@ -165,25 +164,20 @@ static bool serialize_values(struct cw_stream *stream, const struct cw_schema_st
     return true;
 }
 
-static bool is_plain(const struct cw_schema_step *step)
-{
-    return step->code == CW_CODE_PLAIN_RANGE || step->code == CW_CODE_PLAIN_32;
-}
-
 static bool is_same(const struct change *change, uint32_t index)
 {
     const struct cw_schema_step *const step = &change->steps->at[index];
     uint32_t old, value;
     if (step->code == CW_CODE_PLAIN_BOOL)
         return (change->baseline[step->value] != 0) == (change->message[step->value] != 0);
-    if (!is_plain(step))
+    if (!cw_schema_is_plain_integer(step))
         return same_field(step, change->baseline, change->message);
     memcpy(&old, change->baseline + step->value, sizeof old);
     memcpy(&value, change->message + step->value, sizeof value);
     return old == value;
 }
 
-/* A field that has changed and is not a plain integer. */
+/* A field that has changed. */
 static bool serialize_field(struct cw_stream *stream, const struct cw_schema_step *step,
                             const struct change *change)
 {
@@ -191,6 +185,8 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
     uint8_t *const value = change->message + step->value;
     if (step->optional || step->array > 0)
         return serialize_values(stream, step, change->baseline, change->message);
+    if (cw_schema_is_plain_integer(step))
+        return serialize_integer(stream, step, old, value);
     if (step->code != CW_CODE_PLAIN_BOOL)
         return cw_schema_serialize_value(stream, step, value);
     if (stream->mode == CW_STREAM_READ)
@@ -198,33 +194,54 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
     return true;
 }
 
-/* Plain integers here, with the stream in registers, the others out of line, with a copy of it. */
-CW_SERIALIZE(serialize_changes, struct change, stream, change)
+/* Writes the fields in the mask, from the lowest on, as far as they are plain integers, with the
+   writer in registers. Gives the rest of the mask. */
+static uint32_t write_plain(struct cw_bit_writer *out, const struct cw_schema_step *steps,
+                            const struct change *change, uint32_t mask)
 {
-    const struct cw_schema_steps *const steps = change->steps;
-    const uint32_t fields = steps->count;
-    for (uint32_t first = 0; first < fields; first += 32) {
-        const uint32_t count = fields - first < 32 ? fields - first : 32;
-        uint32_t changed = 0;
-        for (uint32_t i = 0; stream->mode != CW_STREAM_READ && i < count; ++i)
-            changed |= (uint32_t)!is_same(change, first + i) << i;
-        if (!cw_stream_bits(stream, &changed, count))
+    struct cw_bit_writer writer = *out;
+    for (; mask > 0; mask &= mask - 1) {
+        const struct cw_schema_step *const step = &steps[cw_lowest_bit(mask)];
+        if (!cw_schema_is_plain_integer(step) ||
+            !cw_difference_write(&writer, step->bits,
+                                 cw_schema_load_integer(step, change->baseline + step->value),
+                                 cw_schema_load_integer(step, change->message + step->value)))
+            break;
+    }
+    *out = writer;
+    return mask;
+}
+
+/* A bit for each field of a group, whether it has changed, and then those that have. */
+static bool serialize_group(struct cw_stream *stream, const struct change *change, uint32_t first,
+                            uint32_t count)
+{
+    const struct cw_schema_step *const steps = change->steps->at + first;
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < count && stream->mode != CW_STREAM_READ; ++i)
+        mask |= (uint32_t)!is_same(change, first + i) << i;
+    if (!cw_stream_bits(stream, &mask, count))
+        return false;
+    for (; mask > 0; mask &= mask - 1) {
+        if (stream->mode == CW_STREAM_WRITE)
+            mask = write_plain(&stream->writer, steps, change, mask);
+        if (mask == 0)
+            break;
+        if (cw_stream_failed(stream) ||
+            !serialize_field(stream, &steps[cw_lowest_bit(mask)], change))
             return false;
-        for (; changed > 0; changed &= changed - 1) {
-            const uint32_t index = first + cw_lowest_bit(changed);
-            const struct cw_schema_step *const step = &steps->at[index];
-            if (is_plain(step)) {
-                if (!serialize_integer(stream, step, change->baseline + step->value,
-                                       change->message + step->value))
-                    return false;
-                continue;
-            }
-            struct cw_stream copy = *stream;
-            const bool done = serialize_field(&copy, step, change);
-            *stream = copy;
-            if (!done)
-                return false;
-        }
+    }
+    return true;
+}
+
+static bool serialize_changes(struct cw_stream *stream, const struct change *change)
+{
+    const uint32_t fields = change->steps->count;
+    for (uint32_t first = 0; first < fields; first += CW_SCHEMA_GROUP) {
+        const uint32_t left = fields - first;
+        if (!serialize_group(stream, change, first,
+                             left < CW_SCHEMA_GROUP ? left : CW_SCHEMA_GROUP))
+            return false;
     }
     return true;
 }

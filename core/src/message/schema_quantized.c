@@ -98,3 +98,17 @@ void cw_schema_dequantize(const struct cw_schema *schema, uint32_t type, void *m
 {
     convert(&schema->types[type].steps, message, true);
 }
+
+static bool has_compressed_floats(const struct cw_schema_steps *steps)
+{
+    for (uint32_t i = 0; i < steps->count; ++i)
+        if (steps->at[i].code == CW_CODE_COMPRESSED_FLOAT ||
+            has_compressed_floats(&steps->at[i].nested))
+            return true;
+    return false;
+}
+
+bool cw_schema_quantizes(const struct cw_schema *schema, uint32_t type)
+{
+    return has_compressed_floats(&schema->types[type].steps);
+}

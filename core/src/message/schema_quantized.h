@@ -13,6 +13,9 @@
    of their own have no fields to quantize. */
 struct cw_schema *cw_schema_quantized(const struct cw_schema *schema, struct cw_arena *arena);
 
+/* Whether structs of the type have anything to quantize. */
+bool cw_schema_quantizes(const struct cw_schema *schema, uint32_t type);
+
 /* Turns a struct of the type, in place, into a quantized one and back. schema is the one that the
    quantized schema was made from. */
 void cw_schema_quantize(const struct cw_schema *schema, uint32_t type, void *message);

@@ -256,6 +256,37 @@ static void test_the_measurer_counts_seven_bits_per_alignment(void **state)
     assert_int_equal(measurer.bits, 3 + 7 + 7 + 80);
 }
 
+/* Any mixture of reading, and of loading ahead and taking, gives the same bits and the same end. */
+static void test_bits_loaded_ahead_are_those_that_are_read(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20000; round++) {
+        const size_t size = random_number() % 20;
+        uint8_t *const bytes = malloc(size + 1);
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = (uint8_t)random_number();
+        struct cw_bit_reader plain = cw_bit_reader(bytes, size), ahead = cw_bit_reader(bytes, size);
+        for (bool done = true; done;) {
+            const unsigned bits = 1 + random_number() % 32;
+            uint32_t expected = 0, value = 0;
+            done = cw_bit_reader_bits(&plain, &expected, bits);
+            if (random_number() % 2) {
+                cw_bit_reader_settle(&ahead);
+                assert_int_equal(cw_bit_reader_bits(&ahead, &value, bits), done);
+            } else {
+                cw_bit_reader_fill(&ahead);
+                value = (uint32_t)(ahead.scratch & (((uint64_t)1 << bits) - 1));
+                assert_int_equal(cw_bit_reader_skip(&ahead, bits), done);
+            }
+            assert_true(!done || value == expected);
+            assert_int_equal(cw_bit_reader_position(&ahead), cw_bit_reader_position(&plain));
+        }
+        assert_true(ahead.failed && plain.failed);
+        assert_false(cw_bit_reader_skip(&ahead, 1));
+        free(bytes);
+    }
+}
+
 int main(void)
 {
     printf("seed %llu\n", (unsigned long long)seed);
@@ -268,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_bytes_that_do_not_fit_are_refused),
         cmocka_unit_test(test_a_value_with_more_bits_is_refused),
         cmocka_unit_test(test_a_failure_stays),
+        cmocka_unit_test(test_bits_loaded_ahead_are_those_that_are_read),
         cmocka_unit_test(test_the_reader_wants_zeros_as_padding),
         cmocka_unit_test(test_writing_goes_on_after_a_flush),
         cmocka_unit_test(test_the_measurer_counts_seven_bits_per_alignment),

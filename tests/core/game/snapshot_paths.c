@@ -272,9 +272,19 @@ static void test_outages_longer_than_the_window(void **state)
     }
 }
 
+static int setup(void **state)
+{
+    (void)state;
+    rig_open();
+    rig_config.max_entities = ENTITIES;
+    rig_config.max_clients = CLIENTS;
+    rig_start();
+    return 0;
+}
+
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_a_perfect_path),
         TEST(test_a_path_that_loses_doubles_and_reorders),

@@ -1,0 +1,71 @@
+/* The fields that are cheap to tell by their difference: single bools, and single integers of at
+   most 32 bits, or floats as such. Everything is inline, so that a loop over many structs keeps its
+   reader in registers. */
+#ifndef CAUSEWAY_SCHEMA_PLAIN_H
+#define CAUSEWAY_SCHEMA_PLAIN_H
+
+#include "message/difference.h"
+#include "message/schema_internal.h"
+
+/* How many fields have their bits, that tell which of them have changed, in one group. */
+#define CW_SCHEMA_GROUP 32
+
+CW_INLINE bool cw_schema_is_plain_integer(const struct cw_schema_step *step)
+{
+    return step->code == CW_CODE_PLAIN_RANGE || step->code == CW_CODE_PLAIN_32;
+}
+
+/* Whether the struct has plain fields and nothing else, so few that their bits and one more are in
+   a reader that was filled. */
+CW_INLINE bool cw_schema_is_plain(const struct cw_schema_steps *steps)
+{
+    bool plain = steps->count >= 1 && steps->count < CW_SCHEMA_GROUP;
+    for (uint32_t i = 0; i < steps->count; ++i)
+        plain &=
+            steps->at[i].code == CW_CODE_PLAIN_BOOL || cw_schema_is_plain_integer(&steps->at[i]);
+    return plain;
+}
+
+CW_INLINE uint32_t cw_schema_load_integer(const struct cw_schema_step *step, const uint8_t *value)
+{
+    uint32_t number;
+    memcpy(&number, value, sizeof number);
+    return number - (uint32_t)step->min;
+}
+
+/* An integer that has changed; both read and old are at value. Leaves bits loaded ahead. */
+CW_INLINE bool cw_schema_read_integer(struct cw_bit_reader *reader,
+                                      const struct cw_schema_step *step, uint8_t *value)
+{
+    uint32_t number;
+    if (!cw_difference_read(reader, step->bits, cw_schema_load_integer(step, value), &number))
+        return false;
+    if (number > (uint32_t)step->range)
+        return cw_bit_reader_fail(reader);
+    number += (uint32_t)step->min;
+    memcpy(value, &number, sizeof number);
+    return true;
+}
+
+/* Reads the changes of a plain struct in its place. The reader was filled, and no more than one bit
+   taken since. Leaves bits loaded ahead. */
+CW_INLINE bool cw_schema_read_plain(struct cw_bit_reader *reader,
+                                    const struct cw_schema_steps *steps, uint8_t *message)
+{
+    /* what is written to message might be steps, for all that a compiler knows */
+    const struct cw_schema_step *const fields = steps->at;
+    uint32_t mask = cw_difference_low(reader->scratch, steps->count);
+    if (!cw_bit_reader_skip(reader, steps->count))
+        return false;
+    for (; mask > 0; mask &= mask - 1) {
+        const struct cw_schema_step *const step = &fields[cw_lowest_bit(mask)];
+        uint8_t *const value = message + step->value;
+        if (step->code == CW_CODE_PLAIN_BOOL)
+            *value = *value == 0;
+        else if (!cw_schema_read_integer(reader, step, value))
+            return false;
+    }
+    return true;
+}
+
+#endif
