@@ -210,6 +210,32 @@ test('the types say what may be passed and what comes back', () => {
   compileForAll(source);
 });
 
+test('structs have the types that their declaration says', () => {
+  compileForAll(`
+    import { array, bits, f32, message, optional, schema, string, struct, type MessageValue } from 'causeway-net';
+    const point = struct({ x: f32(), y: f32(), name: optional(string(9)) });
+    const messages = schema(
+      message('ship', { at: point, target: optional(point), shots: array(struct({ at: point, kind: bits(3) }), 8) }),
+    );
+    type Ship = MessageValue<typeof messages, 'ship'>;
+    const at = { x: 1, y: 2 };
+    const ship: Ship = { at, shots: [{ at: { ...at, name: 'a' }, kind: 5 }] };
+    const x: number | undefined = ship.target?.x;
+    const name: string | undefined = ship.shots[0]!.at.name;
+    ship.at.x = 3;
+    // @ts-expect-error a struct is an object with all its fields
+    const half: Ship = { at: { x: 1 }, shots: [] };
+    // @ts-expect-error of the right kinds
+    const wrong: Ship = { at: { x: 1, y: '2' }, shots: [] };
+    // @ts-expect-error and no others
+    const more: Ship = { at: { x: 1, y: 2, z: 3 }, shots: [] };
+    // @ts-expect-error it may be missing
+    ship.target.x;
+    // @ts-expect-error only fields can be in a struct
+    struct({ x: 1 });
+    export { x, name, half, wrong, more };`);
+});
+
 test('messages have the types that their declaration says', () => {
   compileForAll(`
     import {

@@ -57,86 +57,88 @@ struct extent {
     uint64_t size, alignment;
 };
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t member_alignment(const struct cw_field *field);
+
 /* What goes before the value, or the first item. */
 static uint64_t head_of(const struct cw_field *field)
 {
     return field->optional ? 1 : field->array > 0 ? 4 : 0;
 }
 
+#define ALIGNMENT_4 offsetof(struct aligned_4, second)
+#define ALIGNMENT_8 offsetof(struct aligned_8, second)
+
+/* One value of each kind, and its code when it is not plain. The size is 0 where it depends. */
+static const struct {
+    uint8_t size, alignment, code;
+} values[CW_KIND_COUNT] = {
+    [CW_KIND_BOOL] = {sizeof(bool), 1, CW_CODE_BOOL},
+    [CW_KIND_INT] = {4, ALIGNMENT_4, CW_CODE_RANGE},
+    [CW_KIND_UINT] = {4, ALIGNMENT_4, CW_CODE_RANGE},
+    [CW_KIND_INT_64] = {8, ALIGNMENT_8, CW_CODE_RANGE_64},
+    [CW_KIND_UINT_64] = {8, ALIGNMENT_8, CW_CODE_RANGE_64},
+    [CW_KIND_FLOAT] = {4, ALIGNMENT_4, CW_CODE_RANGE},
+    [CW_KIND_DOUBLE] = {8, ALIGNMENT_8, CW_CODE_RANGE_64},
+    [CW_KIND_COMPRESSED_FLOAT] = {4, ALIGNMENT_4, CW_CODE_COMPRESSED_FLOAT},
+    [CW_KIND_BYTES] = {0, ALIGNMENT_4, CW_CODE_BYTES},
+    [CW_KIND_STRING] = {0, 1, CW_CODE_STRING},
+    [CW_KIND_STRUCT] = {0, 1, CW_CODE_STRUCT},
+};
+
 /* One value. The size of a struct is known once its fields are placed. */
 static struct extent value_extent(const struct cw_field *field)
 {
-    const uint64_t align_4 = offsetof(struct aligned_4, second);
-    const uint64_t align_8 = offsetof(struct aligned_8, second);
-    struct extent extent = {0, 1};
-    switch (field->kind) {
-    case CW_KIND_BOOL:
-        return (struct extent){sizeof(bool), 1};
-    case CW_KIND_DOUBLE:
-    case CW_KIND_INT_64:
-    case CW_KIND_UINT_64:
-        return (struct extent){8, align_8};
-    case CW_KIND_BYTES:
-        return (struct extent){round_up(4 + field->max, 4), align_4};
-    case CW_KIND_STRING:
-        return (struct extent){field->max + 1, 1};
-    case CW_KIND_STRUCT:
-        extent.size = field->type->size;
-        for (uint32_t i = 0; i < field->type->field_count; ++i) {
-            const struct cw_field *const inner = &field->type->fields[i];
-            const uint64_t own = value_extent(inner).alignment, head = head_of(inner);
-            const uint64_t alignment = own < head ? head : own;
-            extent.alignment = extent.alignment < alignment ? alignment : extent.alignment;
-        }
+    struct extent extent = {values[field->kind].size, values[field->kind].alignment};
+    if (field->kind == CW_KIND_BYTES)
+        extent.size = round_up(4 + field->max, 4);
+    if (field->kind == CW_KIND_STRING)
+        extent.size = field->max + 1;
+    if (field->kind != CW_KIND_STRUCT)
         return extent;
-    default:
-        return (struct extent){4, align_4};
+    extent.size = field->type->size;
+    for (uint32_t i = 0; i < field->type->field_count; ++i) {
+        const struct cw_field *const inner = &field->type->fields[i];
+        extent.alignment = larger(extent.alignment, member_alignment(inner));
     }
+    return extent;
+}
+
+static uint64_t member_alignment(const struct cw_field *field)
+{
+    return larger(value_extent(field).alignment, head_of(field));
 }
 
 /* Fills in what does not depend on where the field is. */
 static void make_step(struct cw_schema_step *step, const struct cw_field *field)
 {
-    const bool plain = !field->optional && field->array == 0;
-    *step = (struct cw_schema_step){.optional = field->optional,
+    const enum cw_kind kind = field->kind;
+    *step = (struct cw_schema_step){.code = values[kind].code,
+                                    .optional = field->optional,
                                     .array = field->array,
                                     .stride = (uint32_t)value_extent(field).size,
                                     .min = field->min,
                                     .range = field->max - field->min,
                                     .field = field};
-    switch (field->kind) {
-    case CW_KIND_BOOL:
-        step->code = plain ? CW_CODE_PLAIN_BOOL : CW_CODE_BOOL;
-        break;
-    case CW_KIND_FLOAT:
+    if (kind == CW_KIND_FLOAT || kind == CW_KIND_DOUBLE) {
         step->min = 0;
-        step->range = UINT32_MAX;
-        /* fall through */
-    case CW_KIND_INT:
-    case CW_KIND_UINT:
-        step->bits = (uint8_t)cw_bits_required((uint32_t)step->range);
-        step->code = !plain || step->bits == 0                     ? CW_CODE_RANGE
-                     : step->min == 0 && step->range == UINT32_MAX ? CW_CODE_PLAIN_32
-                                                                   : CW_CODE_PLAIN_RANGE;
-        break;
-    case CW_KIND_DOUBLE:
-        step->min = 0;
-        step->range = UINT64_MAX;
-        /* fall through */
-    case CW_KIND_INT_64:
-    case CW_KIND_UINT_64:
-        step->code = CW_CODE_RANGE_64;
-        break;
-    case CW_KIND_COMPRESSED_FLOAT:
-        step->code = CW_CODE_COMPRESSED_FLOAT;
-        break;
-    case CW_KIND_STRUCT:
-        step->code = CW_CODE_STRUCT;
-        break;
-    default:
-        step->code = field->kind == CW_KIND_BYTES ? CW_CODE_BYTES : CW_CODE_STRING;
-        step->range = field->max;
+        step->range = kind == CW_KIND_FLOAT ? UINT32_MAX : UINT64_MAX;
     }
+    if (kind == CW_KIND_BYTES || kind == CW_KIND_STRING)
+        step->range = field->max;
+    if (step->code == CW_CODE_RANGE)
+        step->bits = (uint8_t)cw_bits_required((uint32_t)step->range);
+    if (head_of(field) > 0)
+        return;
+    if (kind == CW_KIND_BOOL)
+        step->code = CW_CODE_PLAIN_BOOL;
+    if (step->bits > 0)
+        step->code =
+            step->min == 0 && step->range == UINT32_MAX ? CW_CODE_PLAIN_32 : CW_CODE_PLAIN_RANGE;
 }
 
 static const char *copy_name(struct cw_arena *arena, const char *name)
@@ -172,7 +174,7 @@ static enum cw_error place_field(struct cw_arena *arena, struct cw_field *field,
         field->type = copy;
     }
     const uint64_t head = head_of(field), items = field->array > 0 ? field->array : 1;
-    member->alignment = value.alignment < head ? head : value.alignment;
+    member->alignment = larger(value.alignment, head);
     member->size =
         round_up(round_up(head, value.alignment) + items * value.size, member->alignment);
     return CW_OK;
@@ -196,7 +198,7 @@ static enum cw_error place_fields(struct cw_arena *arena, const struct cw_messag
             return error;
         const uint64_t offset = round_up(end, member.alignment);
         end = offset + member.size;
-        widest = widest < member.alignment ? member.alignment : widest;
+        widest = larger(widest, member.alignment);
         if (end > CW_MESSAGE_MAX_SIZE)
             return CW_ERROR_SCHEMA_SIZE;
         field.offset = (uint32_t)offset;

@@ -33,12 +33,14 @@ static void put(struct sink *sink, uint64_t value, unsigned size)
     }
 }
 
-static void put_name(struct sink *sink, const char *name)
+/* A name, and size bytes of what follows every such name. */
+static void put_entry(struct sink *sink, const char *name, uint64_t head, unsigned size)
 {
     put_bytes(sink, (const uint8_t *)name, strlen(name) + 1);
+    put(sink, head, size);
 }
 
-/* How many limits a kind has, each of how many bytes. */
+/* How many limits a kind has, each of how many bytes. That of a struct is its number of fields. */
 static unsigned limits_of(enum cw_kind kind, unsigned *size)
 {
     *size = 4;
@@ -51,6 +53,7 @@ static unsigned limits_of(enum cw_kind kind, unsigned *size)
         return 2;
     case CW_KIND_BYTES:
     case CW_KIND_STRING:
+    case CW_KIND_STRUCT:
         return 1;
     case CW_KIND_COMPRESSED_FLOAT:
         return 3;
@@ -66,35 +69,31 @@ static uint64_t float_bits(float value)
     return bits;
 }
 
-static void put_fields(struct sink *sink, const struct cw_message_type *type);
-
-static void put_field(struct sink *sink, const struct cw_field *field)
-{
-    unsigned size;
-    const unsigned count = limits_of(field->kind, &size);
-    uint64_t limits[3] = {field->min, field->max, 0};
-    if (count == 1) {
-        limits[0] = field->max;
-    } else if (count == 3) {
-        limits[0] = float_bits(field->float_min);
-        limits[1] = float_bits(field->float_max);
-        limits[2] = float_bits(field->resolution);
-    }
-    put_name(sink, field->name);
-    put(sink, (uint64_t)field->kind | (uint64_t)field->optional << 8 | (uint64_t)field->array << 16,
-        6);
-    for (unsigned i = 0; i < count; ++i)
-        put(sink, limits[i], size);
-    if (field->kind == CW_KIND_STRUCT)
-        put_fields(sink, field->type);
-}
-
-/* Their number and they themselves, as deep as cw_schema_create allows. */
+/* As deep as cw_schema_create allows. */
 static void put_fields(struct sink *sink, const struct cw_message_type *type)
 {
-    put(sink, type->serialize ? NO_FIELDS : type->field_count, 4);
-    for (uint32_t i = 0; i < type->field_count; ++i)
-        put_field(sink, &type->fields[i]);
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const struct cw_field *const field = &type->fields[i];
+        unsigned size;
+        const unsigned count = limits_of(field->kind, &size);
+        uint64_t limits[3] = {field->min, field->max, 0};
+        if (field->kind == CW_KIND_STRUCT) {
+            limits[0] = field->type->field_count;
+        } else if (count == 1) {
+            limits[0] = field->max;
+        } else if (count == 3) {
+            limits[0] = float_bits(field->float_min);
+            limits[1] = float_bits(field->float_max);
+            limits[2] = float_bits(field->resolution);
+        }
+        const uint64_t head =
+            (uint64_t)field->kind | (uint64_t)field->optional << 8 | (uint64_t)field->array << 16;
+        put_entry(sink, field->name, head, 6);
+        for (unsigned j = 0; j < count; ++j)
+            put(sink, limits[j], size);
+        if (field->kind == CW_KIND_STRUCT)
+            put_fields(sink, field->type);
+    }
 }
 
 static void put_schema(struct sink *sink, const struct cw_schema *schema)
@@ -102,8 +101,8 @@ static void put_schema(struct sink *sink, const struct cw_schema *schema)
     put(sink, VERSION | (uint64_t)cw_schema_count(schema) << 8, 5);
     for (uint32_t i = 0; i < cw_schema_count(schema); ++i) {
         const struct cw_message_type *const type = cw_schema_type(schema, i);
-        put_name(sink, type->name);
-        put(sink, type->block, 1);
+        const uint64_t field_count = type->serialize ? NO_FIELDS : type->field_count;
+        put_entry(sink, type->name, (uint64_t)type->block | field_count << 8, 5);
         put_fields(sink, type);
     }
 }
@@ -190,13 +189,13 @@ static void get_fields(struct source *source, struct tables *tables, struct cw_m
 
 /* The type of a struct that is so deep. */
 static const struct cw_message_type *get_struct(struct source *source, struct tables *tables,
-                                                unsigned depth)
+                                                uint64_t field_count, unsigned depth)
 {
     source->failed |= depth > CW_STRUCT_MAX_DEPTH || tables->types_left == 0;
     if (source->failed)
         return NULL;
     struct cw_message_type *const type = &tables->types[--tables->types_left];
-    *type = (struct cw_message_type){0};
+    *type = (struct cw_message_type){.field_count = (uint32_t)field_count};
     get_fields(source, tables, type, depth);
     return type;
 }
@@ -216,7 +215,7 @@ static struct cw_field get_field(struct source *source, struct tables *tables, u
     for (unsigned i = 0; i < count; ++i)
         limits[i] = get(source, size);
     if (field.kind == CW_KIND_STRUCT) {
-        field.type = get_struct(source, tables, depth + 1);
+        field.type = get_struct(source, tables, limits[0], depth + 1);
     } else if (count == 3) {
         field.float_min = bits_float(limits[0]);
         field.float_max = bits_float(limits[1]);
@@ -228,18 +227,17 @@ static struct cw_field get_field(struct source *source, struct tables *tables, u
     return field;
 }
 
+/* The type has their number. */
 static void get_fields(struct source *source, struct tables *tables, struct cw_message_type *type,
                        unsigned depth)
 {
-    const uint32_t count = (uint32_t)get(source, 4);
-    source->failed |= count > tables->fields_left;
+    source->failed |= type->field_count > tables->fields_left;
     if (source->failed)
         return;
-    tables->fields_left -= count;
+    tables->fields_left -= type->field_count;
     struct cw_field *const fields = &tables->fields[tables->fields_left];
     type->fields = fields;
-    type->field_count = count;
-    for (uint32_t i = 0; i < count && !source->failed; ++i)
+    for (uint32_t i = 0; i < type->field_count && !source->failed; ++i)
         fields[i] = get_field(source, tables, depth);
 }
 
@@ -258,9 +256,10 @@ static void get_schema(struct source *source, struct tables *tables,
     config->count = count;
     for (uint32_t i = 0; i < count && !source->failed; ++i) {
         types[i] = (struct cw_message_type){.name = get_name(source)};
-        const uint64_t block = get(source, 1);
+        const uint64_t type_head = get(source, 5), block = type_head & 0xff;
         source->failed |= block > 1;
         types[i].block = block == 1;
+        types[i].field_count = (uint32_t)(type_head >> 8);
         get_fields(source, tables, &types[i], 0);
     }
     source->failed |= source->left > 0;
