@@ -1,5 +1,5 @@
-/* Channels: streams of messages within a connection, each with its own promise.
-   The functions of a channel are those of its connection, see connection.h. */
+/* Channels: streams of messages within a connection, each with its own delivery guarantee. You send
+   and receive on a channel through its connection; see connection.h. */
 #ifndef CAUSEWAY_CHANNEL_H
 #define CAUSEWAY_CHANNEL_H
 
@@ -19,57 +19,58 @@ CW_BEGIN_DECLARATIONS
 enum cw_channel_kind {
     /* Every message arrives, once, in the order of sending. */
     CW_CHANNEL_RELIABLE_ORDERED,
-    /* A message is sent once, in the next packets that have room, or not at all. It may be lost or
-       overtaken. */
+    /* A message is sent once, if the next packets have room for it, and otherwise dropped. It may
+       be lost, or arrive out of order. */
     CW_CHANNEL_UNRELIABLE
 };
 
 struct cw_channel_config {
-    enum cw_channel_kind kind; /* default: that given to cw_channel_config_default */
+    enum cw_channel_kind kind; /* default: the kind given to cw_channel_config_default */
 
-    /* Both ends must agree on these; nothing in a packet tells. */
+    /* Both ends must agree on these; packets do not say. */
     uint32_t max_messages_per_packet; /* 1 to 256; default 256 */
-    uint32_t receive_queue_size;  /* messages that the receiver can hold until the application takes
-                                     them, a power of two from 2 to 16384; default 256. One more
-                                     waits at the sender or, unreliable, takes the place of the
-                                     oldest */
-    bool blocks;                  /* messages may carry a block; default false. A receiver holds one
-                                     until its message is released, and the next waits; on an
-                                     unreliable channel it holds the latest 8 */
+    uint32_t receive_queue_size; /* messages that the receiver can hold until the application takes
+                                    them, a power of two from 2 to 16384; default 256. On a reliable
+                                    channel the next one waits at the sender; on an unreliable one
+                                    it replaces the oldest */
+    bool blocks; /* messages may carry a block; default false. A reliable receiver holds one block
+                    until its message is released, and the next block waits. An unreliable one holds
+                    the latest 8 */
     uint32_t max_block_size;      /* bytes, 1 to 64 MB and at most 65,535 fragments; default 256 KB.
                                      A reliable channel with blocks has a receive buffer of this
                                      size */
-    uint32_t block_fragment_size; /* bytes of a block that go into one packet of a reliable channel,
-                                     1 or more, and at least 16 less than the longest packet that is
-                                     sent; default 1024 */
+    uint32_t block_fragment_size; /* bytes of a block in one packet of a reliable channel, 1 or
+                                     more, and at least 16 less than the longest packet sent;
+                                     default 1024 */
 
-    /* The sender's own business. */
-    uint32_t send_queue_size; /* messages that may wait or be unacked, a power of two from 2 to
+    /* These concern only the sender; the two ends may differ. */
+    uint32_t send_queue_size; /* messages that may be waiting or unacked, a power of two from 2 to
                                  16384; default 256 */
-    uint32_t packet_budget;   /* bytes that this channel may take of one packet, 1 or more; default
+    uint32_t packet_budget;   /* bytes of one packet that this channel may use, 1 or more; default
                                  CW_AUTO: all */
-    uint32_t weight;          /* share of a packet that cannot hold all, 1 to 1000; default 1 */
-    uint32_t redundancy; /* reliable: copies of each new message in the packets that follow while
-                            loss is observed, 0 to 3; default 0 */
-    uint32_t redundancy_budget; /* bytes of such copies in one packet, the first of a round; 0:
-                                   none; default 512 */
+    uint32_t weight;     /* this channel's share when a packet cannot hold everything, 1 to 1000;
+                            default 1 */
+    uint32_t redundancy; /* reliable: while packets are being lost, how many of the following
+                            packets repeat each new message, 0 to 3; default 0 */
+    uint32_t redundancy_budget; /* bytes of such copies per round, all in its first packet; 0: none;
+                                   default 512 */
 };
 
 struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind);
 
 /* CW_OK, or what is wrong: CW_ERROR_CONFIG_CHANNEL, CW_ERROR_CONFIG_QUEUE or CW_ERROR_CONFIG_BLOCK.
-   packet_size: bytes of the longest payload that a packet is sent with. */
+   packet_size is the longest payload that is sent in one packet, in bytes. */
 enum cw_error cw_channel_config_check(const struct cw_channel_config *config, uint32_t packet_size);
 
 struct cw_channel_stats {
     uint64_t sent;      /* messages that send has accepted */
-    uint64_t resent;    /* messages and fragments of blocks that went into one more packet */
+    uint64_t resent;    /* messages and block fragments that were sent once more */
     uint64_t delivered; /* reliable: messages known to have arrived */
-    uint64_t received;  /* messages that arrived and were kept, each once */
-    uint64_t dropped;   /* unreliable: messages that found no room in a packet when sent, or made
-                           room for later ones after they had arrived */
-    uint32_t queued;    /* messages that wait for their first packet */
-    uint32_t in_flight; /* reliable: messages that were sent and are not known to have arrived */
+    uint64_t received;  /* messages that arrived and were kept, each counted once */
+    uint64_t dropped;   /* unreliable: messages that found no room in a packet when sent, or that
+                           arrived and then made room for later ones */
+    uint32_t queued;    /* messages waiting for their first packet */
+    uint32_t in_flight; /* reliable: messages sent and not yet known to have arrived */
     double delivery_latency; /* reliable: seconds from send to the ack, smoothed by 1/16; 0 before
                                 the first */
 };

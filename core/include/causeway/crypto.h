@@ -28,8 +28,8 @@ struct cw_seal {
     const uint8_t *key;   /* CW_KEY_BYTES */
     const uint8_t *nonce; /* CW_NONCE_BYTES, or CW_LONG_NONCE_BYTES for the functions that end in
                              _long; never used twice with one key */
-    const uint8_t
-        *associated; /* bytes that the MAC covers too, and that are not sent; NULL: none */
+    const uint8_t *associated; /* bytes that the MAC covers too, and that are not sent; NULL:
+                                  none */
     size_t associated_size;
 };
 

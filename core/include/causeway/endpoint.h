@@ -33,10 +33,10 @@ struct cw_endpoint_config {
                                 default CW_AUTO: as much */
     uint32_t fragment_above; /* longer payloads are sent in fragments, 1 to 65493; default 1024 */
 
-    uint32_t sent_window; /* packets remembered until acked or lost, a power of two from 32 to
-                             16384; default 256 */
-    uint32_t
-        received_window; /* packets in which duplicates are recognised, likewise; default 256 */
+    uint32_t sent_window;      /* packets remembered until acked or lost, a power of two from 32 to
+                                  16384; default 256 */
+    uint32_t received_window;  /* packets in which duplicates are recognised, likewise; default
+                                  256 */
     uint32_t max_reassemblies; /* packets that can be incomplete at the same time, 1 to 64, each
                                   with max_packet_size bytes; default 4. One more takes the place of
                                   the oldest */

@@ -1,6 +1,6 @@
-/* The server's end of secure connections: netcode 1.02 for many clients on one socket. Who has no
-   valid connect token costs little and gets no answer; every answer is smaller than what it
-   answers. */
+/* The server's end of secure connections: netcode 1.02 for many clients on one socket. Requests
+   without a valid connect token cost little and get no reply. Every reply is smaller than the
+   packet that it answers. */
 #ifndef CAUSEWAY_SERVER_H
 #define CAUSEWAY_SERVER_H
 
@@ -17,43 +17,46 @@ struct cw_server;
 
 struct cw_server_config {
     struct cw_allocator allocator; /* zero: malloc */
-    struct cw_random random;       /* for the key of the challenges; zero: the operating system's */
+    struct cw_random random;       /* for the challenge key; zero: the operating system's */
 
-    uint64_t protocol_id;               /* that of the tokens, any number; default 0 */
-    uint8_t private_key[CW_KEY_BYTES];  /* the backend's, which makes the tokens; see key.h; no
-                                           default: all zero is refused */
-    const struct cw_address *addresses; /* of this server, as tokens name it; copied by create; no
-                                           default */
+    uint64_t protocol_id;               /* the same as in the tokens; any number; default 0 */
+    uint8_t private_key[CW_KEY_BYTES];  /* shared with the backend that makes the tokens; see key.h;
+                                           no default, and all zero is refused */
+    const struct cw_address *addresses; /* of this server, as they stand in the tokens; copied by
+                                           create; no default */
     uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES; no default */
     uint32_t max_clients;               /* slots, 1 to CW_SERVER_MAX_CLIENTS; default 64 */
 
-    /* The messages and channels, the same as the clients'; its allocator is not used. Only create
-       and memory read it. NULL: the payloads are the application's own; see cw_server_send. */
+    /* The messages and channels, the same as the clients'. Its allocator is not used. Only create
+       and memory read it. NULL: the application sends payloads of its own; see cw_server_send. */
     const struct cw_connection_config *connection;
     uint64_t fingerprint; /* of this program's schema; 0: none, and none is compared; default
                              CW_FINGERPRINT_AUTO: that of connection, 0 without one */
 
-    /* Unix time in seconds minus the `now` of all calls, by which the server tells how old a token
-       is: cw_clock_unix() - cw_clock_now() with the clock of native/clock.h, 0 where `now` is the
-       Unix time. Has no default (it is NAN), as a wrong one refuses every token. */
+    /* Unix time in seconds minus the `now` of all calls. The server needs it to tell how old a
+       token is. With the clock of native/clock.h it is cw_clock_unix() - cw_clock_now(); where
+       `now` is the Unix time it is 0. There is no default (it is NAN), because a wrong value
+       refuses every token. */
     double unix_offset_seconds;
 
-    /* Seconds that a token lives at most, from the backend's making it, plus what the backend's
-       clock may be off. Tokens that expire later than this from now are not taken, and none that
-       may be older than this server's first call, so that a restart does not open used tokens
-       again. For that, a fresh server takes no token for this time minus the tokens' real life, and
-       a second. Default 50, for tokens of 45 seconds. 0 turns both rules off: only where the
-       private key is new at every start. */
+    /* The longest life of a token in seconds, counted from when the backend makes it, plus the most
+       that the backend's clock may be off. The server refuses a token that expires later than this
+       from now. It also refuses a token that may be older than the server's first call, so that a
+       restart does not accept used tokens again. For that reason a fresh server accepts no token
+       for this time minus the tokens' real life, plus one second. Default 50, for tokens of 45
+       seconds. 0 turns both rules off; use it only where the private key is new at every start. */
     uint32_t max_token_life_seconds;
 
-    uint32_t max_pending;   /* clients that are about to connect, 1 to 65536; default CW_AUTO: twice
+    uint32_t max_pending;   /* clients that are still connecting, 1 to 65536; default CW_AUTO: twice
                                max_clients */
-    uint32_t token_history; /* used tokens remembered until they expire; with so many no more are
-                               taken; 1 to 2^24; default CW_AUTO: 16 times max_clients, and 1024 or
-                               more */
-    double requests_per_second;  /* that are decrypted, at most; above 0 to 10^9; default 5000 */
-    double keep_alive_seconds;   /* of silence before a keep-alive, above 0 to 10; default 0.1 */
-    uint32_t disconnect_packets; /* sent on disconnect, as any may be lost, 1 to 100; default 10 */
+    uint32_t token_history; /* used tokens to remember until they expire, 1 to 2^24; when it is
+                               full, no new token is accepted; default CW_AUTO: 16 times
+                               max_clients, at least 1024 */
+    double requests_per_second;  /* the most that are decrypted, above 0 to 10^9; default 5000 */
+    double keep_alive_seconds;   /* of silence until a keep-alive is sent, above 0 to 10; default
+                                    0.1 */
+    uint32_t disconnect_packets; /* sent on disconnect, because any one may be lost, 1 to 100;
+                                    default 10 */
 };
 
 struct cw_server_config cw_server_config_default(void);
@@ -69,27 +72,32 @@ size_t cw_server_memory(const struct cw_server_config *config);
    CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_server **server);
 
-/* NULL is allowed. Keys are wiped. Messages that the application still holds must be released
-   before. Nothing is sent: disconnect all and transmit before. */
+/* Wipes the keys. NULL is allowed. First release all messages that the application still holds.
+   Nothing is sent: to tell the clients, call cw_server_disconnect_all and transmit first. */
 void cw_server_destroy(struct cw_server *server);
 
-/* Sets unix_offset_seconds anew, where the clock of `now` and that of the world drift apart. */
+/* Sets a new unix_offset_seconds, for when the clock behind `now` drifts away from Unix time. */
 void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seconds);
 
 /* Takes a datagram and the address that it came from. Take the events with next before the
-   following receive. CW_OK when it did something. Else it was dropped, and counted by the error: of
-   requests those of cw_request_parse, cw_request_check and cw_request_open, and
+   following receive. Returns CW_OK when the datagram did something. Otherwise it was dropped and
+   counted by its error.
+
+   Errors for a request: those of cw_request_parse, cw_request_check and cw_request_open,
    CW_ERROR_TOKEN_LIFE, CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOKEN_SERVER, CW_ERROR_CONNECTED (the
-   address, or the client's id), CW_ERROR_TOKEN_USED, CW_ERROR_HISTORY_FULL, CW_ERROR_PENDING_FULL;
-   of others CW_ERROR_NOT_CONNECTED, those of cw_secure_read, CW_ERROR_UNEXPECTED,
-   CW_ERROR_EVENTS_PENDING, and those of cw_connection_receive;
-   and with the answer denied CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA. */
+   address or the client's id is connected already), CW_ERROR_TOKEN_USED, CW_ERROR_HISTORY_FULL and
+   CW_ERROR_PENDING_FULL.
+
+   Errors for any other packet: CW_ERROR_NOT_CONNECTED, those of cw_secure_read,
+   CW_ERROR_UNEXPECTED, CW_ERROR_EVENTS_PENDING, and those of cw_connection_receive.
+
+   CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA also send the client a denial. */
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now);
 
-/* Writes the next datagram to out and the address to send it to to *to, and returns its size; 0
-   when there is none or when capacity is below CW_SECURE_MAX. Call it until it returns 0, after
-   each update and send, and after disconnect. */
+/* Writes the next datagram to out and its destination to *to, and returns its size. Returns 0 when
+   there is none, or when capacity is below CW_SECURE_MAX. Call it until it returns 0 after each
+   update, send and disconnect. */
 size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacity, double now,
                           struct cw_address *to);
 
@@ -98,12 +106,12 @@ void cw_server_update(struct cw_server *server, double now);
 
 /* The first three are those of a client's connection; see cw_connection_next. */
 enum cw_server_event_type {
-    CW_SERVER_EVENT_MESSAGE = CW_CONNECTION_EVENT_MESSAGE, /* of a client */
+    CW_SERVER_EVENT_MESSAGE = CW_CONNECTION_EVENT_MESSAGE, /* from a client */
     CW_SERVER_EVENT_ACKED = CW_CONNECTION_EVENT_ACKED,
     CW_SERVER_EVENT_LOST = CW_CONNECTION_EVENT_LOST,
     CW_SERVER_EVENT_CONNECTED,
     CW_SERVER_EVENT_DISCONNECTED, /* the slot is free afterwards */
-    CW_SERVER_EVENT_PAYLOAD       /* bytes of a client; without connections */
+    CW_SERVER_EVENT_PAYLOAD       /* bytes from a client; only without connections */
 };
 
 enum cw_disconnect_reason {
@@ -118,31 +126,32 @@ struct cw_server_event {
     enum cw_disconnect_reason reason; /* DISCONNECTED */
     const uint8_t *payload;           /* PAYLOAD: valid until the next receive or destroy */
     size_t size;                      /* PAYLOAD: 1 to CW_PAYLOAD_MAX */
-    struct cw_message *message;       /* MESSAGE: the reference is the caller's: release it */
-    uint32_t channel;                 /* MESSAGE: that it came on */
-    uint32_t receipt;                 /* ACKED, LOST: as it was in the message */
+    struct cw_message *message;       /* MESSAGE: the caller's to release */
+    uint32_t channel;                 /* MESSAGE: the channel it came on */
+    uint32_t receipt;                 /* ACKED, LOST: the receipt that the message was sent with */
 };
 
-/* Takes the next event; false when there is none. Every CONNECTED is followed by one DISCONNECTED,
-   and the slot belongs to that client until that one has been taken. */
+/* Takes the next event; false when there is none. Every CONNECTED is followed by one DISCONNECTED.
+   The slot belongs to that client until the DISCONNECTED event has been taken. */
 bool cw_server_next(struct cw_server *server, struct cw_server_event *event);
 
-/* A client's connection, to make and send messages, and for statistics; NULL without connections or
-   for a slot without a client. What is sent goes out with the next update and transmit. From the
-   end of the client on, even while DISCONNECTED waits, sending is refused with
-   CW_ERROR_NOT_CONNECTED. */
+/* A client's connection, for making and sending messages and for statistics. NULL when the server
+   has no connections or the slot has no client. Messages go out with the next update and transmit.
+   Once the client has gone, sending is refused with CW_ERROR_NOT_CONNECTED, even while its
+   DISCONNECTED event is still waiting. */
 struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client);
 
-/* Without connections: takes size bytes (1 to CW_PAYLOAD_MAX, copied) for one payload packet;
-   transmit then gives it, with a keep-alive before it while the client may not know that it is
-   connected. Errors: CW_ERROR_NOT_CONNECTED, CW_ERROR_PACKET_TOO_LARGE, CW_ERROR_INVALID_ARGUMENT
-   for no bytes or with connections, CW_ERROR_TRANSMIT_PENDING when the one before, to anyone, is
-   not transmitted yet. */
+/* For a server without connections: takes size bytes (1 to CW_PAYLOAD_MAX, copied) to send as one
+   payload packet. Transmit then writes the packet. It writes a keep-alive first while the client
+   may not yet know that it is connected. Errors: CW_ERROR_NOT_CONNECTED; CW_ERROR_PACKET_TOO_LARGE;
+   CW_ERROR_INVALID_ARGUMENT for no bytes, or for a server with connections;
+   CW_ERROR_TRANSMIT_PENDING when the previous payload, to any client, has not been transmitted
+   yet. */
 enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const uint8_t *payload,
                              size_t size);
 
-/* Ends a connection; nothing when there is none. The packets that tell the client wait in transmit.
- */
+/* Ends a connection. Does nothing when there is none. Transmit then gives the packets that tell the
+   client. */
 void cw_server_disconnect(struct cw_server *server, uint32_t client);
 void cw_server_disconnect_all(struct cw_server *server);
 
@@ -151,25 +160,26 @@ struct cw_server_client {
     uint64_t id; /* as the backend gave it */
     struct cw_address address;
     const uint8_t *user_data; /* CW_USER_DATA_SIZE bytes, the backend's; valid while the slot is */
-    bool confirmed;           /* something came since the connection was made */
+    bool confirmed;           /* a packet of the client has arrived since it connected */
 };
 
-/* False when the slot has no client, not even one whose DISCONNECTED waits. */
+/* False when the slot has no client. A client whose DISCONNECTED event is still waiting counts as
+   one. */
 bool cw_server_client(const struct cw_server *server, uint32_t client,
                       struct cw_server_client *about);
 
 struct cw_server_stats {
     uint32_t clients; /* connected now */
-    uint32_t pending; /* about to connect now */
+    uint32_t pending; /* still connecting now */
     /* Counted since create. */
     uint64_t datagrams_sent;
-    uint64_t datagrams_received; /* all that receive was given */
+    uint64_t datagrams_received; /* all that were given to receive */
     uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
     uint64_t bytes_received;
     uint64_t connections;     /* ever made */
-    uint64_t challenges_sent; /* one per request that was taken */
+    uint64_t challenges_sent; /* one per request that was accepted */
     uint64_t denied_sent;
-    uint64_t datagrams_dropped; /* of those received, all that receive returned an error for */
+    uint64_t datagrams_dropped; /* those received for which receive returned an error */
 };
 
 void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats);

@@ -19,8 +19,8 @@ struct cw_simulator;
    nothing is negative. */
 struct cw_simulator_path {
     double latency_seconds; /* every datagram takes at least this long */
-    double
-        jitter_seconds; /* and up to this much longer, each for itself: late ones are overtaken */
+    double jitter_seconds;  /* and up to this much longer, each for itself: late ones are
+                               overtaken */
 
     /* Losses come in two states, good and bad (Gilbert-Elliott). With burst_start 0 the state is
        always good and every datagram is lost by the same chance. */

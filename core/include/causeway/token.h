@@ -31,8 +31,8 @@ struct cw_token_private {
     int32_t timeout_seconds; /* without a packet for that long the connection ends; 0 and below:
                                 never, which is for debugging only */
     uint32_t address_count;  /* 1 to CW_TOKEN_MAX_ADDRESSES */
-    struct cw_address
-        addresses[CW_TOKEN_MAX_ADDRESSES]; /* of the servers as they know themselves */
+    struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES]; /* of the servers as they know
+                                                            themselves */
     uint8_t client_to_server_key[CW_KEY_BYTES];
     uint8_t server_to_client_key[CW_KEY_BYTES];
     uint8_t user_data[CW_USER_DATA_SIZE]; /* from the backend to the server's application */
