@@ -8,10 +8,10 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Reads what cw_address_parse reads, and also "example.com" and "example.com:40000", for which the
-   system's resolver is asked; that may block for seconds. Of the addresses it gives the first one
-   of IPv4 is taken, because many game servers listen on IPv4 alone, else the first one of IPv6.
-   Errors: CW_ERROR_ADDRESS for a text of another form, CW_ERROR_HOST when the name has no
+/* Reads everything that cw_address_parse reads, and also "example.com" and "example.com:40000". For
+   names it asks the system's resolver, which may block for seconds. It takes the first IPv4
+   address, because many game servers listen on IPv4 only, or the first IPv6 address if there is no
+   IPv4 one. Errors: CW_ERROR_ADDRESS for text in any other form, CW_ERROR_HOST when the name has no
    address. */
 enum cw_error cw_resolve(const char *text, struct cw_address *address);
 

@@ -18,12 +18,13 @@ struct cw_socket;
 struct cw_socket_config {
     struct cw_allocator allocator; /* zero: malloc */
 
-    /* Where to listen; port 0 lets the system choose. Default, type CW_ADDRESS_NONE: every address
-       of this machine, IPv6 and IPv4 through one socket. [::] is the same; 0.0.0.0 is IPv4 only. */
+    /* Where to listen; port 0 lets the system choose a port. Default, type CW_ADDRESS_NONE: every
+       address of this machine, IPv6 and IPv4 through one socket. [::] means the same; 0.0.0.0 means
+       IPv4 only. */
     struct cw_address address;
 
-    /* Bytes asked of the system, which may give less; see cw_socket_stats. 0: the system's least;
-       default 4 MiB. */
+    /* Bytes to ask the system for, which may grant less; see cw_socket_stats. 0: the system's
+       minimum; default 4 MiB. */
     uint32_t send_buffer_size;
     uint32_t receive_buffer_size;
 };
@@ -40,44 +41,45 @@ void cw_socket_close(struct cw_socket *socket);
 /* The address that the socket is bound to, with the port that the system chose. */
 void cw_socket_address(const struct cw_socket *socket, struct cw_address *address);
 
-/* The system's own handle (a file descriptor), for event loops. The socket keeps it. */
+/* The system's handle (a file descriptor), for event loops. The socket keeps ownership. */
 intptr_t cw_socket_handle(const struct cw_socket *socket);
 
 /* One datagram. data belongs to the caller. */
 struct cw_socket_datagram {
-    struct cw_address address; /* where it goes, or came from; IPv4 is IPv4 on every socket */
-    uint8_t *data;             /* only read by send */
+    struct cw_address address; /* where it goes to or came from; IPv4 addresses have type IPv4 on
+                                  every socket */
+    uint8_t *data;             /* send only reads it */
     size_t size;               /* bytes of data */
-    size_t capacity;           /* receive: bytes that data has room for */
+    size_t capacity;           /* receive: room in data, in bytes */
 };
 
-/* Sends one datagram. CW_ERROR_SOCKET_FULL when the system takes no more just now, CW_ERROR_SEND
-   when it refused this one (no route, too long). UDP promises nothing, so a caller that ignores
-   both only sees more loss. */
+/* Sends one datagram. CW_ERROR_SOCKET_FULL when the system takes no more just now; CW_ERROR_SEND
+   when it refused this one (no route, too long). UDP may lose any datagram, so a caller that
+   ignores these errors only sees more loss. */
 enum cw_error cw_socket_send(struct cw_socket *socket, const struct cw_address *address,
                              const uint8_t *data, size_t size);
 
-/* Receives one datagram into data, and its sender into *address. Returns its size, 0 when none has
-   arrived. Empty datagrams and those longer than capacity are dropped; the latter are counted. */
+/* Receives one datagram into data and its sender into *address. Returns its size, 0 when none has
+   arrived. Empty datagrams are dropped. Datagrams longer than capacity are dropped and counted. */
 size_t cw_socket_receive(struct cw_socket *socket, uint8_t *data, size_t capacity,
                          struct cw_address *address);
 
-/* Sends datagrams front to back in as few system calls as the system allows. Returns how many are
-   dealt with: fewer than count when the system takes no more just now. Those that it refused are
-   dealt with and counted. */
+/* Sends datagrams in order, in as few system calls as the system allows. Returns how many are done:
+   fewer than count when the system takes no more just now. Datagrams that the system refused are
+   included, and are counted in the stats. */
 size_t cw_socket_send_batch(struct cw_socket *socket, const struct cw_socket_datagram *datagrams,
                             size_t count);
 
-/* Receives up to count datagrams and returns how many. Of each entry the caller sets data and
-   capacity; address and size are filled in. The data pointers may come back in another order. */
+/* Receives up to count datagrams and returns how many. The caller sets data and capacity of each
+   entry; the call fills in address and size. It may swap the data pointers between entries. */
 size_t cw_socket_receive_batch(struct cw_socket *socket, struct cw_socket_datagram *datagrams,
                                size_t count);
 
-/* Waits until a datagram has arrived, for so many seconds at most. True when one has. */
+/* Waits until a datagram has arrived, for at most this many seconds. True when one has. */
 bool cw_socket_wait(const struct cw_socket *socket, double seconds);
 
 struct cw_socket_stats {
-    uint32_t send_buffer_size; /* bytes granted, as the system counts them */
+    uint32_t send_buffer_size; /* bytes granted, by the system's own count */
     uint32_t receive_buffer_size;
     uint64_t datagrams_sent;
     uint64_t datagrams_received;

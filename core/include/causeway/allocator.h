@@ -9,8 +9,8 @@
 CW_BEGIN_DECLARATIONS
 
 /* All zero means malloc and free. A create function calls allocate once, for exactly the size that
-   its cw_X_memory() tells, and nothing allocates after that; destroy calls release once.
-   allocate returns memory aligned for any type, or NULL when there is none. */
+   its cw_X_memory() returns. Nothing allocates after that, and destroy calls release once. allocate
+   must return memory that is aligned for any type, or NULL when there is none. */
 struct cw_allocator {
     void *(*allocate)(void *context, size_t size);
     void (*release)(void *context, void *memory, size_t size);

@@ -1,11 +1,11 @@
-/* Single bits in a buffer: a writer, a reader and a measurer.
+/* Bits in a buffer: a writer, a reader and a measurer.
 
    Bits fill bytes from the least significant bit up, and groups of bits are little-endian, as in
-   the serialize 1.0 format. Buffers belong to the caller and have exactly the size that he says:
-   nothing is written or read past it. A failure stays: after it, nothing more is written or read.
+   the serialize 1.0 format. Buffers belong to the caller, and nothing is written or read past the
+   size given. After a failure, nothing more is written or read.
 
-   Everything here is inline, so that a function that serializes a message compiles down to a few
-   instructions per field. Most programs use stream.h, which is built on this. */
+   Everything here is inline, so that a message's serialize function compiles to a few instructions
+   per field. Most programs use stream.h, which is built on this. */
 #ifndef CAUSEWAY_BITS_H
 #define CAUSEWAY_BITS_H
 
@@ -21,21 +21,21 @@ CW_BEGIN_DECLARATIONS
 
 /* Inlined even where the compiler would rather not. Only speed depends on it. */
 #if defined(CW_INLINE)
-/* the build's own choice, as where size matters more */
+/* the build's own choice, for example where size matters more */
 #elif defined(__GNUC__)
 #define CW_INLINE static inline __attribute__((always_inline))
 #else
 #define CW_INLINE static inline
 #endif
 
-/* True in the case for which the code is laid out. */
+/* Tells the compiler that the condition is usually true. */
 #if defined(__GNUC__)
 #define CW_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #else
 #define CW_LIKELY(condition) (condition)
 #endif
 
-/* How many bits hold every number from 0 to range: 0 to 32. */
+/* The number of bits that can hold every number from 0 to range: 0 to 32. */
 CW_INLINE unsigned cw_bits_required(uint32_t range)
 {
 #if defined(__GNUC__)
@@ -55,7 +55,7 @@ CW_INLINE unsigned cw_bits_required_64(uint64_t range)
     return high ? 32 + cw_bits_required(high) : cw_bits_required((uint32_t)range);
 }
 
-/* The number of the lowest bit that is set, 0 to 63. bits is not 0. */
+/* The index of the lowest bit that is set, 0 to 63. bits must not be 0. */
 CW_INLINE unsigned cw_lowest_bit(uint64_t bits)
 {
 #if defined(__GNUC__)
@@ -65,7 +65,7 @@ CW_INLINE unsigned cw_lowest_bit(uint64_t bits)
 #endif
 }
 
-/* Private members, as in all three structs below: use the functions. */
+/* The members of this struct and the two below are private: use the functions. */
 struct cw_bit_writer {
     uint8_t *data;
     size_t size;
@@ -82,7 +82,7 @@ CW_INLINE void cw_bit_writer_set_limit(struct cw_bit_writer *writer)
     writer->limit = left < 4 ? (unsigned)left * 8 + 1 : 32;
 }
 
-/* Starts to write into data, which holds capacity bytes. */
+/* A writer into data, which has room for capacity bytes. */
 CW_INLINE struct cw_bit_writer cw_bit_writer(uint8_t *data, size_t capacity)
 {
     struct cw_bit_writer writer = {data, capacity, 0, 0, 0, 0, false};
@@ -90,7 +90,7 @@ CW_INLINE struct cw_bit_writer cw_bit_writer(uint8_t *data, size_t capacity)
     return writer;
 }
 
-/* Makes the writer fail from here on. Always false. */
+/* Makes the writer fail from here on. Always returns false. */
 CW_INLINE bool cw_bit_writer_fail(struct cw_bit_writer *writer)
 {
     writer->scratch = 0;
@@ -100,8 +100,8 @@ CW_INLINE bool cw_bit_writer_fail(struct cw_bit_writer *writer)
     return false;
 }
 
-/* Writes the low bits of value, 1 to 32 of them. False when they do not fit into the buffer or
-   value has more bits than that. */
+/* Writes the low bits of value, 1 to 32 of them. False when they do not fit into the buffer, or
+   when value needs more bits than that. */
 CW_INLINE bool cw_bit_writer_bits(struct cw_bit_writer *writer, uint32_t value, unsigned bits)
 {
     assert(bits >= 1 && bits <= 32);
@@ -137,8 +137,8 @@ CW_INLINE bool cw_bit_writer_align(struct cw_bit_writer *writer)
     return padding == 0 ? !writer->failed : cw_bit_writer_bits(writer, 0, padding);
 }
 
-/* Stores the bits that do not fill a byte or a word yet, with zeros after them, and tells how many
-   bytes of the buffer are used. 0 after a failure. Writing may go on afterwards. */
+/* Stores the bits that do not fill a byte or a word yet, padded with zeros. Returns how many bytes
+   of the buffer are used, 0 after a failure. You may go on writing afterwards. */
 CW_INLINE size_t cw_bit_writer_flush(struct cw_bit_writer *writer)
 {
     if (writer->failed)
@@ -149,7 +149,7 @@ CW_INLINE size_t cw_bit_writer_flush(struct cw_bit_writer *writer)
     return position;
 }
 
-/* Aligns, then writes count bytes as they are. */
+/* Aligns, then writes count bytes unchanged. */
 CW_INLINE bool cw_bit_writer_bytes(struct cw_bit_writer *writer, const uint8_t *bytes, size_t count)
 {
     if (!cw_bit_writer_align(writer))
@@ -184,14 +184,14 @@ struct cw_bit_reader {
 /* The bytes at data from position to end, at most 3 of them, as one number. */
 uint64_t cw_bits_load_end(const uint8_t *data, ptrdiff_t position, ptrdiff_t end);
 
-/* Starts to read the size bytes at data. */
+/* A reader of the size bytes at data. */
 CW_INLINE struct cw_bit_reader cw_bit_reader(const uint8_t *data, size_t size)
 {
     const struct cw_bit_reader reader = {data, (ptrdiff_t)size - 4, 0, 0, 0, false};
     return reader;
 }
 
-/* Makes the reader fail from here on. Always false. */
+/* Makes the reader fail from here on. Always returns false. */
 CW_INLINE bool cw_bit_reader_fail(struct cw_bit_reader *reader)
 {
     reader->position = reader->last + 4;
@@ -201,7 +201,7 @@ CW_INLINE bool cw_bit_reader_fail(struct cw_bit_reader *reader)
     return false;
 }
 
-/* Reads the next 1 to 32 bits. False when the buffer has fewer left; value is then untouched. */
+/* Reads the next 1 to 32 bits. False when fewer are left; value is then untouched. */
 CW_INLINE bool cw_bit_reader_bits(struct cw_bit_reader *reader, uint32_t *value, unsigned bits)
 {
     assert(bits >= 1 && bits <= 32);
@@ -230,9 +230,8 @@ CW_INLINE bool cw_bit_reader_bits(struct cw_bit_reader *reader, uint32_t *value,
     return true;
 }
 
-/* Loads bits ahead of reading them, so that at least 32 are in scratch unless the buffer ends
-   before, and what is behind them is 0. Between this and cw_bit_reader_settle only these functions
-   are called. */
+/* Loads bits ahead of reading them, so that scratch holds at least 32, or all that are left, with
+   zeros after them. Until cw_bit_reader_settle, call only this function and the next. */
 CW_INLINE void cw_bit_reader_fill(struct cw_bit_reader *reader)
 {
     if (reader->available >= 32)
@@ -253,7 +252,7 @@ CW_INLINE void cw_bit_reader_fill(struct cw_bit_reader *reader)
     }
 }
 
-/* Takes the next 0 to 32 bits of scratch. False when there are fewer. */
+/* Skips the next 0 to 32 bits of scratch. False when fewer are left. */
 CW_INLINE bool cw_bit_reader_skip(struct cw_bit_reader *reader, unsigned bits)
 {
     if (reader->available < bits)
@@ -263,7 +262,7 @@ CW_INLINE bool cw_bit_reader_skip(struct cw_bit_reader *reader, unsigned bits)
     return true;
 }
 
-/* Gives back what was loaded ahead. */
+/* Gives back the bits that were loaded ahead. */
 CW_INLINE void cw_bit_reader_settle(struct cw_bit_reader *reader)
 {
     if (reader->available >= 32) {
@@ -273,7 +272,7 @@ CW_INLINE void cw_bit_reader_settle(struct cw_bit_reader *reader)
     }
 }
 
-/* Skips to the next byte. False when a bit that is skipped is not zero. */
+/* Skips to the next byte. False when a skipped bit is not zero. */
 CW_INLINE bool cw_bit_reader_align(struct cw_bit_reader *reader)
 {
     const unsigned padding = reader->available % 8;
@@ -297,8 +296,7 @@ CW_INLINE bool cw_bit_reader_bytes_ahead(struct cw_bit_reader *reader, size_t co
     return true;
 }
 
-/* Aligns, then reads count bytes as they are. False when there are fewer; bytes is then
-   untouched. */
+/* Aligns, then reads count bytes unchanged. False when fewer are left; bytes is then untouched. */
 CW_INLINE bool cw_bit_reader_bytes(struct cw_bit_reader *reader, uint8_t *bytes, size_t count)
 {
     if (!cw_bit_reader_bytes_ahead(reader, count))
@@ -309,8 +307,8 @@ CW_INLINE bool cw_bit_reader_bytes(struct cw_bit_reader *reader, uint8_t *bytes,
     return true;
 }
 
-/* As cw_bit_reader_bytes, but gives the address of the bytes where they are: in the buffer that is
-   being read. */
+/* Like cw_bit_reader_bytes, but gives the address of the bytes in the buffer instead of copying
+   them. */
 CW_INLINE bool cw_bit_reader_borrow(struct cw_bit_reader *reader, const uint8_t **bytes,
                                     size_t count)
 {
@@ -321,14 +319,14 @@ CW_INLINE bool cw_bit_reader_borrow(struct cw_bit_reader *reader, const uint8_t 
     return true;
 }
 
-/* The bits read so far; after a failure, all there are. */
+/* The bits read so far; after a failure, all bits of the buffer. */
 CW_INLINE size_t cw_bit_reader_position(const struct cw_bit_reader *reader)
 {
     return (size_t)reader->position * 8 - reader->available;
 }
 
-/* Counts what a writer would write: the exact number of bits, but 7 for every alignment, so that
-   the count holds wherever in a packet the bits will start. */
+/* Counts the bits that a writer would write. Every alignment counts as 7, so that the count is
+   enough wherever in a packet the bits start. */
 struct cw_bit_measurer {
     size_t bits;
     bool failed;

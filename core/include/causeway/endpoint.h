@@ -1,6 +1,6 @@
-/* Packets over datagrams: sequence numbers, acks, fragments and what the path is like.
-   The wire format is reliable 1.0. Nothing is sent again: a packet is reported acked or lost, and
-   what to do about it is the business of the floor above. */
+/* Packets over datagrams: sequence numbers, acks, fragments and measurements of the path. The wire
+   format is reliable 1.0. An endpoint never resends. It reports each packet as acked or lost, and
+   the layer above decides what to do. */
 #ifndef CAUSEWAY_ENDPOINT_H
 #define CAUSEWAY_ENDPOINT_H
 
@@ -15,35 +15,36 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* One end of a path. Not thread-safe; any number may exist. now is always the time in seconds, by
-   one clock of the caller's that may begin anywhere and does not go back. */
+/* One end of a path. Not thread-safe; any number may exist. now is always the time in seconds from
+   one clock of the caller's. That clock may start anywhere and must not go back. */
 struct cw_endpoint;
 
 struct cw_endpoint_config {
     struct cw_allocator allocator; /* zero: malloc */
 
-    /* Both ends must agree on these two; nothing on the wire tells. */
-    uint32_t max_packet_size; /* longest payload in bytes, at most 256 fragments; default 4096. No
-                                 fragments are received unless it is above fragment_size or
+    /* Both ends must agree on these two; packets do not say. */
+    uint32_t max_packet_size; /* longest payload in bytes, at most 256 fragments; default 4096.
+                                 Fragments are received only when it is above fragment_size or
                                  fragment_above */
     uint32_t fragment_size;   /* payload bytes in a fragment, 1 to 65493; default 1024 */
 
-    /* The sender's own business: what arrives may be whole or in fragments whatever these are. */
+    /* These concern only the sender: packets may arrive whole or in fragments, whatever these
+       are. */
     uint32_t max_send_size;  /* longest payload that send takes, in bytes, 1 to max_packet_size;
-                                default CW_AUTO: as much */
+                                default CW_AUTO: max_packet_size */
     uint32_t fragment_above; /* longer payloads are sent in fragments, 1 to 65493; default 1024 */
 
     uint32_t sent_window;      /* packets remembered until acked or lost, a power of two from 32 to
                                   16384; default 256 */
-    uint32_t received_window;  /* packets in which duplicates are recognised, likewise; default
-                                  256 */
+    uint32_t received_window;  /* how many packets back a duplicate is recognised, a power of two
+                                  from 32 to 16384; default 256 */
     uint32_t max_reassemblies; /* packets that can be incomplete at the same time, 1 to 64, each
-                                  with max_packet_size bytes; default 4. One more takes the place of
-                                  the oldest */
+                                  using max_packet_size bytes; default 4. One more replaces the
+                                  oldest */
 
     double rtt_smoothing; /* weight of a new sample in rtt, above 0, at most 1; default 0.1 */
-    double min_loss_timeout_seconds; /* seconds that a packet has at least before it is reported
-                                lost, 0 to 60; default 0.1 */
+    double min_loss_timeout_seconds; /* the least time before a packet is reported lost, 0 to 60;
+                                        default 0.1 */
 };
 
 struct cw_endpoint_config cw_endpoint_config_default(void);
@@ -57,74 +58,74 @@ size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *con
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_endpoint_memory(const struct cw_endpoint_config *config);
 
-/* *endpoint is set only on CW_OK. Errors: CW_ERROR_CONFIG_* says which part of the config cannot
-   work, CW_ERROR_NO_MEMORY. */
+/* *endpoint is set only on CW_OK. Errors: the CW_ERROR_CONFIG_* that says which part of the config
+   cannot work, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_endpoint_create(const struct cw_endpoint_config *config,
                                  struct cw_endpoint **endpoint);
 
 /* NULL is allowed. */
 void cw_endpoint_destroy(struct cw_endpoint *endpoint);
 
-/* Back to the state after create: sequence numbers, events, statistics and all. */
+/* Goes back to the state after create, including sequence numbers, events and statistics. */
 void cw_endpoint_reset(struct cw_endpoint *endpoint);
 
 /* Bytes that transmit may need for one datagram. */
 size_t cw_endpoint_max_datagram_size(const struct cw_endpoint *endpoint);
 
 /* Makes a packet of size payload bytes (copied; 0 is allowed) and gives it the next sequence
-   number, which is stored in *sequence unless that is NULL. Call transmit until it returns 0
-   afterwards. Errors, with nothing changed: CW_ERROR_PACKET_TOO_LARGE; CW_ERROR_TRANSMIT_PENDING
-   when datagrams of the packet before are not transmitted yet; CW_ERROR_EVENTS_PENDING when the
-   application has not taken the events of earlier packets, so that the fate of this one could not
-   be told. */
+   number, which is stored in *sequence unless sequence is NULL. Afterwards call transmit until it
+   returns 0. Errors, with nothing changed: CW_ERROR_PACKET_TOO_LARGE; CW_ERROR_TRANSMIT_PENDING
+   when the previous packet has datagrams that have not been transmitted yet;
+   CW_ERROR_EVENTS_PENDING when events of earlier packets wait to be taken and leave no room to
+   report the fate of this one. */
 enum cw_error cw_endpoint_send(struct cw_endpoint *endpoint, const uint8_t *payload, size_t size,
                                double now, uint16_t *sequence);
 
-/* Writes the next datagram of the packet sent last to out and returns its size; 0 when there is
-   none or when capacity is below cw_endpoint_max_datagram_size() (nothing is lost then). The acks
-   in it are those of this moment. */
+/* Writes the next datagram of the latest packet to out and returns its size. Returns 0 when there
+   is none, or when capacity is below cw_endpoint_max_datagram_size(); nothing is lost then. The
+   datagram carries the acks as they are at this moment. */
 size_t cw_endpoint_transmit(struct cw_endpoint *endpoint, uint8_t *out, size_t capacity,
                             double now);
 
-/* Takes a datagram that arrived. data must stay as it is until the event of the packet in it has
-   been used. Take the events with next before the following receive. CW_OK also when a fragment
-   arrived whose packet is not complete yet. Else nothing is delivered: CW_ERROR_MALFORMED,
-   CW_ERROR_STALE, CW_ERROR_DUPLICATE, or CW_ERROR_EVENTS_PENDING when the packet received before
-   was not taken yet (then the datagram was not looked at). */
+/* Takes a datagram that arrived. data must not change until the event of its packet has been used.
+   Take the events with next before the following receive. CW_OK also when the datagram is a
+   fragment of a packet that is not complete yet. On an error nothing is delivered:
+   CW_ERROR_MALFORMED, CW_ERROR_STALE, CW_ERROR_DUPLICATE, or CW_ERROR_EVENTS_PENDING when the
+   previous packet has not been taken yet (the datagram is then ignored). */
 enum cw_error cw_endpoint_receive(struct cw_endpoint *endpoint, const uint8_t *data, size_t size,
                                   double now);
 
-/* Lets time pass: reports packets lost whose time is up, and refreshes the bandwidths. Call it once
-   per tick. */
+/* Lets time pass: reports overdue packets as lost, and refreshes the bandwidths. Call it once per
+   tick. */
 void cw_endpoint_update(struct cw_endpoint *endpoint, double now);
 
 enum cw_endpoint_event_type {
-    CW_ENDPOINT_EVENT_PACKET = 1, /* a packet of the other end arrived */
+    CW_ENDPOINT_EVENT_PACKET = 1, /* a packet from the other end arrived */
     CW_ENDPOINT_EVENT_ACKED,      /* a packet of ours arrived at the other end */
-    CW_ENDPOINT_EVENT_LOST /* a packet of ours has most likely not arrived: three later ones were
-                        acked, or 2 * rtt + 4 * rtt_deviation passed (1 s before there is an RTT,
-                        at most 10 s, but min_loss_timeout_seconds at least), or it left
-                        sent_window */
+    CW_ENDPOINT_EVENT_LOST /* a packet of ours has most likely not arrived. Either three later ones
+                              were acked, or it left sent_window, or 2 * rtt + 4 * rtt_deviation
+                              passed. That time is 1 s before there is an RTT, at most 10 s, and at
+                              least min_loss_timeout_seconds */
 };
 
 struct cw_endpoint_event {
     enum cw_endpoint_event_type type;
     uint16_t sequence;      /* of the packet, as its sender numbered it */
-    const uint8_t *payload; /* PACKET: belongs to the endpoint or to the caller's datagram; valid
-                               until the next receive, reset or destroy. Else NULL */
-    size_t size;            /* PACKET: bytes of payload. Else 0 */
+    const uint8_t *payload; /* PACKET: in the endpoint or in the caller's datagram; valid until the
+                               next receive, reset or destroy. Otherwise NULL */
+    size_t size;            /* PACKET: bytes of payload. Otherwise 0 */
 };
 
-/* Takes the next event; false when there is none. Every packet sent gets exactly one ACKED, or one
-   LOST, or a LOST and later an ACKED when it, or the news of it, was only late. */
+/* Takes the next event; false when there is none. Every packet sent gets one ACKED or one LOST. A
+   LOST is followed by an ACKED when the packet, or its ack, was only late. */
 bool cw_endpoint_next(struct cw_endpoint *endpoint, struct cw_endpoint_event *event);
 
-/* Takes back the receipt of the packet that next gave last, because the application could not use
-   it: it will not be acked, and when it arrives again it is delivered again. Only before the
-   following receive or transmit; nothing otherwise. */
+/* Refuses the packet that next gave last, because the application cannot use it. The packet is not
+   acked, and if it arrives again it is delivered again. Works only before the following receive or
+   transmit; after that it does nothing. */
 void cw_endpoint_refuse(struct cw_endpoint *endpoint, uint16_t sequence);
 
-/* Sequence number that the next packet sent will have. */
+/* The sequence number of the next packet to be sent. */
 uint16_t cw_endpoint_next_sequence(const struct cw_endpoint *endpoint);
 
 struct cw_endpoint_stats {
@@ -133,32 +134,37 @@ struct cw_endpoint_stats {
     uint64_t packets_received;  /* delivered, without those refused */
     uint64_t packets_acked;     /* ours, known to have arrived */
     uint64_t packets_lost;      /* ours, reported lost and not acked since */
-    uint64_t packets_missed;    /* theirs: numbers passed by without arriving within 32 packets */
+    uint64_t packets_missed;    /* theirs: numbers that had not arrived when 32 later packets were
+                                   sent */
     uint64_t packets_duplicate; /* datagrams that arrived again, dropped */
     uint64_t packets_stale;     /* datagrams that arrived too late for the window, dropped */
-    uint64_t packets_malformed; /* datagrams that are not of this protocol, dropped */
+    uint64_t packets_malformed; /* datagrams that break the protocol, dropped */
     uint64_t packets_abandoned; /* theirs, given up with fragments missing */
     uint64_t fragments_sent;
     uint64_t fragments_received; /* without duplicates */
     uint64_t datagrams_sent;
-    uint64_t datagrams_received; /* all that receive was given */
+    uint64_t datagrams_received; /* all that were given to receive */
     uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
-    uint64_t bytes_received;     /* likewise, dropped ones included */
+    uint64_t bytes_received;     /* the same, including dropped datagrams */
 
-    /* Seconds from the first transmit to the receive that brought the first ack, taken only from
-       packets that were the newest of those that a header acked, in headers before which none was
-       lost; where those are rare, also from every sixteenth other. The time for which the other end
-       waited before it sent its next packet is part of it: over a path of its own it is exact only
-       when each packet is answered at once. But of a sample after a silence that was more than
-       twice as long as usual, only what that cannot explain counts. 0 before the first sample. */
-    double rtt; /* exponentially smoothed by rtt_smoothing; after a whole round trip with samples
-                   that were all at least 1.5 times shorter, the longest of them */
+    /* Round trip time: seconds from the first transmit of a packet to the receive that brought its
+       first ack. 0 before the first sample.
+
+       A sample is taken from a packet that was the newest one that a header acked, when no header
+       before that one was lost. Where such samples are rare, every sixteenth other packet gives one
+       too.
+
+       The time that the other end waits before it sends its next packet is included. So the value
+       is the exact path time only when each packet is answered at once. After a silence more than
+       twice as long as usual, a sample counts only for the part that the silence cannot explain. */
+    double rtt; /* exponentially smoothed by rtt_smoothing; when all samples of a whole round trip
+                   are at least 1.5 times shorter, it drops to the longest of them */
     double rtt_min;       /* smallest sample so far */
-    double rtt_deviation; /* mean distance of the samples from rtt, smoothed by 1/4 */
+    double rtt_deviation; /* mean distance of samples from rtt, smoothed by 1/4 */
     double jitter;        /* mean difference between one sample and the next, smoothed by 1/16 */
 
-    /* Shares from 0 to 1 of the latest packets, each weighing 1/128 less than the one after it. The
-       share since the beginning is packets_lost / (packets_lost + packets_acked), and
+    /* Shares from 0 to 1 of the latest packets. Each packet weighs 1/128 less than the one after
+       it. The shares since the beginning are packets_lost / (packets_lost + packets_acked) and
        packets_missed / (packets_missed + packets_received). */
     double loss_sent;     /* ours that were reported lost and not acked since */
     double loss_received; /* theirs that had not arrived when 32 later ones were sent */

@@ -1,9 +1,9 @@
 /* What can go wrong, as values. Every function that can fail returns one of these.
 
-   NULL for what a function cannot do without, and a time that is not finite, are mistakes
-   everywhere: nothing happens, and the function returns CW_ERROR_INVALID_ARGUMENT, or false, 0 or
-   NULL where it returns no error. Only the streams and values that the functions of bits.h and
-   stream.h are given must be there. */
+   A NULL pointer that a function needs is a mistake everywhere, and so is a time that is not
+   finite. Nothing happens then, and the function returns CW_ERROR_INVALID_ARGUMENT, or false, 0 or
+   NULL if it does not return an error. The functions of bits.h and stream.h are the exception: they
+   do not check their pointers. */
 #ifndef CAUSEWAY_ERROR_H
 #define CAUSEWAY_ERROR_H
 

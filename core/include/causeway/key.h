@@ -1,4 +1,4 @@
-/* Private keys as text, as causeway-token prints them and configurations hold them. */
+/* Private keys as text, the form that causeway-token prints and configuration files hold. */
 #ifndef CAUSEWAY_KEY_H
 #define CAUSEWAY_KEY_H
 
@@ -8,9 +8,9 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Reads a key from its 2 * CW_KEY_BYTES hexadecimal digits and nothing else, as in
-   cw_key_parse(getenv("CAUSEWAY_KEY"), config.private_key). Error: CW_ERROR_KEY for
-   any other text and for NULL. */
+/* Reads a key from exactly 2 * CW_KEY_BYTES hexadecimal digits, for example
+   cw_key_parse(getenv("CAUSEWAY_KEY"), config.private_key). Returns CW_ERROR_KEY for any other text
+   and for NULL. */
 enum cw_error cw_key_parse(const char *text, uint8_t key[CW_KEY_BYTES]);
 
 CW_END_DECLARATIONS

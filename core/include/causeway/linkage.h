@@ -1,6 +1,7 @@
-/* What stands around the declarations of every public header: they are C's, also in C++, and a
-   shared library exports them and nothing else. Functions may have the name of a struct, as
-   cw_endpoint_stats has; in C++ that hides the struct's constructor, which has no use here. */
+/* Wraps the declarations of every public header. It gives them C linkage in C++, and makes a shared
+   library export them and nothing else. A function may share its name with a struct, as
+   cw_endpoint_stats does. In C++ that hides the struct's constructor, which nobody needs; the
+   warning about it is turned off. */
 #ifndef CAUSEWAY_LINKAGE_H
 #define CAUSEWAY_LINKAGE_H
 

@@ -10,7 +10,7 @@
            FIELD(target, CW_OPTIONAL(CW_BITS(12)))
        CW_MESSAGE(move, MOVE_FIELDS)
 
-   that is, `struct move` and `static const struct cw_message_type move_type`. A program may also
+   This gives `struct move` and `static const struct cw_message_type move_type`. A program may also
    fill in tables at run time, or give a function made with CW_SERIALIZE in place of a table. All
    types together are a schema; a type's index in it is its number on the wire.
 
@@ -54,15 +54,16 @@ struct cw_field {
     enum cw_kind kind;
     /* The member is struct { bool present; value; }, and value is on the wire only when present. */
     bool optional;
-    /* Not 0: the member is struct { uint32_t count; items[array]; } with at most that many items
-       on the wire. A field is not both optional and an array. */
+    /* If not 0, the member is struct { uint32_t count; items[array]; }, with at most that many
+       items on the wire. A field cannot be both optional and an array. */
     uint32_t array;
-    /* The limits of the four kinds of integers, of signed ones as (uint64_t)(int64_t)limit; max is
-       also the most bytes of CW_KIND_BYTES and CW_KIND_STRING. */
+    /* The limits of the four integer kinds. Limits of signed integers are stored as
+       (uint64_t)(int64_t)limit. For CW_KIND_BYTES and CW_KIND_STRING, max is the most bytes. */
     uint64_t min, max;
-    /* Those of CW_KIND_COMPRESSED_FLOAT: see cw_stream_compressed_float. */
+    /* The limits of CW_KIND_COMPRESSED_FLOAT; see cw_stream_compressed_float. */
     float float_min, float_max, resolution;
-    /* Where the member is in the struct. cw_schema_create ignores it and fills it in. */
+    /* Where the member is in the struct. cw_schema_create ignores it here and fills it in in its
+       copy. */
     uint32_t offset;
     /* Of CW_KIND_STRUCT, else NULL: a type with at least one field, without a function of its own
        and without a block. It need not be in the schema, and its name is not used. */
@@ -73,7 +74,7 @@ struct cw_message_type {
     const char *name;
     const struct cw_field *fields; /* NULL when there are none */
     uint32_t field_count;
-    /* sizeof the struct. 0: as large as the fields make it. */
+    /* sizeof the struct; 0 lets the fields decide. */
     uint32_t size;
     cw_serialize *serialize; /* instead of fields, or NULL */
     bool block;              /* every message of this type carries a block, see cw_message_attach */
@@ -88,14 +89,14 @@ struct cw_schema_config {
     struct cw_allocator allocator;       /* zero: malloc */
 };
 
-/* How deep structs may be in one another: a field of a message can hold a struct, which is the
- * first. */
+/* How deep structs may be nested in one another. A struct that is a field of a message is the first
+   level. */
 #define CW_STRUCT_MAX_DEPTH 8
 
-/* No index of a field. */
+/* In place of a field's index: no field. */
 #define CW_FIELD_NONE UINT32_MAX
 
-/* The most bytes that the struct of a message may have. */
+/* The largest size of a message's struct, in bytes. */
 #define CW_MESSAGE_MAX_SIZE (1 << 20)
 
 /* Errors: CW_ERROR_SCHEMA_TYPES, CW_ERROR_SCHEMA_FIELD, CW_ERROR_SCHEMA_SIZE, CW_ERROR_NO_MEMORY.
@@ -109,26 +110,29 @@ size_t cw_schema_memory(const struct cw_schema_config *config);
 /* How many types there are. */
 uint32_t cw_schema_count(const struct cw_schema *schema);
 
-/* A type with the size of its struct and the offsets of its fields filled in; NULL when type is not
-   below the count. It lives as long as the schema. */
+/* A type, with its struct's size and its fields' offsets filled in. Lives as long as the schema.
+   NULL when there is no such type. */
 const struct cw_message_type *cw_schema_type(const struct cw_schema *schema, uint32_t type);
 
 /* The size of the largest struct, in bytes. */
 size_t cw_schema_message_size(const struct cw_schema *schema);
 
-/* Writes, reads or measures the body of a message. message is the type's struct; to read into, it
-   was set to zero before. False as for every function of a stream, and when there is no such
-   type. */
+/* Writes, reads or measures the body of a message. message is the type's struct; for reading it
+   must be all zero. Returns false as every stream function does, and when there is no such type. */
 bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
                          void *message);
 
-/* The index of the first field with a value that cannot be sent (out of range, not a number in a
-   compressed float, too long, not UTF-8), CW_FIELD_NONE when there is none. For a type with a
-   function of its own the index is 0 when the function refuses to measure the message. */
+/* The index of the first field whose value cannot be sent: out of range, NaN in a compressed float,
+   too long or not UTF-8. CW_FIELD_NONE when every field can. For a type with a function of its own,
+   the index is 0 when the function refuses to measure the message. */
 uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const void *message);
 
-/* The kinds for CW_MESSAGE. Each is a list: shape of the member, its type, its extent, optional,
-   array, then kind, limits and type as in struct cw_field. */
+/* How deep structs may be nested in one another. A struct that is a field of a message is the first
+   level. */
+#define CW_STRUCT_MAX_DEPTH 8
+
+/* The kinds for CW_MESSAGE. Each is a list: the member's shape, type and extent, optional, array,
+   then kind and limits as in struct cw_field. */
 #define CW_PLAIN(type, kind, min, max)                                                             \
     value, type, 0, false, 0, kind, (uint64_t)(min), (uint64_t)(max), 0, 0, 0, NULL
 #define CW_BOOL              CW_PLAIN(bool, CW_KIND_BOOL, 0, 1)

@@ -13,16 +13,16 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Stored where a slot holds nothing; no 16-bit sequence number equals it. */
+/* Marks an empty slot. No 16-bit sequence number equals it. */
 #define CW_SEQUENCE_EMPTY 0xFFFFFFFFu
 
-/* Half of the numbers tell newer from older: those a buffer covers and those it can go forward to
-   have to share them. */
+/* Only half of all numbers count as newer or older than another. The numbers that a buffer covers
+   and those it can advance to share that half. */
 #define CW_SEQUENCE_BUFFER_MAX_SIZE 16384u
 
-/* Entry s lives in slot s % size. The buffer covers the size numbers before next; an insert further
-   on moves next and clears every slot that it passes, so that nothing of an earlier lap is ever
-   found again. Read the fields, change them through the functions only. */
+/* Entry s lives in slot s % size. The buffer covers the size numbers before next. An insert further
+   ahead moves next and clears every slot that it passes, so that no entry of an earlier lap is ever
+   found. You may read the fields, but change them only through the functions. */
 struct cw_sequence_buffer {
     uint32_t *sequences; /* per slot: the number stored, or CW_SEQUENCE_EMPTY */
     uint8_t *entries;    /* per slot: stride bytes */
@@ -35,9 +35,9 @@ struct cw_sequence_buffer {
 /* Bytes that create asks the allocator for; 0 for a size that create refuses. */
 size_t cw_sequence_buffer_memory(uint32_t size, uint32_t stride);
 
-/* size: number of slots, a power of two up to CW_SEQUENCE_BUFFER_MAX_SIZE (it must divide 65536, or
-   slots would not line up across the wrap). stride: bytes of an entry. allocator: copied; what its
-   context points to must outlive the buffer. CW_ERROR_CONFIG_WINDOW for any other size,
+/* size: number of slots, a power of two up to CW_SEQUENCE_BUFFER_MAX_SIZE. (It must divide 65536,
+   or slots would not line up across the wrap.) stride: bytes of an entry. allocator: copied; its
+   context must outlive the buffer. Errors: CW_ERROR_CONFIG_WINDOW for any other size,
    CW_ERROR_NO_MEMORY. */
 enum cw_error cw_sequence_buffer_create(uint32_t size, uint32_t stride,
                                         const struct cw_allocator *allocator,
@@ -47,7 +47,7 @@ void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer);
 /* Empties the buffer and starts again at next = 0. */
 void cw_sequence_buffer_reset(struct cw_sequence_buffer *buffer);
 
-/* True when sequence is older than all that the buffer covers. */
+/* True when sequence is older than every number that the buffer covers. */
 static inline bool cw_sequence_buffer_stale(const struct cw_sequence_buffer *buffer,
                                             uint16_t sequence)
 {
@@ -69,12 +69,12 @@ static inline void *cw_sequence_buffer_find(const struct cw_sequence_buffer *buf
                                                : NULL;
 }
 
-/* Moves next to one after sequence and clears the slots passed; nothing when sequence is older than
-   next. Callers refuse stale numbers first. */
+/* Moves next to one after sequence and clears the slots passed. Does nothing when sequence is older
+   than next. The caller must have refused stale numbers. */
 void cw_sequence_buffer_advance(struct cw_sequence_buffer *buffer, uint16_t sequence);
 
-/* The entry for sequence, stored from now on, its bytes as they were left; NULL when sequence is
-   stale. An entry already stored under this number is given again. */
+/* Stores an entry for sequence and returns it; NULL when sequence is stale. Its bytes are not
+   cleared. If the number is stored already, returns that entry. */
 static inline void *cw_sequence_buffer_insert(struct cw_sequence_buffer *buffer, uint16_t sequence)
 {
     if (cw_sequence_buffer_stale(buffer, sequence))
@@ -88,7 +88,7 @@ static inline void *cw_sequence_buffer_insert(struct cw_sequence_buffer *buffer,
     return buffer->entries + (size_t)slot * buffer->stride;
 }
 
-/* Forgets sequence; nothing when it is not stored. */
+/* Removes sequence. Does nothing when it is not stored. */
 static inline void cw_sequence_buffer_remove(struct cw_sequence_buffer *buffer, uint16_t sequence)
 {
     if (cw_sequence_buffer_exists(buffer, sequence))

@@ -1,5 +1,5 @@
-/* One direction of a bad network, in virtual time: what receive is given, transmit gives again,
-   later, more than once or never. The same seed and the same calls give the same result on every
+/* One direction of a bad network, in virtual time. A datagram given to receive comes out of
+   transmit later, twice or never. The same seed and the same calls give the same result on every
    machine, natively and in WebAssembly. */
 #ifndef CAUSEWAY_SIMULATOR_H
 #define CAUSEWAY_SIMULATOR_H
@@ -15,33 +15,35 @@ CW_BEGIN_DECLARATIONS
 
 struct cw_simulator;
 
-/* What the path does to datagrams. All zero is a perfect path. Chances are from 0 to 1, and
-   nothing is negative. */
+/* What the path does to datagrams. All zero is a perfect path. Chances are from 0 to 1; no value
+   may be negative. */
 struct cw_simulator_path {
     double latency_seconds; /* every datagram takes at least this long */
-    double jitter_seconds;  /* and up to this much longer, each for itself: late ones are
-                               overtaken */
+    double jitter_seconds;  /* plus up to this much more, drawn for each datagram, so that some
+                               overtake others */
 
-    /* Losses come in two states, good and bad (Gilbert-Elliott). With burst_start 0 the state is
-       always good and every datagram is lost by the same chance. */
+    /* The path is in one of two states, good or bad (Gilbert-Elliott). When burst_start is 0 the
+       state is always good, and every datagram has the same chance of being lost. */
     double loss;        /* chance of being lost in the good state */
     double burst_start; /* chance per datagram that the good state ends before it */
     double burst_end;   /* chance per datagram that the bad state ends before it */
     double burst_loss;  /* chance of being lost in the bad state */
 
-    double duplicate;             /* chance of arriving twice; the second has jitter of its own */
-    double reorder;               /* chance of being held up */
-    double reorder_delay_seconds; /* by this long */
+    double duplicate;             /* chance of arriving twice; the copy gets a jitter of its own */
+    double reorder;               /* chance of being delayed */
+    double reorder_delay_seconds; /* extra delay of such a datagram */
 
-    double bytes_per_second; /* that pass; 0: no limit */
-    double queue_bytes; /* that may wait for their turn; a datagram that finds more is dropped */
+    double bytes_per_second; /* bandwidth of the path; 0: no limit */
+    double queue_bytes;      /* how many may wait for bandwidth; a datagram that would exceed it is
+                                dropped */
 };
 
 struct cw_simulator_config {
     struct cw_allocator allocator; /* zero: malloc */
     uint64_t seed;                 /* any number; default 0 */
     uint32_t max_datagram_size;    /* bytes, 1 to 65535; default 1400 */
-    uint32_t max_datagrams; /* under way at once, 1 to 65536, more are dropped; default 256 */
+    uint32_t max_datagrams; /* in transit at once, 1 to 65536; further ones are dropped; default
+                               256 */
     struct cw_simulator_path path; /* default: perfect, with a queue of 65536 bytes */
 };
 
@@ -57,36 +59,36 @@ enum cw_error cw_simulator_create(const struct cw_simulator_config *config,
 /* NULL is allowed. */
 void cw_simulator_destroy(struct cw_simulator *simulator);
 
-/* Changes the path for datagrams received from now on; those under way stay as they are. Error,
+/* Changes the path for datagrams received from now on. Those in transit are not affected. Error,
    with nothing changed: CW_ERROR_CONFIG_SIMULATOR. */
 enum cw_error cw_simulator_change(struct cw_simulator *simulator,
                                   const struct cw_simulator_path *path);
 
-/* Takes a datagram of size bytes (copied) at the near end. CW_OK whether it will arrive or not: a
-   network does not tell. CW_ERROR_PACKET_TOO_LARGE above max_datagram_size, CW_ERROR_MALFORMED for
-   an empty one. */
+/* Takes a datagram of size bytes (copied) at the near end. Returns CW_OK whether or not it will
+   arrive, like a real network. CW_ERROR_PACKET_TOO_LARGE above max_datagram_size,
+   CW_ERROR_MALFORMED for an empty one. */
 enum cw_error cw_simulator_receive(struct cw_simulator *simulator, const uint8_t *data, size_t size,
                                    double now);
 
-/* Writes the next datagram that is due at the far end to out and returns its size; 0 when none is
-   due, or when it is longer than capacity (it stays the next one then). Call it until it returns
-   0. */
+/* Writes the next datagram that is due at the far end to out and returns its size. Returns 0 when
+   none is due, or when the next one is longer than capacity; it then stays the next one. Call it
+   until it returns 0. */
 size_t cw_simulator_transmit(struct cw_simulator *simulator, uint8_t *out, size_t capacity,
                              double now);
 
-/* When the next datagram is due, in seconds on the caller's clock; infinity when none is under
-   way. */
+/* When the next datagram is due, in seconds on the caller's clock; infinity when none is in
+   transit. */
 double cw_simulator_due(const struct cw_simulator *simulator);
 
-/* The truth about the path, counted since create. */
+/* What really happened on the path, counted since create. */
 struct cw_simulator_stats {
-    uint64_t datagrams_received;    /* all that receive took */
+    uint64_t datagrams_received;    /* all that receive accepted */
     uint64_t datagrams_lost;        /* by loss and burst_loss */
-    uint64_t datagrams_overflowed;  /* dropped because queue or max_datagrams was reached */
+    uint64_t datagrams_overflowed;  /* dropped because queue_bytes or max_datagrams was reached */
     uint64_t datagrams_duplicated;  /* copies made */
     uint64_t datagrams_reordered;   /* transmitted after one that was received later */
     uint64_t datagrams_transmitted; /* copies included */
-    uint64_t datagrams_under_way;   /* not due yet, or due and not taken */
+    uint64_t datagrams_under_way;   /* not due yet, or due and not yet taken */
     uint64_t bytes_received;
     uint64_t bytes_transmitted;
 };

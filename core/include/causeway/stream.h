@@ -11,11 +11,11 @@
                   cw_stream_bool(stream, &move->jump);
        }
 
-   Every function here takes a pointer to a value, which a writing or measuring stream takes from
-   there and a reading stream puts there. All return false when the value is out of its range, on
-   either side, and when the buffer is at its end. A failure stays: the stream does nothing more,
-   and what it was given to read into is to be thrown away. Limits (ranges, sizes, counts) are not
-   on the wire: both sides give the same.
+   Every function here takes a pointer to a value. A writing or measuring stream takes the value
+   from there, and a reading stream puts it there. A function returns false when the value is out of
+   range, on either side, or when the buffer has ended. After a failure the stream does nothing
+   more; discard what it was reading into. Limits (ranges, sizes, counts) are not on the wire: both
+   sides must give the same ones.
 
    The wire format is serialize 1.0. */
 #ifndef CAUSEWAY_STREAM_H
@@ -43,8 +43,8 @@ typedef bool cw_serialize(struct cw_stream *stream, void *message);
 
 /* Defines the function `bool name(struct cw_stream *, void *)`, a cw_serialize. The body that
    follows sees `struct cw_stream *stream` and `type *message` under the names given. The compiler
-   makes one copy of the body per mode, each with the stream in registers. A part that several
-   messages share goes into a CW_INLINE function that is called from the bodies. */
+   makes one copy of the body per mode, each with the stream in registers. Put a part that several
+   messages share into a CW_INLINE function, and call it from their bodies. */
 #define CW_SERIALIZE(name, type, stream, message)                                                  \
     CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message);                        \
     static bool name(struct cw_stream *cw_outer, void *cw_message)                                 \
@@ -66,7 +66,7 @@ typedef bool cw_serialize(struct cw_stream *stream, void *message);
     }                                                                                              \
     CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message)
 
-/* A stream that writes into data, which holds capacity bytes and stays the caller's. */
+/* A stream that writes into data, a buffer of capacity bytes that belongs to the caller. */
 CW_INLINE struct cw_stream cw_stream_writer(uint8_t *data, size_t capacity)
 {
     struct cw_stream stream;
@@ -84,8 +84,8 @@ CW_INLINE struct cw_stream cw_stream_reader(const uint8_t *data, size_t size)
     return stream;
 }
 
-/* A stream that counts the bits that a writer would need: see cw_bit_measurer. It refuses values
-   out of range as a writer does. */
+/* A stream that counts the bits that a writer would need; see cw_bit_measurer. Like a writer, it
+   refuses values that are out of range. */
 CW_INLINE struct cw_stream cw_stream_measurer(void)
 {
     struct cw_stream stream;
@@ -95,8 +95,8 @@ CW_INLINE struct cw_stream cw_stream_measurer(void)
     return stream;
 }
 
-/* Makes the stream fail from here on, as a body does that finds a value it cannot accept. Always
-   false. */
+/* Makes the stream fail from here on. For a body that finds a value it cannot accept. Always
+   returns false. */
 CW_INLINE bool cw_stream_fail(struct cw_stream *stream)
 {
     if (stream->mode == CW_STREAM_WRITE)
@@ -124,8 +124,8 @@ CW_INLINE size_t cw_stream_position(const struct cw_stream *stream)
                                           : stream->measurer.bits;
 }
 
-/* For a writing stream: stores the last bits and gives the size of the result in bytes, 0 after a
-   failure. Writing may go on; flush again at the end. */
+/* For a writing stream: stores the last bits and returns the size of the result in bytes, 0 after a
+   failure. You may go on writing; flush again at the end. */
 CW_INLINE size_t cw_stream_flush(struct cw_stream *stream)
 {
     assert(stream->mode == CW_STREAM_WRITE);
@@ -172,7 +172,7 @@ CW_INLINE bool cw_stream_bool(struct cw_stream *stream, bool *value)
     return true;
 }
 
-/* A number from min to max in as few bits as hold max - min, none when they are equal. */
+/* A number from min to max, in as few bits as can hold max - min; none when they are equal. */
 CW_INLINE bool cw_stream_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max)
 {
     assert(min <= max);
@@ -234,7 +234,7 @@ CW_INLINE bool cw_stream_int_64(struct cw_stream *stream, int64_t *value, int64_
     return true;
 }
 
-/* The 32 bits of an IEEE float, whatever they mean. */
+/* The 32 bits of an IEEE float. Infinities and NaN are allowed. */
 CW_INLINE bool cw_stream_float(struct cw_stream *stream, float *value)
 {
     uint32_t bits = 0;
@@ -247,7 +247,7 @@ CW_INLINE bool cw_stream_float(struct cw_stream *stream, float *value)
     return true;
 }
 
-/* The 64 bits of an IEEE double, whatever they mean. */
+/* The 64 bits of an IEEE double. Infinities and NaN are allowed. */
 CW_INLINE bool cw_stream_double(struct cw_stream *stream, double *value)
 {
     uint64_t bits = 0;
@@ -260,8 +260,9 @@ CW_INLINE bool cw_stream_double(struct cw_stream *stream, double *value)
     return true;
 }
 
-/* How many elements an array has, 0 to max: as cw_stream_uint. The elements follow one by one,
-   in a loop of the caller. An optional field is a bool and then, when it is true, the field. */
+/* The number of elements in an array, 0 to max, like cw_stream_uint. The caller then serializes the
+   elements one by one in a loop. An optional field is a bool, followed by the field when it is
+   true. */
 CW_INLINE bool cw_stream_count(struct cw_stream *stream, uint32_t *count, uint32_t max)
 {
     return cw_stream_uint(stream, count, 0, max);
@@ -279,8 +280,8 @@ CW_INLINE bool cw_stream_align(struct cw_stream *stream)
 /* True when the length bytes at text are valid UTF-8 and hold no NUL. */
 bool cw_text_valid(const char *text, size_t length);
 
-/* What is not inlined: the kinds that do more than a call costs, and the ranges again, for where
-   size matters more than speed. */
+/* These functions are not inlined. Most do so much work that a call does not matter. The two for
+   ranges repeat inline ones, for builds where size matters more than speed. */
 bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max);
 bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min, uint64_t max);
 bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count);
@@ -291,10 +292,10 @@ bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_
 bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous,
                                      uint16_t *current);
 
-/* Below, such functions are given a copy of the stream, because one whose address is known
+/* The functions below pass them a copy of the stream, because a stream whose address is known
    elsewhere cannot stay in registers. */
 
-/* Aligns, then count bytes as they are. The count is not on the wire. */
+/* Aligns, then serializes count bytes unchanged. The count is not on the wire. */
 CW_INLINE bool cw_stream_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
 {
     if (stream->mode == CW_STREAM_MEASURE)
@@ -305,9 +306,10 @@ CW_INLINE bool cw_stream_bytes(struct cw_stream *stream, uint8_t *bytes, size_t 
     return done;
 }
 
-/* UTF-8 text that ends with a NUL, in a buffer of size bytes, 1 to 2^32 - 1: the length in bytes
-   from 0 to size - 1, then aligned bytes without the NUL. Fails when the text is not valid UTF-8,
-   when it holds a NUL and, on the writing side, when no NUL ends it within the buffer. */
+/* UTF-8 text that ends with a NUL, in a buffer of size bytes, 1 to 2^32 - 1. On the wire: the
+   length in bytes, from 0 to size - 1, then aligned bytes without the NUL. Fails when the text is
+   not valid UTF-8 or holds a NUL. A writer also fails when no NUL ends the text within the
+   buffer. */
 CW_INLINE bool cw_stream_string(struct cw_stream *stream, char *string, size_t size)
 {
     struct cw_stream copy = *stream;
@@ -316,9 +318,9 @@ CW_INLINE bool cw_stream_string(struct cw_stream *stream, char *string, size_t s
     return done;
 }
 
-/* A float from min to max in steps of about resolution, in as few bits as number the steps. A value
-   outside is sent as the nearest limit, NaN as min. The reader gets the step that is nearest.
-   min < max, max - min and resolution > 0 must be finite. */
+/* A float from min to max in steps of about resolution, in as few bits as can number the steps. A
+   value outside is sent as the nearest limit, NaN as min. The reader gets the nearest step. min <
+   max and resolution > 0; max - min and resolution must be finite. */
 CW_INLINE bool cw_stream_compressed_float(struct cw_stream *stream, float *value, float min,
                                           float max, float resolution)
 {
@@ -328,7 +330,7 @@ CW_INLINE bool cw_stream_compressed_float(struct cw_stream *stream, float *value
     return done;
 }
 
-/* A number that is greater than previous, which both sides know: 1 bit when it is the next one, at
+/* A number greater than previous, which both sides know. Takes 1 bit when it is the next number, at
    most 38. */
 CW_INLINE bool cw_stream_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current)
 {
@@ -338,7 +340,7 @@ CW_INLINE bool cw_stream_relative(struct cw_stream *stream, uint32_t previous, u
     return done;
 }
 
-/* The same for sequence numbers that wrap: any number but previous itself. */
+/* The same for sequence numbers, which wrap. Any number except previous itself is allowed. */
 CW_INLINE bool cw_stream_relative_sequence(struct cw_stream *stream, uint16_t previous,
                                            uint16_t *current)
 {

@@ -1,6 +1,6 @@
 /* Connect tokens and challenge tokens of netcode 1.02. A web backend makes a connect token for a
-   player whom it knows; the player's client connects with it; the game server needs nothing but the
-   private key that it shares with the backend. */
+   player it knows, and the player's client connects with it. The game server needs only the private
+   key that it shares with the backend. */
 #ifndef CAUSEWAY_TOKEN_H
 #define CAUSEWAY_TOKEN_H
 
@@ -21,15 +21,15 @@ CW_BEGIN_DECLARATIONS
 #define CW_USER_DATA_SIZE       256
 #define CW_CHALLENGE_TOKEN_SIZE 300
 
-/* The version that all tokens and packets name: 12 characters and a zero. */
+/* The version named by all tokens and packets: 12 characters and a zero. */
 #define CW_NETCODE_VERSION      "NETCODE 1.02"
 #define CW_NETCODE_VERSION_SIZE 13
 
-/* What only the backend and the server can read. */
+/* The part that only the backend and the server can read. */
 struct cw_token_private {
     uint64_t client_id;      /* who the player is; the backend's own numbering */
-    int32_t timeout_seconds; /* without a packet for that long the connection ends; 0 and below:
-                                never, which is for debugging only */
+    int32_t timeout_seconds; /* the connection ends after this long without a packet; 0 and below:
+                                never, for debugging only */
     uint32_t address_count;  /* 1 to CW_TOKEN_MAX_ADDRESSES */
     struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES]; /* of the servers as they know
                                                             themselves */
@@ -40,9 +40,9 @@ struct cw_token_private {
 
 /* A connect token as its client sees it. */
 struct cw_token {
-    uint64_t protocol_id; /* of the application; servers take only their own */
+    uint64_t protocol_id; /* of the application; servers accept only their own */
     uint64_t create_time; /* Unix seconds */
-    uint64_t expire_time; /* Unix seconds; from then on no server takes it */
+    uint64_t expire_time; /* Unix seconds; from then on no server accepts the token */
     uint8_t nonce[CW_LONG_NONCE_BYTES];
     uint8_t sealed[CW_TOKEN_PRIVATE_SIZE]; /* the private part, encrypted */
     int32_t timeout_seconds;
@@ -50,44 +50,45 @@ struct cw_token {
     struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES]; /* to connect to, in this order */
     uint8_t client_to_server_key[CW_KEY_BYTES];
     uint8_t server_to_client_key[CW_KEY_BYTES];
-    uint64_t fingerprint; /* of the schema it was issued for; 0 when it names none */
+    uint64_t fingerprint; /* of the schema that the token was issued for; 0: none */
 };
 
-/* What a backend puts into a token. */
+/* What a backend decides about a token. */
 struct cw_token_grant {
-    uint64_t protocol_id;               /* that of the servers, any number; default 0 */
+    uint64_t protocol_id;               /* the servers' protocol id, any number; default 0 */
     uint64_t client_id;                 /* any number; default 0 */
     uint64_t create_time;               /* Unix seconds: now; no default */
     uint32_t life_seconds;              /* 1 or more; default 45 */
     int32_t timeout_seconds;            /* 0 and below: never; default 5 */
     uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES; no default */
     const struct cw_address *addresses; /* for the client to connect to */
-    /* The same servers, in any order, as they know themselves; NULL when that is the same. */
+    /* The same servers, in any order, by the addresses in their own configs; NULL when those are
+       the same. */
     uint32_t server_address_count;
     const struct cw_address *server_addresses;
     uint8_t user_data[CW_USER_DATA_SIZE];
-    /* Of the schema that the client must have; 0: none, the default. Another takes the last 16
-       bytes of user_data and makes client and server refuse one another's schema on connect. */
+    /* The fingerprint of the schema that the client must have; default 0: none. A fingerprint uses
+       the last 16 bytes of user_data. A client or server with another schema then refuses the
+       connection. */
     uint64_t fingerprint;
     struct cw_random random; /* zero: the operating system's */
 };
 
 struct cw_token_grant cw_token_grant_default(void);
 
-/* Makes a token with new random keys: CW_TOKEN_SIZE bytes for the client and no one else.
-   private_key is the one shared with the servers. Errors: CW_ERROR_TOKEN_ADDRESSES (none, too many,
-   or one that is no address), CW_ERROR_TOKEN_TIMES (no life, or past the end of time),
-   CW_ERROR_USER_DATA (its last 16 bytes are used although there is a fingerprint), CW_ERROR_KEY
-   (the private key, or one that grant's random made, is all zero), CW_ERROR_NO_RANDOM. */
+/* Makes a token with new random keys: CW_TOKEN_SIZE bytes, for the client and no one else.
+   private_key is the key shared with the servers. Errors: CW_ERROR_TOKEN_ADDRESSES (none, too many,
+   or an invalid one), CW_ERROR_TOKEN_TIMES (a life of 0, or an end beyond 64 bits),
+   CW_ERROR_USER_DATA (its last 16 bytes are in use although there is a fingerprint), CW_ERROR_KEY
+   (the private key, or one made by the grant's random, is all zero), CW_ERROR_NO_RANDOM. */
 enum cw_error cw_token_generate(const struct cw_token_grant *grant,
                                 const uint8_t private_key[CW_KEY_BYTES],
                                 uint8_t out[CW_TOKEN_SIZE]);
 
-/* Takes a token apart and checks all that a client can check without a clock.
-   Errors: CW_ERROR_TOKEN_SIZE, CW_ERROR_VERSION, CW_ERROR_TOKEN_TIMES (made after its own end),
-   CW_ERROR_TOKEN_ADDRESSES, CW_ERROR_KEY (one is all zero). Wipe the token after use: it holds
-   keys.
- */
+/* Parses a token and checks everything that a client can check without a clock. Errors:
+   CW_ERROR_TOKEN_SIZE, CW_ERROR_VERSION, CW_ERROR_TOKEN_TIMES (it expires before it is made),
+   CW_ERROR_TOKEN_ADDRESSES, CW_ERROR_KEY (a key is all zero). The token holds keys: wipe it after
+   use. */
 enum cw_error cw_token_read(const uint8_t *data, size_t size, struct cw_token *token);
 
 /* The opposite of read. Errors: CW_ERROR_TOKEN_TIMES, CW_ERROR_TOKEN_ADDRESSES. */
@@ -99,21 +100,22 @@ enum cw_error cw_token_seal(const struct cw_token_private *token, uint64_t proto
                             const uint8_t private_key[CW_KEY_BYTES],
                             uint8_t out[CW_TOKEN_PRIVATE_SIZE]);
 
-/* Decrypts the private part and takes it apart. Errors: CW_ERROR_NOT_AUTHENTIC when anything
-   differs from what was sealed with this key; CW_ERROR_TOKEN_ADDRESSES. Wipe the token
-   after use: it holds keys. */
+/* Decrypts and parses the private part. Errors: CW_ERROR_NOT_AUTHENTIC when anything differs from
+   what was sealed with this key; CW_ERROR_TOKEN_ADDRESSES. The token holds keys: wipe it after
+   use. */
 enum cw_error cw_token_open(const uint8_t sealed[CW_TOKEN_PRIVATE_SIZE], uint64_t protocol_id,
                             uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
                             const uint8_t private_key[CW_KEY_BYTES],
                             struct cw_token_private *token);
 
-/* What the server gives a client to hand back, to see that it can be reached at its address. */
+/* A server gives this to a client, which hands it back to prove that it can be reached at its
+   address. */
 struct cw_challenge_token {
     uint64_t client_id;
     uint8_t user_data[CW_USER_DATA_SIZE];
 };
 
-/* sequence must not be used twice with a key. */
+/* sequence must never be used twice with one key. */
 void cw_challenge_token_seal(const struct cw_challenge_token *token, uint64_t sequence,
                              const uint8_t key[CW_KEY_BYTES], uint8_t out[CW_CHALLENGE_TOKEN_SIZE]);
 
@@ -121,11 +123,11 @@ void cw_challenge_token_seal(const struct cw_challenge_token *token, uint64_t se
 bool cw_challenge_token_open(const uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
                              const uint8_t key[CW_KEY_BYTES], struct cw_challenge_token *token);
 
-/* Bytes of the user data that are left to the application when there is a fingerprint. The other 16
+/* The bytes of user data that the application can use when there is a fingerprint. The other 16
    hold a mark and the fingerprint. */
 #define CW_USER_DATA_FREE_SIZE 240
 
-/* Puts the fingerprint of a schema into the end of the user data; 0 clears those bytes. */
+/* Puts a schema's fingerprint at the end of the user data; 0 clears those bytes. */
 void cw_user_data_set_fingerprint(uint8_t user_data[CW_USER_DATA_SIZE], uint64_t fingerprint);
 
 /* The fingerprint in the user data; 0 when there is none, as in tokens of other backends. */

@@ -6,7 +6,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* The one place where the version stands: CMake reads it from here. */
+/* The version is defined only here; CMake reads it from this file. */
 #define CAUSEWAY_VERSION_MAJOR 0
 #define CAUSEWAY_VERSION_MINOR 2
 #define CAUSEWAY_VERSION_PATCH 0
@@ -14,11 +14,11 @@ CW_BEGIN_DECLARATIONS
 #define CW_VERSION_QUOTE(major, minor, patch)  #major "." #minor "." #patch
 #define CW_VERSION_EXPAND(major, minor, patch) CW_VERSION_QUOTE(major, minor, patch)
 
-/* "0.2.0", of these headers. */
+/* The version of these headers as text: "0.2.0". */
 #define CAUSEWAY_VERSION                                                                           \
     CW_VERSION_EXPAND(CAUSEWAY_VERSION_MAJOR, CAUSEWAY_VERSION_MINOR, CAUSEWAY_VERSION_PATCH)
 
-/* The same, of the library that the program runs with. */
+/* The version of the library that the program runs with. */
 const char *cw_version(void);
 
 CW_END_DECLARATIONS

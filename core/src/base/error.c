@@ -12,20 +12,20 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_NO_MEMORY:
         return "the allocator returned no memory";
     case CW_ERROR_ADDRESS:
-        return "this is no address; write 1.2.3.4:5 or [::1]:5";
+        return "this is not an address; write 1.2.3.4:5 or [::1]:5";
     case CW_ERROR_CONFIG_WINDOW:
         return "a window must be a power of two from 32 to 16384 packets";
     case CW_ERROR_CONFIG_PACKET_SIZE:
-        return "max_packet_size must be at least 1, max_send_size from 1 to max_packet_size, and "
-               "what a secure connection sends must fit into 1200 bytes";
+        return "max_packet_size must be at least 1, max_send_size from 1 to max_packet_size, and a"
+               " datagram of a secure connection must fit into 1200 bytes";
     case CW_ERROR_CONFIG_FRAGMENT_SIZE:
         return "fragment_size and fragment_above must be from 1 to 65493 bytes";
     case CW_ERROR_CONFIG_MAX_FRAGMENTS:
-        return "max_packet_size makes more than 256 fragments; raise fragment_size";
+        return "max_packet_size needs more than 256 fragments; raise fragment_size";
     case CW_ERROR_CONFIG_REASSEMBLIES:
         return "max_reassemblies must be from 1 to 64";
     case CW_ERROR_CONFIG_TIME:
-        return "a time or a smoothing factor is not a number or out of its range";
+        return "a time or a smoothing factor is not a number or is out of range";
     case CW_ERROR_CONFIG_RATE:
         return "bad_packets_per_second must be above 0, and good_packets_per_second from that to "
                "1,000,000";
@@ -38,35 +38,34 @@ const char *cw_error_string(enum cw_error error)
         return "a field has no name, an unknown kind, limits that its kind does not allow, or a "
                "struct that has no fields or is more than 8 deep";
     case CW_ERROR_SCHEMA_SIZE:
-        return "a message's struct is larger than CW_MESSAGE_MAX_SIZE or not as large as its "
-               "fields "
-               "make it";
+        return "a message's struct is larger than CW_MESSAGE_MAX_SIZE, or its size does not match "
+               "its fields";
     case CW_ERROR_SCHEMA_BYTES:
         return "the bytes are not an encoded schema";
     case CW_ERROR_MESSAGE_TYPE:
-        return "the schema has no message type of that number";
+        return "the schema has no such message type";
     case CW_ERROR_MESSAGE_VALUE:
-        return "a value of the message is out of its range; cw_message_check tells which field";
+        return "a value in the message is out of range; cw_message_check tells which field";
     case CW_ERROR_POOL_EMPTY:
-        return "all messages that can be made are in use: they wait, are not acked, or were not "
-               "released; raise max_messages or send less";
+        return "all messages are in use: they are waiting, unacked or not released; raise "
+               "max_messages or send less";
     case CW_ERROR_MESSAGE_NOT_OWNED:
-        return "the message is not the caller's any more: it was sent or released before; acquire "
-               "it to use it after that";
+        return "the message was sent or released before, so it is no longer yours; acquire it "
+               "before sending to keep using it";
     case CW_ERROR_CONFIG_SIMULATOR:
-        return "a simulated path takes chances from 0 to 1 and finite amounts from 0 up, "
-               "max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";
+        return "a simulated path needs chances from 0 to 1, amounts that are finite and not "
+               "negative, max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";
     case CW_ERROR_CONFIG_HISTORY:
-        return "a history takes state_size and max_entities from 1 to 65536, max_ticks from 2 to "
-               "4096, and at most 2^30 bytes of states together";
+        return "a history needs state_size and max_entities from 1 to 65536, max_ticks from 2 to "
+               "4096, and at most 2^30 bytes for all states together";
     case CW_ERROR_CONFIG_PREDICTION:
-        return "a prediction takes types of the schema, the state's with a table of fields, "
+        return "a prediction needs two types of the schema, the state's with a table of fields, "
                "max_ticks from 2 to 4096 with at most 2^30 bytes together, finite tolerances and "
-               "limits from 0 up, and smooth_seconds above 0 to 60";
+               "limits that are not negative, and smooth_seconds above 0 to 60";
     case CW_ERROR_CONFIG_INTERPOLATION:
-        return "an interpolation takes ticks_per_second above 0 to 1000, entry_size to 2^20 bytes, "
-               "max_entries from 2 to 1024, and seconds from 0 to 60 with min_delay_seconds at "
-               "most max_delay_seconds";
+        return "an interpolation needs ticks_per_second above 0 to 1000, entry_size up to 2^20 "
+               "bytes, max_entries from 2 to 1024, and seconds from 0 to 60 with min_delay_seconds"
+               " at most max_delay_seconds";
     case CW_ERROR_CONFIG_CONNECTION:
         return "channel_count must be from 1 to 64, max_messages from 1 to 32768, "
                "max_received_messages from 1 to 32768, max_receipts at most 32768 and "
@@ -78,18 +77,18 @@ const char *cw_error_string(enum cw_error error)
         return "a channel's queue sizes must be powers of two from 2 to 16384";
     case CW_ERROR_CONFIG_BLOCK:
         return "max_block_size must be from 1 byte to 64 MB, in at most 65535 fragments, and "
-               "block_fragment_size at least 16 bytes below the size of a packet: max_send_size, "
-               "or "
-               "max_packet_size";
+               "block_fragment_size at least 16 bytes below the size of a packet: max_send_size or"
+               " max_packet_size";
     case CW_ERROR_QUEUE_FULL:
-        return "the channel's send queue is full; send less, or again when messages were delivered";
+        return "the channel's send queue is full; send less, or try again when messages have been "
+               "delivered";
     case CW_ERROR_RECEIPTS_FULL:
-        return "as many receipts as max_receipts are open; take those that came, or use fewer";
+        return "max_receipts receipts are still open; take their events, or use fewer receipts";
     case CW_ERROR_MESSAGE_TOO_LARGE:
         return "the message would never fit into a packet of its channel; split it or send it as a "
                "block";
     case CW_ERROR_BLOCK_NOT_ALLOWED:
-        return "blocks need a channel with blocks and a message type that is a block type";
+        return "a block needs a channel with blocks and a message of a block type";
     case CW_ERROR_BLOCK_MISSING:
         return "a message of a block type needs a block; attach one first";
     case CW_ERROR_BLOCK_TOO_LARGE:
@@ -99,128 +98,120 @@ const char *cw_error_string(enum cw_error error)
         return "the packet is longer than max_packet_size or max_send_size; send less, or raise "
                "max_packet_size on both ends";
     case CW_ERROR_TRANSMIT_PENDING:
-        return "the packet before is not on the wire yet; call transmit until it returns 0";
+        return "the previous packet has not been transmitted yet; call transmit until it returns 0";
     case CW_ERROR_EVENTS_PENDING:
-        return "too many events are waiting; take them with next before sending more";
+        return "too many events are waiting; take them with next first";
     case CW_ERROR_BUFFER_TOO_SMALL:
-        return "the buffer given is too small for what has to go into it";
+        return "the buffer is too small for what must go into it";
     case CW_ERROR_ENTITIES_FULL:
-        return "as many entities as max_entities are there; raise it";
+        return "there are max_entities entities already; raise max_entities";
     case CW_ERROR_MALFORMED:
-        return "the datagram is not what the protocol allows";
+        return "the datagram breaks the protocol";
     case CW_ERROR_STALE:
         return "the packet is older than the window";
     case CW_ERROR_RECEIVER_FULL:
-        return "a message of the packet cannot be kept until the application takes and releases "
-               "others; the packet will come again";
+        return "a message in the packet cannot be kept until the application takes and releases "
+               "others; the sender will send it again";
     case CW_ERROR_DUPLICATE:
-        return "the packet was received before";
+        return "this was received or added before";
     case CW_ERROR_HOST:
         return "the host name has no address";
     case CW_ERROR_SOCKET:
-        return "the operating system gave no socket";
+        return "the operating system did not provide a socket";
     case CW_ERROR_ADDRESS_IN_USE:
-        return "another program uses this address and port; stop it or choose another port";
+        return "another program is using this address and port; stop it or choose another port";
     case CW_ERROR_ADDRESS_NOT_HERE:
-        return "the address is not one of this machine";
+        return "the address does not belong to this machine";
     case CW_ERROR_NOT_PERMITTED:
         return "the operating system does not permit this address or port";
     case CW_ERROR_SOCKET_FULL:
-        return "the socket takes no more just now; send later or drop the datagram";
+        return "the socket cannot take more just now; send later or drop the datagram";
     case CW_ERROR_SEND:
         return "the operating system refused to send this datagram: no route, or too long";
     case CW_ERROR_NO_RANDOM:
         return "the machine has no source of random bytes";
     case CW_ERROR_KEY:
         return "a key is missing, all zero (which anyone could guess), or not 64 hexadecimal "
-               "digits; causeway-token "
-               "--new-key makes one";
+               "digits; causeway-token --new-key makes one";
     case CW_ERROR_USER_DATA:
-        return "the last 16 bytes of the user data are needed for the schema's fingerprint; leave "
-               "them zero";
+        return "the last 16 bytes of the user data hold the schema's fingerprint; leave them zero";
     case CW_ERROR_TOKEN_SIZE:
-        return "a connect token must have 2048 bytes";
+        return "a connect token must be 2048 bytes long";
     case CW_ERROR_VERSION:
-        return "the token or packet is not of version NETCODE 1.02";
+        return "the version of the token or packet is not NETCODE 1.02";
     case CW_ERROR_PROTOCOL_ID:
-        return "the protocol id is not that of this application";
+        return "the protocol id belongs to another application";
     case CW_ERROR_TOKEN_TIMES:
-        return "the connect token expires before it is made, or has no life; check the backend's "
-               "clock and life_seconds";
+        return "the connect token expires before it is made, or has a life of 0; check the "
+               "backend's clock and life_seconds";
     case CW_ERROR_TOKEN_ADDRESSES:
         return "a connect token must name from 1 to 32 server addresses, each IPv4 or IPv6";
     case CW_ERROR_TOKEN_EXPIRED:
         return "the connect token has expired; ask the backend for a new one";
     case CW_ERROR_TOKEN_LIFE:
-        return "the connect token lives longer than the server allows, or was made before the "
-               "server started";
+        return "the connect token lives longer than the server allows, or may have been made "
+               "before the server started";
     case CW_ERROR_TOKEN_SERVER:
         return "the connect token is for other servers";
     case CW_ERROR_TOKEN_USED:
         return "the connect token was used before; ask the backend for a new one";
     case CW_ERROR_SCHEMA:
-        return "the other end has another schema; build client and server from the same one";
+        return "the other end has a different schema; build client and server from the same one";
     case CW_ERROR_REQUEST_SIZE:
-        return "a connection request must have 1078 bytes";
+        return "a connection request must be 1078 bytes long";
     case CW_ERROR_PACKET_SHORT:
-        return "the datagram is too short for a packet of its kind";
+        return "the datagram is too short for a packet of its type";
     case CW_ERROR_PACKET_TYPE:
-        return "the packet has a type that this side does not take";
+        return "this side does not accept packets of this type";
     case CW_ERROR_PACKET_SEQUENCE:
         return "the packet's sequence number must have from 1 to 8 bytes";
     case CW_ERROR_NOT_AUTHENTIC:
         return "the token or packet was altered, or sealed with another key";
     case CW_ERROR_BODY_SIZE:
-        return "the packet's body has a size that its type does not allow";
+        return "the packet's body has the wrong size for its type";
     case CW_ERROR_CONFIG_CLIENTS:
         return "max_clients must be from 1 to 1024, max_pending from 1 to 65536 and "
                "token_history from 1 to 2^24";
     case CW_ERROR_CONFIG_ADDRESSES:
-        return "a server must have from 1 to 32 addresses, each IPv4 or IPv6, and not all of a "
-               "machine's: those that tokens name";
+        return "a server must have 1 to 32 addresses, each IPv4 or IPv6; list the ones that tokens"
+               " name, not one that stands for all of a machine's";
     case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
         return "disconnect_packets must be from 1 to 100";
     case CW_ERROR_CONFIG_UNIX_OFFSET:
-        return "unix_offset_seconds is missing: it is the Unix time minus the time that all calls "
-               "are "
-               "given, as cw_clock_unix() - cw_clock_now(), and 0 when they are given the Unix "
-               "time";
+        return "unix_offset_seconds is missing; set it to Unix time minus the time that calls are "
+               "given: cw_clock_unix() - cw_clock_now(), or 0 when calls are given Unix time";
     case CW_ERROR_CONFIG_SNAPSHOT:
-        return "snapshots need max_entities from 1 to 65536, a window of 2, 4, 8 and so on to 128, "
-               "max_clients "
-               "from "
-               "1 to 1024 and max_bytes from 64 to 65535";
+        return "snapshots need max_entities from 1 to 65536, a window that is a power of two from "
+               "2 to 128, max_clients from 1 to 1024 and max_bytes from 64 to 65535";
     case CW_ERROR_SNAPSHOT_BASELINE:
-        return "the snapshot refers to one that is not here; tell the server, so that it begins "
-               "anew "
-               "with cw_snapshot_server_restart";
+        return "the snapshot's baseline is not here; tell the server, so that it starts over with "
+               "cw_snapshot_server_restart";
     case CW_ERROR_CONFIG_INPUT:
         return "an input's struct must have at most 4096 bytes, copies must be from 1 to 32 and "
                "max_early_ticks from 1 to 4096";
     case CW_ERROR_TOO_EARLY:
-        return "the input is for a tick further ahead than max_early_ticks; the client's clock has "
-               "to "
-               "take the server's reports: cw_clock_sync_adjust";
+        return "the input is for a tick further ahead than max_early_ticks; the client must pass "
+               "the server's reports to cw_clock_sync_adjust";
     case CW_ERROR_CONFIG_CLOCK_SYNC:
         return "ticks_per_second must be from 1 to 1000, slew above 0 and at most 0.5, "
-               "jump_seconds "
-               "above 0, and max_lead_seconds and max_catch_up_seconds finite and not negative";
+               "jump_seconds above 0, and max_lead_seconds and max_catch_up_seconds finite and not"
+               " negative";
     case CW_ERROR_NOT_CONNECTED:
-        return "nobody is at the other end: not connected yet, or not any more";
+        return "nobody is at the other end, either not yet or no longer";
     case CW_ERROR_CONNECTED:
         return "there is a connection already; disconnect first";
     case CW_ERROR_TOO_MANY_REQUESTS:
-        return "more connection requests than requests_per_second";
+        return "there are more connection requests than requests_per_second";
     case CW_ERROR_HISTORY_FULL:
-        return "too many tokens were used that have not expired; raise token_history";
+        return "too many used tokens have not expired yet; raise token_history";
     case CW_ERROR_PENDING_FULL:
-        return "too many clients are about to connect; raise max_pending";
+        return "too many clients are still connecting; raise max_pending";
     case CW_ERROR_SERVER_FULL:
         return "the server has no free slot";
     case CW_ERROR_WRONG_SENDER:
         return "the datagram is not from the server's address";
     case CW_ERROR_UNEXPECTED:
-        return "the packet has no place in this state of the connection";
+        return "the packet does not belong in this state of the connection";
     case CW_ERROR_COUNT:
         break;
     }
