@@ -25,7 +25,7 @@ struct cw_congestion_config {
     double max_penalty_seconds;    /* the longest penalty time, not below penalty_seconds; default
                                       60 */
     double good_period_seconds;    /* if good mode ends sooner than this, the penalty time doubles;
-                                      each time that it lasts this long, the penalty time halves; above
+                                      each time it lasts this long, the penalty time halves; above
                                       0; default 10 */
     double burst_seconds; /* unused allowance of up to this time, plus one packet, may be used
                              later, 0 to 60; a caller that sends less often than this gets less than
