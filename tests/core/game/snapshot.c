@@ -316,6 +316,22 @@ static void test_without_acks_the_server_begins_anew_by_itself(void **state)
     assert_int_equal(stats.whole, 2);
 }
 
+/* Also when many snapshots are sent in one tick. */
+static void test_a_baseline_is_not_older_than_the_window(void **state)
+{
+    (void)state;
+    set_body(1, 1);
+    const uint32_t acked = exchange().number;
+    next_tick();
+    for (uint32_t i = 0; i < 2 * rig_config.window; i++) {
+        const struct sent sent = transmit_snapshot(0);
+        const uint32_t distance = sent.number - acked;
+        assert_int_equal(sent.bytes[2], distance < rig_config.window ? distance : 0);
+        assert_int_equal(receive_snapshot(&sent), CW_OK);
+    }
+    assert_int_equal(body_at(1)->x, 1);
+}
+
 static void test_clients_with_the_same_baseline_share_the_bytes(void **state)
 {
     (void)state;
@@ -397,6 +413,7 @@ int main(void)
         TEST(test_what_comes_and_goes_before_an_ack_does_not_stay),
         TEST(test_a_client_that_lacks_the_baseline_begins_anew),
         TEST(test_without_acks_the_server_begins_anew_by_itself),
+        TEST(test_a_baseline_is_not_older_than_the_window),
         TEST(test_clients_with_the_same_baseline_share_the_bytes),
         TEST(test_numbers_and_ticks_wrap),
         TEST(test_a_reset_forgets_everything),

@@ -99,7 +99,7 @@ static void test_random_bytes(void **state)
     (void)state;
     uint32_t taken = 0;
     random_state = 3;
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < 40000; i++) {
         uint8_t bytes[40];
         const size_t size = random_below(sizeof bytes + 1);
         for (size_t j = 0; j < size; j++)
@@ -114,7 +114,7 @@ static void test_random_bytes(void **state)
     assert_int_equal(stats.snapshots, taken);
     assert_int_equal(stats.snapshots + stats.malformed + stats.duplicate + stats.stale +
                          stats.baseline_missing,
-                     200000);
+                     40000);
 }
 
 static void mutate(struct sent *sent)
@@ -137,7 +137,7 @@ static void test_snapshots_that_were_changed_on_the_way(void **state)
     (void)state;
     uint32_t taken = 0, refused = 0;
     random_state = 5;
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 5000; i++) {
         change_some();
         next_tick();
         const struct sent sent = transmit_snapshot(0);
@@ -167,8 +167,8 @@ static void test_snapshots_that_were_changed_on_the_way(void **state)
                 assert_int_equal(view.type[j], truth.type[j]);
         }
     }
-    assert_true(taken > 1000);
-    assert_true(refused > 1000);
+    assert_true(taken > 300);
+    assert_true(refused > 300);
 }
 
 static void test_every_truncation_is_refused(void **state)
