@@ -327,6 +327,10 @@ static void test_structs_that_cannot_work_are_refused(void **state)
     part.fields = NULL;
     assert_int_equal(try_struct(field), wrong);
     part = small_type;
+    part.field_count = 0;
+    part.size = 0;
+    assert_int_equal(try_struct(field), wrong);
+    part = small_type;
     part.name = NULL;
     assert_int_equal(try_struct(field), CW_OK);
     part.size++;

@@ -115,7 +115,7 @@ const optionalSlot = (slot: Slot): Slot => {
   const { alignment } = slot;
   const place = roundUp(1, alignment);
   return {
-    size: roundUp(place + slot.size, alignment),
+    size: place + slot.size,
     alignment,
     write: (memory, address, value, name) => {
       memory.bytes[address] = Number(value !== undefined);
