@@ -2,17 +2,17 @@
    known to have.
 
    A world is entities. An entity has a number (its id), a type of the schema and the struct of that
-   type. The server is told what its entities are like, tick by tick. For each client it then makes
-   snapshots, bodies for messages on an unreliable channel. A snapshot holds what has changed since
-   the newest snapshot that the client has acked, its baseline, as far as the bytes go, and a client
-   takes part of the world only when that is all it is interested in. Nothing is ever resent: what
-   was lost differs from the baseline still.
+   type. The server is told what its entities are like, tick by tick, and makes snapshots for each
+   client: bodies for messages on an unreliable channel. A snapshot holds what differs from the
+   newest one that the client has acked, its baseline. When that does not fit, the most urgent
+   entities go first. A client may be interested in a part of the world only. Nothing is ever
+   resent: what was lost still differs from the baseline.
 
-   An ack comes in one of two ways. Send a snapshot's message with the snapshot's number as its
-   receipt, and tell the server of receipts that were acked. That costs no bytes, but it is the
-   connection that acks, whether the application has taken the message or not. Or have the client
-   send cw_snapshot_client_newest along with its inputs; a snapshot that it cannot read is then
-   never acked, and after `window` snapshots without an ack the server begins anew by itself. */
+   An ack comes in one of two ways. Either send a snapshot's message with the snapshot's number as
+   its receipt, and tell the server which receipts were acked. That costs no bytes, but a connection
+   acks what has arrived, also when the application never takes it. Or have the client send
+   cw_snapshot_client_newest along with its inputs. Then a snapshot that it could not read is never
+   acked, and after `window` snapshots without an ack the server begins anew by itself. */
 #ifndef CAUSEWAY_SNAPSHOT_H
 #define CAUSEWAY_SNAPSHOT_H
 
