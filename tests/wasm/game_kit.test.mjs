@@ -18,6 +18,8 @@ const {
   ClockEcho,
   ClockSync,
   History,
+  InputReceiver,
+  InputSender,
   Interpolation,
   Prediction,
   SnapshotClient,
@@ -252,4 +254,31 @@ test('a client knows the time of the server, and runs ahead of it', () => {
   const numbers = ticks.filter(({ type }) => type === 'tick').map(({ tick }) => tick);
   numbers.slice(1).forEach((tick, i) => assert.equal(tick, numbers[i] + 1));
   assert.ok(clock.stats(5).synced);
+});
+
+test('each tick of the server gets its input, through loss', () => {
+  const sender = new InputSender(kit, play, 'press');
+  const receiver = new InputReceiver(kit, play, 'press');
+  const way = (tick) => ({ way: ((tick * tick) % 3) - 1 });
+  const lead = 10;
+  let own = 0;
+  assert.equal(receiver.transmit(), undefined);
+  assert.equal(receiver.receive(Uint8Array.of(1), 1), 'malformed');
+  for (let tick = 1000; tick < 1300; tick++) {
+    assert.deepEqual(sender.add(tick + lead, way(tick + lead)), way(tick + lead));
+    const data = sender.transmit(400);
+    if (tick % 3 > 0) assert.equal(receiver.receive(data, tick), 'ok');
+    const taken = receiver.take(tick);
+    if (tick < 1000 + lead) continue;
+    assert.deepEqual(taken, { input: way(tick), own: true });
+    own++;
+    if (tick % 4 > 0) continue;
+    const { acked, earlyTicks } = sender.receive(receiver.transmit());
+    assert.ok(acked >= tick && acked <= tick + lead, `acked is ${acked} in tick ${tick}`);
+    assert.ok(earlyTicks > 0 && earlyTicks <= lead, `the inputs are ${earlyTicks} ticks early`);
+  }
+  const { taken, starved } = receiver.stats();
+  assert.deepEqual([taken, starved], [own, lead]);
+  assert.equal(sender.receive(new Uint8Array(2)), undefined);
+  assert.throws(() => sender.add(2000, { way: 2 }), /press\.way/);
 });

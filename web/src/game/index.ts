@@ -1,5 +1,6 @@
 export { GameCore, loadGame, type Quaternion } from './module.js';
 export { ClockEcho, ClockSync, type ClockSyncEvent } from './clock_sync.js';
+export { InputReceiver, InputSender } from './input.js';
 export { Prediction, type PredictionOptions } from './prediction.js';
 export { Interpolation } from './interpolation.js';
 export { History } from './history.js';
@@ -8,6 +9,9 @@ export type {
   ClockSyncConfig,
   ClockSyncStats,
   HistoryConfig,
+  InputConfig,
+  InputReceiverStats,
+  InputReport,
   InterpolationConfig,
   InterpolationStats,
   PredictionStats,
