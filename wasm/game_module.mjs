@@ -5,7 +5,15 @@
 // As a module: gameModule(), the text of web/src/game/generated.ts.
 import { readFileSync } from 'node:fs';
 
-const ROOMS = ['clock_sync', 'input', 'prediction', 'snapshot', 'interpolation', 'blend', 'history'];
+const ROOMS = [
+  'clock_sync',
+  'input',
+  'prediction',
+  'snapshot',
+  'interpolation',
+  'blend',
+  'history',
+];
 const headers = new URL('../core/include/causeway/', import.meta.url);
 const read = (room) => readFileSync(new URL(`${room}.h`, headers), 'utf8');
 const bare = (text) => text.replace(/\/\*[^]*?\*\//g, '').replace(/^#.*(\\\n.*)*$/gm, '');

@@ -1,3 +1,8 @@
 // What a game has of its own and the guides use without saying where it comes from.
 declare const player: { id: bigint };
 declare const bytes: ArrayBuffer;
+
+type Walker = { x: number; y: number; hits: number };
+declare function keys(): { right: number; up: number; hit: boolean };
+declare function step(player: Walker, press: { right: number; up: number }): Walker;
+declare function draw(own: Walker, others: readonly unknown[], fraction: number): void;

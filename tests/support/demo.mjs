@@ -25,7 +25,7 @@ async function startBackend(server) {
 }
 
 export async function startDemo(...options) {
-  const server = await startGameServer({ program: process.env.CAUSEWAY_DEMO_SERVER });
+  const server = await startGameServer({ program: process.env.CAUSEWAY_DEMO_SERVER, players: 16 });
   const backend = await startBackend(server);
   const relay = await startGatedRelay(
     server.port,

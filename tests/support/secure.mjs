@@ -10,7 +10,7 @@ import { startGatedRelay } from './relay.mjs';
 export { MAX_PLAYERS, PROTOCOL_ID, messages };
 
 /** Numbers from 0 to 1 that are the same for the same seed. */
-const randomFrom = (seed) => {
+export const randomFrom = (seed) => {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

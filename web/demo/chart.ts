@@ -63,6 +63,8 @@ export class Chart {
     context.lineJoin = 'round';
     this.colors.forEach((name, line) => {
       context.strokeStyle = color(name);
+      // Not told apart by colour alone.
+      context.setLineDash(line === 0 ? [] : [4, 3]);
       context.beginPath();
       for (const { time, values } of this.#points) context.lineTo(x(time), y(values[line]!));
       context.stroke();

@@ -1,23 +1,31 @@
-/* The rules of the demo's game, which are few: what a player says goes to all, and so does where
-   each of them is. */
+/* The game's side of the network: what players send becomes commands of the
+   arena, and the arena goes out to them as snapshots. */
 #ifndef DEMO_GAME_H
 #define DEMO_GAME_H
 
-#include "schema.h"
+#include "arena.h"
 
 #include "causeway/server.h"
 
 /* As in schema.js. */
 #define PROTOCOL_ID 0xca05e3a7de400001
-#define MAX_PLAYERS 64
+#define BOTS        3 /* play when there are fewer than two players */
+#define MAX_HUMANS  (MAX_PLAYERS - BOTS)
 
-/* The messages of schema.js. */
-enum cw_error game_schema(struct cw_schema **schema);
+struct game;
+
+/* Errors: those of the game kit's create functions. */
+enum cw_error game_create(struct game **game);
+void game_destroy(struct game *game);
+
+/* The messages of schema.js; valid as long as the game. */
+const struct cw_schema *game_messages(const struct game *game);
 
 /* Does what an event asks for, and releases its message. */
-void game_take(struct cw_server *server, const struct cw_server_event *event, double now);
+void game_take(struct game *game, struct cw_server *server, const struct cw_server_event *event,
+               double now);
 
-/* Tells all players where they are. Call it once per tick. */
-void game_tick(struct cw_server *server, double now);
+/* Runs a tick and tells all players of it. */
+void game_tick(struct game *game, struct cw_server *server, double now);
 
 #endif

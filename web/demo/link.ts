@@ -7,13 +7,8 @@ import {
   type Transport,
   type TransportKind,
 } from 'causeway-net';
+import { seconds } from './play.js';
 import { messages } from './schema.js';
-
-/** What became of a packet of ours. */
-export type Fate = 'flying' | 'acked' | 'lost';
-
-/** How many packets are shown. */
-export const FATES = 256;
 
 /** A transport behind a simulator of a bad network for each way. */
 class BadNetwork implements Transport {
@@ -66,36 +61,31 @@ class BadNetwork implements Transport {
   }
 }
 
-/** A connection with the game server, sixty packets a second, through a bad network. */
+/** A connection with the game server through a bad network. */
 export class Link {
-  client!: ClientHost<typeof messages>;
   readonly #up: Simulator;
   readonly #down: Simulator;
-  /** What became of the latest packets, in the order in which it was known. */
-  #known: Fate[] = [];
-  #acked = 0;
-  #lost = 0;
 
-  private constructor(core: Core) {
-    this.#up = new Simulator(core, { seed: 1 });
-    this.#down = new Simulator(core, { seed: 2 });
+  constructor(
+    readonly core: Core,
+    path: SimulatorPath,
+  ) {
+    this.#up = new Simulator(core, { seed: 1, ...path });
+    this.#down = new Simulator(core, { seed: 2, ...path });
   }
 
-  static async connect(
-    core: Core,
+  connect(
     url: URL,
     token: ArrayBuffer,
-    options: { transports?: TransportKind[] },
-  ): Promise<Link> {
-    const link = new Link(core);
-    link.client = await connect(url, {
-      ...options,
-      core,
+    transports: readonly TransportKind[] | undefined,
+  ): Promise<ClientHost<typeof messages>> {
+    return connect(url, {
+      ...(transports ? { transports: [...transports] } : {}),
+      core: this.core,
       token,
       schema: messages,
-      through: (transport) => new BadNetwork(transport, link.#up, link.#down),
+      through: (transport) => new BadNetwork(transport, this.#up, this.#down),
     });
-    return link;
   }
 
   /** Makes the network worse, both ways. */
@@ -103,20 +93,4 @@ export class Link {
     this.#up.change(path);
     this.#down.change(path);
   }
-
-  /** The fates of the latest packets; those that are under way come last. */
-  fates(): Fate[] {
-    const { packetsSent, packetsAcked, packetsLost } = this.client.stats();
-    const more = (fate: Fate, count: number): void => {
-      for (let i = 0; i < Math.min(count, FATES); i++) this.#known.push(fate);
-    };
-    more('lost', packetsLost - this.#lost);
-    more('acked', packetsAcked - this.#acked);
-    [this.#lost, this.#acked] = [packetsLost, packetsAcked];
-    const flying = Math.max(0, Math.min(packetsSent - packetsAcked - packetsLost, FATES));
-    this.#known = this.#known.slice(-FATES);
-    return [...this.#known, ...new Array<Fate>(flying).fill('flying')].slice(-FATES);
-  }
 }
-
-export const seconds = (): number => performance.now() / 1000;

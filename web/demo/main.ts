@@ -1,74 +1,21 @@
-import { loadCore, type TransportKind } from 'causeway-net';
-import { Chart, prepare } from './chart.js';
-import { Game } from './game.js';
-import { FATES, Link, seconds } from './link.js';
-
-const element = <Type extends HTMLElement>(id: string): Type => document.getElementById(id) as Type;
-
-const show = (id: string, value: number, digits = 0): void => {
-  element(id).textContent = value.toFixed(digits);
-};
+import { loadCore, type Core, type TransportKind } from 'causeway-net';
+import { loadGame, type GameCore } from 'causeway-net/game';
+import { Controls } from './controls.js';
+import { Link } from './link.js';
+import { Panel, element } from './panel.js';
+import { Play, seconds, type Command, type Player } from './play.js';
+import { loadStep } from './step.js';
+import { View, hue, nameOf, type Scene } from './view.js';
 
 const state = (name: 'connecting' | 'open' | 'closed', text: string): void => {
-  element('state').dataset.state = name;
+  element('state').dataset['state'] = name;
   element('state').textContent = text;
 };
 
-const rttChart = new Chart(element('rtt-chart'), ['up'], 20);
-const lossChart = new Chart(element('loss-chart'), ['up', 'down'], 10);
-
-function showStats({ client }: Link): void {
-  const stats = client.stats();
-  show('packets-sent', stats.packetsSent);
-  show('packets-acked', stats.packetsAcked);
-  show('packets-received', stats.packetsReceived);
-  show('packets-lost', stats.packetsLost);
-  show('packets-missed', stats.packetsMissed);
-  show('rtt', stats.rtt * 1000, stats.rtt < 0.01 ? 1 : 0);
-  show('jitter', stats.jitter * 1000, 1);
-  show('loss-sent', stats.lossSent * 100, 1);
-  show('loss-received', stats.lossReceived * 100, 1);
-  show('bandwidth-sent', stats.sentBytesPerSecond / 1000, 1);
-  show('bandwidth-received', stats.receivedBytesPerSecond / 1000, 1);
-  rttChart.add(seconds(), [stats.rtt * 1000]);
-  lossChart.add(seconds(), [stats.lossSent * 100, stats.lossReceived * 100]);
-}
-
-/** A field for every packet, oldest to newest. */
-function drawFates(link: Link): void {
-  const fates = link.fates();
-  const { context, width, height, color } = prepare(element<HTMLCanvasElement>('fates'));
-  const columns = Math.round(Math.sqrt((FATES * width) / height));
-  const cell = Math.min(width / columns, height / Math.ceil(FATES / columns));
-  const colors = { flying: color('idle'), acked: color('good'), lost: color('bad') };
-  fates.forEach((fate, i) => {
-    context.fillStyle = colors[fate];
-    context.fillRect((i % columns) * cell, Math.floor(i / columns) * cell, cell - 2, cell - 2);
-  });
-}
-
-/** The three sliders change the simulators as they are moved. */
-function watchSliders(link: Link): void {
-  const sliders = ['latency', 'shake', 'loss'].map((id) => element<HTMLInputElement>(id));
-  const apply = (): void => {
-    const [latency, jitter, loss] = sliders.map((slider) => slider.valueAsNumber);
-    element('latency-value').textContent = `${latency} ms each way`;
-    element('shake-value').textContent = `${jitter} ms`;
-    element('loss-value').textContent = `${loss} % each way`;
-    link.worsen({
-      latencySeconds: latency! / 1000,
-      jitterSeconds: jitter! / 1000,
-      loss: loss! / 100,
-    });
-  };
-  sliders.forEach((slider) => slider.addEventListener('input', apply));
-  apply();
-}
-
 /** The address of the page may say which transports to try: `?transport=websocket`. */
-function wishes(): { transports?: TransportKind[] } {
+function wishes(): TransportKind[] | undefined {
   const names = new URLSearchParams(location.search).getAll('transport') as TransportKind[];
-  return names.length > 0 ? { transports: names } : {};
+  return names.length > 0 ? names : undefined;
 }
 
 /** A token from the backend, which is on the next port unless the address of the page says which. */
@@ -81,27 +28,107 @@ async function askToken(): Promise<ArrayBuffer> {
   return response.arrayBuffer();
 }
 
-async function main(): Promise<void> {
-  const core = await loadCore();
-  const url = new URL('/', location.href);
-  const link = await Link.connect(core, url, await askToken(), wishes());
-  state('open', `connected: ${link.client.transport}`);
-  void link.client.closed.then(({ message }) => state('closed', `closed: ${message}`));
-  watchSliders(link);
-  const game = new Game(link.client);
-  setInterval(() => showStats(link), 100);
-  const draw = (): void => {
-    rttChart.draw(seconds());
-    lossChart.draw(seconds());
-    drawFates(link);
-    game.draw();
-    requestAnimationFrame(draw);
+/** What the game is made of, loaded once. */
+interface Parts {
+  readonly core: Core;
+  readonly kit: GameCore;
+  readonly step: (player: Player, command: Command) => Player;
+}
+
+class Page {
+  readonly #canvas = element<HTMLCanvasElement>('arena');
+  readonly #view = new View(this.#canvas);
+  readonly #controls = new Controls(this.#canvas);
+  readonly #panel = new Panel();
+  #link: Link | undefined;
+  play: Play | undefined;
+
+  constructor(readonly parts: Parts) {
+    element('retry').addEventListener('click', () => void this.join(wishes()));
+    this.#panel.onpath = () => this.#link?.worsen(this.#panel.path);
+    this.#panel.ontransport = (kind) => {
+      this.play?.client.disconnect();
+      void this.join([kind]);
+    };
+    setInterval(() => this.play && this.#panel.add(this.play), 100);
+    requestAnimationFrame(this.#frame);
+  }
+
+  /** Connects, and plays until the connection ends. */
+  async join(transports: TransportKind[] | undefined): Promise<void> {
+    element('ended').hidden = true;
+    state('connecting', 'connecting');
+    const { core, kit, step } = this.parts;
+    try {
+      const link = new Link(core, this.#panel.path);
+      this.#link = link;
+      const client = await link.connect(new URL('/', location.href), await askToken(), transports);
+      const play = new Play(kit, client, step, this.#panel.switches);
+      this.play = play;
+      state('open', `playing over ${client.transport === 'webrtc' ? 'WebRTC' : 'WebSocket'}`);
+      this.#panel.transport = client.transport;
+      this.#canvas.focus();
+      void client.closed.then(({ message }) => this.play === play && this.#end(message));
+    } catch (error) {
+      console.error(error);
+      this.#end(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #end(reason: string): void {
+    this.play = undefined;
+    state('closed', 'not connected');
+    element('reason').textContent = `The game has ended: ${reason}`;
+    element('ended').hidden = false;
+    element('retry').focus();
+  }
+
+  readonly #frame = (): void => {
+    requestAnimationFrame(this.#frame);
+    const play = this.play;
+    if (!play) return;
+    const now = seconds();
+    play.update(this.#controls.wish(this.#view.own), now);
+    const scene = play.scene(now);
+    this.#view.draw(scene, now);
+    this.#panel.draw();
+    showScores(scene);
+    this.#canvas.dataset['players'] = String(scene.players.length);
   };
-  draw();
+}
+
+/** The best five, and the player. */
+function showScores({ me, players, bodies }: Scene): void {
+  const owned = (number: number): number =>
+    bodies.reduce((sum, { owner }) => sum + Number(owner === number), 0);
+  const ranks = players
+    .map(({ number, bot }) => ({ number, bot, score: owned(number) }))
+    .sort((a, b) => b.score - a.score)
+    .filter(({ number }, rank) => rank < 5 || number === me);
+  const list = element('scores');
+  while (list.children.length > ranks.length) list.lastElementChild!.remove();
+  while (list.children.length < ranks.length) list.append(document.createElement('li'));
+  ranks.forEach(({ number, bot, score }, i) => {
+    const line = list.children[i] as HTMLElement;
+    const text = `${nameOf(number, me, bot)}: ${score}`;
+    if (line.textContent !== text) line.textContent = text;
+    line.className = number === me ? 'me' : '';
+    line.style.color = hue(number);
+  });
+}
+
+async function main(): Promise<void> {
+  element<HTMLAnchorElement>('second').href = location.href;
+  const [core, kit, step] = await Promise.all([loadCore(), loadGame(), loadStep()]);
+  const page = new Page({ core, kit, step });
+  // For whoever wants to look inside, as the tests do.
+  Object.assign(globalThis, { page });
+  await page.join(wishes());
 }
 
 main().catch((error: unknown) => {
   state('closed', 'not connected');
-  element('state').title = String(error);
+  element('reason').textContent = `The game cannot begin: ${String(error)}`;
+  element('ended').hidden = false;
   console.error(error);
 });

@@ -1,22 +1,46 @@
-// What the demo's page and server say to each other. The build makes schema.h of it, for the server; the
-// fingerprint in the tokens tells when the two differ.
-import { array, compressedFloat, message, schema, string, uint } from 'causeway-net';
+// What the demo's page and server say to each other. The build makes messages.h and entities.h of it, for
+// the server; the fingerprint in the tokens tells when the two differ.
+import { bool, bytes, int, message, schema, struct, uint } from 'causeway-net';
 
 export const PROTOCOL_ID = 0xca05e3a7de400001n;
-export const MAX_PLAYERS = 64;
+export const TICKS_PER_SECOND = 60;
+/** Lengths are in these parts of a metre: those of players, who predict themselves, and those of bodies. */
+export const METRE = 1024;
+export const BODY_METRE = 64;
+export const WIDTH = 32;
+export const HEIGHT = 18;
+export const MAX_PLAYERS = 32;
+export const BODIES = 200;
 
+const place = (metre) => struct({ x: uint(0, WIDTH * metre), y: uint(0, HEIGHT * metre) });
+const pair = (most) => struct({ x: int(-most, most), y: int(-most, most) });
 const player = () => uint(0, MAX_PLAYERS - 1);
-const coordinate = () => compressedFloat(0, 1, 0.001);
 
 export const messages = schema(
   // Channel 0 is reliable.
-  message('say', { text: string(200) }),
-  message('said', { player: player(), text: string(200) }),
-  // Channel 1 is not.
-  message('move', { x: coordinate(), y: coordinate() }),
-  message('world', {
-    players: array(player(), MAX_PLAYERS),
-    xs: array(coordinate(), MAX_PLAYERS),
-    ys: array(coordinate(), MAX_PLAYERS),
+  message('welcome', { player: player() }),
+  // Channel 1 is not. The bodies are those of the game kit.
+  message('inputs', { stamp: bytes(2), body: bytes(400) }),
+  message('world', { echo: bytes(10), report: bytes(6), snapshot: bytes(900) }),
+  message('shot', { player: player(), from: place(BODY_METRE), to: place(BODY_METRE) }),
+);
+
+/** What the world is made of, and what a player does in a tick. */
+export const entities = schema(
+  message('player', {
+    at: place(METRE),
+    speed: pair(1023),
+    aim: pair(127),
+    stun: uint(0, 63),
+    reload: uint(0, 31),
+    bot: bool(),
+  }),
+  message('body', { at: place(BODY_METRE), owner: uint(0, MAX_PLAYERS) }),
+  message('command', {
+    move: pair(127),
+    aim: pair(127),
+    fire: bool(),
+    // How far behind this tick the world is that the player sees, in quarters of a tick.
+    age: uint(0, 1023),
   }),
 );

@@ -29,15 +29,16 @@ static void check(enum cw_error error)
 
 int main(int argc, char **argv)
 {
-    struct cw_schema *schema;
-    check(game_schema(&schema));
-    const struct cw_connection_config connection = cw_connection_config_default(schema);
+    struct game *game;
+    check(game_create(&game));
+    const struct cw_connection_config connection =
+        cw_connection_config_default(game_messages(game));
     struct cw_server_config config = cw_server_config_default();
     config.connection = &connection;
     config.protocol_id = PROTOCOL_ID;
-    config.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS;
+    config.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_HUMANS;
     config.max_token_life_seconds = 0; /* the demo's key is new at every start */
-    check(config.max_clients <= MAX_PLAYERS ? CW_OK : CW_ERROR_CONFIG_CLIENTS);
+    check(config.max_clients <= MAX_HUMANS ? CW_OK : CW_ERROR_CONFIG_CLIENTS);
     check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.private_key));
 
     struct cw_host *host;
@@ -49,13 +50,14 @@ int main(int argc, char **argv)
     signal(SIGINT, stop);
 
     struct cw_server_event event;
-    for (double tick = cw_clock_now(); !stopped; tick = cw_clock_next_tick(tick, 1 / 60.0)) {
+    for (double tick = cw_clock_now(); !stopped;
+         tick = cw_clock_next_tick(tick, 1.0 / TICKS_PER_SECOND)) {
         while (cw_host_next(host, &event, tick))
-            game_take(cw_host_server(host), &event, cw_clock_now());
-        game_tick(cw_host_server(host), cw_clock_now());
+            game_take(game, cw_host_server(host), &event, cw_clock_now());
+        game_tick(game, cw_host_server(host), cw_clock_now());
         cw_host_update(host);
     }
     cw_host_close(host);
-    cw_schema_destroy(schema);
+    game_destroy(game);
     return 0;
 }

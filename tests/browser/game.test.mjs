@@ -1,0 +1,228 @@
+// The game in a real Chromium, through the real relay, with the native game server.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startChromium } from '../support/chromium.mjs';
+import { startDemo } from '../support/demo.mjs';
+import { apart, numbers, playThroughLoss, playing, slide, until } from '../support/game_page.mjs';
+import { randomFrom } from '../support/secure.mjs';
+
+const SECONDS = Number(process.env.GAME_SECONDS ?? 10);
+const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
+let demo;
+let browser;
+
+before(async () => {
+  mkdirSync(pictures, { recursive: true });
+  demo = await startDemo('--rtc', '127.0.0.1:0');
+  browser = await startChromium();
+});
+
+after(async () => {
+  await browser?.close();
+  await demo?.stop();
+});
+
+const open = async (parameters = {}, { from = demo, ...options } = {}) => {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+  page.faults = [];
+  page.on('pageerror', (error) => page.faults.push(error));
+  await page.goto(from.page(parameters));
+  return page;
+};
+
+const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.png`) });
+
+test(`${SECONDS} s at 10 % loss: what is predicted is what happens`, async (t) => {
+  const page = await open();
+  assert.equal(await playing(page), 'webrtc');
+  const { p99, corrections, compared } = await playThroughLoss(page, SECONDS, randomFrom(1));
+  t.diagnostic(`frames: 99 in 100 within ${p99.toFixed(1)} ms`);
+  t.diagnostic(`${corrections} corrections of ${compared} states`);
+  await picture(page, 'desktop');
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
+test('two players see each other, and the bots go', async () => {
+  const [one, two] = [await open(), await open({ transport: 'websocket' })];
+  await playing(one);
+  assert.equal(await playing(two), 'websocket');
+  for (const page of [one, two]) {
+    await until(page, 'there are two, and no bot', () => {
+      const { players } = globalThis.page.play.scene(performance.now() / 1000);
+      return players.length === 2 && players.every(({ bot }) => !bot);
+    });
+    assert.deepEqual(page.faults, []);
+  }
+  const place = (page, number) =>
+    page.evaluate(
+      (of) =>
+        globalThis.page.play
+          .scene(performance.now() / 1000)
+          .players.find((one) => one.number === of),
+      number,
+    );
+  const me = await one.evaluate(() => globalThis.page.play.me);
+  const before = await place(two, me);
+  await one.locator('#arena').focus();
+  await one.keyboard.down('KeyS');
+  await until(
+    two,
+    'the other one is seen to move',
+    ([of, y]) => {
+      const { players } = globalThis.page.play.scene(performance.now() / 1000);
+      return players.find(({ number }) => number === of).y > y + 2;
+    },
+    [me, before.y],
+  );
+  await one.keyboard.up('KeyS');
+  await one.close();
+  await until(two, 'the one who left is gone', () =>
+    globalThis.page.play
+      .scene(performance.now() / 1000)
+      .players.every(({ number, bot }) => bot || number === globalThis.page.play.me),
+  );
+  await two.close();
+});
+
+test('the switch of prediction is felt: without it a move takes a round trip', async () => {
+  const page = await open();
+  await playing(page);
+  await slide(page, 'latency', 150);
+  await until(page, 'the latency is seen', () => globalThis.page.play.client.stats().rtt > 0.28);
+  /** Milliseconds from a key to the first move that is shown. */
+  const delay = async (key) => {
+    await page.locator('#arena').focus();
+    const moved = page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const { play } = globalThis.page;
+          const x = () =>
+            play.scene(performance.now() / 1000).players.find(({ number }) => number === play.me).x;
+          const before = x();
+          const begin = performance.now();
+          const look = () =>
+            Math.abs(x() - before) > 0.05
+              ? resolve(performance.now() - begin)
+              : requestAnimationFrame(look);
+          look();
+        }),
+    );
+    await page.keyboard.down(key);
+    const result = await moved;
+    await page.keyboard.up(key);
+    await until(page, 'it stands still', async () => {
+      const { play } = globalThis.page;
+      const before = play.truth().x;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return play.truth().x === before;
+    });
+    return result;
+  };
+  const predicted = await delay('ArrowRight');
+  await page.locator('#prediction').uncheck();
+  const unpredicted = await delay('ArrowLeft');
+  assert.ok(unpredicted > predicted + 150, `${predicted} ms with it, ${unpredicted} ms without`);
+  await page.close();
+});
+
+test('a finger moves the player and does not scroll the page; 320 px are enough', async () => {
+  for (const [name, size] of Object.entries({
+    phone: { width: 390, height: 844 },
+    small: { width: 320, height: 568 },
+  })) {
+    const page = await open({}, { viewport: size, hasTouch: true, isMobile: true });
+    await playing(page);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= size.width, `${name}: the page is ${wide} px wide`);
+    assert.equal(await page.evaluate(() => document.getElementById('lab').open), false);
+    const before = await page.evaluate(() => globalThis.page.play.truth());
+    const touch = await page.context().newCDPSession(page);
+    const at = { x: 80, y: 200 };
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [at] });
+    await touch.send('Input.dispatchTouchEvent', {
+      type: 'touchMove',
+      touchPoints: [{ x: 80, y: 280 }],
+    });
+    await until(
+      page,
+      'the finger moves the player',
+      ({ x, y }) => {
+        const now = globalThis.page.play.truth();
+        return Math.hypot(now.x - x, now.y - y) > 1;
+      },
+      before,
+    );
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    assert.equal(await page.evaluate(() => scrollY), 0);
+    await picture(page, name);
+    assert.deepEqual(page.faults, []);
+    await page.close();
+  }
+});
+
+test('the dark page', async () => {
+  const page = await open({}, { colorScheme: 'dark' });
+  await playing(page);
+  await page.locator('#ghost').check();
+  await slide(page, 'latency', 100);
+  await until(page, 'the latency is seen', () => globalThis.page.play.client.stats().rtt > 0.18);
+  assert.ok((await apart(page)) < 0.5);
+  await picture(page, 'dark');
+  await page.close();
+});
+
+/** How long the page takes to play over WebSocket, in seconds. */
+const fallBack = async (...options) => {
+  const other = await startDemo(...options);
+  try {
+    const page = await open({}, { from: other });
+    const begin = performance.now();
+    await page.waitForFunction(() =>
+      document.getElementById('state').textContent.endsWith('WebSocket'),
+    );
+    const seconds = (performance.now() - begin) / 1000;
+    await playing(page);
+    await page.close();
+    return seconds;
+  } finally {
+    await other.stop();
+  }
+};
+
+test('over WebSocket when the relay has no WebRTC', async () => {
+  assert.ok((await fallBack()) < 5);
+});
+
+test('over WebSocket when UDP does not come through', async () => {
+  assert.ok((await fallBack('--rtc', '127.0.0.1:0', '--rtc-advertise', '127.0.0.1:9')) < 5);
+});
+
+test('the transport is changed while playing', async () => {
+  const page = await open();
+  assert.equal(await playing(page), 'webrtc');
+  await page.locator('input[value="websocket"]').check();
+  await page.waitForFunction(() =>
+    document.getElementById('state').textContent.endsWith('WebSocket'),
+  );
+  assert.equal(await playing(page), 'websocket');
+  await page.close();
+});
+
+test('the page says that the game has ended, and plays again when asked', async () => {
+  const page = await open({ transport: 'websocket' });
+  await playing(page);
+  await demo.server.signal('SIGSTOP');
+  await page.waitForFunction(() => !document.getElementById('ended').hidden, undefined, {
+    timeout: 30_000,
+  });
+  assert.match(await page.textContent('#reason'), /^The game has ended: ./);
+  await picture(page, 'ended');
+  await demo.server.signal('SIGCONT');
+  await page.locator('#retry').click();
+  await playing(page);
+  assert.ok((await numbers(page)).compared >= 0);
+  await page.close();
+});

@@ -1,0 +1,99 @@
+// The game in a page, played by a test: what Chromium's driver and Firefox's have in common.
+import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Asks the page until it says yes. */
+export async function until(page, what, ask, ...values) {
+  for (let i = 0; i < 300; i++) {
+    if (await page.evaluate(ask, ...values)) return;
+    await wait(100);
+  }
+  assert.fail(`${what}: never, within 30 s`);
+}
+
+/** Waits until the page plays; gives the transport. */
+export async function playing(page) {
+  await until(page, 'it plays', () => {
+    const { play } = globalThis.page ?? {};
+    return play?.scene(performance.now() / 1000).players.some(({ number }) => number === play.me);
+  });
+  return page.evaluate(() => globalThis.page.play.client.transport);
+}
+
+/** Sets a slider. */
+export const slide = (page, id, value) =>
+  page.evaluate(
+    ([name, to]) => {
+      const slider = document.getElementById(name);
+      slider.value = to;
+      slider.dispatchEvent(new Event('input'));
+    },
+    [id, String(value)],
+  );
+
+/** Runs about and shoots for so long, and measures the frames. */
+export async function runAbout(page, seconds, random) {
+  await page.evaluate(() => {
+    const times = (globalThis.frameTimes = []);
+    let last = performance.now();
+    const next = (now) => {
+      times.push(now - last);
+      last = now;
+      requestAnimationFrame(next);
+    };
+    requestAnimationFrame(next);
+    document.getElementById('arena').focus();
+  });
+  const keys = ['ArrowLeft', 'ArrowUp', 'ArrowRight', 'ArrowDown'];
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    const held = [keys[Math.floor(random() * 4)], keys[Math.floor(random() * 4)]];
+    for (const key of new Set(held)) await page.keyboard.down(key);
+    if (random() < 0.7) await page.keyboard.down(' ');
+    await wait(150 + random() * 500);
+    for (const key of new Set(held)) await page.keyboard.up(key);
+    await page.keyboard.up(' ');
+  }
+  const times = await page.evaluate(() => globalThis.frameTimes.slice(10).sort((a, b) => a - b));
+  return times[Math.floor(times.length * 0.99)];
+}
+
+/** What the page knows of itself. */
+export const numbers = (page) =>
+  page.evaluate(() => {
+    const { play } = globalThis.page;
+    const { corrections, compared, desyncs } = play.prediction.stats();
+    const { lossSent } = play.client.stats();
+    return { corrections, compared, desyncs, lossSent, snapshotBytes: play.snapshotBytes };
+  });
+
+/** Where the page believes to be and where the server says it is, when it stands still. */
+export const apart = (page) =>
+  page.evaluate(() => {
+    const { play } = globalThis.page;
+    const now = performance.now() / 1000;
+    const own = play.scene(now).players.find(({ number }) => number === play.me);
+    const ghost = play.truth();
+    return Math.hypot(own.x - ghost.x, own.y - ghost.y);
+  });
+
+/**
+ * Plays for so long with 10 % loss each way. Once the loss has ended, what is predicted has to be what the
+ * server says.
+ */
+export async function playThroughLoss(page, seconds, random) {
+  await slide(page, 'loss', 10);
+  const p99 = await runAbout(page, seconds, random);
+  const lossy = await numbers(page);
+  assert.ok(lossy.lossSent > 0.03, `the loss was ${lossy.lossSent}`);
+  assert.ok(lossy.compared > seconds * 10, `${lossy.compared} states of the server were compared`);
+  await slide(page, 'loss', 0);
+  await wait(1500);
+  await until(page, 'what is predicted is what the server says', () => {
+    const { play } = globalThis.page;
+    const own = play.scene(performance.now() / 1000).players.find((one) => one.number === play.me);
+    const truth = play.truth();
+    return Math.hypot(own.x - truth.x, own.y - truth.y) < 0.02;
+  });
+  return { p99, ...(await numbers(page)) };
+}

@@ -1,0 +1,93 @@
+/** What the player wants now: parts from -127 to 127, as a command has them. */
+export interface Wish {
+  move: { x: number; y: number };
+  aim: { x: number; y: number };
+  fire: boolean;
+}
+
+const FULL = 127;
+/** How far a finger is dragged for full speed, in CSS pixels. */
+const STICK = 50;
+
+const KEYS: Readonly<Record<string, readonly [x: number, y: number]>> = {
+  ArrowLeft: [-1, 0],
+  KeyA: [-1, 0],
+  ArrowRight: [1, 0],
+  KeyD: [1, 0],
+  ArrowUp: [0, -1],
+  KeyW: [0, -1],
+  ArrowDown: [0, 1],
+  KeyS: [0, 1],
+};
+
+type Point = { readonly x: number; readonly y: number };
+
+const scaled = (x: number, y: number, full: number): { x: number; y: number } => {
+  const scale = FULL / Math.max(full, Math.hypot(x, y));
+  return { x: Math.round(x * scale), y: Math.round(y * scale) };
+};
+
+/** Keyboard, mouse and fingers on the arena. */
+export class Controls {
+  readonly #held = new Set<string>();
+  /** Where each finger began, and which half of the arena it is in. */
+  readonly #fingers = new Map<
+    number,
+    { readonly start: Point; readonly left: boolean; at: Point }
+  >();
+  #mouse: Point | undefined;
+  #pressed = false;
+
+  constructor(readonly canvas: HTMLCanvasElement) {
+    canvas.addEventListener('keydown', (event) => {
+      if (!(event.code in KEYS) && event.code !== 'Space') return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      this.#held.add(event.code);
+      event.preventDefault();
+    });
+    canvas.addEventListener('keyup', ({ code }) => this.#held.delete(code));
+    canvas.addEventListener('blur', () => this.#held.clear());
+    canvas.addEventListener('pointerdown', (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      canvas.focus();
+      const at = { x: event.offsetX, y: event.offsetY };
+      if (event.pointerType === 'mouse') {
+        this.#mouse = at;
+        this.#pressed = true;
+      } else
+        this.#fingers.set(event.pointerId, { start: at, left: at.x < canvas.clientWidth / 2, at });
+    });
+    canvas.addEventListener('pointermove', (event) => {
+      const at = { x: event.offsetX, y: event.offsetY };
+      if (event.pointerType === 'mouse') this.#mouse = at;
+      const finger = this.#fingers.get(event.pointerId);
+      if (finger) finger.at = at;
+    });
+    for (const end of ['pointerup', 'pointercancel'] as const)
+      canvas.addEventListener(end, (event) => {
+        this.#fingers.delete(event.pointerId);
+        if (event.pointerType === 'mouse') this.#pressed = false;
+      });
+  }
+
+  /** What the player wants, who is drawn at a place of the canvas. */
+  wish(player: Point): Wish {
+    const keys = [...this.#held].map((code) => KEYS[code] ?? [0, 0]);
+    const sum = (axis: 0 | 1): number =>
+      Math.sign(keys.reduce((total, key) => total + key[axis]!, 0));
+    let move = scaled(sum(0), sum(1), 1);
+    let aim = this.#mouse
+      ? scaled(this.#mouse.x - player.x, this.#mouse.y - player.y, 1)
+      : { ...move };
+    let fire = this.#pressed || this.#held.has('Space');
+    for (const { start, left, at } of this.#fingers.values()) {
+      const drag = scaled(at.x - start.x, at.y - start.y, STICK);
+      if (left) move = drag;
+      else {
+        aim = drag;
+        fire = Math.hypot(drag.x, drag.y) > FULL / 3;
+      }
+    }
+    return { move, aim, fire };
+  }
+}

@@ -1,0 +1,198 @@
+import type { ClientHost } from 'causeway-net';
+import {
+  ClockSync,
+  InputSender,
+  Interpolation,
+  Prediction,
+  SnapshotClient,
+  type Entity,
+  type GameCore,
+} from 'causeway-net/game';
+import type { MessageValue } from 'causeway-net';
+import type { Wish } from './controls.js';
+import {
+  BODIES,
+  BODY_METRE,
+  MAX_PLAYERS,
+  METRE,
+  TICKS_PER_SECOND,
+  entities,
+  type messages,
+} from './schema.js';
+import type { Place, Scene, SeenBody, SeenPlayer, Shot } from './view.js';
+
+export type Player = MessageValue<typeof entities, 'player'>;
+export type Body = MessageValue<typeof entities, 'body'>;
+export type Command = MessageValue<typeof entities, 'command'>;
+type Known = Entity<typeof entities>;
+type World = ReadonlyMap<number, Known>;
+
+/** Where what is lost is replaced by the next. */
+const STATE = 1;
+const SHOTS = 32;
+
+/** What the switches of the page say. */
+export interface Switches {
+  prediction: boolean;
+  interpolation: boolean;
+  compensation: boolean;
+  ghost: boolean;
+}
+
+/** The client's side of the game: from the player's wishes to what there is to see. */
+export class Play {
+  /** The size of the newest snapshot. */
+  snapshotBytes = 0;
+  me = -1;
+  readonly clock;
+  readonly prediction;
+  readonly #inputs;
+  readonly #snapshots;
+  readonly #interpolation;
+  #world: World = new Map();
+  #own: Player | undefined;
+  #shots: Shot[] = [];
+  /** The tick time of what is shown. */
+  #seen = 0;
+
+  constructor(
+    kit: GameCore,
+    readonly client: ClientHost<typeof messages>,
+    readonly step: (player: Player, command: Command) => Player,
+    readonly switches: Switches,
+  ) {
+    this.clock = new ClockSync(kit, { ticksPerSecond: TICKS_PER_SECOND });
+    this.#inputs = new InputSender(kit, entities, 'command');
+    this.#snapshots = new SnapshotClient(kit, entities, { maxEntities: MAX_PLAYERS + BODIES });
+    this.#interpolation = new Interpolation<World>(kit, { ticksPerSecond: TICKS_PER_SECOND });
+    this.prediction = new Prediction(kit, entities, { input: 'command', state: 'player' });
+    client.addEventListener('message', ({ message }) => {
+      const now = seconds();
+      if (message.type === 'welcome') this.me = message.value.player;
+      if (message.type === 'world') this.#take(message.value, now);
+      if (message.type === 'shot') this.#shots.push(shotOf(message.value, now));
+    });
+  }
+
+  #take(world: MessageValue<typeof messages, 'world'>, now: number): void {
+    this.clock.receive(world.echo, now);
+    const report = this.#inputs.receive(world.report);
+    if (report) this.clock.adjust(report.tick, report.earlyTicks, now);
+    this.snapshotBytes = world.snapshot.length;
+    if (this.#snapshots.receive(world.snapshot) !== 'ok') return;
+    const tick = this.#snapshots.tick()!;
+    const known = new Map(this.#world);
+    for (const event of this.#snapshots.events()) {
+      if (event.kind === 'removed') known.delete(event.entity);
+      else known.set(event.entity, event);
+    }
+    this.#world = known;
+    this.#interpolation.receive(tick, known, now);
+    const own = known.get(this.me);
+    if (own?.type !== 'player') return;
+    this.#own ??= own.value;
+    if (this.prediction.correct(tick, own.value))
+      this.#own = this.prediction.replay(this.#own, this.step);
+  }
+
+  /** Lets time pass: plays the ticks that are due with what the player wants. */
+  update(wish: Wish, now: number): void {
+    this.clock.update(now);
+    let played = false;
+    for (const { type, tick } of this.clock.events()) {
+      if (type === 'restart') this.prediction.reset();
+      else this.#tick(tick, wish);
+      played = true;
+    }
+    if (played && this.client.state === 'connected')
+      this.client.send(STATE, 'inputs', {
+        stamp: this.clock.transmit(now),
+        body: this.#inputs.transmit(400) ?? new Uint8Array(),
+      });
+    else if (!played && !this.clock.stats(now).synced && this.client.state === 'connected')
+      this.client.send(STATE, 'inputs', {
+        stamp: this.clock.transmit(now),
+        body: new Uint8Array(),
+      });
+  }
+
+  #tick(tick: number, { move, aim, fire }: Wish): void {
+    const age = this.switches.compensation ? Math.round((tick - this.#seen) * 4) : 0;
+    const command = { move, aim, fire, age: Math.min(1023, Math.max(0, age)) };
+    this.#inputs.add(tick, command);
+    if (!this.#own) return;
+    this.#own = this.step(this.#own, command);
+    this.prediction.add(tick, command, this.#own);
+  }
+
+  /** Where the server last said that we are, in metres. */
+  truth(): Place | undefined {
+    const own = this.#world.get(this.me);
+    return own?.type === 'player' ? between(own.value.at, own.value.at, 0, METRE) : undefined;
+  }
+
+  /** What there is to see now. */
+  scene(now: number): Scene {
+    const { prediction, interpolation, ghost } = this.switches;
+    const view = interpolation ? this.#interpolation.view(now) : undefined;
+    const [from, to] = view?.entries ?? [this.#world, this.#world];
+    const fraction = view?.fraction ?? 0;
+    this.#seen = view
+      ? view.from + (view.to - view.from) * fraction
+      : (this.#snapshots.tick() ?? 0);
+    const players: SeenPlayer[] = [];
+    const bodies: SeenBody[] = [];
+    for (const [id, a] of from) {
+      const b = to.get(id) ?? a;
+      if (a.type === 'player' && b.type === 'player')
+        players.push(seenPlayer(id, b.value, between(a.value.at, b.value.at, fraction, METRE)));
+      if (a.type === 'body' && b.type === 'body')
+        bodies.push({
+          ...between(a.value.at, b.value.at, fraction, BODY_METRE),
+          owner: b.value.owner - 1,
+        });
+    }
+    if (prediction && this.#own) {
+      const own = this.prediction.smooth(this.#own, now);
+      const part = Math.min(1, this.clock.clientTime(now) % 1);
+      const at = { x: own.at.x + own.speed.x * part, y: own.at.y + own.speed.y * part };
+      const index = players.findIndex(({ number }) => number === this.me);
+      players.splice(index < 0 ? players.length : index, 1, {
+        ...seenPlayer(this.me, own, between(at, at, 0, METRE)),
+      });
+    }
+    this.#shots = this.#shots.slice(-SHOTS);
+    return {
+      me: this.me,
+      players,
+      bodies,
+      shots: this.#shots,
+      ghost: ghost ? this.truth() : undefined,
+    };
+  }
+}
+
+const between = (from: Place, to: Place, fraction: number, metre: number): Place => ({
+  x: (from.x + (to.x - from.x) * fraction) / metre,
+  y: (from.y + (to.y - from.y) * fraction) / metre,
+});
+
+const seenPlayer = (number: number, player: Player, at: Place): SeenPlayer => ({
+  ...at,
+  number,
+  aim: player.aim,
+  stunned: player.stun > 0,
+  bot: player.bot,
+});
+
+const shotOf = (
+  { player, from, to }: MessageValue<typeof messages, 'shot'>,
+  time: number,
+): Shot => ({
+  by: player,
+  from: between(from, from, 0, BODY_METRE),
+  to: between(to, to, 0, BODY_METRE),
+  time,
+});
+
+export const seconds = (): number => performance.now() / 1000;

@@ -1,0 +1,145 @@
+import { prepare } from './chart.js';
+
+/** Lengths are metres. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface SeenPlayer extends Place {
+  readonly number: number;
+  readonly aim: Place;
+  readonly stunned: boolean;
+  readonly bot: boolean;
+}
+
+export interface SeenBody extends Place {
+  /** The number of the player whose it is; -1: nobody's. */
+  readonly owner: number;
+}
+
+export interface Shot {
+  readonly by: number;
+  readonly from: Place;
+  readonly to: Place;
+  /** When it was seen first, in seconds. */
+  readonly time: number;
+}
+
+/** What there is to see now. */
+export interface Scene {
+  readonly me: number;
+  readonly players: readonly SeenPlayer[];
+  readonly bodies: readonly SeenBody[];
+  readonly shots: readonly Shot[];
+  /** Where the server last said that we are. */
+  readonly ghost: Place | undefined;
+}
+
+export const ARENA = { width: 32, height: 18 };
+const PLAYER_RADIUS = 1 / 2;
+const BODY_RADIUS = 1 / 3;
+const SHOT_SECONDS = 0.15;
+/** The least size of a metre on the screen; where the whole arena would be smaller, the view follows the player. */
+const LEAST_METRE = 24;
+
+export const hue = (player: number): string => `hsl(${(player * 67 + 190) % 360} 65% 50%)`;
+
+/** Draws the arena, with what is nearest to the player where it does not fit whole. */
+export class View {
+  /** Where the player is on the canvas, in CSS pixels. */
+  own: Place = { x: 0, y: 0 };
+
+  constructor(readonly canvas: HTMLCanvasElement) {}
+
+  draw({ me, players, bodies, shots, ghost }: Scene, now: number): void {
+    const { context, width, height, color } = prepare(this.canvas);
+    const whole = Math.min(width / ARENA.width, height / ARENA.height);
+    const metre = Math.max(whole, LEAST_METRE);
+    const self = players.find(({ number }) => number === me);
+    const shift = (size: number, all: number, at: number): number =>
+      all * metre <= size
+        ? (size - all * metre) / 2
+        : Math.min(0, Math.max(size - all * metre, size / 2 - at * metre));
+    const left = shift(width, ARENA.width, self?.x ?? ARENA.width / 2);
+    const top = shift(height, ARENA.height, self?.y ?? ARENA.height / 2);
+    if (self) this.own = { x: left + self.x * metre, y: top + self.y * metre };
+    context.translate(left, top);
+    context.scale(metre, metre);
+
+    context.lineWidth = 0.06;
+    context.strokeStyle = color('line');
+    for (let x = 0; x <= ARENA.width; x += 4) line(context, { x, y: 0 }, { x, y: ARENA.height });
+    for (let y = 0; y <= ARENA.height; y += 4.5) line(context, { x: 0, y }, { x: ARENA.width, y });
+
+    for (const body of bodies) {
+      context.fillStyle = body.owner < 0 ? color('idle') : hue(body.owner);
+      disc(context, body, BODY_RADIUS);
+      // Not by colour alone: what is ours has a white heart.
+      if (body.owner !== me) continue;
+      context.fillStyle = '#fff';
+      disc(context, body, BODY_RADIUS / 3);
+    }
+    for (const player of players) this.#player(context, player, me, color('text'));
+    if (ghost) {
+      context.setLineDash([0.15, 0.12]);
+      context.strokeStyle = color('text');
+      circle(context, ghost, PLAYER_RADIUS);
+      context.setLineDash([]);
+    }
+    for (const { by, from, to, time } of shots) {
+      const age = (now - time) / SHOT_SECONDS;
+      if (age > 1) continue;
+      context.globalAlpha = 1 - age;
+      context.strokeStyle = hue(by);
+      context.lineWidth = 0.12;
+      line(context, from, to);
+    }
+    context.globalAlpha = 1;
+  }
+
+  #player(context: CanvasRenderingContext2D, player: SeenPlayer, me: number, text: string): void {
+    const { number, aim, stunned, bot } = player;
+    const far = Math.hypot(aim.x, aim.y) || 1;
+    context.strokeStyle = hue(number);
+    context.lineWidth = 0.18;
+    line(context, player, {
+      x: player.x + (aim.x / far) * 0.85,
+      y: player.y + (aim.y / far) * 0.85,
+    });
+    context.fillStyle = hue(number);
+    context.globalAlpha = stunned ? 0.45 : 1;
+    disc(context, player, PLAYER_RADIUS);
+    context.globalAlpha = 1;
+    context.lineWidth = 0.09;
+    context.strokeStyle = text;
+    if (number === me) circle(context, player, PLAYER_RADIUS + 0.12);
+    context.fillStyle = text;
+    context.font = '0.6px system-ui, sans-serif';
+    context.textAlign = 'center';
+    context.fillText(nameOf(number, me, bot), player.x, player.y - 0.8);
+  }
+}
+
+/** What a player is called. */
+export const nameOf = (number: number, me: number, bot: boolean): string =>
+  number === me ? 'You' : `${bot ? 'Bot' : 'Player'} ${number + 1}`;
+
+function line(context: CanvasRenderingContext2D, from: Place, to: Place): void {
+  context.beginPath();
+  context.moveTo(from.x, from.y);
+  context.lineTo(to.x, to.y);
+  context.stroke();
+}
+
+function disc(context: CanvasRenderingContext2D, { x, y }: Place, radius: number): void {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fill();
+}
+
+function circle(context: CanvasRenderingContext2D, { x, y }: Place, radius: number): void {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.stroke();
+}
