@@ -1,20 +1,21 @@
-/* What a player does, tick by tick, from the client to the server.
+/* Brings a player's inputs from the client to the server, tick by tick.
 
        cw_input_sender_add(sender, tick, &input);                     client, each of its ticks
        size = cw_input_sender_transmit(sender, out, capacity);
        cw_input_receiver_receive(receiver, data, size, tick_time);    server, what has arrived
        own = cw_input_receiver_take(receiver, tick, &input);          server, each of its ticks
 
-   Each body holds the inputs of the last ticks that the server has not acked, each as its
-   difference from the one before, so that a packet that is lost costs nothing. The server keeps
-   what is early, and gives exactly one input per tick: when there is none, the one before again.
+   Each body repeats the inputs of the last ticks that the server has not acked yet, each as its
+   difference from the one before. So a lost packet does no harm. The server keeps early inputs and
+   gives exactly one input per tick. When the input of a tick is missing, it repeats the one before.
 
-       size = cw_input_receiver_transmit(receiver, out, capacity);    server, with each state it
-   sends cw_input_sender_receive(sender, data, size, &report);          client
+       size = cw_input_receiver_transmit(receiver, out, capacity);    server, with each state
+
+       cw_input_sender_receive(sender, data, size, &report);          client, each report
        cw_clock_sync_adjust(sync, report.tick, report.early_ticks, now);
 
-   The last tells the client how early its inputs are, and so how far its ticks have to be ahead.
-   All bodies are for messages on an unreliable channel. */
+   The last call tells the clock how early the inputs arrive, and so how far the client's ticks must
+   run ahead. Send all bodies in messages on an unreliable channel. */
 #ifndef CAUSEWAY_INPUT_H
 #define CAUSEWAY_INPUT_H
 
@@ -37,16 +38,16 @@ CW_BEGIN_DECLARATIONS
 struct cw_input_config {
     struct cw_allocator allocator;  /* zero: malloc */
     const struct cw_schema *schema; /* must outlive the object */
-    uint32_t type;                  /* of an input: one with a table of fields; default 0 */
+    uint32_t type;                  /* of the inputs; it must have a table of fields; default 0 */
 
-    /* The sender's: the most packets that carry the same input, 1 to CW_INPUT_MAX_COPIES; default
-       6. One that is lost in all of them is lost. */
+    /* Sender only: the most packets that carry the same input, 1 to CW_INPUT_MAX_COPIES; default 6.
+       An input is lost only when all of them are lost. */
     uint32_t copies;
 
-    /* The receiver's: how many ticks ahead an input may arrive, 1 to 4096; default 64. */
+    /* Receiver only: how many ticks ahead an input may arrive, 1 to 4096; default 64. */
     uint32_t max_early_ticks;
-    /* The receiver's: how many ticks in a row get the same input again because theirs is not here;
-       those that follow get all zeros. From 0 up; default 30. */
+    /* Receiver only: how many ticks in a row repeat the last input when theirs are missing; ticks
+       after that get all zeros. 0 or more; default 30. */
     uint32_t max_repeats;
 };
 
@@ -67,30 +68,31 @@ enum cw_error cw_input_sender_create(const struct cw_input_config *config,
 /* NULL is allowed. */
 void cw_input_sender_destroy(struct cw_input_sender *sender);
 
-/* Back to how it was created. */
+/* Goes back to the state after create. */
 void cw_input_sender_reset(struct cw_input_sender *sender);
 
-/* Takes the input of a tick, a struct of the type, and rounds its compressed floats as the server
-   will get them, so that both play with the same. A tick that is not the one after the newest
-   forgets all others. CW_ERROR_MESSAGE_VALUE, with nothing changed, when a field is out of range:
-   cw_schema_check tells which. */
+/* Takes the input of a tick, a struct of the type. Rounds the compressed floats in *input to the
+   values that the server will get, so that both play the same input. A tick that does not follow
+   the newest one discards all others. CW_ERROR_MESSAGE_VALUE, with nothing changed, when a field is
+   out of range; cw_schema_check tells which. */
 enum cw_error cw_input_sender_add(struct cw_input_sender *sender, uint32_t tick, void *input);
 
-/* Writes the inputs that the server lacks, as many of the newest as fit, and returns the size. 0
-   when it has all, or when the newest does not fit. */
+/* Writes the inputs that the server still lacks, as many of the newest as fit, and returns the
+   size. Returns 0 when the server has all of them, or when the newest does not fit. */
 size_t cw_input_sender_transmit(struct cw_input_sender *sender, uint8_t *out, size_t capacity);
 
-/* What the server tells about the inputs it got. */
+/* What the server reports about the inputs it received. */
 struct cw_input_report {
-    uint32_t acked; /* it needs no inputs up to this tick */
-    /* Of those that arrived in the last 32 to 64 ticks, the one that came closest to being late,
-       and how many ticks it was early; late when negative. */
+    uint32_t acked; /* the server needs no inputs up to this tick */
+    /* Of the inputs of the last 32 to 64 ticks, the tick of the one that came closest to being
+       late, and how many ticks early it was; negative when it was late. */
     uint32_t tick;
     double early_ticks;
 };
 
-/* Takes what cw_input_receiver_transmit has written. On an error *report is left as it is:
-   CW_ERROR_MALFORMED for other bytes, CW_ERROR_STALE when it is about a tick that was not added. */
+/* Takes a report from cw_input_receiver_transmit. On an error *report is untouched:
+   CW_ERROR_MALFORMED for any other bytes, CW_ERROR_STALE when it is about a tick that was not
+   added. */
 enum cw_error cw_input_sender_receive(struct cw_input_sender *sender, const uint8_t *data,
                                       size_t size, struct cw_input_report *report);
 
@@ -104,24 +106,24 @@ enum cw_error cw_input_receiver_create(const struct cw_input_config *config,
 void cw_input_receiver_destroy(struct cw_input_receiver *receiver);
 void cw_input_receiver_reset(struct cw_input_receiver *receiver);
 
-/* Takes what a sender has written; tick_time is the server's, as of cw_clock_echo_transmit, when it
-   arrived. On any error no input is taken:
+/* Takes a body from a sender. tick_time is the server's tick time when it arrived, as for
+   cw_clock_echo_transmit. On any error no input is accepted:
 
    CW_ERROR_MALFORMED: the bytes are no inputs of this type.
 
-   CW_ERROR_DUPLICATE: nothing in it is new, as is usual for packets that were overtaken.
+   CW_ERROR_DUPLICATE: nothing in it is new. This is normal for packets that were overtaken.
 
-   CW_ERROR_STALE: all of it is for ticks long past. CW_ERROR_TOO_EARLY: its newest is for a tick
-   more than max_early_ticks ahead. */
+   CW_ERROR_STALE: all its inputs are for ticks long past. CW_ERROR_TOO_EARLY: its newest input is
+   for a tick more than max_early_ticks ahead. */
 enum cw_error cw_input_receiver_receive(struct cw_input_receiver *receiver, const uint8_t *data,
                                         size_t size, double tick_time);
 
-/* Copies the input for a tick to input, a struct of the type. Call it once for each tick, in order;
-   a tick that is not after the last begins anew. True: it is the client's. False: it had to repeat
-   the one before, or there is none and all bytes are zero. */
+/* Copies the input for a tick to input, a struct of the type. Call it once per tick, in order; a
+   tick that is not after the last one starts over. True when the input is the client's own. False
+   when it repeats the one before, or when there is none and all bytes are zero. */
 bool cw_input_receiver_take(struct cw_input_receiver *receiver, uint32_t tick, void *input);
 
-/* Writes a report for the client, CW_INPUT_REPORT_SIZE bytes. 0 when the capacity is less, and
+/* Writes a report for the client, CW_INPUT_REPORT_SIZE bytes. Returns 0 when capacity is less, or
    before the first inputs. */
 size_t cw_input_receiver_transmit(const struct cw_input_receiver *receiver, uint8_t *out,
                                   size_t capacity);
@@ -130,9 +132,9 @@ struct cw_input_receiver_stats {
     uint64_t taken;          /* ticks that got their input */
     uint64_t starved;        /* ticks that did not */
     uint64_t late;           /* inputs that arrived after their tick */
-    uint64_t refused;        /* packets, as malformed, stale or too early */
-    uint32_t starved_in_row; /* ticks until now that did not get their input */
-    uint32_t waiting;        /* ticks in a row from the next on whose inputs are here */
+    uint64_t refused;        /* packets that were malformed, stale or too early */
+    uint32_t starved_in_row; /* latest ticks in a row that did not get their input */
+    uint32_t waiting;        /* coming ticks in a row whose inputs are here */
 };
 
 void cw_input_receiver_stats(const struct cw_input_receiver *receiver,

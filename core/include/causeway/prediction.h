@@ -1,5 +1,5 @@
-/* Prediction: a client plays its own inputs at once, and is corrected when the
-   server's state of the same tick is another.
+/* Prediction: a client plays its own inputs at once, and is corrected when the server's state of
+   the same tick differs.
 
        step(&state, &input);                                      each tick of the client
        cw_prediction_add(prediction, tick, &input, &state);
@@ -11,12 +11,12 @@
        shown = state;                                             each frame
        cw_prediction_smooth(prediction, &shown, now);
 
-   The room keeps input and state of the last ticks. When the server disagrees, replay gives back
-   the server's state, then the inputs that came after it, so that state ends up where the client
-   would be if it had known. What this moves on the screen fades away instead of jumping.
+   The room keeps the inputs and states of the last ticks. When the server disagrees, replay returns
+   the server's state and then the inputs that came after it. Playing these gives the state that the
+   client should have had. The visible error fades away instead of jumping.
 
-   Input and state are structs of the schema. They are compared field by field, a compressed float
-   by what it is on the wire, and numbers by a tolerance if you like. */
+   Input and state are structs of the schema. States are compared field by field: compressed floats
+   by their value on the wire, numbers with a tolerance if you set one. */
 #ifndef CAUSEWAY_PREDICTION_H
 #define CAUSEWAY_PREDICTION_H
 
@@ -31,23 +31,23 @@ struct cw_prediction;
 
 struct cw_prediction_config {
     struct cw_allocator allocator;  /* zero: malloc */
-    const struct cw_schema *schema; /* outlives the prediction */
-    uint32_t input_type;            /* what a tick takes; default 0 */
-    uint32_t state_type;            /* what a tick makes, with a table of fields; default 1 */
-    uint32_t max_ticks; /* kept, 2 to 4096, more than the server's answer takes; default 128; all
-                           inputs and states together have at most 2^30 bytes */
+    const struct cw_schema *schema; /* must outlive the prediction */
+    uint32_t input_type;            /* the type of inputs; default 0 */
+    uint32_t state_type;            /* the type of states, with a table of fields; default 1 */
+    uint32_t max_ticks; /* ticks to keep, 2 to 4096, more than pass until the server's answer;
+                           default 128; all inputs and states together have at most 2^30 bytes */
 
-    /* One for each field of the state, copied; NULL: all 0. A number in the field (float, double or
-       integer of 32 bits, in nested structs and arrays too) may be off by this much; other fields
-       have 0. */
+    /* One for each field of the state, copied; NULL: all 0. Each number in the field may be off by
+       this much. Numbers are floats, doubles and 32-bit integers, also in nested structs and
+       arrays. Use 0 for other fields. */
     const float *tolerances;
-    /* The same for what smooth does: a number moves smoothly when a correction moves it by at most
-       this much, and jumps when by more. 0: it always jumps. */
+    /* The same for smooth: a number that a correction moves by at most this much moves smoothly; by
+       more, it jumps. 0: it always jumps. */
     const float *smooth_limits;
-    double smooth_seconds; /* in which an error falls to 37 %, above 0 to 60; default 0.1 */
+    double smooth_seconds; /* time in which an error fades to 37 %, above 0 to 60; default 0.1 */
 
-    /* For tests of a game: every tick is played twice, by way of replay, and has to give the same
-       state; stats count when it did not. Call replay after add too. */
+    /* For testing a game: replay plays every tick a second time, and the stats count the ticks that
+       give a different state. Call replay after add too. */
     bool stress;
 };
 
@@ -66,37 +66,36 @@ void cw_prediction_destroy(struct cw_prediction *prediction);
 /* Forgets all ticks, errors and counters. */
 void cw_prediction_reset(struct cw_prediction *prediction);
 
-/* Keeps (copies) the input of a tick, and the state after it; the oldest goes when max_ticks are
-   kept. A tick that is not the one after the newest forgets all others. */
+/* Keeps copies of a tick's input and of the state after it. Discards the oldest when there are
+   max_ticks already. A tick that does not follow the newest one discards all others. */
 enum cw_error cw_prediction_add(struct cw_prediction *prediction, uint32_t tick, const void *input,
                                 const void *state);
 
-/* Compares the server's state after a tick with the one that was predicted. True when they
-   disagree, or when there is none to compare because the tick is newer than all that were added:
-   then replay. False too when the tick was compared before or is not kept any more. */
+/* Compares the server's state after a tick with the predicted one. True when they differ, or when
+   the tick is newer than all that were added: call replay then. False also when the tick was
+   compared before or is no longer kept. */
 bool cw_prediction_correct(struct cw_prediction *prediction, uint32_t tick, const void *state);
 
-/* Polls what is to be played again. The first call sets state to the server's; each one that
-   returns true gives a tick and its input, to be played on state before the next call. The last
-   call returns false, and state is the newest. Without a correction nothing is written. */
+/* Gives the ticks to play again, one per call. The first call sets state to the server's. Each call
+   that returns true gives a tick and its input; play them on state before the next call. The last
+   call returns false, and state is then the newest. Without a correction nothing is written. */
 bool cw_prediction_replay(struct cw_prediction *prediction, void *state, uint32_t *tick,
                           void *input);
 
-/* Adds to a state that will be shown what is left of the errors, which fade with time. Integers are
-   rounded. */
+/* Adds the rest of the fading errors to a state that will be shown. Integers are rounded. */
 void cw_prediction_smooth(struct cw_prediction *prediction, void *state, double now);
 
 struct cw_prediction_stats {
-    uint64_t compared;    /* states of the server that were predicted */
-    uint64_t corrections; /* of them: with which it disagreed */
-    uint64_t stale;       /* states of the server that came twice or too late */
+    uint64_t compared;    /* states from the server that had a prediction */
+    uint64_t corrections; /* of them: how many differed */
+    uint64_t stale;       /* states from the server that came twice or too late */
     uint64_t replayed;    /* ticks played again because of corrections */
-    uint32_t depth;       /* of them: for the last correction */
-    uint32_t max_depth;   /* and the most for one */
+    uint32_t depth;       /* of them: by the last correction */
+    uint32_t max_depth;   /* the most by one correction */
     double error;         /* the largest difference of a number in the last correction */
-    double max_error;     /* and in any */
-    uint32_t error_field; /* where the last one was, CW_FIELD_NONE when not in a number */
-    uint64_t desyncs;     /* ticks that gave another state when played again, with stress */
+    double max_error;     /* the largest in any correction */
+    uint32_t error_field; /* the field of the last one, CW_FIELD_NONE when it was not in a number */
+    uint64_t desyncs;     /* with stress: ticks that gave a different state when played again */
     uint32_t desync_tick; /* the last of them */
 };
 
