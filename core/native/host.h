@@ -40,10 +40,10 @@ struct cw_server *cw_host_server(struct cw_host *host);
 const struct cw_address *cw_host_address(const struct cw_host *host);
 
 /* Takes the next event, and waits for one until cw_clock_now reaches `until`. False when that time
-   has come and there is none. A time that is not finite counts as having come. Calls after that do not
-   wait, but still take datagrams that have arrived, up to some thousand between two updates. So a
-   flood of datagrams cannot delay the game's tick, and a slow tick cannot keep datagrams from the
-   game. */
+   has come and there is none. A time that is not finite counts as having come. Calls after that do
+   not wait, but still take datagrams that have arrived, up to about a thousand between two updates.
+   So a flood of datagrams cannot delay the game's tick, and a slow tick cannot keep datagrams from
+   the game. */
 bool cw_host_next(struct cw_host *host, struct cw_server_event *event, double until);
 
 /* Lets time pass and sends what is due. Call it once per tick. */

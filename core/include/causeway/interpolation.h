@@ -1,13 +1,14 @@
-/* What a client shows between the snapshots that arrive: two of them and a fraction, for any time.
+/* Tells a client what to show between the snapshots that arrive: two of them and a fraction, for
+   any time.
 
    Snapshots arrive unevenly, and some not at all. If a client shows the newest one, things move in
    jerks. This room shows the past instead, with a delay that lets the next snapshot arrive first.
-   The delay follows from what arrives: it covers the interval between snapshots, the jitter, and
-   losses, so that about 3 snapshots in 100 come too late. When they do, the view goes on beyond the
-   newest snapshot up to a limit, then holds.
+   The room measures the delay from what arrives. It covers the interval between snapshots, jitter
+   and losses, so that only about 3 snapshots in 100 come too late. When one does, the view goes
+   beyond the newest snapshot up to a limit, then stops.
 
-   The view never goes back. It runs up to 10 % faster or 20 % slower than the clock to follow the
-   delay, and jumps ahead when it is far behind, as after minutes in a hidden tab.
+   The view never goes back. To follow the delay, it runs up to 10 % faster or 20 % slower than the
+   clock. It jumps ahead when it is far behind, for example after minutes in a hidden tab.
 
    A room stores one entry of fixed size per snapshot, or only its tick when the states are kept
    elsewhere, as in a history (history.h). Call cw_interpolation_reset with every new connection. */
@@ -27,14 +28,14 @@ CW_BEGIN_DECLARATIONS
 struct cw_interpolation;
 
 struct cw_interpolation_config {
-    struct cw_allocator allocator;    /* zero: malloc */
-    double ticks_per_second;          /* of the server, above 0 and at most 1000; default 60 */
-    uint32_t entry_size;              /* bytes, 0 (ticks only) to 2^20; default 0 */
-    uint32_t max_entries;             /* 2 to 1024; default 64 */
-    double min_delay_seconds;         /* the view is never closer to the newest snapshot, counted
-                                         from where it would be without jitter; default 0 */
-    double max_delay_seconds;         /* nor further behind, 0 to 60; default 0.5 */
-    double max_extrapolation_seconds; /* the view goes this far beyond the newest snapshot, 0 to
+    struct cw_allocator allocator; /* zero: malloc */
+    double ticks_per_second;       /* of the server, above 0 and at most 1000; default 60 */
+    uint32_t entry_size;           /* bytes, 0 (ticks only) to 2^20; default 0 */
+    uint32_t max_entries;          /* 2 to 1024; default 64 */
+    double min_delay_seconds; /* the view is never closer to the newest snapshot than this, counted
+                                 without jitter; 0 or more; default 0 */
+    double max_delay_seconds; /* the view is never further behind than this, 0 to 60; default 0.5 */
+    double max_extrapolation_seconds; /* how far the view may go beyond the newest snapshot, 0 to
                                          60; default 0.25 */
 };
 
@@ -50,38 +51,38 @@ enum cw_error cw_interpolation_create(const struct cw_interpolation_config *conf
 /* NULL is allowed. */
 void cw_interpolation_destroy(struct cw_interpolation *interpolation);
 
-/* Forgets everything but the config. */
+/* Forgets everything except the config. */
 void cw_interpolation_reset(struct cw_interpolation *interpolation);
 
 /* Takes the snapshot of a tick that arrived, with entry_size bytes of entry (copied; NULL when
-   entry_size is 0). Give now as it is in this frame: snapshots of one frame count as arrived
-   together. One that was overtaken is kept too, where it belongs. Errors: CW_ERROR_DUPLICATE when
-   the tick is there already, CW_ERROR_STALE when all that are kept are newer and no place is left.
- */
+   entry_size is 0). now is the time of this frame: snapshots of one frame count as arriving
+   together. A snapshot that was overtaken is kept in its place. Errors: CW_ERROR_DUPLICATE when the
+   tick is there already, CW_ERROR_STALE when all kept snapshots are newer and there is no room
+   left. */
 enum cw_error cw_interpolation_receive(struct cw_interpolation *interpolation, uint32_t tick,
                                        const void *entry, double now);
 
 /* A moment between the states of two ticks. */
 struct cw_view {
     uint32_t from;
-    uint32_t to;    /* from again when there is nothing to move to */
-    float fraction; /* 0 is from and 1 is to; above 1 is beyond it: see blend.h */
+    uint32_t to;    /* the same as from when there is nothing to move to */
+    float fraction; /* 0 is from, 1 is to, above 1 is beyond to; see blend.h */
 };
 
-/* Lets time pass, and gives what to show now. False while nothing has arrived. */
+/* Lets time pass and gives the view to show now. False while nothing has arrived. */
 bool cw_interpolation_view(struct cw_interpolation *interpolation, double now,
                            struct cw_view *view);
 
-/* The entry of a tick, as of view.from; it stays until the next snapshot is received. NULL when
-   the tick is not there, or entries have no bytes. */
+/* The entry of a tick, such as view.from. Valid until the next snapshot is received. NULL when the
+   tick is not there or entry_size is 0. */
 const void *cw_interpolation_entry(const struct cw_interpolation *interpolation, uint32_t tick);
 
 struct cw_interpolation_stats {
     double delay_seconds;  /* how far the view is behind the snapshots that arrive first */
     double target_seconds; /* what the delay is moving to */
-    uint64_t received;     /* snapshots that were kept */
-    uint64_t refused;      /* duplicates, and those that came too late */
-    uint64_t views;        /* given since create or reset */
+    uint64_t received;     /* snapshots kept */
+    uint64_t refused;      /* duplicates and snapshots that came too late */
+    uint64_t views;        /* views given since create or reset */
     uint64_t extrapolated; /* of them: beyond the newest snapshot */
     uint64_t held;         /* of them: beyond it by max_extrapolation_seconds */
     uint64_t jumps;        /* ahead, because the view was more than max_delay_seconds behind */
