@@ -45,9 +45,24 @@ test(`${SECONDS} s at 10 % loss: what is predicted is what happens`, async (t) =
   await page.close();
 });
 
-test('two players see each other, and the bots go', async () => {
-  const [one, two] = [await open(), await open({ transport: 'websocket' })];
+test('nothing on the page tells a screen reader what changes all the time', async () => {
+  const page = await open();
+  await playing(page);
+  assert.deepEqual(
+    await page.$$eval('output, [aria-live], [role=status]', (live) => live.map(({ id }) => id)),
+    ['state', 'latency-value', 'jitter-value', 'loss-value'],
+  );
+  await page.close();
+});
+
+test('bots play with one who is alone, and go when another comes', async () => {
+  const one = await open();
   await playing(one);
+  await until(one, 'there are three bots', () => {
+    const { players } = globalThis.page.play.scene(performance.now() / 1000);
+    return players.filter(({ bot }) => bot).length === 3;
+  });
+  const two = await open({ transport: 'websocket' });
   assert.equal(await playing(two), 'websocket');
   for (const page of [one, two]) {
     await until(page, 'there are two, and no bot', () => {
@@ -161,6 +176,33 @@ test('a finger moves the player and does not scroll the page; 320 px are enough'
     assert.deepEqual(page.faults, []);
     await page.close();
   }
+});
+
+test('without interpolation the others move in jumps', async () => {
+  const page = await open();
+  await playing(page);
+  /** The share of frames in which a bot that moves is where it was in the frame before. */
+  const still = () =>
+    page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const { play } = globalThis.page;
+          const seen = [];
+          const next = () => {
+            const { players } = play.scene(performance.now() / 1000);
+            seen.push(players.filter(({ bot }) => bot).map(({ x, y }) => `${x} ${y}`));
+            if (seen.length < 120) return requestAnimationFrame(next);
+            const pairs = seen.slice(1).flatMap((now, i) => now.map((at, k) => at === seen[i][k]));
+            resolve(pairs.filter(Boolean).length / pairs.length);
+          };
+          requestAnimationFrame(next);
+        }),
+    );
+  const smooth = await still();
+  await page.locator('#interpolation').uncheck();
+  const jumping = await still();
+  assert.ok(jumping > smooth + 0.2, `${jumping} of the frames without, ${smooth} with it`);
+  await page.close();
 });
 
 test('the dark page', async () => {
