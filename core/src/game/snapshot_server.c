@@ -126,7 +126,7 @@ void cw_snapshot_server_reset(struct cw_snapshot_server *server)
 {
     if (!server)
         return;
-    const uint64_t bodies = server->config.window + 1;
+    const size_t bodies = (size_t)server->config.window + 1;
     cw_snapshot_world_reset(&server->world);
     memset(server->shared, 0, bodies * sizeof *server->shared);
     memset(&server->stats, 0, sizeof server->stats);
