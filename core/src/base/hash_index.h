@@ -1,5 +1,5 @@
 /* Finds numbers by hash in constant time: an open hash table of fixed size. Several numbers may
-   have the same hash; the caller looks whether one is the one it wants. */
+   have the same hash; the caller checks whether one is the right one. */
 #ifndef CAUSEWAY_HASH_INDEX_H
 #define CAUSEWAY_HASH_INDEX_H
 
@@ -24,12 +24,12 @@ void cw_hash_index_add(struct cw_hash_index *index, uint64_t hash, uint32_t numb
 /* The pair must be there. */
 void cw_hash_index_remove(struct cw_hash_index *index, uint64_t hash, uint32_t number);
 
-/* The first number with this hash when *probe is 0, and the following one when it is what the call
-   before left there; CW_HASH_INDEX_NONE at the end. */
+/* The first number with this hash when *probe is 0, then the next one on each further call with the
+   same probe. CW_HASH_INDEX_NONE at the end. */
 uint32_t cw_hash_index_find(const struct cw_hash_index *index, uint64_t hash, uint32_t *probe);
 
-/* Hashes that depend on a secret seed. Only addresses and ids that were authenticated are ever
-   added, so that nobody else can make an index slow. */
+/* Hashes that depend on a secret seed. Only authenticated addresses and ids are ever added, so no
+   stranger can make an index slow. */
 uint64_t cw_hash_index_hash(uint64_t seed, uint64_t value);
 uint64_t cw_hash_index_hash_address(uint64_t seed, const struct cw_address *address);
 

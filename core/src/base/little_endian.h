@@ -1,4 +1,4 @@
-/* Little-endian integers in byte strings of netcode, and a cursor over them. */
+/* Reads and writes little-endian integers of netcode, moving a cursor over the bytes. */
 #ifndef CAUSEWAY_LITTLE_ENDIAN_H
 #define CAUSEWAY_LITTLE_ENDIAN_H
 

@@ -18,7 +18,7 @@ static inline uint64_t cw_prng_bits(struct cw_prng *random)
     return mixed ^ mixed >> 31;
 }
 
-/* Evenly from 0 up to, but without, 1. */
+/* Evenly distributed from 0 to below 1. */
 static inline double cw_prng_share(struct cw_prng *random)
 {
     return (double)(cw_prng_bits(random) >> 11) * 0x1p-53;
@@ -30,7 +30,7 @@ static inline bool cw_prng_chance(struct cw_prng *random, double chance)
     return cw_prng_share(random) < chance;
 }
 
-/* Evenly from 0 up to, but without, limit, which is above 0. */
+/* Evenly distributed from 0 to below limit, which must be above 0. */
 static inline uint32_t cw_prng_below(struct cw_prng *random, uint32_t limit)
 {
     return (uint32_t)((cw_prng_bits(random) >> 32) * limit >> 32);

@@ -1,11 +1,10 @@
 /* A range coder: bits that are likely cost less than one bit, by models that learn what is likely.
 
    One set of functions writes and reads: each takes a pointer to a value, which a writing coder
-   takes from there and a reading coder puts there. Both ends begin with the same models and use
-   them in the same order; all is integers, so that every machine gets the same bytes. All functions
-   return false after a failure, which stays: a writer fails at the end of its buffer, a reader when
-   it needs more than there is. No reader looks past its bytes, and none does more work than it was
-   called for. */
+   takes from there and a reading coder puts there. Both ends must begin with the same models and
+   use them in the same order. All arithmetic is in integers, so every machine gets the same bytes.
+   A writer fails at the end of its buffer, a reader when it needs more bytes than there are. After
+   a failure all functions return false. No reader looks past its bytes. */
 #ifndef CAUSEWAY_RANGE_CODER_H
 #define CAUSEWAY_RANGE_CODER_H
 
@@ -26,7 +25,7 @@ static inline struct cw_range_model cw_range_model(uint16_t chance, uint8_t seen
     return (struct cw_range_model){chance, seen};
 }
 
-/* Private members. */
+/* The members are private. */
 struct cw_range_coder {
     uint8_t *out; /* NULL: reads */
     const uint8_t *data;
@@ -48,13 +47,13 @@ static inline bool cw_range_is_reading(const struct cw_range_coder *coder)
     return !coder->out;
 }
 
-/* Makes the coder fail from here on. Always false. */
+/* Makes the coder fail from here on. Always returns false. */
 bool cw_range_fail(struct cw_range_coder *coder);
 
 /* A bit, which the model learns from. */
 bool cw_range_bit(struct cw_range_coder *coder, struct cw_range_model *model, bool *bit);
 
-/* The low 0 to 32 bits of value as they are, without a model. The rest of value is 0. */
+/* The low 0 to 32 bits of value, without a model. The other bits of value must be 0. */
 bool cw_range_bits(struct cw_range_coder *coder, uint32_t *value, unsigned bits);
 
 /* A number of `bits` bits, 1 to 8, from the high one down, each with a model of its own for what
@@ -62,8 +61,8 @@ bool cw_range_bits(struct cw_range_coder *coder, uint32_t *value, unsigned bits)
 bool cw_range_tree(struct cw_range_coder *coder, struct cw_range_model *models, unsigned bits,
                    uint32_t *value);
 
-/* A number that is small more often than not: how many bits it has, one after the other, each with
-   the model of its place, then these bits. The last model is for all places beyond. count is 1 to
+/* A number that is usually small. Codes how many bits it has, one step at a time, each with the
+   model of its place, then those bits. The last model is for all places beyond. count is 1 to
    32. */
 bool cw_range_number(struct cw_range_coder *coder, struct cw_range_model *models, uint32_t count,
                      uint32_t *value);
@@ -71,7 +70,7 @@ bool cw_range_number(struct cw_range_coder *coder, struct cw_range_model *models
 /* Ends the writing and returns how many bytes it took, 0 after a failure. */
 size_t cw_range_finish(struct cw_range_coder *coder);
 
-/* Whether a reader has had neither more bytes than there are nor fewer. */
+/* Whether a reader has used exactly the bytes that there are. */
 bool cw_range_ended(const struct cw_range_coder *coder);
 
 #endif

@@ -1,10 +1,9 @@
 /* The server's world: what its entities are like now, and what they were like in the last window
    changes of each.
 
-   An entity's changes are numbered. To be created and to be removed are changes too, and the
-   numbers go on when another entity gets its id. Whether an entity is the same here and there is
-   then a comparison of two numbers, and what a client has of the world is an array with one number
-   per entity. */
+   An entity's changes are numbered. Creation and removal are changes too, and the numbers go on
+   when another entity gets the id. So comparing two numbers shows whether an entity is the same in
+   two places. What a client has of the world is an array with one number per entity. */
 #ifndef CAUSEWAY_SNAPSHOT_WORLD_H
 #define CAUSEWAY_SNAPSHOT_WORLD_H
 
@@ -14,10 +13,10 @@
 
 #include <stdbool.h>
 
-/* The number of a change: how many there were, from bit 2 on, which may wrap, and below that
-   whether the entity is there after it. 0 is an id that was never set. */
+/* The number of a change. From bit 2 on it counts changes, and may wrap. The bits below say whether
+   the entity exists after it. 0 is an id that was never set. */
 #define CW_CHANGE_PRESENT 1u
-/* Not a change of the world: it was kept from a client from then on. */
+/* Not a change of the world: from then on the entity was hidden from a client. */
 #define CW_CHANGE_HIDDEN 2u
 #define CW_CHANGE_STEP   4u
 
@@ -26,7 +25,7 @@ static inline bool cw_change_is_present(uint32_t change)
     return (change & CW_CHANGE_PRESENT) != 0;
 }
 
-/* How many changes lie between. */
+/* How many changes lie between the two. */
 static inline uint32_t cw_change_distance(uint32_t later, uint32_t earlier)
 {
     const uint32_t mask = CW_CHANGE_STEP - 1;
@@ -36,7 +35,7 @@ static inline uint32_t cw_change_distance(uint32_t later, uint32_t earlier)
 /* One state of an entity; its struct, quantized, follows. */
 struct cw_snapshot_state {
     uint32_t type;
-    uint32_t created; /* the change with which this entity came to be */
+    uint32_t created; /* the change that created this entity */
 };
 
 struct cw_snapshot_world {
@@ -46,12 +45,12 @@ struct cw_snapshot_world {
     uint32_t window;
     size_t stride; /* bytes of a state with its struct */
 
-    uint32_t version; /* of the world that is sealed: counts ticks, 0 before the first */
+    uint32_t version; /* of the world at the last tick: counts ticks, 0 before the first */
     uint32_t used;    /* one more than the highest id that was ever set */
     uint32_t alive;   /* entities that are set now */
 
     uint32_t *last;     /* per entity: its last change */
-    uint32_t *changed;  /* per entity: the version that its last change is for */
+    uint32_t *changed;  /* per entity: the version that its last change belongs to */
     uint8_t *states;    /* per entity, window of them */
     uint8_t *scratch;   /* a state */
     uint32_t *versions; /* the last window worlds: per entity its change */
@@ -90,7 +89,7 @@ static inline uint32_t cw_snapshot_world_tick_of(const struct cw_snapshot_world 
     return world->ticks[version % world->window];
 }
 
-/* The state after a change of the entity, which is there; NULL when it is too long ago. */
+/* The state after a change that leaves the entity in place; NULL when that is too long ago. */
 static inline struct cw_snapshot_state *
 cw_snapshot_world_state(const struct cw_snapshot_world *world, uint32_t entity, uint32_t change)
 {

@@ -1,4 +1,4 @@
-/* A block of the other end, put together fragment by fragment in one buffer. */
+/* A block from the other end, put together fragment by fragment in one buffer. */
 #ifndef CAUSEWAY_BLOCK_RECEIVER_H
 #define CAUSEWAY_BLOCK_RECEIVER_H
 
@@ -14,7 +14,7 @@ struct cw_block_receiver {
     uint32_t count;
     uint32_t arrived;
     uint32_t size;              /* known when the last fragment is there */
-    bool in_use;                /* the buffer is the block of a message that was not released yet */
+    bool in_use;                /* the buffer is the block of a message that is not released yet */
     struct cw_message *message; /* from fragment 0, until the block is complete */
 };
 
@@ -35,9 +35,9 @@ enum cw_error cw_block_receiver_check(const struct cw_block_receiver *receiver,
 bool cw_block_receiver_has(const struct cw_block_receiver *receiver,
                            const struct cw_block_piece *piece);
 
-/* Takes a piece that was checked and is new. message: for fragment 0, its message, whose reference
-   goes to the receiver. Returns the message with its block attached, and its reference to the
-   caller, when it is complete; else NULL. */
+/* Takes a piece that was checked and is new. message is the block's message for fragment 0; the
+   receiver takes over its reference. When the block is complete, returns the message with its block
+   attached and passes the reference to the caller. Otherwise returns NULL. */
 struct cw_message *cw_block_receiver_take(struct cw_block_receiver *receiver,
                                           const struct cw_block_piece *piece,
                                           struct cw_message *message);

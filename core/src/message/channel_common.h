@@ -8,7 +8,7 @@
 
 #include "causeway/channel.h"
 
-/* Bytes that a packet needs beside the fragment of a block, at least. */
+/* Bytes that a packet needs besides a block fragment. */
 #define CW_FRAGMENT_HEADERS 16
 
 static inline bool cw_channel_fragment_fits(const struct cw_channel_config *config,
@@ -37,12 +37,12 @@ struct cw_channel_common {
     uint32_t index_bits;    /* of the channel's number in front of an entry */
     uint32_t count_bits;    /* of the number of messages in an entry */
     uint32_t entry_bits;    /* of an entry before its first message: at most 16 */
-    uint32_t packet_bits;   /* that the channel may fill of a packet */
-    uint32_t fragment_bits; /* and with the fragment of a block that has the packet for itself */
+    uint32_t packet_bits;   /* bits of a packet that the channel may fill */
+    uint32_t fragment_bits; /* the same for a block fragment that has the packet to itself */
 
     uint16_t *picked; /* max_messages_per_packet ids that go into the packet being made */
     uint32_t picked_count;
-    bool more; /* something else is due, but not for this packet */
+    bool more; /* something else is due, but does not go into this packet */
 
     struct cw_channel_stats stats;
 };
@@ -50,8 +50,8 @@ struct cw_channel_common {
 /* Sets the widths that follow from config, schema and the number of channels. */
 void cw_channel_set_widths(struct cw_channel_common *common, uint32_t channel_count);
 
-/* Writes an entry up to its first message. All of it fits into one word: index of the channel, no
-   block, messages follow, how many, and bits more that the caller adds. */
+/* Writes an entry up to its first message. All of it fits into one word: the channel's index, no
+   block, messages follow, their number, and more_bits bits that the caller adds. */
 static inline bool cw_channel_write_head(struct cw_stream *stream,
                                          const struct cw_channel_common *common, uint32_t index,
                                          uint32_t more, uint32_t more_bits)
@@ -76,22 +76,21 @@ static inline bool cw_channel_write_message(struct cw_stream *stream,
 bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_common *common,
                           uint32_t *type);
 
-/* What an entry of a packet holds, until it is clear that the whole packet can be taken. */
+/* The contents of a packet's entry, held until it is clear that the whole packet can be taken. */
 struct cw_parsed_entry {
-    bool only_next;           /* there is no room for all: only reliable messages that are next in
-                                 order are to be kept */
-    uint32_t pool_limit;      /* messages that the pool may give out */
+    bool only_next;      /* no room for all: keep only reliable messages that are next in order */
+    uint32_t pool_limit; /* messages that the pool may give out */
     struct cw_message *first; /* messages to keep, linked by next */
     struct cw_message *last;
     struct cw_block_piece piece; /* size is 0 when there is none to keep */
     uint32_t missing;            /* messages to keep that the pool had no room for */
-    uint32_t missing_blocks;     /* unreliable messages whose blocks no buffer was left for */
+    uint32_t missing_blocks;     /* unreliable messages whose blocks found no free buffer */
     bool full;                   /* something in it cannot be kept now */
 };
 
-/* Reads the body of a message of the type. With keep set, *message is a new one from the pool, or
-   NULL when that is at its limit, which parsed counts: then, as without keep, the body is read to
-   nowhere. False when it is malformed. */
+/* Reads the body of a message of the type. With keep set, *message is a new message from the pool.
+   When the pool is at its limit, *message is NULL and parsed counts it. The body is then read and
+   discarded, as without keep. False when it is malformed. */
 bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_common *common,
                           struct cw_parsed_entry *parsed, uint32_t type, bool keep,
                           struct cw_message **message);

@@ -1,5 +1,5 @@
-/* A channel of either kind: the one place that asks of which kind it is. What each packet needs is
-   inline, as the calls would be a large part of the work. */
+/* A channel of either kind. Only this file asks which kind it is. The functions that every packet
+   needs are inline, because the calls would be a large part of the work. */
 #ifndef CAUSEWAY_CHANNEL_INTERNAL_H
 #define CAUSEWAY_CHANNEL_INTERNAL_H
 
@@ -13,17 +13,16 @@ struct cw_channel {
         struct cw_reliable_channel reliable;
         struct cw_unreliable_channel unreliable;
     };
-    uint64_t finish; /* virtual time up to which it has had its share */
-    bool waits;      /* had more than went into the packet before */
+    uint64_t finish; /* the virtual time up to which the channel has had its share */
+    bool waits;      /* some of its messages did not fit into the previous packet */
     bool exhausted;  /* has nothing more for the packet being made */
     uint32_t bits_left;
 };
 
-/* Whether the largest fragment of its blocks, if it has any, goes into a packet of that size. */
+/* Whether the largest fragment of its blocks, if it has any, fits into a packet of this size. */
 bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uint32_t packet_size);
 
-/* Messages that may be on their way at once and have to be told of; 0 when nobody waits for acks.
- */
+/* How many messages may be in flight at once and need acks; 0 when the channel needs none. */
 uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config);
 
 /* Takes the arrays of a channel from the arena, whose memory is zero. channel is NULL while
@@ -33,7 +32,7 @@ void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
 void cw_channel_reset(struct cw_channel *channel);
 
 /* Queues a message, and takes over its reference on CW_OK. Errors: those of cw_connection_send that
-   the channel and the message decide. */
+   depend on the channel and the message. */
 enum cw_error cw_channel_send(struct cw_channel *channel, struct cw_message *message, double now);
 
 static inline bool cw_channel_is_reliable(const struct cw_channel *channel)
@@ -78,15 +77,15 @@ static inline bool cw_channel_write(struct cw_channel *channel, struct cw_stream
                : cw_unreliable_write(&channel->unreliable, stream, index);
 }
 
-/* Drops what found no room in this round and waits for no other. */
+/* Drops messages that found no room in this round and do not wait for the next. */
 static inline void cw_channel_end_round(struct cw_channel *channel)
 {
     if (!cw_channel_is_reliable(channel))
         cw_unreliable_end_round(&channel->unreliable);
 }
 
-/* How many ids were picked that acked or lost is to be called with; *fragment: they are a block's
-   message and the number of its fragment. */
+/* How many ids were picked that acked or lost will be called with. *fragment: the ids are those of
+   a block's message and the number of its fragment. */
 static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool *fragment)
 {
     if (!cw_channel_is_reliable(channel))
@@ -109,7 +108,7 @@ static inline void cw_channel_lost(struct cw_channel *channel, const uint16_t *i
 }
 
 /* Reads an entry after its channel and block flag. The channel does not change. False when it is
-   malformed; what was parsed by then is to be released. */
+   malformed; the caller must release what was parsed by then. */
 static inline bool cw_channel_read(struct cw_channel *channel, struct cw_stream *stream,
                                    bool is_fragment, struct cw_parsed_entry *parsed)
 {
@@ -133,7 +132,7 @@ static inline bool cw_channel_keeps_all(const struct cw_channel *channel)
     return cw_channel_is_reliable(channel);
 }
 
-/* Messages that arrived, that nobody has taken, and that may be dropped. */
+/* How many messages have arrived, are not taken, and may be dropped. */
 uint32_t cw_channel_droppable(const struct cw_channel *channel);
 
 /* Drops the oldest of them, or the oldest that has a block. False when there is none. */

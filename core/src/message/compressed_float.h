@@ -1,6 +1,6 @@
-/* How a float from min to max goes as the number of a step. Both sides must get the same bits, so
-   everything is rounded to a float, in this order. Each is a statement of its own: within one, a
-   compiler may round once for two. */
+/* Turns a float from min to max into the number of a step, and back. Both sides must get the same
+   bits, so every operation is rounded to a float, in this order. Each is a statement of its own,
+   because within one statement a compiler may round once for two operations. */
 #ifndef CAUSEWAY_COMPRESSED_FLOAT_H
 #define CAUSEWAY_COMPRESSED_FLOAT_H
 

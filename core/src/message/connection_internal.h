@@ -1,4 +1,5 @@
-/* The inside of a connection: connection.c makes and keeps it, connection_packets.c moves it. */
+/* The inside of a connection. connection.c creates and manages it; connection_packets.c makes and
+   reads its packets. */
 #ifndef CAUSEWAY_CONNECTION_INTERNAL_H
 #define CAUSEWAY_CONNECTION_INTERNAL_H
 
@@ -11,11 +12,11 @@
 
 #include <math.h>
 
-/* What a packet carried lies in a ring of 16-bit words: per channel a word with the channel,
-   whether it is a fragment, and the count, then the ids. When the ring comes round, the packets
-   whose words were overwritten are forgotten: what they carried is sent again. It comes round
-   before an id does: of the 65,536 messages until then the first 16,384 may have been sent before,
-   and the last as many may wait. */
+/* A ring of 16-bit words records what each packet carried. Per channel it holds one word with the
+   channel, whether it is a fragment, and the count, followed by the ids. When the ring wraps, the
+   packets whose words were overwritten are forgotten, and what they carried is sent again. The ring
+   wraps before an id does: of the 65,536 messages until then, the first 16,384 may have been sent
+   before, and the last 16,384 may wait. */
 #define CW_WORDS_PER_PACKET  16
 #define CW_WORDS_PER_MESSAGE 8 /* in flight: an id in a packet, sent again, and in copies */
 #define CW_WORDS_MOST        32768
@@ -33,14 +34,15 @@ struct cw_carried {
 
 struct cw_connection {
     struct cw_connection_config config;
-    uint32_t packet_size;  /* bytes of payload that a packet of ours is filled up to */
-    uint32_t send_size;    /* that it has at most, in fragments, with one of a block */
+    uint32_t packet_size;  /* bytes of payload up to which our packets are filled */
+    uint32_t send_size;    /* the longest payload we send, in fragments, with a block fragment */
     uint32_t entries_bits; /* of the number of entries in front of it */
     struct cw_endpoint *endpoint;
-    /* Apart, so that neither what arrived nor what is to be sent can keep the other out. */
+    /* Two pools, so that neither received nor outgoing messages can use up the other's room. */
     struct cw_message_pool *made;
     struct cw_message_pool *arrived;
-    uint32_t room_for_all; /* messages of arrived; one more is for those that are next in order */
+    uint32_t room_for_all; /* messages of the pool `arrived`; one more is for messages that are next
+                              in order */
     struct cw_channel *channels;
 
     struct cw_sequence_buffer packets; /* of struct cw_carried */
@@ -57,7 +59,7 @@ struct cw_connection {
     bool open; /* messages are accepted to be sent */
     bool round_open;
     bool more;             /* something is due that did not fit into the packet before */
-    uint32_t next_channel; /* that next looks at first */
+    uint32_t next_channel; /* the channel that next looks at first */
 
     struct cw_congestion congestion;
     uint64_t packets_refused;
@@ -70,11 +72,11 @@ static inline bool cw_connection_can_run(const struct cw_connection *c, double n
     return c && isfinite(now);
 }
 
-/* Whether messages are taken to be sent: without anyone at the other end they would be lost. True
-   after create; a reset leaves it as it is. */
+/* Sets whether send accepts messages. Without anyone at the other end they would be lost. True
+   after create; a reset does not change it. */
 void cw_connection_set_open(struct cw_connection *connection, bool open);
 
-/* The config of its endpoint, which sends no longer packets than it has to. */
+/* The config of the connection's endpoint, whose packets are no longer than needed. */
 struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config);
 
 #endif

@@ -1,4 +1,4 @@
-/* An integer told by its difference from an old one that both ends have, from which it differs:
+/* Sends an integer as its difference from an old one that both ends have. The two must differ.
 
        1 and a quarter of its bits, for a small difference
        01 and half of its bits, for a larger one

@@ -1,5 +1,5 @@
-/* Receipts: what became of the messages of which the sender wants to know. Each has a place here
-   from send on, so that its news cannot be lost. */
+/* Receipts: what became of the messages that the sender asked about. Each has a place here from
+   send on, so that its event cannot be lost. */
 #ifndef CAUSEWAY_RECEIPTS_H
 #define CAUSEWAY_RECEIPTS_H
 
@@ -23,7 +23,7 @@ struct cw_receipts {
     struct cw_receipt_entry *entries;
     uint32_t capacity;
     uint32_t used;     /* in the packet being made, in packets on their way, or settled */
-    uint32_t promised; /* of messages that wait, or are reliable and not acked */
+    uint32_t promised; /* of messages that are waiting, or reliable and unacked */
     uint16_t free;     /* a list */
     struct cw_receipt_list packet; /* in the packet being made */
     struct cw_receipt_list settled;
@@ -44,10 +44,10 @@ static inline void cw_receipts_promise(struct cw_receipts *receipts, uint32_t nu
         receipts->promised++;
 }
 
-/* A message with this receipt has been put into the packet being made, and is forgotten. */
+/* A message with this receipt was put into the packet being made, and its channel forgets it. */
 void cw_receipts_carry(struct cw_receipts *receipts, uint32_t number);
 
-/* Ends the packet being made; its receipts, or CW_RECEIPT_NONE. */
+/* Ends the packet being made. Returns its receipts, or CW_RECEIPT_NONE. */
 static inline uint16_t cw_receipts_packet(struct cw_receipts *receipts)
 {
     const uint16_t first = receipts->packet.first;
@@ -55,16 +55,16 @@ static inline uint16_t cw_receipts_packet(struct cw_receipts *receipts)
     return first;
 }
 
-/* What became of a message that still was in its channel. */
+/* Settles the receipt of a message that was still in its channel. */
 void cw_receipts_settle(struct cw_receipts *receipts, uint32_t number, bool acked);
 
-/* What became of a packet with these receipts, CW_RECEIPT_NONE excluded. */
+/* Settles the receipts of a packet; first is not CW_RECEIPT_NONE. */
 void cw_receipts_settle_packet(struct cw_receipts *receipts, uint16_t first, bool acked);
 
 /* What became of a message. */
 struct cw_receipt {
     uint32_t number;
-    bool acked; /* else it was lost */
+    bool acked; /* otherwise it was lost */
 };
 
 static inline bool cw_receipts_waiting(const struct cw_receipts *receipts)
@@ -72,7 +72,7 @@ static inline bool cw_receipts_waiting(const struct cw_receipts *receipts)
     return receipts->settled.first != CW_RECEIPT_NONE;
 }
 
-/* Takes the oldest news; false when there is none. */
+/* Takes the oldest settled receipt; false when there is none. */
 bool cw_receipts_next(struct cw_receipts *receipts, struct cw_receipt *receipt);
 
 #endif

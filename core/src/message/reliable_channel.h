@@ -13,7 +13,7 @@
 struct cw_reliable_slot {
     struct cw_message *message; /* NULL: acked */
     double queued;              /* when the application sent it */
-    uint32_t bits;              /* of type and body, at most */
+    uint32_t bits;              /* the most that type and body need */
     struct cw_transmission transmission;
 };
 
@@ -27,7 +27,7 @@ struct cw_reliable_channel {
     struct cw_block_sender block_sender;
 
     /* What goes into the packet being made. */
-    uint16_t cursor; /* messages before it were looked at */
+    uint16_t cursor; /* the messages before it have been looked at */
     uint64_t copy_bits_left;
     bool picked_fragment; /* picked holds its message's id and its number */
 
@@ -39,21 +39,21 @@ struct cw_reliable_channel {
 
 void cw_reliable_reset(struct cw_reliable_channel *channel);
 
-/* Queues a message of so many bits, and takes over its reference unless it fails with
-   CW_ERROR_QUEUE_FULL. */
+/* Queues a message that takes at most `bits` bits, and takes over its reference unless it fails
+   with CW_ERROR_QUEUE_FULL. */
 enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
                                uint32_t bits, double now);
 
-/* Bits of one fragment of a block, at most, with as many of the block's size bytes as go into one,
-   and without the type and body that go with the first. */
+/* The most bits that one fragment takes of a block of size bytes, without the type and body that go
+   with the first fragment. */
 uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, uint32_t size);
 
 /* Begins a new packet. copies: it may hold copies of new messages. */
 void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies);
 
-/* Picks what is due next for the packet being made, if it takes at most bits_left bits, or is the
-   fragment of a block and the packet is empty. Returns the bits it takes, 0 when nothing was
-   picked. */
+/* Picks what is due next for the packet being made, if it takes at most bits_left bits. A block
+   fragment is also picked whenever the packet is empty. Returns the bits it takes, 0 when nothing
+   was picked. */
 uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
                           uint32_t bits_left);
 
@@ -67,9 +67,8 @@ void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids,
 void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
                       bool is_fragment, uint16_t packet);
 
-/* Reads an entry after its channel and block flag into parsed, which is all zero before. The
-   channel does not change. False when it is malformed; what was parsed by then is to be released.
- */
+/* Reads an entry after its channel and block flag into parsed, which must be all zero. The channel
+   does not change. False when it is malformed; the caller must release what was parsed by then. */
 bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
                       bool is_fragment, struct cw_parsed_entry *parsed);
 

@@ -10,14 +10,14 @@ struct cw_timing {
     double now;      /* seconds */
     double round;    /* when this round of packets was opened */
     double heard;    /* when the newest packet of theirs arrived; NaN before the first */
-    double answer;   /* a packet of theirs that comes so long after ours should ack it */
-    double patience; /* so long an ack is waited for while nothing comes from them */
-    double loss;     /* share of our packets lost of late */
+    double answer;   /* a packet of theirs that comes this long after ours should ack it */
+    double patience; /* how long to wait for an ack while nothing comes from them */
+    double loss;     /* recent share of our packets that were lost */
     uint16_t packet; /* sequence number of the packet being made */
 };
 
-/* Shares of packets lost above which copies are sent: of what had to be sent again, and of new
-   messages where the channel's redundancy asks for them. */
+/* When a larger share of packets than this is lost, copies are sent: of anything that had to be
+   sent again, and of new messages if the channel's redundancy asks for them. */
 #define CW_LOSS_FOR_COPIES     0.04
 #define CW_LOSS_FOR_REDUNDANCY 0.01
 
@@ -33,15 +33,15 @@ enum cw_due {
 struct cw_transmission {
     double time;     /* of the latest send */
     uint16_t packet; /* that carried it then */
-    uint8_t copies;  /* that are still to follow it */
+    uint8_t copies;  /* copies still to follow it */
     bool sent;
     bool lost;  /* that packet was reported lost */
     bool again; /* it was due again, not for the first time */
 };
 
-/* A packet of theirs that comes when the ack should be there, and does not bring it, says that ours
-   was lost, or its ack. While nothing comes from them nothing is known. Nor is it in the round in
-   which ours was sent, unless that was reported lost. */
+/* If a packet of theirs arrives when the ack is due and does not bring it, then our packet or its
+   ack was lost. While nothing arrives from them, nothing is known. Nothing is known either in the
+   round in which ours was sent, unless it was reported lost. */
 static inline enum cw_due cw_transmission_due(const struct cw_transmission *transmission,
                                               const struct cw_timing *timing)
 {
@@ -59,9 +59,9 @@ static inline enum cw_due cw_transmission_due(const struct cw_transmission *tran
     return transmission->again ? CW_DUE_COPY : CW_DUE_REDUNDANT_COPY;
 }
 
-/* Notes that it goes into the packet being made. What had to be sent again holds up all that comes
-   after it, and may get lost as easily as before: it is worth one copy, or more where the caller
-   has copies of new messages sent. */
+/* Notes that it goes into the packet being made. Anything that had to be sent again holds up
+   everything after it, and can get lost again just as easily. So it gets one copy, or more if the
+   caller sends more copies of new messages. */
 static inline void cw_transmission_send(struct cw_transmission *transmission, enum cw_due due,
                                         uint32_t redundancy, const struct cw_timing *timing)
 {

@@ -1,13 +1,13 @@
-/* A struct told by its difference from another of the same type: what an input or an entity of a
-   game costs when the other end has an earlier one. Types with a function of their own have no
-   fields to compare and are not for this. */
+/* Sends a struct as its difference from another one of the same type, such as an earlier input or
+   state of an entity that the other end has. Types with a function of their own have no fields to
+   compare and are not for this. */
 #ifndef CAUSEWAY_SCHEMA_DELTA_H
 #define CAUSEWAY_SCHEMA_DELTA_H
 
 #include "causeway/schema.h"
 
-/* Whether all fields of two structs of the type are the same on the wire. Padding, and what is
-   beyond the count of an array or behind an absent option, does not count. */
+/* Whether all fields of two structs of the type are the same on the wire. Ignores padding, items
+   beyond an array's count, and the values of absent options. */
 bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *a, const void *b);
 
 /* Writes, reads or measures message against baseline: one bit when they are equal, else one bit per

@@ -1,5 +1,5 @@
-/* The numbers in a struct of the schema: its floats and its integers of 32 bits, wherever they are,
-   as doubles. For rooms that compare or move states by more or less, not only by same or not. */
+/* The numbers in a struct of the schema, as doubles: its floats and its 32-bit integers, wherever
+   they are. For rooms that need the distance between states, not only whether they are equal. */
 #ifndef CAUSEWAY_SCHEMA_NUMBERS_H
 #define CAUSEWAY_SCHEMA_NUMBERS_H
 
@@ -8,11 +8,11 @@
 struct cw_schema_number {
     enum cw_kind kind;
     uint32_t offset; /* in the struct */
-    uint32_t field;  /* of the message that this is a part of */
-    uint32_t item;   /* that this is in, CW_FIELD_NONE for none */
+    uint32_t field;  /* of the message that this number is part of */
+    uint32_t item;   /* the item that it is in; CW_FIELD_NONE: none */
 };
 
-/* An item of an array, or the value of an option: it is there or not. */
+/* An item of an array or the value of an option, which may be absent. */
 struct cw_schema_item {
     uint32_t offset; /* of the array's count, or of the option's flag */
     uint32_t index;  /* in the array */
@@ -31,13 +31,13 @@ struct cw_schema_numbers {
 void cw_schema_list_numbers(const struct cw_schema *schema, uint32_t type,
                             struct cw_schema_numbers *list);
 
-/* Whether the struct has this number: counts and options may leave it out. */
+/* Whether the struct has this number. Array counts and options may leave it out. */
 bool cw_schema_has_number(const struct cw_schema_numbers *list,
                           const struct cw_schema_number *number, const void *message);
 
 double cw_schema_get_number(const struct cw_schema_number *number, const void *message);
 
-/* Rounds what goes into an integer, and keeps it within 32 bits. */
+/* Rounds a value for an integer, and keeps it within 32 bits. */
 void cw_schema_set_number(const struct cw_schema_number *number, void *message, double value);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include "message/channel_common.h"
 
-/* Blocks that arrived and that the application has not released. */
+/* The most blocks that have arrived and are not released yet. */
 #define CW_UNRELIABLE_BLOCKS 8
 
 struct cw_unreliable_slot {
     struct cw_message *message;
-    uint32_t bits; /* of type, body and block, at most */
+    uint32_t bits; /* the most that type, body and block need */
 };
 
 struct cw_unreliable_channel {
@@ -17,7 +17,7 @@ struct cw_unreliable_channel {
 
     struct cw_unreliable_slot *queue; /* the first queue_count may hold a message */
     uint32_t queue_count;
-    uint32_t cursor; /* slots before it were looked at for the packet being made */
+    uint32_t cursor; /* the slots before it have been looked at for the packet being made */
 
     struct cw_message **received; /* a ring */
     uint32_t received_read;
@@ -34,20 +34,20 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel);
 enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct cw_message *message,
                                  uint32_t bits);
 
-/* Bits of a block of so many bytes in a message, at most. */
+/* The most bits that a block of size bytes takes in a message. */
 uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, uint32_t size);
 
 void cw_unreliable_begin(struct cw_unreliable_channel *channel);
 uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left);
 
-/* Writes the entry of what was picked, and lets go of it; index is the channel's. */
+/* Writes the entry of what was picked, and releases it. index is the channel's. */
 bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream,
                          uint32_t index);
 
-/* Drops what found no room in any packet of this round. */
+/* Drops messages that found no room in any packet of this round. */
 void cw_unreliable_end_round(struct cw_unreliable_channel *channel);
 
-/* As cw_reliable_read; what there is no room for is dropped when it is taken, not refused. */
+/* Like cw_reliable_read, but messages without room are dropped when they are taken, not refused. */
 bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream *stream,
                         bool is_fragment, struct cw_parsed_entry *parsed);
 void cw_unreliable_take(struct cw_unreliable_channel *channel,

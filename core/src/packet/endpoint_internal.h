@@ -15,8 +15,8 @@ struct cw_endpoint {
 
     struct cw_sent_packets sent;
     struct cw_received_packets received;
-    bool acks_in_turn; /* a header acks the oldest numbers that no header has told of yet: who sends
-                          it goes on while some are untold */
+    bool acks_in_turn; /* headers ack the oldest numbers that no header has acked yet; the sender
+                          then goes on while some are left */
 
     /* The packet that is being transmitted. */
     uint8_t *outgoing;
@@ -26,7 +26,7 @@ struct cw_endpoint {
     uint32_t outgoing_next;      /* fragment to transmit next */
     bool outgoing_pending;
 
-    /* The packet that waits to be taken. */
+    /* The packet that is waiting to be taken. */
     struct cw_endpoint_event packet;
     bool packet_waits;
     bool packet_refusable;
@@ -56,7 +56,7 @@ size_t cw_endpoint_transmit_checked(struct cw_endpoint *endpoint, uint8_t *out, 
 enum cw_error cw_endpoint_receive_checked(struct cw_endpoint *endpoint, const uint8_t *data,
                                           size_t size, double now);
 
-/* The packet that arrived, which waits to be taken: what next tells first. */
+/* Takes the packet that arrived and is waiting: the one that next gives first. */
 static inline const struct cw_endpoint_event *cw_endpoint_next_packet(struct cw_endpoint *endpoint)
 {
     endpoint->packet_waits = false;

@@ -16,26 +16,26 @@ struct cw_rtt {
 
 void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing);
 
-/* Seconds after which an answer is overdue: 1 before the first sample, and never more than the
-   longest, unless at_least is. */
+/* Seconds after which an answer is overdue: 1 before the first sample, at most CW_LONGEST_TIMEOUT,
+   but never less than at_least. */
 #define CW_LONGEST_TIMEOUT 10.0
 
 double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least);
 
-/* How long the other end sends nothing from one round of packets to its next. */
+/* How long the other end is silent between two of its rounds of packets. */
 struct cw_silence {
     double heard;  /* when its newest packet arrived; NaN before the first: no time is after it */
-    double usual;  /* the longest of late; 0 before two in a row have arrived */
-    double excess; /* by which that before the packets that arrive now was longer */
+    double usual;  /* the longest recent silence; 0 before two packets in a row have arrived */
+    double excess; /* how much longer the silence before the packets that arrive now was */
 };
 
-/* The newest packet of theirs arrived; next: it is the one after that which was the newest, so that
-   the time between the two was theirs and not that of a packet lost. */
+/* Their newest packet arrived. next: it directly follows the newest one before, so the time between
+   the two was their silence and not a lost packet. */
 void cw_silence_end(struct cw_silence *silence, bool next, double now);
 
 /* Bytes turned into bytes per second. */
 struct cw_rate {
-    uint64_t bytes_before; /* value of the counter when the rate was refreshed last */
+    uint64_t bytes_before; /* the counter when the rate was last refreshed */
     double bytes_per_second;
 };
 

@@ -31,7 +31,7 @@ size_t cw_packet_header_write(uint8_t *out, const struct cw_packet_header *heade
    than needed are accepted: the reference's endpoints take them. */
 size_t cw_packet_header_read(struct cw_packet_header *header, const uint8_t *data, size_t size);
 
-/* Likewise, but only the shortest form counts: the rule for the header in a first fragment. */
+/* The same, but accepts only the shortest form: the rule for the header in a first fragment. */
 size_t cw_packet_header_read_canonical(struct cw_packet_header *header, const uint8_t *data,
                                        size_t size);
 

@@ -10,8 +10,8 @@
 #define CW_REASSEMBLY_MAX_FRAGMENTS 256
 
 struct cw_reassembly {
-    struct cw_packet_header
-        header; /* sequence from the first fragment seen, acks from fragment 0 */
+    struct cw_packet_header header; /* sequence from the first fragment seen, acks from fragment
+                                       0 */
     uint32_t count;
     uint32_t received;
     size_t size;                                      /* known when the last fragment is there */
@@ -19,7 +19,7 @@ struct cw_reassembly {
     uint8_t *payload;
 };
 
-/* The first active entries of order name the slots in use. */
+/* The first `active` entries of order are the slots in use. */
 struct cw_reassemblies {
     struct cw_reassembly *slots;
     uint8_t order[CW_REASSEMBLY_MAX_SLOTS];
@@ -34,11 +34,10 @@ struct cw_reassemblies {
 
 void cw_reassemblies_reset(struct cw_reassemblies *reassemblies);
 
-/* Takes a fragment: data begins with its header, which was read already. *complete is set to the
-   packet when this fragment was the last one missing, else to NULL; the packet must be handed back
-   with cw_reassemblies_release.
-   CW_ERROR_MALFORMED, CW_ERROR_DUPLICATE, or CW_ERROR_STALE when every slot holds a newer packet.
- */
+/* Takes a fragment. data begins with its header, which has been read already. Sets *complete to the
+   packet when this was the last missing fragment, otherwise to NULL. Hand the packet back with
+   cw_reassemblies_release. Errors: CW_ERROR_MALFORMED, CW_ERROR_DUPLICATE, or CW_ERROR_STALE when
+   every slot holds a newer packet. */
 enum cw_error cw_reassemblies_receive(struct cw_reassemblies *reassemblies,
                                       const struct cw_fragment_header *fragment,
                                       const uint8_t *data, size_t size,

@@ -1,4 +1,4 @@
-/* Which packets of the other end have arrived. */
+/* Which packets from the other end have arrived. */
 #ifndef CAUSEWAY_RECEIVED_PACKETS_H
 #define CAUSEWAY_RECEIVED_PACKETS_H
 
@@ -10,10 +10,10 @@
 struct cw_received_packets {
     struct cw_sequence_buffer window; /* presence only */
     uint32_t history; /* the ack_bits to send: bit k, packet newest - k has arrived */
-    uint32_t counted; /* bit k: that packet was sent at all, as far as we can tell */
-    uint32_t untold;  /* so many of the newest numbers were in the acks of no header of ours */
+    uint32_t counted; /* bit k: as far as we can tell, that packet was sent */
+    uint32_t untold;  /* how many of the newest numbers no header of ours has acked yet */
     uint64_t missed;  /* numbers that left the history without having arrived */
-    double loss;      /* share of those, of late */
+    double loss;      /* recent share of such numbers */
 };
 
 void cw_received_packets_reset(struct cw_received_packets *received);
@@ -24,16 +24,16 @@ static inline uint16_t cw_received_packets_newest(const struct cw_received_packe
     return (uint16_t)(received->window.next - 1);
 }
 
-/* Makes sequence the newest packet seen, without marking it as arrived; nothing when a newer one
-   was seen. sequence is not stale. */
+/* Makes sequence, which is not stale, the newest packet seen, without marking it as arrived. Does
+   nothing when a newer one was seen. */
 void cw_received_packets_advance(struct cw_received_packets *received, uint16_t sequence);
 
-/* With more numbers untold than a header has room for: the first as many of them that begin with
-   one that has arrived. */
+/* For when more numbers are untold than a header can hold. Gives the oldest of them that one header
+   can hold, beginning with one that has arrived. */
 uint16_t cw_received_packets_tell_oldest(struct cw_received_packets *received, uint32_t *bits);
 
-/* What the header of a packet of ours acks, the newest packet of it and the bits: the newest
-   packets seen, or, in_turn, the oldest that no header has told of yet. */
+/* What the header of our next packet acks: its newest packet and the bits. These are the newest
+   packets seen or, with in_turn, the oldest that no header has acked yet. */
 static inline uint16_t cw_received_packets_tell(struct cw_received_packets *received, bool in_turn,
                                                 uint32_t *bits)
 {
@@ -44,7 +44,7 @@ static inline uint16_t cw_received_packets_tell(struct cw_received_packets *rece
     return cw_received_packets_newest(received);
 }
 
-/* Gives up telling of what the next header would pass by. */
+/* Gives up acking the numbers that the next header has no room for. */
 static inline void cw_received_packets_pass_by(struct cw_received_packets *received)
 {
     if (received->untold > CW_ACKS_PER_HEADER)

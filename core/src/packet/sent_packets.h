@@ -17,14 +17,14 @@ struct cw_sent_packet {
 struct cw_sent_packets {
     struct cw_sequence_buffer window; /* of struct cw_sent_packet */
     uint16_t oldest_pending;          /* no older packet is still pending */
-    uint32_t unseen;                  /* packets newer than the newest that they have seen */
-    uint16_t header_ack;              /* what the newest header received acked, */
+    uint32_t unseen;     /* packets newer than the newest one that the other end has seen */
+    uint16_t header_ack; /* what the newest received header acked */
     uint32_t header_ack_bits;
-    bool header_known;   /* as long as header_ack is in the window */
-    bool header_arrived; /* since reset: the two above hold what the newest one had */
+    bool header_known;   /* true as long as header_ack is in the window */
+    bool header_arrived; /* since reset: the two above are those of the newest one */
 
-    /* Acked and lost packets that wait to be taken. Whatever becomes of the packets in the window,
-       there is room to tell it. */
+    /* Acked and lost packets that wait to be taken. There is always room to report the fate of
+       every packet in the window. */
     uint32_t *events; /* the sequence, and CW_SENT_EVENT_LOST or not */
     uint32_t events_mask;
     uint32_t events_read;
@@ -35,12 +35,12 @@ struct cw_sent_packets {
     struct cw_rtt rtt;
     uint32_t late_samples;  /* in a row */
     uint32_t short_samples; /* much shorter than the mean, in a row */
-    uint16_t short_until;   /* they last for a round trip when this packet is acked */
+    uint16_t short_until;   /* they have lasted for a round trip when this packet is acked */
     double short_most;      /* the longest of them */
     double rtt_smoothing;
     double min_loss_timeout_seconds;
     double loss_timeout;
-    double loss; /* share of packets lost, of late */
+    double loss; /* recent share of packets lost */
     uint64_t acked;
     uint64_t lost;
     uint64_t bytes_acked;
@@ -48,23 +48,23 @@ struct cw_sent_packets {
 
 #define CW_SENT_EVENT_LOST 0x10000u
 
-/* Events per packet of the window that need room, a power of two. A packet has two at most: lost,
-   and acked late. The rest lets the sender go on while some wait. */
+/* Room for events per packet of the window, a power of two. A packet has at most two: lost, then
+   acked late. The rest lets the sender go on while some wait. */
 #define CW_SENT_EVENTS_PER_PACKET 4
 
 void cw_sent_packets_reset(struct cw_sent_packets *sent);
 
-/* A packet more; its number was window.next. NULL when the events of earlier ones leave no room to
-   tell its fate. */
+/* Adds a packet, whose number was window.next. NULL when the events of earlier packets leave no
+   room to report its fate. */
 struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent);
 
-/* With packets that they have not seen: whether the latest was sent a round trip's parts-th ago, so
-   that one now and others like it are that many in a round trip. This may take as long as the first
-   of them has waited already. */
+/* For when some packets have not been seen by the other end: whether it is time for the next, so
+   that `parts` packets are spread over a round trip. The round trip may be as long as the oldest of
+   them has waited already. */
 bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, double now);
 
-/* Takes the acks of a header that arrived. prompt: no header of theirs is missing before this one,
-   so that it acks its newest packet as soon as they could. */
+/* Takes the acks of a header that arrived. prompt: none of their headers before this one is
+   missing, so it acks its newest packet as early as they could. */
 void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint32_t ack_bits,
                                bool prompt, double now);
 
@@ -78,7 +78,7 @@ static inline bool cw_sent_packets_next(struct cw_sent_packets *sent, uint32_t *
     return true;
 }
 
-/* Declares those lost whose time is up. */
+/* Declares overdue packets lost. */
 void cw_sent_packets_update(struct cw_sent_packets *sent, double now);
 
 #endif

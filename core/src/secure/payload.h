@@ -1,4 +1,4 @@
-/* What client and server ask of a connection whose datagrams they carry. */
+/* What client and server require of a connection whose datagrams they carry. */
 #ifndef CAUSEWAY_PAYLOAD_H
 #define CAUSEWAY_PAYLOAD_H
 
@@ -6,7 +6,7 @@
 
 #include "causeway/secure_packet.h"
 
-/* CW_OK when each datagram of such a connection is the body of one payload packet. */
+/* CW_OK when each datagram of such a connection fits into the body of one payload packet. */
 static inline enum cw_error cw_payload_check(const struct cw_connection_config *config)
 {
     const enum cw_error error = cw_connection_config_check(config);

@@ -1,5 +1,5 @@
-/* What the server has to tell the application, in order. There is always room: for both ends of
-   every slot, and for one payload. */
+/* The server's events for the application, in order. There is always room for CONNECTED and
+   DISCONNECTED of every slot, and for one payload. */
 #ifndef CAUSEWAY_SERVER_EVENTS_H
 #define CAUSEWAY_SERVER_EVENTS_H
 
@@ -18,7 +18,7 @@ void cw_server_events_layout(struct cw_server_events *events, struct cw_arena *a
 
 void cw_server_events_put(struct cw_server_events *events, const struct cw_server_event *event);
 
-/* The oldest event, which stays; NULL when there is none. */
+/* The oldest event, which stays in the queue; NULL when there is none. */
 const struct cw_server_event *cw_server_events_first(const struct cw_server_events *events);
 
 /* Drops the oldest event. There must be one. */

@@ -1,4 +1,4 @@
-/* The clients that are about to connect to a server: from their request to their slot. */
+/* The clients that are connecting to a server, from their request to their slot. */
 #ifndef CAUSEWAY_SERVER_HANDSHAKE_H
 #define CAUSEWAY_SERVER_HANDSHAKE_H
 
@@ -7,15 +7,15 @@
 
 #define CW_DENIALS 32
 
-/* A client whose request was good and whose response is awaited. */
+/* A client whose request was valid and whose response has not arrived yet. */
 struct cw_pending {
     bool active;
-    bool queued; /* its number waits in the queue of challenges */
+    bool queued; /* its number is in the challenge queue */
     struct cw_peer peer;
     uint8_t mac[CW_MAC_BYTES];
-    uint64_t first_challenge; /* sequence; none before it is this client's */
+    uint64_t first_challenge; /* sequence number; no earlier challenge is this client's */
     double deadline;
-    uint32_t place; /* in the list of active ones; or, when not active, the next free one */
+    uint32_t place; /* in the list of active ones; if not active, the next free one */
 };
 
 struct cw_denial {
@@ -56,7 +56,7 @@ void cw_handshake_layout(struct cw_handshake *handshake, struct cw_arena *arena)
 /* After layout with memory. */
 void cw_handshake_start(struct cw_handshake *handshake);
 
-/* The rest may be called once the time is known: by the first of the server's calls. */
+/* Tells the handshake the time. The server's first call does this, before any of the following. */
 void cw_handshake_set_time(struct cw_handshake *handshake, double now);
 enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct cw_address *from,
                                    const uint8_t *data, size_t size, double now);

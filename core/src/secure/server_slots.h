@@ -1,11 +1,12 @@
-/* The connected clients of a server: each has a slot until it is gone and the application knows. */
+/* The connected clients of a server. Each keeps its slot until it is gone and the application has
+   been told. */
 #ifndef CAUSEWAY_SERVER_SLOTS_H
 #define CAUSEWAY_SERVER_SLOTS_H
 
 #include "base/hash_index.h"
 #include "secure/server_events.h"
 
-/* Whom a token lets in. */
+/* The client that a token admits. */
 struct cw_peer {
     struct cw_address address;
     uint64_t id;
@@ -26,9 +27,10 @@ struct cw_slot {
     double last_sent;
     bool confirmed;
     bool keep_alive_due;
-    bool introduced;     /* the keep-alive before a payload to an unconfirmed client is sent */
-    bool round_open;     /* its connection may have datagrams to transmit */
-    bool farewell_taken; /* CLOSED: the application knows */
+    bool introduced; /* the keep-alive that must come before a payload to an unconfirmed client was
+                        sent */
+    bool round_open; /* its connection may have datagrams to transmit */
+    bool farewell_taken; /* CLOSED: the application has been told */
     uint32_t disconnects_left;
 };
 
@@ -38,8 +40,8 @@ struct cw_slots {
     struct cw_slot *slots;
     struct cw_connection **connections; /* of the slots; NULL: payloads are the application's */
     uint64_t used[CW_SERVER_MAX_CLIENTS / 64];     /* bits: slots that are not free */
-    uint64_t due[CW_SERVER_MAX_CLIENTS / 64];      /* that may have something to transmit */
-    uint64_t readable[CW_SERVER_MAX_CLIENTS / 64]; /* whose connection may have events */
+    uint64_t due[CW_SERVER_MAX_CLIENTS / 64];      /* slots that may have something to transmit */
+    uint64_t readable[CW_SERVER_MAX_CLIENTS / 64]; /* slots whose connection may have events */
     uint32_t due_cursor;
     uint32_t clients;          /* connected now */
     uint64_t connections_made; /* ever */
@@ -82,7 +84,7 @@ enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8
 size_t cw_slots_transmit(struct cw_slots *slots, uint8_t *out, size_t capacity, double now,
                          struct cw_address *to);
 void cw_slots_update(struct cw_slots *slots, double now);
-/* As cw_server_next. What a client sent before it was gone comes before its DISCONNECTED. */
+/* As cw_server_next. Everything that a client sent comes before its DISCONNECTED. */
 bool cw_slots_next(struct cw_slots *slots, struct cw_server_event *event);
 
 #endif
