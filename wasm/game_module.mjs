@@ -67,34 +67,52 @@ const functions = (room) =>
       return { name, names, result: type === 'void' ? 'void' : typeOf(type, name)[2] };
     });
 
-const comment = (text) =>
-  text
+/** The number of a #define of a header, or of the schema's. */
+const constant = (room, name) => {
+  const text = read(room) + read('schema');
+  const value = new RegExp(`^#define ${name}\\s+(\\w+)`, 'm').exec(text)?.[1];
+  if (value === 'UINT32_MAX') return 2 ** 32 - 1;
+  if (!/^\d+$/.test(value ?? '')) throw new Error(`${room}.h: the number of ${name} is not known`);
+  return Number(value);
+};
+
+/** What a header says, as a sentence for TypeScript: names as they are there, constants as numbers. */
+const comment = (room, text) => {
+  const sentence = text
     .replace(/^\/\*|\*\/$/g, '')
     .split('\n')
     .map((line) => line.trim().replace(/^\* ?/, ''))
     .filter(Boolean)
-    .join(' ');
+    .join(' ')
+    .replace(/\bCW_\w+/g, (name) => constant(room, name))
+    .replace(/\b[a-z]+(_[a-z]+)+\b/g, camel);
+  return `${sentence[0].toUpperCase()}${sentence.slice(1)}${sentence.endsWith('.') ? '' : '.'}`;
+};
 
-/** The members of a struct with what the header says of them. What it says before a member is of that one. */
+/**
+ * The members of a struct with what the header says of them: on the line where the member ends, or else
+ * before it.
+ */
 const members = (room, name) => {
   const text = new RegExp(`^struct ${name} \\{\n([^}]*)\\};`, 'm').exec(read(room))?.[1];
   if (!text) throw new Error(`${room}.h has no struct ${name}`);
   const result = [];
   let before = '';
   let last;
-  for (const [, note, code] of text.matchAll(/(\/\*[^]*?\*\/)|([^;/]+;[^\S\n]*)/g)) {
+  let end; // of the last member
+  for (const found of text.matchAll(/(\/\*[^]*?\*\/)|([^;/]+;[^\S\n]*)/g)) {
+    const [, note, code] = found;
     if (note) {
-      if (last) last.note = comment(note);
-      else before = comment(note);
-      last = undefined;
+      if (found.index === end) last.note = comment(room, note);
+      else before = comment(room, note);
       continue;
     }
+    end = found.index + code.length;
     const [type, first] = split(code.split(/[;,]/)[0], name);
     const names = [first, ...code.replace(/;\s*$/, '').split(',').slice(1)].map((one) =>
       one.trim(),
     );
     for (const member of names) result.push({ type, member, note: before });
-    // A comment on the line of the member is its own.
     last = result.at(-1);
     before = '';
   }
@@ -150,11 +168,12 @@ const declaration = ({ name, fields }) => {
   const config = name.endsWith('_config');
   const own = fields.filter(
     ({ reader, name: of }) =>
-      reader !== 'allocator' && !/^(schema|.*Type|tolerances|smoothLimits)$/.test(of),
+      !config ||
+      (reader !== 'allocator' && !/^(schema|type|.*Type|tolerances|smoothLimits)$/.test(of)),
   );
   const lines = own.map(({ name: of, reader, note }) => {
     const type = reader === 'bool' ? 'boolean' : 'number';
-    return `${note ? `  /** ${note[0].toUpperCase()}${note.slice(1)} */\n` : ''}  readonly ${of}${config ? '?' : ''}: ${type};`;
+    return `${note ? `  /** ${note} */\n` : ''}  readonly ${of}${config ? '?' : ''}: ${type};`;
   });
   return `export interface ${pascal(name)} {\n${lines.join('\n')}\n}\n`;
 };

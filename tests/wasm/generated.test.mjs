@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { gameModule } from '../../wasm/game_module.mjs';
 import { Client, loadCore, message, schema } from '../support/causeway.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -83,6 +84,34 @@ test('fields, numbers and sizes follow the headers', () => {
     3: 'ACKED',
     4: 'LOST',
   });
+});
+
+/** The members of an interface of the game kit, each with its comment. */
+const documented = (text, name) => {
+  const body = new RegExp(`^export interface ${name} \\{\\n([^}]*)\\}`, 'm').exec(text)[1];
+  const found = body.matchAll(/(?: {2}\/\*\* (.*) \*\/\n)? {2}readonly (\w+)\??: \w+;\n/g);
+  return Object.fromEntries([...found].map(([, note, member]) => [member, note]));
+};
+
+test('each member of the game kit has the comment of its own, as TypeScript says it', () => {
+  const text = gameModule();
+  const inputs = documented(text, 'InputConfig');
+  assert.deepEqual(Object.keys(inputs), ['copies', 'maxEarlyTicks', 'maxRepeats']);
+  assert.match(inputs.copies, /^Sender only: the most packets .*, 1 to 32; default 6\./);
+  assert.match(inputs.maxEarlyTicks, /^Receiver only: how many ticks ahead/);
+  assert.match(inputs.maxRepeats, /^Receiver only: how many ticks in a row/);
+  const clock = documented(text, 'ClockSyncConfig');
+  assert.match(clock.ticksPerSecond, /^Ticks of the server, 1 to 1000/);
+  assert.match(clock.slew, /^To correct itself/);
+  assert.match(clock.jumpSeconds, /^A time that is wrong by more/);
+  assert.match(clock.maxLeadSeconds, /^How far/);
+  assert.match(documented(text, 'InterpolationStats').held, /maxExtrapolationSeconds/);
+  for (const [, name] of text.matchAll(/^export interface (\w+Config) /gm))
+    for (const [member, note] of Object.entries(documented(text, name))) {
+      assert.ok(note, `${name}.${member} has no comment`);
+      assert.match(note, /^[A-Z0-9].*\.$/, `${name}.${member} is no sentence`);
+      assert.doesNotMatch(note, /[a-z]_[a-z]|CW_/, `${name}.${member} speaks of C`);
+    }
 });
 
 test('what is not understood fails the build', () => {

@@ -73,7 +73,7 @@ struct cw_clock_sync;
 
 struct cw_clock_sync_config {
     struct cw_allocator allocator; /* zero: malloc */
-    double ticks_per_second;       /* of the server, 1 to 1000; default 60 */
+    double ticks_per_second;       /* ticks of the server, 1 to 1000; default 60 */
     /* To correct itself, a time runs faster or slower than the server's by up to this share: above
        0, at most 0.5; default 0.05. */
     double slew;

@@ -38,7 +38,7 @@ struct cw_history;
 struct cw_history_config {
     struct cw_allocator allocator; /* zero: malloc */
     uint32_t state_size;           /* bytes of an entity's state, 1 to 65536; no default */
-    uint32_t max_entities;         /* in one tick, 1 to 65536; default 256 */
+    uint32_t max_entities;         /* entities in one tick, 1 to 65536; default 256 */
     uint32_t max_ticks; /* ticks to keep, 2 to 4096; default 64, a second at 60 per second; all
                            states together have at most 2^30 bytes */
 };

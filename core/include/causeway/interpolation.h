@@ -29,9 +29,9 @@ struct cw_interpolation;
 
 struct cw_interpolation_config {
     struct cw_allocator allocator; /* zero: malloc */
-    double ticks_per_second;       /* of the server, above 0 and at most 1000; default 60 */
-    uint32_t entry_size;           /* bytes, 0 (ticks only) to 2^20; default 0 */
-    uint32_t max_entries;          /* 2 to 1024; default 64 */
+    double ticks_per_second;       /* ticks of the server, above 0 and at most 1000; default 60 */
+    uint32_t entry_size;           /* bytes of an entry, 0 (ticks only) to 2^20; default 0 */
+    uint32_t max_entries;          /* snapshots to keep, 2 to 1024; default 64 */
     double min_delay_seconds; /* the view is never closer to the newest snapshot than this, counted
                                  without jitter; 0 or more; default 0 */
     double max_delay_seconds; /* the view is never further behind than this, 0 to 60; default 0.5 */
@@ -85,7 +85,7 @@ struct cw_interpolation_stats {
     uint64_t views;        /* views given since create or reset */
     uint64_t extrapolated; /* of them: beyond the newest snapshot */
     uint64_t held;         /* of them: beyond it by max_extrapolation_seconds */
-    uint64_t jumps;        /* ahead, because the view was more than max_delay_seconds behind */
+    uint64_t jumps; /* jumps ahead, because the view was more than max_delay_seconds behind */
 };
 
 void cw_interpolation_stats(const struct cw_interpolation *interpolation,

@@ -36,15 +36,15 @@ struct cw_snapshot_config {
     const struct cw_schema *schema; /* the types of entities, and preferably no others: every entity
                                        takes the room of the largest type. Must outlive the
                                        object */
-    uint32_t max_entities;          /* ids are below this; 1 to 65536; default 1024 */
+    uint32_t max_entities;          /* ids are below this at both ends; 1 to 65536; default 1024 */
     uint32_t window; /* how many ticks and snapshots back a baseline may be, a power of two from 2
                         to 128; default 32, half a second at 60 per second. It must span the round
                         trip */
 
     /* Server only. */
-    uint32_t max_clients; /* 1 to 1024; default 64 */
-    uint32_t max_bytes;   /* the largest snapshot, 64 to 65535; default 1000, which fits into one
-                             packet of a connection */
+    uint32_t max_clients; /* of a server, 1 to 1024; default 64 */
+    uint32_t max_bytes;   /* the largest snapshot that a server makes, 64 to 65535; default 1000,
+                             which fits into one   packet of a connection */
 };
 
 struct cw_snapshot_config cw_snapshot_config_default(const struct cw_schema *schema);
@@ -110,13 +110,13 @@ size_t cw_snapshot_server_transmit(struct cw_snapshot_server *server, uint32_t c
 void cw_snapshot_server_acked(struct cw_snapshot_server *server, uint32_t client, uint32_t number);
 
 struct cw_snapshot_server_stats {
-    uint64_t snapshots;     /* made, for all clients together */
-    uint64_t bytes;         /* in them */
-    uint64_t shared;        /* copied from one that was made before for the same baseline */
-    uint64_t whole;         /* without a baseline */
-    uint64_t entities_sent; /* that had changed and went into a snapshot */
-    uint64_t entities_cut;  /* that had changed and found no room */
-    uint32_t entities;      /* in the world now */
+    uint64_t snapshots;     /* snapshots made, for all clients together */
+    uint64_t bytes;         /* bytes in them */
+    uint64_t shared;        /* of them: copied from one that was made for the same baseline */
+    uint64_t whole;         /* of them: without a baseline */
+    uint64_t entities_sent; /* changed entities that went into a snapshot */
+    uint64_t entities_cut;  /* changed entities that found no room in one */
+    uint32_t entities;      /* entities in the world now */
 };
 
 void cw_snapshot_server_stats(const struct cw_snapshot_server *server,
@@ -174,11 +174,13 @@ struct cw_snapshot_event {
 bool cw_snapshot_client_next(struct cw_snapshot_client *client, struct cw_snapshot_event *event);
 
 struct cw_snapshot_client_stats {
-    uint64_t snapshots;                                     /* received */
-    uint64_t bytes;                                         /* in them */
-    uint64_t whole;                                         /* without a baseline */
-    uint64_t malformed, duplicate, stale, baseline_missing; /* dropped */
-    uint32_t entities;                                      /* that are known now */
+    uint64_t snapshots; /* snapshots received */
+    uint64_t bytes;     /* bytes in them */
+    uint64_t whole;     /* of them: without a baseline */
+    /* Bytes that were dropped: they were no snapshot, came twice, were overtaken, or referred to a
+       baseline that is not here. */
+    uint64_t malformed, duplicate, stale, baseline_missing;
+    uint32_t entities; /* entities that are known now */
 };
 
 void cw_snapshot_client_stats(const struct cw_snapshot_client *client,
