@@ -65,8 +65,9 @@ struct cw_field {
     /* Where the member is in the struct. cw_schema_create ignores it here and fills it in in its
        copy. */
     uint32_t offset;
-    /* Of CW_KIND_STRUCT, else NULL: a type with at least one field, without a function of its own
-       and without a block. It need not be in the schema, and its name is not used. */
+    /* For CW_KIND_STRUCT the type of the struct, otherwise NULL. It must have at least one field,
+       no function of its own and no block. It need not be in the schema, and its name is not
+       used. */
     const struct cw_message_type *type;
 };
 
@@ -127,12 +128,8 @@ bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct c
    the index is 0 when the function refuses to measure the message. */
 uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const void *message);
 
-/* How deep structs may be nested in one another. A struct that is a field of a message is the first
-   level. */
-#define CW_STRUCT_MAX_DEPTH 8
-
 /* The kinds for CW_MESSAGE. Each is a list: the member's shape, type and extent, optional, array,
-   then kind and limits as in struct cw_field. */
+   then kind, limits and type as in struct cw_field. */
 #define CW_PLAIN(type, kind, min, max)                                                             \
     value, type, 0, false, 0, kind, (uint64_t)(min), (uint64_t)(max), 0, 0, 0, NULL
 #define CW_BOOL              CW_PLAIN(bool, CW_KIND_BOOL, 0, 1)

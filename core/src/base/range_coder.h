@@ -4,7 +4,8 @@
    takes from there and a reading coder puts there. Both ends must begin with the same models and
    use them in the same order. All arithmetic is in integers, so every machine gets the same bytes.
    A writer fails at the end of its buffer, a reader when it needs more bytes than there are. After
-   a failure all functions return false. No reader looks past its bytes. */
+   a failure all functions return false. No reader looks past its bytes, and the work of each call
+   is bounded by what it was asked for. */
 #ifndef CAUSEWAY_RANGE_CODER_H
 #define CAUSEWAY_RANGE_CODER_H
 

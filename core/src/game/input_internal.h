@@ -4,7 +4,7 @@
 
 #include "causeway/input.h"
 
-/* How early an input was is on the wire in 16 bits, in parts of a tick. */
+/* On the wire, how early an input was takes 16 bits, in parts of a tick. */
 #define CW_INPUT_EARLY_PARTS 256.0
 
 enum cw_error cw_input_config_check(const struct cw_input_config *config);
@@ -15,12 +15,12 @@ size_t cw_input_stride(const struct cw_input_config *config);
 /* The head of a body: the newest tick and how many inputs it has. */
 bool cw_input_serialize_head(struct cw_stream *stream, uint16_t *newest, uint32_t *count);
 
-/* One of its inputs; before is the one of the tick before, NULL for the first. To read into, input
-   was set to zero before. */
+/* One input of a body. before is the input of the previous tick, NULL for the first. For reading,
+   input must be all zero. */
 bool cw_input_serialize(const struct cw_input_config *config, struct cw_stream *stream,
                         const void *before, void *input);
 
-/* The tick nearest to one that is known, from its low 16 bits. */
+/* The tick with these low 16 bits that is nearest to a known one. */
 static inline uint32_t cw_input_unwrap(uint16_t low, uint32_t known)
 {
     const int32_t ahead = (int16_t)(uint16_t)(low - known);

@@ -1,8 +1,8 @@
-/* What is on the wire of a snapshot:
+/* A snapshot on the wire:
 
        3 bytes     its number, 16 bits, and how many snapshots before it the baseline was, 0: none
        head        the tick, from the baseline's; whether the client then has every entity that it
-                   is to have; how many entries
+                   should have; how many entries
        entries     one per entity, by id: how far from the last id, what happened, and the struct
 
    The three bytes differ between clients. What follows them, the body, is the same for all clients
@@ -15,7 +15,7 @@
 
 #define CW_SNAPSHOT_HEADER_SIZE 3
 
-/* What a body is written and read by. */
+/* What is needed to write and read a body. */
 struct cw_snapshot_wire {
     const struct cw_schema *schema; /* quantized */
     uint32_t max_entities;
@@ -29,7 +29,7 @@ struct cw_snapshot_head {
     uint32_t baseline_tick; /* of a baseline */
     bool has_baseline;
     uint32_t tick;
-    bool complete; /* no entity that the client is to have is missing, nor one too many */
+    bool complete; /* the client has every entity that it should have, and no other */
     uint32_t count;
 };
 
@@ -37,7 +37,7 @@ bool cw_snapshot_serialize_head(const struct cw_snapshot_wire *wire, struct cw_s
                                 struct cw_snapshot_head *head);
 
 enum cw_snapshot_change {
-    CW_SNAPSHOT_UPDATE, /* told by its difference */
+    CW_SNAPSHOT_UPDATE, /* sent as a difference */
     CW_SNAPSHOT_WHOLE,
     CW_SNAPSHOT_REMOVE
 };
@@ -47,10 +47,10 @@ struct cw_snapshot_entry {
     enum cw_snapshot_change change;
     bool in_baseline; /* the baseline has an entity of that id */
     uint32_t type;
-    uint32_t incarnation; /* of an entity that is told whole: 8 bits that are others for another
-                             entity with this id */
+    uint32_t incarnation; /* of an entity that is sent whole: 8 bits that differ for another entity
+                             with this id */
     const void *baseline; /* its struct, for an update */
-    void *state;          /* when reading it may be the baseline */
+    void *state;          /* for reading it may be the baseline */
 };
 
 /* An entry after its id: what happened and the struct. Reading, baseline and its type are given,
@@ -107,7 +107,7 @@ CW_INLINE bool cw_snapshot_read_id(const struct cw_snapshot_wire *wire,
            (*id < wire->max_entities || cw_bit_reader_fail(reader));
 }
 
-/* The most bits that an id takes. */
+/* The most bits that an id can take. */
 unsigned cw_snapshot_id_bits(const struct cw_snapshot_wire *wire);
 
 #endif

@@ -1,5 +1,5 @@
-/* The fields that are cheap to tell by their difference: single bools, and single integers of at
-   most 32 bits, or floats as such. Everything is inline, so that a loop over many structs keeps its
+/* The fields whose differences are cheap to send: single bools, single integers of at most 32 bits,
+   and floats as such integers. Everything is inline, so that a loop over many structs keeps its
    reader in registers. */
 #ifndef CAUSEWAY_SCHEMA_PLAIN_H
 #define CAUSEWAY_SCHEMA_PLAIN_H
@@ -7,7 +7,8 @@
 #include "message/difference.h"
 #include "message/schema_internal.h"
 
-/* How many fields have their bits, that tell which of them have changed, in one group. */
+/* How many fields are in one group. Each group begins with a bit per field that tells whether it
+   has changed. */
 #define CW_SCHEMA_GROUP 32
 
 CW_INLINE bool cw_schema_is_plain_integer(const struct cw_schema_step *step)
@@ -15,8 +16,8 @@ CW_INLINE bool cw_schema_is_plain_integer(const struct cw_schema_step *step)
     return step->code == CW_CODE_PLAIN_RANGE || step->code == CW_CODE_PLAIN_32;
 }
 
-/* Whether the struct has plain fields and nothing else, so few that their bits and one more are in
-   a reader that was filled. */
+/* Whether the struct has only plain fields, and so few that a filled reader holds their bits and
+   one more. */
 CW_INLINE bool cw_schema_is_plain(const struct cw_schema_steps *steps)
 {
     bool plain = steps->count >= 1 && steps->count < CW_SCHEMA_GROUP;
