@@ -325,8 +325,8 @@ static void test_clock_sync(void **state)
     REFUSES(cw_clock_sync_adjust, nothing, 1, 0, 0);
     DOES_NOTHING(cw_clock_sync_update, nothing, 0);
     GIVES_NOTHING(cw_clock_sync_next, nothing, &event);
-    GIVES_NOTHING(cw_clock_sync_server_time, nothing, 0);
-    GIVES_NOTHING(cw_clock_sync_client_time, nothing, 0);
+    GIVES(0.0, cw_clock_sync_server_time, nothing, 0);
+    GIVES(0.0, cw_clock_sync_client_time, nothing, 0);
     DOES_NOTHING(cw_clock_sync_stats, nothing, 0, &stats);
 
     assert_int_equal(cw_clock_sync_create(&config, &sync), CW_OK);
@@ -347,8 +347,8 @@ static void test_clock_sync(void **state)
         REFUSES(cw_clock_sync_adjust, sync, 1, no, 0);
         REFUSES(cw_clock_sync_adjust, sync, 1, 0, no);
         cw_clock_sync_update(sync, no);
-        GIVES_NOTHING(cw_clock_sync_server_time, sync, no);
-        GIVES_NOTHING(cw_clock_sync_client_time, sync, no);
+        GIVES(0.0, cw_clock_sync_server_time, sync, no);
+        GIVES(0.0, cw_clock_sync_client_time, sync, no);
     }
     assert_false(cw_clock_sync_next(sync, &event));
     cw_clock_sync_update(sync, 0);
