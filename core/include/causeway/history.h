@@ -40,7 +40,7 @@ struct cw_history_config {
     uint32_t state_size;           /* bytes of an entity's state, 1 to 65536; no default */
     uint32_t max_entities;         /* entities in one tick, 1 to 65536; default 256 */
     uint32_t max_ticks; /* ticks to keep, 2 to 4096; default 64, a second at 60 per second; all
-                           states together have at most 2^30 bytes */
+                           states together, each rounded up to 16 bytes, have at most 2^30 */
 };
 
 struct cw_history_config cw_history_config_default(void);

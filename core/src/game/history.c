@@ -31,6 +31,12 @@ struct cw_history_config cw_history_config_default(void)
     return (struct cw_history_config){.max_entities = 256, .max_ticks = 64};
 }
 
+/* Bytes from one state to the next, each aligned for any type. */
+static size_t stride_of(const struct cw_history_config *config)
+{
+    return ((size_t)config->state_size + 15) / 16 * 16;
+}
+
 static enum cw_error check_config(const struct cw_history_config *config)
 {
     if (!config)
@@ -38,14 +44,14 @@ static enum cw_error check_config(const struct cw_history_config *config)
     const bool valid =
         config->state_size >= 1 && config->state_size <= 65536 && config->max_entities >= 1 &&
         config->max_entities <= 65536 && config->max_ticks >= 2 && config->max_ticks <= 4096 &&
-        (uint64_t)config->state_size * config->max_entities * config->max_ticks <= MAX_BYTES;
+        (uint64_t)stride_of(config) * config->max_entities * config->max_ticks <= MAX_BYTES;
     return valid ? CW_OK : CW_ERROR_CONFIG_HISTORY;
 }
 
 static struct cw_history *lay_out(struct cw_arena *arena, const struct cw_history_config *config)
 {
     const size_t count = (size_t)config->max_ticks * config->max_entities;
-    const size_t stride = ((size_t)config->state_size + 15) / 16 * 16;
+    const size_t stride = stride_of(config);
     struct cw_history *history = cw_arena_take(arena, sizeof *history);
     uint32_t *ticks = cw_arena_take(arena, config->max_ticks * sizeof *ticks);
     uint32_t *counts = cw_arena_take(arena, config->max_ticks * sizeof *counts);

@@ -305,6 +305,9 @@ static void impossible_configs_are_refused(void **state)
         {.state_size = 1, .max_entities = 1, .max_ticks = 1},
         {.state_size = 1, .max_entities = 1, .max_ticks = 4097},
         {.state_size = 65536, .max_entities = 1025, .max_ticks = 16},
+        /* small states, whose padding would not fit into 32 bits */
+        {.state_size = 1, .max_entities = 65536, .max_ticks = 4096},
+        {.state_size = 4, .max_entities = 65536, .max_ticks = 1025},
     };
     struct cw_history *history = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
