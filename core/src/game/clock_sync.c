@@ -352,8 +352,8 @@ void cw_clock_sync_update(struct cw_clock_sync *sync, double now)
 
     const double most = sync->config.max_catch_up_seconds * sync->config.ticks_per_second;
     const uint32_t newest = cw_tick_of(cw_clock_sync_client_time(sync, now));
-    const int32_t due = cw_tick_difference(newest, sync->next_tick) + 1;
-    if (sync->restarted || (due > 1 && due > most)) {
+    const int64_t due = (int64_t)cw_tick_difference(newest, sync->next_tick) + 1;
+    if (sync->restarted || (due > 1 && (double)due > most)) {
         sync->restarted = true;
         sync->next_tick = newest;
         sync->due_ticks = 1;

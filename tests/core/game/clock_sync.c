@@ -294,6 +294,27 @@ static void a_jump_of_the_servers_ticks_is_told(void **state)
     clock_rig_stop(&rig);
 }
 
+/* The farthest that ticks can jump; only the sanitizer sees what is wrong then. */
+static void a_jump_of_half_of_all_ticks_is_told(void **state)
+{
+    (void)state;
+    const struct clock_rig_config config = perfect_path();
+    for (int32_t before = -90; before <= 30; before++) {
+        struct clock_rig rig;
+        uint32_t next = 0, restarts = 0;
+        clock_rig_start(&rig, &config);
+        worst_error(&rig, 0.2);
+        take_ticks(&rig, &next, &restarts);
+        rig.tick_jump += 2147483647.0 + before;
+        for (int i = 0; i < 20; i++) {
+            clock_rig_step(&rig, 0.01);
+            take_ticks(&rig, &next, &restarts);
+        }
+        assert_int_equal(restarts, 2);
+        clock_rig_stop(&rig);
+    }
+}
+
 /* Runs the ticks that are due, and gives the server's word on each. */
 static void run_with_need(struct clock_rig *rig, double seconds, double need)
 {
@@ -597,6 +618,7 @@ int main(void)
         cmocka_unit_test(ticks_come_one_by_one_and_across_the_wrap),
         cmocka_unit_test(a_pause_leaves_ticks_out),
         cmocka_unit_test(a_jump_of_the_servers_ticks_is_told),
+        cmocka_unit_test(a_jump_of_half_of_all_ticks_is_told),
         cmocka_unit_test(the_lead_follows_the_servers_word),
         cmocka_unit_test(the_lead_is_guessed_before_the_servers_word),
         cmocka_unit_test(a_long_frame_is_forgotten),
