@@ -222,6 +222,13 @@ static void roll(int32_t *at, int32_t *speed, int32_t size)
     *speed -= *speed / 48 + (*speed > 0) - (*speed < 0);
 }
 
+/* Whoever pushes a body against a wall does not push it through. */
+static void keep_inside(struct place *body)
+{
+    body->x = clamp(body->x, BODY_RADIUS, ARENA_WIDTH - BODY_RADIUS);
+    body->y = clamp(body->y, BODY_RADIUS, ARENA_HEIGHT - BODY_RADIUS);
+}
+
 static void part_players(struct arena *arena, uint32_t a, uint32_t b)
 {
     struct player *first = &arena->players[a], *second = &arena->players[b];
@@ -255,6 +262,8 @@ void arena_step(struct arena *arena)
     for (uint32_t i = 0; i < MAX_PLAYERS; i++)
         if (arena->here[i])
             push_bodies(arena, i);
+    for (uint32_t i = 0; i < BODIES; i++)
+        keep_inside(&arena->bodies[i].at);
 }
 
 /* Towards a place, as a joystick says it. */
