@@ -143,6 +143,7 @@ test('a prediction that is wrong is put right by playing the inputs again', () =
     { input: 'press', state: 'walker' },
     { smoothLimits: { x: 100 } },
   );
+  assert.equal(prediction.stats().errorField, undefined);
   const way = (tick) => ({ way: (tick % 3) - 1 });
   let here = { x: 0, speed: 0 };
   let there = { x: 0, speed: 0 };
@@ -163,8 +164,8 @@ test('a prediction that is wrong is put right by playing the inputs again', () =
     assert.equal(now.x, before.x, 'what is shown jumps');
     assert.ok(Math.abs(prediction.smooth(here, 1.1).x - here.x) < 20, 'what is shown stays behind');
   }
-  const { compared, corrections, depth, error } = prediction.stats();
-  assert.deepEqual([compared, corrections, depth, error], [54, 1, behind, 50]);
+  const { compared, corrections, depth, error, errorField } = prediction.stats();
+  assert.deepEqual([compared, corrections, depth, error, errorField], [54, 1, behind, 50, 'x']);
 });
 
 test('ticks that arrive unevenly are shown evenly', () => {
@@ -230,6 +231,7 @@ test('what is between two states', () => {
 test('a client knows the time of the server, and runs ahead of it', () => {
   const clock = new ClockSync(kit, { ticksPerSecond: 60 });
   const echo = new ClockEcho(kit);
+  assert.equal(clock.stats(0).synced, false);
   const [way, began] = [0.04, 1000];
   const tickTime = (now) => began + now * 60;
   const up = [];
@@ -253,7 +255,7 @@ test('a client knows the time of the server, and runs ahead of it', () => {
   assert.equal(ticks.filter(({ type }) => type === 'restart').length, 1);
   const numbers = ticks.filter(({ type }) => type === 'tick').map(({ tick }) => tick);
   numbers.slice(1).forEach((tick, i) => assert.equal(tick, numbers[i] + 1));
-  assert.ok(clock.stats(5).synced);
+  assert.equal(clock.stats(5).synced, true);
 });
 
 test('each tick of the server gets its input, through loss', () => {

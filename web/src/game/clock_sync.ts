@@ -95,9 +95,10 @@ export class ClockSync extends GameObject {
 
   stats(now: number): ClockSyncStats {
     const { core, address } = this;
-    return core.read(clockSyncStatsStruct, (out) =>
+    const stats = core.read(clockSyncStatsStruct, (out) =>
       core.exports.cw_clock_sync_stats(address, now, out),
-    ) as unknown as ClockSyncStats;
+    );
+    return { ...stats, synced: stats['synced'] !== 0 } as ClockSyncStats;
   }
 }
 

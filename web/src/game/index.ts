@@ -1,7 +1,7 @@
 export { GameCore, loadGame, type Quaternion } from './module.js';
 export { ClockEcho, ClockSync, type ClockSyncEvent } from './clock_sync.js';
 export { InputReceiver, InputSender } from './input.js';
-export { Prediction, type PredictionOptions } from './prediction.js';
+export { Prediction, type PredictionOptions, type PredictionStats } from './prediction.js';
 export { Interpolation } from './interpolation.js';
 export { History } from './history.js';
 export { SnapshotClient, SnapshotServer, type Entity, type SnapshotEvent } from './snapshot.js';
@@ -14,7 +14,6 @@ export type {
   InputReport,
   InterpolationConfig,
   InterpolationStats,
-  PredictionStats,
   SnapshotClientStats,
   SnapshotConfig,
   SnapshotServerStats,

@@ -3,7 +3,7 @@ import {
   predictionConfigStruct,
   predictionStatsStruct,
   type PredictionConfig,
-  type PredictionStats,
+  type PredictionStats as Counted,
 } from './generated.js';
 import { StructOf } from './structs.js';
 import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
@@ -21,13 +21,19 @@ export interface PredictionOptions<State> extends PredictionConfig {
   readonly smoothLimits?: Numbers<State>;
 }
 
+/** How often the server disagreed with a {@link Prediction}, and by how much. */
+export interface PredictionStats<State> extends Omit<Counted, 'errorField'> {
+  /** The field of the state in which the last error was; undefined when it was in no number. */
+  readonly errorField: (keyof State & string) | undefined;
+}
+
 /** Creates the object, with the numbers of the options in the order of the state's fields. */
-function make<Input, State>(
+function make(
   core: GameCore,
   schema: Schema,
-  input: StructOf<Input>,
-  state: StructOf<State>,
-  { tolerances, smoothLimits, ...config }: PredictionOptions<State>,
+  input: StructOf<unknown>,
+  state: StructOf<unknown>,
+  { tolerances, smoothLimits, ...config }: PredictionOptions<unknown>,
 ): number {
   const names = Object.keys(schema.types[state.number]!.fields);
   return core.withRoom(8 * names.length, (floats) => {
@@ -65,6 +71,7 @@ export class Prediction<
 > extends GameObject {
   readonly #input: StructOf<Input>;
   readonly #state: StructOf<State>;
+  readonly #fields: (keyof State & string)[];
   /** Tick, input and state of a call. */
   readonly #room: number;
 
@@ -73,13 +80,14 @@ export class Prediction<
     core: GameCore,
     schema: Of,
     types: { readonly input: InputName; readonly state: StateName },
-    options: PredictionOptions<State> = {},
+    options: PredictionOptions<MessageValue<Of, StateName>> = {},
   ) {
     const input = new StructOf<Input>(core, schema, types.input);
     const state = new StructOf<State>(core, schema, types.state);
     super(core, make(core, schema, input, state, options), core.exports.cw_prediction_destroy);
     this.#input = input;
     this.#state = state;
+    this.#fields = Object.keys(schema.types[state.number]!.fields) as (keyof State & string)[];
     this.#room = this.buffer(16 + input.size + state.size);
   }
 
@@ -135,11 +143,12 @@ export class Prediction<
   }
 
   /** How often the server disagreed, and by how much. */
-  stats(): PredictionStats {
+  stats(): PredictionStats<State> {
     const { core, address } = this;
-    return core.read(predictionStatsStruct, (out) =>
+    const stats = core.read(predictionStatsStruct, (out) =>
       core.exports.cw_prediction_stats(address, out),
-    ) as unknown as PredictionStats;
+    ) as unknown as Counted;
+    return { ...stats, errorField: this.#fields[stats.errorField] };
   }
 
   #places(): [input: number, state: number] {
