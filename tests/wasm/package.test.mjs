@@ -210,6 +210,32 @@ test('the types say what may be passed and what comes back', () => {
   compileForAll(source);
 });
 
+test('the game kit has the types that the declaration of a schema says', () => {
+  compileForAll(`
+    import { int, message, schema } from 'causeway-net';
+    import { ClockSync, InputReceiver, Prediction, SnapshotServer, loadGame } from 'causeway-net/game';
+    const game = schema(message('press', { way: int(-1, 1) }), message('walker', { x: int(0, 9), y: int(0, 9) }));
+    const kit = await loadGame({ wasm: new Uint8Array(1) });
+    const prediction = new Prediction(kit, game, { input: 'press', state: 'walker' }, { tolerances: { x: 1 } });
+    const { x } = prediction.replay({ x: 1, y: 2 }, ({ x, y }, { way }) => ({ x: x + way, y }));
+    const field: 'x' | 'y' | undefined = prediction.stats().errorField;
+    const way: number = new InputReceiver(kit, game, 'press', { maxRepeats: 3 }).take(1).input.way;
+    const synced: boolean = new ClockSync(kit).stats(0).synced;
+    const server = new SnapshotServer(kit, game);
+    server.set(0, 'walker', { x, y: way });
+    // @ts-expect-error no such type
+    server.set(0, 'runner', { x, y: way });
+    // @ts-expect-error a field is missing
+    server.set(0, 'walker', { x });
+    // @ts-expect-error of another type
+    prediction.add(1, { way: 0 }, { way: 0 });
+    // @ts-expect-error the state has no such field
+    new Prediction(kit, game, { input: 'press', state: 'walker' }, { tolerances: { z: 1 } });
+    // @ts-expect-error the schema says the type
+    new InputReceiver(kit, game, 'press', { type: 1 });
+    export { field, synced };`);
+});
+
 test('structs have the types that their declaration says', () => {
   compileForAll(`
     import { array, bits, f32, message, optional, schema, string, struct, type MessageValue } from 'causeway-net';
@@ -391,11 +417,13 @@ test('messages have the types that their declaration says', () => {
     export {};`);
 });
 
-test('vite takes the module along', async () => {
+test('vite takes the modules along', async () => {
   write('index.html', '<script type="module" src="/main.js"></script>');
   write(
     'main.js',
-    `import { Endpoint, loadCore } from 'causeway-net'; console.log(new Endpoint(await loadCore()));`,
+    `import { Endpoint, loadCore } from 'causeway-net';
+     import { ClockSync, loadGame } from 'causeway-net/game';
+     console.log(new Endpoint(await loadCore()), new ClockSync(await loadGame()));`,
   );
   run(
     process.execPath,
@@ -407,8 +435,6 @@ test('vite takes the module along', async () => {
     'warn',
   );
   const assets = readdirSync(join(project, 'dist/assets'));
-  const wasm = assets.find((name) => /^causeway-.*\.wasm$/.test(name));
-  assert.ok(wasm, `no causeway.wasm among ${assets}`);
   const script = readFileSync(
     join(
       project,
@@ -417,7 +443,11 @@ test('vite takes the module along', async () => {
     ),
     'utf8',
   );
-  assert.ok(script.includes(wasm), 'the script does not name it');
+  for (const module of ['causeway', 'causeway-game']) {
+    const wasm = assets.find((name) => new RegExp(`^${module}-[\\w-]{8}\\.wasm$`).test(name));
+    assert.ok(wasm, `no ${module}.wasm among ${assets}`);
+    assert.ok(script.includes(wasm), `the script does not name ${wasm}`);
+  }
 });
 
 const SCHEMA = `import { message, schema, uint } from 'causeway-net';
