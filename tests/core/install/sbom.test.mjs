@@ -1,6 +1,23 @@
 // The bill of materials that is installed with the native parts, in the file that CAUSEWAY_SBOM names.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { read_sbom } from '../../support/sbom.mjs';
 
+const parts = ['libsodium', 'libwebsockets', 'libuv', 'openssl', 'zlib'];
+
 test('the installed bill of materials names what the native parts are built on', () =>
-  read_sbom(process.env.CAUSEWAY_SBOM, ['libsodium', 'libwebsockets', 'libuv', 'openssl', 'zlib']));
+  read_sbom(process.env.CAUSEWAY_SBOM, parts));
+
+// What a part is called as a library, where that is not its own name.
+const libraries = { libssl: 'openssl', libcrypto: 'openssl', libz: 'zlib' };
+const system = ['libc', 'libm', 'ld-linux-x86-64', 'ld-linux-aarch64'];
+
+test('the relay loads nothing that it does not name', () => {
+  const headers = execFileSync('readelf', ['-d', process.env.CAUSEWAY_RELAY], { encoding: 'utf8' });
+  const loaded = [...headers.matchAll(/\(NEEDED\).*\[([^.]+)\./g)].map(([, name]) => name);
+  const named = loaded
+    .filter((name) => !system.includes(name))
+    .map((name) => libraries[name] ?? name);
+  assert.deepEqual([...new Set(named)].sort(), [...parts].sort());
+});
