@@ -1,8 +1,9 @@
 // WebSockets that send as much as they can of what is no datagram, with honest players beside them.
+import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
-import { startRig } from './hostile_rig.mjs';
+import { memory, startRig } from './hostile_rig.mjs';
 import { request } from './packets.mjs';
 import { handshake, patiently, sleep, statsUntil } from './support.mjs';
 
@@ -66,6 +67,7 @@ const floods = {
 for (const [name, each] of Object.entries(floods)) {
   test(`a flood of ${name}`, async (t) => {
     const rig = await startRig(t, { args: ['--request-timeout', '1000'] }); // or the flood ends soon
+    const held = memory(rig.relay);
     const flows = [];
     for (let i = 0; i < ATTACKERS; i++)
       flows.push(await flood(t, rig.relay, `127.3.0.${1 + (i % 4)}`, each));
@@ -74,6 +76,8 @@ for (const [name, each] of Object.entries(floods)) {
       while (!flooded()) await rig.newcomer();
     };
     await patiently(newcomers(), 'the flood');
+    const grown = memory(rig.relay) - held;
+    if (!process.env.CAUSEWAY_SANITIZED) assert.ok(grown < 4096, `${grown} KB more memory`);
     flows.forEach(({ stop }) => stop());
     await statsUntil(rig.relay, ({ sessions_open }) => sessions_open === 10);
     const [tally] = await rig.check();

@@ -49,6 +49,10 @@ function startPlayers(t) {
 export const work = (pid) =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6;
 
+/** Kilobytes of memory that the relay has. */
+export const memory = ({ pid }) =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'ascii'))[1]);
+
 /** Waits until the relay uses next to no processor time: it is alive, and does not spin. */
 export async function idle(relay) {
   await patiently(

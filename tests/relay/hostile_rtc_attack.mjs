@@ -1,16 +1,11 @@
 // An attacker of the WebRTC port, a process of its own: tests/support/rtc_attack.c says what it can.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { request } from './packets.mjs';
 import { patiently } from './support.mjs';
 
 let attacks = 0;
-
-/** Kilobytes of memory that the relay has. */
-export const memory = ({ pid }) =>
-  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'ascii'))[1]);
 
 /**
  * Starts an attack of so many peers, all from one new address (127.4.0.x), and resolves when it has

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { startRig } from './hostile_rig.mjs';
-import { memory, startAttack } from './hostile_rtc_attack.mjs';
+import { memory, startRig } from './hostile_rig.mjs';
+import { startAttack } from './hostile_rtc_attack.mjs';
 
 const PEERS = 5;
 // An ordinary WebRTC session takes some 75 KB, and may have 16 KB of parts of messages.

@@ -1,8 +1,8 @@
 // The memory that strangers take with WebRTC connections which they do not open.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { startRig } from './hostile_rig.mjs';
-import { memory, startAttack } from './hostile_rtc_attack.mjs';
+import { memory, startRig } from './hostile_rig.mjs';
+import { startAttack } from './hostile_rtc_attack.mjs';
 
 const MOST_KB = 16;
 const sanitized = Boolean(process.env.CAUSEWAY_SANITIZED);
