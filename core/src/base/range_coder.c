@@ -102,15 +102,20 @@ static void learn(struct cw_range_model *model, bool bit)
         ++model->seen;
 }
 
-bool cw_range_bit(struct cw_range_coder *coder, struct cw_range_model *model, bool *bit)
+static bool code_bit(struct cw_range_coder *coder, uint32_t chance, bool *bit)
 {
     if (coder->failed)
         return false;
-    const uint32_t set = (coder->range >> 16) * (model->chance > 0 ? model->chance : 1);
-    const bool is_set = cw_range_is_reading(coder) ? coder->low < set : *bit;
-    *bit = is_set;
-    learn(model, is_set);
-    return is_set ? narrow(coder, 0, set) : narrow(coder, set, coder->range - set);
+    const uint32_t set = (coder->range >> 16) * (chance > 0 ? chance : 1);
+    *bit = cw_range_is_reading(coder) ? coder->low < set : *bit;
+    return *bit ? narrow(coder, 0, set) : narrow(coder, set, coder->range - set);
+}
+
+bool cw_range_bit(struct cw_range_coder *coder, struct cw_range_model *model, bool *bit)
+{
+    const bool done = code_bit(coder, model->chance, bit);
+    learn(model, *bit);
+    return done;
 }
 
 /* At most GROUP bits. */
@@ -153,16 +158,19 @@ bool cw_range_tree(struct cw_range_coder *coder, struct cw_range_model *models, 
     return true;
 }
 
-bool cw_range_number(struct cw_range_coder *coder, struct cw_range_model *models, uint32_t count,
-                     uint32_t *value)
+bool cw_range_number(struct cw_range_coder *coder, struct cw_range_model *models,
+                     struct cw_range_model *others, uint32_t count, uint32_t *value)
 {
     const unsigned most = 32;
     const unsigned wanted = cw_range_is_reading(coder) ? 0 : cw_bits_required(*value);
     unsigned bits = 0;
     for (bool more = true; bits < most; ++bits) {
+        const uint32_t place = bits < count ? bits : count - 1;
         more = bits < wanted;
-        if (!cw_range_bit(coder, &models[bits < count ? bits : count - 1], &more))
+        if (!code_bit(coder, (uint32_t)(models[place].chance + others[place].chance) / 2, &more))
             return false;
+        learn(&models[place], more);
+        learn(&others[place], more);
         if (!more)
             break;
     }

@@ -62,11 +62,11 @@ bool cw_range_bits(struct cw_range_coder *coder, uint32_t *value, unsigned bits)
 bool cw_range_tree(struct cw_range_coder *coder, struct cw_range_model *models, unsigned bits,
                    uint32_t *value);
 
-/* A number that is usually small. Codes how many bits it has, one step at a time, each with the
-   model of its place, then those bits. The last model is for all places beyond. count is 1 to
-   32. */
-bool cw_range_number(struct cw_range_coder *coder, struct cw_range_model *models, uint32_t count,
-                     uint32_t *value);
+/* A number that is usually small. Codes how many bits it has, one step at a time, then those bits.
+   Each step has a model in both arrays, of count models each, and the chance is the mean of the
+   two; the last model is for all steps beyond. count is 1 to 32. */
+bool cw_range_number(struct cw_range_coder *coder, struct cw_range_model *models,
+                     struct cw_range_model *others, uint32_t count, uint32_t *value);
 
 /* Ends the writing and returns how many bytes it took, 0 after a failure. */
 size_t cw_range_finish(struct cw_range_coder *coder);

@@ -15,7 +15,7 @@
 struct models {
     struct cw_range_model bits[8];
     struct cw_range_model tree[32];
-    struct cw_range_model number[12];
+    struct cw_range_model number[12], other[12];
 };
 
 static struct models fresh(void)
@@ -27,6 +27,8 @@ static struct models fresh(void)
         models.tree[i] = cw_range_model(32768, 0);
     for (size_t i = 0; i < 12; i++)
         models.number[i] = cw_range_model(40000, 4);
+    for (size_t i = 0; i < 12; i++)
+        models.other[i] = cw_range_model(32768, 0);
     return models;
 }
 
@@ -46,7 +48,7 @@ static bool code(struct cw_range_coder *coder, struct models *models, uint32_t k
     case 2:
         return cw_range_tree(coder, models->tree, 5, value);
     default:
-        return cw_range_number(coder, models->number, 12, value);
+        return cw_range_number(coder, models->number, models->other, 12, value);
     }
 }
 
@@ -109,7 +111,7 @@ static void bytes_are_these(void **state)
         uint32_t value = i % 4 == 0 ? i / 4 % 2 : i * 2654435761u >> (32 - i % 4);
         assert_true(code(&writer, &models, i == 1 ? 5 : i, &value));
     }
-    const uint8_t expected[] = {0x13, 0x75, 0xdd, 0x6b, 0x0f, 0x46, 0x2a, 0x7b, 0xdf, 0xdf};
+    const uint8_t expected[] = {0x13, 0x72, 0xb4, 0x25, 0xe0, 0x4f, 0xb6, 0xb1, 0x37};
     assert_int_equal(cw_range_finish(&writer), sizeof expected);
     assert_memory_equal(bytes, expected, sizeof expected);
 }
