@@ -43,17 +43,15 @@ static void receive(const struct cw_schema *schema, struct cw_snapshot_client *c
     free(exact);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void play(const struct cw_schema *schema, enum cw_snapshot_coding coding,
+                 const uint8_t *data, size_t size)
 {
-    const struct cw_message_type types[] = {body_type, player_type};
-    const struct cw_schema_config schema_config = {.types = types, .count = 2};
-    struct cw_schema *schema;
     struct cw_snapshot_client *client;
     struct cw_snapshot_event event;
-    expect(cw_schema_create(&schema_config, &schema) == CW_OK);
     struct cw_snapshot_config config = cw_snapshot_config_default(schema);
     config.max_entities = ENTITIES;
     config.window = 4;
+    config.coding = coding;
     expect(cw_snapshot_client_create(&config, &client) == CW_OK);
     while (size > 0) {
         const size_t next = data[0] < size ? data[0] : size - 1;
@@ -65,6 +63,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size -= 1 + next;
     }
     cw_snapshot_client_destroy(client);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct cw_message_type types[] = {body_type, player_type};
+    const struct cw_schema_config schema_config = {.types = types, .count = 2};
+    struct cw_schema *schema;
+    expect(cw_schema_create(&schema_config, &schema) == CW_OK);
+    play(schema, CW_SNAPSHOT_DIFFERENCES, data, size);
+    play(schema, CW_SNAPSHOT_PREDICTED, data, size);
+    play(schema, CW_SNAPSHOT_RANGE_CODED, data, size);
     cw_schema_destroy(schema);
     return 0;
 }

@@ -29,6 +29,7 @@ enum { BODY, PLAYER };
 
 static struct cw_schema *rig_schema;
 static struct cw_snapshot_config rig_config;
+static enum cw_snapshot_coding rig_coding; /* for configs */
 static struct cw_snapshot_server *rig_server;
 static struct cw_snapshot_client *rig_client;
 static uint32_t rig_tick;
@@ -39,8 +40,20 @@ static inline void rig_open(void)
     const struct cw_schema_config config = {.types = types, .count = 2};
     assert_int_equal(cw_schema_create(&config, &rig_schema), CW_OK);
     rig_config = cw_snapshot_config_default(rig_schema);
+    rig_config.coding = rig_coding;
     rig_tick = 1000;
 }
+
+/* Runs a group of tests with every coding. */
+#define rig_run_codings(tests)                                                                     \
+    do {                                                                                           \
+        for (; rig_coding < CW_SNAPSHOT_CODING_COUNT; rig_coding++) {                              \
+            const int failed = cmocka_run_group_tests(tests, NULL, NULL);                          \
+            if (failed)                                                                            \
+                return failed;                                                                     \
+        }                                                                                          \
+        return 0;                                                                                  \
+    } while (0)
 
 static inline void rig_start(void)
 {

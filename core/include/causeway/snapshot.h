@@ -28,6 +28,17 @@
 
 CW_BEGIN_DECLARATIONS
 
+/* How changes are told: in fewer and fewer bytes, with more and more work. core/GAME.md has
+   figures. The last two apply to types of at most 31 fields, each a single bool, integer of at most
+   32 bits, float or compressed float. All other types are told by their differences. */
+enum cw_snapshot_coding {
+    CW_SNAPSHOT_DIFFERENCES, /* from the baseline */
+    CW_SNAPSHOT_PREDICTED,   /* from where the fields would be now, had they gone on from the
+                                baseline as before it; a window that spans twice the round trip */
+    CW_SNAPSHOT_RANGE_CODED, /* the same through a range coder that learns what is likely */
+    CW_SNAPSHOT_CODING_COUNT
+};
+
 /* For both ends. */
 struct cw_snapshot_config {
     struct cw_allocator allocator; /* zero: malloc */
@@ -40,11 +51,12 @@ struct cw_snapshot_config {
     uint32_t window; /* how many ticks and snapshots back a baseline may be, a power of two from 2
                         to 128; default 32, half a second at 60 per second. It must span the round
                         trip */
+    enum cw_snapshot_coding coding; /* default CW_SNAPSHOT_DIFFERENCES */
 
     /* Server only. */
     uint32_t max_clients; /* of a server, 1 to 1024; default 64 */
     uint32_t max_bytes;   /* the largest snapshot that a server makes, 64 to 65535; default 1000,
-                             which fits into one   packet of a connection */
+                             which fits into one packet of a connection */
 };
 
 struct cw_snapshot_config cw_snapshot_config_default(const struct cw_schema *schema);

@@ -182,7 +182,9 @@ const char *cw_error_string(enum cw_error error)
                "given: cw_clock_unix() - cw_clock_now(), or 0 when calls are given Unix time";
     case CW_ERROR_CONFIG_SNAPSHOT:
         return "snapshots need max_entities from 1 to 65536, a window that is a power of two from "
-               "2 to 128, max_clients from 1 to 1024 and max_bytes from 64 to 65535";
+               "2 to 128, a coding that there is, max_clients from 1 to 1024 and max_bytes from 64 "
+               "to "
+               "65535";
     case CW_ERROR_SNAPSHOT_BASELINE:
         return "the snapshot's baseline is not here; tell the server, so that it starts over with "
                "cw_snapshot_server_restart";

@@ -11,14 +11,19 @@
 #define MOST_PASSED 16
 
 void cw_snapshot_room_layout(struct cw_snapshot_room *room, struct cw_arena *arena,
-                             uint32_t max_entities)
+                             const struct cw_snapshot_config *config)
 {
-    const struct cw_snapshot_room parts = {
+    const uint32_t max_entities = config->max_entities;
+    struct cw_snapshot_room parts = {
         .ids = cw_snapshot_take(arena, max_entities, sizeof *parts.ids),
         .queue = cw_snapshot_take(arena, max_entities, sizeof *parts.queue),
         .urgency = cw_snapshot_take(arena, max_entities, sizeof *parts.urgency),
         .chosen = cw_snapshot_take(arena, max_entities, sizeof *parts.chosen),
     };
+    if (config->coding == CW_SNAPSHOT_RANGE_CODED) {
+        parts.coder = cw_arena_take(arena, sizeof *parts.coder);
+        parts.coded = cw_arena_take(arena, config->max_bytes);
+    }
     if (room)
         *room = parts;
 }
@@ -37,6 +42,21 @@ void cw_snapshot_body_list(struct cw_snapshot_body *body)
     body->head.complete = true;
 }
 
+/* Finds how an entity of the type moved. False when the client has a state that is no longer known
+   here, with which it would predict something else. */
+static bool find_motion(const struct cw_snapshot_body *body, uint32_t id, uint32_t type,
+                        struct cw_snapshot_motion *motion)
+{
+    *motion = (struct cw_snapshot_motion){NULL, body->took, body->ahead};
+    if (!body->before || !cw_change_is_present(body->before[id]))
+        return true;
+    struct cw_snapshot_state *const state =
+        cw_snapshot_world_state(body->world, id, body->before[id]);
+    if (state && state->type == type)
+        motion->before = cw_snapshot_state_struct(state);
+    return state != NULL;
+}
+
 /* What is to be told of an entity. */
 static struct cw_snapshot_entry entry_of(const struct cw_snapshot_body *body, uint32_t id)
 {
@@ -48,7 +68,8 @@ static struct cw_snapshot_entry entry_of(const struct cw_snapshot_body *body, ui
     struct cw_snapshot_state *const state = cw_snapshot_world_state(body->world, id, has);
     struct cw_snapshot_state *const old =
         entry.in_baseline ? cw_snapshot_world_state(body->world, id, had) : NULL;
-    const bool update = old && old->created == state->created;
+    const bool update =
+        old && old->created == state->created && find_motion(body, id, state->type, &entry.motion);
     entry.change = update ? CW_SNAPSHOT_UPDATE : CW_SNAPSHOT_WHOLE;
     entry.type = state->type;
     entry.incarnation = state->created / CW_CHANGE_STEP % 256;
@@ -57,7 +78,8 @@ static struct cw_snapshot_entry entry_of(const struct cw_snapshot_body *body, ui
     return entry;
 }
 
-size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_t capacity)
+/* All in entries. */
+static size_t write_entries(struct cw_snapshot_body *body, uint8_t *out, size_t capacity)
 {
     struct cw_stream stream = cw_stream_writer(out, capacity);
     uint32_t previous = CW_SNAPSHOT_NO_ID;
@@ -71,6 +93,79 @@ size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_
         previous = entry.id;
     }
     return fits ? cw_stream_flush(&stream) : 0;
+}
+
+/* Writes what there is of an entity for both ways to tell it. */
+static bool write_coded_entry(const struct cw_snapshot_body *body, struct cw_stream *stream,
+                              uint32_t id)
+{
+    struct cw_snapshot_coder *const coder = body->room->coder;
+    struct cw_snapshot_entry entry = entry_of(body, id);
+    const struct cw_schema_steps *const steps =
+        entry.change == CW_SNAPSHOT_UPDATE ? cw_snapshot_moving(body->wire, entry.type) : NULL;
+    bool plain = steps != NULL;
+    if (!cw_snapshot_code_is_plain(coder, &plain))
+        return false;
+    return plain ? cw_snapshot_code_fields(coder, steps, &entry.motion, entry.baseline, entry.state)
+                 : cw_snapshot_serialize_entry(body->wire, stream, &entry);
+}
+
+/* All of the body for both ways. */
+static bool write_both(struct cw_snapshot_body *body, struct cw_stream *stream)
+{
+    const struct cw_snapshot_room *const room = body->room;
+    uint32_t end = 0, next = 0;
+    for (uint32_t i = 0; i < body->differing; ++i)
+        if (room->chosen[i])
+            end = room->ids[i] + 1;
+    if (!cw_snapshot_serialize_head(body->wire, stream, &body->head) ||
+        !cw_stream_count(stream, &end, body->wire->max_entities))
+        return false;
+    for (uint32_t id = 0; id < end; ++id) {
+        while (room->ids[next] < id || !room->chosen[next])
+            ++next;
+        bool changed = room->ids[next] == id;
+        const bool did = body->before && body->before[id] != body->had[id];
+        if (!cw_snapshot_code_changed(room->coder, did, &changed) ||
+            (changed && !write_coded_entry(body, stream, id)))
+            return false;
+    }
+    return true;
+}
+
+/* As much as can be through the range coder; split: how many bytes come before that. 0 when it is
+   above capacity. */
+static size_t write_coded(struct cw_snapshot_body *body, uint8_t *out, size_t capacity,
+                          size_t *split)
+{
+    const struct cw_snapshot_room *const room = body->room;
+    struct cw_stream stream = cw_stream_writer(out, capacity);
+    cw_snapshot_coder_start(room->coder, cw_range_writer(room->coded, capacity));
+    if (!write_both(body, &stream))
+        return 0;
+    const size_t coded = cw_range_finish(&room->coder->range);
+    *split = cw_stream_flush(&stream);
+    if (*split == 0 || coded == 0 || *split + coded > capacity)
+        return 0;
+    memcpy(out + *split, room->coded, coded);
+    return *split + coded;
+}
+
+size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_t capacity)
+{
+    const size_t head = CW_SNAPSHOT_SPLIT_SIZE;
+    if (!body->room->coder)
+        return write_entries(body, out, capacity);
+    if (capacity < head)
+        return 0;
+    size_t split, size = write_coded(body, out + head, capacity - head, &split);
+    if (size == 0) {
+        split = CW_SNAPSHOT_NOT_SPLIT;
+        size = write_entries(body, out + head, capacity - head);
+    }
+    out[0] = (uint8_t)split;
+    out[1] = (uint8_t)(split >> 8);
+    return size > 0 ? head + size : 0;
 }
 
 /* The bits of an entry without its id; more than any body has when it cannot be measured. */
@@ -119,13 +214,20 @@ static void sink(const struct cw_snapshot_room *room, uint32_t place, uint32_t c
     room->queue[place] = index;
 }
 
-static void make_queue(struct cw_snapshot_body *body, const float *priority, float *waited)
+/* Each that differs gains its priority in waited, and removals come before everything else. */
+static void gain(const struct cw_snapshot_body *body, const float *priority, float *waited)
+{
+    for (uint32_t i = 0; i < body->differing; ++i) {
+        const uint32_t id = body->room->ids[i];
+        waited[id] += priority[id];
+        body->room->urgency[i] = !cw_change_is_present(body->has[id]) ? INFINITY : waited[id];
+    }
+}
+
+static void make_queue(const struct cw_snapshot_body *body)
 {
     const struct cw_snapshot_room *const room = body->room;
     for (uint32_t i = 0; i < body->differing; ++i) {
-        const uint32_t id = room->ids[i];
-        waited[id] += priority[id];
-        room->urgency[i] = !cw_change_is_present(body->has[id]) ? INFINITY : waited[id];
         room->queue[i] = i;
         room->chosen[i] = false;
     }
@@ -133,17 +235,18 @@ static void make_queue(struct cw_snapshot_body *body, const float *priority, flo
         sink(room, i - 1, body->differing);
 }
 
-void cw_snapshot_body_choose(struct cw_snapshot_body *body, size_t capacity, const float *priority,
-                             float *waited)
+/* Chooses those that go into capacity bytes, the most urgent first. */
+static void choose(struct cw_snapshot_body *body, size_t capacity)
 {
     const struct cw_snapshot_room *const room = body->room;
     struct cw_stream stream = cw_stream_measurer();
     cw_snapshot_serialize_head(body->wire, &stream, &body->head);
-    const size_t head = cw_stream_position(&stream), all = capacity * 8;
+    const size_t head = cw_stream_position(&stream);
+    const size_t all = (capacity - (room->coder ? CW_SNAPSHOT_SPLIT_SIZE : 0)) * 8;
     const size_t most_id = cw_snapshot_id_bits(body->wire);
     uint32_t left = body->differing, passed = 0;
     size_t bits = head, entries = 0;
-    make_queue(body, priority, waited);
+    make_queue(body);
     body->head.count = 0;
     while (left > 0 && passed < MOST_PASSED) {
         /* ids are counted at their longest until no more seem to fit */
@@ -171,9 +274,32 @@ void cw_snapshot_body_choose(struct cw_snapshot_body *body, size_t capacity, con
     body->head.complete = true;
     for (uint32_t i = 0; i < body->differing; ++i) {
         const uint32_t id = room->ids[i];
-        if (room->chosen[i])
-            waited[id] = 0;
-        else if (cw_change_is_present(body->had[id]) != cw_change_is_present(body->has[id]))
+        if (!room->chosen[i] &&
+            cw_change_is_present(body->had[id]) != cw_change_is_present(body->has[id]))
             body->head.complete = false;
     }
+}
+
+size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, size_t capacity,
+                                   const float *priority, float *waited)
+{
+    struct cw_snapshot_room *const room = body->room;
+    /* how much a range coder saves is not known before: tries a little more than the last time,
+       then less and less */
+    const uint32_t most = 64;
+    uint32_t more = room->coder ? room->more + room->more / 4 + 2 : 0;
+    more = more < most ? more : most;
+    gain(body, priority, waited);
+    choose(body, capacity + capacity * more / 8);
+    size_t size = cw_snapshot_body_write(body, out, capacity);
+    while (size == 0 && more > 0) {
+        more = more * 3 / 4;
+        choose(body, capacity + capacity * more / 8);
+        size = cw_snapshot_body_write(body, out, capacity);
+    }
+    room->more = more;
+    for (uint32_t i = 0; i < body->differing; ++i)
+        if (room->chosen[i])
+            waited[room->ids[i]] = 0;
+    return size;
 }

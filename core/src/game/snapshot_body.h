@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_SNAPSHOT_BODY_H
 #define CAUSEWAY_SNAPSHOT_BODY_H
 
+#include "game/snapshot_coder.h"
 #include "game/snapshot_wire.h"
 #include "game/snapshot_world.h"
 
@@ -12,10 +13,15 @@ struct cw_snapshot_room {
     uint32_t *queue; /* a heap of indices into ids */
     float *urgency;  /* per index */
     bool *chosen;    /* per index */
+
+    /* For the range coder, else NULL. */
+    struct cw_snapshot_coder *coder;
+    uint8_t *coded; /* max_bytes */
+    uint32_t more;  /* how many eighths more went into a body than without it */
 };
 
 void cw_snapshot_room_layout(struct cw_snapshot_room *room, struct cw_arena *arena,
-                             uint32_t max_entities);
+                             const struct cw_snapshot_config *config);
 
 /* A body is the difference between two arrays with one change per entity: what the client has, and
    what it should have. */
@@ -24,6 +30,9 @@ struct cw_snapshot_body {
     const struct cw_snapshot_wire *wire;
     struct cw_snapshot_room *room;
     const uint32_t *had, *has;
+    const uint32_t
+        *before;          /* what the client had of the baseline's own baseline, NULL: not known */
+    uint32_t took, ahead; /* see cw_snapshot_motion */
     struct cw_snapshot_head head; /* complete and count are filled in */
     uint32_t differing;           /* ids in the room */
 };
@@ -31,13 +40,13 @@ struct cw_snapshot_body {
 /* Lists the entities that differ, and chooses them all. */
 void cw_snapshot_body_list(struct cw_snapshot_body *body);
 
-/* Chooses the entities that fit into capacity bytes, the most urgent first. Removals come before
-   everything else. Each entity that differs gains its priority in waited. Both arrays are per
-   entity. */
-void cw_snapshot_body_choose(struct cw_snapshot_body *body, size_t capacity, const float *priority,
-                             float *waited);
-
 /* Writes the chosen entities and returns the size, 0 when it is above capacity. */
 size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_t capacity);
+
+/* Chooses and writes the entities that fit into capacity bytes, the most urgent first. Removals
+   come before everything else. Each entity that differs gains its priority in waited. Both arrays
+   are per entity. */
+size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, size_t capacity,
+                                   const float *priority, float *waited);
 
 #endif

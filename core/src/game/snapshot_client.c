@@ -1,4 +1,5 @@
 #include "base/bit_set.h"
+#include "game/snapshot_coder.h"
 #include "game/snapshot_internal.h"
 #include "game/snapshot_wire.h"
 #include "message/schema_plain.h"
@@ -10,8 +11,17 @@
 struct snapshot {
     uint32_t number; /* 0: none */
     uint32_t tick;
-    uint32_t *types; /* per entity: 1 more than its type, 0 when there is none */
-    uint8_t *states; /* per entity: its struct, quantized */
+    uint32_t baseline; /* the number of the snapshot that it was told against, 0: none */
+    uint32_t *types;   /* per entity: 1 more than its type, 0 when there is none */
+    uint8_t *states;   /* per entity: its struct, quantized */
+    uint64_t *told;    /* entities that it told of; NULL without the range coder */
+};
+
+/* A snapshot that is being read, and those that it is told against, or NULL. */
+struct reading {
+    const struct snapshot *baseline, *before;
+    struct snapshot *snapshot;
+    struct cw_snapshot_head head;
 };
 
 /* The newest that is known of an entity. A snapshot that leaves it out need not be the newest for
@@ -34,7 +44,7 @@ struct told {
 /* What is to be known of a type while a snapshot is read. */
 struct kind {
     const struct cw_schema_steps *steps;
-    bool plain;  /* see cw_schema_is_plain */
+    bool plain;  /* see cw_schema_is_plain; and is told by its differences */
     bool floats; /* is quantized into something else */
 };
 
@@ -53,9 +63,10 @@ struct cw_snapshot_client {
     struct snapshot *snapshots; /* by number, and one to read into */
     struct told *told;          /* by the snapshot that is being read */
     struct known *known;
-    uint8_t *states;  /* per entity: its struct */
-    uint64_t *untold; /* entities that the application is to be told of */
-    uint32_t next;    /* where to look for the first of them */
+    uint8_t *states;                 /* per entity: its struct */
+    struct cw_snapshot_coder *coder; /* NULL without the range coder */
+    uint64_t *untold;                /* entities that the application is to be told of */
+    uint32_t next;                   /* where to look for the first of them */
     struct cw_snapshot_client_stats stats;
 };
 
@@ -63,6 +74,7 @@ static struct cw_snapshot_client *lay_out(struct cw_arena *arena,
                                           const struct cw_snapshot_config *config)
 {
     const uint64_t entities = config->max_entities;
+    const bool coded = config->coding == CW_SNAPSHOT_RANGE_CODED;
     const size_t stride = (cw_schema_message_size(config->schema) + 15) / 16 * 16;
     struct cw_snapshot_client *const client = cw_arena_take(arena, sizeof *client);
     struct cw_snapshot_client parts = {.config = *config, .memory = arena->size, .stride = stride};
@@ -72,20 +84,24 @@ static struct cw_snapshot_client *lay_out(struct cw_arena *arena,
     for (uint32_t i = 0; i <= config->window; ++i) {
         uint32_t *const types = cw_snapshot_take(arena, entities, sizeof *types);
         uint8_t *const states = cw_snapshot_take(arena, entities, stride);
+        uint64_t *const told =
+            coded ? cw_snapshot_take(arena, entities / 64 + 1, sizeof *told) : NULL;
         if (client)
-            parts.snapshots[i] = (struct snapshot){.types = types, .states = states};
+            parts.snapshots[i] = (struct snapshot){.types = types, .states = states, .told = told};
     }
     parts.told = cw_snapshot_take(arena, entities, sizeof *parts.told);
     parts.known = cw_snapshot_take(arena, entities, sizeof *parts.known);
     parts.states = cw_snapshot_take(arena, entities, stride);
+    parts.coder = coded ? cw_arena_take(arena, sizeof *parts.coder) : NULL;
     parts.untold = cw_snapshot_take(arena, entities / 64 + 1, sizeof *parts.untold);
     if (client) {
         *client = parts;
-        client->wire = cw_snapshot_wire(parts.quantized, config->max_entities);
+        client->wire = cw_snapshot_wire(parts.quantized, config);
         for (uint32_t i = 0; i < cw_schema_count(config->schema); ++i) {
             const struct cw_schema_steps *const steps = &parts.quantized->types[i].steps;
             parts.kinds[1 + i] = (struct kind){.steps = steps,
-                                               .plain = cw_schema_is_plain(steps),
+                                               .plain = config->coding == CW_SNAPSHOT_DIFFERENCES &&
+                                                        cw_schema_is_plain(steps),
                                                .floats = cw_schema_quantizes(config->schema, i)};
         }
     }
@@ -172,15 +188,28 @@ static void clear_unused(const struct cw_snapshot_client *client, struct snapsho
     memset(snapshot->types + client->used, 0, unused * sizeof *snapshot->types);
 }
 
-/* What is no update of a plain struct. */
-static bool read_other(const struct cw_snapshot_client *client, struct cw_bit_reader *reader,
-                       struct snapshot *snapshot, struct told *told)
+/* How the entity moved that is there in the baseline. */
+static struct cw_snapshot_motion motion_of(const struct cw_snapshot_client *client,
+                                           const struct reading *reading, uint32_t entity)
 {
-    uint32_t *const type = &snapshot->types[told->entity];
-    uint8_t *const state = state_in(client, snapshot, told->entity);
+    const struct snapshot *const baseline = reading->baseline, *const before = reading->before;
+    if (!before || before->types[entity] != reading->snapshot->types[entity])
+        return (struct cw_snapshot_motion){0};
+    return (struct cw_snapshot_motion){state_in(client, before, entity),
+                                       baseline->tick - before->tick,
+                                       reading->head.tick - baseline->tick};
+}
+
+/* What is no update of a plain struct by its differences. */
+static bool read_other(const struct cw_snapshot_client *client, struct cw_bit_reader *reader,
+                       const struct reading *reading, struct told *told)
+{
+    uint32_t *const type = &reading->snapshot->types[told->entity];
+    uint8_t *const state = state_in(client, reading->snapshot, told->entity);
     struct cw_snapshot_entry entry = {.in_baseline = *type != 0,
                                       .type = *type != 0 ? *type - 1 : 0,
                                       .baseline = state,
+                                      .motion = motion_of(client, reading, told->entity),
                                       .state = state};
     struct cw_stream stream = {.mode = CW_STREAM_READ};
     cw_bit_reader_settle(reader);
@@ -195,10 +224,11 @@ static bool read_other(const struct cw_snapshot_client *client, struct cw_bit_re
 
 /* Reads entries with the reader in registers. */
 static bool read_entries(const struct cw_snapshot_client *client, struct cw_bit_reader *in,
-                         struct snapshot *snapshot, uint32_t count)
+                         const struct reading *reading)
 {
     const struct kind *const kinds = client->kinds;
-    const struct told *const end = client->told + count;
+    const struct told *const end = client->told + reading->head.count;
+    const struct snapshot *const snapshot = reading->snapshot;
     struct cw_bit_reader reader = *in;
     uint32_t previous = CW_SNAPSHOT_NO_ID;
     for (struct told *told = client->told; told < end; ++told) {
@@ -215,7 +245,7 @@ static bool read_entries(const struct cw_snapshot_client *client, struct cw_bit_
             continue;
         }
         struct cw_bit_reader copy = reader;
-        if (!read_other(client, &copy, snapshot, told))
+        if (!read_other(client, &copy, reading, told))
             return false;
         reader = copy;
     }
@@ -224,19 +254,80 @@ static bool read_entries(const struct cw_snapshot_client *client, struct cw_bit_
     return true;
 }
 
-/* Reads a body, and nothing but zero bits after it. */
-static bool read_body(const struct cw_snapshot_client *client, const struct snapshot *baseline,
-                      struct snapshot *snapshot, const uint8_t *data, size_t size,
-                      struct cw_snapshot_head *head)
+/* Whether the baseline told of an entity, by its own baseline that is there. */
+static bool told_before(const struct reading *reading, uint32_t entity)
 {
-    struct cw_stream stream = cw_stream_reader(data, size);
+    return reading->before && (reading->baseline->told[entity / 64] >> entity % 64 & 1) != 0;
+}
+
+/* An entry of which the range coder knows, at least that it is there. */
+static bool read_coded_entry(const struct cw_snapshot_client *client, struct cw_stream *stream,
+                             const struct reading *reading, struct told *told)
+{
+    const uint32_t type = reading->snapshot->types[told->entity];
+    uint8_t *const state = state_in(client, reading->snapshot, told->entity);
+    bool plain = false;
+    if (!cw_snapshot_code_is_plain(client->coder, &plain))
+        return false;
+    if (!plain)
+        return read_other(client, &stream->reader, reading, told);
+    const struct cw_schema_steps *const steps =
+        type != 0 ? cw_snapshot_moving(&client->wire, type - 1) : NULL;
+    const struct cw_snapshot_motion motion = motion_of(client, reading, told->entity);
+    return steps && cw_snapshot_code_fields(client->coder, steps, &motion, state, state);
+}
+
+/* Reads what the range coder tells, and with it the entries that it does not. */
+static bool read_coded(const struct cw_snapshot_client *client, struct cw_stream *stream,
+                       const struct reading *reading, const uint8_t *data, size_t size)
+{
+    uint32_t end = 0, count = 0;
+    cw_snapshot_coder_start(client->coder, cw_range_reader(data, size));
+    if (!cw_stream_count(stream, &end, client->config.max_entities))
+        return false;
+    for (uint32_t entity = 0; entity < end; ++entity) {
+        bool changed = false;
+        if (!cw_snapshot_code_changed(client->coder, told_before(reading, entity), &changed))
+            return false;
+        if (!changed)
+            continue;
+        struct told *const told = &client->told[count++];
+        *told = (struct told){.entity = entity};
+        if (!read_coded_entry(client, stream, reading, told))
+            return false;
+    }
+    return count == reading->head.count && cw_range_ended(&client->coder->range);
+}
+
+/* Reads a body, and nothing but zero bits after it. */
+static bool read_body(const struct cw_snapshot_client *client, struct reading *reading,
+                      const uint8_t *data, size_t size)
+{
+    const struct snapshot *const baseline = reading->baseline, *const before = reading->before;
+    size_t split = CW_SNAPSHOT_NOT_SPLIT;
+    if (client->coder) {
+        if (size < CW_SNAPSHOT_SPLIT_SIZE)
+            return false;
+        split = data[0] | (size_t)data[1] << 8;
+        data += CW_SNAPSHOT_SPLIT_SIZE;
+        size -= CW_SNAPSHOT_SPLIT_SIZE;
+    }
+    const bool coded = split != CW_SNAPSHOT_NOT_SPLIT;
+    if (coded && split > size)
+        return false;
+    const size_t plain = coded ? split : size;
+    struct cw_stream stream = cw_stream_reader(data, plain);
+    struct cw_snapshot_head *const head = &reading->head;
     *head = (struct cw_snapshot_head){.has_baseline = baseline != NULL,
                                       .baseline_tick = baseline ? baseline->tick : 0};
     if (!cw_snapshot_serialize_head(&client->wire, &stream, head) ||
-        !read_entries(client, &stream.reader, snapshot, head->count))
+        (before &&
+         !cw_snapshot_can_predict(baseline->tick - before->tick, head->tick - baseline->tick)))
         return false;
-    snapshot->tick = head->tick;
-    return cw_stream_align(&stream) && cw_stream_position(&stream) == size * 8;
+    const bool done = coded ? read_coded(client, &stream, reading, data + plain, size - plain)
+                            : read_entries(client, &stream.reader, reading);
+    reading->snapshot->tick = head->tick;
+    return done && cw_stream_align(&stream) && cw_stream_position(&stream) == plain * 8;
 }
 
 /* Notes that an entity has come, gone, or may be another one. */
@@ -284,8 +375,13 @@ static void learn_all(struct cw_snapshot_client *client, const struct snapshot *
     const uint32_t count = head->count;
     if (count > 0 && client->used <= client->told[count - 1].entity)
         client->used = client->told[count - 1].entity + 1;
-    for (uint32_t i = 0; i < count; ++i)
+    if (snapshot->told)
+        memset(snapshot->told, 0, (client->config.max_entities / 64 + 1) * sizeof(uint64_t));
+    for (uint32_t i = 0; i < count; ++i) {
+        if (snapshot->told)
+            cw_bit_set(snapshot->told, client->told[i].entity);
         learn(client, snapshot, &client->told[i]);
+    }
     client->next = 0;
     if (!head->complete || !client->begun_anew || snapshot->number != client->newest)
         return;
@@ -304,6 +400,23 @@ static uint32_t lift(const struct cw_snapshot_client *client, uint16_t number)
     return client->newest + (uint32_t)ahead;
 }
 
+/* Finds what a snapshot is told against. False when it is not there. */
+static bool find_ground(const struct cw_snapshot_client *client, uint32_t number, uint8_t header,
+                        struct reading *reading)
+{
+    const uint32_t back = header & (CW_SNAPSHOT_PREDICTS - 1);
+    if (back == 0)
+        return (header & CW_SNAPSHOT_PREDICTS) == 0;
+    reading->baseline = snapshot_of(client, number - back);
+    if (reading->baseline->number != number - back)
+        return false;
+    if ((header & CW_SNAPSHOT_PREDICTS) == 0)
+        return true;
+    const uint32_t before = reading->baseline->baseline;
+    reading->before = snapshot_of(client, before);
+    return before != 0 && reading->before->number == before;
+}
+
 static enum cw_error receive(struct cw_snapshot_client *client, const uint8_t *data, size_t size)
 {
     if (size < CW_SNAPSHOT_HEADER_SIZE)
@@ -314,17 +427,14 @@ static enum cw_error receive(struct cw_snapshot_client *client, const uint8_t *d
         return CW_ERROR_DUPLICATE;
     if (number < client->newest && client->newest - number >= client->config.window)
         return CW_ERROR_STALE;
-    const struct snapshot *baseline = NULL;
-    if (data[2] > 0) {
-        baseline = snapshot_of(client, number - data[2]);
-        if (baseline->number != number - data[2])
-            return CW_ERROR_SNAPSHOT_BASELINE;
-    }
-    struct snapshot *const spare = &client->snapshots[client->config.window];
-    struct cw_snapshot_head head;
+    struct reading reading = {.snapshot = &client->snapshots[client->config.window]};
+    if (!find_ground(client, number, data[2], &reading))
+        return CW_ERROR_SNAPSHOT_BASELINE;
+    const struct snapshot *const baseline = reading.baseline;
+    struct snapshot *const spare = reading.snapshot;
     copy_baseline(client, baseline, spare);
-    if (!read_body(client, baseline, spare, data + CW_SNAPSHOT_HEADER_SIZE,
-                   size - CW_SNAPSHOT_HEADER_SIZE, &head)) {
+    if (!read_body(client, &reading, data + CW_SNAPSHOT_HEADER_SIZE,
+                   size - CW_SNAPSHOT_HEADER_SIZE)) {
         clear_unused(client, spare);
         return CW_ERROR_MALFORMED;
     }
@@ -332,10 +442,11 @@ static enum cw_error receive(struct cw_snapshot_client *client, const uint8_t *d
     *slot = *spare;
     *spare = before;
     slot->number = number;
+    slot->baseline = baseline ? baseline->number : 0;
     client->begun_anew |= !baseline && client->newest != 0;
     if (client->newest < number)
         client->newest = number;
-    learn_all(client, slot, &head);
+    learn_all(client, slot, &reading.head);
     client->stats.whole += !baseline;
     return CW_OK;
 }

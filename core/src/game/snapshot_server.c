@@ -9,6 +9,7 @@
 struct record {
     uint32_t number;
     uint32_t version;
+    uint32_t baseline; /* the number of what it was told against, 0: nothing */
     bool complete; /* the client then has exactly the world of that version; else what it has is in
                       the client's array */
 };
@@ -27,9 +28,16 @@ struct client {
     bool all_sent;          /* the last snapshot left nothing out */
 };
 
-/* A body for all clients that have the world of the version `from`, 0 for nothing. */
+/* What a snapshot is told against: NULL for nothing. The baseline's own baseline is there only when
+   it is used to predict. */
+struct ground {
+    const struct record *baseline, *before;
+};
+
+/* A body for all clients that have the worlds of the versions `from` and `before`, 0 for nothing.
+ */
 struct shared {
-    uint32_t from, to;
+    uint32_t from, before, to;
     uint32_t size;  /* 0 when it is too long */
     uint32_t count; /* of its entities */
 };
@@ -82,11 +90,11 @@ static struct cw_snapshot_server *lay_out(struct cw_arena *arena,
                                               .shared_bytes = bytes,
                                               .nothing = nothing,
                                               .wanted = wanted};
-    cw_snapshot_room_layout(server ? &server->room : NULL, arena, config->max_entities);
+    cw_snapshot_room_layout(server ? &server->room : NULL, arena, config);
     cw_snapshot_world_layout(server ? &server->world : NULL, arena, config->schema,
                              config->max_entities, config->window);
     if (server)
-        server->wire = cw_snapshot_wire(server->world.quantized, config->max_entities);
+        server->wire = cw_snapshot_wire(server->world.quantized, config);
     return server;
 }
 
@@ -128,6 +136,7 @@ void cw_snapshot_server_reset(struct cw_snapshot_server *server)
         return;
     const size_t bodies = (size_t)server->config.window + 1;
     cw_snapshot_world_reset(&server->world);
+    server->room.more = 0;
     memset(server->shared, 0, bodies * sizeof *server->shared);
     memset(&server->stats, 0, sizeof server->stats);
     for (uint32_t i = 0; i < server->config.max_clients; ++i) {
@@ -259,10 +268,38 @@ enum cw_error cw_snapshot_server_set_priority(struct cw_snapshot_server *server,
     return CW_OK;
 }
 
+/* What the client had of a record; the version is known. */
+static const uint32_t *changes_of(const struct cw_snapshot_server *server,
+                                  const struct client *client, const struct record *record)
+{
+    return record->complete ? cw_snapshot_world_changes(&server->world, record->version)
+                            : had_of(server, client, record->number);
+}
+
+/* What the baseline was told against, if it can serve to predict. */
+static const struct record *before_of(const struct cw_snapshot_server *server,
+                                      const struct client *client, const struct record *baseline)
+{
+    const struct cw_snapshot_world *const world = &server->world;
+    if (server->config.coding == CW_SNAPSHOT_DIFFERENCES || !baseline || baseline->baseline == 0)
+        return NULL;
+    const struct record *const before =
+        &client->records[baseline->baseline % server->config.window];
+    if (before->number != baseline->baseline ||
+        client->number + 1 - before->number >= server->config.window ||
+        !cw_snapshot_world_knows(world, before->version))
+        return NULL;
+    const uint32_t at = cw_snapshot_world_tick_of(world, baseline->version);
+    const uint32_t took = at - cw_snapshot_world_tick_of(world, before->version);
+    const uint32_t ahead = cw_snapshot_world_tick_of(world, world->version) - at;
+    return cw_snapshot_can_predict(took, ahead) ? before : NULL;
+}
+
 static struct cw_snapshot_body start_body(struct cw_snapshot_server *server,
-                                          const struct record *baseline)
+                                          const struct client *client, const struct ground *ground)
 {
     struct cw_snapshot_world *const world = &server->world;
+    const struct record *const baseline = ground->baseline, *const before = ground->before;
     struct cw_snapshot_body body = {
         .world = world,
         .wire = &server->wire,
@@ -274,28 +311,35 @@ static struct cw_snapshot_body start_body(struct cw_snapshot_server *server,
     if (baseline) {
         body.head.has_baseline = true;
         body.head.baseline_tick = cw_snapshot_world_tick_of(world, baseline->version);
-        body.had = cw_snapshot_world_changes(world, baseline->version);
+        body.had = changes_of(server, client, baseline);
+    }
+    if (before) {
+        body.before = changes_of(server, client, before);
+        body.took = body.head.baseline_tick - cw_snapshot_world_tick_of(world, before->version);
+        body.ahead = body.head.tick - body.head.baseline_tick;
     }
     return body;
 }
 
 /* Writes the body that is the same for all clients who have exactly what the baseline had. 0 when
    it is longer than capacity. */
-static size_t write_shared(struct cw_snapshot_server *server, const struct record *baseline,
+static size_t write_shared(struct cw_snapshot_server *server, const struct ground *ground,
                            uint8_t *out, size_t capacity)
 {
-    const uint32_t window = server->config.window, from = baseline ? baseline->version : 0;
-    const uint32_t slot = baseline ? from % window : window;
+    const uint32_t from = ground->baseline ? ground->baseline->version : 0;
+    const uint32_t before = ground->before ? ground->before->version : 0;
+    const uint32_t window = server->config.window, slot = from > 0 ? from % window : window;
     struct shared *const shared = &server->shared[slot];
     uint8_t *const bytes = server->shared_bytes + (size_t)slot * server->config.max_bytes;
-    if (shared->from == from && shared->to == server->world.version) {
+    if (shared->from == from && shared->before == before && shared->to == server->world.version) {
         server->stats.shared += shared->size > 0 && shared->size <= capacity;
     } else {
-        struct cw_snapshot_body body = start_body(server, baseline);
+        struct cw_snapshot_body body = start_body(server, NULL, ground);
         cw_snapshot_body_list(&body);
         const size_t size = cw_snapshot_body_write(
             &body, bytes, server->config.max_bytes - CW_SNAPSHOT_HEADER_SIZE);
-        *shared = (struct shared){from, server->world.version, (uint32_t)size, body.head.count};
+        *shared =
+            (struct shared){from, before, server->world.version, (uint32_t)size, body.head.count};
     }
     if (shared->size == 0 || shared->size > capacity)
         return 0;
@@ -332,12 +376,10 @@ static void note_had(const struct cw_snapshot_server *server, const struct cw_sn
 
 /* Writes a body for this client alone and notes what the client has when it gets it. */
 static size_t write_own(struct cw_snapshot_server *server, struct client *client,
-                        const struct record *baseline, struct record *record, uint8_t *out,
+                        const struct ground *ground, struct record *record, uint8_t *out,
                         size_t capacity)
 {
-    struct cw_snapshot_body body = start_body(server, baseline);
-    if (baseline && !baseline->complete)
-        body.had = had_of(server, client, baseline->number);
+    struct cw_snapshot_body body = start_body(server, client, ground);
     body.has = wanted_by(server, client, body.has);
     cw_snapshot_body_list(&body);
     size_t size = cw_snapshot_body_write(&body, out, capacity);
@@ -345,8 +387,7 @@ static size_t write_own(struct cw_snapshot_server *server, struct client *client
     if (!all) {
         if (client->all_sent)
             memset(client->waited, 0, server->world.used * sizeof *client->waited);
-        cw_snapshot_body_choose(&body, capacity, client->priority, client->waited);
-        size = cw_snapshot_body_write(&body, out, capacity);
+        size = cw_snapshot_body_write_some(&body, out, capacity, client->priority, client->waited);
     }
     client->all_sent = all;
     record->complete = all && client->hidden_count == 0;
@@ -368,21 +409,28 @@ size_t cw_snapshot_server_transmit(struct cw_snapshot_server *server, uint32_t c
         capacity = server->config.max_bytes;
     capacity -= CW_SNAPSHOT_HEADER_SIZE;
     const struct record *const baseline = baseline_of(server, c);
-    struct record record = {.number = c->number + 1, .version = server->world.version};
+    struct ground ground = {baseline, before_of(server, c, baseline)};
+    struct record record = {.number = c->number + 1,
+                            .version = server->world.version,
+                            .baseline = baseline ? baseline->number : 0};
     uint8_t *const body = out + CW_SNAPSHOT_HEADER_SIZE;
     size_t size = 0;
     if (c->hidden_count == 0 && (!baseline || baseline->complete)) {
-        size = write_shared(server, baseline, body, capacity);
+        if (ground.before && !ground.before->complete)
+            ground.before = NULL;
+        size = write_shared(server, &ground, body, capacity);
         record.complete = size > 0;
         c->all_sent |= record.complete;
     }
     if (size == 0)
-        size = write_own(server, c, baseline, &record, body, capacity);
+        size = write_own(server, c, &ground, &record, body, capacity);
     if (size == 0)
         return 0;
     out[0] = (uint8_t)record.number;
     out[1] = (uint8_t)(record.number >> 8);
     out[2] = (uint8_t)(baseline ? record.number - baseline->number : 0);
+    if (ground.before)
+        out[2] |= CW_SNAPSHOT_PREDICTS;
     c->number = record.number;
     c->records[record.number % server->config.window] = record;
     *number = record.number;

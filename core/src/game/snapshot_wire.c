@@ -2,12 +2,20 @@
 
 #include "message/schema_delta.h"
 
-struct cw_snapshot_wire cw_snapshot_wire(const struct cw_schema *quantized, uint32_t max_entities)
+struct cw_snapshot_wire cw_snapshot_wire(const struct cw_schema *quantized,
+                                         const struct cw_snapshot_config *config)
 {
     return (struct cw_snapshot_wire){.schema = quantized,
-                                     .max_entities = max_entities,
-                                     .id_bits = cw_bits_required(max_entities - 1),
+                                     .coding = config->coding,
+                                     .max_entities = config->max_entities,
+                                     .id_bits = cw_bits_required(config->max_entities - 1),
                                      .last_type = cw_schema_count(quantized) - 1};
+}
+
+const struct cw_schema_steps *cw_snapshot_moving(const struct cw_snapshot_wire *wire, uint32_t type)
+{
+    const struct cw_schema_steps *const steps = &wire->schema->types[type].steps;
+    return wire->coding != CW_SNAPSHOT_DIFFERENCES && cw_schema_is_plain(steps) ? steps : NULL;
 }
 
 bool cw_snapshot_serialize_head(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
@@ -69,8 +77,13 @@ bool cw_snapshot_serialize_entry(const struct cw_snapshot_wire *wire, struct cw_
 {
     if (!serialize_change(stream, entry))
         return false;
-    if (entry->change == CW_SNAPSHOT_UPDATE)
-        return cw_schema_changes(wire->schema, entry->type, stream, entry->baseline, entry->state);
+    if (entry->change == CW_SNAPSHOT_UPDATE) {
+        const struct cw_schema_steps *const steps = cw_snapshot_moving(wire, entry->type);
+        return steps ? cw_snapshot_serialize_moved(stream, steps, &entry->motion, entry->baseline,
+                                                   entry->state)
+                     : cw_schema_changes(wire->schema, entry->type, stream, entry->baseline,
+                                         entry->state);
+    }
     if (entry->change == CW_SNAPSHOT_REMOVE)
         return true;
     if (!cw_stream_uint(stream, &entry->type, 0, wire->last_type) ||

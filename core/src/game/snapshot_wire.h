@@ -1,29 +1,47 @@
 /* A snapshot on the wire:
 
-       3 bytes     its number, 16 bits, and how many snapshots before it the baseline was, 0: none
+       3 bytes     its number, 16 bits; how many snapshots before it the baseline was, 7 bits, 0:
+                   none; and whether the baseline's own baseline is needed too, to predict
        head        the tick, from the baseline's; whether the client then has every entity that it
                    should have; how many entries
        entries     one per entity, by id: how far from the last id, what happened, and the struct
 
    The three bytes differ between clients. What follows them, the body, is the same for all clients
-   with the same baseline. */
+   with the same baseline.
+
+   A body through the range coder begins with how many bytes there are of the above, 16 bits. What
+   comes after these is the range coder's: for each entity whether there is an entry, and for each
+   entry whether it is one of plain fields; their changes are there too. The entries above are then
+   only the others, and without ids. 65535 bytes: all is above, and there is no more. */
 #ifndef CAUSEWAY_SNAPSHOT_WIRE_H
 #define CAUSEWAY_SNAPSHOT_WIRE_H
 
+#include "game/snapshot_predict.h"
+
 #include "causeway/snapshot.h"
-#include "causeway/stream.h"
 
 #define CW_SNAPSHOT_HEADER_SIZE 3
+#define CW_SNAPSHOT_PREDICTS    0x80 /* in the last byte of the header */
+
+/* Before the bytes of a body through the range coder. */
+#define CW_SNAPSHOT_SPLIT_SIZE 2
+#define CW_SNAPSHOT_NOT_SPLIT  65535
 
 /* What is needed to write and read a body. */
 struct cw_snapshot_wire {
     const struct cw_schema *schema; /* quantized */
+    enum cw_snapshot_coding coding;
     uint32_t max_entities;
     unsigned id_bits;
     uint32_t last_type;
 };
 
-struct cw_snapshot_wire cw_snapshot_wire(const struct cw_schema *quantized, uint32_t max_entities);
+struct cw_snapshot_wire cw_snapshot_wire(const struct cw_schema *quantized,
+                                         const struct cw_snapshot_config *config);
+
+/* The fields of a type when they are told by prediction, NULL when not. */
+const struct cw_schema_steps *cw_snapshot_moving(const struct cw_snapshot_wire *wire,
+                                                 uint32_t type);
 
 struct cw_snapshot_head {
     uint32_t baseline_tick; /* of a baseline */
@@ -50,7 +68,8 @@ struct cw_snapshot_entry {
     uint32_t incarnation; /* of an entity that is sent whole: 8 bits that differ for another entity
                              with this id */
     const void *baseline; /* its struct, for an update */
-    void *state;          /* for reading it may be the baseline */
+    struct cw_snapshot_motion motion; /* how it went on until then, for a type that is predicted */
+    void *state;                      /* for reading it may be the baseline */
 };
 
 /* An entry after its id: what happened and the struct. Reading, baseline and its type are given,

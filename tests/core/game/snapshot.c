@@ -26,6 +26,7 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     REFUSED(config.window = 1, CW_ERROR_CONFIG_SNAPSHOT);
     REFUSED(config.window = 33, CW_ERROR_CONFIG_SNAPSHOT);
     REFUSED(config.window = 256, CW_ERROR_CONFIG_SNAPSHOT);
+    REFUSED(config.coding = CW_SNAPSHOT_CODING_COUNT, CW_ERROR_CONFIG_SNAPSHOT);
     REFUSED(config.max_clients = 0, CW_ERROR_CONFIG_SNAPSHOT);
     REFUSED(config.max_clients = 1025, CW_ERROR_CONFIG_SNAPSHOT);
     REFUSED(config.max_bytes = 63, CW_ERROR_CONFIG_SNAPSHOT);

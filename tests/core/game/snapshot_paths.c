@@ -291,5 +291,5 @@ int main(void)
         TEST(test_a_budget_that_is_too_small),
         TEST(test_outages_longer_than_the_window),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    rig_run_codings(tests);
 }

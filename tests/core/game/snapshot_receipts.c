@@ -113,5 +113,5 @@ int main(void)
         TEST(test_receipts_tell_the_baseline),
         TEST(test_a_client_that_slept_begins_anew),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    rig_run_codings(tests);
 }
