@@ -145,7 +145,7 @@ static bool receive(struct cw_host *host, double until)
     return true;
 }
 
-bool cw_host_next(struct cw_host *host, struct cw_server_event *event, double until)
+bool cw_host_next(struct cw_host *host, double until, struct cw_server_event *event)
 {
     if (!host || !event)
         return false;

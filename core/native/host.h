@@ -2,7 +2,7 @@
    the game loop.
 
        for (double tick = cw_clock_now(); running; tick = cw_clock_next_tick(tick, 1 / 60.0)) {
-           while (cw_host_next(host, &event, tick))
+           while (cw_host_next(host, tick, &event))
                ...what a player did...
            ...what the game does in a tick...
            cw_host_update(host);
@@ -44,7 +44,7 @@ const struct cw_address *cw_host_address(const struct cw_host *host);
    not wait, but still take datagrams that have arrived, up to 4096 between two updates. So a flood
    of datagrams cannot delay the game's tick, and a slow tick cannot keep datagrams from the
    game. */
-bool cw_host_next(struct cw_host *host, struct cw_server_event *event, double until);
+bool cw_host_next(struct cw_host *host, double until, struct cw_server_event *event);
 
 /* Lets time pass and sends what is due. Call it once per tick. */
 void cw_host_update(struct cw_host *host);

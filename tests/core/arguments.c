@@ -777,14 +777,14 @@ static void test_native(void **state)
     DOES_NOTHING(cw_host_close, nothing);
     GIVES_NOTHING(cw_host_server, nothing);
     GIVES_NOTHING(cw_host_address, nothing);
-    GIVES_NOTHING(cw_host_next, nothing, &event, 0);
+    GIVES_NOTHING(cw_host_next, nothing, 0, &event);
     DOES_NOTHING(cw_host_update, nothing);
     assert_int_equal(cw_host_open("127.0.0.1:0", &config, &host), CW_OK);
-    GIVES_NOTHING(cw_host_next, host, nothing, cw_clock_now() + 60);
+    GIVES_NOTHING(cw_host_next, host, cw_clock_now() + 60, nothing);
     /* A time that is none has come. */
-    GIVES_NOTHING(cw_host_next, host, &event, (double)NAN);
-    GIVES_NOTHING(cw_host_next, host, &event, (double)-INFINITY);
-    GIVES_NOTHING(cw_host_next, host, &event, (double)INFINITY);
+    GIVES_NOTHING(cw_host_next, host, (double)NAN, &event);
+    GIVES_NOTHING(cw_host_next, host, (double)-INFINITY, &event);
+    GIVES_NOTHING(cw_host_next, host, (double)INFINITY, &event);
     cw_host_close(host);
 
     struct cw_address address;

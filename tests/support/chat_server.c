@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 
     struct cw_server_event event;
     for (double tick = cw_clock_now(); !stopped; tick = cw_clock_next_tick(tick, 1 / 60.0)) {
-        while (cw_host_next(host, &event, tick))
+        while (cw_host_next(host, tick, &event))
             take(cw_host_server(host), &event, cw_clock_now());
         send_world(cw_host_server(host), cw_clock_now());
         cw_host_update(host);

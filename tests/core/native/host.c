@@ -88,7 +88,7 @@ static struct cw_server_event await_event(struct world *world)
     while (cw_clock_now() < end) {
         if (world->client)
             step_client(world);
-        if (cw_host_next(world->host, &event, cw_clock_now() + 0.005))
+        if (cw_host_next(world->host, cw_clock_now() + 0.005, &event))
             return event;
         cw_host_update(world->host);
     }
@@ -144,9 +144,9 @@ static void it_waits_for_the_tick_and_no_longer(void **state)
     open_world(&world);
     struct cw_server_event event;
     const double tick = cw_clock_now() + 0.02;
-    assert_false(cw_host_next(world.host, &event, tick));
+    assert_false(cw_host_next(world.host, tick, &event));
     assert_true(cw_clock_now() >= tick);
-    assert_false(cw_host_next(world.host, &event, tick));
+    assert_false(cw_host_next(world.host, tick, &event));
     close_world(&world);
 }
 
@@ -170,15 +170,15 @@ static void a_flood_cannot_keep_the_game_from_its_tick(void **state)
         assert_int_equal(cw_socket_send(world.socket, cw_host_address(world.host), junk, 1), CW_OK);
     struct cw_server_event event;
     /* The tick is over already: even so it takes what has arrived, but not all of it. */
-    assert_false(cw_host_next(world.host, &event, 0));
+    assert_false(cw_host_next(world.host, 0, &event));
     const uint64_t first = received(&world);
     assert_in_range(first, 1, MOST);
     if (first < MOST) /* the system's buffer is too small for a flood */
         skip();
-    assert_false(cw_host_next(world.host, &event, 0));
+    assert_false(cw_host_next(world.host, 0, &event));
     assert_int_equal(received(&world), MOST);
     cw_host_update(world.host);
-    assert_false(cw_host_next(world.host, &event, 0));
+    assert_false(cw_host_next(world.host, 0, &event));
     assert_in_range(received(&world), MOST + 1, FLOOD);
     close_world(&world);
 }
@@ -209,7 +209,7 @@ static void the_address_that_tokens_name(void **state)
     const struct cw_server *server = cw_host_server(other);
     while (cw_server_dropped(server, CW_ERROR_TOKEN_SERVER) == 0 && cw_clock_now() < end) {
         step_client(&world);
-        assert_false(cw_host_next(world.host, &event, cw_clock_now() + 0.005));
+        assert_false(cw_host_next(world.host, cw_clock_now() + 0.005, &event));
     }
     assert_true(cw_server_dropped(server, CW_ERROR_TOKEN_SERVER) > 0);
     close_world(&world);
