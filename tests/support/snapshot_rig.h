@@ -140,11 +140,11 @@ static inline const struct body *body_at(uint32_t entity)
     return body;
 }
 
-static inline void expect_event(enum cw_snapshot_event_kind kind, uint32_t entity)
+static inline void expect_event(enum cw_snapshot_event_type type, uint32_t entity)
 {
     struct cw_snapshot_event event;
     assert_true(cw_snapshot_client_next(rig_client, &event));
-    assert_int_equal(event.kind, kind);
+    assert_int_equal(event.type, type);
     assert_int_equal(event.entity, entity);
     assert_int_equal(event.tick, rig_tick);
 }

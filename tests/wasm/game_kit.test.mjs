@@ -101,14 +101,16 @@ test('the events of snapshots tell what became of each entity', () => {
   };
   const value = { x: 5, speed: 1, name: 'A' };
   server.set(3, 'player', value);
-  assert.deepEqual(pass(1), [{ kind: 'created', entity: 3, tick: 1, type: 'player', value }]);
+  assert.deepEqual(pass(1), [
+    { type: 'created', entity: 3, tick: 1, state: { type: 'player', value } },
+  ]);
   server.set(3, 'player', { ...value, x: 6 });
   assert.deepEqual(pass(2), [
-    { kind: 'updated', entity: 3, tick: 2, type: 'player', value: { ...value, x: 6 } },
+    { type: 'updated', entity: 3, tick: 2, state: { type: 'player', value: { ...value, x: 6 } } },
   ]);
   assert.deepEqual(pass(3), []);
   server.remove(3);
-  assert.deepEqual(pass(4), [{ kind: 'removed', entity: 3, tick: 4 }]);
+  assert.deepEqual(pass(4), [{ type: 'removed', entity: 3, tick: 4 }]);
 });
 
 test('bytes that are no snapshot change nothing', () => {

@@ -83,8 +83,8 @@ export class Play {
     const tick = this.#snapshots.tick()!;
     const known = new Map(this.#world);
     for (const event of this.#snapshots.events()) {
-      if (event.kind === 'removed') known.delete(event.entity);
-      else known.set(event.entity, event);
+      if (event.type === 'removed') known.delete(event.entity);
+      else known.set(event.entity, event.state);
     }
     this.#world = known;
     this.#interpolation.receive(tick, known, now);

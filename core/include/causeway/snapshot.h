@@ -168,17 +168,17 @@ bool cw_snapshot_client_tick(const struct cw_snapshot_client *client, uint32_t *
 const void *cw_snapshot_client_state(const struct cw_snapshot_client *client, uint32_t entity,
                                      uint32_t *type);
 
-enum cw_snapshot_event_kind {
+enum cw_snapshot_event_type {
     CW_SNAPSHOT_EVENT_CREATED, /* it is new, or replaced another entity */
     CW_SNAPSHOT_EVENT_UPDATED,
     CW_SNAPSHOT_EVENT_REMOVED
 };
 
 struct cw_snapshot_event {
-    enum cw_snapshot_event_kind kind;
+    enum cw_snapshot_event_type type;
     uint32_t entity;
-    uint32_t type; /* CREATED, UPDATED: its type */
-    uint32_t tick; /* of the snapshot that changed it */
+    uint32_t entity_type; /* CREATED, UPDATED: its type in the schema. Otherwise 0 */
+    uint32_t tick;        /* of the snapshot that changed it */
 };
 
 /* Takes the next entity that has changed since its last event, by id. Several changes of one entity

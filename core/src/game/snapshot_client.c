@@ -497,11 +497,11 @@ const void *cw_snapshot_client_state(const struct cw_snapshot_client *client, ui
 static bool tell(struct known *known, struct cw_snapshot_event *event)
 {
     const bool is = known->type != 0, gone = known->told && known->replaced;
-    event->type = is && !gone ? known->type - 1 : 0;
+    event->entity_type = is && !gone ? known->type - 1 : 0;
     if (gone)
-        event->kind = CW_SNAPSHOT_EVENT_REMOVED;
+        event->type = CW_SNAPSHOT_EVENT_REMOVED;
     else
-        event->kind = known->told ? CW_SNAPSHOT_EVENT_UPDATED : CW_SNAPSHOT_EVENT_CREATED;
+        event->type = known->told ? CW_SNAPSHOT_EVENT_UPDATED : CW_SNAPSHOT_EVENT_CREATED;
     known->told = is && !gone;
     known->replaced = false;
     return is && gone;

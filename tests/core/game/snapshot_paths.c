@@ -121,14 +121,14 @@ static void look(struct end *end)
         uint32_t type = 9;
         const void *const state = cw_snapshot_client_state(end->client, event.entity, &type);
         uint32_t *const seen = &end->seen[event.entity];
-        if (event.kind == CW_SNAPSHOT_EVENT_REMOVED) {
+        if (event.type == CW_SNAPSHOT_EVENT_REMOVED) {
             assert_true(*seen > 0);
             *seen = 0;
             continue;
         }
-        assert_int_equal(*seen == 0, event.kind == CW_SNAPSHOT_EVENT_CREATED);
+        assert_int_equal(*seen == 0, event.type == CW_SNAPSHOT_EVENT_CREATED);
         assert_non_null(state);
-        assert_int_equal(event.type, type);
+        assert_int_equal(event.entity_type, type);
         assert_true(stamp_of(state, type) >= *seen);
         *seen = stamp_of(state, type);
     }

@@ -3,7 +3,7 @@ import {
   snapshotClientStatsStruct,
   snapshotConfigStruct,
   snapshotEventStruct,
-  snapshotEventKinds,
+  snapshotEventTypes,
   snapshotServerStatsStruct,
   type SnapshotClientStats,
   type SnapshotConfig,
@@ -23,12 +23,13 @@ export type Entity<Of extends Schema> = {
 
 /** What has become of an entity. */
 export type SnapshotEvent<Of extends Schema> =
-  | ({
-      readonly kind: 'created' | 'updated';
+  | {
+      readonly type: 'created' | 'updated';
       readonly entity: number;
       readonly tick: number;
-    } & Entity<Of>)
-  | { readonly kind: 'removed'; readonly entity: number; readonly tick: number };
+      readonly state: Entity<Of>;
+    }
+  | { readonly type: 'removed'; readonly entity: number; readonly tick: number };
 
 const make = (
   core: GameCore,
@@ -195,9 +196,9 @@ export class SnapshotClient<Of extends Schema> extends GameObject {
       );
       if (!event) return;
       const { entity, tick } = event as { entity: number; tick: number };
-      const kind = snapshotEventKinds[event['kind'] as unknown as keyof typeof snapshotEventKinds];
-      if (kind === 'removed') yield { kind, entity, tick };
-      else yield { kind, entity, tick, ...this.state(entity)! };
+      const type = snapshotEventTypes[event['type'] as unknown as keyof typeof snapshotEventTypes];
+      if (type === 'removed') yield { type, entity, tick };
+      else yield { type, entity, tick, state: this.state(entity)! };
     }
   }
 
