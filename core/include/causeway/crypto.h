@@ -54,10 +54,10 @@ bool cw_crypto_open_long(const struct cw_seal *seal, const uint8_t *sealed, size
 void cw_crypto_wipe(void *memory, size_t size);
 
 /* Compares in constant time, wherever the two differ. */
-bool cw_crypto_equal(const void *a, const void *b, size_t size);
+bool cw_crypto_equal(const uint8_t *a, const uint8_t *b, size_t size);
 
 /* Whether all bytes are zero, as in a key that was never set. Takes constant time. */
-bool cw_crypto_is_zero(const void *memory, size_t size);
+bool cw_crypto_is_zero(const uint8_t *data, size_t size);
 
 /* A source of random bytes. All zero means the operating system's. A source of your own makes a run
    repeatable; never use one that an attacker could guess. */

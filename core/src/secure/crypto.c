@@ -57,14 +57,14 @@ void cw_crypto_wipe(void *memory, size_t size)
         sodium_memzero(memory, size);
 }
 
-bool cw_crypto_equal(const void *a, const void *b, size_t size)
+bool cw_crypto_equal(const uint8_t *a, const uint8_t *b, size_t size)
 {
     return a && b && sodium_memcmp(a, b, size) == 0;
 }
 
-bool cw_crypto_is_zero(const void *memory, size_t size)
+bool cw_crypto_is_zero(const uint8_t *data, size_t size)
 {
-    return !memory || sodium_is_zero(memory, size) == 1;
+    return !data || sodium_is_zero(data, size) == 1;
 }
 
 void cw_random_fill(const struct cw_random *random, uint8_t *out, size_t size)
