@@ -23,22 +23,22 @@ struct options {
     struct origin_list origins;
     unsigned max_sessions;
     unsigned max_per_address; /* 0 = no limit */
-    double request_timeout;   /* seconds */
-    double answer_timeout;    /* seconds */
-    double idle_timeout;      /* seconds; 0 = never */
+    double request_timeout_seconds;
+    double answer_timeout_seconds;
+    double idle_timeout_seconds; /* 0 = never */
     struct allowance_limits allowance;
-    double ping_interval; /* seconds; 0 = never */
+    double ping_interval_seconds; /* 0 = never */
     unsigned queue_bytes;
-    double queue_age; /* seconds */
-    bool rtc;         /* WebRTC is served */
+    double queue_age_seconds;
+    bool rtc; /* WebRTC is served */
     struct socket_address rtc_local;
     bool rtc_own_port; /* else the port of the first --listen is taken */
     struct socket_address rtc_advertised[OPTIONS_ADVERTISE_MAX];
     unsigned rtc_advertised_count;
     const char *rtc_certificate; /* PEM files; NULL = made at the start */
     const char *rtc_key;
-    double peer_rate;  /* bytes per second to one browser; 0 = no limit */
-    unsigned watchdog; /* seconds of processor time for one turn of the loop; 0 = any */
+    double peer_bytes_per_second; /* to one browser; 0 = no limit */
+    unsigned watchdog_seconds;    /* of processor time for one turn of the loop; 0 = any */
     enum log_level log_level;
 };
 

@@ -153,7 +153,7 @@ static bool open_webrtc(struct relay *relay)
         .advertised_count = options->rtc_advertised_count,
         .max_sessions = relay->descriptors.sessions,
         .max_per_address = options->max_per_address,
-        .rate = options->peer_rate,
+        .bytes_per_second = options->peer_bytes_per_second,
     };
     char error[256] = "OpenSSL made no certificate";
     struct dtls_identity *identity;
@@ -183,14 +183,14 @@ static bool open_parts(struct relay *relay)
         .allowance = options->allowance,
         .max_sessions = relay->descriptors.sessions,
         .max_per_address = options->max_per_address,
-        .request_timeout = options->request_timeout,
-        .answer_timeout = options->answer_timeout,
-        .idle_timeout = options->idle_timeout,
+        .request_timeout_seconds = options->request_timeout_seconds,
+        .answer_timeout_seconds = options->answer_timeout_seconds,
+        .idle_timeout_seconds = options->idle_timeout_seconds,
     };
     struct websockets_config websockets = {
         .queue_bytes = options->queue_bytes,
-        .queue_age = options->queue_age,
-        .ping_interval = options->ping_interval,
+        .queue_age_seconds = options->queue_age_seconds,
+        .ping_interval_seconds = options->ping_interval_seconds,
     };
     const char *error;
     if (!socket_address_resolve(options->upstream, &sessions.upstream, &error)) {
@@ -259,7 +259,7 @@ static void on_turn(void *context)
 
 void relay_run(struct relay *relay)
 {
-    if (relay->options->watchdog > 0 && !watchdog_start(relay->options->watchdog))
+    if (relay->options->watchdog_seconds > 0 && !watchdog_start(relay->options->watchdog_seconds))
         log_warn("no watchdog: %s", strerror(errno));
     loop_run(relay->loop, on_turn, relay);
     watchdog_stop();

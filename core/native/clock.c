@@ -21,8 +21,8 @@ double cw_clock_unix(void)
     return seconds_of(CLOCK_REALTIME);
 }
 
-double cw_clock_next_tick(double tick, double interval)
+double cw_clock_next_tick(double tick, double interval_seconds)
 {
-    const double now = cw_clock_now(), next = tick + interval;
+    const double now = cw_clock_now(), next = tick + interval_seconds;
     return next > now ? next : now;
 }

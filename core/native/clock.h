@@ -13,9 +13,9 @@ double cw_clock_now(void);
 /* Seconds since 1970 by the wall clock: Unix time, as in tokens. */
 double cw_clock_unix(void);
 
-/* The time of the next tick: interval seconds after this one, or now if that time has passed. So a
+/* The time of the next tick: interval_seconds after this one, or now if that time has passed. So a
    loop that was held up goes on from now and skips the ticks that it missed. */
-double cw_clock_next_tick(double tick, double interval);
+double cw_clock_next_tick(double tick, double interval_seconds);
 
 CW_END_DECLARATIONS
 

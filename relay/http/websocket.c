@@ -236,7 +236,7 @@ struct websockets *websockets_create(const struct websockets_config *config, str
     all->config = *config;
     all->sessions = sessions;
     all->stats = stats;
-    heartbeats_init(&all->heartbeats, loop, config->ping_interval, ask, lost);
+    heartbeats_init(&all->heartbeats, loop, config->ping_interval_seconds, ask, lost);
     return all;
 }
 
@@ -256,7 +256,7 @@ static void on_established(struct ws_link *link, struct websockets *all, struct 
     link->all = all;
     link->wsi = wsi;
     link->queue.limit_bytes = all->config.queue_bytes;
-    link->queue.limit_age = all->config.queue_age;
+    link->queue.limit_age_seconds = all->config.queue_age_seconds;
     struct socket_address client = {.size = sizeof client.address};
     getpeername(fd, (struct sockaddr *)&client.address, &client.size);
     enum session_refusal why;

@@ -12,9 +12,9 @@
 struct websockets;
 
 struct websockets_config {
-    size_t queue_bytes;   /* most that waits for one browser */
-    double queue_age;     /* seconds that a datagram waits for one */
-    double ping_interval; /* seconds; 0 = never */
+    size_t queue_bytes;           /* most that waits for one browser */
+    double queue_age_seconds;     /* how long a datagram waits for one */
+    double ping_interval_seconds; /* 0 = never */
 };
 
 /* Makes the transport; the others outlive it. NULL when there is no memory. */

@@ -445,7 +445,7 @@ bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now)
 /* True when so many bytes may go out now. */
 static bool take_allowed(struct peer *peer, double bytes, double now)
 {
-    const double rate = peer->common->rate;
+    const double rate = peer->common->bytes_per_second;
     if (rate <= 0.0)
         return true;
     const double most = fmax(rate * BURST_SECONDS, BURST_LEAST);

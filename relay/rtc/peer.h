@@ -30,8 +30,8 @@
 /* What all peers share. */
 struct peer_common {
     struct dtls_identity *identity;
-    double rate;          /* bytes per second to one browser, 0 = no limit */
-    uint8_t record[2048]; /* for the record that is being read */
+    double bytes_per_second; /* to one browser; 0 = no limit */
+    uint8_t record[2048];    /* for the record that is being read */
     void (*send)(void *context, const struct udp_path *path, const uint8_t *data, size_t size);
     void *context;
 };
@@ -53,7 +53,7 @@ struct peer_datagram {
 enum peer_send {
     PEER_SENT,
     PEER_NOT_OPEN,
-    PEER_OVER_RATE, /* more than common->rate */
+    PEER_OVER_RATE, /* more than common->bytes_per_second */
     PEER_CONGESTED, /* the browser does not acknowledge what is on its way */
     PEER_UNPROVEN,  /* it is not known yet that the browser is where it seems to be */
     PEER_TOO_LONG,

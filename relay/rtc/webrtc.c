@@ -347,8 +347,10 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
     all->loop = loop;
     all->sessions = sessions;
     all->stats = stats;
-    all->common = (struct peer_common){
-        .identity = identity, .rate = config->rate, .send = on_peer_send, .context = all};
+    all->common = (struct peer_common){.identity = identity,
+                                       .bytes_per_second = config->bytes_per_second,
+                                       .send = on_peer_send,
+                                       .context = all};
     all->timer.expired = on_timer;
     all->timer.context = all;
     all->timer_at = INFINITY;

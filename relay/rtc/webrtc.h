@@ -22,7 +22,7 @@ struct webrtc_config {
     unsigned max_sessions;
     unsigned max_per_address; /* of offers that are not open channels yet; see also offer_limit.h;
                                  0 = no limit */
-    double rate;              /* bytes per second to one browser; 0 = no limit */
+    double bytes_per_second;  /* to one browser; 0 = no limit */
 };
 
 struct webrtc;

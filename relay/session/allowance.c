@@ -32,8 +32,9 @@ bool allowance_take(struct allowance *allowance, const struct allowance_limits *
         if (bucket_fill(&allowance->packets, ALLOWANCE_UNANSWERED_REFILL, ALLOWANCE_UNANSWERED,
                         now) < 1.0)
             return false;
-    } else if (!holds(&allowance->packets, limits->packets, 1.0, 1.0, now) ||
-               !holds(&allowance->bytes, limits->bytes, SESSION_DATAGRAM_MAX, bytes, now)) {
+    } else if (!holds(&allowance->packets, limits->packets_per_second, 1.0, 1.0, now) ||
+               !holds(&allowance->bytes, limits->bytes_per_second, SESSION_DATAGRAM_MAX, bytes,
+                      now)) {
         return false;
     }
     allowance->packets.level -= 1.0;

@@ -16,8 +16,8 @@
 
 /* A quarter of a second's worth may go at once. */
 struct allowance_limits {
-    double packets; /* per second; 0 = no limit */
-    double bytes;   /* per second; 0 = no limit */
+    double packets_per_second; /* 0 = no limit */
+    double bytes_per_second;   /* 0 = no limit */
 };
 
 struct allowance {

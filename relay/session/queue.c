@@ -23,7 +23,7 @@ void queue_pop(struct queue *queue, size_t frames)
 
 void queue_expire(struct queue *queue, double now, struct queue_drops *drops)
 {
-    while (queue->count > 0 && now - entry_at(queue, 0)->time > queue->limit_age) {
+    while (queue->count > 0 && now - entry_at(queue, 0)->time > queue->limit_age_seconds) {
         queue_pop(queue, 1);
         drops->age++;
     }
@@ -109,5 +109,6 @@ void queue_free(struct queue *queue)
 {
     free(queue->bytes);
     free(queue->entries);
-    *queue = (struct queue){.limit_bytes = queue->limit_bytes, .limit_age = queue->limit_age};
+    *queue = (struct queue){.limit_bytes = queue->limit_bytes,
+                            .limit_age_seconds = queue->limit_age_seconds};
 }

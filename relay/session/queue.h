@@ -9,8 +9,8 @@
 /* Zero it but for the two bounds. It has no memory until something waits, and after queue_free. */
 struct queue {
     size_t limit_bytes; /* of all waiting frames */
-    double limit_age;   /* seconds */
-    uint8_t *bytes;     /* the frames, one after the other, from `head` on */
+    double limit_age_seconds;
+    uint8_t *bytes; /* the frames, one after the other, from `head` on */
     size_t capacity;
     size_t head;
     size_t used;
@@ -36,7 +36,7 @@ struct queue_drops {
 void queue_push(struct queue *queue, const uint8_t *frame, size_t size, double now,
                 struct queue_drops *drops);
 
-/* Drops every frame that has waited longer than limit_age. */
+/* Drops every frame that has waited longer than limit_age_seconds. */
 void queue_expire(struct queue *queue, double now, struct queue_drops *drops);
 
 /* The oldest whole frames that lie side by side in at most `most` bytes, but at least one frame.

@@ -108,14 +108,15 @@ static struct session *session_due(struct deadline *deadline)
 static double due(const struct session *session, enum session_end *why)
 {
     const struct sessions_config *config = &session->all->config;
-    const double idle = config->idle_timeout > 0.0 ? config->idle_timeout : INFINITY;
+    const double idle =
+        config->idle_timeout_seconds > 0.0 ? config->idle_timeout_seconds : INFINITY;
     double timeout = idle;
     *why = SESSION_END_IDLE;
     if (!session->allowance.answered && session->verdict == GATE_PASS) {
-        timeout = config->answer_timeout;
+        timeout = config->answer_timeout_seconds;
         *why = SESSION_END_UNANSWERED;
-    } else if (!session->allowance.answered && config->request_timeout < idle) {
-        timeout = config->request_timeout;
+    } else if (!session->allowance.answered && config->request_timeout_seconds < idle) {
+        timeout = config->request_timeout_seconds;
         *why = SESSION_END_SILENT;
     }
     return session->active + timeout;

@@ -24,9 +24,9 @@ struct sessions_config {
     struct allowance_limits allowance; /* and how much of it, from each session */
     unsigned max_sessions;             /* over all transports */
     unsigned max_per_address;          /* 0 = no limit; an IPv6 address counts by its /64 */
-    double request_timeout;            /* seconds until a datagram has passed the gate */
-    double answer_timeout;             /* seconds from then until the game server has answered */
-    double idle_timeout;               /* seconds without a datagram either way; 0 = never */
+    double request_timeout_seconds;    /* until a datagram has passed the gate */
+    double answer_timeout_seconds;     /* from then until the game server has answered */
+    double idle_timeout_seconds;       /* without a datagram either way; 0 = never */
 };
 
 /* Why session_open gave none. */

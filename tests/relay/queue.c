@@ -5,7 +5,7 @@
 
 static struct queue make(size_t bytes, double age)
 {
-    return (struct queue){.limit_bytes = bytes, .limit_age = age};
+    return (struct queue){.limit_bytes = bytes, .limit_age_seconds = age};
 }
 
 static void push(struct queue *queue, uint8_t value, size_t size, double now,

@@ -305,7 +305,7 @@ static void test_the_rate_is_bounded(void **state)
     (void)state;
     static const uint8_t data[1000];
     struct wire *wire = wire_connect();
-    wire->common.rate = 100000.0;
+    wire->common.bytes_per_second = 100000.0;
     unsigned sent = 0;
     for (int i = 0; i < 2000; i++) {
         now += 0.001;

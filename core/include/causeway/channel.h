@@ -71,8 +71,8 @@ struct cw_channel_stats {
                            arrived and then made room for later ones */
     uint32_t queued;    /* messages waiting for their first packet */
     uint32_t in_flight; /* reliable: messages sent and not yet known to have arrived */
-    double delivery_latency; /* reliable: seconds from send to the ack, smoothed by 1/16; 0 before
-                                the first */
+    double delivery_latency_seconds; /* reliable: seconds from send to the ack, smoothed by 1/16; 0
+                                before the first */
 };
 
 CW_END_DECLARATIONS

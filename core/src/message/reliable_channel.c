@@ -242,10 +242,10 @@ static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
     struct cw_channel_stats *stats = &channel->common.stats;
     struct cw_reliable_slot *slot = slot_of(channel, id);
     const double latency = now - slot->queued;
-    stats->delivery_latency =
-        stats->delivered == 0
-            ? latency
-            : stats->delivery_latency + (latency - stats->delivery_latency) * LATENCY_WEIGHT;
+    stats->delivery_latency_seconds =
+        stats->delivered == 0 ? latency
+                              : stats->delivery_latency_seconds +
+                                    (latency - stats->delivery_latency_seconds) * LATENCY_WEIGHT;
     stats->delivered++;
     stats->in_flight--;
     if (slot->message->receipt)

@@ -81,5 +81,5 @@ export interface ChannelStats {
   /** Reliable: messages that were sent and are not known to have arrived. */
   readonly inFlight: number;
   /** Reliable: seconds from send to the ack, smoothed. */
-  readonly deliveryLatency: number;
+  readonly deliveryLatencySeconds: number;
 }
