@@ -202,7 +202,7 @@ CW_INLINE bool cw_bit_reader_fail(struct cw_bit_reader *reader)
 }
 
 /* Reads the next 1 to 32 bits. False when fewer are left; value is then untouched. */
-CW_INLINE bool cw_bit_reader_bits(struct cw_bit_reader *reader, uint32_t *value, unsigned bits)
+CW_INLINE bool cw_bit_reader_bits(struct cw_bit_reader *reader, unsigned bits, uint32_t *value)
 {
     assert(bits >= 1 && bits <= 32);
     /* the first half is for the compiler: there are never 32 bits in the scratch */
@@ -309,8 +309,8 @@ CW_INLINE bool cw_bit_reader_bytes(struct cw_bit_reader *reader, uint8_t *bytes,
 
 /* Like cw_bit_reader_bytes, but gives the address of the bytes in the buffer instead of copying
    them. */
-CW_INLINE bool cw_bit_reader_borrow(struct cw_bit_reader *reader, const uint8_t **bytes,
-                                    size_t count)
+CW_INLINE bool cw_bit_reader_borrow(struct cw_bit_reader *reader, size_t count,
+                                    const uint8_t **bytes)
 {
     if (!cw_bit_reader_bytes_ahead(reader, count))
         return false;

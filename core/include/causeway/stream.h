@@ -136,7 +136,7 @@ CW_INLINE size_t cw_stream_flush(struct cw_stream *stream)
 CW_INLINE bool cw_stream_bits(struct cw_stream *stream, uint32_t *value, unsigned bits)
 {
     if (stream->mode == CW_STREAM_READ)
-        return cw_bit_reader_bits(&stream->reader, value, bits);
+        return cw_bit_reader_bits(&stream->reader, bits, value);
     if (stream->mode == CW_STREAM_WRITE)
         return cw_bit_writer_bits(&stream->writer, *value, bits);
     if ((uint64_t)*value >> bits != 0)

@@ -332,7 +332,7 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
         !cw_stream_uint(stream, &piece.count, 1, most) ||
         !cw_stream_uint(stream, &piece.fragment, 0, piece.count - 1) ||
         !cw_stream_uint(stream, &piece.size, 1, config->block_fragment_size) ||
-        !cw_bit_reader_borrow(&stream->reader, &piece.bytes, piece.size))
+        !cw_bit_reader_borrow(&stream->reader, piece.size, &piece.bytes))
         return false;
     piece.id = (uint16_t)id;
     if (piece.fragment == 0 && (!cw_channel_read_type(stream, common, &type) ||

@@ -170,7 +170,7 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
         uint32_t size = 0;
         const uint8_t *bytes = NULL;
         if (!cw_stream_uint(stream, &size, 1, common->config.max_block_size) ||
-            !cw_bit_reader_borrow(&stream->reader, &bytes, size)) {
+            !cw_bit_reader_borrow(&stream->reader, size, &bytes)) {
             cw_message_drop(message);
             return false;
         }

@@ -104,7 +104,7 @@ static void test_the_reader_uses_its_size_to_the_last_bit(void **state)
             const unsigned bits = 1 + random_number() % 32;
             uint32_t value = 0xabcdef01, expected = 0;
             const bool fits = at + bits <= size * 8;
-            assert_int_equal(cw_bit_reader_bits(&reader, &value, bits), fits);
+            assert_int_equal(cw_bit_reader_bits(&reader, bits, &value), fits);
             if (!fits) {
                 assert_int_equal(value, 0xabcdef01);
                 break;
@@ -142,7 +142,7 @@ static void test_bytes_come_aligned_after_any_number_of_bits(void **state)
             struct cw_bit_reader reader = cw_bit_reader(block, size);
             uint32_t value;
             for (unsigned i = 0; i < before; i++)
-                assert_true(cw_bit_reader_bits(&reader, &value, 1));
+                assert_true(cw_bit_reader_bits(&reader, 1, &value));
             assert_true(cw_bit_reader_bytes(&reader, read, count));
             assert_memory_equal(read, bytes, count);
             assert_int_equal(cw_bit_reader_position(&reader), (size - 1) * 8);
@@ -150,12 +150,12 @@ static void test_bytes_come_aligned_after_any_number_of_bits(void **state)
             const uint8_t *borrowed;
             reader = cw_bit_reader(block, size);
             for (unsigned i = 0; i < before; i++)
-                assert_true(cw_bit_reader_bits(&reader, &value, 1));
-            assert_true(cw_bit_reader_borrow(&reader, &borrowed, count));
+                assert_true(cw_bit_reader_bits(&reader, 1, &value));
+            assert_true(cw_bit_reader_borrow(&reader, count, &borrowed));
             assert_ptr_equal(borrowed, block + (before + 7) / 8);
-            assert_true(cw_bit_reader_bits(&reader, &value, 8));
+            assert_true(cw_bit_reader_bits(&reader, 8, &value));
             assert_int_equal(value, 0x5a);
-            assert_false(cw_bit_reader_bits(&reader, &value, 1));
+            assert_false(cw_bit_reader_bits(&reader, 1, &value));
             free(block);
         }
     }
@@ -177,7 +177,7 @@ static void test_bytes_that_do_not_fit_are_refused(void **state)
     assert_false(cw_bit_reader_bytes(&reader, bytes, 5));
     reader = cw_bit_reader(block, 4);
     uint32_t value;
-    assert_true(cw_bit_reader_bits(&reader, &value, 1));
+    assert_true(cw_bit_reader_bits(&reader, 1, &value));
     assert_false(cw_bit_reader_bytes(&reader, bytes, 4));
     reader = cw_bit_reader(block, 4);
     assert_false(cw_bit_reader_bytes(&reader, bytes, SIZE_MAX));
@@ -209,8 +209,8 @@ static void test_a_failure_stays(void **state)
 
     struct cw_bit_reader reader = cw_bit_reader(block, sizeof block);
     cw_bit_reader_fail(&reader);
-    assert_false(cw_bit_reader_bits(&reader, &value, 1));
-    assert_false(cw_bit_reader_bits(&reader, &value, 32));
+    assert_false(cw_bit_reader_bits(&reader, 1, &value));
+    assert_false(cw_bit_reader_bits(&reader, 32, &value));
     assert_false(cw_bit_reader_align(&reader));
     assert_false(cw_bit_reader_bytes(&reader, bytes, 0));
 }
@@ -223,9 +223,9 @@ static void test_the_reader_wants_zeros_as_padding(void **state)
             const uint8_t block[2] = {(uint8_t)(bad < 8 ? 1u << bad : 0), 0xff};
             struct cw_bit_reader reader = cw_bit_reader(block, sizeof block);
             uint32_t value;
-            assert_true(cw_bit_reader_bits(&reader, &value, before));
+            assert_true(cw_bit_reader_bits(&reader, before, &value));
             assert_int_equal(cw_bit_reader_align(&reader), bad == 8);
-            assert_int_equal(cw_bit_reader_bits(&reader, &value, 8), bad == 8);
+            assert_int_equal(cw_bit_reader_bits(&reader, 8, &value), bad == 8);
         }
     }
 }
@@ -269,10 +269,10 @@ static void test_bits_loaded_ahead_are_those_that_are_read(void **state)
         for (bool done = true; done;) {
             const unsigned bits = 1 + random_number() % 32;
             uint32_t expected = 0, value = 0;
-            done = cw_bit_reader_bits(&plain, &expected, bits);
+            done = cw_bit_reader_bits(&plain, bits, &expected);
             if (random_number() % 2) {
                 cw_bit_reader_settle(&ahead);
-                assert_int_equal(cw_bit_reader_bits(&ahead, &value, bits), done);
+                assert_int_equal(cw_bit_reader_bits(&ahead, bits, &value), done);
             } else {
                 cw_bit_reader_fill(&ahead);
                 value = (uint32_t)(ahead.scratch & (((uint64_t)1 << bits) - 1));
