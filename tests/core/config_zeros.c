@@ -13,20 +13,30 @@ CW_MESSAGE(state, STATE_FIELDS)
 static struct cw_schema *schema;
 static const struct cw_address address = {CW_ADDRESS_IPV4, 40000, {127, 0, 0, 1}};
 
-/* With one field 0, create says what is expected, and memory the same. */
-#define ZERO(room, good, field, expected)                                                          \
+/* With one field 0, create says what is expected, and memory the same. A config belongs to one
+   object, or to the two ends of one thing. */
+#define ZERO(room, good, field, expected) ZERO_OF(room, room, good, field, expected)
+#define ZERO_OF(room, object, good, field, expected)                                               \
     do {                                                                                           \
         struct cw_##room##_config config = (good);                                                 \
-        struct cw_##room *made = NULL;                                                             \
+        struct cw_##object *made = NULL;                                                           \
         memset(&config.field, 0, sizeof config.field);                                             \
-        const enum cw_error error = cw_##room##_create(&config, &made);                            \
+        const enum cw_error error = cw_##object##_create(&config, &made);                          \
         if (error != (expected))                                                                   \
-            fail_msg(#room "." #field " 0: %s", cw_error_string(error));                           \
-        if ((cw_##room##_memory(&config) > 0) != (error == CW_OK))                                 \
-            fail_msg(#room "." #field " 0: memory says another thing");                            \
+            fail_msg(#object "." #field " 0: %s", cw_error_string(error));                         \
+        if ((cw_##object##_memory(&config) > 0) != (error == CW_OK))                               \
+            fail_msg(#object "." #field " 0: memory says another thing");                          \
         if (error == CW_OK)                                                                        \
-            cw_##room##_destroy(made);                                                             \
+            cw_##object##_destroy(made);                                                           \
     } while (0)
+#define ZERO_BOTH(room, one, other, good, field, expected)                                         \
+    do {                                                                                           \
+        ZERO_OF(room, room##_##one, good, field, expected);                                        \
+        ZERO_OF(room, room##_##other, good, field, expected);                                      \
+    } while (0)
+#define ZERO_INPUT(good, field, expected) ZERO_BOTH(input, sender, receiver, good, field, expected)
+#define ZERO_SNAPSHOT(good, field, expected)                                                       \
+    ZERO_BOTH(snapshot, server, client, good, field, expected)
 
 static void endpoint(void **state)
 {
@@ -197,6 +207,26 @@ static void game(void **state)
     ZERO(prediction, prediction, stress, CW_OK); /* off */
 }
 
+static void inputs_and_snapshots(void **state)
+{
+    (void)state;
+    const struct cw_input_config inputs = cw_input_config_default(schema);
+    ZERO_INPUT(inputs, allocator, CW_OK); /* malloc */
+    ZERO_INPUT(inputs, schema, CW_ERROR_INVALID_ARGUMENT);
+    ZERO_INPUT(inputs, type, CW_OK); /* the first type */
+    ZERO_INPUT(inputs, copies, CW_ERROR_CONFIG_INPUT);
+    ZERO_INPUT(inputs, max_early_ticks, CW_ERROR_CONFIG_INPUT);
+    ZERO_INPUT(inputs, max_repeats, CW_OK); /* none */
+
+    const struct cw_snapshot_config snapshots = cw_snapshot_config_default(schema);
+    ZERO_SNAPSHOT(snapshots, allocator, CW_OK); /* malloc */
+    ZERO_SNAPSHOT(snapshots, schema, CW_ERROR_INVALID_ARGUMENT);
+    ZERO_SNAPSHOT(snapshots, max_entities, CW_ERROR_CONFIG_SNAPSHOT);
+    ZERO_SNAPSHOT(snapshots, window, CW_ERROR_CONFIG_SNAPSHOT);
+    ZERO_SNAPSHOT(snapshots, max_clients, CW_ERROR_CONFIG_SNAPSHOT);
+    ZERO_SNAPSHOT(snapshots, max_bytes, CW_ERROR_CONFIG_SNAPSHOT);
+}
+
 /* The system has a least size of its own. */
 static void a_socket_has_the_smallest_buffers(void **state)
 {
@@ -282,6 +312,7 @@ int main(void)
         cmocka_unit_test(simulator),
         cmocka_unit_test(schemas_and_messages),
         cmocka_unit_test(game),
+        cmocka_unit_test(inputs_and_snapshots),
         cmocka_unit_test(a_socket_has_the_smallest_buffers),
         cmocka_unit_test(a_fingerprint_of_0_compares_none),
         cmocka_unit_test(auto_follows_other_fields),

@@ -1,9 +1,10 @@
 /* What the configs of all rooms have in common.
 
    cw_X_config_default() fills in every default; change only the fields you want. 0 is a real zero:
-   none, off, or a number that create refuses. Each field says which. There are two exceptions, the
-   sources of memory and random bytes: a struct cw_allocator or struct cw_random of zeros means
-   malloc or the operating system. */
+   none, off, or a number that create refuses. Each field says which. There are three
+   exceptions: a struct cw_allocator of zeros means malloc, a struct cw_random of zeros means the
+   operating system, and a socket's address of type CW_ADDRESS_NONE means every address of the
+   machine. */
 #ifndef CAUSEWAY_CONFIG_H
 #define CAUSEWAY_CONFIG_H
 
