@@ -67,10 +67,13 @@ const functions = (room) =>
       return { name, names, result: type === 'void' ? 'void' : typeOf(type, name)[2] };
     });
 
-/** The number of a #define of a header, or of the schema's. */
+/** The number of an enumerator of a header, or of a #define of it or of the schema's. */
 const constant = (room, name) => {
-  const text = read(room) + read('schema');
-  const value = new RegExp(`^#define ${name}\\s+(\\w+)`, 'm').exec(text)?.[1];
+  const text = bare(read(room));
+  for (const [, list] of text.matchAll(/^enum cw_\w+ \{([^}]*)\};/gm))
+    for (const [one, value] of enumerators(list)) if (one === name) return value;
+  const defines = read(room) + read('schema');
+  const value = new RegExp(`^#define ${name}\\s+(\\w+)`, 'm').exec(defines)?.[1];
   if (value === 'UINT32_MAX') return 2 ** 32 - 1;
   if (!/^\d+$/.test(value ?? '')) throw new Error(`${room}.h: the number of ${name} is not known`);
   return Number(value);
