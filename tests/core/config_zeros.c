@@ -223,6 +223,7 @@ static void inputs_and_snapshots(void **state)
     ZERO_SNAPSHOT(snapshots, schema, CW_ERROR_INVALID_ARGUMENT);
     ZERO_SNAPSHOT(snapshots, max_entities, CW_ERROR_CONFIG_SNAPSHOT);
     ZERO_SNAPSHOT(snapshots, window, CW_ERROR_CONFIG_SNAPSHOT);
+    ZERO_SNAPSHOT(snapshots, coding, CW_OK); /* the first coding */
     ZERO_SNAPSHOT(snapshots, max_clients, CW_ERROR_CONFIG_SNAPSHOT);
     ZERO_SNAPSHOT(snapshots, max_bytes, CW_ERROR_CONFIG_SNAPSHOT);
 }
