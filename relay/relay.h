@@ -6,10 +6,11 @@
 
 struct relay;
 
-/* Opens everything; NULL after logging what failed. options outlives it. */
+/* Opens everything. Logs what failed and returns NULL when something cannot be opened. options must
+   outlive it. */
 struct relay *relay_create(const struct options *options);
 
-/* Serves until a signal has stopped it and all sessions are closed. */
+/* Serves until a signal stops it and all sessions are closed. */
 void relay_run(struct relay *relay);
 
 /* Closes everything. NULL is allowed. */

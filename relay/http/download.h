@@ -1,6 +1,6 @@
-/* A file on its way to a client. libwebsockets can send files too, but for as long as that takes it
-   looks over and over at what the client sends meanwhile and takes none of it, at full load. So
-   here its connection is put to sleep, and the file goes to the socket directly. */
+/* A file on its way to a client. libwebsockets can send files too, but meanwhile it looks at what
+   the client sends over and over, at full load, without reading it. So its connection is put to
+   sleep here, and the file is written to the socket directly. */
 #ifndef CAUSEWAY_RELAY_DOWNLOAD_H
 #define CAUSEWAY_RELAY_DOWNLOAD_H
 
@@ -13,13 +13,13 @@
 
 struct download;
 
-/* Sends a head of `head_size` bytes (copied), then `size` bytes of the file, which is closed at the
-   end, and by a failure. When all is sent, or cannot be, libwebsockets is made to close the
-   connection, which must then call download_end. NULL when the system refuses. */
+/* Sends a head of `head_size` bytes (copied), then `size` bytes of the file. The file is closed at
+   the end, or at once if this fails. When everything has been sent, or cannot be, libwebsockets is
+   made to close the connection, which must then call download_end. NULL when the system refuses. */
 struct download *download_begin(struct loop *loop, struct lws *wsi, const void *head,
                                 size_t head_size, int file, off_t size);
 
-/* Stops it, and frees it. True when all had been sent. */
+/* Stops and frees it. True when everything had been sent. */
 bool download_end(struct download *download);
 
 #endif

@@ -1,4 +1,4 @@
-/* Static files: which file a request's path means, and of what type it is. */
+/* Static files: which file a path stands for, and its type. */
 #ifndef CAUSEWAY_RELAY_FILES_H
 #define CAUSEWAY_RELAY_FILES_H
 
@@ -14,13 +14,13 @@ struct file {
 
 enum file_result {
     FILE_FOUND,
-    FILE_MISSING,   /* also: outside of the root, hidden, or not a file */
+    FILE_MISSING,   /* also: outside the root, hidden, or not a file */
     FILE_DIRECTORY, /* the path needs a slash at its end */
 };
 
-/* Finds and opens the file of a decoded path that begins with '/'; a path that ends with '/' means
-   its index.html. root is a real path. Nothing outside of root is ever found, not through links,
-   and nothing whose name begins with a dot. */
+/* Finds and opens the file for a decoded path that begins with '/'. A path that ends with '/'
+   stands for its index.html. root is a real path. Nothing outside root is ever found, not even
+   through links, and nothing whose name begins with a dot. */
 enum file_result file_find(const char *root, const char *path, struct file *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* HTTP: static files, requests to other parts of the relay, and the way in for WebSockets. */
+/* HTTP: static files, requests to other parts of the relay, and WebSocket upgrades. */
 #ifndef CAUSEWAY_RELAY_HTTP_H
 #define CAUSEWAY_RELAY_HTTP_H
 
@@ -13,31 +13,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A request that has come whole. All pointers are good until the handler returns. */
+/* A complete request. All pointers are valid until the handler returns. */
 struct http_request {
     const char *method;       /* "POST" or "DELETE" */
     const char *path;         /* "/rtc/17", decoded, without the query */
-    const char *content_type; /* "" when the client sent none, as with the next two */
+    const char *content_type; /* "" when the client sent none; so are the next two */
     const char *authorization;
     const char *host;
     const uint8_t *body;
     size_t size;
     struct socket_address client; /* where the request came from */
-    struct socket_address local;  /* the relay's own address that it came to */
+    struct socket_address local;  /* the address of the relay to which it came */
 };
 
-/* The handler fills it; it comes with status 200 and nothing else. */
+/* Filled in by the handler. It starts with status 200 and nothing else. */
 struct http_reply {
     unsigned status;
     const char *content_type; /* constant text; NULL without a body */
     char location[128];       /* "" for none */
-    unsigned retry_after;     /* seconds; 0 = not said */
+    unsigned retry_after;     /* seconds; 0 = none */
     uint8_t body[REPLY_BODY_MAX];
     size_t size;
 };
 
-/* What takes the requests to a path and to all paths below it. The layer in front has checked the
-   Origin header by then, and answers OPTIONS and adds the CORS headers itself. */
+/* What handles the requests to a path and to all paths below it. By then the Origin header has been
+   checked. OPTIONS is answered and the CORS headers are added without the handler. */
 struct http_route {
     const char *path; /* "/rtc" */
     size_t body_max;  /* longer bodies get 413 */
@@ -47,23 +47,23 @@ struct http_route {
 
 struct http;
 
-/* Makes it; root (NULL = no files) must be a directory that exists, else NULL with errno. origins
-   and stats outlive it. */
+/* Creates it. root must be an existing directory, or NULL to serve no files; otherwise NULL is
+   returned, with errno. origins and stats must outlive it. */
 struct http *http_create(const char *root, const struct origin_list *origins, struct loop *loop,
                          struct stats *stats);
 
-/* Closes the connections of which libwebsockets no longer knows; to be called before loop_destroy,
-   which closes the others. NULL is allowed. */
+/* Closes the connections that libwebsockets no longer knows. Call it before loop_destroy, which
+   closes the others. NULL is allowed. */
 void http_close(struct http *http);
 
-/* Frees it, after loop_destroy. NULL is allowed. */
+/* Frees it. Call it after loop_destroy. NULL is allowed. */
 void http_destroy(struct http *http);
 
-/* Adds a route (copied), at most 4. */
+/* Adds a route, which is copied. There may be 4. */
 void http_add_route(struct http *http, const struct http_route *route);
 
-/* The entry of the vhost's protocol list, which must be the first. Its user pointer is the address
-   of a variable that holds the object. */
+/* The entry for the vhost's list of protocols; it must be the first one. Its user pointer is the
+   address of a variable that holds the object. */
 struct lws_protocols http_protocol(struct http **http);
 
 #endif

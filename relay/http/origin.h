@@ -6,20 +6,20 @@
 
 #define ORIGIN_LIST_MAX 64
 
-/* Empty means: only pages of the host that the request was sent to. */
+/* Empty means: only pages of the host to which the request was sent. */
 struct origin_list {
     const char *origins[ORIGIN_LIST_MAX];
     unsigned count;
     bool all;
 };
 
-/* Adds "scheme://host[:port]" or "*"; the text must outlive the list. False when it has another
+/* Adds "scheme://host[:port]" or "*". The text must outlive the list. False when it has another
    form or the list is full. */
 bool origin_list_add(struct origin_list *list, const char *origin);
 
-/* True when a page of `origin` may go on with a request that was sent to `host` (the headers'
-   values). An empty origin is allowed: every browser sends the header with a WebSocket and with a
-   cross-origin request, so there is no page to be protected from. */
+/* True when a page of `origin` may make a request to `host` (the values of the two headers). An
+   empty origin is allowed: every browser sends the header with a WebSocket and with a cross-origin
+   request, so no foreign page is behind a request without it. */
 bool origin_allowed(const struct origin_list *list, const char *origin, const char *host);
 
 #endif

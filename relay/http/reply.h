@@ -1,4 +1,4 @@
-/* One reply of HTTP, in the making. Each says "connection: close", see http.c. */
+/* One HTTP reply while it is being written. Each says "connection: close"; http.c tells why. */
 #ifndef CAUSEWAY_RELAY_REPLY_H
 #define CAUSEWAY_RELAY_REPLY_H
 
@@ -15,23 +15,24 @@
 
 struct reply {
     struct lws *wsi;
-    unsigned char *end; /* of what is written */
+    unsigned char *end; /* of what has been written */
     unsigned char bytes[LWS_PRE + REPLY_HEAD_MAX + REPLY_BODY_MAX];
 };
 
-/* Begins the reply to wsi's request. type is its Content-Type; NULL for one that has no body and
-   tells of no length. False, as with the others, when there is no room. */
+/* Begins the reply to wsi's request. type is its Content-Type, or NULL for a reply without a body
+   and without a length. This and the other functions return false when there is no room. */
 bool reply_begin(struct reply *reply, struct lws *wsi, unsigned status, const char *type,
                  uint64_t size);
 
-/* Adds a header. name has a colon at its end. */
+/* Adds a header. name ends with a colon. */
 bool reply_add(struct reply *reply, const char *name, const char *value);
 
-/* Ends the head and gives its size; it begins at bytes[LWS_PRE]. 0 when there is no room. */
+/* Ends the head and returns its size. The head begins at bytes[LWS_PRE]. 0 when there is no room.
+ */
 size_t reply_head(struct reply *reply);
 
-/* Ends the head and sends it with a body of at most REPLY_BODY_MAX bytes, without it to HEAD.
-   False when the connection is broken. */
+/* Ends the head and sends it, with a body of at most REPLY_BODY_MAX bytes unless the request was a
+   HEAD. False when the connection is broken. */
 bool reply_send(struct reply *reply, const void *body, size_t size);
 
 #endif

@@ -6,24 +6,24 @@
 
 #include <libwebsockets.h>
 
-/* The subprotocol that a client must ask for. */
+/* The subprotocol for which a client must ask. */
 #define WEBSOCKET_SUBPROTOCOL "causeway.v1"
 
 struct websockets;
 
 struct websockets_config {
-    size_t queue_bytes;           /* most that waits for one browser */
-    double queue_age_seconds;     /* how long a datagram waits for one */
+    size_t queue_bytes;           /* the most that may wait for one browser */
+    double queue_age_seconds;     /* how long a datagram may wait for one */
     double ping_interval_seconds; /* 0 = never */
 };
 
-/* Makes the transport; the others outlive it. NULL when there is no memory. */
+/* Creates the transport. The other objects must outlive it. NULL when there is no memory. */
 struct websockets *websockets_create(const struct websockets_config *config, struct loop *loop,
                                      struct sessions *sessions, struct stats *stats);
 void websockets_destroy(struct websockets *websockets);
 
-/* The entry of the vhost's protocol list. Its user pointer is the address of a variable that holds
-   the transport, which may be made after the vhost. */
+/* The entry for the vhost's list of protocols. Its user pointer is the address of a variable that
+   holds the transport, which may be created after the vhost. */
 struct lws_protocols websocket_protocol(struct websockets **websockets);
 
 #endif

@@ -1,18 +1,17 @@
-/* A bucket of tokens that fills at a rate: it holds a stream to that rate and lets bursts through.
- */
+/* A token bucket: it holds a stream to a rate and lets bursts through. */
 #ifndef CAUSEWAY_RELAY_BUCKET_H
 #define CAUSEWAY_RELAY_BUCKET_H
 
 #include <math.h>
 
-/* With the level INFINITY it begins full. */
+/* A bucket with level INFINITY starts full. */
 struct bucket {
     double level; /* tokens in it at the time `at` */
     double at;    /* seconds */
 };
 
-/* Fills it by `rate` tokens per second up to `most`, and tells how many are in it. What is taken is
-   the caller's to subtract. */
+/* Adds `rate` tokens per second, up to `most`, and returns how many there are. The caller subtracts
+   what it takes. */
 static inline double bucket_fill(struct bucket *bucket, double rate, double most, double now)
 {
     bucket->level = fmin(bucket->level + (now - bucket->at) * rate, most);

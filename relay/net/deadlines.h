@@ -1,4 +1,5 @@
-/* Many points in time, the earliest at hand: a binary heap whose entries sit in their owners. */
+/* Many deadlines, with the earliest at hand: a binary heap whose entries are embedded in their
+   owners. */
 #ifndef CAUSEWAY_RELAY_DEADLINES_H
 #define CAUSEWAY_RELAY_DEADLINES_H
 
@@ -15,13 +16,13 @@ struct deadlines {
     size_t count;
 };
 
-/* Makes an empty one with room for so many entries. False when there is no memory. */
+/* Creates an empty heap with room for this many entries. False when there is no memory. */
 bool deadlines_reserve(struct deadlines *deadlines, size_t capacity);
 
-/* Puts an entry in, or moves it. */
+/* Adds an entry, or moves it. */
 void deadlines_set(struct deadlines *deadlines, struct deadline *entry, double time);
 
-/* Takes an entry out; one that is not in is fine. */
+/* Removes an entry. It need not be in the heap. */
 void deadlines_remove(struct deadlines *deadlines, struct deadline *entry);
 
 /* The earliest; NULL when there is none. */

@@ -1,5 +1,5 @@
-/* How the file descriptors that the system allows are divided between sessions and connections that
-   are no sessions, so that these cannot take those of the others. */
+/* How the file descriptors that the system allows are divided between sessions and other
+   connections, so that neither can use up the other's share. */
 #ifndef CAUSEWAY_RELAY_DESCRIPTORS_H
 #define CAUSEWAY_RELAY_DESCRIPTORS_H
 
@@ -10,12 +10,14 @@ struct descriptors {
     unsigned pre_session; /* connections that are no sessions, at a time */
 };
 
-/* Opens /dev/null on those of 0 to 2 that are closed: the log would go into whatever is opened
-   there. Before anything else is opened. False when it cannot. */
+/* Opens /dev/null on each of the descriptors 0 to 2 that is closed. Otherwise the log would be
+   written into the next file to be opened. Call it before anything else is opened. False when it
+   cannot. */
 bool descriptors_open_standard(void);
 
-/* Sets the process's limit to what so many sessions need, as far as the system allows it, and
-   divides it. False, after logging why, when it does not do for anything. */
+/* Sets the process's limit to what this many sessions need, as far as the system allows, and
+   divides it. Where the limit cannot be set, the present one is divided. Logs why and returns false
+   when there are too few for anything. */
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Asks every connection now and then whether it is still there. */
+/* Asks every connection from time to time whether it is still there. */
 #ifndef CAUSEWAY_RELAY_HEARTBEAT_H
 #define CAUSEWAY_RELAY_HEARTBEAT_H
 
@@ -6,20 +6,20 @@
 
 #include <stdbool.h>
 
-/* One connection's; embedded in it and zeroed before heartbeat_start. */
+/* The heartbeat of one connection. Embed it there, and zero it before heartbeat_start. */
 struct heartbeat {
     void *owner; /* NULL when it is not watched */
     struct heartbeat *older;
     struct heartbeat *newer;
     double due;
-    bool asked; /* and nothing heard since */
+    bool asked; /* and has not been heard since */
 };
 
 struct heartbeats {
     struct loop *loop;
-    double interval;           /* seconds from one question to the next; 0 = none are asked */
+    double interval;           /* seconds between two questions; 0 = never ask */
     void (*ask)(void *owner);  /* send a ping */
-    void (*lost)(void *owner); /* it did not answer for an interval, and is not watched any more */
+    void (*lost)(void *owner); /* it did not answer for an interval and is no longer watched */
     struct loop_timer timer;
     struct heartbeat *oldest;
     struct heartbeat *newest;
@@ -29,13 +29,13 @@ struct heartbeats {
 void heartbeats_init(struct heartbeats *all, struct loop *loop, double interval,
                      void (*ask)(void *owner), void (*lost)(void *owner));
 
-/* Watches a connection, until heartbeat_stop or until it is lost. */
+/* Watches a connection until heartbeat_stop, or until it is lost. */
 void heartbeat_start(struct heartbeats *all, struct heartbeat *heartbeat, void *owner);
 
-/* Something came from it. */
+/* The connection was heard. */
 void heartbeat_heard(struct heartbeat *heartbeat);
 
-/* May be called again, and when it was never started. */
+/* Stops watching it. May be called again, or without a start. */
 void heartbeat_stop(struct heartbeats *all, struct heartbeat *heartbeat);
 
 #endif

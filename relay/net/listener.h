@@ -1,4 +1,4 @@
-/* Listening TCP sockets; what they accept is no session yet. */
+/* Listening TCP sockets. The connections that they accept are not sessions yet. */
 #ifndef CAUSEWAY_RELAY_LISTENER_H
 #define CAUSEWAY_RELAY_LISTENER_H
 
@@ -7,17 +7,17 @@
 
 struct listener;
 
-/* Opens one at "host:port"; [::] takes IPv4 too. NULL when it cannot, after logging why. */
+/* Opens one at "host:port"; [::] takes IPv4 too. Logs why and returns NULL when it cannot. */
 struct listener *listener_create(const char *text, struct loop *loop,
                                  struct pre_session_limit *pre_sessions);
 
 /* Logs where it listens. */
 void listener_announce(const struct listener *listener);
 
-/* The port that it listens on. */
+/* The port on which it listens. */
 unsigned listener_port(const struct listener *listener);
 
-/* Closes it; connections that it accepted stay. NULL is allowed. */
+/* Closes it. Connections that it has accepted stay open. NULL is allowed. */
 void listener_destroy(struct listener *listener);
 
 #endif

@@ -1,4 +1,4 @@
-/* The event loop: libwebsockets on libuv, with everything that is not a web connection behind it.
+/* The event loop: libwebsockets on libuv. It also serves everything that is not a web connection.
  */
 #ifndef CAUSEWAY_RELAY_LOOP_H
 #define CAUSEWAY_RELAY_LOOP_H
@@ -19,8 +19,8 @@ struct loop_watch {
     void *context;
 };
 
-/* A call at a later time. Embed it in its owner, zeroed but for the last two members. A program has
-   a handful of them: what has many deadlines keeps them itself, behind one timer. */
+/* A call at a later time. Embed it in its owner, all zero but for the last two members. A program
+   has a handful of them; whatever has many deadlines keeps them itself, behind one timer. */
 struct loop_timer {
     struct loop *loop; /* NULL when it is not armed */
     struct loop_timer *previous;
@@ -32,21 +32,21 @@ struct loop_timer {
 
 struct loop;
 
-/* The protocol that the vhost needs in its list. */
+/* A protocol that the vhost needs in its list. */
 extern const struct lws_protocols loop_protocol;
 
-/* Makes the loop, with a libwebsockets context and one vhost as `info` describes them, in which the
-   members for the event loop are set here. NULL when the system refuses. */
+/* Creates the loop, with a libwebsockets context and one vhost as `info` describes them. The
+   members of `info` for the event loop are set here. NULL when the system refuses. */
 struct loop *loop_create(struct lws_context_creation_info *info);
 
 /* The vhost, for lws_adopt_socket_vhost. */
 struct lws_vhost *loop_vhost(struct loop *loop);
 
-/* Closes what is still connected, calling back its protocols, then frees all. Watches and timers
-   may still be removed in these callbacks, none started. NULL is allowed. */
+/* Closes what is still connected, with the callbacks of its protocols, then frees everything. In
+   these callbacks watches and timers may be removed but not started. NULL is allowed. */
 void loop_destroy(struct loop *loop);
 
-/* Serves events until loop_stop. After each round of them, `turn` is called (NULL for none). */
+/* Serves events until loop_stop. Calls `turn` after each round of them (NULL for none). */
 void loop_run(struct loop *loop, void (*turn)(void *context), void *context);
 void loop_stop(struct loop *loop);
 
@@ -54,15 +54,15 @@ void loop_stop(struct loop *loop);
    system refuses. The watch must stay where it is until it is removed. */
 bool loop_add(struct loop *loop, struct loop_watch *watch, unsigned events);
 
-/* Changes what an added watch waits for. */
+/* Changes the events for which an added watch waits. */
 bool loop_change(struct loop *loop, struct loop_watch *watch, unsigned events);
 
-/* Stops watching; safe in any callback, also for a watch that is due in the same round. Call it
-   before closing the file descriptor. */
+/* Stops watching. Safe in any callback, also for a watch that is due in the same round. Call it
+   before you close the file descriptor. */
 void loop_remove(struct loop *loop, struct loop_watch *watch);
 
-/* Calls timer->expired once in `seconds`, or as soon as the loop turns when that is not above 0;
-   arming again moves it. */
+/* Calls timer->expired once in `seconds`, or in the next turn of the loop when that is not above 0.
+   A timer that is already armed moves. */
 void loop_timer_start(struct loop *loop, struct loop_timer *timer, double seconds);
 void loop_timer_stop(struct loop_timer *timer);
 

@@ -7,19 +7,19 @@
 struct per_address_limit;
 struct address_count;
 
-/* A table that is quick for about `expected` addresses. NULL when there is no memory. */
+/* Creates a table that is fast for about `expected` addresses. NULL when there is no memory. */
 struct per_address_limit *per_address_limit_create(unsigned expected);
 void per_address_limit_destroy(struct per_address_limit *limit);
 
-/* Counts one more session for the owner of an address, unless it has `most` already (0 = no
-   limit): then, or without memory, NULL, with *full telling which. The result goes back to
+/* Counts one more session for the owner of an address, unless it already has `most` (0 = no limit).
+   NULL when it has, or when there is no memory; *full tells which. Give the result to
    per_address_limit_leave once. */
 struct address_count *per_address_limit_enter(struct per_address_limit *limit,
                                               const struct socket_address *client, unsigned most,
                                               bool *full);
 void per_address_limit_leave(struct per_address_limit *limit, struct address_count *count);
 
-/* How many its address has. */
+/* How many sessions the address has. */
 unsigned per_address_limit_count(const struct address_count *count);
 
 #endif

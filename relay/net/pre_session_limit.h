@@ -1,6 +1,6 @@
-/* Connections that are no sessions, and how many of them there may be, of one address and in all:
-   whoever could open any number would take all descriptors, and the limits of sessions would help
-   nobody. */
+/* Connections that are not sessions (yet), and how many there may be for one address and
+   altogether. If anyone could open any number of them, they would take all descriptors, and the
+   limits for sessions would be useless. */
 #ifndef CAUSEWAY_RELAY_PRE_SESSION_LIMIT_H
 #define CAUSEWAY_RELAY_PRE_SESSION_LIMIT_H
 
@@ -12,27 +12,27 @@
 
 struct pre_session_limit;
 
-/* Makes the set, for at most `max` in all. max_per_address is that of sessions, 0 = no limit; a
-   browser may have six times as many connections, because it loads a page over so many. stats
-   outlives it. NULL when there is no memory. */
+/* Creates the set, for at most `max` connections altogether. max_per_address is the limit for
+   sessions, 0 = none; there may be six times as many connections, because that is how many a
+   browser uses to load a page. stats must outlive it. NULL when there is no memory. */
 struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_per_address,
                                                    struct stats *stats);
 
-/* Frees the set; all have left before. NULL is allowed. */
+/* Frees the set. All connections must have left. NULL is allowed. */
 void pre_session_limit_destroy(struct pre_session_limit *limit);
 
-/* True when one more may enter. Otherwise the oldest are being closed, which is counted: there is
-   room in the next turn of the loop. An address that has no more than a browser needs keeps them
-   for as long as there are others. */
+/* True when one more may enter. Otherwise the oldest ones are being closed and counted, and there
+   is room in the next turn of the loop. An address that has no more than a browser needs keeps them
+   as long as there are others to close. */
 bool pre_session_limit_room(struct pre_session_limit *limit);
 
-/* Gives a connection from `client` to libwebsockets, or closes it when its address has too many,
-   which is counted. */
+/* Gives a connection from `client` to libwebsockets, or closes and counts it when its address has
+   too many. */
 void pre_session_limit_enter(struct pre_session_limit *limit, struct lws_vhost *vhost, int fd,
                              const struct socket_address *client);
 
-/* The connection has become a session, or is gone. May be called again, and for any connection that
-   libwebsockets has without opaque data. */
+/* The connection has become a session, or is gone. May be called again, and for any libwebsockets
+   connection without opaque data. */
 void pre_session_limit_leave(struct lws *wsi);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Longest text of socket_address_format with its end: "[v6%scope]:port". */
+/* The longest text that socket_address_format writes, with its terminator: "[v6%scope]:port". */
 #define SOCKET_ADDRESS_TEXT 80
 
 struct socket_address {
@@ -15,31 +15,30 @@ struct socket_address {
     socklen_t size;
 };
 
-/* True when text has the form of "host:port", "[v6]:port" or ":port", the port a number from
-   lowest_port to 65535. Does not resolve. */
+/* True when text has the form "host:port", "[v6]:port" or ":port", where port is a number from
+   lowest_port to 65535. Resolves nothing. */
 bool socket_address_valid(const char *text, unsigned lowest_port);
 
-/* Reads an address without a name: "1.2.3.4", "1.2.3.4:5", "[::1]:5" or "::1". *has_port tells
-   whether a port was given; without one it is 0. False when text has another form. */
+/* Reads an address that is not a name: "1.2.3.4", "1.2.3.4:5", "[::1]:5" or "::1". *has_port tells
+   whether there was a port; without one it is 0. False when text has another form. */
 bool socket_address_parse(const char *text, struct socket_address *out, bool *has_port);
 
-/* Resolves a text of the form that socket_address_valid tells; a name as cw_resolve does. ":port"
-   is the IPv6 wildcard. False with the reason in *error (constant text) when there is no address.
- */
+/* Resolves a text that socket_address_valid accepts, a name as cw_resolve does. ":port" is the IPv6
+   wildcard. False, with the reason in *error (constant text), when there is no address. */
 bool socket_address_resolve(const char *text, struct socket_address *out, const char **error);
 
-/* Its port, and another one put in its place. */
+/* Reads and changes its port. */
 unsigned socket_address_port(const struct socket_address *socket_address);
 void socket_address_set_port(struct socket_address *socket_address, unsigned port);
 
-/* Writes "1.2.3.4:5" or "[::1]:5"; an IPv4 address inside IPv6 is written as IPv4. */
+/* Writes "1.2.3.4:5" or "[::1]:5". An IPv4 address inside IPv6 is written as IPv4. */
 void socket_address_format(const struct socket_address *socket_address,
                            char text[SOCKET_ADDRESS_TEXT]);
 
-/* The 16 bytes that stand for the owner of an address: an IPv4 address (mapped), or an IPv6 /64. */
+/* The 16 bytes that stand for the owner of an address: an IPv4 address (mapped) or an IPv6 /64. */
 void socket_address_owner(const struct socket_address *socket_address, unsigned char owner[16]);
 
-/* A hash of those; with a random seed nobody can choose addresses that share a place in a table. */
+/* A hash of these bytes. With a random seed nobody can choose addresses that collide in a table. */
 uint64_t socket_address_owner_hash(const unsigned char owner[16], uint64_t seed);
 
 #endif

@@ -11,8 +11,8 @@
    client_datagrams = forwarded_datagrams + all of STATS_DROPPED_TO_SERVER
    upstream_datagrams = delivered_datagrams + all of STATS_DROPPED_TO_BROWSER */
 #define STATS_DROPPED_TO_SERVER(X)                                                                 \
-    X(dropped_protocol, "to the game server: no packet of a secure connection")                    \
-    X(dropped_unanswered, "to the game server: more than a few before its first answer")           \
+    X(dropped_protocol, "to the game server: not a packet of a secure connection")                 \
+    X(dropped_unanswered, "to the game server: too many before its first answer")                  \
     X(dropped_upstream_rate, "to the game server: more than --upstream-packets or -bytes")         \
     X(dropped_upstream, "to the game server: its socket did not take it, or there was none")       \
     X(dropped_ended, "to the game server: its session had ended, or was refused")
@@ -22,7 +22,7 @@
     X(dropped_bytes, "to a browser: more waiting than --queue-bytes")                              \
     X(dropped_rate, "to a browser: more than --peer-rate")                                         \
     X(dropped_congested, "to a browser: too much on its way, not acknowledged")                    \
-    X(dropped_unproven, "to a browser: its address has proven nothing and had its share")          \
+    X(dropped_unproven, "to a browser: its address is unproven and has had its share")             \
     X(dropped_closing, "to a browser: its session was ending")                                     \
     X(dropped_empty, "to a browser: no bytes")                                                     \
     X(dropped_oversize, "to a browser: longer than a datagram may be")
@@ -35,13 +35,13 @@
     X(sessions_refused_origin, "refused: the page's origin is not allowed")                        \
     X(sessions_ended_client, "ended by the browser or by its network")                             \
     X(sessions_ended_idle, "ended: no datagram for the idle timeout")                              \
-    X(sessions_ended_silent, "ended: no request of a connection within --request-timeout")         \
-    X(sessions_ended_unanswered, "ended: no answer of the game server within --answer-timeout")    \
+    X(sessions_ended_silent, "ended: no connection request within --request-timeout")              \
+    X(sessions_ended_unanswered, "ended: no answer from the game server within --answer-timeout")  \
     X(sessions_ended_room, "ended before the game server answered: others needed the room")        \
     X(sessions_ended_drain, "ended: the relay is stopping")                                        \
     X(sessions_ended_text, "ended: the browser sent text")                                         \
     X(sessions_ended_empty, "ended: the browser sent an empty message")                            \
-    X(sessions_ended_oversize, "ended: the browser sent more than fits a datagram")                \
+    X(sessions_ended_oversize, "ended: the browser sent more than fits into a datagram")           \
     X(sessions_ended_protocol, "ended: the browser sent no packets of a secure connection")        \
     X(sessions_ended_resources, "ended: no socket or memory for it")                               \
     X(client_datagrams, "datagrams taken from browsers")                                           \
@@ -53,20 +53,20 @@
     X(delivered_writes, "writes that this took")                                                   \
     STATS_DROPPED_TO_BROWSER(X)                                                                    \
     STATS_DROPPED_TO_SERVER(X)                                                                     \
-    X(upstream_overflow, "datagrams of the game server that found a session's socket full")        \
+    X(upstream_overflow, "datagrams from the game server that found a session's socket full")      \
     X(upstream_refused, "times the game server's port was found closed or unreachable")            \
     X(rtc_offers, "WebRTC offers that were answered")                                              \
-    X(rtc_offers_refused, "offers that were malformed or asked for what is not to be had")         \
+    X(rtc_offers_refused, "offers that were malformed or asked for what the relay does not do")    \
     X(rtc_offers_full, "offers refused: too many were waiting")                                    \
     X(rtc_offers_limited, "offers refused: their address, or all together, made too many")         \
     X(rtc_offers_evicted, "offers that made room for others before they were open channels")       \
     X(rtc_offers_expired, "offers that did not become an open data channel in time")               \
-    X(rtc_packets_ignored, "packets on the WebRTC port of nobody known")                           \
+    X(rtc_packets_ignored, "packets on the WebRTC port from unknown senders")                      \
     X(rtc_packets_overflow, "packets to the WebRTC port that found its socket full")               \
     X(rtc_packets_unsent, "packets to browsers that the system did not take")                      \
-    X(connections_refused, "closed at once: their address had too many that were no sessions")     \
-    X(connections_evicted, "closed to make room: too many in all were no sessions")                \
-    X(log_lines_dropped, "lines that the reader of the log did not take at once")
+    X(connections_refused, "closed at once: their address had too many that were not sessions")    \
+    X(connections_evicted, "closed to make room: too many altogether were not sessions")           \
+    X(log_lines_dropped, "log lines that their reader did not take at once")
 
 struct stats {
 #define STATS_MEMBER(name, help) uint64_t name;

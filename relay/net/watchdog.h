@@ -1,19 +1,20 @@
-/* Ends the process when its event loop does not turn any more, so that a supervisor starts it anew:
-   stuck, it would serve nobody and not even stop. Time is processor time. A loop that waits for
-   events uses none, nor does a process that is stopped or does not get its turn on a busy machine;
-   one that is caught in a loop without end has nothing else to use. */
+/* Ends the process when its event loop no longer turns, so that a supervisor can start it again; a
+   stuck relay would serve nobody and would not even stop. Time is processor time. A loop that waits
+   for events uses none, nor does a process that is stopped or does not get its turn on a busy
+   machine. One that is caught in an endless loop uses nothing else. */
 #ifndef CAUSEWAY_RELAY_WATCHDOG_H
 #define CAUSEWAY_RELAY_WATCHDOG_H
 
 #include <stdbool.h>
 
-/* From now on the process must call watchdog_turn before it has used `seconds` more of processor
-   time since the last call. Otherwise it writes what it is doing to standard error (one line, then
-   its stack) and ends with SIGABRT, at most a quarter later. There is one in a process; it takes
-   SIGPROF and the timer of that name, and SIGALRM in the end. False when the system refuses. */
+/* From now on the process must call watchdog_turn at least once in each `seconds` of processor
+   time. Otherwise the watchdog writes what the process is doing to standard error (one line, then
+   the stack) and ends it with SIGABRT, at most a quarter of the time later. A process has one
+   watchdog, which uses SIGPROF with the timer of that name and, at the end, SIGALRM. False when the
+   system refuses. */
 bool watchdog_start(double seconds);
 
-/* The loop has turned. No system call. */
+/* The loop has turned. Makes no system call. */
 void watchdog_turn(void);
 
 void watchdog_stop(void);

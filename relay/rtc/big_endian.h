@@ -1,4 +1,4 @@
-/* Big-endian numbers in byte arrays, as STUN, SCTP and DCEP have them. */
+/* Big-endian numbers in byte arrays, as in STUN, SCTP and DCEP. */
 #ifndef CAUSEWAY_RELAY_RTC_BIG_ENDIAN_H
 #define CAUSEWAY_RELAY_RTC_BIG_ENDIAN_H
 
@@ -29,7 +29,7 @@ static inline void store32(uint8_t *p, uint32_t value)
     p[3] = (uint8_t)value;
 }
 
-/* The next multiple of four: attributes and chunks are padded to it. */
+/* The next multiple of four, to which attributes and chunks are padded. */
 static inline size_t padded(size_t size)
 {
     return (size + 3) & ~(size_t)3;

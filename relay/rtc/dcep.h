@@ -27,7 +27,7 @@ struct dcep_message {
     enum dcep_type type;
     /* of an OPEN */
     bool unordered;
-    bool unreliable;      /* messages may be given up after so many repeats or milliseconds */
+    bool unreliable;      /* messages may be given up after some repeats or milliseconds */
     uint32_t reliability; /* how many */
     const char *label;    /* not terminated, inside the message */
     size_t label_size;

@@ -1,5 +1,5 @@
-/* DTLS 1.2 for one peer (OpenSSL), the server's side. Datagrams are handed in; those to send leave
-   through a callback, because a handshake makes several at a time. */
+/* The server's side of DTLS 1.2 for one peer (OpenSSL). Datagrams are handed in; those to send
+   leave through a callback, because a handshake makes several at a time. */
 #ifndef CAUSEWAY_RELAY_RTC_DTLS_H
 #define CAUSEWAY_RELAY_RTC_DTLS_H
 
@@ -18,8 +18,8 @@ static inline bool dtls_is(const uint8_t *data, size_t size)
     return size > 0 && data[0] >= 20 && data[0] <= 63;
 }
 
-/* True when a datagram begins with an encrypted record; gives its number, which each sender counts
- * up. */
+/* True when a datagram begins with an encrypted record. *number is then the record's number, which
+   each sender counts up. */
 bool dtls_number(const uint8_t *data, size_t size, uint64_t *number);
 
 /* The certificate, shared by all peers. */
@@ -28,7 +28,8 @@ struct dtls_identity;
 /* Makes a new ECDSA P-256 certificate. NULL when OpenSSL refuses. */
 struct dtls_identity *dtls_identity_create(void);
 
-/* Reads a certificate and its key from PEM files. NULL with a sentence in error otherwise. */
+/* Reads a certificate and its key from PEM files. When that fails, returns NULL with a sentence in
+   error. */
 struct dtls_identity *dtls_identity_load(const char *certificate, const char *key, char error[256]);
 void dtls_identity_destroy(struct dtls_identity *identity);
 
@@ -38,15 +39,15 @@ const uint8_t *dtls_identity_fingerprint(const struct dtls_identity *identity);
 enum dtls_state {
     DTLS_HANDSHAKE,
     DTLS_CONNECTED,
-    DTLS_CLOSED, /* the other side said goodbye */
+    DTLS_CLOSED, /* the other side ended it */
     DTLS_FAILED,
 };
 
 struct dtls;
 
-/* Waits, with little memory, for a handshake of the owner of the certificate with this SHA-256;
-   anyone else's fails. send is called inside the other functions with each datagram that is to go
-   out. identity outlives it. NULL when there is no memory. */
+/* Waits, using little memory, for a handshake by the owner of the certificate with this SHA-256; a
+   handshake by anyone else fails. The other functions call send for each datagram that is to go
+   out. identity must outlive it. NULL when there is no memory. */
 struct dtls *dtls_create(struct dtls_identity *identity, const uint8_t fingerprint[32],
                          void (*send)(void *context, const uint8_t *data, size_t size),
                          void *context);
@@ -55,22 +56,22 @@ void dtls_destroy(struct dtls *dtls);
 /* Takes a datagram. It must stay in place until dtls_read has returned 0. */
 enum dtls_state dtls_receive(struct dtls *dtls, const uint8_t *data, size_t size);
 
-/* The next record's contents from the datagram; 0 when there are no more. Look at dtls_state()
-   afterwards: the end of a connection comes in a record too. */
+/* The contents of the datagram's next record; 0 when there are no more. Look at dtls_state()
+   afterwards: a record can also end the connection. */
 size_t dtls_read(struct dtls *dtls, uint8_t *out, size_t capacity);
 
 /* Sends one record. False when the connection is not up. */
 bool dtls_write(struct dtls *dtls, const uint8_t *data, size_t size);
 
-/* Says goodbye. */
+/* Tells the other side that the connection ends. */
 void dtls_close(struct dtls *dtls);
 
 enum dtls_state dtls_state(const struct dtls *dtls);
 
-/* True once a ClientHello has come: from then on it takes some 60 KB. */
+/* True once a ClientHello has come. From then on the object takes some 60 KB. */
 bool dtls_has_begun(const struct dtls *dtls);
 
-/* Seconds until dtls_update has a handshake message to repeat; INFINITY when never. */
+/* Seconds until dtls_update must repeat a handshake message; INFINITY when never. */
 double dtls_timeout(struct dtls *dtls);
 
 /* Repeats what has not been answered in time. */

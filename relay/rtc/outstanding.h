@@ -1,4 +1,4 @@
-/* Our TSNs that are on their way: what is acknowledged, what is in flight, what is given up. */
+/* Our TSNs that are on their way: which are acknowledged, in flight, or given up. */
 #ifndef CAUSEWAY_RELAY_RTC_OUTSTANDING_H
 #define CAUSEWAY_RELAY_RTC_OUTSTANDING_H
 
@@ -10,7 +10,7 @@
 
 /* How many chunks may be on their way. */
 #define OUTSTANDING_MAX 512
-/* A chunk counts as lost when one that was sent this many later is acknowledged. */
+/* A chunk counts as lost when one that was sent this much later is acknowledged. */
 #define OUTSTANDING_REORDER 3
 
 struct outstanding {
@@ -24,26 +24,25 @@ struct outstanding {
 
 void outstanding_reset(struct outstanding *outstanding, uint32_t first);
 
-/* True when one more chunk can be kept account of. */
+/* True when there is room to track one more chunk. */
 bool outstanding_has_room(const struct outstanding *outstanding);
 
-/* A chunk of size bytes (1 to 65535) goes out, only when there is room. Returns its TSN. */
+/* A chunk of size bytes (1 to 65535) is sent; there must be room. Returns its TSN. */
 uint32_t outstanding_send(struct outstanding *outstanding, size_t size);
 
-/* Reads an acknowledgement. Returns false when it makes no sense (it tells of a TSN that was
-   never sent, or of the same one twice): nothing has changed then. An older one than the last
-   changes nothing and is fine. keep is the first TSN that must not be given up (next when there is
-   none). */
+/* Reads an acknowledgement. False, and nothing changes, when it makes no sense: it reports a TSN
+   that was never sent, or one twice. One that is older than the last changes nothing and is fine.
+   keep is the first TSN that must not be given up (next when there is none). */
 bool outstanding_acknowledge(struct outstanding *outstanding, uint32_t cumulative,
                              const struct tsn_gap *gaps, size_t count, uint32_t keep);
 
-/* Gives up all before keep. */
+/* Gives up all TSNs before keep. */
 void outstanding_abandon(struct outstanding *outstanding, uint32_t keep);
 
 /* True when tsn is neither acknowledged nor given up. */
 bool outstanding_in_flight(const struct outstanding *outstanding, uint32_t tsn);
 
-/* True when the peer must be told that it need not wait for what was given up. */
+/* True when the peer must be told not to wait for what was given up. */
 static inline bool outstanding_must_forward(const struct outstanding *outstanding)
 {
     return outstanding->abandoned != outstanding->acknowledged;

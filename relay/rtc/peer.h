@@ -1,6 +1,5 @@
-/* One browser: what it offered, the path to it, DTLS, SCTP and its data channel. No sockets and no
-   clock: datagrams and the time come from the caller; datagrams to send leave through a callback.
- */
+/* One browser: its offer, the path to it, DTLS, SCTP and its data channel. No sockets and no clock:
+   datagrams and the time come from the caller; datagrams to send leave through a callback. */
 #ifndef CAUSEWAY_RELAY_RTC_PEER_H
 #define CAUSEWAY_RELAY_RTC_PEER_H
 
@@ -15,16 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The port number inside SCTP that browsers use; it has nothing to do with UDP. */
+/* The port number that browsers use inside SCTP. It has nothing to do with UDP. */
 #define PEER_SCTP_PORT 5000
-/* ufrag and password of ours: 24 characters each, made from random bytes. */
+/* Our ufrag and password: 24 characters each, made from random bytes. */
 #define PEER_NAME_SIZE 25
 
 /* Seconds from the offer to the first verified check. */
 #define PEER_CHECK_SECONDS 10.0
 /* Seconds from the first check to an open data channel. */
 #define PEER_SETUP_SECONDS 20.0
-/* Seconds after the last verified check (RFC 7675). */
+/* Seconds for which a verified check counts as consent (RFC 7675). */
 #define PEER_CONSENT_SECONDS 30.0
 
 /* What all peers share. */
@@ -37,13 +36,13 @@ struct peer_common {
 };
 
 enum peer_state {
-    PEER_OFFERED, /* waits for a verified check */
+    PEER_OFFERED, /* waiting for a verified check */
     PEER_CONNECTING,
     PEER_OPEN,  /* datagrams go both ways */
     PEER_ENDED, /* to be destroyed */
 };
 
-/* A datagram of the browser; valid until the next call. */
+/* A datagram from the browser; valid until the next call. */
 struct peer_datagram {
     const uint8_t *data;
     size_t size; /* 0: an empty message */
@@ -55,44 +54,44 @@ enum peer_send {
     PEER_NOT_OPEN,
     PEER_OVER_RATE, /* more than common->bytes_per_second */
     PEER_CONGESTED, /* the browser does not acknowledge what is on its way */
-    PEER_UNPROVEN,  /* it is not known yet that the browser is where it seems to be */
+    PEER_UNPROVEN,  /* the browser has not proven yet where it is */
     PEER_TOO_LONG,
 };
 
 struct peer;
 
-/* Takes up an offer that was read from SDP; ufrag and password are those of our answer, below
-   PEER_NAME_SIZE characters. common outlives it. NULL when there is no memory. */
+/* Creates the peer for an offer that was read from SDP. ufrag and password are those of our answer,
+   shorter than PEER_NAME_SIZE. common must outlive it. NULL when there is no memory. */
 struct peer *peer_create(struct peer_common *common, const struct sdp_offer *offer,
                          const char *ufrag, const char *password, double now);
 
-/* Frees it, without a word to the browser. NULL is allowed. */
+/* Frees it without telling the browser. NULL is allowed. */
 void peer_destroy(struct peer *peer);
 
-/* Takes a connectivity check that carries our ufrag. False when it is not this browser's: nothing
-   has changed then and nothing is answered. Otherwise it has been answered, and peer_path_at may
+/* Takes a connectivity check that carries our ufrag. False when it is not from this browser; then
+   nothing changes and nothing is answered. Otherwise it has been answered, and peer_path_at may
    have changed. */
 bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
                 size_t size, const struct udp_path *path, double now);
 
 /* Takes a DTLS datagram. It must stay in place until peer_next has returned false. False when it is
-   not looked at: this browser was not heard on the path, and has no keys yet. Otherwise peer_next
-   makes the path one of those in peer_path_at when the datagram is its own. */
+   ignored: this browser was not heard on the path and has no keys yet. Otherwise, if the datagram
+   is its own, peer_next adds the path to those in peer_path_at. */
 bool peer_receive(struct peer *peer, const struct udp_path *path, const uint8_t *data, size_t size,
                   double now);
 
 /* True when a DTLS datagram of unknown origin with this number may be the browser's, because the
-   browser has fallen silent and the number could come next: a NAT has given it another port, and it
-   does not know. */
+   browser has fallen silent and the number could be its next. A NAT may have given it another port
+   without its knowledge. */
 bool peer_misses(const struct peer *peer, uint64_t number, double now);
 
-/* The next datagram of the browser. The state may have changed whatever is returned. */
+/* The next datagram from the browser. The state may have changed, whatever is returned. */
 bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now);
 
 /* Sends a datagram of 1 to SCTP_MESSAGE_MAX bytes now, or not at all. */
 enum peer_send peer_send(struct peer *peer, const uint8_t *data, size_t size, double now);
 
-/* Ends it, telling the browser why; the state is PEER_ENDED then. */
+/* Ends it and tells the browser why. The state is then PEER_ENDED. */
 void peer_end(struct peer *peer, const char *reason, double now);
 
 /* When peer_update has something to do, in seconds. */
@@ -103,20 +102,20 @@ void peer_update(struct peer *peer, double now);
 
 enum peer_state peer_state(const struct peer *peer);
 
-/* The path that it is sent to. Not before the first check. */
+/* The path on which we send. Not before the first check. */
 const struct udp_path *peer_path(const struct peer *peer);
 
-/* One of the PATHS_MAX paths that it was heard on; NULL when there is none at this index. */
+/* One of the PATHS_MAX paths on which it was heard; NULL when there is none at this index. */
 const struct udp_path *peer_path_at(const struct peer *peer, size_t index);
 
-/* True when the last datagram of DTLS came on one of them, if only since it came. */
+/* True when the last DTLS datagram came on one of these paths, which it may just have added. */
 bool peer_took(const struct peer *peer);
 
-/* True when it has proven that it is at an address, and was heard from there not long ago. */
+/* True when it has proven that it is at an address and was heard from there recently. */
 bool peer_is_at(const struct peer *peer, const struct udp_address *address, double now);
 const char *peer_ufrag(const struct peer *peer);
 
-/* True once it has begun with DTLS, which takes much memory. */
+/* True once it has started DTLS, which takes much memory. */
 bool peer_shakes_hands(const struct peer *peer);
 
 /* Why it has ended: constant text for log lines. */

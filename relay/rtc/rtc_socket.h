@@ -1,4 +1,5 @@
-/* The UDP socket that all browsers share: datagrams in batches, each with both its addresses. */
+/* The UDP socket that all browsers share. It handles datagrams in batches, each with both of its
+   addresses. */
 #ifndef CAUSEWAY_RELAY_RTC_SOCKET_H
 #define CAUSEWAY_RELAY_RTC_SOCKET_H
 
@@ -12,29 +13,30 @@
 
 struct rtc_socket;
 
-/* Opens it at `socket_address`; [::] takes IPv4 too. `datagram` gets each datagram, an empty one
-   for one that is longer than any of ours. NULL when it cannot, with errno. */
+/* Opens it at `socket_address`; [::] takes IPv4 too. `datagram` gets each datagram, and an empty
+   one in place of one that is longer than any of ours. NULL, with errno, when it cannot be opened.
+   */
 struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address, struct loop *loop,
                                      void (*datagram)(void *context, const struct udp_path *path,
                                                       const uint8_t *data, size_t size),
                                      void *context);
 void rtc_socket_destroy(struct rtc_socket *socket);
 
-/* Copies a datagram into the batch that goes out with rtc_socket_flush, or when it is full. False
+/* Copies a datagram into the batch, which goes out at rtc_socket_flush, or when it is full. False
    when it is too long. */
 bool rtc_socket_send(struct rtc_socket *socket, const struct udp_path *path, const uint8_t *data,
                      size_t size);
 
-/* Sends what is gathered; returns how many datagrams the system did not take. */
+/* Sends the batch. Returns how many datagrams the system did not take. */
 unsigned rtc_socket_flush(struct rtc_socket *socket);
 
-/* How many datagrams found the socket full since the last call. */
+/* How many datagrams have found the socket full since the last call. */
 uint32_t rtc_socket_overflow(struct rtc_socket *socket);
 
 /* Where it is bound. */
 void rtc_socket_local(const struct rtc_socket *socket, struct socket_address *out);
 
-/* A socket address, IPv4 or IPv6, in the form that paths have, and back. */
+/* Converts a socket address, IPv4 or IPv6, to the form that paths have, and back. */
 void rtc_socket_address(const struct socket_address *socket_address, struct udp_address *out);
 void rtc_socket_socket_address(const struct udp_address *address, struct socket_address *out);
 

@@ -1,10 +1,10 @@
-/* SCTP for datagrams (RFC 9260, RFC 3758, RFC 6525, the parts that WebRTC data channels use): one
-   association, opened by the other side, whose messages to the other side are unordered and never
+/* SCTP for datagrams (RFC 9260, RFC 3758 and RFC 6525, as far as WebRTC data channels use them):
+   one association, opened by the other side. Messages to the other side are unordered and never
    sent again. No sockets, no clock: packets and the time come from the caller.
 
-   A packet is handed in with sctp_receive() and worked off with sctp_next() until that
-   returns false; what is to be sent is then fetched with sctp_transmit() until that returns 0.
-   There is no send queue: a message goes out now or not at all. */
+   Hand in a packet with sctp_receive() and call sctp_next() until it returns false. Then fetch what
+   is to be sent with sctp_transmit() until it returns 0. There is no send queue: a message goes out
+   now or not at all. */
 #ifndef CAUSEWAY_RELAY_RTC_SCTP_H
 #define CAUSEWAY_RELAY_RTC_SCTP_H
 
@@ -14,14 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest packet that is sent: with DTLS, UDP and IPv6 around it 1,276 bytes, which even
-   tunnels of 1,280 carry. */
+/* The longest packet that is sent. With DTLS, UDP and IPv6 around it, it has 1,276 bytes, which fit
+   even through tunnels of 1,280. */
 #define SCTP_PACKET_MAX 1191
 /* The longest message that goes out in one packet. */
 #define SCTP_UNSPLIT_MAX (SCTP_PACKET_MAX - 12 - 16 - 3)
 /* The longest message in either direction. */
 #define SCTP_MESSAGE_MAX SESSION_DATAGRAM_MAX
-/* Messages that are sent reliably: at most so long, and so many at once. */
+/* Messages that are sent reliably: the longest, and the most at once. */
 #define SCTP_RELIABLE_BYTES 8
 #define SCTP_RELIABLE_MAX   4
 
@@ -65,7 +65,7 @@ enum sctp_send {
 
 struct sctp_stats {
     uint64_t packets_refused; /* checksum, tag, ports or form are wrong */
-    uint64_t duplicates;      /* DATA that had arrived before, or lay beyond the window */
+    uint64_t duplicates;      /* DATA that had arrived before or lay beyond the window */
     uint64_t fragments_dropped;
     uint64_t messages_too_long;
     uint64_t chunks_abandoned; /* ours that the other side did not acknowledge in time */
@@ -81,39 +81,40 @@ void sctp_destroy(struct sctp *sctp);
 /* Takes a packet. It must stay in place until sctp_next() has returned false. */
 void sctp_receive(struct sctp *sctp, const uint8_t *packet, size_t size, double now);
 
-/* Works on until something has happened that concerns the caller. False: the packet is done. */
+/* Goes on until something has happened that concerns the caller. False: the packet is done. */
 bool sctp_next(struct sctp *sctp, struct sctp_event *event, double now);
 
-/* Hands over an unordered message of 1 to SCTP_MESSAGE_MAX bytes that is sent once. Nothing is
-   copied: data must stay in place until sctp_transmit() has returned 0, which is to be called
-   right away. */
+/* Sends an unordered message of 1 to SCTP_MESSAGE_MAX bytes, once. It is not copied: data must stay
+   in place until sctp_transmit() has returned 0. Call that right away. */
 enum sctp_send sctp_send(struct sctp *sctp, uint16_t stream, uint32_t ppid, const uint8_t *data,
                          size_t size);
 
-/* Hands over an ordered message, the first of its stream, of at most SCTP_RELIABLE_BYTES that is
-   sent until it is acknowledged. It is copied. */
+/* Sends an ordered message of at most SCTP_RELIABLE_BYTES, the first one of its stream, until it is
+   acknowledged. It is copied. */
 enum sctp_send sctp_send_reliable(struct sctp *sctp, uint16_t stream, uint32_t ppid,
                                   const uint8_t *data, size_t size);
 
-/* Closes our direction of a stream and asks until it is answered; one at a time, false while
-   another one waits. */
+/* Closes our direction of a stream, and repeats that until it is answered. Only one at a time:
+   false while another one waits. */
 bool sctp_reset(struct sctp *sctp, uint16_t stream);
 
-/* Ends the association: an ABORT with the reason is to be fetched with sctp_transmit(). */
+/* Ends the association: sctp_transmit() then gives an ABORT with the reason. */
 void sctp_abort(struct sctp *sctp, const char *reason);
 
-/* Writes the next packet to send; 0 when there is none. capacity: SCTP_PACKET_MAX or more. */
+/* Writes the next packet to send; 0 when there is none. capacity must be at least SCTP_PACKET_MAX.
+ */
 size_t sctp_transmit(struct sctp *sctp, uint8_t *out, size_t capacity, double now);
 
-/* Writes a packet that has the other side send `data` back, beside those of sctp_transmit(): it may
-   go another way. 0 when the association is not up. capacity: SCTP_PACKET_MAX or more. */
+/* Writes a packet that makes the other side send `data` back. It is apart from those of
+   sctp_transmit() and may take another path. 0 when the association is not up. capacity must be at
+   least SCTP_PACKET_MAX. */
 size_t sctp_heartbeat(const struct sctp *sctp, const uint8_t *data, size_t size, uint8_t *out,
                       size_t capacity);
 
-/* When sctp_update() has something to do: seconds, INFINITY when never. */
+/* When sctp_update() has something to do, in seconds; INFINITY when never. */
 double sctp_deadline(const struct sctp *sctp);
 
-/* Lets time pass: acknowledgements that were held back, repeats. Fetch packets afterwards. */
+/* Lets time pass: sends delayed acknowledgements and repeats. Fetch packets afterwards. */
 void sctp_update(struct sctp *sctp, double now);
 
 bool sctp_is_established(const struct sctp *sctp);

@@ -8,16 +8,16 @@
 #include "rtc/sctp_reassembly.h"
 #include "rtc/tsn_map.h"
 
-/* What we say we have room for. Whole messages are handed on at once, parts are bounded by the
+/* The room that we announce. Whole messages are handed on at once and parts are bounded by the
    reassembly, so it never shrinks. */
 #define RECEIVE_WINDOW 131072
-/* Any number of streams costs us nothing. */
+/* Streams cost us nothing, whatever their number. */
 #define STREAMS 65535
-/* The longest wait for a message that takes an acknowledgement along. */
+/* The longest wait for a message that can carry an acknowledgement. */
 #define ACK_DELAY 0.02
 /* Between two FORWARD-TSN chunks. */
 #define FORWARD_INTERVAL 0.05
-/* Until something unanswered is sent again; doubled each time up to the maximum. */
+/* Until something unanswered is sent again. Doubled each time, up to the maximum. */
 #define RESEND_INTERVAL     1.0
 #define RESEND_INTERVAL_MAX 8.0
 #define COOKIE_SIZE         24
@@ -50,7 +50,7 @@ struct sctp {
     uint16_t remote_streams; /* how many of ours the other side takes */
     uint8_t nonce[COOKIE_SIZE - 8];
 
-    /* the packet that is worked off */
+    /* the packet that is being read */
     const uint8_t *at;
     const uint8_t *end;
     bool packet_has_data;
@@ -63,7 +63,7 @@ struct sctp {
     bool acknowledge_now;
     double acknowledge_at;
     uint32_t next_request; /* the number of the other side's next stream reset */
-    uint32_t last_result;  /* what we said to the one before */
+    uint32_t last_result;  /* our answer to the one before */
 
     /* sending */
     struct outstanding outstanding;
@@ -74,7 +74,7 @@ struct sctp {
     size_t staged_sent;
     uint32_t staged_ppid;
     uint16_t staged_stream;
-    uint32_t forwarded; /* the last point told with FORWARD-TSN */
+    uint32_t forwarded; /* the last point announced with FORWARD-TSN */
     double forward_at;  /* not before */
     double resend_at;
     double resend_interval;
@@ -89,7 +89,7 @@ struct sctp {
     struct sctp_stats stats;
 };
 
-/* Ends the association with an ABORT that names a cause and, if not NULL, a reason. */
+/* Ends the association with an ABORT that names a cause and, unless it is NULL, a reason. */
 void sctp_abort_with(struct sctp *sctp, uint16_t cause, const char *reason);
 
 /* The first TSN that must not be given up. */

@@ -1,4 +1,4 @@
-/* Puts messages together that SCTP has split, within a fixed amount of memory. */
+/* Puts split SCTP messages together, within a fixed amount of memory. */
 #ifndef CAUSEWAY_RELAY_RTC_SCTP_REASSEMBLY_H
 #define CAUSEWAY_RELAY_RTC_SCTP_REASSEMBLY_H
 
@@ -21,7 +21,7 @@ struct fragment {
     uint8_t *data;
 };
 
-/* All zero is an empty one. Fragments are kept in the order of their TSNs. When there is no room,
+/* An empty one is all zero. Fragments are kept in the order of their TSNs. When there is no room,
    the oldest fragment goes: the messages are unreliable, and a lost part never comes again. */
 struct reassembly {
     struct fragment fragments[REASSEMBLY_FRAGMENTS];
@@ -30,13 +30,13 @@ struct reassembly {
     uint64_t evicted; /* fragments that made room for others */
 };
 
-/* Takes a copy of a fragment whose TSN is new. When it completes its message and the message fits
-   into capacity, the message is written to out and its size returned. 0: it is not complete, or
-   was longer and is gone; *too_long tells which. */
+/* Copies a fragment whose TSN is new. When that completes a message which fits into capacity,
+   writes the message to out and returns its size. Otherwise 0: the message is not complete, or
+   *too_long is true and the message is gone. */
 size_t reassembly_add(struct reassembly *reassembly, const struct fragment *fragment, uint8_t *out,
                       size_t capacity, bool *too_long);
 
-/* Drops the fragments up to tsn, which the peer gave up. */
+/* Drops the fragments up to tsn, which the peer has given up. */
 void reassembly_forward(struct reassembly *reassembly, uint32_t tsn);
 
 /* Drops all. */

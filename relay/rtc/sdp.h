@@ -1,4 +1,4 @@
-/* The two texts of the signalling: a browser's offer is read, our answer is written (RFC 8866, RFC
+/* The two texts of the signalling: reads a browser's offer and writes our answer (RFC 8866; RFC
    8841 for data channels). Pure functions. */
 #ifndef CAUSEWAY_RELAY_RTC_SDP_H
 #define CAUSEWAY_RELAY_RTC_SDP_H
@@ -29,7 +29,8 @@ enum sdp_error {
     SDP_ICE_LITE,
 };
 
-/* One sentence for the reply to a bad offer: what is wrong and what to offer instead. Static. */
+/* One sentence for the reply to a bad offer: what is wrong, and what to offer instead. Static text.
+ */
 const char *sdp_error_string(enum sdp_error error);
 
 struct sdp_offer {
@@ -41,8 +42,8 @@ struct sdp_offer {
     bool bundle;               /* the offer bundles, so the answer must */
 };
 
-/* Reads an offer of one data channel section. size may be anything; data need not be
-   terminated. */
+/* Reads an offer with one data channel section. size may be anything; data need not be terminated.
+ */
 enum sdp_error sdp_read_offer(struct sdp_offer *offer, const char *data, size_t size);
 
 struct sdp_answer {

@@ -1,5 +1,5 @@
-/* STUN binding requests (RFC 8489) as an ICE-lite agent meets them (RFC 8445). Pure functions:
-   bytes in, bytes out. */
+/* STUN binding requests (RFC 8489) as an ICE-lite agent gets them (RFC 8445). Pure functions: bytes
+   in, bytes out. */
 #ifndef CAUSEWAY_RELAY_RTC_STUN_H
 #define CAUSEWAY_RELAY_RTC_STUN_H
 
@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No request that is longer is read. */
+/* Longer requests are not read. */
 #define STUN_REQUEST_MAX 1024
-/* Room for any response that is written here. */
+/* Room for any response that this room writes. */
 #define STUN_RESPONSE_MAX 128
 
-/* A request that has the right form. Nothing in it may be trusted before stun_verify(). The
-   pointers lead into the datagram. */
+/* A request of the right form. Trust nothing in it before stun_verify(). The pointers point into
+   the datagram. */
 struct stun_request {
     const uint8_t *transaction; /* 12 bytes */
     const char *username;       /* "ours:theirs", not terminated */
@@ -23,7 +23,7 @@ struct stun_request {
     size_t integrity;          /* where MESSAGE-INTEGRITY begins, from the start of the datagram */
     bool nominates;            /* USE-CANDIDATE: the sender wants this path */
     bool controlled;           /* the sender claims the controlled role, which is ours */
-    uint16_t unknown_required; /* an attribute that must be understood and is not; 0: none */
+    uint16_t unknown_required; /* a required attribute that is unknown; 0: none */
 };
 
 /* True when the datagram may be STUN: its first byte is 0 to 3 (RFC 7983). */
@@ -32,16 +32,16 @@ static inline bool stun_is(const uint8_t *data, size_t size)
     return size > 0 && data[0] <= 3;
 }
 
-/* Reads a binding request with USERNAME, MESSAGE-INTEGRITY and a FINGERPRINT that matches.
-   False for anything else; then *request is not to be used. */
+/* Reads a binding request with USERNAME, MESSAGE-INTEGRITY and a FINGERPRINT that matches. False
+   for anything else; do not use *request then. */
 bool stun_parse(struct stun_request *request, const uint8_t *data, size_t size);
 
-/* True when the request was signed with our password. data is what stun_parse() was given. */
+/* True when the request was signed with our password. data is what stun_parse() got. */
 bool stun_verify(const struct stun_request *request, const uint8_t *data, const char *password);
 
-/* Writes the response to a verified request: success with the address it came from, or error 420
-   or 487 when the request asks for what is not to be had. Returns its size; 0 when capacity is
-   below STUN_RESPONSE_MAX. *accepted tells whether it is a success. */
+/* Writes the response to a verified request: success with the address from which it came, or error
+   420 or 487 when it asks for what we do not do. Returns its size; 0 when capacity is below
+   STUN_RESPONSE_MAX. *accepted tells whether it is a success. */
 size_t stun_respond(uint8_t *out, size_t capacity, const struct stun_request *request,
                     const struct udp_address *from, const char *password, bool *accepted);
 

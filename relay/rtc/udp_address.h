@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* IPv4 is held as the mapped IPv6 address ::ffff:a.b.c.d, as a dual-stack socket gives it. */
+/* IPv4 is stored as the mapped IPv6 address ::ffff:a.b.c.d, as a dual-stack socket gives it. */
 struct udp_address {
     uint8_t ip[16];
     uint16_t port; /* host order */
@@ -24,7 +24,7 @@ static inline bool udp_address_same(const struct udp_address *a, const struct ud
 }
 
 /* Where datagrams come from and go to. The near end matters on a machine with several addresses: a
-   browser takes answers only from the one that it has asked. */
+   browser takes answers only from the address that it asked. */
 struct udp_path {
     struct udp_address remote;
     uint8_t local[16];  /* our address, without its port; all zero: the system chooses */

@@ -15,8 +15,8 @@
 
 struct webrtc_config {
     struct socket_address local; /* where the UDP socket is bound */
-    /* What browsers are told to send to; without one, the address that their offer came to. Port 0
-       means the port of the socket. */
+    /* The addresses to which browsers are told to send. Without any, it is the address to which
+       their offer came. Port 0 means the port of the socket. */
     struct socket_address advertised[WEBRTC_ADVERTISED_MAX];
     unsigned advertised_count;
     unsigned max_sessions;
@@ -27,19 +27,20 @@ struct webrtc_config {
 
 struct webrtc;
 
-/* Makes the transport and its route /rtc. identity goes over to it; the others outlive it. NULL
-   after logging what failed. */
+/* Creates the transport and its route /rtc. It takes over identity; the others must outlive it.
+   Logs what failed and returns NULL otherwise. */
 struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_identity *identity,
                              struct loop *loop, struct sessions *sessions, struct http *http,
                              struct stats *stats);
 
-/* Ends what is still connected and frees all. NULL is allowed. */
+/* Ends what is still connected and frees everything. NULL is allowed. */
 void webrtc_destroy(struct webrtc *webrtc);
 
-/* Sends what has been gathered, and frees what has ended; the loop's turn. NULL is allowed. */
+/* Sends what has been gathered and frees what has ended. Call it in each turn of the loop. NULL is
+   allowed. */
 void webrtc_turn(struct webrtc *webrtc);
 
-/* Brings stats up to date with what found the UDP socket full. NULL is allowed. */
+/* Adds the datagrams that found the UDP socket full to stats. NULL is allowed. */
 void webrtc_count_overflow(struct webrtc *webrtc);
 
 #endif

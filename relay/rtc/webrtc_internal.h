@@ -1,5 +1,4 @@
-/* What the parts of WebRTC share: webrtc_offers.c makes links, over HTTP; webrtc.c has the rest of
-   their lives. */
+/* What the parts of WebRTC share: webrtc_offers.c creates links over HTTP; webrtc.c runs them. */
 #ifndef CAUSEWAY_RELAY_RTC_WEBRTC_INTERNAL_H
 #define CAUSEWAY_RELAY_RTC_WEBRTC_INTERNAL_H
 
@@ -27,7 +26,7 @@ struct rtc_link {
     struct rtc_link *next_ended;
     struct half_open_entry half_open; /* while its channel is not open */
     bool ended;
-    char name[RTC_PLACE_DIGITS + 2 * WEBRTC_NAME_BYTES + 1]; /* of the resource that DELETE names */
+    char name[RTC_PLACE_DIGITS + 2 * WEBRTC_NAME_BYTES + 1]; /* of the resource for DELETE */
 };
 
 struct webrtc {
@@ -40,7 +39,7 @@ struct webrtc {
     struct offer_limit *offers;
     struct half_open *half_open;
     struct rtc_table *table;
-    size_t most; /* links at a time since memory was given back */
+    size_t most; /* links at a time since memory was last given back */
     struct deadlines deadlines;
     struct loop_timer timer;
     double timer_at;
@@ -49,7 +48,7 @@ struct webrtc {
     struct log_limit limit;
 };
 
-/* The link that an entry of the table sits in; NULL for none. */
+/* The link that contains an entry of the table; NULL for NULL. */
 static inline struct rtc_link *webrtc_link_of(struct rtc_entry *entry)
 {
     return entry ? lws_container_of(entry, struct rtc_link, entry) : NULL;
@@ -58,13 +57,13 @@ static inline struct rtc_link *webrtc_link_of(struct rtc_entry *entry)
 /* Answers a request below WEBRTC_ROUTE; context is the struct webrtc. */
 void webrtc_request(void *context, const struct http_request *request, struct http_reply *reply);
 
-/* Has the timer go off when the peer of a link wants it to. */
+/* Makes the timer go off when the peer of a link needs it. */
 void webrtc_set_deadline(struct rtc_link *link);
 
 /* Ends links that have no open channel yet when there are too many of them. */
 void webrtc_make_room(struct webrtc *all);
 
-/* Brings session, table and timer in line with what has become of the peer. */
+/* Brings session, table and timer up to date with the state of the peer. */
 void webrtc_follow(struct rtc_link *link);
 
 #endif

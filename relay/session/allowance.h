@@ -1,5 +1,5 @@
-/* How much of one browser goes to the game server: next to nothing until the server has answered,
-   then a rate that no game meets. What is over is dropped. */
+/* How much may go from one browser to the game server: next to nothing until the server has
+   answered, then a rate that no game reaches. The excess is dropped. */
 #ifndef CAUSEWAY_RELAY_ALLOWANCE_H
 #define CAUSEWAY_RELAY_ALLOWANCE_H
 
@@ -8,13 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Datagrams that a session may send before it is answered, at once, and a second after that: enough
-   for a handshake whose first answers are late. Clients repeat their request ten times a second
-   until they give up: while the server is slow or down, one in five still reaches it. */
+/* Datagrams that a session may send before it is answered: this many at once, and this many a
+   second after that. It is enough for a handshake whose first answers are late. Clients repeat
+   their request ten times a second until they give up; while the server is slow or down, one in
+   five still reaches it. */
 #define ALLOWANCE_UNANSWERED        20.0
 #define ALLOWANCE_UNANSWERED_REFILL 2.0
 
-/* A quarter of a second's worth may go at once. */
+/* What a quarter of a second allows may go at once. */
 struct allowance_limits {
     double packets_per_second; /* 0 = no limit */
     double bytes_per_second;   /* 0 = no limit */
@@ -26,13 +27,13 @@ struct allowance {
     struct bucket bytes;
 };
 
-/* For a session that the game server has not answered. */
+/* Starts with a session that the game server has not answered. */
 void allowance_init(struct allowance *allowance);
 
-/* The game server has answered; any more answers change nothing. */
+/* The game server has answered. Further answers change nothing. */
 void allowance_answered(struct allowance *allowance);
 
-/* Whether a datagram of so many bytes may go now, and has been taken from the allowance. */
+/* Whether a datagram of this size may go now. If so, it is subtracted from the allowance. */
 bool allowance_take(struct allowance *allowance, const struct allowance_limits *limits, size_t size,
                     double now);
 

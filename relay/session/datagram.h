@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_RELAY_DATAGRAM_H
 #define CAUSEWAY_RELAY_DATAGRAM_H
 
-/* No datagram is longer, in either direction. */
+/* The longest datagram in either direction. */
 #define SESSION_DATAGRAM_MAX 1400
 
 #endif

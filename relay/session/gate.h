@@ -1,5 +1,5 @@
-/* Which datagrams of a browser may go on: those that could be packets of a secure connection, as
-   far as that shows without its keys. */
+/* Which datagrams from a browser may go on: those that could be packets of a secure connection, as
+   far as one can tell without its keys. */
 #ifndef CAUSEWAY_RELAY_GATE_H
 #define CAUSEWAY_RELAY_GATE_H
 
@@ -17,12 +17,12 @@ struct gate {
 
 enum gate_verdict { GATE_PASS, GATE_NO_REQUEST, GATE_PROTOCOL, GATE_EXPIRED };
 
-/* Whether a datagram may begin a session: a connection request of an allowed protocol, whose token
-   has not expired at unix_time, in seconds. */
+/* Whether a datagram may begin a session: it must be a connection request for an allowed protocol,
+   with a token that has not expired at unix_time (seconds). */
 enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_t size,
                              uint64_t unix_time);
 
-/* Whether a later one has the shape of a packet to a server. */
+/* Whether a later datagram has the shape of a packet to a server. */
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size);
 
 #endif

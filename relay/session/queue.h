@@ -1,4 +1,5 @@
-/* Frames that wait for a slow connection, bounded in bytes and in age, oldest dropped first. */
+/* Frames that wait for a slow connection, bounded in bytes and in age. The oldest are dropped
+   first. */
 #ifndef CAUSEWAY_RELAY_QUEUE_H
 #define CAUSEWAY_RELAY_QUEUE_H
 
@@ -6,11 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zero it but for the two bounds. It has no memory until something waits, and after queue_free. */
+/* Zero it except for the two bounds. It has no memory until something waits, nor after queue_free.
+ */
 struct queue {
     size_t limit_bytes; /* of all waiting frames */
     double limit_age_seconds;
-    uint8_t *bytes; /* the frames, one after the other, from `head` on */
+    uint8_t *bytes; /* the frames one after another, from `head` on */
     size_t capacity;
     size_t head;
     size_t used;
@@ -25,28 +27,28 @@ struct queue_entry {
     size_t size;
 };
 
-/* What one call had to drop. */
+/* What one call has dropped. */
 struct queue_drops {
     unsigned age;
     unsigned bytes;
 };
 
-/* Makes room by dropping the oldest, then copies the frame in. A frame that fits in no queue of
-   this bound, or finds no memory, is itself dropped and counted by bytes. */
+/* Makes room by dropping the oldest frames, then copies the frame. A frame that is larger than the
+   bound, or for which there is no memory, is itself dropped and counted in drops->bytes. */
 void queue_push(struct queue *queue, const uint8_t *frame, size_t size, double now,
                 struct queue_drops *drops);
 
 /* Drops every frame that has waited longer than limit_age_seconds. */
 void queue_expire(struct queue *queue, double now, struct queue_drops *drops);
 
-/* The oldest whole frames that lie side by side in at most `most` bytes, but at least one frame.
-   The bytes stay valid until the next call; 0 when the queue is empty. *frames tells how many. */
+/* The oldest whole frames that lie side by side within `most` bytes, but at least one frame; gives
+   their number in *frames. The bytes stay valid until the next call. 0 when the queue is empty. */
 size_t queue_peek(const struct queue *queue, size_t most, const uint8_t **bytes, size_t *frames);
 
-/* Takes that many frames out. */
+/* Removes this many frames. */
 void queue_pop(struct queue *queue, size_t frames);
 
-/* Gives its memory back; what waited is gone. */
+/* Frees its memory, and what waited in it. */
 void queue_free(struct queue *queue);
 
 #endif

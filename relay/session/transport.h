@@ -1,12 +1,12 @@
-/* How a session reaches its browser: the one thing a session knows about WebSocket or WebRTC. */
+/* How a session reaches its browser: all that a session knows about WebSocket or WebRTC. */
 #ifndef CAUSEWAY_RELAY_TRANSPORT_H
 #define CAUSEWAY_RELAY_TRANSPORT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why the relay ends a session. X(NAME, name, code, text, line): `code` closes a WebSocket, `text`
-   is what any browser is told, `line` what the log says; sessions_ended_<name> counts it. */
+/* Why the relay ends a session. X(NAME, name, code, text, line): `code` closes a WebSocket, every
+   browser is told `text`, the log says `line`, and sessions_ended_<name> counts it. */
 #define SESSION_ENDS(X)                                                                            \
     X(IDLE, idle, 4000, "idle", "no datagram for the idle timeout")                                \
     X(SILENT, silent, 4001, "no request in time", "no request within --request-timeout")           \
@@ -34,24 +34,24 @@ struct session_farewell {
 };
 extern const struct session_farewell session_farewells[];
 
-/* One per kind of transport, constant. `link` is what the transport gave to session_open. The
-   transport counts every datagram that it was given: delivered, or dropped by reason. */
+/* One constant per kind of transport. `link` is what the transport gave to session_open. The
+   transport counts every datagram that it gets: as delivered, or as dropped by reason. */
 struct transport {
     /* For log lines: "websocket", "webrtc". */
     const char *name;
 
-    /* Takes one datagram for the browser, 1 to SESSION_DATAGRAM_MAX bytes, without blocking; the
-       bytes are the caller's and must be copied if they are to wait. */
+    /* Sends one datagram of 1 to SESSION_DATAGRAM_MAX bytes to the browser, without blocking. The
+       bytes belong to the caller and must be copied if they have to wait. */
     void (*send)(void *link, const uint8_t *data, size_t size);
 
-    /* All datagrams that are due now have been given: what is being gathered must go out. Called
-       after every run of send calls for one link, before the next link gets any. */
+    /* All datagrams that are due now have been given: send what has been gathered. Called after
+       every run of send calls for one link, before another link gets any. */
     void (*flush)(void *link);
 
-    /* The session is over. Say so to the browser, then call session_close, in this call or later
-       but within a few seconds whatever the browser does. No send and no flush comes after. With
-       SESSION_END_ROOM the connection goes in this turn of the loop; that may also be called for a
-       session which is ending for another reason. */
+    /* The session is over. Tell the browser, then call session_close, in this call or later, but
+       within a few seconds whatever the browser does. Neither send nor flush is called afterwards.
+       With SESSION_END_ROOM the connection must go in this turn of the loop; that may also be
+       called for a session that is already ending for another reason. */
     void (*close)(void *link, enum session_end why);
 };
 

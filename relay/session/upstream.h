@@ -12,7 +12,7 @@
 
 struct upstream_batch;
 
-/* One socket; embedded in its session. Opened by the first upstream_send. */
+/* One socket, embedded in its session. The first upstream_send opens it. */
 struct upstream {
     struct upstream_batch *batch;
     struct loop_watch watch;
@@ -22,8 +22,8 @@ struct upstream {
     void *context;
 };
 
-/* The buffers that all sockets share, and what is known of the game server at `game_server`, which
-   outlives it like the loop and the stats do. NULL when there is no memory. */
+/* The buffers that all sockets share, and what is known about the game server at `game_server`.
+   loop, stats and game_server must outlive it. NULL when there is no memory. */
 struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *stats,
                                              const struct socket_address *game_server);
 void upstream_batch_destroy(struct upstream_batch *batch);
@@ -31,22 +31,22 @@ void upstream_batch_destroy(struct upstream_batch *batch);
 /* Sends what upstream_send has gathered. */
 void upstream_batch_flush(struct upstream_batch *batch);
 
-/* Sets it up, without a socket. `datagram` gets each datagram of the game server, `flush` ends
-   every run of them; both may call upstream_close. */
+/* Initialises it without opening a socket. `datagram` gets each datagram from the game server, and
+   `flush` ends every run of them. Both may call upstream_close. */
 void upstream_init(struct upstream *upstream, struct upstream_batch *batch,
                    void (*datagram)(void *context, const uint8_t *data, size_t size),
                    void (*flush)(void *context), void *context);
 
 /* Copies a datagram of at most SESSION_DATAGRAM_MAX bytes into the batch, which goes out when
-   another socket's turn comes, when it is full, or at upstream_batch_flush. False when no socket
+   another socket has its turn, when it is full, or at upstream_batch_flush. False when no socket
    can be opened. */
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size);
 
-/* Counts what has found its socket full since the last call. */
+/* Counts the datagrams that have found its socket full since the last call. */
 void upstream_count_overflow(struct upstream *upstream);
 
-/* Sends what is gathered for it, counts what came for it in vain, and closes the socket. May be
-   called again. */
+/* Sends what has been gathered for it, counts what has arrived but can no longer be delivered, and
+   closes the socket. May be called again. */
 void upstream_close(struct upstream *upstream);
 
 #endif
