@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { connect, dist, require } from '../support/causeway.mjs';
-import { messages } from '../../web/demo/schema.js';
+import { BODY_METRE, messages } from '../../web/demo/schema.js';
 
 const { WebSocket } = require('ws');
 const web = fileURLToPath(new URL('..', dist));
@@ -46,7 +46,15 @@ test('port 0 takes free ones, and the address of the page says which', async (t)
     transports: ['websocket'],
     WebSocket,
   });
+  const shots = [];
+  await new Promise((resolve) =>
+    client.addEventListener('message', ({ message }) => {
+      if (message.type === 'shot' && shots.push(message.value.from) === 5) resolve();
+    }),
+  );
   client.disconnect();
+  const isWhole = ({ x, y }) => x % BODY_METRE === 0 && y % BODY_METRE === 0;
+  assert.ok(!shots.every(isWhole), 'shots start at whole metres, not where the bots are');
   demo.kill('SIGINT');
   assert.equal(await exited, 0);
   await assert.rejects(fetch(backend));

@@ -191,7 +191,7 @@ static void tell_shot(const struct game *game, struct cw_server *server, uint32_
     const double scale = hypot(from->aim.x, from->aim.y), metre = METRE / BODY_METRE;
     const struct shot shot = {
         .player = shooter,
-        .from = {.x = from->at.x / METRE * BODY_METRE, .y = from->at.y / METRE * BODY_METRE},
+        .from = {.x = from->at.x * BODY_METRE / METRE, .y = from->at.y * BODY_METRE / METRE},
         .to = {.x = (uint32_t)fmax(0, fmin((from->at.x + from->aim.x / scale * distance) / metre,
                                            ARENA_WIDTH / metre)),
                .y = (uint32_t)fmax(0, fmin((from->at.y + from->aim.y / scale * distance) / metre,

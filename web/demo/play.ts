@@ -70,7 +70,8 @@ export class Play {
       const now = seconds();
       if (message.type === 'welcome') this.me = message.value.player;
       if (message.type === 'world') this.#take(message.value, now);
-      if (message.type === 'shot') this.#shots.push(shotOf(message.value, now));
+      if (message.type === 'shot')
+        this.#shots = [...this.#shots, shotOf(message.value, now)].slice(-SHOTS);
     });
   }
 
@@ -161,7 +162,6 @@ export class Play {
         ...seenPlayer(this.me, own, between(at, at, 0, METRE)),
       });
     }
-    this.#shots = this.#shots.slice(-SHOTS);
     return {
       me: this.me,
       players,
