@@ -198,6 +198,18 @@ test('ticks that arrive unevenly are shown evenly', () => {
   assert.ok(delaySeconds > 0.04 && delaySeconds < 0.2, `it is ${delaySeconds} s behind`);
 });
 
+test('what is shown is there, whatever the ticks', () => {
+  for (const step of [1, 601, 0x40000001, 0x7fffffff, -1, -601]) {
+    const interpolation = new Interpolation(kit, { ticksPerSecond: 60, maxEntries: 8 });
+    for (let i = 0; i < 200; i++) {
+      const tick = (i * step) >>> 0;
+      interpolation.receive(tick, { tick }, i / 60);
+      const { from, to, entries } = interpolation.view(i / 60);
+      assert.deepEqual(entries, [{ tick: from }, { tick: to }], `step ${step}, ${i}`);
+    }
+  }
+});
+
 test('a shot is judged by what its shooter saw', () => {
   const history = new History(kit, play, 'walker', { maxTicks: 32 });
   assert.equal(history.rewind({ from: 1, to: 2, fraction: 0 }), undefined);

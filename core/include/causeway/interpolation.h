@@ -8,7 +8,8 @@
    beyond the newest snapshot up to a limit, then stops.
 
    The view never goes back. To follow the delay, it runs up to 10 % faster or 20 % slower than the
-   clock. It jumps ahead when it is far behind, for example after minutes in a hidden tab.
+   clock. It jumps ahead when it is far behind, for example after minutes in a hidden tab. A tick
+   more than 10 seconds from the newest one begins anew: the server has set its ticks.
 
    A room stores one entry of fixed size per snapshot, or only its tick when the states are kept
    elsewhere, as in a history (history.h). Call cw_interpolation_reset with every new connection. */

@@ -14,6 +14,10 @@
 #define FASTER 0.1
 #define SLOWER 0.2
 
+/* Snapshots further apart, in seconds, are not of the same count of ticks: no connection lives
+   through such a gap. */
+#define FARTHEST 10
+
 /* Times of the caller's clock minus times of ticks, in seconds. */
 struct arrival {
     double fast; /* the tick of this snapshot */
@@ -122,13 +126,19 @@ void cw_interpolation_destroy(struct cw_interpolation *interpolation)
     cw_release(&allocator, interpolation, interpolation->memory);
 }
 
+/* The slots stay as they are: all of them are free. */
+static void begin_anew(struct cw_interpolation *x)
+{
+    x->count = 0;
+    x->arrival_count = 0;
+    x->started = false;
+}
+
 void cw_interpolation_reset(struct cw_interpolation *interpolation)
 {
     if (!interpolation)
         return;
-    interpolation->count = 0;
-    interpolation->arrival_count = 0;
-    interpolation->started = false;
+    begin_anew(interpolation);
     interpolation->stats = (struct cw_interpolation_stats){0};
     for (uint32_t i = 0; i < interpolation->config.max_entries; i++)
         interpolation->slots[i] = i;
@@ -143,6 +153,12 @@ static int64_t newest_tick(const struct cw_interpolation *x)
 static int64_t unwrap(const struct cw_interpolation *x, uint32_t tick)
 {
     return x->count == 0 ? tick : newest_tick(x) + (int32_t)(tick - (uint32_t)newest_tick(x));
+}
+
+static bool is_far(const struct cw_interpolation *x, int64_t tick)
+{
+    const double seconds = (double)(tick - newest_tick(x)) / x->config.ticks_per_second;
+    return fabs(seconds) > FARTHEST;
 }
 
 /* How many of those kept are older than the tick. */
@@ -216,6 +232,8 @@ enum cw_error cw_interpolation_receive(struct cw_interpolation *interpolation, u
     struct cw_interpolation *const x = interpolation;
     if (!x || (!entry && x->config.entry_size > 0) || !isfinite(now))
         return CW_ERROR_INVALID_ARGUMENT;
+    if (x->count > 0 && is_far(x, unwrap(x, tick)))
+        begin_anew(x);
     const int64_t unwrapped = unwrap(x, tick);
     uint32_t at = count_older(x, (double)unwrapped);
     const bool full = x->count == x->config.max_entries;

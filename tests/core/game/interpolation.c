@@ -275,6 +275,43 @@ static void a_hidden_tab_catches_up_at_once(void **state)
     rig_stop(&rig);
 }
 
+/* The server's ticks begin anew, by far ahead or behind. */
+static void ticks_that_jump_begin_anew(void **state)
+{
+    (void)state;
+    static const uint32_t jumps[] = {700, 1u << 30, 0u - 700, 0u - 1000000, 0x7fffffff, 0x80000000};
+    for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+        struct rig rig;
+        rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.05});
+        rig_run(&rig, 5);
+        rig.first_tick += jumps[i];
+        rig_hide(&rig, 0.05);
+        rig_run(&rig, 1);
+        assert_near(rig_age(&rig), 0.1, 2 * FRAME);
+        rig_stop(&rig);
+    }
+}
+
+static void one_tick_from_far_away_is_forgotten(void **state)
+{
+    (void)state;
+    static const uint32_t jumps[] = {700, 1u << 30, 0u - 700, 0u - 1000000, 0x7fffffff, 0x80000000};
+    for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+        struct rig rig;
+        struct cw_view view;
+        const uint32_t tick = 1300 + jumps[i];
+        const uint64_t entry = (uint64_t)tick * 7;
+        rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.05});
+        rig_run(&rig, 5);
+        cw_interpolation_receive(rig.interpolation, tick, &entry, rig.now + rig.offset);
+        assert_true(cw_interpolation_view(rig.interpolation, rig.now + rig.offset, &view));
+        assert_true(view.from == tick || view.to == tick);
+        rig_run(&rig, 1);
+        assert_near(rig_age(&rig), 0.1, 2 * FRAME);
+        rig_stop(&rig);
+    }
+}
+
 static void who_joins_late_sees_the_first_until_the_second(void **state)
 {
     (void)state;
@@ -427,6 +464,8 @@ int main(void)
         cmocka_unit_test(the_limits_of_the_delay_hold),
         cmocka_unit_test(silence_is_bridged_up_to_a_limit),
         cmocka_unit_test(a_hidden_tab_catches_up_at_once),
+        cmocka_unit_test(ticks_that_jump_begin_anew),
+        cmocka_unit_test(one_tick_from_far_away_is_forgotten),
         cmocka_unit_test(who_joins_late_sees_the_first_until_the_second),
         cmocka_unit_test(snapshots_find_their_place),
         cmocka_unit_test(ticks_wrap_on_the_way),

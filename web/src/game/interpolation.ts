@@ -8,6 +8,9 @@ import {
   type View,
 } from './generated.js';
 
+/** An entry of the module, which only tells whether its tick is kept. */
+const ENTRY_SIZE = 1;
+
 /**
  * What a client shows between the snapshots that arrive: two ticks and a fraction, for any time. The
  * states of the ticks are the caller's to keep: anything that `receive` is given comes back with the view.
@@ -23,7 +26,7 @@ export class Interpolation<Entry> extends GameObject {
       core,
       core.create(
         interpolationConfigStruct,
-        config,
+        { ...config, entrySize: ENTRY_SIZE },
         exports.cw_interpolation_config_default,
         exports.cw_interpolation_create,
       ),
@@ -41,11 +44,12 @@ export class Interpolation<Entry> extends GameObject {
   /** Takes what is known of a tick. One that was overtaken is kept where it belongs. */
   receive(tick: number, entry: Entry, now: number): 'ok' | 'duplicate' | 'stale' {
     const { core, address } = this;
-    const code = core.exports.cw_interpolation_receive(address, tick, 0, now);
+    const entryAt = core.room(ENTRY_SIZE);
+    const code = core.exports.cw_interpolation_receive(address, tick, entryAt, now);
     const result = core.received(code, 'DUPLICATE', 'STALE');
     if (result !== 'ok') return result;
     this.#entries.set(tick, entry);
-    if (this.#entries.size > 2 * this.#most) this.#forget(tick);
+    if (this.#entries.size > 2 * this.#most) this.#forget();
     return result;
   }
 
@@ -66,10 +70,10 @@ export class Interpolation<Entry> extends GameObject {
     ) as unknown as InterpolationStats;
   }
 
-  /** Forgets the entries that the module has forgotten: the oldest. */
-  #forget(newest: number): void {
-    const age = (tick: number): number => (newest - tick) | 0;
-    const kept = [...this.#entries.keys()].sort((a, b) => age(a) - age(b)).slice(0, this.#most);
-    for (const tick of this.#entries.keys()) if (!kept.includes(tick)) this.#entries.delete(tick);
+  /** Forgets the entries whose ticks the module has forgotten. */
+  #forget(): void {
+    const { core, address } = this;
+    for (const tick of this.#entries.keys())
+      if (!core.exports.cw_interpolation_entry(address, tick)) this.#entries.delete(tick);
   }
 }
