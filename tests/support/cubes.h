@@ -13,8 +13,10 @@
 #define CUBES_RATE  60  /* steps per second */
 
 /* Figures are taken over the worlds of the seeds 1 to CUBES_SEEDS, each from its begin. */
+#ifndef CUBES_SEEDS
 #define CUBES_SEEDS   4
 #define CUBES_SECONDS 40
+#endif
 
 struct cubes;
 
