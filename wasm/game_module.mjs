@@ -119,7 +119,24 @@ const members = (room, name) => {
     last = result.at(-1);
     before = '';
   }
+  for (const member of result.filter(({ type }) => type.startsWith('enum ')))
+    member.note = `${member.note} ${choices(room, member.type)}`.trim();
   return result;
+};
+
+/** What the numbers of an enum stand for: "0: differences, 1: range coded." */
+const choices = (room, type) => {
+  const { all } = enums(room).find(({ name }) => type === `enum ${name}`);
+  const prefix = all.reduce(
+    (common, [name]) => {
+      while (!name.startsWith(common)) common = common.replace(/[^_]*_$/, '');
+      return common;
+    },
+    all[0][0].replace(/[^_]*$/, ''),
+  );
+  const words = (name) => name.slice(prefix.length).toLowerCase().replaceAll('_', ' ');
+  const own = all.filter(([name]) => !name.endsWith('_COUNT'));
+  return `${own.map(([name, value]) => `${value}: ${words(name)}`).join(', ')}.`;
 };
 
 /** Members with their offsets, and the size of the struct. */
@@ -154,6 +171,7 @@ const enumerators = (text) => {
 const enums = (room) =>
   [...bare(read(room)).matchAll(/^enum (cw_\w+) \{([^}]*)\};/gm)].map(([, name, text]) => ({
     name,
+    all: enumerators(text),
     values: enumerators(text).map(([one, value]) => [
       value,
       one.replace(/^.*_EVENT_/, '').toLowerCase(),

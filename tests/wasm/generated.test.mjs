@@ -106,6 +106,10 @@ test('each member of the game kit has the comment of its own, as TypeScript says
   assert.match(clock.jumpSeconds, /^A time that is wrong by more/);
   assert.match(clock.maxLeadSeconds, /^How far/);
   assert.match(documented(text, 'InterpolationStats').held, /maxExtrapolationSeconds/);
+  assert.equal(
+    documented(text, 'SnapshotConfig').coding,
+    'How changes are told; default 0. 0: differences, 1: predicted, 2: range coded.',
+  );
   for (const [, name] of text.matchAll(/^export interface (\w+Config) /gm))
     for (const [member, note] of Object.entries(documented(text, name))) {
       assert.ok(note, `${name}.${member} has no comment`);

@@ -51,7 +51,7 @@ struct cw_snapshot_config {
     uint32_t window; /* how many ticks and snapshots back a baseline may be, a power of two from 2
                         to 128; default 32, half a second at 60 per second. It must span the round
                         trip */
-    enum cw_snapshot_coding coding; /* default CW_SNAPSHOT_DIFFERENCES */
+    enum cw_snapshot_coding coding; /* how changes are told; default CW_SNAPSHOT_DIFFERENCES */
 
     /* Server only. */
     uint32_t max_clients; /* of a server, 1 to 1024; default 64 */
