@@ -21,6 +21,12 @@ CW_MESSAGE(body, BODY_FIELDS)
     FIELD(angles, CW_ARRAY(CW_COMPRESSED_FLOAT(-1, 1, 0.3f), 3))
 CW_MESSAGE(player, PLAYER_FIELDS)
 
+#define GROUP_FIELDS(FIELD)                                                                        \
+    FIELD(first, CW_STRUCT(body))                                                                  \
+    FIELD(last, CW_OPTIONAL(CW_STRUCT(body)))                                                      \
+    FIELD(players, CW_ARRAY(CW_STRUCT(player), 3))
+CW_MESSAGE(group, GROUP_FIELDS)
+
 #define ENTITIES 20
 
 static void expect(bool condition)
@@ -67,8 +73,8 @@ static void play(const struct cw_schema *schema, enum cw_snapshot_coding coding,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct cw_message_type types[] = {body_type, player_type};
-    const struct cw_schema_config schema_config = {.types = types, .count = 2};
+    const struct cw_message_type types[] = {body_type, player_type, group_type};
+    const struct cw_schema_config schema_config = {.types = types, .count = 3};
     struct cw_schema *schema;
     expect(cw_schema_create(&schema_config, &schema) == CW_OK);
     play(schema, CW_SNAPSHOT_DIFFERENCES, data, size);
