@@ -10,7 +10,12 @@
    cubes_kbit             by how much they differ from where the cubes would be that went on as
    before cubes_coded_kbit       the same through the range coder
 
-   The last three are sent, received and compared with the world, cube by cube. */
+   cubes_..._instructions a snapshot of the last three, at both ends together
+
+   The last three are sent, received and compared with the world, cube by cube.
+
+     game_cubes CODING STEPS    counts instructions: so many steps of the world, with snapshots
+   unless the coding is `none` game_cubes                 what tests/bench/run wants to know */
 #include "causeway/simulator.h"
 #include "causeway/snapshot.h"
 
@@ -26,22 +31,27 @@
 #define LOSS           0.05
 #define STEPS          (CUBES_SECONDS * CUBES_RATE)
 #define KEPT           64 /* worlds */
+#define COUNTED        300
 
-/* One world, and a server and a client that look at it. */
-struct scene {
-    struct cubes *cubes;
-    struct cw_schema *schema;
+/* A server and a client that look at a world through one coding. */
+struct view {
     struct cw_snapshot_server *server;
     struct cw_snapshot_client *client;
     struct cw_simulator *down, *up;
-    struct cube worlds[KEPT][CUBES_COUNT]; /* by tick */
-    uint32_t acked;                        /* the tick of the newest snapshot acked, 0: none */
+    uint32_t acked; /* the tick of the newest snapshot acked, 0: none */
     uint64_t received;
+};
+
+struct scene {
+    struct cubes *cubes;
+    struct cw_schema *schema;
+    struct view views[CW_SNAPSHOT_CODING_COUNT];
+    struct cube worlds[KEPT][CUBES_COUNT]; /* by tick */
 };
 
 /* Bits of all snapshots. */
 struct sums {
-    double bits, index, snapshots;
+    double bits, index, codings[CW_SNAPSHOT_CODING_COUNT];
 };
 
 static void check(bool done, const char *what)
@@ -64,32 +74,40 @@ static struct cw_simulator *make_path(uint64_t seed)
     return path;
 }
 
-static void start(struct scene *scene, uint64_t seed, enum cw_snapshot_coding coding)
+static void open_view(struct scene *scene, enum cw_snapshot_coding coding, uint64_t seed)
 {
-    const struct cw_schema_config types = {.types = &cube_type, .count = 1};
-    check(cw_schema_create(&types, &scene->schema) == CW_OK, "no schema");
+    struct view *const view = &scene->views[coding];
     struct cw_snapshot_config config = cw_snapshot_config_default(scene->schema);
     config.max_entities = CUBES_COUNT;
     config.max_clients = 1;
     config.max_bytes = 65535;
     config.coding = coding;
-    check(cw_snapshot_server_create(&config, &scene->server) == CW_OK, "no server");
-    check(cw_snapshot_client_create(&config, &scene->client) == CW_OK, "no client");
+    *view = (struct view){0};
+    check(cw_snapshot_server_create(&config, &view->server) == CW_OK, "no server");
+    check(cw_snapshot_client_create(&config, &view->client) == CW_OK, "no client");
+    view->down = make_path(2 * seed);
+    view->up = make_path(2 * seed + 1);
+}
+
+static void start(struct scene *scene, uint64_t seed)
+{
+    const struct cw_schema_config types = {.types = &cube_type, .count = 1};
+    check(cw_schema_create(&types, &scene->schema) == CW_OK, "no schema");
     scene->cubes = cubes_create(seed);
     check(scene->cubes != NULL, "no cubes");
-    scene->down = make_path(2 * seed);
-    scene->up = make_path(2 * seed + 1);
-    scene->acked = 0;
-    scene->received = 0;
+    for (int i = 0; i < CW_SNAPSHOT_CODING_COUNT; i++)
+        open_view(scene, (enum cw_snapshot_coding)i, seed);
 }
 
 static void stop(struct scene *scene)
 {
-    cw_simulator_destroy(scene->up);
-    cw_simulator_destroy(scene->down);
+    for (int i = 0; i < CW_SNAPSHOT_CODING_COUNT; i++) {
+        cw_simulator_destroy(scene->views[i].up);
+        cw_simulator_destroy(scene->views[i].down);
+        cw_snapshot_client_destroy(scene->views[i].client);
+        cw_snapshot_server_destroy(scene->views[i].server);
+    }
     cubes_destroy(scene->cubes);
-    cw_snapshot_client_destroy(scene->client);
-    cw_snapshot_server_destroy(scene->server);
     cw_schema_destroy(scene->schema);
 }
 
@@ -108,62 +126,68 @@ static void step_world(struct scene *scene, uint32_t tick)
         struct cubes_body body;
         cubes_body(scene->cubes, i, &body);
         cubes_quantize(&body, &world[i]);
-        check(cw_snapshot_server_set(scene->server, i, 0, &world[i]) == CW_OK, "a cube refused");
     }
-    check(cw_snapshot_server_tick(scene->server, tick) == CW_OK, "a tick refused");
+}
+
+static void show_world(const struct scene *scene, const struct view *view, uint32_t tick)
+{
+    for (uint32_t i = 0; i < CUBES_COUNT; i++)
+        check(cw_snapshot_server_set(view->server, i, 0, &scene->worlds[tick % KEPT][i]) == CW_OK,
+              "a cube refused");
+    check(cw_snapshot_server_tick(view->server, tick) == CW_OK, "a tick refused");
 }
 
 /* Takes acks, sends a snapshot, and returns its bytes. */
-static size_t serve(struct scene *scene, uint32_t tick, double now)
+static size_t serve(struct view *view, uint32_t tick, double now)
 {
     static uint8_t bytes[65535];
     uint8_t ack[2];
     uint32_t number;
-    while (cw_simulator_transmit(scene->up, ack, sizeof ack, now) > 0) {
+    while (cw_simulator_transmit(view->up, ack, sizeof ack, now) > 0) {
         const uint32_t acked = ack[0] | (uint32_t)ack[1] << 8;
-        cw_snapshot_server_acked(scene->server, 0, acked);
-        if (acked > scene->acked)
-            scene->acked = acked;
+        cw_snapshot_server_acked(view->server, 0, acked);
+        if (acked > view->acked)
+            view->acked = acked;
     }
-    const size_t size = cw_snapshot_server_transmit(scene->server, 0, bytes, sizeof bytes, &number);
+    const size_t size = cw_snapshot_server_transmit(view->server, 0, bytes, sizeof bytes, &number);
     check(size > 0 && number == tick, "no snapshot");
-    check(cw_simulator_receive(scene->down, bytes, size, now) == CW_OK, "a snapshot too large");
+    check(cw_simulator_receive(view->down, bytes, size, now) == CW_OK, "a snapshot too large");
     return size;
 }
 
 /* Takes snapshots, each of which must be the world as it was, and acks the newest. */
-static void play(struct scene *scene, double now)
+static void play(const struct scene *scene, struct view *view, double now)
 {
     static uint8_t bytes[65535];
     uint16_t newest;
     size_t size;
-    while ((size = cw_simulator_transmit(scene->down, bytes, sizeof bytes, now)) > 0) {
+    while ((size = cw_simulator_transmit(view->down, bytes, sizeof bytes, now)) > 0) {
         uint32_t tick = 0;
-        check(cw_snapshot_client_receive(scene->client, bytes, size) == CW_OK, "not received");
-        check(cw_snapshot_client_tick(scene->client, &tick), "no tick");
+        check(cw_snapshot_client_receive(view->client, bytes, size) == CW_OK, "not received");
+        check(cw_snapshot_client_tick(view->client, &tick), "no tick");
         for (uint32_t i = 0; i < CUBES_COUNT; i++) {
-            const struct cube *const cube = cw_snapshot_client_state(scene->client, i, NULL);
+            const struct cube *const cube = cw_snapshot_client_state(view->client, i, NULL);
             check(cube && same(cube, &scene->worlds[tick % KEPT][i]),
                   "not the world that was sent");
         }
-        scene->received++;
+        view->received++;
     }
-    if (!cw_snapshot_client_newest(scene->client, &newest))
+    if (!cw_snapshot_client_newest(view->client, &newest))
         return;
     const uint8_t ack[2] = {(uint8_t)newest, (uint8_t)(newest >> 8)};
-    check(cw_simulator_receive(scene->up, ack, sizeof ack, now) == CW_OK, "an ack too large");
+    check(cw_simulator_receive(view->up, ack, sizeof ack, now) == CW_OK, "an ack too large");
 }
 
 /* What the simpler forms would take for the same snapshot. */
-static void measure(const struct scene *scene, uint32_t tick, struct sums *sums)
+static void measure(const struct scene *scene, uint32_t tick, uint32_t acked, struct sums *sums)
 {
     const struct cube *const now = scene->worlds[tick % KEPT];
-    const struct cube *const then = scene->worlds[scene->acked % KEPT];
+    const struct cube *const then = scene->worlds[acked % KEPT];
     struct cw_stream indices = cw_stream_measurer();
     uint32_t changed = 0, previous = 0;
     for (uint32_t i = 0; i < CUBES_COUNT; i++) {
         uint32_t index = i + 1;
-        if (scene->acked > 0 && same(&now[i], &then[i]))
+        if (acked > 0 && same(&now[i], &then[i]))
             continue;
         check(cw_stream_relative(&indices, previous, &index), "no index");
         previous = index;
@@ -171,50 +195,93 @@ static void measure(const struct scene *scene, uint32_t tick, struct sums *sums)
     }
     sums->bits += CUBES_COUNT + (double)changed * QUANTIZED_BITS;
     sums->index += 10 + (double)cw_stream_position(&indices) + (double)changed * QUANTIZED_BITS;
-    sums->snapshots++;
 }
 
-/* All runs; the mean kilobits per second of the snapshots. */
-static double run(enum cw_snapshot_coding coding, struct sums *sums)
+static void step(struct scene *scene, uint32_t tick, struct sums *sums)
+{
+    const double now = (double)tick / CUBES_RATE;
+    step_world(scene, tick);
+    for (int i = 0; i < CW_SNAPSHOT_CODING_COUNT; i++) {
+        struct view *const view = &scene->views[i];
+        show_world(scene, view, tick);
+        sums->codings[i] += 8 * (double)serve(view, tick, now);
+        if (i == 0)
+            measure(scene, tick, view->acked, sums);
+        play(scene, view, now);
+    }
+}
+
+static void run(struct sums *sums)
 {
     struct scene *const scene = malloc(sizeof *scene);
-    double bytes = 0;
     check(scene != NULL, "no memory");
     for (uint64_t seed = 1; seed <= CUBES_SEEDS; seed++) {
-        start(scene, seed, coding);
-        for (uint32_t tick = 1; tick <= STEPS; tick++) {
-            const double now = (double)tick / CUBES_RATE;
-            step_world(scene, tick);
-            bytes += (double)serve(scene, tick, now);
-            play(scene, now);
-            if (sums)
-                measure(scene, tick, sums);
-        }
-        check(scene->received > STEPS * 0.9, "too little arrived");
+        start(scene, seed);
+        for (uint32_t tick = 1; tick <= STEPS; tick++)
+            step(scene, tick, sums);
+        for (int i = 0; i < CW_SNAPSHOT_CODING_COUNT; i++)
+            check(scene->views[i].received > STEPS * 0.9, "too little arrived");
         stop(scene);
     }
     free(scene);
-    return bytes * 8 * CUBES_RATE / 1000 / (CUBES_SEEDS * STEPS);
 }
 
-static void print(const char *figure, double bits_per_snapshot)
+static const char *const codings[] = {"differences", "predicted", "coded"};
+
+/* A world, and its snapshots by a coding, without a path in between. */
+static void count(const char *name, uint32_t steps)
 {
-    printf("%s %.1f kbit/s\n", figure, bits_per_snapshot * CUBES_RATE / 1000);
+    static uint8_t bytes[65535];
+    struct scene *const scene = malloc(sizeof *scene);
+    uint32_t number;
+    int coding = 0;
+    check(scene != NULL, "no memory");
+    while (coding < CW_SNAPSHOT_CODING_COUNT && strcmp(name, codings[coding]) != 0)
+        coding++;
+    const bool none = coding == CW_SNAPSHOT_CODING_COUNT;
+    start(scene, 1);
+    const struct view *const view = &scene->views[none ? 0 : coding];
+    for (uint32_t tick = 1; tick <= steps; tick++) {
+        step_world(scene, tick);
+        show_world(scene, view, tick);
+        if (none)
+            continue;
+        const size_t size =
+            cw_snapshot_server_transmit(view->server, 0, bytes, sizeof bytes, &number);
+        check(cw_snapshot_client_receive(view->client, bytes, size) == CW_OK, "not received");
+        if (number > 6)
+            cw_snapshot_server_acked(view->server, 0, number - 6);
+    }
+    stop(scene);
+    free(scene);
 }
 
-int main(void)
+static void print(const char *figure, double bits, double snapshots)
 {
+    printf("%s %.1f kbit/s\n", figure, bits / snapshots * CUBES_RATE / 1000);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3) {
+        count(argv[1], (uint32_t)strtoul(argv[2], NULL, 10));
+        return 0;
+    }
     struct sums sums = {0};
-    const double differences = run(CW_SNAPSHOT_DIFFERENCES, &sums);
-    const double predicted = run(CW_SNAPSHOT_PREDICTED, NULL);
-    const double coded = run(CW_SNAPSHOT_RANGE_CODED, NULL);
-    print("cubes_float_kbit", CUBES_COUNT * FLOAT_BITS);
-    print("cubes_quantized_kbit", CUBES_COUNT * QUANTIZED_BITS);
-    print("cubes_bits_kbit", sums.bits / sums.snapshots);
-    print("cubes_index_kbit", sums.index / sums.snapshots);
-    printf("cubes_differences_kbit %.1f kbit/s\n", differences);
-    printf("cubes_kbit %.1f kbit/s\n", predicted);
-    printf("cubes_coded_kbit %.1f kbit/s\n", coded);
-    printf("cubes_coded_ratio %.3f of the bits without the range coder\n", coded / predicted);
+    const double all = CUBES_SEEDS * STEPS;
+    run(&sums);
+    const double *const coded = sums.codings;
+    print("cubes_float_kbit", CUBES_COUNT * FLOAT_BITS, 1);
+    print("cubes_quantized_kbit", CUBES_COUNT * QUANTIZED_BITS, 1);
+    print("cubes_bits_kbit", sums.bits, all);
+    print("cubes_index_kbit", sums.index, all);
+    print("cubes_differences_kbit", coded[CW_SNAPSHOT_DIFFERENCES], all);
+    print("cubes_kbit", coded[CW_SNAPSHOT_PREDICTED], all);
+    print("cubes_coded_kbit", coded[CW_SNAPSHOT_RANGE_CODED], all);
+    printf("cubes_coded_ratio %.3f of the bits without the range coder\n",
+           coded[CW_SNAPSHOT_RANGE_CODED] / coded[CW_SNAPSHOT_PREDICTED]);
+    for (int i = 0; i < CW_SNAPSHOT_CODING_COUNT; i++)
+        printf("count cubes_%s_instructions %u: %s %u - none %u\n", codings[i], COUNTED, codings[i],
+               COUNTED, COUNTED);
     return 0;
 }

@@ -228,19 +228,21 @@ static bool read_entries(const struct cw_snapshot_client *client, struct cw_bit_
 {
     const struct kind *const kinds = client->kinds;
     const struct told *const end = client->told + reading->head.count;
-    const struct snapshot *const snapshot = reading->snapshot;
+    /* what is written to states might be any of these, for all that a compiler knows */
+    const uint32_t *const types = reading->snapshot->types;
+    uint8_t *const states = reading->snapshot->states;
+    const size_t stride = client->stride;
     struct cw_bit_reader reader = *in;
     uint32_t previous = CW_SNAPSHOT_NO_ID;
     for (struct told *told = client->told; told < end; ++told) {
         if (!cw_snapshot_read_id(&client->wire, &reader, previous, &previous))
             return false;
         *told = (struct told){.entity = previous};
-        const uint32_t type = snapshot->types[previous];
+        const uint32_t type = types[previous];
         cw_bit_reader_fill(&reader);
         if (kinds[type].plain && cw_snapshot_is_update(&reader)) {
             cw_bit_reader_skip(&reader, 1);
-            if (!cw_schema_read_plain(&reader, kinds[type].steps,
-                                      state_in(client, snapshot, previous)))
+            if (!cw_schema_read_plain(&reader, kinds[type].steps, states + previous * stride))
                 return false;
             continue;
         }
@@ -369,19 +371,25 @@ static void learn(struct cw_snapshot_client *client, const struct snapshot *snap
     cw_bit_set(client->untold, entity);
 }
 
+/* Notes which entities the snapshot told of. */
+static void note_told(const struct cw_snapshot_client *client, const struct snapshot *snapshot,
+                      uint32_t count)
+{
+    memset(snapshot->told, 0, (client->config.max_entities / 64 + 1) * sizeof *snapshot->told);
+    for (uint32_t i = 0; i < count; ++i)
+        cw_bit_set(snapshot->told, client->told[i].entity);
+}
+
 static void learn_all(struct cw_snapshot_client *client, const struct snapshot *snapshot,
                       const struct cw_snapshot_head *head)
 {
     const uint32_t count = head->count;
     if (count > 0 && client->used <= client->told[count - 1].entity)
         client->used = client->told[count - 1].entity + 1;
-    if (snapshot->told)
-        memset(snapshot->told, 0, (client->config.max_entities / 64 + 1) * sizeof(uint64_t));
-    for (uint32_t i = 0; i < count; ++i) {
-        if (snapshot->told)
-            cw_bit_set(snapshot->told, client->told[i].entity);
+    for (uint32_t i = 0; i < count; ++i)
         learn(client, snapshot, &client->told[i]);
-    }
+    if (snapshot->told)
+        note_told(client, snapshot, count);
     client->next = 0;
     if (!head->complete || !client->begun_anew || snapshot->number != client->newest)
         return;
