@@ -209,6 +209,33 @@ static void test_an_id_beyond_the_end_is_refused(void **state)
     }
 }
 
+/* How many entities there are is known twice. Only the tick, whether the snapshot is complete and
+   how many entities without a change follow the last one can be others than were sent. */
+static void test_what_comes_before_the_range_coder_agrees_with_it(void **state)
+{
+    (void)state;
+    uint32_t taken = 0;
+    if (rig_coding != CW_SNAPSHOT_RANGE_CODED)
+        return;
+    for (uint32_t bit = 0; bit < 16; bit++) {
+        for (uint32_t round = 0; round < 2; round++) {
+            for (uint32_t i = 0; i < ENTITIES; i += 3)
+                set_body(i, 100 * round + bit + i);
+            if (round == 0)
+                exchange();
+        }
+        next_tick();
+        struct sent sent = transmit_snapshot(0);
+        const uint32_t split = sent.bytes[3] | (uint32_t)sent.bytes[4] << 8;
+        assert_int_equal(split, 2);
+        sent.bytes[5 + bit / 8] ^= (uint8_t)(1 << bit % 8);
+        taken += receive_exactly(sent.bytes, sent.size) == CW_OK;
+        cw_snapshot_client_reset(rig_client);
+        cw_snapshot_server_restart(rig_server, 0);
+    }
+    assert_in_range(taken, 1, 5);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
@@ -217,6 +244,7 @@ int main(void)
         TEST(test_snapshots_that_were_changed_on_the_way),
         TEST(test_every_truncation_is_refused),
         TEST(test_an_id_beyond_the_end_is_refused),
+        TEST(test_what_comes_before_the_range_coder_agrees_with_it),
     };
     rig_run_codings(tests);
 }
