@@ -25,9 +25,9 @@ for (const [transport, options, seconds] of [
     try {
       await page.goto(demo.page());
       assert.equal(await playing(page), transport);
-      const { p99, corrections, compared } = await playThroughLoss(page, seconds, randomFrom(2));
+      const { p99, corrections, states } = await playThroughLoss(page, seconds, randomFrom(2));
       t.diagnostic(`frames: 99 in 100 within ${p99.toFixed(1)} ms`);
-      t.diagnostic(`${corrections} corrections of ${compared} states`);
+      t.diagnostic(`${corrections} corrections of ${states} states`);
     } finally {
       await page.close();
       await demo.stop();

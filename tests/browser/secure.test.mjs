@@ -1,7 +1,9 @@
 // Secure connections from a real Chromium through the real relay to the native game server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startChromium } from '../support/chromium.mjs';
 import { until } from '../support/rtc.mjs';
@@ -9,15 +11,21 @@ import { startSecureServer } from '../support/secure.mjs';
 
 let browser;
 let demo;
+/** The demo's files, of which the tests use the package, and the messages of the tests' server. */
+let root;
 
-/** Server and relay; the relay serves the demo's files, of which the tests use the package. */
+/** Server and relay, which serves the page. */
 const start = (options = {}) =>
   startSecureServer({
     ...options,
-    relayOptions: ['--root', join(process.env.CAUSEWAY_BUILD, 'demo')],
+    relayOptions: ['--root', root],
   });
 
 before(async () => {
+  root = mkdtempSync(join(tmpdir(), 'causeway-page-'));
+  cpSync(join(process.env.CAUSEWAY_BUILD, 'demo'), root, { recursive: true });
+  const schema = readFileSync(new URL('../support/chat_schema.mjs', import.meta.url), 'utf8');
+  writeFileSync(join(root, 'chat_schema.js'), schema.replace('./causeway.mjs', 'causeway-net'));
   browser = await startChromium();
   demo = await start();
 });
@@ -25,6 +33,7 @@ before(async () => {
 after(async () => {
   await browser?.close();
   assert.equal(await demo?.stop(), 0);
+  rmSync(root, { recursive: true });
 });
 
 async function openPage(place) {
@@ -38,7 +47,7 @@ const attempt = (page, token, options = {}) =>
   page.evaluate(
     async ([bytes, { transports, abortAfter, otherSchema }]) => {
       const { connect, f32, message, schema } = await import('causeway-net');
-      const { messages } = await import('/schema.js');
+      const { messages } = await import('/chat_schema.js');
       try {
         globalThis.client = await connect('/', {
           token: new Uint8Array(bytes),

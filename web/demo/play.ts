@@ -41,6 +41,8 @@ export interface Switches {
 
 /** The client's side of the game: from the player's wishes to what there is to see. */
 export class Play {
+  /** States of the server that came, and those that were not as predicted. */
+  readonly counts = { states: 0, corrections: 0 };
   /** The size of the newest snapshot. */
   snapshotBytes = 0;
   me = -1;
@@ -92,8 +94,10 @@ export class Play {
     const own = known.get(this.me);
     if (own?.type !== 'player') return;
     this.#own ??= own.value;
-    if (this.prediction.correct(tick, own.value))
-      this.#own = this.prediction.replay(this.#own, this.step);
+    this.counts.states++;
+    if (!this.prediction.correct(tick, own.value)) return;
+    this.counts.corrections++;
+    this.#own = this.prediction.replay(this.#own, this.step);
   }
 
   /** Lets time pass: plays the ticks that are due with what the player wants. */
