@@ -32,7 +32,9 @@ export class Interpolation<Entry> extends GameObject {
       ),
       exports.cw_interpolation_destroy,
     );
-    this.#most = config.maxEntries ?? 64;
+    this.#most =
+      config.maxEntries ??
+      core.read(interpolationConfigStruct, exports.cw_interpolation_config_default)['maxEntries']!;
   }
 
   /** Forgets everything but the config, as for another connection. */

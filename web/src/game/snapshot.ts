@@ -57,7 +57,11 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
     super(core, make(core, inside, config, 'server'), core.exports.cw_snapshot_server_destroy);
     this.#schema = inside;
     this.#state = this.buffer(core.exports.cw_schema_message_size(inside.pointer));
-    this.#maxBytes = config.maxBytes ?? 1000;
+    this.#maxBytes =
+      config.maxBytes ??
+      core.read(snapshotConfigStruct, (out) =>
+        core.exports.cw_snapshot_config_default(out, inside.pointer),
+      )['maxBytes']!;
     this.#out = this.buffer(this.#maxBytes);
   }
 
