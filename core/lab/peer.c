@@ -1,0 +1,52 @@
+#include "causeway/lab/peer.h"
+
+/* The first bytes are the kind, the id and the size, big-endian; each byte after them depends on
+   the item and on its place. */
+static uint8_t byte_at(const struct cw_lab_item *item, uint32_t place)
+{
+    if (place == 0)
+        return (uint8_t)item->traffic;
+    if (place < 5)
+        return (uint8_t)(item->id >> (8 * (4 - place)));
+    if (place < CW_LAB_ITEM_MIN)
+        return (uint8_t)(item->size >> (8 * (8 - place)));
+    return (uint8_t)((item->id + place) * 2654435761u >> 24);
+}
+
+void cw_lab_item_write(const struct cw_lab_item *item, uint32_t offset, uint8_t *out, size_t size)
+{
+    if (!item || !out || offset > item->size || size > item->size - offset)
+        return;
+    for (size_t i = 0; i < size; i++)
+        out[i] = byte_at(item, offset + (uint32_t)i);
+}
+
+static uint32_t read_number(const uint8_t *data)
+{
+    return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
+}
+
+bool cw_lab_item_read(const uint8_t *data, size_t size, struct cw_lab_item *item)
+{
+    if (!data || !item || size < CW_LAB_ITEM_MIN || data[0] < CW_LAB_STATE ||
+        data[0] > CW_LAB_BLOCK)
+        return false;
+    const uint32_t longest = data[0] == CW_LAB_BLOCK ? CW_LAB_BLOCK_MAX : CW_LAB_MESSAGE_MAX;
+    const uint32_t item_size = read_number(data + 5);
+    if (item_size < CW_LAB_ITEM_MIN || item_size > longest)
+        return false;
+    *item = (struct cw_lab_item){
+        .traffic = (enum cw_lab_traffic)data[0], .id = read_number(data + 1), .size = item_size};
+    return true;
+}
+
+bool cw_lab_item_check(const struct cw_lab_item *item, uint32_t offset, const uint8_t *data,
+                       size_t size)
+{
+    if (!item || !data || offset > item->size || size > item->size - offset)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if (data[i] != byte_at(item, offset + (uint32_t)i))
+            return false;
+    return true;
+}

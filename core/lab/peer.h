@@ -1,0 +1,100 @@
+/* What a column needs of a protocol: one end of a conversation, behind a table of functions. */
+#ifndef CAUSEWAY_LAB_PEER_H
+#define CAUSEWAY_LAB_PEER_H
+
+#include "causeway/allocator.h"
+#include "causeway/error.h"
+#include "causeway/linkage.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+CW_BEGIN_DECLARATIONS
+
+/* The kinds of data that a game sends. */
+enum cw_lab_traffic {
+    CW_LAB_STATE = 1, /* every tick; only the newest counts, so a lost one need not come again */
+    CW_LAB_MESSAGE,   /* each one counts, in order */
+    CW_LAB_BLOCK      /* big data; the next one is sent when this one has arrived */
+};
+
+/* Bytes of the shortest item, of the longest state or message, and of the longest block. */
+#define CW_LAB_ITEM_MIN    9
+#define CW_LAB_MESSAGE_MAX 256
+#define CW_LAB_BLOCK_MAX   102400
+
+/* No datagram of a peer is longer. */
+#define CW_LAB_MAX_DATAGRAM 1200
+
+/* Something that an application sends. Its size bytes follow from these three numbers, and begin
+   with them. */
+struct cw_lab_item {
+    enum cw_lab_traffic traffic;
+    uint32_t id;   /* counted from 0 for each kind of traffic */
+    uint32_t size; /* bytes, from CW_LAB_ITEM_MIN up to the longest of its kind */
+};
+
+/* Writes the bytes of an item from offset on. offset + size must not exceed item->size. */
+void cw_lab_item_write(const struct cw_lab_item *item, uint32_t offset, uint8_t *out, size_t size);
+
+/* Reads the three numbers from an item's first CW_LAB_ITEM_MIN bytes. False when size is smaller or
+   no item begins like that. */
+bool cw_lab_item_read(const uint8_t *data, size_t size, struct cw_lab_item *item);
+
+/* Whether data holds size bytes of the item from offset on, none of them beyond its end. */
+bool cw_lab_item_check(const struct cw_lab_item *item, uint32_t offset, const uint8_t *data,
+                       size_t size);
+
+/* What the application is told. */
+struct cw_lab_arrival {
+    struct cw_lab_item item;
+    bool
+        lost; /* it will never arrive, and the protocol says so; only the kind and the id are set */
+};
+
+/* What holds a peer up. */
+enum cw_lab_waiting {
+    CW_LAB_WAITING_NOTHING = 0,
+    CW_LAB_WAITING_PACKET,  /* receives: packet number is missing, and later ones wait for it */
+    CW_LAB_WAITING_MESSAGE, /* receives: message number is missing, and later ones wait for it */
+    CW_LAB_WAITING_ANSWER,  /* receives: it has asked for message number again */
+    CW_LAB_WAITING_BYTE,    /* receives: the stream's byte number is missing */
+    CW_LAB_WAITING_ACK,     /* sends: packet number is not settled, and nothing more may be sent */
+    CW_LAB_WAITING_WINDOW,  /* sends: the window is full; number is its size in bytes */
+    CW_LAB_WAITING_TIMER    /* sends: it sends again only after number milliseconds more */
+};
+
+/* A protocol: a constant table. The column never passes NULL or a time that is not finite, and
+   time does not go back. */
+struct cw_lab_peer_type {
+    const char *name; /* unique, lower case, as in the page's address */
+
+    /* Bytes of the one allocation that create makes. destroy gives it back. */
+    size_t (*memory)(void);
+    enum cw_error (*create)(const struct cw_allocator *allocator, void **peer);
+    void (*destroy)(void *peer);
+
+    /* Takes an item. CW_ERROR_QUEUE_FULL: there is no room now; the column offers it again next
+       tick. */
+    enum cw_error (*send)(void *peer, const struct cw_lab_item *item, double now);
+
+    void (*receive)(void *peer, const uint8_t *data, size_t size, double now);
+
+    /* Lets time pass, once per tick. */
+    void (*update)(void *peer, double now);
+
+    /* Writes the next datagram to out, at most CW_LAB_MAX_DATAGRAM bytes, and returns its size; 0
+       when there is none. */
+    size_t (*transmit)(void *peer, uint8_t *out, size_t capacity, double now);
+
+    /* The next thing that the application is told, in the order in which it is told. */
+    bool (*next)(void *peer, struct cw_lab_arrival *arrival);
+
+    /* What this end waits for; number is as above, 0 when nothing. */
+    enum cw_lab_waiting (*waiting)(const void *peer, double now, uint32_t *number);
+};
+
+CW_END_DECLARATIONS
+
+#endif
