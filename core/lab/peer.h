@@ -62,7 +62,8 @@ enum cw_lab_waiting {
     CW_LAB_WAITING_BYTE,    /* receives: the stream's byte number is missing */
     CW_LAB_WAITING_ACK,     /* sends: packet number is not settled, and nothing more may be sent */
     CW_LAB_WAITING_WINDOW,  /* sends: the window is full; number is its size in bytes */
-    CW_LAB_WAITING_TIMER    /* sends: it sends again only after number milliseconds more */
+    CW_LAB_WAITING_TIMER,   /* sends: it sends again only after number milliseconds more */
+    CW_LAB_WAITING_RATE     /* sends: no more than number datagrams per second are allowed */
 };
 
 /* A protocol: a constant table. The column never passes NULL or a time that is not finite, and
@@ -93,6 +94,10 @@ struct cw_lab_peer_type {
 
     /* What this end waits for; number is as above, 0 when nothing. */
     enum cw_lab_waiting (*waiting)(const void *peer, double now, uint32_t *number);
+
+    /* Whether transmit is also called after every receive, as a kernel would. Otherwise it is
+       called only after update, until it returns 0. */
+    bool answers_at_once;
 };
 
 CW_END_DECLARATIONS

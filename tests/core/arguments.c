@@ -135,6 +135,7 @@ static void test_simulator(void **state)
     REFUSES(cw_simulator_receive, nothing, bytes, 1, 0);
     GIVES_NOTHING(cw_simulator_transmit, nothing, bytes, sizeof bytes, 0);
     GIVES((double)INFINITY, cw_simulator_due, nothing);
+    GIVES((double)INFINITY, cw_simulator_newest_due, nothing);
     DOES_NOTHING(cw_simulator_stats, nothing, &stats);
     assert_int_equal(cw_simulator_create(&config, &simulator), CW_OK);
     REFUSES(cw_simulator_change, simulator, nothing);

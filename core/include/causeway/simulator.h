@@ -80,6 +80,10 @@ size_t cw_simulator_transmit(struct cw_simulator *simulator, uint8_t *out, size_
    transit. */
 double cw_simulator_due(const struct cw_simulator *simulator);
 
+/* When the datagram that receive took last is due: the earlier one of two copies. Infinity when it
+   will never arrive, and before the first. */
+double cw_simulator_newest_due(const struct cw_simulator *simulator);
+
 /* What really happened on the path, counted since create. */
 struct cw_simulator_stats {
     uint64_t datagrams_received;    /* all that receive accepted */

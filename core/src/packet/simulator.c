@@ -23,6 +23,7 @@ struct cw_simulator {
     double backlog;      /* bytes that wait for the bandwidth limit */
     double backlog_time; /* when backlog was right */
     uint64_t newest;     /* the highest number transmitted */
+    double newest_due;   /* of the datagram received last; infinity when it will not arrive */
     uint32_t count;
     struct entry *heap;
     uint32_t *free_slots; /* max_datagrams - count of them */
@@ -80,8 +81,11 @@ static struct cw_simulator *lay_out(struct cw_arena *arena,
     uint32_t *free_slots = cw_arena_take(arena, count * sizeof *free_slots);
     uint8_t *slots = cw_arena_take(arena, count * config->max_datagram_size);
     if (simulator)
-        *simulator = (struct cw_simulator){
-            .backlog_time = -INFINITY, .heap = heap, .free_slots = free_slots, .slots = slots};
+        *simulator = (struct cw_simulator){.backlog_time = -INFINITY,
+                                           .newest_due = INFINITY,
+                                           .heap = heap,
+                                           .free_slots = free_slots,
+                                           .slots = slots};
     return simulator;
 }
 
@@ -225,6 +229,7 @@ static bool put_under_way(struct cw_simulator *simulator, const uint8_t *data, s
     };
     memcpy(simulator->slots + (size_t)entry.slot * config->max_datagram_size, data, size);
     push(simulator, entry);
+    simulator->newest_due = fmin(simulator->newest_due, due);
     return true;
 }
 
@@ -241,6 +246,7 @@ enum cw_error cw_simulator_receive(struct cw_simulator *simulator, const uint8_t
         return CW_ERROR_PACKET_TOO_LARGE;
     simulator->stats.datagrams_received++;
     simulator->stats.bytes_received += size;
+    simulator->newest_due = INFINITY;
     if (!pass_limit(simulator, size, now, &due)) {
         simulator->stats.datagrams_overflowed++;
         return CW_OK;
@@ -285,6 +291,11 @@ size_t cw_simulator_transmit(struct cw_simulator *simulator, uint8_t *out, size_
 double cw_simulator_due(const struct cw_simulator *simulator)
 {
     return simulator && simulator->count ? simulator->heap[0].due : INFINITY;
+}
+
+double cw_simulator_newest_due(const struct cw_simulator *simulator)
+{
+    return simulator ? simulator->newest_due : INFINITY;
 }
 
 void cw_simulator_stats(const struct cw_simulator *simulator, struct cw_simulator_stats *stats)

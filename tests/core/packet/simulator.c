@@ -48,6 +48,26 @@ static struct cw_simulator_stats stats_of(const struct cw_simulator *simulator)
     return stats;
 }
 
+/* Whoever puts a datagram in may know what the path will do to it. */
+static void the_newest_datagram_is_known(void **state)
+{
+    (void)state;
+    const struct cw_simulator_path path = {
+        .latency_seconds = 1, .jitter_seconds = 0.5, .loss = 0.3, .duplicate = 0.3};
+    struct cw_simulator *simulator = make(&path, 9);
+    assert_true(cw_simulator_newest_due(simulator) == INFINITY);
+    for (uint32_t i = 0; i < 1000; i++) {
+        const uint64_t lost = stats_of(simulator).datagrams_lost;
+        put(simulator, i, 100.0 * i);
+        const double due = cw_simulator_newest_due(simulator);
+        assert_true(due == cw_simulator_due(simulator));
+        assert_true((due == INFINITY) == (stats_of(simulator).datagrams_lost > lost));
+        while (take(simulator, 100.0 * i + 50) >= 0)
+            assert_true(cw_simulator_newest_due(simulator) == due);
+    }
+    cw_simulator_destroy(simulator);
+}
+
 static void a_perfect_path_changes_nothing(void **state)
 {
     (void)state;
@@ -442,6 +462,7 @@ static void a_path_without_bursts_ends_a_burst(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_newest_datagram_is_known),
         cmocka_unit_test(a_perfect_path_changes_nothing),
         cmocka_unit_test(delay_is_latency_plus_up_to_jitter),
         cmocka_unit_test(loss_is_even),

@@ -1,0 +1,237 @@
+#include "causeway/lab/peer_connection.h"
+
+#include "base/memory.h"
+#include "causeway/connection.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+/* How many messages may be unacked: some 17 seconds of them. */
+#define QUEUE 1024
+
+/* A state or a message. A block is the block of a message without fields. */
+#define ITEM_FIELDS(FIELD) FIELD(bytes, CW_BYTES(CW_LAB_MESSAGE_MAX))
+CW_MESSAGE(lab_item, ITEM_FIELDS)
+
+enum { TYPE_ITEM, TYPE_BLOCK, TYPE_COUNT };
+enum { CHANNEL_MESSAGES, CHANNEL_STATES, CHANNEL_BLOCKS, CHANNEL_COUNT };
+
+/* What a peer type changes of the defaults. */
+struct mode {
+    uint32_t redundancy;
+    bool obeys_congestion; /* sends no more than the congestion avoidance allows */
+};
+
+struct connection_peer {
+    struct cw_allocator allocator;
+    size_t memory;
+    struct mode mode;
+    struct cw_schema *schema;
+    struct cw_connection *connection;
+    uint32_t allowance;              /* datagrams that may still go in this round */
+    uint32_t messages_taken;         /* by the application */
+    uint8_t block[CW_LAB_BLOCK_MAX]; /* that is being sent */
+};
+
+static enum cw_error make_schema(struct cw_arena *arena, struct cw_schema **schema)
+{
+    const struct cw_message_type types[TYPE_COUNT] = {
+        [TYPE_ITEM] = lab_item_type, [TYPE_BLOCK] = {.name = "lab_block", .block = true}};
+    const struct cw_schema_config config = {
+        .types = types, .count = TYPE_COUNT, .allocator = cw_arena_allocator(arena)};
+    return cw_schema_create(&config, schema);
+}
+
+static struct cw_connection_config connection_config(const struct mode *mode,
+                                                     const struct cw_schema *schema)
+{
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.max_messages = 4 * QUEUE;
+    config.max_receipts = 0;
+    config.channel_count = CHANNEL_COUNT;
+    config.channels[CHANNEL_BLOCKS] = cw_channel_config_default(CW_CHANNEL_RELIABLE_ORDERED);
+    config.channels[CHANNEL_BLOCKS].blocks = true;
+    config.channels[CHANNEL_BLOCKS].max_block_size = CW_LAB_BLOCK_MAX;
+    config.channels[CHANNEL_MESSAGES].send_queue_size = QUEUE;
+    config.channels[CHANNEL_MESSAGES].receive_queue_size = QUEUE;
+    config.channels[CHANNEL_MESSAGES].redundancy = mode->redundancy;
+    return config;
+}
+
+/* The bytes of a peer. The connection's depend on the schema, so one is made here for as long as
+   it is looked at. */
+static size_t measure(const struct mode *mode)
+{
+    alignas(max_align_t) uint8_t room[4096];
+    struct cw_arena schema_arena = {.base = room, .size = sizeof room}, arena = {0};
+    struct cw_schema *schema;
+    if (make_schema(&schema_arena, &schema) != CW_OK)
+        return 0;
+    const struct cw_connection_config config = connection_config(mode, schema);
+    cw_arena_take(&arena, sizeof(struct connection_peer));
+    cw_arena_take(&arena, schema_arena.used);
+    cw_arena_take(&arena, cw_connection_memory(&config));
+    return arena.used;
+}
+
+static enum cw_error create(const struct cw_allocator *allocator, const struct mode *mode,
+                            void **peer)
+{
+    struct cw_arena arena = cw_arena_create(allocator, measure(mode));
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    struct connection_peer *p = cw_arena_take(&arena, sizeof *p);
+    p->allocator = *allocator;
+    p->memory = arena.size;
+    p->mode = *mode;
+    enum cw_error error = make_schema(&arena, &p->schema);
+    if (error == CW_OK) {
+        struct cw_connection_config config = connection_config(mode, p->schema);
+        config.allocator = cw_arena_allocator(&arena);
+        error = cw_connection_create(&config, &p->connection);
+    }
+    if (error != CW_OK) {
+        cw_release(allocator, arena.base, arena.size);
+        return error;
+    }
+    *peer = p;
+    return CW_OK;
+}
+
+/* The connection and the schema go with the block of the peer. */
+static void destroy(void *peer)
+{
+    struct connection_peer *p = peer;
+    const struct cw_allocator allocator = p->allocator;
+    cw_release(&allocator, p, p->memory);
+}
+
+static enum cw_error fill_in(struct connection_peer *p, const struct cw_lab_item *item,
+                             struct cw_message *message)
+{
+    if (item->traffic == CW_LAB_BLOCK) {
+        cw_lab_item_write(item, 0, p->block, item->size);
+        return cw_message_attach(message, p->block, item->size, NULL, NULL);
+    }
+    struct lab_item *body = message->data;
+    body->bytes.size = item->size;
+    cw_lab_item_write(item, 0, body->bytes.data, item->size);
+    return CW_OK;
+}
+
+static enum cw_error send(void *peer, const struct cw_lab_item *item, double now)
+{
+    static const uint32_t channels[] = {[CW_LAB_STATE] = CHANNEL_STATES,
+                                        [CW_LAB_MESSAGE] = CHANNEL_MESSAGES,
+                                        [CW_LAB_BLOCK] = CHANNEL_BLOCKS};
+    struct connection_peer *p = peer;
+    struct cw_message *message;
+    const uint32_t type = item->traffic == CW_LAB_BLOCK ? TYPE_BLOCK : TYPE_ITEM;
+    enum cw_error error = cw_connection_create_message(p->connection, type, &message);
+    if (error == CW_ERROR_POOL_EMPTY)
+        return CW_ERROR_QUEUE_FULL;
+    if (error != CW_OK)
+        return error;
+    error = fill_in(p, item, message);
+    if (error == CW_OK)
+        error = cw_connection_send(p->connection, channels[item->traffic], message, now);
+    if (error != CW_OK)
+        cw_message_release(message);
+    return error;
+}
+
+static void receive(void *peer, const uint8_t *data, size_t size, double now)
+{
+    struct connection_peer *p = peer;
+    cw_connection_receive(p->connection, data, size, now);
+}
+
+static void update(void *peer, double now)
+{
+    struct connection_peer *p = peer;
+    cw_connection_update(p->connection, now);
+    p->allowance =
+        p->mode.obeys_congestion ? cw_connection_send_allowance(p->connection, now) : UINT32_MAX;
+}
+
+static size_t transmit(void *peer, uint8_t *out, size_t capacity, double now)
+{
+    struct connection_peer *p = peer;
+    if (p->allowance == 0)
+        return 0;
+    p->allowance--;
+    return cw_connection_transmit(p->connection, out, capacity, now);
+}
+
+static bool read_item(const struct cw_message *message, struct cw_lab_item *item)
+{
+    const struct lab_item *body = message->data;
+    const bool block = message->type == TYPE_BLOCK;
+    const uint8_t *data = block ? message->block : body->bytes.data;
+    const size_t size = block ? message->block_size : body->bytes.size;
+    return cw_lab_item_read(data, size, item) && item->size == size &&
+           cw_lab_item_check(item, 0, data, size);
+}
+
+/* A message that is no item of the lab is as if it had not come. */
+static bool next(void *peer, struct cw_lab_arrival *arrival)
+{
+    struct connection_peer *p = peer;
+    struct cw_connection_event event;
+    while (cw_connection_next(p->connection, &event)) {
+        const bool read = read_item(event.message, &arrival->item);
+        p->messages_taken += event.channel == CHANNEL_MESSAGES;
+        arrival->lost = false;
+        cw_message_release(event.message);
+        if (read)
+            return true;
+    }
+    return false;
+}
+
+/* Messages that arrived before an earlier one stay in the channel until that one has come. */
+static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *number)
+{
+    const struct connection_peer *p = peer;
+    struct cw_channel_stats stats;
+    (void)now;
+    cw_connection_channel_stats(p->connection, CHANNEL_MESSAGES, &stats);
+    if (stats.received > p->messages_taken) {
+        *number = p->messages_taken;
+        return CW_LAB_WAITING_MESSAGE;
+    }
+    if (stats.queued > 0 && p->mode.obeys_congestion) {
+        *number = (uint32_t)cw_connection_congestion(p->connection)->packets_per_second;
+        return CW_LAB_WAITING_RATE;
+    }
+    *number = 0;
+    return CW_LAB_WAITING_NOTHING;
+}
+
+/* A peer type: its name and the mode that it stands for. */
+#define CONNECTION_PEER(mode_name, ...)                                                            \
+    static const struct mode mode_name##_mode = {__VA_ARGS__};                                     \
+    static size_t mode_name##_memory(void)                                                         \
+    {                                                                                              \
+        return measure(&mode_name##_mode);                                                         \
+    }                                                                                              \
+    static enum cw_error mode_name##_create(const struct cw_allocator *allocator, void **peer)     \
+    {                                                                                              \
+        return create(allocator, &mode_name##_mode, peer);                                         \
+    }                                                                                              \
+    const struct cw_lab_peer_type cw_lab_peer_##mode_name = {                                      \
+        .name = #mode_name,                                                                        \
+        .memory = mode_name##_memory,                                                              \
+        .create = mode_name##_create,                                                              \
+        .destroy = destroy,                                                                        \
+        .send = send,                                                                              \
+        .receive = receive,                                                                        \
+        .update = update,                                                                          \
+        .transmit = transmit,                                                                      \
+        .next = next,                                                                              \
+        .waiting = waiting,                                                                        \
+    };
+
+CONNECTION_PEER(plain, .redundancy = 0)
+CONNECTION_PEER(redundancy, .redundancy = 1)
+CONNECTION_PEER(binary, .obeys_congestion = true)

@@ -1,0 +1,361 @@
+/* Columns of the lab: what is the same in two of them, what changes, and what is counted. Every
+   test runs with every protocol. */
+#include "causeway/lab/column.h"
+#include "causeway/lab/protocols.h"
+
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SECOND CW_LAB_TICKS_PER_SECOND
+
+static struct cw_lab_column *make(uint32_t protocol, uint64_t seed)
+{
+    struct cw_lab_column_config config = cw_lab_column_config_default();
+    struct cw_lab_column *column;
+    config.protocol = protocol;
+    config.seed = seed;
+    assert_int_equal(cw_lab_column_create(&config, &column), CW_OK);
+    return column;
+}
+
+static void change_loss(struct cw_lab_column *column, double loss)
+{
+    struct cw_lab_settings settings = cw_lab_settings_default();
+    settings.jitter_seconds = 0.01;
+    settings.loss = loss;
+    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+}
+
+static struct cw_lab_game_stats messages_of(const struct cw_lab_column *column, uint32_t sender)
+{
+    struct cw_lab_game_stats stats;
+    cw_lab_column_item_stats(column, sender, CW_LAB_MESSAGE, &stats);
+    return stats;
+}
+
+#define FOR_EACH(protocol)                                                                         \
+    for (uint32_t protocol = 0; protocol < cw_lab_protocol_count(); protocol++)
+
+static uint64_t run(uint32_t protocol, uint64_t seed, double loss)
+{
+    struct cw_lab_column *column = make(protocol, seed);
+    change_loss(column, loss);
+    cw_lab_column_step(column, 10 * SECOND);
+    const uint64_t hash = cw_lab_column_hash(column);
+    cw_lab_column_destroy(column);
+    return hash;
+}
+
+static void the_same_seed_gives_the_same_run(void **state)
+{
+    (void)state;
+    FOR_EACH(i)
+    {
+        const uint64_t hash = run(i, 7, 0.1);
+        assert_true(run(i, 7, 0.1) == hash);
+        assert_false(run(i, 8, 0.1) == hash);
+        assert_false(run(i, 7, 0.11) == hash);
+    }
+}
+
+static void a_reset_column_begins_again(void **state)
+{
+    (void)state;
+    FOR_EACH(i)
+    {
+        struct cw_lab_column *column = make(i, 3);
+        struct cw_lab_column_event event;
+        change_loss(column, 0.2);
+        cw_lab_column_step(column, 3 * SECOND);
+        const uint64_t hash = cw_lab_column_hash(column);
+        cw_lab_column_reset(column);
+        assert_true(cw_lab_column_hash(column) == 0 && cw_lab_column_time(column) == 0);
+        assert_false(cw_lab_column_next(column, &event));
+        assert_int_equal(messages_of(column, 0).sent, 0);
+        cw_lab_column_step(column, 3 * SECOND);
+        assert_true(cw_lab_column_hash(column) == hash);
+        cw_lab_column_destroy(column);
+    }
+}
+
+static void steps_may_be_large_or_small(void **state)
+{
+    (void)state;
+    FOR_EACH(i)
+    {
+        struct cw_lab_column *one = make(i, 1), *many = make(i, 1);
+        cw_lab_column_step(one, 2 * SECOND);
+        for (int tick = 0; tick < 2 * SECOND; tick++)
+            cw_lab_column_step(many, 1);
+        assert_true(cw_lab_column_hash(one) == cw_lab_column_hash(many));
+        assert_true(cw_lab_column_time(one) == 2);
+        cw_lab_column_destroy(one);
+        cw_lab_column_destroy(many);
+    }
+}
+
+/* The fates of the first datagrams of an end: 0 for lost, and else how long they take. */
+#define FATES 400
+
+static void collect_fates(uint32_t protocol, const struct cw_lab_settings *settings, double *fates)
+{
+    struct cw_lab_column *column = make(protocol, 5);
+    struct cw_lab_column_event event;
+    uint32_t known = 0;
+    assert_int_equal(cw_lab_column_change(column, settings), CW_OK);
+    for (int tick = 0; known < FATES && tick < 120 * SECOND; tick++) {
+        cw_lab_column_step(column, 1);
+        while (cw_lab_column_next(column, &event))
+            if (event.traffic == 0 && event.sender == 1 && known < FATES) {
+                assert_int_equal(event.number, known);
+                fates[known++] = event.type == CW_LAB_COLUMN_EVENT_SENT ? event.seconds : 0;
+            }
+    }
+    assert_int_equal(known, FATES);
+    cw_lab_column_destroy(column);
+}
+
+static void networks_treat_all_protocols_alike(void **state)
+{
+    (void)state;
+    const double burst_lengths[] = {1, 4};
+    for (int burst = 0; burst < 2; burst++) {
+        struct cw_lab_settings settings = cw_lab_settings_default();
+        settings.loss = 0.2;
+        settings.jitter_seconds = 0.05;
+        settings.burst_length = burst_lengths[burst];
+        double first[FATES], fates[FATES];
+        collect_fates(0, &settings, first);
+        FOR_EACH(i)
+        {
+            collect_fates(i, &settings, fates);
+            for (int n = 0; n < FATES; n++)
+                assert_true(fabs(fates[n] - first[n]) < 1e-9);
+        }
+    }
+}
+
+static void losses_are_as_many_and_as_long_as_set(void **state)
+{
+    (void)state;
+    for (double length = 1; length <= 5; length += 4) {
+        struct cw_lab_column *column = make(0, 11);
+        struct cw_lab_settings settings = cw_lab_settings_default();
+        struct cw_lab_column_event event;
+        uint32_t lost = 0, sent = 0, bursts = 0;
+        bool in_burst = false;
+        settings.loss = 0.1;
+        settings.burst_length = length;
+        assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+        for (int second = 0; second < 600; second++) {
+            cw_lab_column_step(column, SECOND);
+            while (cw_lab_column_next(column, &event)) {
+                if (event.traffic != 0 || event.sender != 0)
+                    continue;
+                const bool now_lost = event.type == CW_LAB_COLUMN_EVENT_LOST;
+                bursts += now_lost && !in_burst;
+                in_burst = now_lost;
+                lost += now_lost;
+                sent++;
+            }
+        }
+        const double share = (double)lost / sent, mean = (double)lost / bursts;
+        assert_true(fabs(share - 0.1) < 0.01);
+        assert_true(length > 1 ? fabs(mean - length) < 0.5 : mean < 1.2);
+        cw_lab_column_destroy(column);
+    }
+}
+
+/* What every protocol promises of messages: each is delivered or given up, once and in order. */
+static void messages_are_told_of_once_and_in_order(void **state)
+{
+    (void)state;
+    FOR_EACH(i)
+    {
+        struct cw_lab_column *column = make(i, 2);
+        struct cw_lab_settings settings = cw_lab_settings_default();
+        settings.jitter_seconds = 0.03;
+        settings.loss = 0.2;
+        settings.message_every = 4;
+        assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+        cw_lab_column_step(column, 30 * SECOND);
+        settings.message_every = 0;
+        settings.loss = 0;
+        assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+        cw_lab_column_step(column, 60 * SECOND);
+        for (uint32_t sender = 0; sender < 2; sender++) {
+            const struct cw_lab_game_stats stats = messages_of(column, sender);
+            assert_int_equal(stats.sent, 30 * SECOND / 4);
+            assert_int_equal(stats.delivered + stats.lost, stats.sent);
+            assert_int_equal(stats.refused, 0);
+            assert_true(stats.oldest_seconds == 0);
+            for (int traffic = CW_LAB_STATE; traffic <= CW_LAB_BLOCK; traffic++) {
+                struct cw_lab_game_stats all;
+                cw_lab_column_item_stats(column, sender, (enum cw_lab_traffic)traffic, &all);
+                assert_int_equal(all.faults, 0);
+            }
+        }
+        cw_lab_column_destroy(column);
+    }
+}
+
+static void settings_change_while_it_runs(void **state)
+{
+    (void)state;
+    struct cw_lab_column *column = make(0, 1);
+    struct cw_lab_settings settings = cw_lab_settings_default();
+    cw_lab_column_step(column, 2 * SECOND);
+    cw_lab_column_restart_stats(column);
+    cw_lab_column_step(column, 2 * SECOND);
+    /* Half a round trip, and half a tick until the other end's next turn. */
+    assert_true(fabs(messages_of(column, 0).mean_seconds - (0.05 + 0.5 / 60)) < 1e-6);
+
+    settings.rtt_seconds = 0.3;
+    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+    cw_lab_column_step(column, SECOND);
+    cw_lab_column_restart_stats(column);
+    cw_lab_column_step(column, 2 * SECOND);
+    assert_true(fabs(messages_of(column, 0).mean_seconds - (0.15 + 0.5 / 60)) < 1e-6);
+    assert_true(fabs(cw_lab_column_quantile(column, 0, CW_LAB_MESSAGE, 0.5) - 0.1583) < 0.001);
+
+    settings.message_every = 0;
+    settings.states = false;
+    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+    cw_lab_column_step(column, SECOND);
+    cw_lab_column_restart_stats(column);
+    cw_lab_column_step(column, SECOND);
+    assert_int_equal(messages_of(column, 0).sent, 0);
+    assert_int_equal(messages_of(column, 0).delivered, 0);
+    cw_lab_column_destroy(column);
+}
+
+static void a_narrow_path_delays_and_drops(void **state)
+{
+    (void)state;
+    struct cw_lab_column *column = make(0, 1);
+    struct cw_lab_settings settings = cw_lab_settings_default();
+    struct cw_lab_wire_stats wire;
+    settings.bytes_per_second = 4000;
+    settings.queue_bytes = 2000;
+    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+    cw_lab_column_step(column, 10 * SECOND);
+    cw_lab_column_wire_stats(column, 0, &wire);
+    assert_true(wire.datagrams_overflowed > 0);
+    assert_int_equal(wire.datagrams_lost, 0);
+    assert_true(messages_of(column, 0).mean_seconds > 0.4);
+    cw_lab_column_destroy(column);
+}
+
+static void blocks_arrive_one_after_the_other(void **state)
+{
+    (void)state;
+    FOR_EACH(i)
+    {
+        struct cw_lab_column *column = make(i, 1);
+        struct cw_lab_settings settings = cw_lab_settings_default();
+        struct cw_lab_game_stats stats;
+        settings.blocks = true;
+        settings.loss = 0.01;
+        assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+        cw_lab_column_step(column, 60 * SECOND);
+        cw_lab_column_item_stats(column, 0, CW_LAB_BLOCK, &stats);
+        assert_true(stats.delivered >= 2);
+        assert_in_range(stats.sent - stats.delivered - stats.lost, 0, 1);
+        assert_int_equal(stats.faults, 0);
+        cw_lab_column_item_stats(column, 1, CW_LAB_BLOCK, &stats);
+        assert_int_equal(stats.sent, 0);
+        cw_lab_column_destroy(column);
+    }
+}
+
+static void events_that_nobody_takes_make_room(void **state)
+{
+    (void)state;
+    for (uint32_t room = 0; room <= 10; room += 10) {
+        struct cw_lab_column_config config = cw_lab_column_config_default();
+        struct cw_lab_column *column, *emptied = make(0, 1);
+        struct cw_lab_column_event event, all;
+        uint64_t told = 0, kept = 0;
+        config.max_events = room;
+        assert_int_equal(cw_lab_column_create(&config, &column), CW_OK);
+        struct cw_lab_column_event newest[10];
+        for (int tick = 0; tick < SECOND; tick++) {
+            cw_lab_column_step(column, 1);
+            cw_lab_column_step(emptied, 1);
+            while (cw_lab_column_next(emptied, &all))
+                newest[told++ % 10] = all;
+        }
+        assert_true(cw_lab_column_hash(column) == cw_lab_column_hash(emptied));
+        for (; cw_lab_column_next(column, &event); kept++)
+            assert_memory_equal(&event, &newest[(told + kept) % 10], sizeof event);
+        assert_int_equal(kept, room);
+        assert_int_equal(cw_lab_column_events_dropped(column), told - room);
+        assert_int_equal(cw_lab_column_events_dropped(emptied), 0);
+        cw_lab_column_destroy(column);
+        cw_lab_column_destroy(emptied);
+    }
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    struct cw_lab_column_config config = cw_lab_column_config_default();
+    struct cw_lab_column *column = NULL;
+    config.protocol = cw_lab_protocol_count();
+    assert_int_equal(cw_lab_column_create(&config, &column), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_lab_column_memory(&config), 0);
+    config.protocol = 0;
+    config.max_events = 65537;
+    assert_int_equal(cw_lab_column_create(&config, &column), CW_ERROR_INVALID_ARGUMENT);
+    assert_null(column);
+
+    column = make(0, 1);
+    const struct cw_lab_settings fine = cw_lab_settings_default();
+    struct cw_lab_settings bad[] = {fine, fine, fine, fine, fine, fine, fine};
+    bad[0].rtt_seconds = -1;
+    bad[1].jitter_seconds = (double)NAN;
+    bad[2].loss = 1.1;
+    bad[3].burst_length = 0.5;
+    bad[4].burst_length = (double)NAN;
+    bad[5].bytes_per_second = -1;
+    bad[6].queue_bytes = (double)INFINITY;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(cw_lab_column_change(column, &bad[i]), CW_ERROR_CONFIG_SIMULATOR);
+    cw_lab_column_step(column, 2 * SECOND);
+    assert_true(messages_of(column, 0).delivered > SECOND);
+    cw_lab_column_destroy(column);
+}
+
+static void protocols_have_names_of_their_own(void **state)
+{
+    (void)state;
+    assert_string_equal(cw_lab_protocol_name(0), "plain");
+    assert_null(cw_lab_protocol_name(cw_lab_protocol_count()));
+    FOR_EACH(i)
+    {
+        assert_string_equal(cw_lab_protocol_name(i), cw_lab_protocol(i)->name);
+        for (uint32_t other = 0; other < i; other++)
+            assert_string_not_equal(cw_lab_protocol_name(i), cw_lab_protocol_name(other));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_seed_gives_the_same_run),
+        cmocka_unit_test(a_reset_column_begins_again),
+        cmocka_unit_test(steps_may_be_large_or_small),
+        cmocka_unit_test(networks_treat_all_protocols_alike),
+        cmocka_unit_test(losses_are_as_many_and_as_long_as_set),
+        cmocka_unit_test(messages_are_told_of_once_and_in_order),
+        cmocka_unit_test(settings_change_while_it_runs),
+        cmocka_unit_test(a_narrow_path_delays_and_drops),
+        cmocka_unit_test(blocks_arrive_one_after_the_other),
+        cmocka_unit_test(events_that_nobody_takes_make_room),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(protocols_have_names_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
