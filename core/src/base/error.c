@@ -62,6 +62,9 @@ const char *cw_error_string(enum cw_error error)
         return "a prediction needs two types of the schema, the state's with a table of fields, "
                "max_ticks from 2 to 4096 with at most 2^30 bytes together, finite tolerances and "
                "limits that are not negative, and smooth_seconds above 0 to 60";
+    case CW_ERROR_CONFIG_NOTIFY:
+        return "packet notification needs first sequences below 16384, max_packet_size from 1 to "
+               "65000, early_packets from 1 to 256 and max_missing at most early_packets";
     case CW_ERROR_CONFIG_INTERPOLATION:
         return "an interpolation needs ticks_per_second above 0 to 1000, entry_size up to 2^20 "
                "bytes, max_entries from 2 to 1024, and seconds from 0 to 60 with min_delay_seconds"

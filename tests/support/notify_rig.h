@@ -1,0 +1,109 @@
+/* Packet notification in tests: datagrams as values, events one by one. */
+#ifndef CAUSEWAY_TESTS_NOTIFY_RIG_H
+#define CAUSEWAY_TESTS_NOTIFY_RIG_H
+
+#include "unit.h"
+
+#include "causeway/lab/notify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct datagram {
+    uint16_t sequence;
+    size_t size;
+    uint8_t data[CW_NOTIFY_HEADER_SIZE + 64];
+};
+
+static inline struct cw_notify *notify_with(struct cw_notify_config config)
+{
+    struct cw_notify *notify = NULL;
+    config.max_packet_size = 64;
+    assert_int_equal(cw_notify_create(&config, &notify), CW_OK);
+    return notify;
+}
+
+static inline struct cw_notify *notify_default(void)
+{
+    return notify_with(cw_notify_config_default());
+}
+
+/* The next packet, with one byte of payload. */
+static inline struct datagram packet_of(struct cw_notify *notify, uint8_t payload)
+{
+    struct datagram datagram;
+    assert_int_equal(cw_notify_send(notify, &payload, 1, &datagram.sequence), CW_OK);
+    datagram.size = cw_notify_transmit(notify, datagram.data, sizeof datagram.data);
+    assert_true(datagram.size > 1);
+    return datagram;
+}
+
+/* A packet that no honest end may have sent. */
+static inline struct datagram forged(uint16_t sequence, uint16_t acked, uint32_t words,
+                                     uint32_t first_word)
+{
+    struct datagram datagram = {.sequence = sequence};
+    const struct cw_notify_header header = {
+        .sequence = sequence, .acked = acked, .words = words, .history = {.words = {first_word}}};
+    datagram.size = cw_notify_header_write(&header, datagram.data);
+    return datagram;
+}
+
+/* Gives it a block of exactly its size, so that sanitizers see a read beyond it. */
+static inline enum cw_error receive_of(struct cw_notify *notify, const struct datagram *datagram)
+{
+    uint8_t *exact = malloc(datagram->size);
+    memcpy(exact, datagram->data, datagram->size);
+    const enum cw_error error = cw_notify_receive(notify, exact, datagram->size);
+    free(exact);
+    return error;
+}
+
+static inline void expect_event(struct cw_notify *notify, enum cw_notify_event_type type,
+                                uint16_t sequence)
+{
+    struct cw_notify_event event = {0};
+    assert_true(cw_notify_next(notify, &event));
+    assert_int_equal(event.type, type);
+    assert_int_equal(event.sequence, sequence);
+    assert_true((event.payload != NULL) == (type == CW_NOTIFY_EVENT_PACKET));
+}
+
+static inline void expect_nothing(struct cw_notify *notify)
+{
+    struct cw_notify_event event;
+    assert_false(cw_notify_next(notify, &event));
+}
+
+static inline void expect_ack(struct cw_notify *notify, uint16_t sequence)
+{
+    expect_event(notify, CW_NOTIFY_EVENT_ACK, sequence);
+}
+
+static inline void expect_nak(struct cw_notify *notify, uint16_t sequence)
+{
+    expect_event(notify, CW_NOTIFY_EVENT_NAK, sequence);
+}
+
+static inline void expect_packet(struct cw_notify *notify, uint16_t sequence)
+{
+    expect_event(notify, CW_NOTIFY_EVENT_PACKET, sequence);
+}
+
+/* Receives a packet in a round of its own and takes it as the only event. */
+static inline void deliver_to(struct cw_notify *notify, const struct datagram *datagram)
+{
+    assert_int_equal(receive_of(notify, datagram), CW_OK);
+    cw_notify_update(notify);
+    expect_packet(notify, datagram->sequence);
+    expect_nothing(notify);
+}
+
+static inline struct cw_notify_stats notify_stats(const struct cw_notify *notify)
+{
+    struct cw_notify_stats stats;
+    cw_notify_stats(notify, &stats);
+    return stats;
+}
+
+#endif
