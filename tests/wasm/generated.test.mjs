@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { gameModule } from '../../wasm/game_module.mjs';
+import { gameModule } from '../../wasm/header_modules.mjs';
 import { Client, loadCore, message, schema } from '../support/causeway.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,11 +1,11 @@
-// What JavaScript has to know of the module of the game's rooms, taken from their headers: its functions
-// are those of the headers, called with numbers and addresses, and its structs are where every C compiler
-// of WebAssembly places them.
-//   node game_module.mjs functions        the names of the functions, for the linker
-// As a module: gameModule(), the text of web/src/game/generated.ts.
+// What JavaScript has to know of modules made of headers: their functions are those of the headers, called
+// with numbers and addresses, and their structs are where every C compiler of WebAssembly places them.
+//   node header_modules.mjs game | lab    the names of the functions, for the linker
+// As a module: gameModule(), the text of web/src/game/generated.ts, labModule(), that of
+// web/lab/generated.ts, and layout(), where the members of a struct are.
 import { readFileSync } from 'node:fs';
 
-const ROOMS = [
+const GAME_ROOMS = [
   'clock_sync',
   'input',
   'prediction',
@@ -14,8 +14,11 @@ const ROOMS = [
   'blend',
   'history',
 ];
-const headers = new URL('../core/include/causeway/', import.meta.url);
-const read = (room) => readFileSync(new URL(`${room}.h`, headers), 'utf8');
+const LAB_ROOMS = ['peer', 'protocols', 'game', 'column'];
+/** What JavaScript does not see of those of the lab: the side of the protocols. */
+const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
+const folder = (room) => (LAB_ROOMS.includes(room) ? '../core/lab/' : '../core/include/causeway/');
+const read = (room) => readFileSync(new URL(`${folder(room)}${room}.h`, import.meta.url), 'utf8');
 const bare = (text) => text.replace(/\/\*[^]*?\*\//g, '').replace(/^#.*(\\\n.*)*$/gm, '');
 
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
@@ -124,23 +127,27 @@ const members = (room, name) => {
   return result;
 };
 
-/** What the numbers of an enum stand for: "0: differences, 1: range coded." */
-const choices = (room, type) => {
-  const { all } = enums(room).find(({ name }) => type === `enum ${name}`);
-  const prefix = all.reduce(
+/** What all names of an enum begin with. */
+const beginning = (all) =>
+  all.reduce(
     (common, [name]) => {
       while (!name.startsWith(common)) common = common.replace(/[^_]*_$/, '');
       return common;
     },
     all[0][0].replace(/[^_]*$/, ''),
   );
-  const words = (name) => name.slice(prefix.length).toLowerCase().replaceAll('_', ' ');
+
+/** What the numbers of an enum stand for: "0: differences, 1: range coded." */
+const choices = (room, type) => {
+  const { all } = enums(room).find(({ name }) => type === `enum ${name}`);
+  const { length } = beginning(all);
+  const words = (name) => name.slice(length).toLowerCase().replaceAll('_', ' ');
   const own = all.filter(([name]) => !name.endsWith('_COUNT'));
   return `${own.map(([name, value]) => `${value}: ${words(name)}`).join(', ')}.`;
 };
 
 /** Members with their offsets, and the size of the struct. */
-const layout = (room, name) => {
+export const layout = (room, name) => {
   let offset = 0;
   let widest = 1;
   const fields = members(room, name).map(({ type, member, note }) => {
@@ -169,20 +176,20 @@ const enumerators = (text) => {
 };
 
 const enums = (room) =>
-  [...bare(read(room)).matchAll(/^enum (cw_\w+) \{([^}]*)\};/gm)].map(([, name, text]) => ({
-    name,
-    all: enumerators(text),
-    values: enumerators(text).map(([one, value]) => [
-      value,
-      one.replace(/^.*_EVENT_/, '').toLowerCase(),
-    ]),
-  }));
+  [...bare(read(room)).matchAll(/^enum (cw_\w+) \{([^}]*)\};/gm)].map(([, name, text]) => {
+    const all = enumerators(text);
+    const { length } = beginning(all);
+    return {
+      name,
+      all,
+      values: all.map(([one, value]) => [value, one.slice(length).toLowerCase()]),
+    };
+  });
 
 const structs = (room) =>
-  [...read(room).matchAll(/^struct (cw_\w+) \{/gm)].map(([, name]) => ({
-    name,
-    ...layout(room, name),
-  }));
+  [...read(room).matchAll(/^struct (cw_\w+) \{/gm)]
+    .filter(([, name]) => !LAB_HIDDEN.test(name))
+    .map(([, name]) => ({ name, ...layout(room, name) }));
 
 /** An interface with what the header says of each member; those of a config may be left out. */
 const declaration = ({ name, fields }) => {
@@ -206,36 +213,59 @@ const table = ({ name, fields, size }) => {
   return `export const ${camel(name.replace(/^cw_/, ''))}Struct = {\n  size: ${size},\n  fields: [\n${rows.join('')}  ],\n} as const;\n`;
 };
 
-/** All functions of the module, with what the rooms need of the schema. */
-const exported = () => [
-  ...ROOMS.flatMap((room) => functions(room)),
+/** All functions of the game kit, with what its rooms need of the schema. */
+const gameFunctions = () => [
+  ...GAME_ROOMS.flatMap((room) => functions(room)),
   ...functions('schema').filter(({ name }) => name === 'cw_schema_message_size'),
 ];
 
-export function gameModule() {
-  const all = exported();
-  const kept = ROOMS.flatMap((room) => structs(room));
-  const lines = all.map(({ name, names, result }) => `  ${name}(${names.join(', ')}): ${result};`);
-  return `// Made by scripts/generate.mjs from the headers of the core.
-import type { ModuleExports } from '../module.js';
+const labFunctions = () =>
+  ['protocols', 'column']
+    .flatMap((room) => functions(room))
+    .filter(({ name }) => !LAB_HIDDEN.test(name));
 
-/** The functions of causeway-game.wasm: those of the headers, with addresses for pointers. */
-export interface GameExports extends ModuleExports {
+/** The exports of a module as an interface, and the structs and enums of its rooms. */
+const moduleText = (rooms, exported, { file, source, name }) => {
+  const lines = exported.map(
+    ({ name: of, names, result }) => `  ${of}(${names.join(', ')}): ${result};`,
+  );
+  const kept = rooms.flatMap((room) => structs(room));
+  return `// Made by scripts/generate.mjs from the headers of the core.
+import type { ModuleExports } from '${source}';
+
+/** The functions of ${file}: those of the headers, with addresses for pointers. */
+export interface ${name} extends ModuleExports {
 ${lines.join('\n')}
 }
 
 ${kept.map((struct) => `${declaration(struct)}\n${table(struct)}`).join('\n')}
-${ROOMS.flatMap(enums)
+${rooms
+  .flatMap(enums)
   .map(
-    ({ name, values }) =>
-      `export const ${camel(name.replace(/^cw_/, ''))}s = ${JSON.stringify(Object.fromEntries(values))} as const;\n`,
+    ({ name: of, values }) =>
+      `export const ${camel(of.replace(/^cw_/, ''))}s = ${JSON.stringify(Object.fromEntries(values))} as const;\n`,
   )
   .join('\n')}`;
-}
+};
 
-if (process.argv[2] === 'functions')
+export const gameModule = () =>
+  moduleText(GAME_ROOMS, gameFunctions(), {
+    file: 'causeway-game.wasm',
+    source: '../module.js',
+    name: 'GameExports',
+  });
+
+export const labModule = () =>
+  moduleText(LAB_ROOMS, labFunctions(), {
+    file: 'causeway-lab.wasm',
+    source: '../src/module.js',
+    name: 'LabExports',
+  });
+
+const listed = { game: gameFunctions, lab: labFunctions }[process.argv[2]];
+if (listed)
   process.stdout.write(
-    exported()
+    listed()
       .map(({ name }) => `${name}\n`)
       .join(''),
   );

@@ -1,0 +1,219 @@
+import { WasmModule, WasmObject } from '../src/module.js';
+import { loader, type LoadOptions } from '../src/wasm_source.js';
+import {
+  labColumnConfigStruct,
+  labColumnEventStruct,
+  labColumnEventTypes,
+  labGameStatsStruct,
+  labSettingsStruct,
+  labTraffics,
+  labWaitings,
+  labWireStatsStruct,
+  type LabColumnConfig,
+  type LabExports,
+  type LabGameStats,
+  type LabSettings,
+  type LabWireStats,
+} from './generated.js';
+
+export type { LabGameStats, LabSettings, LabWireStats } from './generated.js';
+
+/** One of the two ends of a column. */
+export type End = 0 | 1;
+export type Traffic = (typeof labTraffics)[keyof typeof labTraffics];
+export type Waiting = (typeof labWaitings)[keyof typeof labWaitings];
+
+/** The name of an enum's number. */
+const named = <Name extends string>(
+  names: Readonly<Record<string, Name>>,
+  number: number | undefined,
+): Name | undefined => names[String(number)];
+
+const trafficNumbers = Object.fromEntries(
+  Object.entries(labTraffics).map(([number, name]) => [name, Number(number)]),
+) as Record<Traffic, number>;
+
+/** Something that happened in a column, at `time` seconds of its clock. */
+export interface ColumnEvent {
+  readonly type: (typeof labColumnEventTypes)[keyof typeof labColumnEventTypes];
+  /** The end that sent the datagram or the item. */
+  readonly sender: End;
+  /** Of the item, when the event is `delivered` or `given_up`. */
+  readonly traffic: Traffic | undefined;
+  /** Of the datagram, or the id of the item. */
+  readonly number: number;
+  /** Bytes. */
+  readonly size: number;
+  readonly time: number;
+  /** `sent`: until it arrives. `delivered`, `given_up`: since it was sent. `lost`: half a round trip. */
+  readonly seconds: number;
+}
+
+type Fields = Parameters<Lab['memory']['struct']>[1];
+
+/** The lab: one instance of causeway-lab.wasm, for any number of columns. */
+export class Lab extends WasmModule<LabExports> {
+  /** The names of all protocols. */
+  readonly protocols: readonly string[];
+  /** Room for one struct at a time. */
+  readonly #room: number;
+
+  static async instantiate(module: WebAssembly.Module): Promise<Lab> {
+    return new Lab(await WebAssembly.instantiate(module, {}));
+  }
+
+  private constructor(instance: WebAssembly.Instance) {
+    super(instance, 'causeway-lab.wasm');
+    const { exports } = this;
+    this.#room = this.allocate(256);
+    this.protocols = Array.from({ length: exports.cw_lab_protocol_count() }, (_, i) =>
+      this.memory.text(exports.cw_lab_protocol_name(i)),
+    );
+  }
+
+  /** The default settings of a column. */
+  settings(): LabSettings {
+    const room = this.read(labSettingsStruct.fields, (out) =>
+      this.exports.cw_lab_settings_default(out),
+    );
+    return { ...room, states: room['states'] !== 0, blocks: room['blocks'] !== 0 } as LabSettings;
+  }
+
+  /** Room that `use` may fill in or read during one call. */
+  room<Result>(use: (address: number) => Result): Result {
+    return use(this.#room);
+  }
+
+  /** The struct that `fill` fills in. */
+  read(fields: Fields, fill: (out: number) => void): Record<string, number> {
+    fill(this.#room);
+    return this.memory.struct(this.#room, fields);
+  }
+}
+
+/** Two peers of one protocol with a bad network between them. The same calls give the same run. */
+export class Column extends WasmObject<Lab> {
+  readonly protocol: string;
+
+  /** @param seed of the network, a whole number. */
+  constructor(
+    lab: Lab,
+    protocol: string,
+    { seed = 1, maxEvents }: Omit<LabColumnConfig, 'protocol'> = {},
+  ) {
+    const { exports, memory } = lab;
+    const number = lab.protocols.indexOf(protocol);
+    if (number < 0) throw new Error(`there is no protocol ${protocol}`);
+    const address = lab.room((room) => {
+      const out = room + labColumnConfigStruct.size;
+      exports.cw_lab_column_config_default(room);
+      memory.setStruct(room, labColumnConfigStruct.fields, { protocol: number, seed, maxEvents });
+      lab.check(exports.cw_lab_column_create(room, out));
+      return memory.u32(out);
+    });
+    super(lab, address, exports.cw_lab_column_destroy);
+    this.protocol = protocol;
+  }
+
+  /** Goes back to the beginning; the settings stay. */
+  reset(): void {
+    this.core.exports.cw_lab_column_reset(this.address);
+  }
+
+  /** Changes the settings; what is not given gets its default. It may run meanwhile. */
+  change(settings: Partial<LabSettings>): void {
+    const { core, address } = this;
+    core.room((room) => {
+      core.exports.cw_lab_settings_default(room);
+      core.memory.setStruct(room, labSettingsStruct.fields, settings);
+      core.check(core.exports.cw_lab_column_change(address, room));
+    });
+  }
+
+  /** Lets ticks pass, of which a second has 60. */
+  step(ticks = 1): void {
+    this.core.exports.cw_lab_column_step(this.address, ticks);
+  }
+
+  /** Seconds since the beginning. */
+  get time(): number {
+    return this.core.exports.cw_lab_column_time(this.address);
+  }
+
+  /** What happened since the last call; the oldest is missing when too much did. */
+  *events(): Generator<ColumnEvent> {
+    const { core, address } = this;
+    const { exports } = core;
+    let more = 1;
+    const take = (out: number): void => {
+      more = exports.cw_lab_column_next(address, out);
+    };
+    for (;;) {
+      const event = core.read(labColumnEventStruct.fields, take);
+      if (!more) return;
+      yield {
+        ...event,
+        type: named(labColumnEventTypes, event['type']),
+        traffic: named(labTraffics, event['traffic']),
+      } as ColumnEvent;
+    }
+  }
+
+  /** Events that nobody took in time. */
+  get eventsDropped(): number {
+    return Number(this.core.exports.cw_lab_column_events_dropped(this.address));
+  }
+
+  /** The datagrams of an end. */
+  wireStats(sender: End): LabWireStats {
+    return this.core.read(labWireStatsStruct.fields, (out) =>
+      this.core.exports.cw_lab_column_wire_stats(this.address, sender, out),
+    ) as unknown as LabWireStats;
+  }
+
+  /** What became of the items of one kind that an end sent. */
+  itemStats(sender: End, traffic: Traffic): LabGameStats {
+    return this.core.read(labGameStatsStruct.fields, (out) =>
+      this.core.exports.cw_lab_column_item_stats(
+        this.address,
+        sender,
+        trafficNumbers[traffic],
+        out,
+      ),
+    ) as unknown as LabGameStats;
+  }
+
+  /** The latency in seconds that this share of an end's items did not exceed. */
+  quantile(sender: End, traffic: Traffic, share: number): number {
+    const { exports } = this.core;
+    return exports.cw_lab_column_quantile(this.address, sender, trafficNumbers[traffic], share);
+  }
+
+  /** The statistics begin anew. */
+  restartStats(): void {
+    this.core.exports.cw_lab_column_restart_stats(this.address);
+  }
+
+  /** What an end waits for, and a number: which packet, message or byte, or how much. */
+  waiting(end: End): { readonly kind: Waiting; readonly number: number } {
+    const { core, address } = this;
+    return core.room((room) => {
+      core.memory.view.setUint32(room, 0, true);
+      const kind = core.exports.cw_lab_column_waiting(address, end, room);
+      return { kind: named(labWaitings, kind)!, number: core.memory.u32(room) };
+    });
+  }
+
+  /** A hash of all that has happened: 16 hexadecimal digits. */
+  get hash(): string {
+    const hash = this.core.exports.cw_lab_column_hash(this.address);
+    return BigInt.asUintN(64, hash).toString(16).padStart(16, '0');
+  }
+}
+
+/** Loads the lab, by default from the file beside this one. */
+export const loadLab: (options?: LoadOptions) => Promise<Lab> = loader(
+  'causeway-lab.wasm',
+  () => new URL('./causeway-lab.wasm', import.meta.url),
+  (module) => Lab.instantiate(module),
+);
