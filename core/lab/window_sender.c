@@ -1,0 +1,338 @@
+#include "causeway/lab/window_sender.h"
+
+#include <math.h>
+#include <string.h>
+
+void cw_window_sender_layout(struct cw_window_sender *s, struct cw_arena *arena,
+                             const struct cw_window_config *config)
+{
+    s->buffer = cw_arena_take(arena, config->send_buffer_bytes);
+    s->segments = cw_arena_take(arena, config->max_segments * sizeof *s->segments);
+}
+
+void cw_window_sender_init(struct cw_window_sender *s, const struct cw_window_config *config)
+{
+    *s = (struct cw_window_sender){
+        .config = config,
+        .buffer = s->buffer,
+        .segments = s->segments,
+        .acked = config->first_sequence,
+        .next = config->first_sequence,
+        .end = config->first_sequence,
+        .limit = config->first_sequence + config->receive_buffer_bytes,
+        .recover = config->first_sequence - 1,
+        .timer = INFINITY,
+    };
+    cw_window_rto_init(&s->rto, config);
+    cw_window_congestion_init(&s->congestion, config->control, config->initial_window);
+}
+
+static struct cw_window_segment *segment_at(const struct cw_window_sender *s, uint32_t index)
+{
+    return &s->segments[(s->first + index) % s->config->max_segments];
+}
+
+/* The timer runs while something is in flight, and while the other end's window holds all back. */
+static void keep_timer(struct cw_window_sender *s, double now)
+{
+    const bool held_back = s->next != s->end && s->next == s->limit;
+    if (s->count == 0 && !held_back)
+        s->timer = INFINITY;
+    else if (s->timer == INFINITY)
+        s->timer = now + cw_window_rto_seconds(&s->rto);
+}
+
+/* Where a byte that is not acked is kept. */
+static uint32_t place_of(const struct cw_window_sender *s, uint32_t sequence)
+{
+    return (s->head + (sequence - s->acked)) % s->config->send_buffer_bytes;
+}
+
+size_t cw_window_sender_add(struct cw_window_sender *s, const uint8_t *data, size_t size,
+                            double now)
+{
+    const uint32_t capacity = s->config->send_buffer_bytes;
+    const uint32_t room = capacity - (s->end - s->acked);
+    const uint32_t taken = size < room ? (uint32_t)size : room;
+    const uint32_t place = place_of(s, s->end);
+    const uint32_t first = taken < capacity - place ? taken : capacity - place;
+    if (taken == 0)
+        return 0;
+    memcpy(s->buffer + place, data, first);
+    memcpy(s->buffer, data + first, taken - first);
+    s->end += taken;
+    keep_timer(s, now);
+    return taken;
+}
+
+void cw_window_sender_copy(const struct cw_window_sender *s, uint32_t sequence, uint32_t size,
+                           uint8_t *out)
+{
+    const uint32_t place = place_of(s, sequence);
+    const uint32_t to_end = s->config->send_buffer_bytes - place;
+    const uint32_t first = size < to_end ? size : to_end;
+    memcpy(out, s->buffer + place, first);
+    memcpy(out + first, s->buffer, size - first);
+}
+
+bool cw_window_sender_knows(const struct cw_window_sender *s, const struct cw_window_header *header)
+{
+    if (cw_window_ahead(header->ack, s->next) > 0)
+        return false;
+    for (uint32_t i = 0; i < header->range_count; i++)
+        if (cw_window_ahead(header->ranges[i].end, s->next) > 0)
+            return false;
+    return true;
+}
+
+static void set_fate(struct cw_window_sender *s, struct cw_window_segment *segment,
+                     enum cw_window_fate fate)
+{
+    s->sacked -= segment->fate == CW_WINDOW_SACKED;
+    s->lost -= segment->fate == CW_WINDOW_LOST;
+    s->sacked += fate == CW_WINDOW_SACKED;
+    s->lost += fate == CW_WINDOW_LOST;
+    segment->fate = fate;
+}
+
+/* Takes off all that is acked and returns how many segments that were. *sent becomes when the last
+   of them was sent if it tells the round trip time: none of them was sent twice (Karn), and it did
+   not wait for one before it. */
+static uint32_t take_acked(struct cw_window_sender *s, uint32_t ack, double *sent)
+{
+    uint32_t taken = 0;
+    bool twice = false;
+    while (s->count > 0) {
+        struct cw_window_segment *segment = segment_at(s, 0);
+        const int32_t covered = cw_window_ahead(ack, segment->sequence);
+        if (covered <= 0)
+            break;
+        if ((uint32_t)covered < segment->size) {
+            segment->sequence = ack;
+            segment->size -= (uint32_t)covered;
+            break;
+        }
+        twice |= segment->resent;
+        if (segment->fate != CW_WINDOW_SACKED)
+            *sent = segment->sent;
+        set_fate(s, segment, CW_WINDOW_IN_FLIGHT);
+        s->first = (s->first + 1) % s->config->max_segments;
+        s->count--;
+        taken++;
+    }
+    if (twice)
+        *sent = INFINITY;
+    s->head = place_of(s, ack);
+    s->acked = ack;
+    return taken;
+}
+
+/* Keeps the highest orders, the highest first. */
+static void note_order(struct cw_window_sender *s, uint64_t order)
+{
+    for (uint32_t i = 0; i < CW_WINDOW_DUPLICATE_ACKS; i++) {
+        if (order > s->newest[i]) {
+            const uint64_t lower = s->newest[i];
+            s->newest[i] = order;
+            order = lower;
+        }
+    }
+}
+
+static bool is_covered(const struct cw_window_header *header,
+                       const struct cw_window_segment *segment)
+{
+    for (uint32_t i = 0; i < header->range_count; i++)
+        if (cw_window_ahead(segment->sequence, header->ranges[i].begin) >= 0 &&
+            cw_window_ahead(header->ranges[i].end, segment->sequence + segment->size) >= 0)
+            return true;
+    return false;
+}
+
+/* Which of two sendings of a segment arrived is not known, so those sent twice tell no order and no
+   round trip time. */
+static void take_sacked(struct cw_window_sender *s, const struct cw_window_header *header,
+                        double *sent)
+{
+    for (uint32_t i = 0; header->range_count > 0 && i < s->count; i++) {
+        struct cw_window_segment *segment = segment_at(s, i);
+        if (segment->fate == CW_WINDOW_SACKED || !is_covered(header, segment))
+            continue;
+        set_fate(s, segment, CW_WINDOW_SACKED);
+        if (!segment->resent) {
+            note_order(s, segment->order);
+            *sent = segment->sent;
+        }
+    }
+}
+
+/* With selective acks a segment is lost when three that were sent after it have arrived: that is
+   also seen of one that was sent again. */
+static void mark_overtaken(struct cw_window_sender *s)
+{
+    const uint64_t overtaken = s->newest[CW_WINDOW_DUPLICATE_ACKS - 1];
+    for (uint32_t i = 0; s->sacked > 0 && i < s->count; i++) {
+        struct cw_window_segment *segment = segment_at(s, i);
+        if (segment->fate == CW_WINDOW_IN_FLIGHT && segment->order < overtaken)
+            set_fate(s, segment, CW_WINDOW_LOST);
+    }
+}
+
+static void begin_recovery(struct cw_window_sender *s)
+{
+    s->state = CW_WINDOW_RECOVERY;
+    s->recover = s->next;
+    s->at_once = true;
+    s->timer = INFINITY;
+    s->recoveries++;
+    cw_window_congestion_reduce(&s->congestion);
+}
+
+/* New bytes are acked, with so many segments. */
+static void advance(struct cw_window_sender *s, uint32_t taken)
+{
+    s->timer = INFINITY;
+    if (s->state == CW_WINDOW_OPEN) {
+        s->duplicate_acks = 0;
+    } else if (cw_window_ahead(s->acked, s->recover) >= 0) {
+        s->state = CW_WINDOW_OPEN;
+        s->duplicate_acks = 0;
+    } else if (s->state == CW_WINDOW_RECOVERY && !s->config->selective_acks && s->count > 0) {
+        /* NewReno: the ack of a part tells the next loss. All but the first of those segments had
+           caused duplicate acks. */
+        const uint32_t counted = taken > 0 ? taken - 1 : 0;
+        s->duplicate_acks -= counted < s->duplicate_acks ? counted : s->duplicate_acks;
+        set_fate(s, segment_at(s, 0), CW_WINDOW_LOST);
+        s->at_once = true;
+    }
+}
+
+static bool open_window(struct cw_window_sender *s, const struct cw_window_header *header)
+{
+    const uint32_t limit = header->ack + header->window;
+    if (cw_window_ahead(limit, s->limit) <= 0)
+        return false;
+    if (s->next == s->limit && s->count == 0)
+        s->rto.doublings = 0; /* those of the probes */
+    s->limit = limit;
+    return true;
+}
+
+void cw_window_sender_acked(struct cw_window_sender *s, const struct cw_window_header *header,
+                            bool pure, double now)
+{
+    const int32_t newly = cw_window_ahead(header->ack, s->acked);
+    if (newly < 0)
+        return; /* a later ack has overtaken this one */
+    const bool grows = s->state != CW_WINDOW_RECOVERY;
+    const bool opened = open_window(s, header);
+    const uint32_t flight = s->count;
+    double sent = INFINITY;
+    const uint32_t taken = take_acked(s, header->ack, &sent);
+    if (s->config->selective_acks)
+        take_sacked(s, header, &sent);
+    if (sent <= now)
+        cw_window_rto_sample(&s->rto, now - sent);
+    if (newly > 0)
+        advance(s, taken);
+    else if (!s->config->selective_acks && pure && !opened && s->duplicate_acks < s->count)
+        s->duplicate_acks++;
+    if (grows && taken > 0)
+        cw_window_congestion_acked(&s->congestion, taken, flight, s->rto.rtt, now);
+    if (s->config->selective_acks)
+        mark_overtaken(s);
+    else if (s->state == CW_WINDOW_OPEN && s->duplicate_acks >= CW_WINDOW_DUPLICATE_ACKS &&
+             cw_window_ahead(s->acked, s->recover) > 0)
+        set_fate(s, segment_at(s, 0), CW_WINDOW_LOST);
+    if (s->state == CW_WINDOW_OPEN && s->lost > 0)
+        begin_recovery(s);
+    keep_timer(s, now);
+}
+
+static void time_out(struct cw_window_sender *s)
+{
+    cw_window_congestion_collapse(&s->congestion, s->state != CW_WINDOW_OPEN);
+    for (uint32_t i = 0; i < s->count; i++)
+        if (segment_at(s, i)->fate != CW_WINDOW_SACKED)
+            set_fate(s, segment_at(s, i), CW_WINDOW_LOST);
+    s->duplicate_acks = 0;
+    s->state = CW_WINDOW_TIMED_OUT;
+    s->recover = s->next;
+    s->timeouts++;
+}
+
+void cw_window_sender_update(struct cw_window_sender *s, double now)
+{
+    if (now < s->timer)
+        return;
+    if (s->count > 0)
+        time_out(s);
+    else
+        s->probe = true;
+    cw_window_rto_back_off(&s->rto);
+    s->timer = now + cw_window_rto_seconds(&s->rto);
+}
+
+bool cw_window_sender_has_room(const struct cw_window_sender *s)
+{
+    const uint32_t gone = s->sacked + s->lost + s->duplicate_acks;
+    const uint32_t in_flight = s->count > gone ? s->count - gone : 0;
+    return in_flight < (uint32_t)s->congestion.cwnd;
+}
+
+static struct cw_window_segment *first_lost(const struct cw_window_sender *s)
+{
+    uint32_t index = 0;
+    while (segment_at(s, index)->fate != CW_WINDOW_LOST)
+        index++;
+    return segment_at(s, index);
+}
+
+/* The next segment that was not sent before; NULL when none may be. */
+static struct cw_window_segment *new_segment(struct cw_window_sender *s)
+{
+    uint32_t size = s->end - s->next;
+    if (size > s->config->max_segment_size)
+        size = s->config->max_segment_size;
+    if (size > s->limit - s->next)
+        size = s->limit - s->next;
+    if (size == 0 || s->count == s->config->max_segments)
+        return NULL;
+    struct cw_window_segment *segment = segment_at(s, s->count++);
+    *segment = (struct cw_window_segment){.sequence = s->next, .size = size};
+    s->next += size;
+    return segment;
+}
+
+bool cw_window_sender_pick(struct cw_window_sender *s, double now, uint32_t *sequence,
+                           uint32_t *size)
+{
+    struct cw_window_segment *segment = NULL;
+    const bool room = cw_window_sender_has_room(s);
+    if (s->lost > 0 && (room || s->at_once)) {
+        segment = first_lost(s);
+        set_fate(s, segment, CW_WINDOW_IN_FLIGHT);
+        segment->resent = true;
+        s->at_once = false;
+        s->segments_resent++;
+    } else if (room) {
+        segment = new_segment(s);
+    }
+    if (!segment)
+        return false;
+    segment->order = ++s->order;
+    segment->sent = now;
+    s->segments_sent++;
+    keep_timer(s, now);
+    *sequence = segment->sequence;
+    *size = segment->size;
+    return true;
+}
+
+bool cw_window_sender_probe(struct cw_window_sender *s)
+{
+    const bool due = s->probe;
+    s->probe = false;
+    s->probes += due;
+    return due;
+}

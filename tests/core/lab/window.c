@@ -1,0 +1,232 @@
+/* A byte stream like TCP's: what it takes and gives, its memory, its bytes on the wire. */
+#include "counted.h"
+#include "window_rig.h"
+
+#include <math.h>
+
+static void what_is_sent_is_read_in_both_directions(void **state)
+{
+    (void)state;
+    const struct cw_window_config config = rig_config();
+    struct window_rig rig = rig_with(&config);
+    size_t taken;
+    uint8_t answer[300];
+    rig_send(&rig, 950);
+    memset(answer, 7, sizeof answer);
+    assert_int_equal(cw_window_send(rig.b, answer, 300, rig.now, &taken), CW_OK);
+    assert_int_equal(rig_round(&rig), 10);
+    assert_int_equal(rig.taken, 950);
+    uint8_t read[301];
+    assert_int_equal(cw_window_read(rig.a, read, sizeof read), 300);
+    assert_memory_equal(read, answer, 300);
+    assert_int_equal(cw_window_read(rig.a, read, sizeof read), 0);
+    rig_free(&rig);
+}
+
+/* Nagle's algorithm would keep the second one back. */
+static void small_writes_are_sent_at_once(void **state)
+{
+    (void)state;
+    const struct cw_window_config config = rig_config();
+    struct window_rig rig = rig_with(&config);
+    for (int i = 0; i < 5; i++) {
+        rig_send(&rig, 10);
+        struct batch *batch = batch_of(rig.a, rig.now);
+        assert_int_equal(batch->count, 1);
+        assert_int_equal(batch->datagrams[0].payload, 10);
+        batch_free(batch);
+    }
+    rig_free(&rig);
+}
+
+static void what_waits_is_sent_together(void **state)
+{
+    (void)state;
+    struct cw_window_config config = rig_config();
+    config.initial_window = 1;
+    struct window_rig rig = rig_with(&config);
+    rig_send(&rig, 10);
+    assert_int_equal(rig_round(&rig), 1); /* now the window is 2 */
+    for (int i = 0; i < 25; i++)
+        rig_send(&rig, 10);
+    struct batch *batch = batch_of(rig.a, rig.now);
+    assert_int_equal(batch->count, 2);
+    assert_int_equal(batch->datagrams[0].payload, 100);
+    assert_int_equal(batch->datagrams[1].payload, 100);
+    batch_free(batch);
+    rig_free(&rig);
+}
+
+static void a_full_buffer_takes_no_more(void **state)
+{
+    (void)state;
+    struct cw_window_config config = rig_config();
+    config.send_buffer_bytes = 1000;
+    struct window_rig rig = rig_with(&config);
+    const uint8_t bytes[1500] = {0};
+    size_t taken = 77;
+    assert_int_equal(cw_window_room(rig.a), 1000);
+    rig_send(&rig, 400);
+    assert_int_equal(cw_window_room(rig.a), 600);
+    assert_int_equal(cw_window_send(rig.a, bytes, sizeof bytes, rig.now, &taken), CW_OK);
+    assert_int_equal(taken, 600);
+    taken = 77;
+    assert_int_equal(cw_window_send(rig.a, bytes, 1, rig.now, &taken), CW_ERROR_QUEUE_FULL);
+    assert_int_equal(taken, 77);
+    rig_free(&rig);
+}
+
+static void the_wire_is_as_described(void **state)
+{
+    (void)state;
+    struct cw_window_config config = rig_config();
+    config.first_sequence = 0x01020304;
+    config.receive_buffer_bytes = 0x00010000;
+    struct window_rig rig = rig_with(&config);
+    uint8_t out[CW_WINDOW_OVERHEAD + SEGMENT];
+    size_t taken;
+    assert_int_equal(cw_window_send(rig.a, (const uint8_t *)"abc", 3, 0, &taken), CW_OK);
+    const uint8_t data[] = {0, 4, 3, 2, 1, 4, 3, 2, 1, 0, 0, 1, 0, 'a', 'b', 'c'};
+    assert_int_equal(cw_window_transmit(rig.a, out, sizeof out, 0), sizeof data);
+    assert_memory_equal(out, data, sizeof data);
+    /* The second datagram arrives alone: an ack of the first byte, with a range. */
+    assert_int_equal(cw_window_send(rig.a, (const uint8_t *)"de", 2, 0, &taken), CW_OK);
+    const size_t size = cw_window_transmit(rig.a, out, sizeof out, 0);
+    assert_int_equal(cw_window_receive(rig.b, out, size, 0), CW_OK);
+    const uint8_t ack[] = {1, 4, 3, 2, 1, 4, 3, 2, 1, 0, 0, 1, 0, 7, 3, 2, 1, 9, 3, 2, 1};
+    assert_int_equal(cw_window_transmit(rig.b, out, sizeof out, 0), sizeof ack);
+    assert_memory_equal(out, ack, sizeof ack);
+    rig_free(&rig);
+}
+
+static void memory_is_one_allocation(void **state)
+{
+    (void)state;
+    struct counted counted = {0};
+    struct cw_window_config config = rig_config();
+    config.allocator = counted_allocator(&counted);
+    struct cw_window *window = window_with(&config);
+    assert_int_equal(counted.allocations, 1);
+    assert_int_equal(counted.size, cw_window_memory(&config));
+    cw_window_destroy(window);
+    assert_int_equal(counted.releases, 1);
+    assert_int_equal(counted.released, counted.size);
+    cw_window_destroy(NULL);
+    counted.refuse = true;
+    struct cw_window *none = (void *)&counted;
+    assert_int_equal(cw_window_create(&config, &none), CW_ERROR_NO_MEMORY);
+    assert_ptr_equal(none, &counted);
+}
+
+static void reset_begins_again(void **state)
+{
+    (void)state;
+    const struct cw_window_config config = rig_config();
+    struct window_rig rig = rig_with(&config);
+    rig_send(&rig, 3000);
+    ROUND_LOSING(&rig, 3);
+    cw_window_reset(rig.a);
+    cw_window_reset(rig.b);
+    struct cw_window *fresh = window_with(&config);
+    const struct cw_window_stats stats = window_stats(rig.a), none = window_stats(fresh);
+    assert_memory_equal(&stats, &none, sizeof none);
+    cw_window_destroy(fresh);
+    rig.given = rig.taken = 0;
+    rig_send(&rig, 1000);
+    rig_round(&rig);
+    assert_int_equal(rig.taken, 1000);
+    rig_free(&rig);
+}
+
+#define REFUSED(error, field, value)                                                               \
+    do {                                                                                           \
+        struct cw_window_config config = cw_window_config_default();                               \
+        struct cw_window *window = (void *)&config;                                                \
+        config.field = value;                                                                      \
+        assert_int_equal(cw_window_config_check(&config), error);                                  \
+        assert_int_equal(cw_window_create(&config, &window), error);                               \
+        assert_ptr_equal(window, &config);                                                         \
+        assert_int_equal(cw_window_memory(&config), 0);                                            \
+    } while (0)
+
+static void a_config_that_cannot_work_is_refused(void **state)
+{
+    (void)state;
+    REFUSED(CW_ERROR_CONFIG_PACKET_SIZE, max_segment_size, 0);
+    REFUSED(CW_ERROR_CONFIG_PACKET_SIZE, max_segment_size, 65001);
+    REFUSED(CW_ERROR_CONFIG_WINDOW, send_buffer_bytes, 0);
+    REFUSED(CW_ERROR_CONFIG_WINDOW, send_buffer_bytes, (1u << 30) + 1);
+    REFUSED(CW_ERROR_CONFIG_WINDOW, receive_buffer_bytes, 0);
+    REFUSED(CW_ERROR_CONFIG_WINDOW, receive_buffer_bytes, UINT32_MAX);
+    REFUSED(CW_ERROR_CONFIG_WINDOW, max_segments, 0);
+    REFUSED(CW_ERROR_CONFIG_WINDOW, max_segments, 65537);
+    REFUSED(CW_ERROR_CONFIG_WINDOW, initial_window, 0);
+    REFUSED(CW_ERROR_CONFIG_WINDOW, initial_window, 1025);
+    REFUSED(CW_ERROR_CONFIG_WINDOW, control, 0);
+    REFUSED(CW_ERROR_CONFIG_TIME, initial_rto_seconds, 0);
+    REFUSED(CW_ERROR_CONFIG_TIME, min_variance_seconds, 0);
+    REFUSED(CW_ERROR_CONFIG_TIME, min_variance_seconds, (double)NAN);
+    REFUSED(CW_ERROR_CONFIG_TIME, max_rto_seconds, 0.9);
+    REFUSED(CW_ERROR_CONFIG_TIME, max_rto_seconds, (double)INFINITY);
+    REFUSED(CW_ERROR_CONFIG_TIME, ack_delay_seconds, -1);
+    REFUSED(CW_ERROR_CONFIG_TIME, ack_delay_seconds, 0.6);
+}
+
+static void mistakes_are_refused(void **state)
+{
+    (void)state;
+    const struct cw_window_config config = rig_config();
+    struct window_rig rig = rig_with(&config);
+    uint8_t out[CW_WINDOW_OVERHEAD + SEGMENT] = {0};
+    size_t taken = 77;
+    struct cw_window_stats stats;
+    assert_int_equal(cw_window_config_check(NULL), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_window_memory(NULL), 0);
+    assert_int_equal(cw_window_create(NULL, &rig.a), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_window_create(&config, NULL), CW_ERROR_INVALID_ARGUMENT);
+    cw_window_reset(NULL);
+    assert_int_equal(cw_window_send(NULL, out, 1, 0, &taken), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_window_send(rig.a, NULL, 1, 0, &taken), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_window_send(rig.a, out, 0, 0, &taken), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_window_send(rig.a, out, 1, 0, NULL), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_window_room(NULL), 0);
+    assert_int_equal(cw_window_receive(NULL, out, 13, 0), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_window_receive(rig.a, NULL, 13, 0), CW_ERROR_INVALID_ARGUMENT);
+    cw_window_update(NULL, 0);
+    assert_int_equal(cw_window_transmit(NULL, out, sizeof out, 0), 0);
+    assert_int_equal(cw_window_transmit(rig.a, NULL, sizeof out, 0), 0);
+    assert_int_equal(cw_window_read(NULL, out, sizeof out), 0);
+    assert_int_equal(cw_window_read(rig.a, NULL, sizeof out), 0);
+    cw_window_stats(NULL, &stats);
+    cw_window_stats(rig.a, NULL);
+
+    rig_send(&rig, 1);
+    const double no_times[] = {(double)NAN, (double)INFINITY, (double)-INFINITY};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(cw_window_send(rig.a, out, 1, no_times[i], &taken),
+                         CW_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(cw_window_receive(rig.a, out, 13, no_times[i]), CW_ERROR_INVALID_ARGUMENT);
+        cw_window_update(rig.a, no_times[i]);
+        assert_int_equal(cw_window_transmit(rig.a, out, sizeof out, no_times[i]), 0);
+    }
+    assert_int_equal(taken, 77);
+    assert_int_equal(cw_window_transmit(rig.a, out, sizeof out - 1, 10), 0);
+    assert_int_equal(cw_window_transmit(rig.a, out, sizeof out, 10), CW_WINDOW_HEADER_SIZE + 1);
+    rig_free(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_sent_is_read_in_both_directions),
+        cmocka_unit_test(small_writes_are_sent_at_once),
+        cmocka_unit_test(what_waits_is_sent_together),
+        cmocka_unit_test(a_full_buffer_takes_no_more),
+        cmocka_unit_test(the_wire_is_as_described),
+        cmocka_unit_test(memory_is_one_allocation),
+        cmocka_unit_test(reset_begins_again),
+        cmocka_unit_test(a_config_that_cannot_work_is_refused),
+        cmocka_unit_test(mistakes_are_refused),
+    };
+    return cmocka_run_group_tests_name("window", tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* When a byte stream's receiver acks, and how its window holds the sender back. */
+#include "window_rig.h"
+
+static struct window_rig delaying_rig(void)
+{
+    struct cw_window_config config = rig_config();
+    config.ack_delay_seconds = 0.04;
+    return rig_with(&config);
+}
+
+static struct window_rig small_rig(uint32_t receive_buffer)
+{
+    struct cw_window_config config = rig_config();
+    config.receive_buffer_bytes = receive_buffer;
+    return rig_with(&config);
+}
+
+/* How many datagrams a window has to send now. */
+static size_t due(struct cw_window *window, double now)
+{
+    struct batch *batch = batch_of(window, now);
+    const size_t count = batch->count;
+    batch_free(batch);
+    return count;
+}
+
+/* All that the one sends arrives at the other at once. */
+static size_t pass(struct cw_window *from, struct cw_window *to, double now)
+{
+    const int none = -1;
+    struct batch *batch = batch_of(from, now);
+    const size_t count = batch->count;
+    arrive_but(batch, &none, to, now);
+    batch_free(batch);
+    return count;
+}
+
+static void the_ack_of_one_segment_waits_40_ms(void **state)
+{
+    (void)state;
+    struct window_rig rig = delaying_rig();
+    rig_send(&rig, 10);
+    pass(rig.a, rig.b, 5);
+    assert_int_equal(due(rig.b, 5), 0);
+    rig_send(&rig, 10); /* the wait is that of the first */
+    pass(rig.a, rig.b, 5.02);
+    assert_int_equal(due(rig.b, 5.039), 0);
+    assert_int_equal(due(rig.b, 5.041), 1);
+    assert_int_equal(due(rig.b, 6), 0);
+    rig_free(&rig);
+}
+
+static void the_second_full_segment_is_acked_at_once(void **state)
+{
+    (void)state;
+    struct window_rig rig = delaying_rig();
+    rig_send(&rig, SEGMENT);
+    pass(rig.a, rig.b, 5);
+    assert_int_equal(due(rig.b, 5), 0);
+    rig_send(&rig, SEGMENT);
+    pass(rig.a, rig.b, 5);
+    assert_int_equal(due(rig.b, 5), 1);
+    rig_free(&rig);
+}
+
+static void data_carries_the_ack(void **state)
+{
+    (void)state;
+    struct window_rig rig = delaying_rig();
+    size_t taken;
+    rig_send(&rig, 10);
+    pass(rig.a, rig.b, 5);
+    assert_int_equal(cw_window_send(rig.b, (const uint8_t *)"x", 1, 5, &taken), CW_OK);
+    assert_int_equal(pass(rig.b, rig.a, 5), 1);
+    assert_int_equal(window_stats(rig.a).segments_in_flight, 0);
+    assert_int_equal(due(rig.b, 6), 0);
+    rig_free(&rig);
+}
+
+/* Each segment out of order, each one that fills a gap and each duplicate is answered at once. */
+static void what_is_out_of_order_is_acked_at_once(void **state)
+{
+    (void)state;
+    struct window_rig rig = delaying_rig();
+    rig_send(&rig, 4 * SEGMENT);
+    struct batch *there = batch_of(rig.a, 5);
+    arrive(there, 1, rig.b, 5);
+    arrive(there, 3, rig.b, 5);
+    struct batch *back = batch_of(rig.b, 5);
+    assert_int_equal(back->count, 2);
+    assert_int_equal(back->datagrams[1].header.range_count, 2);
+    assert_int_equal(back->datagrams[1].header.ranges[0].begin, 300); /* what changed last */
+    assert_int_equal(back->datagrams[1].header.ranges[1].begin, 100);
+    batch_free(back);
+    arrive(there, 0, rig.b, 5);
+    assert_int_equal(due(rig.b, 5), 1);
+    assert_int_equal(arrive(there, 0, rig.b, 5), CW_ERROR_DUPLICATE);
+    assert_int_equal(due(rig.b, 5), 1);
+    assert_int_equal(due(rig.b, 6), 0);
+    batch_free(there);
+    rig_free(&rig);
+}
+
+/* Acks of acks would never end. */
+static void an_ack_is_not_acked(void **state)
+{
+    (void)state;
+    struct window_rig rig = small_rig(1000);
+    rig_send(&rig, 10);
+    pass(rig.a, rig.b, 5);
+    assert_int_equal(pass(rig.b, rig.a, 5), 1);
+    assert_int_equal(due(rig.a, 7), 0);
+    assert_int_equal(due(rig.b, 7), 0);
+    rig_free(&rig);
+}
+
+static void a_full_receiver_stops_the_sender_and_reading_lets_it_go_on(void **state)
+{
+    (void)state;
+    struct window_rig rig = small_rig(1000);
+    rig_send(&rig, 2500);
+    rig.now = 5;
+    assert_int_equal(pass(rig.a, rig.b, 5), 10);
+    pass(rig.b, rig.a, 5);
+    assert_int_equal(window_stats(rig.a).send_window_bytes, 0);
+    assert_true(window_stats(rig.a).window_full);
+    assert_int_equal(window_stats(rig.b).bytes_readable, 1000);
+    assert_int_equal(due(rig.a, 5), 0);
+    /* A little room is not told: it would make little segments. */
+    assert_int_equal(rig_read_some(&rig, 199), 199);
+    assert_int_equal(due(rig.b, 5), 0);
+    assert_int_equal(rig_read_some(&rig, 1), 1);
+    assert_int_equal(pass(rig.b, rig.a, 5), 1);
+    assert_int_equal(window_stats(rig.a).send_window_bytes, 200);
+    assert_int_equal(pass(rig.a, rig.b, 5), 2);
+    for (int i = 0; i < 10; i++) {
+        rig_read(&rig);
+        pass(rig.b, rig.a, 5);
+        pass(rig.a, rig.b, 5);
+    }
+    assert_int_equal(rig.taken, 2500);
+    assert_int_equal(window_stats(rig.a).window_probes, 0);
+    rig_free(&rig);
+}
+
+/* The one datagram that opens the window is lost: probes ask, at growing intervals. */
+static void a_lost_opening_is_found_by_a_probe(void **state)
+{
+    (void)state;
+    struct window_rig rig = small_rig(1000);
+    rig_send(&rig, 1500);
+    rig.now = 5;
+    pass(rig.a, rig.b, 5);
+    pass(rig.b, rig.a, 5);
+    double timeout = window_stats(rig.a).rto;
+    for (int i = 0; i < 4; i++, timeout *= 2) {
+        assert_near(rig_wait_for_timer(&rig), timeout);
+        struct batch *probe = batch_of(rig.a, rig.now);
+        assert_int_equal(probe->count, 1);
+        assert_true(probe->datagrams[0].header.probe);
+        assert_int_equal(probe->datagrams[0].payload, 0);
+        arrive(probe, 0, rig.b, rig.now);
+        batch_free(probe);
+        assert_int_equal(pass(rig.b, rig.a, rig.now), 1); /* still full */
+        assert_int_equal(due(rig.a, rig.now), 0);
+    }
+    assert_int_equal(rig_read(&rig), 1000);
+    assert_int_equal(due(rig.b, rig.now), 1); /* lost */
+    rig_wait_for_timer(&rig);
+    assert_int_equal(pass(rig.a, rig.b, rig.now), 1);
+    assert_int_equal(pass(rig.b, rig.a, rig.now), 1);
+    assert_near(window_stats(rig.a).rto, 0.2); /* the backoff was that of the probes */
+    assert_int_equal(pass(rig.a, rig.b, rig.now), 5);
+    rig_read(&rig);
+    assert_int_equal(rig.taken, 1500);
+    assert_int_equal(window_stats(rig.a).window_probes, 5);
+    assert_int_equal(window_stats(rig.a).timeouts, 0);
+    rig_free(&rig);
+}
+
+/* More than what one segment holds may be one byte too much for the window. */
+static void a_window_of_any_size_lets_everything_through(void **state)
+{
+    (void)state;
+    const uint32_t sizes[] = {1, 2, 3, 99, 100, 101, 199, 250, 1001};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct window_rig rig = small_rig(sizes[i]);
+        rig_send(&rig, 2000);
+        for (int j = 0; rig.taken < 2000; j++) {
+            assert_true(j < 5000);
+            if (rig_round(&rig) == 0)
+                rig_wait_for_timer(&rig);
+        }
+        rig_free(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_ack_of_one_segment_waits_40_ms),
+        cmocka_unit_test(the_second_full_segment_is_acked_at_once),
+        cmocka_unit_test(data_carries_the_ack),
+        cmocka_unit_test(what_is_out_of_order_is_acked_at_once),
+        cmocka_unit_test(an_ack_is_not_acked),
+        cmocka_unit_test(a_full_receiver_stops_the_sender_and_reading_lets_it_go_on),
+        cmocka_unit_test(a_lost_opening_is_found_by_a_probe),
+        cmocka_unit_test(a_window_of_any_size_lets_everything_through),
+    };
+    return cmocka_run_group_tests_name("window_flow", tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* How a byte stream repairs losses: fast retransmit, NewReno, selective acks, timeouts. */
+#include "window_rig.h"
+
+static struct window_rig rig_of(bool selective)
+{
+    struct cw_window_config config = rig_config();
+    config.selective_acks = selective;
+    config.initial_window = 20;
+    struct window_rig rig = rig_with(&config);
+    return rig;
+}
+
+/* The places, in segments of the stream, of what a sends now. Returns how many. */
+static size_t sent_places(struct window_rig *rig, uint32_t *places)
+{
+    struct batch *batch = batch_of(rig->a, rig->now);
+    const size_t count = batch->count;
+    assert_true(count <= 32);
+    for (size_t i = 0; i < count; i++)
+        places[i] = batch->datagrams[i].header.sequence / SEGMENT;
+    batch_free(batch);
+    return count;
+}
+
+/* The first of some segments is lost, and so many acks of the later ones come. */
+static void lose_first(struct window_rig *rig, size_t later)
+{
+    struct batch *there = batch_of(rig->a, rig->now);
+    rig->now += ONE_WAY;
+    for (size_t i = 1; i <= later; i++)
+        arrive(there, i, rig->b, rig->now);
+    struct batch *back = batch_of(rig->b, rig->now);
+    assert_int_equal(back->count, later);
+    rig->now += ONE_WAY;
+    for (size_t i = 0; i < later; i++)
+        arrive(back, i, rig->a, rig->now);
+    batch_free(there);
+    batch_free(back);
+}
+
+static void three_duplicate_acks_tell_of_a_loss_and_two_do_not(void **state)
+{
+    (void)state;
+    for (int selective = 0; selective < 2; selective++) {
+        uint32_t places[32];
+        struct window_rig rig = rig_of(selective);
+        rig_send(&rig, 5 * SEGMENT);
+        lose_first(&rig, 2);
+        assert_int_equal(sent_places(&rig, places), 0);
+        assert_int_equal(window_stats(rig.a).recoveries, 0);
+        rig_free(&rig);
+
+        rig = rig_of(selective);
+        rig_send(&rig, 5 * SEGMENT);
+        lose_first(&rig, 3);
+        assert_int_equal(sent_places(&rig, places), 1);
+        assert_int_equal(places[0], 0);
+        assert_int_equal(window_stats(rig.a).recoveries, 1);
+        assert_int_equal(window_stats(rig.a).timeouts, 0);
+        rig_free(&rig);
+    }
+}
+
+/* Duplicate acks that carry data or a new window tell of no loss. */
+static void acks_with_data_do_not_count(void **state)
+{
+    (void)state;
+    struct window_rig rig = rig_of(false);
+    size_t taken;
+    rig_send(&rig, 5 * SEGMENT);
+    struct batch *there = batch_of(rig.a, rig.now);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(cw_window_send(rig.b, (const uint8_t *)"x", 1, rig.now, &taken), CW_OK);
+        struct batch *back = batch_of(rig.b, rig.now);
+        assert_int_equal(back->count, 1);
+        arrive(back, 0, rig.a, rig.now);
+        batch_free(back);
+    }
+    assert_int_equal(window_stats(rig.a).recoveries, 0);
+    batch_free(there);
+    rig_free(&rig);
+}
+
+/* Each ack of a part makes NewReno send the next lost segment: one per round trip. */
+static void without_selective_acks_a_round_trip_repairs_one_loss(void **state)
+{
+    (void)state;
+    struct window_rig rig = rig_of(false);
+    rig_send(&rig, 20 * SEGMENT);
+    ROUND_LOSING(&rig, 2, 5, 8);
+    const uint32_t holes[] = {2, 5, 8};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(rig.taken, holes[i] * SEGMENT);
+        assert_int_equal(window_stats(rig.a).segments_resent, i);
+        assert_int_equal(rig_round(&rig), 1);
+    }
+    assert_int_equal(rig.taken, 20 * SEGMENT);
+    assert_int_equal(window_stats(rig.a).segments_resent, 3);
+    assert_int_equal(window_stats(rig.a).recoveries, 1);
+    assert_int_equal(window_stats(rig.a).timeouts, 0);
+    rig_free(&rig);
+}
+
+static void selective_acks_repair_all_holes_in_one_round_trip(void **state)
+{
+    (void)state;
+    uint32_t places[32];
+    struct window_rig rig = rig_of(true);
+    rig_send(&rig, 20 * SEGMENT);
+    ROUND_LOSING(&rig, 2, 5, 8);
+    struct window_rig copy = rig;
+    assert_int_equal(sent_places(&copy, places), 3);
+    assert_int_equal(places[0], 2);
+    assert_int_equal(places[1], 5);
+    assert_int_equal(places[2], 8);
+    assert_int_equal(window_stats(rig.a).recoveries, 1);
+    rig_free(&rig);
+
+    rig = rig_of(true);
+    rig_send(&rig, 20 * SEGMENT);
+    ROUND_LOSING(&rig, 2, 5, 8);
+    rig_round(&rig);
+    assert_int_equal(rig.taken, 20 * SEGMENT);
+    assert_int_equal(window_stats(rig.a).segments_resent, 3);
+    rig_free(&rig);
+}
+
+/* What was sent again and lost again is seen by the acks of three that were sent after it. */
+static void a_loss_of_what_was_sent_again_is_seen_by_selective_acks(void **state)
+{
+    (void)state;
+    struct window_rig rig = rig_of(true);
+    rig_send(&rig, 20 * SEGMENT);
+    ROUND_LOSING(&rig, 2);
+    rig_send(&rig, 3 * SEGMENT);
+    assert_int_equal(ROUND_LOSING(&rig, 0), 4);
+    assert_int_equal(window_stats(rig.a).segments_resent, 1);
+    assert_int_equal(rig_round(&rig), 1);
+    assert_int_equal(rig.taken, 23 * SEGMENT);
+    assert_int_equal(window_stats(rig.a).segments_resent, 2);
+    assert_int_equal(window_stats(rig.a).timeouts, 0);
+    rig_free(&rig);
+}
+
+/* Nothing follows the last segment, so that only the timer sees that it is lost. */
+static void the_last_segment_waits_for_the_timer(void **state)
+{
+    (void)state;
+    for (int selective = 0; selective < 2; selective++) {
+        struct window_rig rig = rig_of(selective);
+        rig_send(&rig, 5 * SEGMENT);
+        ROUND_LOSING(&rig, 4);
+        assert_int_equal(rig_round(&rig), 0);
+        rig_wait_for_timer(&rig);
+        assert_true(window_stats(rig.a).timed_out);
+        assert_int_equal(rig_round(&rig), 1);
+        assert_int_equal(rig.taken, 5 * SEGMENT);
+        assert_false(window_stats(rig.a).timed_out);
+        rig_free(&rig);
+    }
+}
+
+/* After a timeout all is sent again, slowly at first; what was selectively acked is not. */
+static void a_timeout_sends_all_again_but_what_arrived(void **state)
+{
+    (void)state;
+    for (int selective = 0; selective < 2; selective++) {
+        struct window_rig rig = rig_of(selective);
+        rig_send(&rig, 6 * SEGMENT);
+        ROUND_LOSING(&rig, 0, 1, 2, 3); /* too few come after them */
+        assert_int_equal(window_stats(rig.a).recoveries, 0);
+        rig_wait_for_timer(&rig);
+        assert_int_equal(rig_round(&rig), 1);
+        assert_int_equal(rig_round(&rig), 2);
+        assert_int_equal(rig.taken, 3 * SEGMENT);
+        rig_round(&rig);
+        assert_int_equal(rig.taken, 6 * SEGMENT);
+        assert_int_equal(window_stats(rig.a).segments_resent, selective ? 4 : 6);
+        assert_int_equal(window_stats(rig.a).recoveries, 0);
+        rig_free(&rig);
+    }
+}
+
+/* Sending again what had arrived causes duplicate acks, which tell of no new loss. */
+static void duplicate_acks_after_a_timeout_cause_nothing(void **state)
+{
+    (void)state;
+    struct window_rig rig = rig_of(false);
+    rig_send(&rig, 8 * SEGMENT);
+    struct batch *there = batch_of(rig.a, rig.now);
+    rig.now += ONE_WAY;
+    const int none = -1;
+    arrive_but(there, &none, rig.b, rig.now);
+    batch_free(there);
+    batch_free(batch_of(rig.b, rig.now)); /* all acks are lost */
+    rig_wait_for_timer(&rig);
+    for (int i = 0; i < 4; i++) {
+        struct batch *again = batch_of(rig.a, rig.now);
+        for (size_t j = 0; j < again->count; j++)
+            assert_int_equal(arrive(again, j, rig.b, rig.now), CW_ERROR_DUPLICATE);
+        batch_free(again);
+        struct batch *back = batch_of(rig.b, rig.now);
+        arrive_but(back, &none, rig.a, rig.now);
+        batch_free(back);
+    }
+    rig_read(&rig);
+    rig_send(&rig, 4 * SEGMENT);
+    rig_round(&rig);
+    assert_int_equal(rig.taken, 12 * SEGMENT);
+    assert_int_equal(window_stats(rig.a).recoveries, 0);
+    assert_int_equal(window_stats(rig.a).timeouts, 1);
+    rig_free(&rig);
+}
+
+static void sequence_numbers_wrap(void **state)
+{
+    (void)state;
+    for (uint32_t before = 0; before < 4000; before += 333) {
+        for (int selective = 0; selective < 2; selective++) {
+            struct cw_window_config config = rig_config();
+            config.selective_acks = selective;
+            config.first_sequence = 0u - before;
+            config.send_buffer_bytes = config.receive_buffer_bytes = 3001;
+            struct window_rig rig = rig_with(&config);
+            for (int i = 0; rig.taken < 12000; i++) {
+                assert_true(i < 1000);
+                const size_t room = cw_window_room(rig.a);
+                if (room > 0)
+                    rig_send(&rig, room);
+                const struct cw_window_stats stats = window_stats(rig.a);
+                if (i % 3 == 1 && stats.segments_in_flight == 0 && stats.cwnd >= 4)
+                    ROUND_LOSING(&rig, 1, 3);
+                else if (rig_round(&rig) == 0)
+                    rig_wait_for_timer(&rig);
+            }
+            assert_int_equal(window_stats(rig.b).bytes_missing_at,
+                             (uint32_t)(config.first_sequence + rig.taken));
+            assert_int_equal(window_stats(rig.a).datagrams_malformed, 0);
+            assert_int_equal(window_stats(rig.b).datagrams_malformed, 0);
+            assert_true(window_stats(rig.a).segments_resent > 0);
+            rig_free(&rig);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_duplicate_acks_tell_of_a_loss_and_two_do_not),
+        cmocka_unit_test(acks_with_data_do_not_count),
+        cmocka_unit_test(without_selective_acks_a_round_trip_repairs_one_loss),
+        cmocka_unit_test(selective_acks_repair_all_holes_in_one_round_trip),
+        cmocka_unit_test(a_loss_of_what_was_sent_again_is_seen_by_selective_acks),
+        cmocka_unit_test(the_last_segment_waits_for_the_timer),
+        cmocka_unit_test(a_timeout_sends_all_again_but_what_arrived),
+        cmocka_unit_test(duplicate_acks_after_a_timeout_cause_nothing),
+        cmocka_unit_test(sequence_numbers_wrap),
+    };
+    return cmocka_run_group_tests_name("window_loss", tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+/* Two ends of a byte stream in tests. a sends and b acks, unless a test says otherwise; the test
+   decides which datagrams arrive. Datagrams are on heap blocks of exactly their size. */
+#ifndef CAUSEWAY_TESTS_WINDOW_RIG_H
+#define CAUSEWAY_TESTS_WINDOW_RIG_H
+
+#include "unit.h"
+
+#include "causeway/lab/window.h"
+#include "causeway/lab/window_wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SEGMENT   100 /* bytes */
+#define ONE_WAY   0.05
+#define MAX_BATCH 4096
+
+struct window_rig {
+    struct cw_window *a, *b;
+    double now;
+    uint64_t given, taken; /* bytes of the stream from a to b */
+};
+
+/* Datagrams on their way, and their headers. */
+struct batch {
+    size_t count;
+    struct {
+        uint8_t *data;
+        size_t size;
+        uint32_t payload;
+        struct cw_window_header header;
+    } datagrams[MAX_BATCH];
+};
+
+/* Selective acks and Reno, segments of 100 bytes, acks without delay. */
+static inline struct cw_window_config rig_config(void)
+{
+    struct cw_window_config config = cw_window_config_default();
+    config.max_segment_size = SEGMENT;
+    config.control = CW_WINDOW_RENO;
+    config.ack_delay_seconds = 0;
+    return config;
+}
+
+static inline struct cw_window *window_with(const struct cw_window_config *config)
+{
+    struct cw_window *window = NULL;
+    assert_int_equal(cw_window_create(config, &window), CW_OK);
+    return window;
+}
+
+static inline struct window_rig rig_with(const struct cw_window_config *config)
+{
+    return (struct window_rig){.a = window_with(config), .b = window_with(config), .now = 10};
+}
+
+static inline void rig_free(struct window_rig *rig)
+{
+    cw_window_destroy(rig->a);
+    cw_window_destroy(rig->b);
+}
+
+static inline struct cw_window_stats window_stats(const struct cw_window *window)
+{
+    struct cw_window_stats stats;
+    cw_window_stats(window, &stats);
+    return stats;
+}
+
+/* The stream's bytes follow from their places. */
+static inline uint8_t stream_byte(uint64_t place)
+{
+    return (uint8_t)((place * 2654435761u + 12345) >> 13);
+}
+
+/* Gives bytes to the stream; all of them must be taken. */
+static inline void rig_send(struct window_rig *rig, size_t size)
+{
+    uint8_t *bytes = malloc(size);
+    size_t taken = 0;
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = stream_byte(rig->given + i);
+    assert_int_equal(cw_window_send(rig->a, bytes, size, rig->now, &taken), CW_OK);
+    assert_int_equal(taken, size);
+    rig->given += size;
+    free(bytes);
+}
+
+/* Reads what is there, at most this many bytes, and checks them. */
+static inline size_t rig_read_some(struct window_rig *rig, size_t most)
+{
+    uint8_t *bytes = malloc(most);
+    const size_t size = cw_window_read(rig->b, bytes, most);
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(bytes[i], stream_byte(rig->taken + i));
+    rig->taken += size;
+    free(bytes);
+    return size;
+}
+
+static inline size_t rig_read(struct window_rig *rig)
+{
+    return rig_read_some(rig, 1 << 20);
+}
+
+/* All that a window has to send now. */
+static inline struct batch *batch_of(struct cw_window *from, double now)
+{
+    struct batch *batch = calloc(1, sizeof *batch);
+    uint8_t out[CW_WINDOW_OVERHEAD + 2000];
+    for (size_t size; (size = cw_window_transmit(from, out, sizeof out, now)) > 0;) {
+        assert_true(batch->count < MAX_BATCH);
+        const size_t at = batch->count++;
+        batch->datagrams[at].data = malloc(size);
+        memcpy(batch->datagrams[at].data, out, size);
+        batch->datagrams[at].size = size;
+        const size_t header = cw_window_header_read(out, size, &batch->datagrams[at].header);
+        assert_true(header > 0);
+        batch->datagrams[at].payload = (uint32_t)(size - header);
+    }
+    return batch;
+}
+
+static inline void batch_free(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        free(batch->datagrams[i].data);
+    free(batch);
+}
+
+/* A datagram of the batch arrives. */
+static inline enum cw_error arrive(const struct batch *batch, size_t index, struct cw_window *to,
+                                   double now)
+{
+    assert_true(index < batch->count);
+    return cw_window_receive(to, batch->datagrams[index].data, batch->datagrams[index].size, now);
+}
+
+/* All arrive but those of the list, which ends with -1. */
+static inline void arrive_but(const struct batch *batch, const int *lost, struct cw_window *to,
+                              double now)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (*lost == (int)i)
+            lost++;
+        else
+            assert_true(arrive(batch, i, to, now) != CW_ERROR_MALFORMED);
+    }
+    assert_int_equal(*lost, -1);
+}
+
+/* A round trip: what a has to send arrives at b, but for those lost, and b's acks at a. Returns how
+   many datagrams a sent. */
+static inline size_t rig_round_but(struct window_rig *rig, const int *lost)
+{
+    struct batch *there = batch_of(rig->a, rig->now);
+    const size_t count = there->count;
+    rig->now += ONE_WAY;
+    cw_window_update(rig->b, rig->now);
+    arrive_but(there, lost, rig->b, rig->now);
+    rig_read(rig);
+    struct batch *back = batch_of(rig->b, rig->now);
+    rig->now += ONE_WAY;
+    const int none = -1;
+    arrive_but(back, &none, rig->a, rig->now);
+    cw_window_update(rig->a, rig->now);
+    batch_free(there);
+    batch_free(back);
+    return count;
+}
+
+static inline size_t rig_round(struct window_rig *rig)
+{
+    const int none = -1;
+    return rig_round_but(rig, &none);
+}
+
+/* Like rig_round_but, with the numbers of the datagrams that are lost. */
+#define ROUND_LOSING(rig, ...) rig_round_but(rig, (const int[]){__VA_ARGS__, -1})
+
+/* Advances the clock to when a's timer is due, and lets it pass. */
+static inline double rig_wait_for_timer(struct window_rig *rig)
+{
+    const double due = window_stats(rig->a).timer_due, waited = due - rig->now;
+    assert_true(waited >= 0 && waited < 1e6);
+    rig->now = due;
+    cw_window_update(rig->a, rig->now);
+    return waited;
+}
+
+static inline bool is_near(double a, double b)
+{
+    return a - b < 1e-9 && b - a < 1e-9;
+}
+#define assert_near(a, b) assert_true(is_near(a, b))
+
+#endif
