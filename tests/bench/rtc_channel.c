@@ -6,7 +6,7 @@
 
    bench_rtc_channel [ROUNDS [RELAY]]; the relay is that of the build that CAUSEWAY_BUILD names. */
 #define _GNU_SOURCE
-#include "rtc_rig.h"
+#include "rtc_count.h"
 
 #include <netinet/in.h>
 #include <signal.h>
@@ -131,32 +131,15 @@ static void measure_set_up(struct rtc_rig *rig)
 /* All instructions that the relay executes when one browser makes so many round trips. */
 static double count_instructions(unsigned trips)
 {
-    char name[] = "/tmp/causeway-callgrind-XXXXXX";
-    char wrapper[256];
-    char line[4096];
-    double total = 0.0;
+    struct rtc_count count;
     struct rtc_rig rig;
-    const int fd = mkstemp(name);
-    if (fd < 0)
-        fail("cannot make a temporary file");
-    close(fd);
-    snprintf(wrapper, sizeof wrapper,
-             "valgrind --quiet --tool=callgrind --callgrind-out-file=%s --", name);
-    rtc_rig_start(&rig, program, wrapper, "127.0.0.1");
+    rtc_count_start(&count, &rig, program);
     if (!rtc_rig_open(&rig, 1, 60.0) || !rtc_rig_echo(&rig, trips, 100, 60.0))
         fail("the relay under valgrind is stuck");
+    const struct rtc_work work = rtc_count_read(&count);
     rtc_rig_close(&rig);
-    rtc_rig_stop(&rig);
-    FILE *file = fopen(name, "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "totals: %lf", &total) == 1)
-            break;
-    if (file)
-        fclose(file);
-    unlink(name);
-    if (total <= 0.0)
-        fail("no count from valgrind");
-    return total;
+    rtc_count_stop(&count);
+    return work.instructions;
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,5 @@
 // Floods of packets to the WebRTC port, with honest players beside them.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { memory, startRig } from './hostile_rig.mjs';
 import { startAttack } from './hostile_rtc_attack.mjs';
@@ -11,14 +10,10 @@ const PEERS = 5;
 const PEER_KB = 96;
 const ALL_KB = 256;
 
-// An honest datagram that the server answers is the measure of the others: the relay does no more
-// for any packet.
-const MEASURE = 'no_sacks';
 const sanitized = Boolean(process.env.CAUSEWAY_SANITIZED);
-const MOST_WORK = sanitized ? 4 : 2;
-// How many replies there may be to 100 packets.
+// How many replies there may be to 100 packets. hostile_rtc_work.c bounds the work of each.
 const floods = {
-  [MEASURE]: 150,
+  no_sacks: 150,
   unknown_check: 0,
   forged_check: 0,
   right_check: 100,
@@ -36,30 +31,18 @@ const floods = {
   zero_window: 150,
 };
 
-/** Microseconds of processor time that a process has used. */
-const work = ({ pid }) =>
-  Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e3;
-
 test('floods of STUN, DTLS and SCTP cost nobody a datagram', { timeout: 300_000 }, async (t) => {
   const rig = await startRig(t, { sessions: 5, rtcSessions: 3 });
-  let measure;
   for (const [name, replies] of Object.entries(floods)) {
     await t.test(name, async () => {
       const held = memory(rig.relay);
       const attack = await startAttack(t, rig.relay, name, { peers: PEERS });
-      const before = work(rig.relay);
       for (const rtc of [false, true]) await rig.newcomer({ rtc });
       const { sent, sentBytes, received, receivedBytes } = await attack.ended();
-      const each = (work(rig.relay) - before) / sent;
-      measure ??= each;
       assert.ok(sent > 500, `${sent} packets are a flood`);
       const most = (sent * replies) / 100 + (replies > 0 ? 50 : 0);
       assert.ok(received <= most, `${received} replies to ${sent} packets`);
       assert.ok(receivedBytes <= sentBytes * 2 + 20_000, `${receivedBytes} for ${sentBytes} bytes`);
-      assert.ok(
-        each <= measure * MOST_WORK,
-        `${each} us of work for each, ${measure} for a datagram`,
-      );
       const grown = memory(rig.relay) - held;
       if (!sanitized) assert.ok(grown <= PEERS * PEER_KB + ALL_KB, `${grown} KB more memory`);
     });

@@ -191,6 +191,14 @@ bool rtc_rig_adds_up(const struct rtc_rig *rig)
            stats->upstream_datagrams == to_browsers;
 }
 
+void rtc_rig_read_stats(struct rtc_rig *rig)
+{
+    char line[4096] = "";
+    kill(rig->relay, SIGUSR1);
+    while (!strstr(line, " stats ") && fgets(line, sizeof line, rig->log))
+        read_stats(line, &rig->stats);
+}
+
 int rtc_rig_stop(struct rtc_rig *rig)
 {
     int status = 0;

@@ -25,7 +25,7 @@ struct rtc_rig {
     const char *from; /* the browsers' address; NULL = any */
     pid_t relay;
     FILE *log;          /* of the relay */
-    struct stats stats; /* of the relay, when it has stopped */
+    struct stats stats; /* of the relay, when they were read last */
     pid_t echo;
     unsigned port;     /* of the relay */
     unsigned rtc_port; /* its UDP port */
@@ -49,7 +49,10 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
 /* Makes a rig of a relay that runs already, at 127.0.0.1, and is not to be stopped. */
 void rtc_rig_join(struct rtc_rig *rig, unsigned port, unsigned rtc_port, const char *from);
 
-/* Stops both. Returns the relay's exit code. */
+/* Asks the relay for its counters. */
+void rtc_rig_read_stats(struct rtc_rig *rig);
+
+/* Stops both, having read the counters. Returns the relay's exit code. */
 int rtc_rig_stop(struct rtc_rig *rig);
 
 /* Whether every datagram that the stopped relay received is in one counter of what became of it. */

@@ -1,0 +1,29 @@
+/* The relay of a rig under callgrind: how much it does, which no other load on the machine changes.
+ */
+#ifndef CAUSEWAY_TESTS_RTC_COUNT_H
+#define CAUSEWAY_TESTS_RTC_COUNT_H
+
+#include "rtc_rig.h"
+
+struct rtc_count {
+    struct rtc_rig *rig;
+    char folder[64]; /* where callgrind puts its files */
+    unsigned files;  /* read so far */
+};
+
+struct rtc_work {
+    double instructions; /* of the relay itself and its libraries */
+    double calls;        /* of the system */
+};
+
+/* Starts the rig as rtc_rig_start does, on 127.0.0.1, and counts. What fails ends the process with
+   a message. */
+void rtc_count_start(struct rtc_count *count, struct rtc_rig *rig, const char *program);
+
+/* Returns what the relay has done since the last time, or since its start. */
+struct rtc_work rtc_count_read(struct rtc_count *count);
+
+/* Stops the rig. Returns the relay's exit code. */
+int rtc_count_stop(struct rtc_count *count);
+
+#endif
