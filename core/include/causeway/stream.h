@@ -280,8 +280,18 @@ CW_INLINE bool cw_stream_align(struct cw_stream *stream)
 /* True when the length bytes at text are valid UTF-8 and hold no NUL. */
 bool cw_text_valid(const char *text, size_t length);
 
+/* Aligns, then serializes count bytes unchanged. The count is not on the wire. */
+CW_INLINE bool cw_stream_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
+{
+    if (stream->mode == CW_STREAM_WRITE)
+        return cw_bit_writer_bytes(&stream->writer, bytes, count);
+    return stream->mode == CW_STREAM_READ ? cw_bit_reader_bytes(&stream->reader, bytes, count)
+                                          : cw_bit_measurer_bytes(&stream->measurer, count);
+}
+
 /* These functions are not inlined. Most do so much work that a call does not matter. The two for
-   ranges repeat inline ones, for builds where size matters more than speed. */
+   ranges and the one for bytes repeat inline ones, for builds where size matters more than
+   speed. */
 bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max);
 bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min, uint64_t max);
 bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count);
@@ -289,22 +299,13 @@ bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size);
 bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, float min, float max,
                                     float resolution);
 bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current);
+
+/* What follows the first bit of cw_stream_relative_sequence, for a number that is not the next. */
 bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous,
                                      uint16_t *current);
 
 /* The functions below pass them a copy of the stream, because a stream whose address is known
    elsewhere cannot stay in registers. */
-
-/* Aligns, then serializes count bytes unchanged. The count is not on the wire. */
-CW_INLINE bool cw_stream_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
-{
-    if (stream->mode == CW_STREAM_MEASURE)
-        return cw_bit_measurer_bytes(&stream->measurer, count);
-    struct cw_stream copy = *stream;
-    const bool done = cw_stream_far_bytes(&copy, bytes, count);
-    *stream = copy;
-    return done;
-}
 
 /* UTF-8 text that ends with a NUL, in a buffer of size bytes, 1 to 2^32 - 1. On the wire: the
    length in bytes, from 0 to size - 1, then aligned bytes without the NUL. Fails when the text is
@@ -344,6 +345,14 @@ CW_INLINE bool cw_stream_relative(struct cw_stream *stream, uint32_t previous, u
 CW_INLINE bool cw_stream_relative_sequence(struct cw_stream *stream, uint16_t previous,
                                            uint16_t *current)
 {
+    const uint16_t next = (uint16_t)(previous + 1);
+    uint32_t is_next = stream->mode != CW_STREAM_READ && *current == next;
+    if (!cw_stream_bits(stream, &is_next, 1))
+        return false;
+    if (is_next) {
+        *current = next;
+        return true;
+    }
     struct cw_stream copy = *stream;
     const bool done = cw_stream_far_relative_sequence(&copy, previous, current);
     *stream = copy;

@@ -68,11 +68,14 @@ uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config)
 static void lay_out_reliable(struct cw_arena *arena, const struct cw_channel_config *config,
                              struct cw_reliable_channel *channel)
 {
-    struct cw_reliable_slot *slots = cw_arena_take(arena, sizeof *slots * config->send_queue_size);
+    struct cw_reliable_slot *slots =
+        cw_arena_take(arena, sizeof *slots * (config->send_queue_size + CW_RELIABLE_LISTS));
     struct cw_message **received =
         cw_arena_take(arena, sizeof *received * config->receive_queue_size);
     if (channel) {
-        channel->slots = slots;
+        channel->slots.all = slots;
+        channel->slots.size = (uint16_t)config->send_queue_size;
+        cw_reliable_slots_reset(&channel->slots);
         channel->received = received;
     }
     if (!config->blocks)

@@ -10,9 +10,14 @@ static uint16_t count_of(const struct cw_reliable_channel *channel)
     return (uint16_t)(channel->next_id - channel->oldest_unacked);
 }
 
+static uint16_t slot_number(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    return id & (channel->slots.size - 1);
+}
+
 static struct cw_reliable_slot *slot_of(const struct cw_reliable_channel *channel, uint16_t id)
 {
-    return &channel->slots[id & (channel->common.config.send_queue_size - 1)];
+    return &channel->slots.all[slot_number(channel, id)];
 }
 
 static struct cw_message **received_slot(const struct cw_reliable_channel *channel, uint16_t id)
@@ -36,6 +41,7 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
         cw_message_drop(channel->received[i]);
         channel->received[i] = NULL;
     }
+    cw_reliable_slots_reset(&channel->slots);
     channel->oldest_unacked = channel->next_id = 0;
     channel->next_taken = 0;
     channel->block_sender.active = false;
@@ -49,21 +55,28 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
 enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
                                uint32_t bits, double now)
 {
-    if (count_of(channel) == channel->common.config.send_queue_size)
+    if (count_of(channel) == channel->slots.size)
         return CW_ERROR_QUEUE_FULL;
     message->held = true;
     message->id = channel->next_id++;
     *slot_of(channel, message->id) =
         (struct cw_reliable_slot){.message = message, .queued = now, .bits = bits};
+    cw_reliable_slots_append(&channel->slots, slot_number(channel, message->id), CW_LIST_UNSENT);
     cw_receipts_promise(channel->common.receipts, message->receipt);
     channel->common.stats.sent++;
     channel->common.stats.queued++;
     return CW_OK;
 }
 
+static void look_at(struct cw_reliable_channel *channel, enum cw_reliable_list list)
+{
+    channel->list = list;
+    channel->cursor = channel->slots.all[cw_reliable_slots_end(&channel->slots, list)].next;
+}
+
 void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies)
 {
-    channel->cursor = channel->oldest_unacked;
+    look_at(channel, CW_LIST_SENT);
     channel->common.picked_count = 0;
     channel->common.more = false;
     channel->picked_fragment = false;
@@ -140,10 +153,50 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     return bits;
 }
 
-/* The receiver may not have room for ids further ahead than its queue is long. */
-static bool may_send(const struct cw_reliable_channel *channel, uint16_t id)
+/* The receiver may not have room for ids further ahead than its queue is long, and a block waits
+   until all messages before it are acked. */
+static bool may_begin(const struct cw_reliable_channel *channel, const struct cw_message *message)
 {
-    return (uint16_t)(id - channel->oldest_unacked) < channel->common.config.receive_queue_size;
+    return !is_block(message) && (uint16_t)(message->id - channel->oldest_unacked) <
+                                     channel->common.config.receive_queue_size;
+}
+
+/* The next message that is due, which the cursor then has passed; NULL when there is none. */
+static struct cw_reliable_slot *next_due(struct cw_reliable_channel *channel,
+                                         const struct cw_timing *timing, enum cw_due *due)
+{
+    for (;;) {
+        struct cw_reliable_slot *slot = &channel->slots.all[channel->cursor];
+        if (channel->cursor < channel->slots.size) {
+            *due = cw_transmission_due(&slot->transmission, timing);
+            if (*due != CW_NOT_DUE && (*due != CW_DUE_FIRST || may_begin(channel, slot->message))) {
+                channel->cursor = slot->next;
+                return slot;
+            }
+        }
+        if (channel->list == CW_LIST_UNSENT)
+            return NULL;
+        look_at(channel, channel->list + 1);
+    }
+}
+
+/* Notes that a message goes into the packet being made, whose ids ascend. */
+static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *slot,
+                 enum cw_due due, const struct cw_timing *timing)
+{
+    struct cw_channel_common *common = &channel->common;
+    const uint16_t id = slot->message->id, number = slot_number(channel, id);
+    uint32_t at = common->picked_count++;
+    for (; at > 0 && cw_sequence_newer(common->picked[at - 1], id); at--)
+        common->picked[at] = common->picked[at - 1];
+    common->picked[at] = id;
+    if (due == CW_DUE_FIRST)
+        leave_queue(channel);
+    count_send(channel, due);
+    cw_transmission_send(&slot->transmission, due, common->config.redundancy, timing);
+    cw_reliable_slots_unlink(&channel->slots, number);
+    cw_reliable_slots_append(&channel->slots, number,
+                             slot->transmission.copies > 0 ? CW_LIST_COPIES : CW_LIST_SENT);
 }
 
 uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
@@ -158,18 +211,10 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
     }
     if (count_of(channel) > 0 && is_block(slot_of(channel, channel->oldest_unacked)->message))
         return pick_fragment(channel, timing, bits_left);
-    for (; channel->cursor != channel->next_id && may_send(channel, channel->cursor);
-         channel->cursor++) {
-        const uint16_t id = channel->cursor;
-        struct cw_reliable_slot *slot = slot_of(channel, id);
-        if (!slot->message)
-            continue;
-        if (is_block(slot->message))
-            return 0;
-        const enum cw_due due = cw_transmission_due(&slot->transmission, timing);
-        if (due == CW_NOT_DUE)
-            continue;
-        const uint32_t bits = slot->bits + id_bits(channel, id);
+    enum cw_due due;
+    struct cw_reliable_slot *slot;
+    while ((slot = next_due(channel, timing, &due)) != NULL) {
+        const uint32_t bits = slot->bits + id_bits(channel, slot->message->id);
         if (due == CW_DUE_REDUNDANT_COPY) {
             if (bits > bits_left || bits > channel->copy_bits_left)
                 continue;
@@ -178,12 +223,7 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
             common->more = true;
             continue;
         }
-        if (due == CW_DUE_FIRST)
-            leave_queue(channel);
-        cw_transmission_send(&slot->transmission, due, common->config.redundancy, timing);
-        count_send(channel, due);
-        common->picked[common->picked_count++] = id;
-        channel->cursor++;
+        pick(channel, slot, due, timing);
         return bits;
     }
     return 0;
@@ -252,6 +292,7 @@ static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
         cw_receipts_settle(channel->common.receipts, slot->message->receipt, true);
     cw_message_drop(slot->message);
     slot->message = NULL;
+    cw_reliable_slots_unlink(&channel->slots, slot_number(channel, id));
     while (channel->oldest_unacked != channel->next_id &&
            !slot_of(channel, channel->oldest_unacked)->message)
         channel->oldest_unacked++;
@@ -287,10 +328,13 @@ void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, 
         cw_block_sender_lost(&channel->block_sender, ids[0], ids[1], packet);
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = count; i-- > 0;) {
         struct cw_reliable_slot *slot = find_sent(channel, ids[i]);
-        if (slot && slot->transmission.packet == packet)
-            slot->transmission.lost = true;
+        if (!slot || slot->transmission.packet != packet || slot->transmission.lost)
+            continue;
+        slot->transmission.lost = true;
+        cw_reliable_slots_unlink(&channel->slots, slot_number(channel, ids[i]));
+        cw_reliable_slots_prepend(&channel->slots, slot_number(channel, ids[i]), CW_LIST_SENT);
     }
 }
 

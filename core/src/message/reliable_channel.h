@@ -6,28 +6,22 @@
 #include "message/block_receiver.h"
 #include "message/block_sender.h"
 #include "message/channel_common.h"
-#include "message/resend.h"
+#include "message/reliable_slots.h"
 
 #define CW_MESSAGE_ID_BITS 16
-
-struct cw_reliable_slot {
-    struct cw_message *message; /* NULL: acked */
-    double queued;              /* when the application sent it */
-    uint32_t bits;              /* the most that type and body need */
-    struct cw_transmission transmission;
-};
 
 struct cw_reliable_channel {
     struct cw_channel_common common;
 
-    /* Messages from oldest_unacked up to next_id, each in slot id & mask. */
-    struct cw_reliable_slot *slots;
+    /* Messages from oldest_unacked up to next_id, each in slot id & (size - 1). */
+    struct cw_reliable_slots slots;
     uint16_t oldest_unacked;
     uint16_t next_id;
     struct cw_block_sender block_sender;
 
     /* What goes into the packet being made. */
-    uint16_t cursor; /* the messages before it have been looked at */
+    enum cw_reliable_list list; /* that is looked at now */
+    uint16_t cursor;            /* its slots before this one have been looked at */
     uint64_t copy_bits_left;
     bool picked_fragment; /* picked holds its message's id and its number */
 

@@ -30,10 +30,7 @@ bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t m
 
 bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
 {
-    if (stream->mode == CW_STREAM_WRITE)
-        return cw_bit_writer_bytes(&stream->writer, bytes, count);
-    return stream->mode == CW_STREAM_READ ? cw_bit_reader_bytes(&stream->reader, bytes, count)
-                                          : cw_bit_measurer_bytes(&stream->measurer, count);
+    return cw_stream_bytes(stream, bytes, count);
 }
 
 /* How many bytes the code point at text takes, 0 when it is no valid UTF-8 or a NUL. */
@@ -117,13 +114,15 @@ static const struct {
     uint32_t low, high;
 } tiers[] = {{1, 1}, {2, 6}, {7, 23}, {24, 280}, {281, 4377}, {4378, 69914}};
 
-bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current)
+/* tier: the first that is possible. */
+static bool relative_from(struct cw_stream *stream, size_t tier, uint32_t previous,
+                          uint32_t *current)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
     uint32_t difference = reading ? 0 : *current - previous;
     if (!reading && *current <= previous)
         return cw_stream_fail(stream);
-    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; ++i) {
+    for (size_t i = tier; i < sizeof tiers / sizeof tiers[0]; ++i) {
         uint32_t here = difference <= tiers[i].high;
         if (!cw_stream_far_uint(stream, &here, 0, 1))
             return false;
@@ -147,13 +146,18 @@ bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_
     return true;
 }
 
+bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current)
+{
+    return relative_from(stream, 0, previous, current);
+}
+
 bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous, uint16_t *current)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
     uint32_t lifted = 0;
     if (!reading)
         lifted = *current < previous ? *current + 65536u : *current;
-    if (!cw_stream_far_relative(stream, previous, &lifted))
+    if (!relative_from(stream, 1, previous, &lifted))
         return false;
     /* a whole lap or more ahead is not what any writer sends */
     if (lifted - previous > 65535)

@@ -8,7 +8,7 @@
 
 struct end {
     struct cw_reliable_channel channel;
-    struct cw_reliable_slot slots[RIG_QUEUE];
+    struct cw_reliable_slot slots[RIG_QUEUE + CW_RELIABLE_LISTS];
     struct cw_message *received[RIG_QUEUE];
     struct cw_block_fragment fragments[3];
     uint8_t arrived[2], buffer[25];
@@ -25,7 +25,8 @@ static void end_start(struct end *end, struct channel_rig *rig)
 {
     memset(end, 0, sizeof *end);
     end->channel.common = channel_rig_common(rig, CW_CHANNEL_RELIABLE_ORDERED);
-    end->channel.slots = end->slots;
+    end->channel.slots.all = end->slots;
+    end->channel.slots.size = RIG_QUEUE;
     end->channel.received = end->received;
     end->channel.block_sender.fragments = end->fragments;
     end->channel.block_sender.fragment_size = 10;
@@ -33,6 +34,7 @@ static void end_start(struct end *end, struct channel_rig *rig)
     end->channel.block_receiver.buffer = end->buffer;
     end->channel.block_receiver.max_block_size = sizeof end->buffer;
     end->channel.block_receiver.fragment_size = 10;
+    cw_reliable_reset(&end->channel);
 }
 
 static void start(struct rig *rig)
@@ -180,6 +182,45 @@ static void what_is_lost_is_sent_again(void **state)
     stop(&rig);
 }
 
+static void assert_ids(const struct packet *packet, const uint16_t *ids, uint32_t count)
+{
+    assert_int_equal(packet->count, count);
+    assert_memory_equal(packet->ids, ids, count * sizeof *ids);
+}
+
+/* Lost ones first, then those whose ack is overdue, then new ones; but a packet's ids ascend. */
+static void what_was_sent_first_is_due_first(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    for (uint32_t number = 0; number < 6; number++)
+        send_number(&rig, number, NULL);
+    const uint32_t two = rig.from.channel.common.entry_bits + CW_MESSAGE_ID_BITS + 1 + 2 * 17;
+    const struct packet first = make_packet(&rig, two);
+    rig.now += 0.5;
+    const struct packet second = make_packet(&rig, two);
+    assert_ids(&first, (uint16_t[]){0, 1}, 2);
+    assert_ids(&second, (uint16_t[]){2, 3}, 2);
+    lost(&rig, &second);
+    lost(&rig, &second); /* once is enough */
+    rig.now += 0.5;
+    const struct packet third = make_packet(&rig, 800);
+    assert_ids(&third, (uint16_t[]){0, 1, 2, 3}, 4); /* the first two are overdue */
+    rig.now += 0.5;
+    const struct packet fourth = make_packet(&rig, 800);
+    assert_ids(&fourth, (uint16_t[]){4, 5}, 2);
+    acked(&rig, &first);
+    rig.now += 0.5;
+    lost(&rig, &fourth);
+    const struct packet fifth = make_packet(&rig, 800);
+    assert_ids(&fifth, (uint16_t[]){2, 3, 4, 5}, 4);
+    rig.now += 1;
+    const struct packet sixth = make_packet(&rig, two);
+    assert_ids(&sixth, (uint16_t[]){4, 5}, 2); /* they went before 2 and 3 */
+    stop(&rig);
+}
+
 static void the_queue_is_bounded_by_the_oldest_message(void **state)
 {
     (void)state;
@@ -278,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_arrive_in_order_and_once),
         cmocka_unit_test(what_is_lost_is_sent_again),
+        cmocka_unit_test(what_was_sent_first_is_due_first),
         cmocka_unit_test(the_queue_is_bounded_by_the_oldest_message),
         cmocka_unit_test(a_packet_takes_what_fits),
         cmocka_unit_test(receipts_come_with_acks),

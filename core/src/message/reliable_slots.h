@@ -1,0 +1,74 @@
+/* The messages of a reliable channel that are not acked, in the order in which they fall due. Each
+   is in one of three lists, so that what is not due costs nothing. */
+#ifndef CAUSEWAY_RELIABLE_SLOTS_H
+#define CAUSEWAY_RELIABLE_SLOTS_H
+
+#include "message/resend.h"
+
+struct cw_message;
+
+/* Lists whose messages that are due come first. */
+enum cw_reliable_list {
+    CW_LIST_SENT,   /* lost ones, then the others by the time of their latest send */
+    CW_LIST_COPIES, /* sent, with copies still to follow, by the time of their latest send */
+    CW_LIST_UNSENT, /* by their ids */
+    CW_RELIABLE_LISTS
+};
+
+struct cw_reliable_slot {
+    struct cw_message *message; /* NULL: acked */
+    double queued;              /* when the application sent it */
+    uint32_t bits;              /* the most that type and body need */
+    uint16_t next, previous;    /* slots in its list, a ring that is closed by one slot more */
+    struct cw_transmission transmission;
+};
+
+/* A queue of size slots, and CW_RELIABLE_LISTS more at the end, one to close each list. */
+struct cw_reliable_slots {
+    struct cw_reliable_slot *all;
+    uint16_t size; /* a power of two */
+};
+
+static inline uint16_t cw_reliable_slots_end(const struct cw_reliable_slots *slots,
+                                             enum cw_reliable_list list)
+{
+    return (uint16_t)(slots->size + list);
+}
+
+static inline void cw_reliable_slots_reset(struct cw_reliable_slots *slots)
+{
+    for (uint16_t end = slots->size; end < slots->size + CW_RELIABLE_LISTS; end++)
+        slots->all[end].next = slots->all[end].previous = end;
+}
+
+static inline void cw_reliable_slots_unlink(struct cw_reliable_slots *slots, uint16_t slot)
+{
+    const uint16_t next = slots->all[slot].next, previous = slots->all[slot].previous;
+    slots->all[previous].next = next;
+    slots->all[next].previous = previous;
+}
+
+/* Puts a slot that is in no list behind another. */
+static inline void cw_reliable_slots_link(struct cw_reliable_slots *slots, uint16_t slot,
+                                          uint16_t previous)
+{
+    const uint16_t next = slots->all[previous].next;
+    slots->all[slot].next = next;
+    slots->all[slot].previous = previous;
+    slots->all[previous].next = slot;
+    slots->all[next].previous = slot;
+}
+
+static inline void cw_reliable_slots_append(struct cw_reliable_slots *slots, uint16_t slot,
+                                            enum cw_reliable_list list)
+{
+    cw_reliable_slots_link(slots, slot, slots->all[cw_reliable_slots_end(slots, list)].previous);
+}
+
+static inline void cw_reliable_slots_prepend(struct cw_reliable_slots *slots, uint16_t slot,
+                                             enum cw_reliable_list list)
+{
+    cw_reliable_slots_link(slots, slot, cw_reliable_slots_end(slots, list));
+}
+
+#endif
