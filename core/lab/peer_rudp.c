@@ -1,0 +1,222 @@
+#include "causeway/lab/peer_rudp.h"
+
+#include "base/memory.h"
+#include "causeway/lab/rudp.h"
+
+#include <string.h>
+
+/* Long enough that nothing expires at 90 % loss. In this time an end sends a state, a message and
+   the pieces of a block per tick, so all of these fit into the window. */
+#define EXPIRY_TICKS   1800
+#define SEND_WINDOW    8192
+#define RECEIVE_WINDOW 2048
+
+/* A block goes out about as fast as that of a connection, because nothing else limits it here. Each
+   piece begins with the first CW_LAB_ITEM_MIN bytes of its block. After the last one, an empty
+   piece follows from time to time, so that the other end notices when pieces have expired. */
+#define PIECES_PER_TICK 2
+#define PIECE_SIZE      (CW_RUDP_FITTING_SIZE - CW_LAB_ITEM_MIN)
+#define END_EVERY       60 /* ticks */
+
+/* A block on its way: how much of it was sent, or has come. */
+struct progress {
+    struct cw_lab_item block;
+    uint32_t done;
+};
+
+struct rudp_peer {
+    struct cw_allocator allocator;
+    size_t memory;
+    struct cw_rudp *rudp;
+    struct progress sends;
+    uint32_t idle_ticks; /* with no piece to send */
+    struct progress receives;
+    uint32_t expected[CW_LAB_BLOCK + 1]; /* the id of the next item of each kind */
+    bool to_tell;                        /* the application of item, and of those lost before it */
+    bool whole;                          /* item is; else it is lost too */
+    struct cw_lab_item item;
+};
+
+static struct cw_rudp_config rudp_config(void)
+{
+    struct cw_rudp_config config = cw_rudp_config_default();
+    config.expiry_ticks = EXPIRY_TICKS;
+    config.send_window = SEND_WINDOW;
+    config.receive_window = RECEIVE_WINDOW;
+    return config;
+}
+
+static size_t memory(void)
+{
+    const struct cw_rudp_config config = rudp_config();
+    struct cw_arena arena = {0};
+    cw_arena_take(&arena, sizeof(struct rudp_peer));
+    cw_arena_take(&arena, cw_rudp_memory(&config));
+    return arena.used;
+}
+
+static enum cw_error create(const struct cw_allocator *allocator, void **peer)
+{
+    struct cw_arena arena = cw_arena_create(allocator, memory());
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    struct rudp_peer *p = cw_arena_take(&arena, sizeof *p);
+    struct cw_rudp_config config = rudp_config();
+    config.allocator = cw_arena_allocator(&arena);
+    p->allocator = *allocator;
+    p->memory = arena.size;
+    const enum cw_error error = cw_rudp_create(&config, &p->rudp);
+    if (error != CW_OK) {
+        cw_release(allocator, p, arena.size);
+        return error;
+    }
+    *peer = p;
+    return CW_OK;
+}
+
+/* The protocol goes with the block of the peer. */
+static void destroy(void *peer)
+{
+    struct rudp_peer *p = peer;
+    const struct cw_allocator allocator = p->allocator;
+    cw_release(&allocator, p, p->memory);
+}
+
+static enum cw_error send(void *peer, const struct cw_lab_item *item, double now)
+{
+    struct rudp_peer *p = peer;
+    uint8_t data[CW_LAB_MESSAGE_MAX];
+    (void)now;
+    if (item->traffic == CW_LAB_BLOCK) {
+        if (p->sends.done < p->sends.block.size)
+            return CW_ERROR_QUEUE_FULL;
+        p->sends = (struct progress){.block = *item};
+        return CW_OK;
+    }
+    cw_lab_item_write(item, 0, data, item->size);
+    return cw_rudp_send(p->rudp, data, item->size);
+}
+
+static enum cw_error send_piece(struct rudp_peer *p)
+{
+    struct progress *sends = &p->sends;
+    uint8_t data[CW_RUDP_FITTING_SIZE];
+    const uint32_t left = sends->block.size - sends->done;
+    const uint32_t size = left < PIECE_SIZE ? left : PIECE_SIZE;
+    cw_lab_item_write(&sends->block, 0, data, CW_LAB_ITEM_MIN);
+    cw_lab_item_write(&sends->block, sends->done, data + CW_LAB_ITEM_MIN, size);
+    const enum cw_error error = cw_rudp_send(p->rudp, data, CW_LAB_ITEM_MIN + size);
+    if (error == CW_OK)
+        sends->done += size;
+    return error;
+}
+
+static void send_pieces(struct rudp_peer *p)
+{
+    const struct progress *sends = &p->sends;
+    if (sends->done < sends->block.size) {
+        for (int i = 0; i < PIECES_PER_TICK && sends->done < sends->block.size; i++)
+            if (send_piece(p) != CW_OK)
+                return;
+    } else if (sends->done && ++p->idle_ticks % END_EVERY == 0) {
+        send_piece(p);
+    }
+}
+
+static void receive(void *peer, const uint8_t *data, size_t size, double now)
+{
+    struct rudp_peer *p = peer;
+    (void)now;
+    cw_rudp_receive(p->rudp, data, size);
+}
+
+static void update(void *peer, double now)
+{
+    struct rudp_peer *p = peer;
+    (void)now;
+    send_pieces(p);
+    cw_rudp_update(p->rudp, 1);
+}
+
+static size_t transmit(void *peer, uint8_t *out, size_t capacity, double now)
+{
+    struct rudp_peer *p = peer;
+    (void)now;
+    return cw_rudp_transmit(p->rudp, out, capacity);
+}
+
+/* Takes a piece of p->item. True when the application must be told: the block is whole, or at its
+   end and not whole. Pieces come in order, so one that does not fit follows one that is missing. */
+static bool receive_piece(struct rudp_peer *p, const uint8_t *data, size_t size)
+{
+    struct progress *receives = &p->receives;
+    if (receives->block.id != p->item.id || receives->block.size != p->item.size)
+        *receives = (struct progress){.block = p->item};
+    if (size == 0)
+        return p->item.id >= p->expected[CW_LAB_BLOCK];
+    if (cw_lab_item_check(&p->item, receives->done, data, size))
+        receives->done += (uint32_t)size;
+    return p->whole = receives->done == p->item.size;
+}
+
+/* True when the application must be told of p->item. */
+static bool receive_package(struct rudp_peer *p, const uint8_t *data, size_t size)
+{
+    p->whole = false;
+    if (!cw_lab_item_read(data, size, &p->item))
+        return false;
+    if (p->item.traffic == CW_LAB_BLOCK)
+        return receive_piece(p, data + CW_LAB_ITEM_MIN, size - CW_LAB_ITEM_MIN);
+    return p->whole = size == p->item.size && cw_lab_item_check(&p->item, 0, data, size);
+}
+
+/* Nobody knows what a missing package was until the next item of its kind comes. States are not
+   told as lost: only the newest counts. */
+static void tell(struct rudp_peer *p, struct cw_lab_arrival *arrival)
+{
+    uint32_t *expected = &p->expected[p->item.traffic];
+    *arrival = (struct cw_lab_arrival){.item = p->item};
+    if (p->item.traffic == CW_LAB_STATE) {
+        p->to_tell = false;
+        return;
+    }
+    if (*expected < p->item.id || !p->whole)
+        *arrival = (struct cw_lab_arrival){.item = {.traffic = p->item.traffic, .id = *expected},
+                                           .lost = true};
+    p->to_tell = ++*expected <= p->item.id;
+}
+
+static bool next(void *peer, struct cw_lab_arrival *arrival)
+{
+    struct rudp_peer *p = peer;
+    struct cw_rudp_event event;
+    while (!p->to_tell && cw_rudp_next(p->rudp, &event)) /* only packages have data */
+        p->to_tell = receive_package(p, event.data, event.size);
+    if (!p->to_tell)
+        return false;
+    tell(p, arrival);
+    return true;
+}
+
+static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *number)
+{
+    const struct rudp_peer *p = peer;
+    uint64_t id = 0;
+    (void)now;
+    const bool asks = cw_rudp_waiting(p->rudp, &id);
+    *number = (uint32_t)id;
+    return asks ? CW_LAB_WAITING_ANSWER : CW_LAB_WAITING_NOTHING;
+}
+
+const struct cw_lab_peer_type cw_lab_peer_rudp = {
+    .name = "rudp",
+    .memory = memory,
+    .create = create,
+    .destroy = destroy,
+    .send = send,
+    .receive = receive,
+    .update = update,
+    .transmit = transmit,
+    .next = next,
+    .waiting = waiting,
+};
