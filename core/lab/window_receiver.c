@@ -144,10 +144,11 @@ bool cw_window_receiver_due(const struct cw_window_receiver *r, double now)
     return r->ack_due <= now;
 }
 
-/* The ranges that changed last, the last one first. */
+/* The ranges that changed last, the last one first. When several acks are owed, each tells what had
+   come by the time of the segment that it answers. Otherwise all would tell the same three. */
 static void tell_ranges(const struct cw_window_receiver *r, struct cw_window_header *header)
 {
-    uint64_t below = UINT64_MAX;
+    uint64_t below = r->acks_owed < r->changes ? r->changes - r->acks_owed + 1 : 1;
     while (header->range_count < CW_WINDOW_RANGES) {
         const struct cw_window_early *latest = NULL;
         for (uint32_t i = 0; i < r->early_count; i++) {

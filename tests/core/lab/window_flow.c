@@ -101,6 +101,37 @@ static void what_is_out_of_order_is_acked_at_once(void **state)
     rig_free(&rig);
 }
 
+/* Bytes from sequence on, as the stream has them, arrive at b in one segment. */
+static void receive_range(struct window_rig *rig, uint32_t sequence, uint32_t size)
+{
+    uint8_t bytes[CW_WINDOW_HEADER_SIZE + SEGMENT];
+    const struct cw_window_header header = {.sequence = sequence};
+    assert_int_equal(cw_window_header_write(&header, bytes), CW_WINDOW_HEADER_SIZE);
+    for (uint32_t i = 0; i < size; i++)
+        bytes[CW_WINDOW_HEADER_SIZE + i] = stream_byte(sequence + i);
+    assert_int_equal(cw_window_receive(rig->b, bytes, CW_WINDOW_HEADER_SIZE + size, rig->now),
+                     CW_OK);
+}
+
+/* Another program may cut what it sends again in other places. */
+static void segments_may_overlap(void **state)
+{
+    (void)state;
+    struct window_rig rig = small_rig(1000);
+    receive_range(&rig, 10, 10);
+    receive_range(&rig, 60, 10);
+    receive_range(&rig, 65, 20);
+    receive_range(&rig, 50, 12);
+    assert_int_equal(window_stats(rig.b).ranges_early, 2);
+    receive_range(&rig, 0, 30);
+    assert_int_equal(rig_read(&rig), 30);
+    receive_range(&rig, 20, 20);
+    receive_range(&rig, 35, 20);
+    assert_int_equal(rig_read(&rig), 55);
+    assert_int_equal(window_stats(rig.b).ranges_early, 0);
+    rig_free(&rig);
+}
+
 /* Acks of acks would never end. */
 static void an_ack_is_not_acked(void **state)
 {
@@ -202,6 +233,7 @@ int main(void)
         cmocka_unit_test(the_second_full_segment_is_acked_at_once),
         cmocka_unit_test(data_carries_the_ack),
         cmocka_unit_test(what_is_out_of_order_is_acked_at_once),
+        cmocka_unit_test(segments_may_overlap),
         cmocka_unit_test(an_ack_is_not_acked),
         cmocka_unit_test(a_full_receiver_stops_the_sender_and_reading_lets_it_go_on),
         cmocka_unit_test(a_lost_opening_is_found_by_a_probe),

@@ -38,20 +38,21 @@ static void lose_first(struct window_rig *rig, size_t later)
     batch_free(back);
 }
 
+/* The window of ten that is left then is full, which does not keep the lost segment back. */
 static void three_duplicate_acks_tell_of_a_loss_and_two_do_not(void **state)
 {
     (void)state;
     for (int selective = 0; selective < 2; selective++) {
         uint32_t places[32];
         struct window_rig rig = rig_of(selective);
-        rig_send(&rig, 5 * SEGMENT);
+        rig_send(&rig, 20 * SEGMENT);
         lose_first(&rig, 2);
         assert_int_equal(sent_places(&rig, places), 0);
         assert_int_equal(window_stats(rig.a).recoveries, 0);
         rig_free(&rig);
 
         rig = rig_of(selective);
-        rig_send(&rig, 5 * SEGMENT);
+        rig_send(&rig, 20 * SEGMENT);
         lose_first(&rig, 3);
         assert_int_equal(sent_places(&rig, places), 1);
         assert_int_equal(places[0], 0);
@@ -125,6 +126,26 @@ static void selective_acks_repair_all_holes_in_one_round_trip(void **state)
     rig_free(&rig);
 }
 
+/* The acks of segments that were sent before it tell nothing of what was sent again. */
+static void what_was_sent_again_is_not_lost_at_once(void **state)
+{
+    (void)state;
+    struct window_rig rig = rig_of(true);
+    rig_send(&rig, 10 * SEGMENT);
+    struct batch *there = batch_of(rig.a, rig.now);
+    for (size_t i = 1; i < 10; i++) {
+        arrive(there, i, rig.b, rig.now);
+        struct batch *back = batch_of(rig.b, rig.now);
+        arrive(back, 0, rig.a, rig.now);
+        batch_free(back);
+        struct batch *again = batch_of(rig.a, rig.now);
+        assert_int_equal(again->count, i == 3);
+        batch_free(again);
+    }
+    batch_free(there);
+    rig_free(&rig);
+}
+
 /* What was sent again and lost again is seen by the acks of three that were sent after it. */
 static void a_loss_of_what_was_sent_again_is_seen_by_selective_acks(void **state)
 {
@@ -181,34 +202,56 @@ static void a_timeout_sends_all_again_but_what_arrived(void **state)
     }
 }
 
+/* An ack has room for three ranges. The sender remembers the others, after a timeout too. */
+static void a_timeout_does_not_forget_what_arrived(void **state)
+{
+    (void)state;
+    struct window_rig rig = rig_of(true);
+    rig_send(&rig, 12 * SEGMENT);
+    ROUND_LOSING(&rig, 0, 2, 4, 6, 8, 10);
+    assert_int_equal(ROUND_LOSING(&rig, 0, 1, 2, 3), 4);
+    rig_wait_for_timer(&rig);
+    for (int i = 0; i < 4; i++)
+        rig_round(&rig);
+    assert_int_equal(rig.taken, 12 * SEGMENT);
+    assert_int_equal(window_stats(rig.a).segments_resent, 4 + 6);
+    rig_free(&rig);
+}
+
 /* Sending again what had arrived causes duplicate acks, which tell of no new loss. */
 static void duplicate_acks_after_a_timeout_cause_nothing(void **state)
 {
     (void)state;
+    const int none = -1;
     struct window_rig rig = rig_of(false);
     rig_send(&rig, 8 * SEGMENT);
     struct batch *there = batch_of(rig.a, rig.now);
-    rig.now += ONE_WAY;
-    const int none = -1;
     arrive_but(there, &none, rig.b, rig.now);
     batch_free(there);
     batch_free(batch_of(rig.b, rig.now)); /* all acks are lost */
-    rig_wait_for_timer(&rig);
-    for (int i = 0; i < 4; i++) {
-        struct batch *again = batch_of(rig.a, rig.now);
-        for (size_t j = 0; j < again->count; j++)
-            assert_int_equal(arrive(again, j, rig.b, rig.now), CW_ERROR_DUPLICATE);
-        batch_free(again);
-        struct batch *back = batch_of(rig.b, rig.now);
-        arrive_but(back, &none, rig.a, rig.now);
-        batch_free(back);
-    }
     rig_read(&rig);
-    rig_send(&rig, 4 * SEGMENT);
-    rig_round(&rig);
-    assert_int_equal(rig.taken, 12 * SEGMENT);
+    for (int i = 0; i < 5; i++) {
+        rig_wait_for_timer(&rig);
+        struct batch *again = batch_of(rig.a, rig.now);
+        assert_int_equal(again->count, 1);
+        assert_int_equal(arrive(again, 0, rig.b, rig.now), CW_ERROR_DUPLICATE);
+        batch_free(again);
+    }
+    /* The first of the five acks is news. Before the others come, new segments are sent. */
+    struct batch *back = batch_of(rig.b, rig.now);
+    assert_int_equal(back->count, 5);
+    arrive(back, 0, rig.a, rig.now);
+    assert_int_equal(window_stats(rig.a).segments_in_flight, 0);
+    for (int i = 0; i < 8; i++) {
+        rig_send(&rig, 1);
+        batch_free(batch_of(rig.a, rig.now));
+    }
+    assert_true(window_stats(rig.a).segments_in_flight > 1);
+    for (size_t i = 1; i < 5; i++)
+        arrive(back, i, rig.a, rig.now);
+    batch_free(back);
     assert_int_equal(window_stats(rig.a).recoveries, 0);
-    assert_int_equal(window_stats(rig.a).timeouts, 1);
+    assert_int_equal(window_stats(rig.a).segments_resent, 5);
     rig_free(&rig);
 }
 
@@ -250,9 +293,11 @@ int main(void)
         cmocka_unit_test(acks_with_data_do_not_count),
         cmocka_unit_test(without_selective_acks_a_round_trip_repairs_one_loss),
         cmocka_unit_test(selective_acks_repair_all_holes_in_one_round_trip),
+        cmocka_unit_test(what_was_sent_again_is_not_lost_at_once),
         cmocka_unit_test(a_loss_of_what_was_sent_again_is_seen_by_selective_acks),
         cmocka_unit_test(the_last_segment_waits_for_the_timer),
         cmocka_unit_test(a_timeout_sends_all_again_but_what_arrived),
+        cmocka_unit_test(a_timeout_does_not_forget_what_arrived),
         cmocka_unit_test(duplicate_acks_after_a_timeout_cause_nothing),
         cmocka_unit_test(sequence_numbers_wrap),
     };

@@ -128,6 +128,31 @@ static void what_waited_for_a_gap_is_no_sample(void **state)
     }
 }
 
+/* The second of two overtakes the first. The ack of both is a sample of the first only, because the
+   second was acked when it came. */
+static void what_was_overtaken_is_a_sample(void **state)
+{
+    (void)state;
+    struct window_rig rig = plain_rig();
+    rig_send(&rig, 1);
+    struct batch *first = batch_of(rig.a, rig.now);
+    rig_send(&rig, 1);
+    struct batch *second = batch_of(rig.a, rig.now + 0.2);
+    arrive(second, 0, rig.b, rig.now + 0.3);
+    struct batch *early = batch_of(rig.b, rig.now + 0.3);
+    arrive(early, 0, rig.a, rig.now + 0.3);
+    assert_near(window_stats(rig.a).rtt, 0.1);
+    arrive(first, 0, rig.b, rig.now + 0.5);
+    struct batch *both = batch_of(rig.b, rig.now + 0.5);
+    arrive(both, 0, rig.a, rig.now + 0.5);
+    assert_near(window_stats(rig.a).rtt, 0.1 + (0.5 - 0.1) / 8);
+    batch_free(first);
+    batch_free(second);
+    batch_free(early);
+    batch_free(both);
+    rig_free(&rig);
+}
+
 static void an_ack_of_new_bytes_starts_the_timer_again(void **state)
 {
     (void)state;
@@ -160,6 +185,7 @@ int main(void)
         cmocka_unit_test(the_timeout_doubles_up_to_its_limit),
         cmocka_unit_test(what_was_sent_twice_is_no_sample),
         cmocka_unit_test(what_waited_for_a_gap_is_no_sample),
+        cmocka_unit_test(what_was_overtaken_is_a_sample),
         cmocka_unit_test(an_ack_of_new_bytes_starts_the_timer_again),
     };
     return cmocka_run_group_tests_name("window_rto", tests, NULL, NULL);

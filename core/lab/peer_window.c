@@ -1,0 +1,192 @@
+#include "causeway/lab/peer_window.h"
+
+#include "base/memory.h"
+#include "causeway/lab/window.h"
+
+/* A frame is a byte that says what it is, its length in 1, 3 or 9 bytes, and an item. */
+#define FRAME_BINARY 0x82
+#define FRAME_16     126 /* the length follows in 2 bytes */
+#define FRAME_64     127 /* in 8 bytes */
+#define FRAME_MAX    10
+#define MAX_SIZE_16  65535
+#define PIECE        1024
+#define SEGMENT_SIZE (CW_LAB_MAX_DATAGRAM - CW_WINDOW_OVERHEAD)
+
+struct window_peer {
+    struct cw_allocator allocator;
+    size_t memory;
+    struct cw_window *window;
+    uint8_t head[FRAME_MAX + CW_LAB_ITEM_MIN]; /* the beginning of the frame that is read */
+    uint32_t head_size;
+    struct cw_lab_item item; /* its item once the head is complete */
+    uint32_t item_size;      /* so much of that has been read */
+};
+
+static struct cw_window_config window_config(void)
+{
+    struct cw_window_config config = cw_window_config_default();
+    config.max_segment_size = SEGMENT_SIZE;
+    return config;
+}
+
+static size_t memory(void)
+{
+    const struct cw_window_config config = window_config();
+    struct cw_arena arena = {0};
+    cw_arena_take(&arena, sizeof(struct window_peer));
+    cw_arena_take(&arena, cw_window_memory(&config));
+    return arena.used;
+}
+
+static enum cw_error create(const struct cw_allocator *allocator, void **peer)
+{
+    struct cw_arena arena = cw_arena_create(allocator, memory());
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    struct window_peer *p = cw_arena_take(&arena, sizeof *p);
+    struct cw_window_config config = window_config();
+    config.allocator = cw_arena_allocator(&arena);
+    p->allocator = *allocator;
+    p->memory = arena.size;
+    const enum cw_error error = cw_window_create(&config, &p->window);
+    if (error != CW_OK) {
+        cw_release(allocator, p, arena.size);
+        return error;
+    }
+    *peer = p;
+    return CW_OK;
+}
+
+/* The stream goes with the block of the peer. */
+static void destroy(void *peer)
+{
+    struct window_peer *p = peer;
+    const struct cw_allocator allocator = p->allocator;
+    cw_release(&allocator, p, p->memory);
+}
+
+/* Writes what comes before an item of this size and returns how many bytes that is. */
+static uint32_t write_frame(uint32_t size, uint8_t *out)
+{
+    const uint32_t length_size = size < FRAME_16 ? 0 : size <= MAX_SIZE_16 ? 2 : 8;
+    out[0] = FRAME_BINARY;
+    out[1] = (uint8_t)(length_size == 0 ? size : length_size == 2 ? FRAME_16 : FRAME_64);
+    for (uint32_t i = 0; i < length_size; i++)
+        out[2 + i] = (uint8_t)((uint64_t)size >> 8 * (length_size - 1 - i));
+    return 2 + length_size;
+}
+
+static uint32_t frame_size(const uint8_t *head)
+{
+    return head[1] == FRAME_64 ? 10 : head[1] == FRAME_16 ? 4 : 2;
+}
+
+static enum cw_error send(void *peer, const struct cw_lab_item *item, double now)
+{
+    struct window_peer *p = peer;
+    uint8_t bytes[PIECE];
+    size_t taken;
+    const uint32_t frame = write_frame(item->size, bytes);
+    if (cw_window_room(p->window) < frame + item->size)
+        return CW_ERROR_QUEUE_FULL;
+    cw_window_send(p->window, bytes, frame, now, &taken);
+    for (uint32_t done = 0; done < item->size; done += PIECE) {
+        const uint32_t left = item->size - done;
+        const uint32_t size = left < PIECE ? left : PIECE;
+        cw_lab_item_write(item, done, bytes, size);
+        cw_window_send(p->window, bytes, size, now, &taken);
+    }
+    return CW_OK;
+}
+
+static void receive(void *peer, const uint8_t *data, size_t size, double now)
+{
+    struct window_peer *p = peer;
+    cw_window_receive(p->window, data, size, now);
+}
+
+static void update(void *peer, double now)
+{
+    struct window_peer *p = peer;
+    cw_window_update(p->window, now);
+}
+
+static size_t transmit(void *peer, uint8_t *out, size_t capacity, double now)
+{
+    struct window_peer *p = peer;
+    return cw_window_transmit(p->window, out, capacity, now);
+}
+
+/* Reads on until the head holds this many bytes. False when there are no more. */
+static bool read_head(struct window_peer *p, uint32_t wanted)
+{
+    if (p->head_size < wanted)
+        p->head_size +=
+            (uint32_t)cw_window_read(p->window, p->head + p->head_size, wanted - p->head_size);
+    return p->head_size >= wanted;
+}
+
+/* Reads the beginning of a frame and of its item. */
+static bool read_item_head(struct window_peer *p)
+{
+    if (p->item_size > 0)
+        return true;
+    if (!read_head(p, 2) || !read_head(p, frame_size(p->head) + CW_LAB_ITEM_MIN) ||
+        !cw_lab_item_read(p->head + frame_size(p->head), CW_LAB_ITEM_MIN, &p->item))
+        return false;
+    p->item_size = CW_LAB_ITEM_MIN;
+    return true;
+}
+
+/* A stream that is not what was sent stops here: no item is told that differs. */
+static bool next(void *peer, struct cw_lab_arrival *arrival)
+{
+    struct window_peer *p = peer;
+    uint8_t bytes[PIECE];
+    if (!read_item_head(p))
+        return false;
+    while (p->item_size < p->item.size) {
+        const uint32_t left = p->item.size - p->item_size;
+        const size_t size = cw_window_read(p->window, bytes, left < PIECE ? left : PIECE);
+        if (size == 0 || !cw_lab_item_check(&p->item, p->item_size, bytes, size))
+            return false;
+        p->item_size += (uint32_t)size;
+    }
+    *arrival = (struct cw_lab_arrival){.item = p->item};
+    p->head_size = p->item_size = 0;
+    return true;
+}
+
+static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *number)
+{
+    const struct window_peer *p = peer;
+    struct cw_window_stats stats;
+    cw_window_stats(p->window, &stats);
+    if (stats.ranges_early > 0) {
+        *number = stats.bytes_missing_at;
+        return CW_LAB_WAITING_BYTE;
+    }
+    if (stats.timed_out && stats.timer_due > now) {
+        *number = (uint32_t)((stats.timer_due - now) * 1000);
+        return CW_LAB_WAITING_TIMER;
+    }
+    if (stats.window_full) {
+        *number = stats.send_window_bytes > 0 ? (uint32_t)stats.cwnd * SEGMENT_SIZE : 0;
+        return CW_LAB_WAITING_WINDOW;
+    }
+    *number = 0;
+    return CW_LAB_WAITING_NOTHING;
+}
+
+const struct cw_lab_peer_type cw_lab_peer_window = {
+    .name = "tcp",
+    .memory = memory,
+    .create = create,
+    .destroy = destroy,
+    .send = send,
+    .receive = receive,
+    .update = update,
+    .transmit = transmit,
+    .next = next,
+    .waiting = waiting,
+};

@@ -1,0 +1,186 @@
+/* The byte stream as a protocol of the lab: items become frames on one stream. */
+#include "causeway/lab/peer_window.h"
+#include "causeway/lab/window_wire.h"
+#include "counted.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define TICK (1.0 / 60)
+
+static const struct cw_lab_peer_type *const type = &cw_lab_peer_window;
+
+struct pair {
+    void *a, *b;
+    double now;
+};
+
+static struct pair make_pair(void)
+{
+    const struct cw_allocator allocator = {0};
+    struct pair pair = {0};
+    assert_int_equal(type->create(&allocator, &pair.a), CW_OK);
+    assert_int_equal(type->create(&allocator, &pair.b), CW_OK);
+    return pair;
+}
+
+static void destroy_pair(struct pair *pair)
+{
+    type->destroy(pair->a);
+    type->destroy(pair->b);
+}
+
+/* All that the one has to send arrives at the other, but for the datagram of that number. */
+static void pass_but(void *from, void *to, double now, int lost)
+{
+    uint8_t data[CW_LAB_MAX_DATAGRAM];
+    for (size_t size; (size = type->transmit(from, data, sizeof data, now)) > 0;)
+        if (lost-- != 0)
+            type->receive(to, data, size, now);
+}
+
+static void tick(struct pair *pair)
+{
+    pair->now += TICK;
+    type->update(pair->a, pair->now);
+    type->update(pair->b, pair->now);
+    pass_but(pair->a, pair->b, pair->now, -1);
+    pass_but(pair->b, pair->a, pair->now, -1);
+}
+
+static void send_item(struct pair *pair, enum cw_lab_traffic traffic, uint32_t id, uint32_t size)
+{
+    const struct cw_lab_item item = {traffic, id, size};
+    assert_int_equal(type->send(pair->a, &item, pair->now), CW_OK);
+}
+
+static void items_of_all_sizes_arrive_in_order(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {9, 64, 125, 126, 256, 65535, 65536, CW_LAB_BLOCK_MAX};
+    const uint32_t count = sizeof sizes / sizeof *sizes;
+    struct pair pair = make_pair();
+    struct cw_lab_arrival arrival;
+    uint32_t arrived = 0;
+    for (uint32_t i = 0; i < count; i++)
+        send_item(&pair, sizes[i] > CW_LAB_MESSAGE_MAX ? CW_LAB_BLOCK : CW_LAB_STATE, i, sizes[i]);
+    for (int i = 0; arrived < count; i++) {
+        assert_true(i < 1000);
+        tick(&pair);
+        while (type->next(pair.b, &arrival)) {
+            assert_int_equal(arrival.item.id, arrived);
+            assert_int_equal(arrival.item.size, sizes[arrived]);
+            assert_false(arrival.lost);
+            arrived++;
+        }
+    }
+    destroy_pair(&pair);
+}
+
+static void a_frame_looks_like_that_of_a_websocket(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t size;
+        size_t frame_size;
+        uint8_t frame[10];
+    } cases[] = {{125, 2, {0x82, 125}},
+                 {126, 4, {0x82, 126, 0, 126}},
+                 {65535, 4, {0x82, 126, 0xFF, 0xFF}},
+                 {65536, 10, {0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pair pair = make_pair();
+        uint8_t data[CW_LAB_MAX_DATAGRAM];
+        const uint8_t *at = data + CW_WINDOW_HEADER_SIZE;
+        send_item(&pair, CW_LAB_BLOCK, 0, cases[i].size);
+        assert_true(type->transmit(pair.a, data, sizeof data, 0) > 100);
+        assert_memory_equal(at, cases[i].frame, cases[i].frame_size);
+        assert_int_equal(at[cases[i].frame_size], CW_LAB_BLOCK);
+        destroy_pair(&pair);
+    }
+}
+
+/* An item goes into the buffer whole or not at all. */
+static void a_full_buffer_takes_no_item(void **state)
+{
+    (void)state;
+    const struct cw_lab_item block = {CW_LAB_BLOCK, 2, CW_LAB_BLOCK_MAX};
+    struct pair pair = make_pair();
+    struct cw_lab_arrival arrival;
+    uint32_t arrived = 0;
+    send_item(&pair, CW_LAB_BLOCK, 0, CW_LAB_BLOCK_MAX);
+    send_item(&pair, CW_LAB_BLOCK, 1, CW_LAB_BLOCK_MAX);
+    assert_int_equal(type->send(pair.a, &block, 0), CW_ERROR_QUEUE_FULL);
+    send_item(&pair, CW_LAB_MESSAGE, 0, 64);
+    for (int i = 0; i < 60; i++) {
+        tick(&pair);
+        while (type->next(pair.b, &arrival))
+            arrived++;
+    }
+    assert_int_equal(arrived, 3);
+    assert_int_equal(type->send(pair.a, &block, pair.now), CW_OK);
+    destroy_pair(&pair);
+}
+
+static void what_it_waits_for_is_told(void **state)
+{
+    (void)state;
+    struct pair pair = make_pair();
+    struct cw_lab_arrival arrival;
+    uint32_t number = 77;
+    assert_int_equal(type->waiting(pair.a, 0, &number), CW_LAB_WAITING_NOTHING);
+    assert_int_equal(number, 0);
+
+    /* One byte after the frames of two messages is missing. */
+    for (uint32_t i = 0; i < 5; i++) {
+        send_item(&pair, CW_LAB_MESSAGE, i, 64);
+        pass_but(pair.a, pair.b, 0, i == 2 ? 0 : -1);
+    }
+    assert_int_equal(type->waiting(pair.b, 0, &number), CW_LAB_WAITING_BYTE);
+    assert_int_equal(number, 2 * 66);
+    assert_true(type->next(pair.b, &arrival) && type->next(pair.b, &arrival));
+    assert_false(type->next(pair.b, &arrival));
+
+    type->update(pair.a, 1.5); /* the first timeout is a second */
+    pass_but(pair.a, pair.b, 1.5, 0);
+    assert_int_equal(type->waiting(pair.a, 2, &number), CW_LAB_WAITING_TIMER);
+    assert_int_equal(number, 1500);
+    destroy_pair(&pair);
+
+    pair = make_pair();
+    send_item(&pair, CW_LAB_BLOCK, 0, CW_LAB_BLOCK_MAX);
+    pass_but(pair.a, pair.b, 0, -1);
+    assert_int_equal(type->waiting(pair.a, 0, &number), CW_LAB_WAITING_WINDOW);
+    assert_int_equal(number, 10 * (CW_LAB_MAX_DATAGRAM - 37));
+    destroy_pair(&pair);
+}
+
+static void its_memory_is_one_block(void **state)
+{
+    (void)state;
+    struct counted counted = {0};
+    const struct cw_allocator allocator = counted_allocator(&counted);
+    void *peer = &counted;
+    assert_int_equal(type->create(&allocator, &peer), CW_OK);
+    assert_int_equal(counted.allocations, 1);
+    assert_int_equal(counted.size, type->memory());
+    type->destroy(peer);
+    assert_int_equal(counted.releases, 1);
+    assert_int_equal(counted.released, counted.size);
+    counted.refuse = true;
+    peer = &counted;
+    assert_int_equal(type->create(&allocator, &peer), CW_ERROR_NO_MEMORY);
+    assert_ptr_equal(peer, &counted);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(items_of_all_sizes_arrive_in_order),
+        cmocka_unit_test(a_frame_looks_like_that_of_a_websocket),
+        cmocka_unit_test(a_full_buffer_takes_no_item),
+        cmocka_unit_test(what_it_waits_for_is_told),
+        cmocka_unit_test(its_memory_is_one_block),
+    };
+    return cmocka_run_group_tests_name("peer_window", tests, NULL, NULL);
+}
