@@ -115,6 +115,11 @@ void cw_notify_reset(struct cw_notify *notify)
     notify->stats = (struct cw_notify_stats){0};
 }
 
+uint16_t cw_notify_next_sequence(const struct cw_notify *notify)
+{
+    return notify ? notify->next : 0;
+}
+
 uint32_t cw_notify_room(const struct cw_notify *notify)
 {
     if (!notify)

@@ -113,6 +113,9 @@ bool cw_notify_next(struct cw_notify *notify, struct cw_notify_event *event);
    call. */
 void cw_notify_refuse(struct cw_notify *notify);
 
+/* The number of the next packet to be sent. */
+uint16_t cw_notify_next_sequence(const struct cw_notify *notify);
+
 /* How many packets may be sent until fates are taken, at most CW_NOTIFY_WINDOW. */
 uint32_t cw_notify_room(const struct cw_notify *notify);
 

@@ -38,6 +38,7 @@ enum cw_error {
     CW_ERROR_CONFIG_HISTORY,
     CW_ERROR_CONFIG_PREDICTION,
     CW_ERROR_CONFIG_NOTIFY,
+    CW_ERROR_CONFIG_BUNCH,
 
     /* message types that cannot work, messages that cannot be made */
     CW_ERROR_SCHEMA_TYPES,

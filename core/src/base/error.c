@@ -65,6 +65,10 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_NOTIFY:
         return "packet notification needs first sequences below 16384, max_packet_size from 1 to "
                "65000, early_packets from 1 to 256 and max_missing at most early_packets";
+    case CW_ERROR_CONFIG_BUNCH:
+        return "bunches need channels from 1 to 16, queue_parts a power of two from 2 to 4096, "
+               "max_part_size and max_property_size from 1 to max_packet_size - 5, max_bunch_size "
+               "from 1 to queue_parts * max_part_size, and at most 256 properties";
     case CW_ERROR_CONFIG_INTERPOLATION:
         return "an interpolation needs ticks_per_second above 0 to 1000, entry_size up to 2^20 "
                "bytes, max_entries from 2 to 1024, and seconds from 0 to 60 with min_delay_seconds"

@@ -421,6 +421,7 @@ static void a_packet_is_transmitted_once(void **state)
     assert_int_equal(cw_notify_transmit(pair.a, out, sizeof out - 1), 0);
     assert_int_equal(cw_notify_transmit(pair.a, out, sizeof out), 8 + 64);
     assert_int_equal(cw_notify_transmit(pair.a, out, sizeof out), 0);
+    assert_int_equal(cw_notify_next_sequence(pair.a), 1);
     assert_int_equal(notify_stats(pair.a).packets_sent, 1);
     destroy(&pair);
 }
@@ -497,6 +498,7 @@ static void nothing_comes_of_null(void **state)
     assert_false(cw_notify_next(notify, NULL));
     cw_notify_refuse(NULL);
     assert_int_equal(cw_notify_room(NULL), 0);
+    assert_int_equal(cw_notify_next_sequence(NULL), 0);
     cw_notify_stats(NULL, &stats);
     cw_notify_stats(notify, NULL);
     cw_notify_destroy(notify);

@@ -1,0 +1,118 @@
+/* Two ends of a connection of bunches in tests, with datagrams as values. */
+#ifndef CAUSEWAY_TESTS_BUNCH_RIG_H
+#define CAUSEWAY_TESTS_BUNCH_RIG_H
+
+#include "unit.h"
+
+#include "causeway/lab/bunch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct parcel {
+    size_t size;
+    uint8_t data[CW_NOTIFY_HEADER_SIZE + 1024];
+};
+
+struct bunch_pair {
+    struct cw_bunch *a, *b;
+    double now;
+};
+
+static inline struct bunch_pair bunch_pair_with(const struct cw_bunch_config *config)
+{
+    struct bunch_pair pair = {.now = 1000};
+    assert_int_equal(cw_bunch_create(config, &pair.a), CW_OK);
+    assert_int_equal(cw_bunch_create(config, &pair.b), CW_OK);
+    return pair;
+}
+
+/* With 4 properties and no limit to the bandwidth. */
+static inline struct cw_bunch_config bunch_config(void)
+{
+    struct cw_bunch_config config = cw_bunch_config_default();
+    config.properties = 4;
+    config.bytes_per_second = 0;
+    return config;
+}
+
+static inline struct bunch_pair bunch_pair_default(void)
+{
+    const struct cw_bunch_config config = bunch_config();
+    return bunch_pair_with(&config);
+}
+
+static inline void bunch_pair_destroy(struct bunch_pair *pair)
+{
+    cw_bunch_destroy(pair->a);
+    cw_bunch_destroy(pair->b);
+}
+
+static inline struct parcel parcel_of(struct cw_bunch *bunch)
+{
+    struct parcel parcel;
+    parcel.size = cw_bunch_transmit(bunch, parcel.data, sizeof parcel.data);
+    return parcel;
+}
+
+/* The first datagram of a new tick. */
+static inline struct parcel tick_of(struct bunch_pair *pair, struct cw_bunch *bunch)
+{
+    pair->now += 1.0 / 60;
+    cw_bunch_update(bunch, pair->now);
+    const struct parcel parcel = parcel_of(bunch);
+    assert_true(parcel.size >= 8);
+    return parcel;
+}
+
+static inline void hand_over(struct cw_bunch *to, const struct parcel *parcel)
+{
+    uint8_t *exact = malloc(parcel->size);
+    memcpy(exact, parcel->data, parcel->size);
+    assert_int_equal(cw_bunch_receive(to, exact, parcel->size), CW_OK);
+    free(exact);
+}
+
+/* A datagram of from arrives in a round of its own. */
+static inline void tick_to(struct bunch_pair *pair, struct cw_bunch *from, struct cw_bunch *to)
+{
+    const struct parcel parcel = tick_of(pair, from);
+    hand_over(to, &parcel);
+    cw_bunch_update(to, pair->now);
+}
+
+static inline void expect_bunch_event(struct cw_bunch *bunch, enum cw_bunch_event_type type,
+                                      uint32_t number, const char *text)
+{
+    struct cw_bunch_event event;
+    assert_true(cw_bunch_next(bunch, &event));
+    assert_int_equal(event.type, type);
+    assert_int_equal(event.number, number);
+    assert_int_equal(event.size, strlen(text));
+    assert_memory_equal(event.data, text, event.size);
+}
+
+static inline void expect_no_bunch_event(struct cw_bunch *bunch)
+{
+    struct cw_bunch_event event;
+    assert_false(cw_bunch_next(bunch, &event));
+}
+
+static inline void send_text(struct cw_bunch *bunch, uint32_t channel, const char *text)
+{
+    assert_int_equal(cw_bunch_send(bunch, channel, (const uint8_t *)text, strlen(text)), CW_OK);
+}
+
+static inline void set_text(struct cw_bunch *bunch, uint32_t property, const char *text)
+{
+    assert_int_equal(cw_bunch_set(bunch, property, (const uint8_t *)text, strlen(text)), CW_OK);
+}
+
+static inline struct cw_bunch_stats bunch_stats(const struct cw_bunch *bunch)
+{
+    struct cw_bunch_stats stats;
+    cw_bunch_stats(bunch, &stats);
+    return stats;
+}
+
+#endif
