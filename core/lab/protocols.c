@@ -1,6 +1,7 @@
 #include "causeway/lab/protocols.h"
 
 #include "causeway/lab/peer_connection.h"
+#include "causeway/lab/peer_notify.h"
 #include "causeway/lab/peer_rudp.h"
 #include "causeway/lab/peer_window.h"
 
@@ -9,6 +10,7 @@ static const struct cw_lab_peer_type *const protocols[] = {
     &cw_lab_peer_redundancy,
     &cw_lab_peer_binary,
     &cw_lab_peer_rudp,
+    &cw_lab_peer_notify,
     &cw_lab_peer_window,
 };
 

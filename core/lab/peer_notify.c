@@ -1,0 +1,158 @@
+#include "causeway/lab/peer_notify.h"
+
+#include "base/memory.h"
+#include "causeway/lab/bunch.h"
+
+enum { MESSAGES, BLOCKS, CHANNELS };
+
+struct notify_peer {
+    struct cw_allocator allocator;
+    size_t memory;
+    struct cw_bunch *bunch;
+    uint32_t state_id;               /* the next state is this one or later */
+    uint32_t message_id;             /* the next message */
+    bool queue_full;                 /* the last message has been refused */
+    uint8_t bytes[CW_LAB_BLOCK_MAX]; /* of an item that is sent */
+};
+
+/* Each message is one part. */
+static struct cw_bunch_config bunch_config(void)
+{
+    struct cw_bunch_config config = cw_bunch_config_default();
+    config.channels = CHANNELS;
+    config.max_part_size = CW_LAB_MESSAGE_MAX;
+    config.max_bunch_size = CW_LAB_BLOCK_MAX;
+    config.properties = 1;
+    config.max_property_size = CW_LAB_MESSAGE_MAX;
+    return config;
+}
+
+static size_t memory(void)
+{
+    const struct cw_bunch_config config = bunch_config();
+    struct cw_arena arena = {0};
+    cw_arena_take(&arena, sizeof(struct notify_peer));
+    cw_arena_take(&arena, cw_bunch_memory(&config));
+    return arena.used;
+}
+
+static enum cw_error create(const struct cw_allocator *allocator, void **peer)
+{
+    struct cw_arena arena = cw_arena_create(allocator, memory());
+    if (!arena.base)
+        return CW_ERROR_NO_MEMORY;
+    struct notify_peer *p = cw_arena_take(&arena, sizeof *p);
+    struct cw_bunch_config config = bunch_config();
+    config.allocator = cw_arena_allocator(&arena);
+    p->allocator = *allocator;
+    p->memory = arena.size;
+    const enum cw_error error = cw_bunch_create(&config, &p->bunch);
+    if (error != CW_OK) {
+        cw_release(allocator, p, arena.size);
+        return error;
+    }
+    *peer = p;
+    return CW_OK;
+}
+
+/* The protocol goes with the block of the peer. */
+static void destroy(void *peer)
+{
+    struct notify_peer *p = peer;
+    const struct cw_allocator allocator = p->allocator;
+    cw_release(&allocator, p, p->memory);
+}
+
+static enum cw_error send(void *peer, const struct cw_lab_item *item, double now)
+{
+    struct notify_peer *p = peer;
+    (void)now;
+    cw_lab_item_write(item, 0, p->bytes, item->size);
+    if (item->traffic == CW_LAB_STATE)
+        return cw_bunch_set(p->bunch, 0, p->bytes, item->size);
+    if (item->traffic == CW_LAB_BLOCK)
+        return cw_bunch_send(p->bunch, BLOCKS, p->bytes, item->size);
+    const enum cw_error error = cw_bunch_send(p->bunch, MESSAGES, p->bytes, item->size);
+    p->queue_full = error == CW_ERROR_QUEUE_FULL;
+    return error;
+}
+
+static void receive(void *peer, const uint8_t *data, size_t size, double now)
+{
+    struct notify_peer *p = peer;
+    (void)now;
+    cw_bunch_receive(p->bunch, data, size);
+}
+
+static void update(void *peer, double now)
+{
+    struct notify_peer *p = peer;
+    cw_bunch_update(p->bunch, now);
+}
+
+static size_t transmit(void *peer, uint8_t *out, size_t capacity, double now)
+{
+    struct notify_peer *p = peer;
+    (void)now;
+    return cw_bunch_transmit(p->bunch, out, capacity);
+}
+
+/* A state comes again when its packet was told as lost although it was not. */
+static bool is_news(struct notify_peer *p, const struct cw_lab_item *item)
+{
+    if (item->traffic == CW_LAB_MESSAGE)
+        p->message_id = item->id + 1;
+    if (item->traffic != CW_LAB_STATE)
+        return true;
+    if (item->id < p->state_id)
+        return false;
+    p->state_id = item->id + 1;
+    return true;
+}
+
+static bool next(void *peer, struct cw_lab_arrival *arrival)
+{
+    struct notify_peer *p = peer;
+    struct cw_bunch_event event;
+    struct cw_lab_item item;
+    while (cw_bunch_next(p->bunch, &event)) {
+        if (!cw_lab_item_read(event.data, event.size, &item) || event.size != item.size ||
+            !cw_lab_item_check(&item, 0, event.data, event.size) || !is_news(p, &item))
+            continue;
+        *arrival = (struct cw_lab_arrival){.item = item};
+        return true;
+    }
+    return false;
+}
+
+static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *number)
+{
+    const struct notify_peer *p = peer;
+    struct cw_bunch_stats stats;
+    uint16_t part;
+    (void)now;
+    if (cw_bunch_missing(p->bunch, MESSAGES, &part)) {
+        *number = p->message_id;
+        return CW_LAB_WAITING_MESSAGE;
+    }
+    if (p->queue_full) {
+        cw_bunch_stats(p->bunch, &stats);
+        *number = (uint32_t)(stats.notify.packets_acked + stats.notify.packets_nakked);
+        return CW_LAB_WAITING_ACK;
+    }
+    *number = 0;
+    return CW_LAB_WAITING_NOTHING;
+}
+
+const struct cw_lab_peer_type cw_lab_peer_notify = {
+    .name = "notify",
+    .memory = memory,
+    .create = create,
+    .destroy = destroy,
+    .send = send,
+    .receive = receive,
+    .update = update,
+    .transmit = transmit,
+    .next = next,
+    .waiting = waiting,
+};
