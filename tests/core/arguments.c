@@ -2,58 +2,16 @@
    and a time that is none wherever it takes one. Nothing happens, and who can tell says so. */
 #include "secure_message_rig.h"
 
+#include "arguments.h"
+
 #include "causeway/causeway.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host.h"
 #include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
-
-/* NULL of any type; the compiler does not know that it is. */
-static void *nothing;
-
-/* The functions that were called. */
-static const char *called[512];
-static size_t called_count;
-
-static void note(const char *name)
-{
-    assert_true(called_count < sizeof called / sizeof *called);
-    called[called_count++] = name;
-}
-
-static bool was_called(const char *name)
-{
-    for (size_t i = 0; i < called_count; i++)
-        if (strcmp(called[i], name) == 0)
-            return true;
-    return false;
-}
-
-#define REFUSES(function, ...)                                                                     \
-    do {                                                                                           \
-        note(#function);                                                                           \
-        assert_int_equal(function(__VA_ARGS__), CW_ERROR_INVALID_ARGUMENT);                        \
-    } while (0)
-/* What is as good as 0: no bytes, false, NULL, a state in which nothing is. */
-#define GIVES_NOTHING(function, ...)                                                               \
-    do {                                                                                           \
-        note(#function);                                                                           \
-        assert_true(!function(__VA_ARGS__));                                                       \
-    } while (0)
-#define GIVES(value, function, ...)                                                                \
-    do {                                                                                           \
-        note(#function);                                                                           \
-        assert_true(function(__VA_ARGS__) == (value));                                             \
-    } while (0)
-#define DOES_NOTHING(function, ...)                                                                \
-    do {                                                                                           \
-        note(#function);                                                                           \
-        function(__VA_ARGS__);                                                                     \
-    } while (0)
 
 static uint8_t bytes[4096];
 static const double no_times[] = {(double)NAN, (double)INFINITY, (double)-INFINITY};
@@ -830,61 +788,12 @@ static const char *const without_pointers =
     " cw_stream_far_bytes cw_stream_far_string cw_stream_far_compressed_float"
     " cw_stream_far_relative cw_stream_far_relative_sequence ";
 
-/* The function that the line declares; false when it declares none. */
-static bool declared(const char *line, char name[64])
-{
-    if (line[0] < 'a' || line[0] > 'z' || strncmp(line, "static", 6) == 0 ||
-        strncmp(line, "typedef", 7) == 0)
-        return false;
-    const char *open = strchr(line, '(');
-    const char *start = open;
-    while (start && start > line &&
-           (start[-1] == '_' || (start[-1] >= 'a' && start[-1] <= 'z') ||
-            (start[-1] >= '0' && start[-1] <= '9')))
-        start--;
-    if (!open || strncmp(start, "cw_", 3) != 0 || open - start > 60)
-        return false;
-    memcpy(name, start, (size_t)(open - start));
-    name[open - start] = 0;
-    return true;
-}
-
-static size_t check_header(const char *folder, const char *file)
-{
-    char path[4096], line[512], name[64], wanted[70];
-    size_t count = 0;
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    FILE *header = fopen(path, "r");
-    assert_non_null(header);
-    while (fgets(line, sizeof line, header)) {
-        if (!declared(line, name))
-            continue;
-        count++;
-        snprintf(wanted, sizeof wanted, " %s ", name);
-        if (!was_called(name) && !strstr(without_pointers, wanted) &&
-            !strstr(name, "_config_default") && !strstr(name, "_grant_default"))
-            fail_msg("%s of %s was not tried", name, file);
-    }
-    fclose(header);
-    return count;
-}
-
 /* After all the others. */
 static void test_no_function_was_left_out(void **state)
 {
     (void)state;
-    const char *const folders[] = {CAUSEWAY_CORE "/include/causeway", CAUSEWAY_CORE "/native"};
-    size_t count = 0;
-    for (size_t i = 0; i < 2; i++) {
-        DIR *folder = opendir(folders[i]);
-        assert_non_null(folder);
-        for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-            const size_t length = strlen(entry->d_name);
-            if (length > 2 && strcmp(entry->d_name + length - 2, ".h") == 0)
-                count += check_header(folders[i], entry->d_name);
-        }
-        closedir(folder);
-    }
+    const size_t count = check_headers(CAUSEWAY_CORE "/include/causeway", without_pointers) +
+                         check_headers(CAUSEWAY_CORE "/native", without_pointers);
     print_message("%zu functions\n", count);
     assert_true(count > 170);
 }
