@@ -44,7 +44,8 @@ double cw_lab_latencies_quantile(const struct cw_lab_latencies *latencies, doubl
 {
     if (!latencies || latencies->count == 0 || !isfinite(share))
         return 0;
-    const double wanted = fmin(fmax(share, 0), 1) * latencies->count;
+    /* 0.07 * 100 is a little more than 7. */
+    const double wanted = fmin(fmax(share, 0), 1) * latencies->count - 1e-6;
     uint32_t class = 0;
     double seen = latencies->classes[0];
     while (class + 1 < CW_LAB_LATENCY_CLASSES && (seen < wanted || seen < 1))
