@@ -19,6 +19,10 @@ void cw_window_rto_sample(struct cw_window_rto *rto, double seconds)
     const double variance = 4 * rto->deviation;
     const double least = rto->config->min_variance_seconds;
     rto->timeout = rto->rtt + (variance > least ? variance : least);
+}
+
+void cw_window_rto_progress(struct cw_window_rto *rto)
+{
     rto->doublings = 0;
 }
 

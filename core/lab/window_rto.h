@@ -15,11 +15,15 @@ struct cw_window_rto {
 
 void cw_window_rto_init(struct cw_window_rto *rto, const struct cw_window_config *config);
 
-/* Takes the round trip time of a segment that was sent only once (Karn), which ends the backoff. */
+/* Takes the round trip time of a segment that was sent only once (Karn). */
 void cw_window_rto_sample(struct cw_window_rto *rto, double seconds);
 
 /* The timeout has passed: the next one is twice as long. */
 void cw_window_rto_back_off(struct cw_window_rto *rto);
+
+/* There was progress: the backoff ends. Karn would wait for a sample; Linux has one in each ack,
+   because it sends timestamps. */
+void cw_window_rto_progress(struct cw_window_rto *rto);
 
 /* The timeout now, in seconds. */
 double cw_window_rto_seconds(const struct cw_window_rto *rto);

@@ -192,6 +192,7 @@ static void begin_recovery(struct cw_window_sender *s)
 static void advance(struct cw_window_sender *s, uint32_t taken)
 {
     s->timer = INFINITY;
+    cw_window_rto_progress(&s->rto);
     if (s->state == CW_WINDOW_OPEN) {
         s->duplicate_acks = 0;
     } else if (cw_window_ahead(s->acked, s->recover) >= 0) {
@@ -213,7 +214,7 @@ static bool open_window(struct cw_window_sender *s, const struct cw_window_heade
     if (cw_window_ahead(limit, s->limit) <= 0)
         return false;
     if (s->next == s->limit && s->count == 0)
-        s->rto.doublings = 0; /* those of the probes */
+        cw_window_rto_progress(&s->rto); /* the backoff was that of the probes */
     s->limit = limit;
     return true;
 }
