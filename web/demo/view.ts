@@ -1,4 +1,4 @@
-import { prepare } from './chart.js';
+import { prepare } from './canvas.js';
 
 /** Lengths are metres. */
 export interface Place {
