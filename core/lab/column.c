@@ -19,8 +19,6 @@ struct end {
     struct cw_lab_game game;
     uint32_t datagrams; /* sent since create */
     struct cw_lab_wire_stats stats;
-    enum cw_lab_waiting waiting; /* as it was after its last turn */
-    uint32_t waiting_for;
 };
 
 struct cw_lab_column {
@@ -339,7 +337,6 @@ static void take_turn(struct cw_lab_column *column, uint32_t end, double now)
     cw_lab_game_send(&e->game, CW_LAB_BLOCK, settings->blocks && end == 0, type, e->peer, now);
     type->update(e->peer, now);
     transmit(column, end, now);
-    e->waiting = type->waiting(e->peer, now, &e->waiting_for);
 }
 
 /* The time of a tick, or of a part of one. */
@@ -405,8 +402,7 @@ enum cw_lab_waiting cw_lab_column_waiting(const struct cw_lab_column *column, ui
 {
     if (!column || end > 1 || !number)
         return CW_LAB_WAITING_NOTHING;
-    *number = column->ends[end].waiting_for;
-    return column->ends[end].waiting;
+    return column->type->waiting(column->ends[end].peer, cw_lab_column_time(column), number);
 }
 
 uint64_t cw_lab_column_hash(const struct cw_lab_column *column)

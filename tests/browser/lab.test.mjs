@@ -1,0 +1,219 @@
+// The lab in a real Chromium: all time is that of the run, step by step.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startChromium } from '../support/chromium.mjs';
+import { startFirefox } from '../support/firefox.mjs';
+import { slide } from '../support/game_page.mjs';
+import { runFor, serveLab, stopped } from '../support/lab_page.mjs';
+
+const TICKS = 600;
+const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
+let lab;
+let browser;
+
+before(async () => {
+  mkdirSync(pictures, { recursive: true });
+  lab = await serveLab();
+  browser = await startChromium();
+});
+
+after(async () => {
+  await browser?.close();
+  await lab?.stop();
+});
+
+/** The lab, stopped, as the address after # says. */
+const open = async (fragment = '', options = {}) => {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+  page.faults = [];
+  page.on('pageerror', (error) => page.faults.push(error));
+  page.on('console', (message) => message.type() === 'error' && page.faults.push(message.text()));
+  await page.goto(`${lab.url}#${fragment}`);
+  await stopped(page);
+  return page;
+};
+
+const close = async (page) => {
+  assert.deepEqual(page.faults, []);
+  await page.close();
+};
+
+const picture = (page, name) => page.screenshot({ path: join(pictures, `lab-${name}.png`) });
+
+test('at 20 % loss the byte stream grows slow, and Causeway does not', async (t) => {
+  const page = await open('protocols=plain.redundancy.tcp&loss=0');
+  const calm = await runFor(page, TICKS);
+  assert.equal(await page.locator('#loss').inputValue(), '0');
+  await slide(page, 'loss', 20);
+  const lossy = await runFor(page, TICKS);
+  t.diagnostic(JSON.stringify({ calm, lossy }));
+  const [plain, redundant, tcp] = lossy;
+  assert.ok(tcp.states > 5 * calm[2].states, 'a state waits for all bytes before it');
+  assert.ok(plain.states < 1.2 * calm[0].states, 'a state waits for nothing');
+  assert.ok(tcp.messages > 2 * plain.messages);
+  assert.ok(redundant.messages <= plain.messages);
+  assert.match(await page.textContent('.column:nth-child(3) .why p'), /^[^.]+\.[^.]+\.$/);
+  await close(page);
+});
+
+test('a shared address gives the same run, and another seed another', async () => {
+  const page = await open();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await slide(page, 'rtt', 20);
+  await slide(page, 'bursts', 3);
+  await page.locator('#blocks').check();
+  const run = await runFor(page, TICKS);
+  await page.locator('#share').click();
+  await page.waitForFunction(() => document.getElementById('said').textContent.includes('copied'));
+  const address = await page.evaluate(() => navigator.clipboard.readText());
+  const other = await open(new URL(address).hash.slice(1));
+  assert.deepEqual(await runFor(other, TICKS), run);
+  await other.locator('#reseed').click();
+  const hashes = (columns) => columns.map(({ hash }) => hash);
+  const reseeded = hashes(await runFor(other, TICKS));
+  for (const [i, hash] of hashes(run).entries()) assert.notEqual(reseeded[i], hash);
+  // The address in the same page, as after "back".
+  await other.evaluate((hash) => (location.hash = hash), new URL(address).hash);
+  await other.waitForFunction((to) => globalThis.page.run.settings.seed === to, 1);
+  assert.deepEqual(hashes(await runFor(other, TICKS)), hashes(run));
+  await close(other);
+  await close(page);
+});
+
+test('Firefox sees the same run as Chromium', async (t) => {
+  const firefox = await startFirefox();
+  t.after(() => firefox.close());
+  const fragment = 'loss=10&bursts=4&jitter=40&bandwidth=512&blocks=1&seed=7';
+  const page = await firefox.newPage();
+  await page.goto(`${lab.url}#${fragment}`);
+  await stopped(page);
+  const chromium = await open(fragment);
+  assert.deepEqual(await runFor(page, TICKS), await runFor(chromium, TICKS));
+  await close(chromium);
+});
+
+test('the keyboard does it all', async () => {
+  const page = await open();
+  const state = () =>
+    page.evaluate(() => {
+      const { playing, run } = globalThis.page;
+      return { playing, ticks: run.ticks, ...run.settings };
+    });
+  const press = async (key) => {
+    await page.keyboard.press(key);
+    return state();
+  };
+  const { ticks, seed } = await state();
+  assert.equal((await press('.')).ticks, ticks + 1);
+  assert.equal((await press(' ')).playing, true);
+  assert.equal((await press(' ')).playing, false);
+  assert.equal((await press('r')).ticks, 0);
+  assert.equal((await press('b')).blocks, true);
+  assert.notEqual((await press('n')).seed, seed);
+  await press('+');
+  assert.equal(await page.locator('#speed').inputValue(), '1');
+  await press('w');
+  assert.equal(await page.locator('.why[open]').count(), 4);
+  // What can be reached, in the order in which it is read.
+  const reached = [];
+  for (let i = 0; i < 40; i++) {
+    await page.keyboard.press('Tab');
+    reached.push(await page.evaluate(() => document.activeElement.id));
+  }
+  const wanted = ['play', 'step', 'restart', 'speed', 'explain', 'share', 'rtt', 'loss', 'latency'];
+  assert.deepEqual(reached.filter((id) => wanted.includes(id)).slice(0, wanted.length), wanted);
+  await page.locator('#loss').focus();
+  const { loss } = await state();
+  assert.equal((await press('ArrowRight')).loss, loss + 1);
+  // In a field a key is what is typed, and on a button the space bar presses that button.
+  await page.locator('#seed').fill('5');
+  assert.equal((await press('Enter')).seed, 5);
+  const before = await state();
+  await page.locator('#seed').focus();
+  assert.deepEqual(await press('.'), before);
+  await page.locator('#step').focus();
+  assert.equal((await press(' ')).ticks, before.ticks + 1);
+  await close(page);
+});
+
+test('columns come and go, and choose their protocol', async () => {
+  const page = await open();
+  const columns = () => page.evaluate(() => globalThis.page.run.settings.protocols);
+  const before = await columns();
+  assert.equal(before.length, 4);
+  assert.ok(await page.locator('#add').isDisabled());
+  await page.locator('.remove').nth(1).click();
+  assert.deepEqual(await columns(), [before[0], before[2], before[3]]);
+  await page.locator('.protocol').first().selectOption('redundancy');
+  await page.locator('#add').click();
+  const now = await columns();
+  assert.deepEqual(now.slice(0, 3), ['redundancy', before[2], before[3]]);
+  assert.equal(new Set(now).size, 4);
+  for (let i = 0; i < 3; i++) await page.locator('.remove').first().click();
+  assert.ok(await page.locator('.remove').isDisabled());
+  await close(page);
+});
+
+for (const colorScheme of ['light', 'dark'])
+  test(`a phone's width is enough, ${colorScheme}`, async () => {
+    for (const [name, width, height] of [
+      ['desktop', 1280, 800],
+      ['phone', 390, 844],
+      ['small', 320, 568],
+    ]) {
+      const phone = width < 400;
+      const page = await open('loss=10', {
+        viewport: { width, height },
+        hasTouch: phone,
+        isMobile: phone,
+        colorScheme,
+      });
+      const texts = page.locator('details:not([open]) > summary');
+      while (phone && (await texts.count())) await texts.first().click();
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= width, `${name}: the page is ${wide} px wide`);
+      await picture(page, `${name}-${colorScheme}`);
+      await close(page);
+    }
+  });
+
+test('who wants less motion begins with a run that stands still', async () => {
+  const page = await browser.newPage({ reducedMotion: 'reduce' });
+  await page.goto(lab.url);
+  await page.waitForFunction(() => globalThis.page?.run);
+  const { playing, ticks } = await page.evaluate(() => ({
+    playing: globalThis.page.playing,
+    ticks: globalThis.page.run.ticks,
+  }));
+  assert.equal(playing, false);
+  assert.equal(ticks, TICKS);
+  await page.close();
+});
+
+test('the page says what it does not understand, and what it lacks', async () => {
+  const page = await open('loss=11.5&protocols=plain.pigeon&seed=3');
+  assert.match(await page.textContent('#said'), /protocols=plain\.pigeon/);
+  assert.match(await page.textContent('#said'), /loss=11\.5/);
+  assert.equal(await page.locator('#seed').inputValue(), '3');
+  await page.locator('#seed').fill('-1');
+  await page.locator('#seed').press('Tab');
+  assert.match(
+    await page.evaluate(() => document.getElementById('seed').validationMessage),
+    /whole number/,
+  );
+  await close(page);
+
+  const without = await browser.newPage();
+  await without.addInitScript(() => delete globalThis.WebAssembly);
+  await without.goto(lab.url);
+  await without.locator('#trouble').waitFor();
+  assert.match(await without.textContent('#trouble'), /needs WebAssembly/);
+  await without.close();
+
+  const plain = await browser.newPage({ javaScriptEnabled: false });
+  await plain.goto(lab.url);
+  assert.match(await plain.textContent('noscript'), /needs JavaScript/);
+  await plain.close();
+});

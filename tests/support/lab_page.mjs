@@ -1,0 +1,40 @@
+// The lab as web/lab/run serves it, and what tests ask of its page.
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { require } from './packages.mjs';
+
+const { preview } = await import(pathToFileURL(require.resolve('vite')));
+const root = fileURLToPath(new URL('../../web/lab', import.meta.url));
+
+/** Serves the lab; gives its address and how to end that. */
+export async function serveLab() {
+  const server = await preview({
+    root,
+    logLevel: 'warn',
+    build: { outDir: join(process.env.CAUSEWAY_BUILD, 'demo/lab') },
+    preview: { host: '127.0.0.1', port: 0 },
+  });
+  return {
+    url: `http://127.0.0.1:${server.httpServer.address().port}/`,
+    stop: () => server.close(),
+  };
+}
+
+/** Waits until the lab is there, and stops it. */
+export async function stopped(page) {
+  await page.waitForFunction(() => globalThis.page?.run);
+  await page.evaluate(() => globalThis.page.step(0));
+}
+
+/** Does the run again from its beginning, for so many ticks; gives what came of each column. */
+export const runFor = (page, ticks) =>
+  page.evaluate((count) => {
+    globalThis.page.restart();
+    globalThis.page.step(count);
+    return globalThis.page.run.tracks.map(({ protocol, hash, latencies }) => ({
+      protocol,
+      hash,
+      states: latencies.state.quantile(0.99),
+      messages: latencies.message.quantile(0.99),
+    }));
+  }, ticks);

@@ -1,0 +1,83 @@
+import { DASHES } from './charts.js';
+import { element, fill, setText } from './dom.js';
+import type { Traffic } from './lab.js';
+import { nameOf } from './protocols.js';
+import { CLIENT, SERVER, type Track } from './track.js';
+import { why } from './why.js';
+import { Wire } from './wire.js';
+import { waitingText } from './words.js';
+
+/** A text about why is shown at least so long, in seconds of the viewer's clock. */
+const WHY_SECONDS = 2;
+
+const duration = (milliseconds: number): string => {
+  if (Number.isNaN(milliseconds)) return '–';
+  return milliseconds < 1000
+    ? `${Math.round(milliseconds)} ms`
+    : `${(milliseconds / 1000).toFixed(1)} s`;
+};
+
+/** A column as the page shows it. */
+export class Card {
+  onchoose: (protocol: string) => void = () => {};
+  onremove: () => void = () => {};
+  readonly root: HTMLElement;
+  readonly #wire: Wire;
+  #explained = -WHY_SECONDS;
+
+  constructor(place: number, protocols: readonly string[]) {
+    const template = element<HTMLTemplateElement>('column');
+    this.root = template.content.firstElementChild!.cloneNode(true) as HTMLElement;
+    this.root.style.setProperty('--mine', `var(--column-${place})`);
+    this.#part('path').setAttribute('stroke-dasharray', DASHES[place]!.join(' '));
+    this.#wire = new Wire(this.#part('.wire'));
+    const choice = this.#part<HTMLSelectElement>('.protocol');
+    fill(
+      choice,
+      protocols.map((protocol) => [protocol, nameOf(protocol)]),
+    );
+    choice.addEventListener('change', () => this.onchoose(choice.value));
+    this.#part('.remove').addEventListener('click', () => this.onremove());
+  }
+
+  /** Shows another run, or the same one from its beginning. */
+  reset(track: Track, removable: boolean): void {
+    this.#wire.clear();
+    this.#part<HTMLSelectElement>('.protocol').value = track.protocol;
+    this.#part<HTMLButtonElement>('.remove').disabled = !removable;
+    this.#part('.remove').ariaLabel = `Remove ${nameOf(track.protocol)}`;
+    this.#explained = -WHY_SECONDS;
+  }
+
+  /** Draws the packets; `now` is the time of the run, `seen` that of the viewer, in seconds. */
+  draw(track: Track, now: number, seen: number): void {
+    this.#wire.add(track.flights.splice(0), now);
+    this.#wire.draw(now, seen);
+  }
+
+  /** Words and figures; more slowly than the dots, so that they can be read. */
+  tell(track: Track, latencyOf: Traffic, now: number, seen: number): void {
+    const latencies = track.latencies[latencyOf];
+    for (const [name, end] of [
+      ['client', CLIENT],
+      ['server', SERVER],
+    ] as const) {
+      const wait = track.waits[end];
+      const line = this.#part(`.${name}`);
+      line.dataset['kind'] = wait.kind;
+      setText(line.lastElementChild!, waitingText(wait, now));
+    }
+    setText(this.#part('.median'), duration(latencies.quantile(0.5)));
+    setText(this.#part('.p99'), duration(latencies.quantile(0.99)));
+    const bytes = track.bytesPerMessage;
+    setText(this.#part('.bytes'), Number.isNaN(bytes) ? '–' : bytes.toFixed(0));
+    setText(this.#part('.lost'), String(track.lost + track.overflowed));
+    if (seen - this.#explained < WHY_SECONDS) return;
+    this.#explained = seen;
+    setText(this.#part('.why p'), why(track.protocol, track.situation));
+  }
+
+  #part<Type extends HTMLElement>(selector: string): Type {
+    return this.root.querySelector<Type>(selector)!;
+  }
+}

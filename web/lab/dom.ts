@@ -1,0 +1,13 @@
+/** The element of the page with this id. */
+export const element = <Type extends HTMLElement>(id: string): Type =>
+  document.getElementById(id) as Type;
+
+/** Sets a text only when it is another, so that nothing is laid out again for nothing. */
+export function setText(target: Element, text: string): void {
+  if (target.textContent !== text) target.textContent = text;
+}
+
+/** Puts choices into a list. */
+export function fill(list: HTMLSelectElement, choices: Iterable<readonly [string, string]>): void {
+  list.replaceChildren(...[...choices].map(([value, text]) => new Option(text, value)));
+}

@@ -1,0 +1,113 @@
+import { Column, type ColumnEvent, type End, type Lab, type Traffic, type Waiting } from './lab.js';
+import { Latencies } from './latencies.js';
+import { forLab, type Settings } from './settings.js';
+import type { Situation } from './why.js';
+import type { Flight } from './wire.js';
+
+/** What an end waits for, and since when, in seconds of the run. */
+export interface Wait {
+  readonly kind: Waiting;
+  readonly number: number;
+  readonly since: number;
+}
+
+/** The server is the end that sends blocks. */
+export const SERVER: End = 0;
+export const CLIENT: End = 1;
+
+/** Of these the number changes while it is still the same wait. */
+const COUNTING: readonly Waiting[] = ['window', 'timer', 'rate'];
+/** How much of what was seen one tick ago still counts, for what is typical now. */
+const MEMORY = 0.985;
+/** The oldest message is asked for once in so many ticks. */
+const AGE_TICKS = 3;
+
+/** A column of a run, and what the page keeps of it. */
+export class Track {
+  readonly latencies: Readonly<Record<Traffic, Latencies>> = {
+    state: new Latencies(),
+    message: new Latencies(),
+    block: new Latencies(),
+  };
+  /** What each end waits for. */
+  readonly waits: [server: Wait, client: Wait] = [NOTHING, NOTHING];
+  /** Packets that were sent since the page last took them. */
+  flights: Flight[] = [];
+  lost = 0;
+  overflowed = 0;
+  givenUp = 0;
+  readonly #column: Column;
+  /** How much of the latest time something was so. */
+  readonly #lately = new Map<Situation, number>();
+
+  constructor(lab: Lab, protocol: string, settings: Settings) {
+    this.#column = new Column(lab, protocol, { seed: settings.seed });
+    this.#column.change(forLab(settings));
+  }
+
+  destroy(): void {
+    this.#column.destroy();
+  }
+
+  get protocol(): string {
+    return this.#column.protocol;
+  }
+
+  get hash(): string {
+    return this.#column.hash;
+  }
+
+  /** Bytes that both ends sent, for each message that arrived; NaN before one has. */
+  get bytesPerMessage(): number {
+    const bytes = [SERVER, CLIENT].map((end) => Number(this.#column.wireStats(end).bytes));
+    return (bytes[0]! + bytes[1]!) / (this.latencies.message.count || NaN);
+  }
+
+  /** Lets a tick pass. */
+  step(tick: number): void {
+    const column = this.#column;
+    column.step();
+    for (const [what, share] of this.#lately) this.#lately.set(what, share * MEMORY);
+    for (const event of column.events()) this.#take(event);
+    const now = column.time;
+    for (const end of [SERVER, CLIENT]) {
+      const { kind, number } = column.waiting(end);
+      const before = this.waits[end];
+      const same = kind === before.kind && (number === before.number || COUNTING.includes(kind));
+      this.waits[end] = { kind, number, since: same ? before.since : now };
+      if (kind !== 'nothing') this.#see(kind, 1 - MEMORY);
+      if (tick % AGE_TICKS === 0)
+        this.latencies.message.see(now, column.itemStats(end, 'message').oldestSeconds);
+    }
+  }
+
+  /** What has mostly held the column up lately. */
+  get situation(): Situation {
+    const seen = [...this.#lately].filter(([, share]) => share > 0.1);
+    const waits = seen.filter(([what]) => what !== 'loss' && what !== 'overflow');
+    const [most] = (waits.length > 0 ? waits : seen).sort(([, a], [, b]) => b - a);
+    return most?.[0] ?? 'nothing';
+  }
+
+  #see(what: Situation, share: number): void {
+    this.#lately.set(what, (this.#lately.get(what) ?? 0) + share);
+  }
+
+  #take({ type, sender, traffic, number, size, time, seconds }: ColumnEvent): void {
+    if (type === 'delivered') this.latencies[traffic!].add(time, seconds);
+    else if (type === 'given_up') this.givenUp++;
+    else {
+      const up = sender === CLIENT;
+      this.flights.push({ number, up, bytes: size, sent: time, seconds, fate: type });
+      if (type === 'lost') {
+        this.lost++;
+        this.#see('loss', 0.11);
+      } else if (type === 'overflowed') {
+        this.overflowed++;
+        this.#see('overflow', 0.11);
+      }
+    }
+  }
+}
+
+const NOTHING: Wait = { kind: 'nothing', number: 0, since: 0 };

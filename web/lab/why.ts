@@ -1,0 +1,90 @@
+import type { Waiting } from './lab.js';
+
+/** What is mostly seen of a column now. */
+export type Situation = Waiting | 'loss' | 'overflow';
+
+type Texts = { readonly nothing: string } & { readonly [Key in Situation]?: string };
+
+const CAUSEWAY: Texts = {
+  nothing:
+    'Each packet carries the newest state, and messages that are not acknowledged yet. Nothing is lost, so all of it is handed over as it arrives.',
+  loss: 'Packets are lost, but most of them held only a state, and the next one replaces it. The acks in later packets tell the sender which messages were in a lost packet, and only those are sent again.',
+  message:
+    'A lost packet held a message, and later messages wait for it because they are delivered in order. It comes again about a round trip later; states do not wait, and so the game goes on.',
+  rate: 'The path grows slow, so the connection sends fewer packets before the queue of the bottleneck is full. Messages wait a little at the sender instead of long in the queue.',
+  overflow:
+    'The queue of the bottleneck is full and drops what comes next. The connection sees the delay and the loss, and sends less.',
+};
+
+const REDUNDANCY: Texts = {
+  ...CAUSEWAY,
+  nothing:
+    'Nothing is lost, so each message is sent once and costs no more than without redundancy. When packets begin to get lost, the next packet repeats the new messages.',
+  loss: 'Packets are lost, so each packet repeats the messages of the one before, and the first that arrives delivers them. Most losses then cost no round trip; the price is in the bytes per message.',
+  message:
+    'Both packets that held a message were lost, so later messages wait for it. It comes again after a round trip, as without redundancy; this is rare unless packets are lost in a row.',
+};
+
+const REPAIR: Texts = {
+  ...CAUSEWAY,
+  nothing:
+    'Some packets carry a combination of earlier ones, from which the receiver computes one that was lost. Nothing is lost, so the extra bytes are not needed now.',
+  loss: 'Packets are lost, and the receiver computes most of them from the repair packets without asking. That takes no round trip, and fewer bytes than sending everything twice.',
+  message:
+    'More packets were lost together than the repair packets can replace, so a message is missing. It comes again after a round trip, as it would without repair.',
+};
+
+const BINARY: Texts = {
+  ...CAUSEWAY,
+  rate: 'The round trip was high, so the connection is in its bad mode and sends only a few packets a second. It returns to the good mode when the round trip has been low for a while.',
+};
+
+const RUDP: Texts = {
+  nothing:
+    'The sender keeps its packages for a time, and the receiver asks for what it lacks. Nothing is missing, so it asks for nothing and the overhead is small.',
+  loss: 'When a package is missing, the receiver asks for it by its number, and the sender answers from what it keeps. That takes a round trip after the gap was seen, and meanwhile all later packages wait.',
+  answer:
+    'A package is missing, and the receiver has asked for it; all later ones wait, states too, because there is only one order. When the request or its answer is lost, it has to be asked again.',
+  overflow:
+    'The queue of the bottleneck drops packages, and requests and answers add to what has to pass. This protocol has no congestion control of its own, so the queue stays full.',
+};
+
+const NOTIFY: Texts = {
+  nothing:
+    'Each packet is reported to its sender exactly once, as delivered or as lost. All were delivered, so nothing is sent twice.',
+  loss: 'The sender learns after a round trip that a packet was lost, and decides for each part of it. Messages are sent again; of a state only the newest value is sent, because the old one is out of date.',
+  message:
+    'A lost packet held a message, and later messages wait for it. The sender is told of the loss after a round trip and sends it again; states go on meanwhile.',
+  ack: 'The history of the packets that are not settled is full, so nothing new can be reported. It continues as soon as the other end has confirmed what it knows.',
+  overflow:
+    'The queue of the bottleneck drops packets, and each of them is reported as lost a round trip later. What must arrive is then sent again into the same queue.',
+};
+
+const TCP: Texts = {
+  nothing:
+    'States and messages share one stream of bytes, and nothing in it is missing. As long as nothing is lost, it is as fast as the others.',
+  loss: 'A segment is sent again after three duplicate acks, or else when the timer runs out. All bytes after it wait, states too, although newer ones have long arrived.',
+  byte: 'One lost segment holds up all bytes after it, although they are already there: head-of-line blocking. A game gets nothing for a round trip or more, and then everything at once.',
+  timer:
+    'Too few acks came back to show the loss, so only the retransmission timer helps, and it takes 200 ms or more. Each further loss of the same segment doubles it, while the game stands still.',
+  window:
+    'Every loss makes the window smaller, and the game now writes more than the window lets out. What is written waits at the sender and grows old there.',
+  overflow:
+    'The stream fills the queue of the bottleneck until it drops a segment; that is how TCP finds out how fast the path is. Each drop then holds up all bytes after it.',
+};
+
+const TEXTS: Readonly<Record<string, Texts>> = {
+  plain: CAUSEWAY,
+  redundancy: REDUNDANCY,
+  repair: REPAIR,
+  binary: BINARY,
+  rudp: RUDP,
+  notify: NOTIFY,
+  tcp: TCP,
+};
+
+/** Two sentences about what is seen of a protocol; none of one that is not known here. */
+export function why(protocol: string, situation: Situation): string {
+  const texts = TEXTS[protocol];
+  return texts?.[situation] ?? texts?.nothing ?? '';
+}

@@ -1,0 +1,29 @@
+import type { Wait } from './track.js';
+
+/** How long a wait is before it is worth a word, in seconds. */
+const BRIEF = 0.1;
+
+/** What an end waits for, in words. */
+export function waitingText({ kind, number, since }: Wait, now: number): string {
+  const long = now - since > BRIEF ? ` (${Math.round((now - since) * 100) * 10} ms)` : '';
+  switch (kind) {
+    case 'nothing':
+      return 'waits for nothing';
+    case 'packet':
+      return `waits for packet ${number}${long}`;
+    case 'message':
+      return `waits for message ${number}${long}`;
+    case 'answer':
+      return `asks for package ${number}${long}`;
+    case 'byte':
+      return `waits for byte ${number}${long}`;
+    case 'ack':
+      return `sends nothing until packet ${number} is settled`;
+    case 'window':
+      return `has a full window of ${number} bytes${long}`;
+    case 'timer':
+      return `sends again in ${number} ms`;
+    case 'rate':
+      return `may send ${number} packets a second`;
+  }
+}
