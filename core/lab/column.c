@@ -19,6 +19,8 @@ struct end {
     struct cw_lab_game game;
     uint32_t datagrams; /* sent since create */
     struct cw_lab_wire_stats stats;
+    enum cw_lab_waiting waiting; /* as it was after its last turn */
+    uint32_t waiting_for;
 };
 
 struct cw_lab_column {
@@ -337,6 +339,7 @@ static void take_turn(struct cw_lab_column *column, uint32_t end, double now)
     cw_lab_game_send(&e->game, CW_LAB_BLOCK, settings->blocks && end == 0, type, e->peer, now);
     type->update(e->peer, now);
     transmit(column, end, now);
+    e->waiting = type->waiting(e->peer, now, &e->waiting_for);
 }
 
 /* The time of a tick, or of a part of one. */
@@ -402,7 +405,8 @@ enum cw_lab_waiting cw_lab_column_waiting(const struct cw_lab_column *column, ui
 {
     if (!column || end > 1 || !number)
         return CW_LAB_WAITING_NOTHING;
-    return column->type->waiting(column->ends[end].peer, cw_lab_column_time(column), number);
+    *number = column->ends[end].waiting_for;
+    return column->ends[end].waiting;
 }
 
 uint64_t cw_lab_column_hash(const struct cw_lab_column *column)

@@ -130,7 +130,7 @@ double cw_lab_column_quantile(const struct cw_lab_column *column, uint32_t sende
 /* The statistics begin anew. Nothing else changes. */
 void cw_lab_column_restart_stats(struct cw_lab_column *column);
 
-/* What an end waits for. *number is what enum cw_lab_waiting says of it. */
+/* What an end waited for after its last turn. *number is what enum cw_lab_waiting says of it. */
 enum cw_lab_waiting cw_lab_column_waiting(const struct cw_lab_column *column, uint32_t end,
                                           uint32_t *number);
 

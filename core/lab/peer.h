@@ -92,7 +92,8 @@ struct cw_lab_peer_type {
     /* The next thing that the application is told, in the order in which it is told. */
     bool (*next)(void *peer, struct cw_lab_arrival *arrival);
 
-    /* What this end waits for; number is as above, 0 when nothing. */
+    /* What this end waits for, asked when the application has taken all that it can; number is as
+       above, 0 when nothing. */
     enum cw_lab_waiting (*waiting)(const void *peer, double now, uint32_t *number);
 
     /* Whether transmit is also called after every receive, as a kernel would. Otherwise it is

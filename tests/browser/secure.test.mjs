@@ -219,8 +219,8 @@ test('a killed server is a timeout', { timeout: 60_000 }, async () => {
   const mortal = await start();
   const page = await openPage(mortal);
   await attempt(page, await mortal.server.token({ timeoutSeconds: 2 }));
-  await mortal.server.stop('SIGKILL');
   const killed = performance.now();
+  await mortal.server.stop('SIGKILL');
   assert.equal(await ending(page), 'timeout');
   const seconds = (performance.now() - killed) / 1000;
   assert.ok(seconds > 1 && seconds < 10, `after ${seconds} s`);

@@ -9,7 +9,7 @@
 #define MAX_BUNCH 60
 #define MAX_SIZE  (CW_NOTIFY_HEADER_SIZE + 64)
 
-enum { RECEIVE, SEND, SET, TICK, DAMAGE, LOSE, BUSY, RESET, ACTIONS };
+enum { RECEIVE, SEND, SET, TICK, DAMAGE, FORGE, LOSE, BUSY, RESET, ACTIONS };
 
 struct world {
     struct cw_bunch *ends[2];
@@ -51,18 +51,28 @@ static void receive(struct world *world, int at, const uint8_t *data, size_t siz
     take_events(world, at);
 }
 
-/* Lets time pass, and carries what is due, but for what gets lost or damaged. */
-static void tick(struct world *world, int from, uint8_t how, uint8_t where)
+/* Changes a datagram: one of its bits, or what it carries behind its header. Returns its size. */
+static size_t change(uint8_t *out, size_t size, int how, const uint8_t *data, size_t data_size)
+{
+    if (how == DAMAGE && data_size)
+        out[data[0] % size] ^= (uint8_t)(1u << data[0] % 8);
+    if (how != FORGE)
+        return size;
+    const size_t header_size = 4 + 4 * (size_t)(out[0] % 16 + 1);
+    memcpy(out + header_size, data, data_size);
+    return header_size + data_size;
+}
+
+/* Lets time pass, and carries what is due, but for what gets lost or changed. */
+static void tick(struct world *world, int from, int how, const uint8_t *data, size_t data_size)
 {
     uint8_t out[MAX_SIZE];
     world->now += 1.0 / 60;
+    world->honest = world->honest && how != DAMAGE && how != FORGE;
     cw_bunch_update(world->ends[from], world->now);
     take_events(world, from);
     for (size_t size; (size = cw_bunch_transmit(world->ends[from], out, sizeof out)) > 0;) {
-        if (how == DAMAGE) {
-            world->honest = false;
-            out[where % size] ^= (uint8_t)(1u << where % 8);
-        }
+        size = change(out, size, how, data, data_size);
         if (how != LOSE)
             receive(world, !from, out, size);
     }
@@ -96,7 +106,7 @@ static void act(struct world *world, uint8_t what, const uint8_t *data, size_t s
         world->honest = true;
         break;
     default:
-        tick(world, at, what % ACTIONS, size ? data[0] : 0);
+        tick(world, at, what % ACTIONS, data, size);
     }
 }
 

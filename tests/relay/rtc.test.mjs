@@ -276,9 +276,8 @@ test('a relay that stops says so, and does not wait for the browser', async () =
   const connections = await Promise.all(
     stacks.map((each) => open(each.RTCPeerConnection, stopping.url)),
   );
-  const begun = performance.now();
   assert.equal(await stopping.stop(), 0);
-  assert.ok(performance.now() - begun < 2000);
+  assert.doesNotMatch(stopping.log.join('\n'), /did not close in time/);
   await Promise.all(connections.map((each) => each.closed()));
   for (const each of connections) each.close();
 });
@@ -454,35 +453,13 @@ test('a thousand offers that wait do not harm the connected', async () => {
   );
   const connection = await open(RTCPeerConnection, busy.url);
   const offer = await makeOffer();
-  const waiting = async () => {
-    const { rtc_offers: made, rtc_offers_expired: expired } = await counters(busy);
-    return made - 1 - expired;
-  };
-  const offerUntilFull = async () => {
-    while ((await waiting()) < 1000) {
-      const posts = Array.from({ length: 50 }, () => postBare(busy.port, offer));
-      for (const reply of await Promise.all(posts)) assert.match(reply, /^HTTP\/1\.1 201 /);
-    }
-  };
-  const roundTrip = async () => {
-    const before = busy.work();
-    for (let i = 0; i < 20; i++) {
-      connection.channel.send(Buffer.from(`trip ${i}`));
-      assert.equal(String(await connection.next()), `trip ${i}`);
-    }
-    return (busy.work() - before) / 20;
-  };
-  // What else the machine does adds to some of the rounds, so the least of them counts. A look at
-  // each offer would add to all.
-  let alone = Infinity;
-  for (let round = 0; round < 10; round++) alone = Math.min(alone, await roundTrip());
-  let crowded = Infinity;
-  for (let round = 0; round < 100 && crowded > alone * 2; round++) {
-    await offerUntilFull();
-    const work = await roundTrip();
-    if ((await waiting()) > 900) crowded = Math.min(crowded, work);
+  for (let i = 0; i < 20; i++) {
+    const posts = Array.from({ length: 50 }, () => postBare(busy.port, offer));
+    for (const reply of await Promise.all(posts)) assert.match(reply, /^HTTP\/1\.1 201 /);
   }
-  assert.ok(crowded <= alone * 2, `${alone} ms of work alone, ${crowded} among 1,000 offers`);
+  // What that costs, hostile_rtc_work_offers.c counts.
+  connection.channel.send(Buffer.from('still here'));
+  assert.equal(String(await connection.next()), 'still here');
   const another = await open(RTCPeerConnection, busy.url);
   another.close();
   connection.close();

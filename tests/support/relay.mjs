@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
@@ -60,8 +59,6 @@ export async function startGatedRelay(upstreamPort, ...options) {
     rtcPort: Number(/webrtc on udp \S+:(\d+)/.exec(log.join('\n'))?.[1]),
     url: `http://127.0.0.1:${port}/`,
     log,
-    /** Milliseconds of processor time that it has used. */
-    work: () => Number(readFileSync(`/proc/${relay.pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6,
     signal: (name) => relay.kill(name),
     /** Asks it to end, and gives its exit code. */
     stop: (signal = 'SIGTERM') => {

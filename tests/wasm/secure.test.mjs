@@ -167,8 +167,8 @@ for (const kind of kinds) {
     const mortal = await startSecureServer();
     const token = await mortal.server.token({ timeoutSeconds: 2 });
     const client = await join(mortal, { ...options, token });
-    await mortal.server.stop('SIGKILL');
     const killed = performance.now();
+    await mortal.server.stop('SIGKILL');
     const { reason, message: text } = await client.closed;
     const seconds = (performance.now() - killed) / 1000;
     assert.equal(reason, 'timeout');

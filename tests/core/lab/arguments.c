@@ -33,9 +33,9 @@ static void test_latencies(void **state)
     (void)state;
     const struct cw_lab_latencies one = {.count = 1};
     DOES_NOTHING(cw_lab_latencies_add, nothing, 1);
-    GIVES_NOTHING(cw_lab_latencies_mean, nothing);
-    GIVES_NOTHING(cw_lab_latencies_quantile, nothing, 0.5);
-    GIVES_NOTHING(cw_lab_latencies_quantile, &one, no_time);
+    GIVES(0, cw_lab_latencies_mean, nothing);
+    GIVES(0, cw_lab_latencies_quantile, nothing, 0.5);
+    GIVES(0, cw_lab_latencies_quantile, &one, no_time);
 }
 
 static void test_game(void **state)
@@ -81,12 +81,12 @@ static void test_column_without_a_column(void **state)
     DOES_NOTHING(cw_lab_column_reset, nothing);
     REFUSES(cw_lab_column_change, nothing, &settings);
     DOES_NOTHING(cw_lab_column_step, nothing, 1);
-    GIVES_NOTHING(cw_lab_column_time, nothing);
+    GIVES(0, cw_lab_column_time, nothing);
     GIVES_NOTHING(cw_lab_column_next, nothing, &event);
     GIVES_NOTHING(cw_lab_column_events_dropped, nothing);
     DOES_NOTHING(cw_lab_column_wire_stats, nothing, 0, &wire);
     DOES_NOTHING(cw_lab_column_item_stats, nothing, 0, CW_LAB_MESSAGE, &items);
-    GIVES_NOTHING(cw_lab_column_quantile, nothing, 0, CW_LAB_MESSAGE, 0.5);
+    GIVES(0, cw_lab_column_quantile, nothing, 0, CW_LAB_MESSAGE, 0.5);
     DOES_NOTHING(cw_lab_column_restart_stats, nothing);
     GIVES_NOTHING(cw_lab_column_waiting, nothing, 0, &number);
     GIVES_NOTHING(cw_lab_column_hash, nothing);
@@ -107,9 +107,9 @@ static void test_column(void **state)
     GIVES_NOTHING(cw_lab_column_next, column, nothing);
     DOES_NOTHING(cw_lab_column_wire_stats, column, 0, nothing);
     DOES_NOTHING(cw_lab_column_item_stats, column, 0, CW_LAB_MESSAGE, nothing);
-    GIVES_NOTHING(cw_lab_column_quantile, column, 0, CW_LAB_MESSAGE, no_time);
-    GIVES_NOTHING(cw_lab_column_quantile, column, 2, CW_LAB_MESSAGE, 0.5);
-    GIVES_NOTHING(cw_lab_column_quantile, column, 0, (enum cw_lab_traffic)0, 0.5);
+    GIVES(0, cw_lab_column_quantile, column, 0, CW_LAB_MESSAGE, no_time);
+    GIVES(0, cw_lab_column_quantile, column, 2, CW_LAB_MESSAGE, 0.5);
+    GIVES(0, cw_lab_column_quantile, column, 0, (enum cw_lab_traffic)0, 0.5);
     GIVES_NOTHING(cw_lab_column_waiting, column, 0, nothing);
     GIVES_NOTHING(cw_lab_column_waiting, column, 2, &number);
     cw_lab_column_wire_stats(column, 2, &wire);
