@@ -3,6 +3,7 @@
 #include "causeway/lab/column.h"
 #include "causeway/lab/protocols.h"
 
+#include "counted.h"
 #include "unit.h"
 
 #include <math.h>
@@ -342,6 +343,56 @@ static void events_that_nobody_takes_make_room(void **state)
     }
 }
 
+static void a_column_is_one_allocation(void **state)
+{
+    (void)state;
+    FOR_EACH(i)
+    {
+        struct counted counted = {0};
+        struct cw_lab_column_config config = cw_lab_column_config_default();
+        struct cw_lab_column *column = NULL;
+        config.protocol = i;
+        config.allocator = counted_allocator(&counted);
+        counted.refuse = true;
+        assert_int_equal(cw_lab_column_create(&config, &column), CW_ERROR_NO_MEMORY);
+        assert_null(column);
+        counted.refuse = false;
+        assert_int_equal(cw_lab_column_create(&config, &column), CW_OK);
+        assert_int_equal(counted.size, cw_lab_column_memory(&config));
+        change_loss(column, 0.1);
+        cw_lab_column_step(column, SECOND);
+        cw_lab_column_reset(column);
+        cw_lab_column_step(column, SECOND);
+        assert_int_equal(counted.allocations, 1);
+        assert_int_equal(counted.releases, 0);
+        cw_lab_column_destroy(column);
+        assert_int_equal(counted.releases, 1);
+        assert_int_equal(counted.released, counted.size);
+    }
+}
+
+static void a_peer_is_one_allocation(void **state)
+{
+    (void)state;
+    FOR_EACH(i)
+    {
+        struct counted counted = {0};
+        const struct cw_allocator allocator = counted_allocator(&counted);
+        const struct cw_lab_peer_type *type = cw_lab_protocol(i);
+        void *peer = NULL;
+        counted.refuse = true;
+        assert_int_equal(type->create(&allocator, &peer), CW_ERROR_NO_MEMORY);
+        assert_null(peer);
+        counted.refuse = false;
+        assert_int_equal(type->create(&allocator, &peer), CW_OK);
+        assert_int_equal(counted.allocations, 1);
+        assert_int_equal(counted.size, type->memory());
+        type->destroy(peer);
+        assert_int_equal(counted.releases, 1);
+        assert_int_equal(counted.released, counted.size);
+    }
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     (void)state;
@@ -400,6 +451,8 @@ int main(void)
         cmocka_unit_test(a_narrow_path_delays_and_drops),
         cmocka_unit_test(blocks_arrive_one_after_the_other),
         cmocka_unit_test(events_that_nobody_takes_make_room),
+        cmocka_unit_test(a_column_is_one_allocation),
+        cmocka_unit_test(a_peer_is_one_allocation),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(protocols_have_names_of_their_own),
     };
