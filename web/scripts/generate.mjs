@@ -1,9 +1,9 @@
-// Writes src/generated.ts, src/game/generated.ts and lab/generated.ts: what TypeScript has to know of the
-// headers of core, wasm and relay, taken from the headers themselves so that it cannot differ.
+// Writes src/generated.ts and src/game/generated.ts: what TypeScript has to know of the headers of core,
+// wasm and relay, taken from the headers themselves so that it cannot differ.
 //   node generate.mjs [OUT REPOSITORY]: only the first, to OUT, from the headers of a repository elsewhere
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { gameModule, labModule } from '../../wasm/header_modules.mjs';
+import { gameModule } from '../../wasm/header_modules.mjs';
 
 const here = (path) => new URL(path, import.meta.url);
 const [out = here('../src/generated.ts'), repository] = process.argv.slice(2);
@@ -161,7 +161,4 @@ writeFileSync(
   out,
   `// Made by scripts/generate.mjs from the headers of core, wasm and relay.\n${text.join('\n')}`,
 );
-if (!repository) {
-  writeFileSync(here('../src/game/generated.ts'), gameModule());
-  writeFileSync(here('../lab/generated.ts'), labModule());
-}
+if (!repository) writeFileSync(here('../src/game/generated.ts'), gameModule());
