@@ -189,4 +189,5 @@ const struct cw_lab_peer_type cw_lab_peer_window = {
     .transmit = transmit,
     .next = next,
     .waiting = waiting,
+    .answers_at_once = true,
 };

@@ -1,9 +1,12 @@
 /* The byte stream as a protocol of the lab: items become frames on one stream. */
 #include "causeway/lab/peer_window.h"
+#include "causeway/lab/column.h"
+#include "causeway/lab/protocols.h"
 #include "causeway/lab/window_wire.h"
 #include "counted.h"
 #include "unit.h"
 
+#include <math.h>
 #include <string.h>
 
 #define TICK (1.0 / 60)
@@ -155,6 +158,31 @@ static void what_it_waits_for_is_told(void **state)
     destroy_pair(&pair);
 }
 
+/* As in a kernel, the ack of what comes out of order does not wait for the application's turn. The
+   turns are half a tick apart, and datagrams arrive between them. */
+static void it_answers_between_the_turns(void **state)
+{
+    (void)state;
+    struct cw_lab_column_config config = cw_lab_column_config_default();
+    struct cw_lab_settings settings = cw_lab_settings_default();
+    struct cw_lab_column *column;
+    struct cw_lab_column_event event;
+    uint32_t between = 0;
+    while (cw_lab_protocol(config.protocol) != type)
+        config.protocol++;
+    assert_int_equal(cw_lab_column_create(&config, &column), CW_OK);
+    settings.rtt_seconds = 0.11;
+    settings.loss = 0.1;
+    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+    cw_lab_column_step(column, 120);
+    while (cw_lab_column_next(column, &event)) {
+        const double turns = event.time / TICK * 2;
+        between += event.traffic == 0 && fabs(turns - round(turns)) > 0.01;
+    }
+    assert_true(between > 10);
+    cw_lab_column_destroy(column);
+}
+
 static void its_memory_is_one_block(void **state)
 {
     (void)state;
@@ -180,6 +208,7 @@ int main(void)
         cmocka_unit_test(a_frame_looks_like_that_of_a_websocket),
         cmocka_unit_test(a_full_buffer_takes_no_item),
         cmocka_unit_test(what_it_waits_for_is_told),
+        cmocka_unit_test(it_answers_between_the_turns),
         cmocka_unit_test(its_memory_is_one_block),
     };
     return cmocka_run_group_tests_name("peer_window", tests, NULL, NULL);
