@@ -1,6 +1,6 @@
 /* Two endpoints at a steady 60 Hz each way with 64-byte payloads: ROUNDS ticks of one packet from
    each to the other. Run under callgrind with two counts, the difference is the cost of a tick.
-     core_packet packets ROUNDS    send, transmit, receive, next, acks and one update per packet
+     core_packet packets ROUNDS    begin, commit, receive, next, acks and one update per packet
      core_packet updates ROUNDS    the same with ten more updates per tick and endpoint
      core_packet lossy ROUNDS      like packets, but one datagram in ten is lost
      core_packet                   what tests/bench/run wants to know */
@@ -26,17 +26,19 @@ static bool is_lost(void)
 static void pass(struct cw_endpoint *from, struct cw_endpoint *to, double now)
 {
     static const uint8_t payload[64] = {1, 2, 3};
-    uint8_t datagram[2048];
+    uint8_t datagram[2048], *place;
     struct cw_endpoint_event event;
-    if (cw_endpoint_send(from, payload, sizeof payload, now, NULL) != CW_OK)
+    if (cw_endpoint_begin(from, sizeof payload, datagram, sizeof datagram, &place) != CW_OK)
         abort();
-    const size_t size = cw_endpoint_transmit(from, datagram, sizeof datagram, now);
+    memcpy(place, payload, sizeof payload);
+    const size_t size = cw_endpoint_commit(from, sizeof payload, now, NULL);
     if (is_lost())
         return;
     if (cw_endpoint_receive(to, datagram, size, now) != CW_OK)
         abort();
     while (cw_endpoint_next(to, &event))
-        ;
+        if (event.type == CW_ENDPOINT_EVENT_PACKET)
+            cw_endpoint_accept(to, event.sequence);
 }
 
 int main(int argc, char **argv)

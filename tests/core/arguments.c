@@ -49,6 +49,7 @@ static void test_endpoint(void **state)
     struct cw_endpoint *endpoint = NULL;
     struct cw_endpoint_event event;
     struct cw_endpoint_stats stats;
+    uint8_t *payload;
     REFUSES(cw_endpoint_config_check, nothing);
     GIVES_NOTHING(cw_endpoint_config_max_datagram_size, nothing);
     GIVES_NOTHING(cw_endpoint_memory, nothing);
@@ -58,19 +59,23 @@ static void test_endpoint(void **state)
     DOES_NOTHING(cw_endpoint_destroy, nothing);
     DOES_NOTHING(cw_endpoint_reset, nothing);
     GIVES_NOTHING(cw_endpoint_max_datagram_size, nothing);
-    REFUSES(cw_endpoint_send, nothing, bytes, 1, 0, NULL);
+    REFUSES(cw_endpoint_begin, nothing, 1, bytes, sizeof bytes, &payload);
+    GIVES_NOTHING(cw_endpoint_commit, nothing, 1, 0, NULL);
     GIVES_NOTHING(cw_endpoint_transmit, nothing, bytes, sizeof bytes, 0);
     REFUSES(cw_endpoint_receive, nothing, bytes, 1, 0);
     DOES_NOTHING(cw_endpoint_update, nothing, 0);
     GIVES_NOTHING(cw_endpoint_next, nothing, &event);
-    DOES_NOTHING(cw_endpoint_refuse, nothing, 0);
+    DOES_NOTHING(cw_endpoint_accept, nothing, 0);
     GIVES_NOTHING(cw_endpoint_next_sequence, nothing);
     DOES_NOTHING(cw_endpoint_stats, nothing, &stats);
 
     assert_int_equal(cw_endpoint_create(&config, &endpoint), CW_OK);
-    REFUSES(cw_endpoint_send, endpoint, nothing, 1, 0, NULL);
+    REFUSES(cw_endpoint_begin, endpoint, 1, nothing, sizeof bytes, &payload);
+    REFUSES(cw_endpoint_begin, endpoint, 1, bytes, sizeof bytes, nothing);
     REFUSES(cw_endpoint_receive, endpoint, nothing, 1, 0);
-    assert_int_equal(cw_endpoint_send(endpoint, nothing, 0, 0, NULL), CW_OK);
+    assert_int_equal(cw_endpoint_begin(endpoint, 2000, bytes, sizeof bytes, &payload), CW_OK);
+    memset(payload, 0, 2000);
+    assert_true(cw_endpoint_commit(endpoint, 2000, 0, NULL) > 0);
     GIVES_NOTHING(cw_endpoint_transmit, endpoint, nothing, sizeof bytes, 0);
     assert_true(cw_endpoint_transmit(endpoint, bytes, sizeof bytes, 0) > 0);
     GIVES_NOTHING(cw_endpoint_next, endpoint, nothing);
@@ -862,7 +867,8 @@ static void test_an_endpoint_and_a_connection_take_no_such_times(void **state)
     assert_int_equal(cw_simulator_create(&simulator_config, &simulator), CW_OK);
     assert_int_equal(cw_congestion_init(&congestion, &config.congestion, 0), CW_OK);
     assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
-    assert_int_equal(cw_endpoint_send(endpoint, bytes, 8, 1, NULL), CW_OK);
+    uint8_t *payload;
+    assert_int_equal(cw_endpoint_begin(endpoint, 8, bytes, sizeof bytes, &payload), CW_OK);
     assert_int_equal(cw_simulator_receive(simulator, bytes, 8, 1), CW_OK);
     cw_connection_update(connection, 1);
     for (size_t i = 0; i < 3; i++) {
@@ -874,7 +880,7 @@ static void test_an_endpoint_and_a_connection_take_no_such_times(void **state)
         assert_int_equal(cw_connection_transmit(connection, bytes, sizeof bytes, no), 0);
         assert_int_equal(cw_connection_send_allowance(connection, no), 0);
         cw_endpoint_update(endpoint, no);
-        assert_int_equal(cw_endpoint_send(endpoint, bytes, 8, no, NULL), CW_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(cw_endpoint_commit(endpoint, 8, no, NULL), 0);
         assert_int_equal(cw_endpoint_receive(endpoint, bytes, 8, no), CW_ERROR_INVALID_ARGUMENT);
         assert_int_equal(cw_endpoint_transmit(endpoint, bytes, sizeof bytes, no), 0);
         assert_int_equal(cw_simulator_receive(simulator, bytes, 8, no), CW_ERROR_INVALID_ARGUMENT);
@@ -886,7 +892,7 @@ static void test_an_endpoint_and_a_connection_take_no_such_times(void **state)
     }
     assert_int_equal(cw_connection_send(connection, 0, message, 1), CW_OK);
     assert_true(cw_connection_transmit(connection, bytes, sizeof bytes, 1) > 0);
-    assert_true(cw_endpoint_transmit(endpoint, bytes, sizeof bytes, 1) > 0);
+    assert_true(cw_endpoint_commit(endpoint, 8, 1, NULL) > 0);
     assert_int_equal(cw_simulator_transmit(simulator, bytes, sizeof bytes, 1), 8);
     assert_true(congestion.now == 0);
     cw_simulator_destroy(simulator);

@@ -1,7 +1,7 @@
 /* Two endpoints in conversation, with datagrams of the input's own and damaged ones in between.
    Whatever arrives: no crash, no read beyond it, no event for a packet that was not sent, no packet
    longer than agreed. */
-#include "causeway/endpoint.h"
+#include "copy_packet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #define MAX_PACKET   1200
 #define MAX_DATAGRAM 512
 
-enum { RECEIVE, SEND, ANSWER, DAMAGE, WAIT, TAKE, REFUSE, RESET, ACTIONS };
+enum { RECEIVE, SEND, ANSWER, DAMAGE, WAIT, TAKE, ACCEPT, RESET, ACTIONS };
 
 struct input {
     const uint8_t *data;
@@ -23,6 +23,7 @@ struct world {
     uint8_t *held;        /* the datagram that ours was given last */
     uint8_t fates[65536]; /* of our packets: 0 not sent, else bits */
     uint16_t newest;      /* that ours delivered */
+    bool refuses;         /* does not accept packets at once */
 };
 
 enum { SENT = 1, ACKED = 2, LOST = 4 };
@@ -46,6 +47,8 @@ static void take_events(struct world *world)
             if (event.size > MAX_PACKET)
                 abort();
             world->newest = event.sequence;
+            if (!world->refuses)
+                cw_endpoint_accept(world->ours, event.sequence);
             continue;
         }
         uint8_t *fate = &world->fates[event.sequence];
@@ -77,14 +80,14 @@ static void send_packet(struct world *world, bool theirs, unsigned size, unsigne
     static const uint8_t payload[MAX_PACKET + 16] = {1, 2, 3, 4, 5, 6, 7, 8};
     uint8_t datagram[MAX_DATAGRAM];
     struct cw_endpoint *from = theirs ? world->theirs : world->ours;
-    uint16_t sequence;
-    if (cw_endpoint_send(from, payload, size % sizeof payload, world->now, &sequence) != CW_OK)
+    const uint16_t sequence = cw_endpoint_next_sequence(from);
+    size_t length;
+    if (copy_packet(from, payload, size % sizeof payload, datagram, world->now, &length) != CW_OK)
         return;
     if (!theirs)
         world->fates[sequence] = SENT;
-    for (size_t length;
-         (length = cw_endpoint_transmit(from, datagram, sizeof datagram, world->now)) > 0;
-         lost >>= 1) {
+    for (; length > 0;
+         lost >>= 1, length = cw_endpoint_transmit(from, datagram, sizeof datagram, world->now)) {
         struct cw_endpoint_event event;
         if (lost & 1)
             continue;
@@ -96,7 +99,7 @@ static void send_packet(struct world *world, bool theirs, unsigned size, unsigne
             abort();
         } else {
             while (cw_endpoint_next(world->theirs, &event))
-                ;
+                cw_endpoint_accept(world->theirs, event.sequence);
         }
     }
 }
@@ -137,8 +140,9 @@ static void act(struct world *world, struct input *input)
     case TAKE:
         take_events(world);
         break;
-    case REFUSE:
-        cw_endpoint_refuse(world->ours, world->newest);
+    case ACCEPT:
+        world->refuses = !world->refuses;
+        cw_endpoint_accept(world->ours, world->newest);
         break;
     case RESET:
         cw_endpoint_reset(world->ours);

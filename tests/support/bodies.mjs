@@ -24,6 +24,7 @@ export class Bodies {
     this.#connection.update(0);
     assert.equal(this.#endpoint.receive(this.#connection.transmit(0), 0), 'ok');
     const [packet] = [...this.#endpoint.events()].filter(({ type }) => type === 'packet');
+    this.#endpoint.accept(packet.sequence);
     assert.equal(packet.payload[0], BEFORE);
     return packet.payload.subarray(1);
   }

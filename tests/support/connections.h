@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_TESTS_CONNECTIONS_H
 #define CAUSEWAY_TESTS_CONNECTIONS_H
 
+#include "copy_packet.h"
 #include "unit.h"
 
 #include "causeway/connection.h"
@@ -263,8 +264,9 @@ static inline enum cw_error peer_send(struct cw_endpoint *peer, struct cw_connec
 {
     uint8_t datagram[2048];
     enum cw_error error = CW_OK;
-    assert_int_equal(cw_endpoint_send(peer, payload, size, now, NULL), CW_OK);
-    for (size_t length; (length = cw_endpoint_transmit(peer, datagram, sizeof datagram, now)) > 0;)
+    size_t length;
+    assert_int_equal(copy_packet(peer, payload, size, datagram, now, &length), CW_OK);
+    for (; length > 0; length = cw_endpoint_transmit(peer, datagram, sizeof datagram, now))
         error = receive_exact(to, datagram, length, now);
     return error;
 }
@@ -279,8 +281,10 @@ static inline bool peer_acked(struct cw_endpoint *peer, struct cw_connection *by
     for (size_t size; (size = transmit(by, datagram, now)) > 0;) {
         struct cw_endpoint_event event;
         assert_int_equal(cw_endpoint_receive(peer, datagram, size, now), CW_OK);
-        while (cw_endpoint_next(peer, &event))
+        while (cw_endpoint_next(peer, &event)) {
             acked |= event.type == CW_ENDPOINT_EVENT_ACKED && event.sequence == latest;
+            cw_endpoint_accept(peer, event.sequence);
+        }
     }
     return acked;
 }

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_TESTS_ENDPOINTS_H
 #define CAUSEWAY_TESTS_ENDPOINTS_H
 
+#include "copy_packet.h"
 #include "unit.h"
 
 #include "causeway/endpoint.h"
@@ -26,6 +27,7 @@ struct wire {
 /* What an endpoint told, in order. The payload is that of the latest packet; where the endpoint had
    it matters to few tests. */
 struct seen {
+    bool refuses; /* does not accept packets */
     size_t count;
     struct {
         enum cw_endpoint_event_type type;
@@ -63,32 +65,37 @@ static inline void wire_free(struct wire *wire)
     wire->count = 0;
 }
 
-/* Transmits all that waits. */
-static inline void wire_fill(struct wire *wire, struct cw_endpoint *from, double now)
+/* Sends a packet with all its datagrams. On an error there are none. */
+static inline enum cw_error wire_try(struct wire *wire, struct cw_endpoint *from,
+                                     const void *payload, size_t size, double now)
 {
     const size_t capacity = cw_endpoint_max_datagram_size(from);
     uint8_t *out = malloc(capacity);
+    size_t length;
     wire->count = 0;
-    for (size_t size; (size = cw_endpoint_transmit(from, out, capacity, now)) > 0; wire->count++) {
-        assert_true(size <= capacity);
+    wire->sequence = cw_endpoint_next_sequence(from);
+    const enum cw_error error = copy_packet(from, payload, size, out, now, &length);
+    for (; length > 0; length = cw_endpoint_transmit(from, out, capacity, now), wire->count++) {
+        assert_true(length <= capacity);
         assert_true(wire->count < MAX_FRAGMENTS);
-        uint8_t *copy = malloc(size);
-        memcpy(copy, out, size);
+        uint8_t *copy = malloc(length);
+        memcpy(copy, out, length);
         wire->datagrams[wire->count].data = copy;
-        wire->datagrams[wire->count].size = size;
+        wire->datagrams[wire->count].size = length;
     }
     free(out);
+    return error;
 }
 
 static inline void wire_send(struct wire *wire, struct cw_endpoint *from, const void *payload,
                              size_t size, double now)
 {
-    assert_int_equal(cw_endpoint_send(from, payload, size, now, &wire->sequence), CW_OK);
-    wire_fill(wire, from, now);
+    assert_int_equal(wire_try(wire, from, payload, size, now), CW_OK);
 }
 
 static inline void seen_clear(struct seen *seen)
 {
+    seen->refuses = false;
     seen->count = 0;
     seen->size = 0;
 }
@@ -105,6 +112,8 @@ static inline void seen_take(struct seen *seen, struct cw_endpoint *endpoint)
             if (event.size > 0)
                 memcpy(seen->payload, event.payload, event.size);
             seen->size = event.size;
+            if (!seen->refuses)
+                cw_endpoint_accept(endpoint, event.sequence);
         } else {
             assert_null(event.payload);
             assert_int_equal(event.size, 0);

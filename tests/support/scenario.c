@@ -1,5 +1,7 @@
 #include "scenario.h"
 
+#include "copy_packet.h"
+
 #include "causeway/endpoint.h"
 #include "causeway/simulator.h"
 
@@ -72,8 +74,8 @@ static void take_events(struct scenario *s, int side)
         if (event.type == CW_ENDPOINT_EVENT_PACKET)
             hash_bytes(s, event.payload, event.size);
         /* Now and then the application cannot use a packet. */
-        if (event.type == CW_ENDPOINT_EVENT_PACKET && next_random(s) % 64 == 0)
-            cw_endpoint_refuse(s->ends[side], event.sequence);
+        if (event.type == CW_ENDPOINT_EVENT_PACKET && next_random(s) % 64 != 0)
+            cw_endpoint_accept(s->ends[side], event.sequence);
     }
 }
 
@@ -83,14 +85,14 @@ static void send_packet(struct scenario *s, int side, double now)
     const size_t size = random % 16 == 0 ? (random >> 8) % (sizeof s->payload + 1) : random >> 56;
     for (size_t i = 0; i < size; i++)
         s->payload[i] = (uint8_t)next_random(s);
-    uint16_t sequence = 0;
-    hash_number(s, (uint64_t)cw_endpoint_send(s->ends[side], s->payload, size, now, &sequence));
-    hash_number(s, sequence);
     size_t length;
-    while ((length = cw_endpoint_transmit(s->ends[side], s->datagram, sizeof s->datagram, now)) >
-           0) {
+    hash_number(s, cw_endpoint_next_sequence(s->ends[side]));
+    hash_number(s,
+                (uint64_t)copy_packet(s->ends[side], s->payload, size, s->datagram, now, &length));
+    while (length > 0) {
         hash_bytes(s, s->datagram, length);
         cw_simulator_receive(s->paths[side], s->datagram, length, now);
+        length = cw_endpoint_transmit(s->ends[side], s->datagram, sizeof s->datagram, now);
     }
 }
 

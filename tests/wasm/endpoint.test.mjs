@@ -19,7 +19,10 @@ const carry = (from, to, payload, now) => {
   const events = [];
   for (let datagram = from.transmit(now); datagram; datagram = from.transmit(now)) {
     assert.equal(to.receive(datagram, now), 'ok');
-    events.push(...to.events());
+    for (const event of to.events()) {
+      if (event.type === 'packet') to.accept(event.sequence);
+      events.push(event);
+    }
   }
   return events;
 };
@@ -64,20 +67,27 @@ test('what comes off the wire is judged, not thrown', () => {
   a.send(text('x'), 0);
   const datagram = a.transmit(0);
   assert.equal(b.receive(datagram, 0), 'ok');
-  b.next();
+  b.accept(b.next().sequence);
   assert.equal(b.receive(datagram, 0), 'duplicate');
   assert.equal(b.receive(new Uint8Array(0), 0), 'malformed');
   assert.equal(b.receive(new Uint8Array(65536).fill(255), 0), 'malformed');
   assert.equal(b.stats().packetsMalformed, 2);
 });
 
-test('a refused packet is delivered again', () => {
+test('a packet that is not accepted is delivered again and not acked', () => {
   a.send(text('x'), 0);
   const datagram = a.transmit(0);
-  b.receive(datagram, 0);
-  b.refuse(b.next().sequence);
-  assert.equal(b.receive(datagram, 0), 'ok');
-  assert.equal(b.next().type, 'packet');
+  for (let i = 0; i < 3; i++) {
+    assert.equal(b.receive(datagram, 0), 'ok');
+    assert.equal(b.next().type, 'packet');
+    assert.deepEqual(
+      carry(b, a, text('y'), 0).map(({ type }) => type),
+      ['packet'],
+    );
+  }
+  b.accept(0);
+  assert.equal(b.receive(datagram, 0), 'duplicate');
+  assert.equal(b.stats().packetsReceived, 1);
 });
 
 test('a payload may be empty and belongs to the receiver', () => {

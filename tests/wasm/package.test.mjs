@@ -193,6 +193,7 @@ test('the types say what may be passed and what comes back', () => {
       // @ts-expect-error only packets have a payload
       event.payload;
       if (event.type === 'packet') event.payload.length;
+      endpoint.accept(event.sequence);
     }
     try {
       endpoint.update(sequence);

@@ -46,15 +46,21 @@ uint32_t endpoint_next_sequence(const struct cw_endpoint *endpoint)
     return cw_endpoint_next_sequence(endpoint);
 }
 
-/* The sequence number goes to the scratch area. */
-CW_EXPORT(endpoint_send)
-enum cw_error endpoint_send(struct cw_endpoint *endpoint, const uint8_t *payload, size_t size,
-                            double now)
+/* The place of the payload goes to the scratch area. */
+CW_EXPORT(endpoint_begin)
+enum cw_error endpoint_begin(struct cw_endpoint *endpoint, size_t size, uint8_t *out,
+                             size_t capacity)
 {
-    uint16_t sequence = 0;
-    const enum cw_error error = cw_endpoint_send(endpoint, payload, size, now, &sequence);
-    cw_scratch.number = sequence;
+    uint8_t *payload = NULL;
+    const enum cw_error error = cw_endpoint_begin(endpoint, size, out, capacity, &payload);
+    cw_scratch.number = cw_place(payload);
     return error;
+}
+
+CW_EXPORT(endpoint_commit)
+size_t endpoint_commit(struct cw_endpoint *endpoint, size_t size, double now)
+{
+    return cw_endpoint_commit(endpoint, size, now, NULL);
 }
 
 CW_EXPORT(endpoint_transmit)
@@ -89,9 +95,9 @@ CW_EXPORT(endpoint_next) uint32_t endpoint_next(struct cw_endpoint *endpoint)
     return event.type;
 }
 
-CW_EXPORT(endpoint_refuse) void endpoint_refuse(struct cw_endpoint *endpoint, uint32_t sequence)
+CW_EXPORT(endpoint_accept) void endpoint_accept(struct cw_endpoint *endpoint, uint32_t sequence)
 {
-    cw_endpoint_refuse(endpoint, (uint16_t)sequence);
+    cw_endpoint_accept(endpoint, (uint16_t)sequence);
 }
 
 /* The struct as it is goes to the scratch area. */

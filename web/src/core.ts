@@ -6,12 +6,13 @@ export interface CoreExports extends ModuleExports {
   endpoint_destroy(endpoint: number): void;
   endpoint_reset(endpoint: number): void;
   endpoint_next_sequence(endpoint: number): number;
-  endpoint_send(endpoint: number, payload: number, size: number, now: number): number;
+  endpoint_begin(endpoint: number, size: number, out: number, capacity: number): number;
+  endpoint_commit(endpoint: number, size: number, now: number): number;
   endpoint_transmit(endpoint: number, out: number, capacity: number, now: number): number;
   endpoint_receive(endpoint: number, data: number, size: number, now: number): number;
   endpoint_update(endpoint: number, now: number): void;
   endpoint_next(endpoint: number): number;
-  endpoint_refuse(endpoint: number, sequence: number): void;
+  endpoint_accept(endpoint: number, sequence: number): void;
   endpoint_stats(endpoint: number): void;
 
   connection_create(schema: number, numbers: number, channelCount: number): number;

@@ -33,7 +33,7 @@ export interface EndpointConfig {
 
 /** Something that happened to a packet. */
 export type EndpointEvent =
-  /** A packet of the other end arrived. The payload is the receiver's to keep. */
+  /** A packet of the other end arrived, to be accepted. The payload is the receiver's to keep. */
   | {
       readonly type: 'packet';
       readonly sequence: number;
@@ -51,7 +51,7 @@ export type ReceiveResult = 'ok' | 'malformed' | 'stale' | 'duplicate';
 export interface EndpointStats {
   /** Packets sent; one counts once, however many fragments it has. */
   readonly packetsSent: number;
-  /** Packets delivered to the application. */
+  /** Packets that the application accepted. */
   readonly packetsReceived: number;
   /** Packets of ours that are known to have arrived. */
   readonly packetsAcked: number;
@@ -120,7 +120,8 @@ export class Endpoint extends CoreObject {
   readonly #incoming: number;
   readonly #incomingSize: number;
   readonly #outgoing: number;
-  readonly #outgoingSize: number;
+  /** Size of the first datagram of the latest packet, 0 when it has been taken. */
+  #first = 0;
 
   /** @throws {@link CoreError} with a code `CONFIG_...` that says what cannot work. */
   constructor(core: Core, config: EndpointConfig = {}) {
@@ -131,9 +132,9 @@ export class Endpoint extends CoreObject {
     super(core, created.object, exports.endpoint_destroy);
     this.maxPacketSize = created.maxPacketSize;
     this.maxDatagramSize = created.maxDatagramSize;
-    this.#outgoingSize = Math.max(this.maxPacketSize, this.maxDatagramSize);
-    this.#outgoing = this.buffer(this.#outgoingSize);
-    this.#incomingSize = this.#outgoingSize + LONGER_THAN_ANY_HEADER;
+    this.#outgoing = this.buffer(this.maxDatagramSize);
+    this.#incomingSize =
+      Math.max(this.maxPacketSize, this.maxDatagramSize) + LONGER_THAN_ANY_HEADER;
     this.#incoming = this.buffer(this.#incomingSize);
   }
 
@@ -149,22 +150,28 @@ export class Endpoint extends CoreObject {
    *   of the packet before were not taken; `EVENTS_PENDING` when {@link next} was not called for too long.
    */
   send(payload: Uint8Array, now: number): number {
-    const { core, address } = this;
-    if (payload.length > this.maxPacketSize) throw core.error('PACKET_TOO_LARGE');
-    core.memory.bytes.set(payload, this.#outgoing);
-    core.check(core.exports.endpoint_send(address, this.#outgoing, payload.length, now));
-    return core.memory.u32(core.scratch);
+    const { core, address, nextSequence } = this;
+    const { length } = payload;
+    if (this.#first > 0) throw core.error('TRANSMIT_PENDING');
+    core.check(core.exports.endpoint_begin(address, length, this.#outgoing, this.maxDatagramSize));
+    core.memory.bytes.set(payload, core.memory.u32(core.scratch));
+    this.#first = core.exports.endpoint_commit(address, length, now);
+    return nextSequence;
   }
 
   /** The next datagram to put on the wire, or `undefined` when there is none. */
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
-    const size = exports.endpoint_transmit(this.address, this.#outgoing, this.#outgoingSize, now);
+    const size =
+      this.#first ||
+      exports.endpoint_transmit(this.address, this.#outgoing, this.maxDatagramSize, now);
+    this.#first = 0;
     return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
   }
 
   /**
-   * Takes a datagram that arrived. Take the events with {@link next} before the following one.
+   * Takes a datagram that arrived. Take the events with {@link next} before the following one, and
+   * {@link accept} the packet.
    * @throws {@link CoreError} `EVENTS_PENDING` when the packet before was not taken; the datagram was
    *   not looked at then.
    */
@@ -209,11 +216,11 @@ export class Endpoint extends CoreObject {
   }
 
   /**
-   * Takes back the receipt of the packet that {@link next} gave last: it will not be acked, and is
-   * delivered again when it arrives again. Only before the following `receive` or `transmit`.
+   * Accepts the packet that arrived last: from now on it is acked, and not delivered again. A packet
+   * that the application cannot use is not accepted. Only before the following `receive`.
    */
-  refuse(sequence: number): void {
-    this.core.exports.endpoint_refuse(this.address, sequence);
+  accept(sequence: number): void {
+    this.core.exports.endpoint_accept(this.address, sequence);
   }
 
   /** What the path is like now. */
@@ -225,6 +232,7 @@ export class Endpoint extends CoreObject {
 
   /** Back to the state after the constructor. */
   reset(): void {
+    this.#first = 0;
     this.core.exports.endpoint_reset(this.address);
   }
 }

@@ -69,29 +69,37 @@ void cw_endpoint_destroy(struct cw_endpoint *endpoint);
 /* Goes back to the state after create, including sequence numbers, events and statistics. */
 void cw_endpoint_reset(struct cw_endpoint *endpoint);
 
-/* Bytes that transmit may need for one datagram. */
+/* Bytes of the longest datagram: the room that begin and transmit need. */
 size_t cw_endpoint_max_datagram_size(const struct cw_endpoint *endpoint);
 
-/* Makes a packet of size payload bytes (copied; 0 is allowed) and gives it the next sequence
-   number, which is stored in *sequence unless sequence is NULL. Afterwards call transmit until it
-   returns 0. Errors, with nothing changed: CW_ERROR_PACKET_TOO_LARGE; CW_ERROR_TRANSMIT_PENDING
-   when the previous packet has datagrams that have not been transmitted yet;
-   CW_ERROR_EVENTS_PENDING when events of earlier packets wait to be taken and leave no room to
+/* Begins a packet of at most size payload bytes (0 is allowed). Its first datagram will be in out,
+   which the endpoint holds on to until commit. Write the payload to *payload, where it needs no
+   more copying, then call commit. The packet carries the acks as they are now. A packet that has
+   begun is forgotten when another begins. Errors: CW_ERROR_PACKET_TOO_LARGE;
+   CW_ERROR_BUFFER_TOO_SMALL when capacity is below cw_endpoint_max_datagram_size();
+   CW_ERROR_TRANSMIT_PENDING when the previous packet has datagrams that have not been transmitted
+   yet; CW_ERROR_EVENTS_PENDING when events of earlier packets wait to be taken and leave no room to
    report the fate of this one. */
-enum cw_error cw_endpoint_send(struct cw_endpoint *endpoint, const uint8_t *payload, size_t size,
-                               double now, uint16_t *sequence);
+enum cw_error cw_endpoint_begin(struct cw_endpoint *endpoint, size_t size, uint8_t *out,
+                                size_t capacity, uint8_t **payload);
 
-/* Writes the next datagram of the latest packet to out and returns its size. Returns 0 when there
-   is none, or when capacity is below cw_endpoint_max_datagram_size(); nothing is lost then. The
-   datagram carries the acks as they are at this moment. */
+/* Sends the packet that has begun, with size payload bytes, no more than begin was told. Returns
+   the size of its first datagram, which is in begin's out, and stores its sequence number in
+   *sequence unless sequence is NULL. If the packet is sent in fragments, transmit gives the others.
+   Returns 0 when no packet has begun, or not one of that size; nothing is sent then. */
+size_t cw_endpoint_commit(struct cw_endpoint *endpoint, size_t size, double now,
+                          uint16_t *sequence);
+
+/* Writes the next fragment of the latest packet to out and returns its size. Returns 0 when there
+   is none, or when capacity is below cw_endpoint_max_datagram_size(); nothing is lost then. */
 size_t cw_endpoint_transmit(struct cw_endpoint *endpoint, uint8_t *out, size_t capacity,
                             double now);
 
 /* Takes a datagram that arrived. data must not change until the event of its packet has been used.
-   Take the events with next before the following receive. CW_OK also when the datagram is a
-   fragment of a packet that is not complete yet. On an error nothing is delivered:
-   CW_ERROR_MALFORMED, CW_ERROR_STALE, CW_ERROR_DUPLICATE, or CW_ERROR_EVENTS_PENDING when the
-   previous packet has not been taken yet (the datagram is then ignored). */
+   Take the events with next before the following receive, and accept the packet. CW_OK also when
+   the datagram is a fragment of a packet that is not complete yet. On an error nothing is
+   delivered: CW_ERROR_MALFORMED, CW_ERROR_STALE, CW_ERROR_DUPLICATE, or CW_ERROR_EVENTS_PENDING
+   when the previous packet has not been taken yet (the datagram is then ignored). */
 enum cw_error cw_endpoint_receive(struct cw_endpoint *endpoint, const uint8_t *data, size_t size,
                                   double now);
 
@@ -100,7 +108,7 @@ enum cw_error cw_endpoint_receive(struct cw_endpoint *endpoint, const uint8_t *d
 void cw_endpoint_update(struct cw_endpoint *endpoint, double now);
 
 enum cw_endpoint_event_type {
-    CW_ENDPOINT_EVENT_PACKET = 1, /* a packet from the other end arrived */
+    CW_ENDPOINT_EVENT_PACKET = 1, /* a packet from the other end arrived, to be accepted */
     CW_ENDPOINT_EVENT_ACKED,      /* a packet of ours arrived at the other end */
     CW_ENDPOINT_EVENT_LOST /* a packet of ours has most likely not arrived. Either three later ones
                               were acked, or it left sent_window, or 2 * rtt + 4 * rtt_deviation
@@ -120,10 +128,11 @@ struct cw_endpoint_event {
    LOST is followed by an ACKED when the packet, or its ack, was only late. */
 bool cw_endpoint_next(struct cw_endpoint *endpoint, struct cw_endpoint_event *event);
 
-/* Refuses the packet that next gave last, because the application cannot use it. The packet is not
-   acked, and if it arrives again it is delivered again. Works only before the following receive or
-   transmit; after that it does nothing. */
-void cw_endpoint_refuse(struct cw_endpoint *endpoint, uint16_t sequence);
+/* Accepts the packet that arrived last: from now on our packets ack it, and it is not delivered
+   again. A packet that the application cannot use, because it is malformed or there is no room for
+   it, is not accepted and may arrive again. Works only before the following receive; after that, or
+   for any other packet, it does nothing. */
+void cw_endpoint_accept(struct cw_endpoint *endpoint, uint16_t sequence);
 
 /* The sequence number of the next packet to be sent. */
 uint16_t cw_endpoint_next_sequence(const struct cw_endpoint *endpoint);
@@ -131,7 +140,7 @@ uint16_t cw_endpoint_next_sequence(const struct cw_endpoint *endpoint);
 struct cw_endpoint_stats {
     /* Counted since create or reset. A packet counts once, however many fragments it has. */
     uint64_t packets_sent;
-    uint64_t packets_received;  /* delivered, without those refused */
+    uint64_t packets_received;  /* accepted */
     uint64_t packets_acked;     /* ours, known to have arrived */
     uint64_t packets_lost;      /* ours, reported lost and not acked since */
     uint64_t packets_missed;    /* theirs: numbers that had not arrived when 32 later packets were
@@ -147,8 +156,8 @@ struct cw_endpoint_stats {
     uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
     uint64_t bytes_received;     /* the same, including dropped datagrams */
 
-    /* Round trip time: seconds from the first transmit of a packet to the receive that brought its
-       first ack. 0 before the first sample.
+    /* Round trip time: seconds from the commit of a packet to the receive that brought its first
+       ack. 0 before the first sample.
 
        A sample is taken from a packet that was the newest one that a header acked, when no header
        before that one was lost. Where such samples are rare, every sixteenth other packet gives one

@@ -106,8 +106,8 @@ static struct cw_channel *next_channel(struct cw_connection *c, uint64_t *begin)
 }
 
 /* Picks what goes into the packet, message by message. Returns how many channels have something in
-   it. */
-static uint32_t fill_packet(struct cw_connection *c)
+   it. *most: the bytes that its payload may have. */
+static uint32_t fill_packet(struct cw_connection *c, uint32_t *most)
 {
     uint32_t bits_left = c->packet_size * 8 - c->entries_bits;
     uint32_t entries = 0;
@@ -125,7 +125,8 @@ static uint32_t fill_packet(struct cw_connection *c)
             entries += channel->common.picked_count > 0;
             continue;
         }
-        /* a fragment of a block that is too long for that has a packet for itself */
+        if (bits > bits_left) /* a block's fragment that has the packet to itself */
+            *most = c->send_size;
         bits_left -= bits < bits_left ? bits : bits_left;
         channel->bits_left -= bits < channel->bits_left ? bits : channel->bits_left;
         channel->finish = begin + (uint64_t)bits * SHARE_SCALE / channel->common.config.weight;
@@ -135,9 +136,11 @@ static uint32_t fill_packet(struct cw_connection *c)
     return entries;
 }
 
-static size_t write_payload(struct cw_connection *c, uint32_t entries)
+/* Returns the bytes written to payload, which has room for most. */
+static size_t write_payload(struct cw_connection *c, uint32_t entries, uint8_t *payload,
+                            uint32_t most)
 {
-    struct cw_stream stream = cw_stream_writer(c->endpoint->outgoing, c->send_size);
+    struct cw_stream stream = cw_stream_writer(payload, most);
     bool done = cw_stream_uint(&stream, &entries, 0, c->config.channel_count);
     for (uint32_t i = 0; i < c->config.channel_count && done; i++) {
         struct cw_channel *channel = &c->channels[i];
@@ -179,31 +182,29 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     if (capacity < c->endpoint->max_datagram_size)
         return 0;
     if (c->send_size > c->packet_size) {
-        const size_t size = cw_endpoint_transmit_checked(c->endpoint, out, capacity, now);
+        const size_t size = cw_endpoint_transmit_checked(c->endpoint, out, capacity);
         if (size > 0)
             return size; /* the next fragment of the packet before */
     }
     const bool first = c->packets_this_round == 0;
     const bool due = first || (c->more && c->packets_this_round < c->config.max_packets_per_update);
     const bool acks_wait = c->endpoint->received.untold > 0;
-    uint32_t entries = 0;
+    uint32_t entries = 0, most = c->packet_size;
     const bool go = (due || acks_wait) && window_has_room(c, first, due, now);
     if (go) {
         begin_packet(c, now);
-        entries = due ? fill_packet(c) : 0;
+        entries = due ? fill_packet(c, &most) : 0;
     }
     if (!go || (entries == 0 && !first && !acks_wait)) {
         end_round(c);
         return 0;
     }
-    const size_t size = write_payload(c, entries);
+    uint8_t *payload = cw_endpoint_begin_checked(c->endpoint, most, out);
+    const size_t size = write_payload(c, entries, payload, most);
     note_carried(c, c->timing.packet);
-    const enum cw_error error = cw_endpoint_send_outgoing(c->endpoint, size, now, NULL);
-    assert(error == CW_OK);
-    (void)error;
     c->packets_this_round++;
     cw_congestion_sent(&c->congestion, 1);
-    return cw_endpoint_transmit_checked(c->endpoint, out, capacity, now);
+    return cw_endpoint_commit_checked(c->endpoint, size, now, NULL);
 }
 
 /* Receiving */
@@ -338,6 +339,7 @@ static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoi
     if (error == CW_ERROR_RECEIVER_FULL)
         error = read_with_room(c, packet, &parsed);
     if (error == CW_OK) {
+        cw_endpoint_accept_checked(c->endpoint);
         take_parsed(c, &parsed);
         return CW_OK;
     }
@@ -346,7 +348,6 @@ static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoi
         (void)read_payload(c, packet->payload, packet->size, true, &parsed);
         take_parsed(c, &parsed);
     }
-    cw_endpoint_refuse(c->endpoint, packet->sequence);
     c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
     c->packets_invalid += error == CW_ERROR_MALFORMED;
     return error;

@@ -85,7 +85,8 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
     struct cw_endpoint *e = cw_arena_take(arena, sizeof *e);
     uint32_t *events =
         cw_arena_take(arena, sizeof *events * CW_SENT_EVENTS_PER_PACKET * config->sent_window);
-    uint8_t *outgoing = cw_arena_take(arena, cw_endpoint_max_send_size(config));
+    const uint32_t longest = cw_endpoint_max_send_size(config);
+    uint8_t *outgoing = longest > config->fragment_above ? cw_arena_take(arena, longest) : NULL;
     struct cw_reassembly *reassemblies = cw_arena_take(arena, sizeof *reassemblies * slots);
     uint8_t *payloads = cw_arena_take(arena, (size_t)config->max_packet_size * slots);
     if (!arena->base) {
@@ -163,9 +164,9 @@ void cw_endpoint_reset(struct cw_endpoint *e)
     cw_sent_packets_reset(&e->sent);
     cw_received_packets_reset(&e->received);
     cw_reassemblies_reset(&e->reassemblies);
-    e->outgoing_pending = false;
-    e->packet_waits = false;
-    e->packet_refusable = false;
+    e->begun = NULL;
+    e->outgoing_fragments = e->outgoing_next = 0;
+    e->packet_waits = e->packet_offered = false;
     e->packet_owner = NULL;
     e->rate_sent = e->rate_received = e->rate_acked = (struct cw_rate){0};
     e->rates_started = false;
@@ -212,43 +213,7 @@ void cw_endpoint_update_checked(struct cw_endpoint *e, double now)
 
 /* Sending */
 
-enum cw_error cw_endpoint_send_outgoing(struct cw_endpoint *e, size_t size, double now,
-                                        uint16_t *sequence)
-{
-    const uint16_t number = e->sent.window.next;
-    struct cw_sent_packet *packet = cw_sent_packets_add(&e->sent);
-    if (!packet)
-        return CW_ERROR_EVENTS_PENDING;
-    packet->time = now;
-    e->outgoing_packet = packet;
-    e->outgoing_size = size;
-    e->outgoing_fragments =
-        size > e->config.fragment_above
-            ? (uint32_t)((size + e->config.fragment_size - 1) / e->config.fragment_size)
-            : 0;
-    e->outgoing_next = 0;
-    e->outgoing_pending = true;
-    e->stats.packets_sent++;
-    if (sequence)
-        *sequence = number;
-    return CW_OK;
-}
-
-enum cw_error cw_endpoint_send(struct cw_endpoint *e, const uint8_t *payload, size_t size,
-                               double now, uint16_t *sequence)
-{
-    if (!can_run(e, now) || (!payload && size > 0))
-        return CW_ERROR_INVALID_ARGUMENT;
-    if (size > cw_endpoint_max_send_size(&e->config))
-        return CW_ERROR_PACKET_TOO_LARGE;
-    if (e->outgoing_pending)
-        return CW_ERROR_TRANSMIT_PENDING;
-    if (size > 0)
-        memcpy(e->outgoing, payload, size);
-    return cw_endpoint_send_outgoing(e, size, now, sequence);
-}
-
-static size_t write_header(struct cw_endpoint *e, uint8_t *out, uint16_t sequence)
+static inline size_t write_header(struct cw_endpoint *e, uint8_t *out, uint16_t sequence)
 {
     struct cw_packet_header header = {.sequence = sequence};
     header.ack = cw_received_packets_tell(&e->received, e->acks_in_turn, &header.ack_bits);
@@ -268,40 +233,107 @@ static size_t write_fragment(struct cw_endpoint *e, uint8_t *out, uint16_t seque
         written += write_header(e, out + written, sequence);
     memcpy(out + written, e->outgoing + offset, length);
     e->outgoing_next++;
-    e->outgoing_pending = e->outgoing_next < e->outgoing_fragments;
     e->stats.fragments_sent++;
     return written + length;
 }
 
-size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity, double now)
+static void count_datagram(struct cw_endpoint *e, struct cw_sent_packet *packet, size_t size)
 {
-    return can_run(e, now) && out ? cw_endpoint_transmit_checked(e, out, capacity, now) : 0;
+    packet->bytes += (uint32_t)size;
+    e->stats.datagrams_sent++;
+    e->stats.bytes_sent += size;
 }
 
-size_t cw_endpoint_transmit_checked(struct cw_endpoint *e, uint8_t *out, size_t capacity,
-                                    double now)
+static bool fragments_wait(const struct cw_endpoint *e)
 {
-    if (!e->outgoing_pending)
+    return e->outgoing_next < e->outgoing_fragments;
+}
+
+enum cw_error cw_endpoint_begin(struct cw_endpoint *e, size_t size, uint8_t *out, size_t capacity,
+                                uint8_t **payload)
+{
+    if (!e || !out || !payload)
+        return CW_ERROR_INVALID_ARGUMENT;
+    if (size > cw_endpoint_max_send_size(&e->config))
+        return CW_ERROR_PACKET_TOO_LARGE;
+    if (capacity < e->max_datagram_size)
+        return CW_ERROR_BUFFER_TOO_SMALL;
+    if (fragments_wait(e))
+        return CW_ERROR_TRANSMIT_PENDING;
+    if (!cw_sent_packets_have_room(&e->sent))
+        return CW_ERROR_EVENTS_PENDING;
+    *payload = cw_endpoint_begin_checked(e, size, out);
+    return CW_OK;
+}
+
+/* A payload that may be too long for one datagram is cut up later. */
+uint8_t *cw_endpoint_begin_checked(struct cw_endpoint *e, size_t size, uint8_t *out)
+{
+    e->begun = out;
+    e->begun_size = size;
+    e->begun_header_size = 0;
+    if (size > e->config.fragment_above)
+        return e->outgoing;
+    e->begun_header_size = write_header(e, out, e->sent.window.next);
+    return out + e->begun_header_size;
+}
+
+/* The first datagram of a packet whose payload is in outgoing. */
+static size_t write_outgoing(struct cw_endpoint *e, uint8_t *out, size_t size, uint16_t sequence)
+{
+    if (size > e->config.fragment_above) {
+        e->outgoing_size = size;
+        e->outgoing_fragments =
+            (uint32_t)((size + e->config.fragment_size - 1) / e->config.fragment_size);
+        e->outgoing_next = 0;
+        return write_fragment(e, out, sequence);
+    }
+    const size_t written = write_header(e, out, sequence);
+    memcpy(out + written, e->outgoing, size);
+    return written + size;
+}
+
+size_t cw_endpoint_commit(struct cw_endpoint *e, size_t size, double now, uint16_t *sequence)
+{
+    if (!can_run(e, now) || !e->begun || size > e->begun_size)
+        return 0;
+    return cw_endpoint_commit_checked(e, size, now, sequence);
+}
+
+size_t cw_endpoint_commit_checked(struct cw_endpoint *e, size_t size, double now,
+                                  uint16_t *sequence)
+{
+    uint8_t *const out = e->begun;
+    const uint16_t number = e->sent.window.next;
+    struct cw_sent_packet *packet = cw_sent_packets_add(&e->sent);
+    if (!packet)
+        return 0;
+    packet->time = now;
+    e->begun = NULL;
+    e->outgoing_packet = packet;
+    const size_t written = e->begun_header_size > 0 ? e->begun_header_size + size
+                                                    : write_outgoing(e, out, size, number);
+    e->stats.packets_sent++;
+    count_datagram(e, packet, written);
+    if (sequence)
+        *sequence = number;
+    return written;
+}
+
+size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity, double now)
+{
+    return can_run(e, now) && out ? cw_endpoint_transmit_checked(e, out, capacity) : 0;
+}
+
+size_t cw_endpoint_transmit_checked(struct cw_endpoint *e, uint8_t *out, size_t capacity)
+{
+    if (!fragments_wait(e))
         return 0;
     assert(capacity >= e->max_datagram_size);
     if (capacity < e->max_datagram_size)
         return 0;
-    e->packet_refusable = false;
-    const uint16_t sequence = (uint16_t)(e->sent.window.next - 1);
-    size_t written;
-    if (e->outgoing_fragments) {
-        written = write_fragment(e, out, sequence);
-    } else {
-        written = write_header(e, out, sequence);
-        memcpy(out + written, e->outgoing, e->outgoing_size);
-        written += e->outgoing_size;
-        e->outgoing_pending = false;
-    }
-    if (e->outgoing_packet->bytes == 0)
-        e->outgoing_packet->time = now;
-    e->outgoing_packet->bytes += (uint32_t)written;
-    e->stats.datagrams_sent++;
-    e->stats.bytes_sent += written;
+    const size_t written = write_fragment(e, out, (uint16_t)(e->sent.window.next - 1));
+    count_datagram(e, e->outgoing_packet, written);
     return written;
 }
 
@@ -316,29 +348,27 @@ static uint16_t oldest_reassembled(const struct cw_endpoint *e)
                       (window < REASSEMBLY_WINDOW ? window : REASSEMBLY_WINDOW));
 }
 
-static void deliver(struct cw_endpoint *e, const struct cw_packet_header *header,
-                    const uint8_t *payload, size_t size, double now)
+/* Takes the header of a packet that is whole, and offers the payload, which e->packet has. */
+static void offer(struct cw_endpoint *e, const struct cw_packet_header *header, double now)
 {
     /* The first fragment of a packet has made it the newest already. */
     const uint16_t previous = cw_received_packets_newest(&e->received);
     const bool prompt = header->sequence == (uint16_t)(previous + 1) ||
                         (e->packet_owner && header->sequence == previous);
-    cw_received_packets_add(&e->received, header->sequence);
+    cw_received_packets_advance(&e->received, header->sequence);
     if (e->reassemblies.active)
         cw_reassemblies_expire(&e->reassemblies, oldest_reassembled(e));
     if (prompt || cw_sequence_newer(header->sequence, previous))
         cw_silence_end(&e->sent.silence, prompt, now);
     cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, prompt, now);
-    e->packet = (struct cw_endpoint_event){.type = CW_ENDPOINT_EVENT_PACKET,
-                                           .sequence = header->sequence,
-                                           .payload = payload,
-                                           .size = size};
-    e->packet_waits = true;
-    e->stats.packets_received++;
+    e->packet.type = CW_ENDPOINT_EVENT_PACKET;
+    e->packet.sequence = header->sequence;
+    e->packet_waits = e->packet_offered = true;
 }
 
-static enum cw_error receive_fragment(struct cw_endpoint *e, const uint8_t *data, size_t size,
-                                      double now)
+/* *whole: the packet is; its header and payload are then given. */
+static enum cw_error read_fragment(struct cw_endpoint *e, const uint8_t *data, size_t size,
+                                   struct cw_packet_header *header, bool *whole)
 {
     struct cw_fragment_header fragment;
     if (!cw_fragment_header_read(&fragment, data, size))
@@ -352,9 +382,12 @@ static enum cw_error receive_fragment(struct cw_endpoint *e, const uint8_t *data
         cw_reassemblies_receive(&e->reassemblies, &fragment, data, size, &complete);
     if (error != CW_OK)
         return error;
+    *whole = complete != NULL;
     if (complete) {
         e->packet_owner = complete;
-        deliver(e, &complete->header, complete->payload, complete->size, now);
+        *header = complete->header;
+        e->packet.payload = complete->payload;
+        e->packet.size = complete->size;
     } else {
         cw_received_packets_advance(&e->received, fragment.sequence);
         cw_reassemblies_expire(&e->reassemblies, oldest_reassembled(e));
@@ -362,18 +395,18 @@ static enum cw_error receive_fragment(struct cw_endpoint *e, const uint8_t *data
     return CW_OK;
 }
 
-static enum cw_error receive_packet(struct cw_endpoint *e, const uint8_t *data, size_t size,
-                                    double now)
+static enum cw_error read_packet(struct cw_endpoint *e, const uint8_t *data, size_t size,
+                                 struct cw_packet_header *header)
 {
-    struct cw_packet_header header;
-    const size_t header_size = cw_packet_header_read(&header, data, size);
+    const size_t header_size = cw_packet_header_read(header, data, size);
     if (header_size == 0 || size - header_size > e->config.max_packet_size)
         return CW_ERROR_MALFORMED;
-    if (cw_sequence_buffer_stale(&e->received.window, header.sequence))
+    if (cw_sequence_buffer_stale(&e->received.window, header->sequence))
         return CW_ERROR_STALE;
-    if (cw_sequence_buffer_exists(&e->received.window, header.sequence))
+    if (cw_sequence_buffer_exists(&e->received.window, header->sequence))
         return CW_ERROR_DUPLICATE;
-    deliver(e, &header, data + header_size, size - header_size, now);
+    e->packet.payload = data + header_size;
+    e->packet.size = size - header_size;
     return CW_OK;
 }
 
@@ -389,18 +422,23 @@ enum cw_error cw_endpoint_receive_checked(struct cw_endpoint *e, const uint8_t *
 {
     if (e->packet_waits)
         return CW_ERROR_EVENTS_PENDING;
-    e->packet_refusable = false;
+    e->packet_offered = false;
     if (e->packet_owner) {
         cw_reassemblies_release(&e->reassemblies, e->packet_owner);
         e->packet_owner = NULL;
     }
     e->stats.datagrams_received++;
     e->stats.bytes_received += size;
+    struct cw_packet_header header;
+    bool whole = true;
     const bool is_fragment = size > 0 && data[0] & CW_PACKET_PREFIX_FRAGMENT;
-    const enum cw_error error =
-        is_fragment ? receive_fragment(e, data, size, now) : receive_packet(e, data, size, now);
-    if (error == CW_OK)
+    const enum cw_error error = is_fragment ? read_fragment(e, data, size, &header, &whole)
+                                            : read_packet(e, data, size, &header);
+    if (error == CW_OK) {
+        if (whole)
+            offer(e, &header, now);
         return CW_OK;
+    }
     e->stats.packets_malformed += error == CW_ERROR_MALFORMED;
     e->stats.packets_stale += error == CW_ERROR_STALE;
     e->stats.packets_duplicate += error == CW_ERROR_DUPLICATE;
@@ -425,13 +463,17 @@ bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
     return true;
 }
 
-void cw_endpoint_refuse(struct cw_endpoint *e, uint16_t sequence)
+void cw_endpoint_accept(struct cw_endpoint *e, uint16_t sequence)
 {
-    if (!e || !e->packet_refusable || e->packet.sequence != sequence)
-        return;
-    e->packet_refusable = false;
-    cw_received_packets_remove(&e->received, sequence);
-    e->stats.packets_received--;
+    if (e && e->packet_offered && e->packet.sequence == sequence)
+        cw_endpoint_accept_checked(e);
+}
+
+void cw_endpoint_accept_checked(struct cw_endpoint *e)
+{
+    e->packet_offered = false;
+    cw_received_packets_accept(&e->received, e->packet.sequence);
+    e->stats.packets_received++;
 }
 
 void cw_endpoint_stats(const struct cw_endpoint *e, struct cw_endpoint_stats *stats)

@@ -18,18 +18,22 @@ struct cw_endpoint {
     bool acks_in_turn; /* headers ack the oldest numbers that no header has acked yet; the sender
                           then goes on while some are left */
 
-    /* The packet that is being transmitted. */
-    uint8_t *outgoing;
+    /* The packet that has begun. */
+    uint8_t *begun;           /* where its first datagram goes; NULL: none has begun */
+    size_t begun_size;        /* bytes that its payload may have */
+    size_t begun_header_size; /* 0: the payload goes to outgoing first */
+
+    /* The packet that is sent in fragments. */
+    uint8_t *outgoing; /* its payload; NULL when no packet can be so long */
     struct cw_sent_packet *outgoing_packet;
     size_t outgoing_size;
-    uint32_t outgoing_fragments; /* 0: not in fragments */
-    uint32_t outgoing_next;      /* fragment to transmit next */
-    bool outgoing_pending;
+    uint32_t outgoing_fragments;
+    uint32_t outgoing_next; /* fragment to transmit next */
 
-    /* The packet that is waiting to be taken. */
+    /* The packet that arrived last. */
     struct cw_endpoint_event packet;
-    bool packet_waits;
-    bool packet_refusable;
+    bool packet_waits;                  /* to be taken */
+    bool packet_offered;                /* and not accepted */
     struct cw_reassembly *packet_owner; /* NULL: payload is in the caller's datagram */
     struct cw_reassemblies reassemblies;
 
@@ -45,22 +49,21 @@ static inline uint32_t cw_endpoint_max_send_size(const struct cw_endpoint_config
     return config->max_send_size == CW_AUTO ? config->max_packet_size : config->max_send_size;
 }
 
-/* Makes a packet of size bytes that are in outgoing already; see cw_endpoint_send. */
-enum cw_error cw_endpoint_send_outgoing(struct cw_endpoint *endpoint, size_t size, double now,
-                                        uint16_t *sequence);
-
-/* The public functions for a connection, which has checked the arguments. */
+/* The public functions for a connection, which has checked the arguments. Begin, which returns
+   where the payload goes, also requires that no fragment waits to be transmitted. */
 void cw_endpoint_update_checked(struct cw_endpoint *endpoint, double now);
-size_t cw_endpoint_transmit_checked(struct cw_endpoint *endpoint, uint8_t *out, size_t capacity,
-                                    double now);
+uint8_t *cw_endpoint_begin_checked(struct cw_endpoint *endpoint, size_t size, uint8_t *out);
+size_t cw_endpoint_commit_checked(struct cw_endpoint *endpoint, size_t size, double now,
+                                  uint16_t *sequence);
+size_t cw_endpoint_transmit_checked(struct cw_endpoint *endpoint, uint8_t *out, size_t capacity);
 enum cw_error cw_endpoint_receive_checked(struct cw_endpoint *endpoint, const uint8_t *data,
                                           size_t size, double now);
+void cw_endpoint_accept_checked(struct cw_endpoint *endpoint);
 
 /* Takes the packet that arrived and is waiting: the one that next gives first. */
 static inline const struct cw_endpoint_event *cw_endpoint_next_packet(struct cw_endpoint *endpoint)
 {
     endpoint->packet_waits = false;
-    endpoint->packet_refusable = true;
     return &endpoint->packet;
 }
 

@@ -15,22 +15,21 @@ void cw_received_packets_reset(struct cw_received_packets *received)
     received->loss = 0;
 }
 
-static void judge(struct cw_received_packets *received, uint32_t arrived, uint32_t missed)
+static void miss(struct cw_received_packets *received, uint32_t numbers)
 {
-    received->missed += missed;
-    for (uint32_t i = 0; i < arrived; i++)
-        received->loss = cw_loss_sample(received->loss, false);
-    for (uint32_t i = 0; i < missed && i < LOSS_SAMPLES_AT_ONCE; i++)
+    received->missed += numbers;
+    for (uint32_t i = 0; i < numbers && i < LOSS_SAMPLES_AT_ONCE; i++)
         received->loss = cw_loss_sample(received->loss, true);
 }
 
 /* The step to the next number, as nearly every packet makes it. */
 static void step(struct cw_received_packets *received)
 {
-    if (received->counted >> (CW_ACKS_PER_HEADER - 1)) {
-        const uint32_t arrived = received->history >> (CW_ACKS_PER_HEADER - 1);
-        judge(received, arrived, 1 - arrived);
-    }
+    const uint32_t oldest = 1u << (CW_ACKS_PER_HEADER - 1);
+    if (received->counted & received->history & oldest)
+        received->loss = cw_loss_sample(received->loss, false);
+    else if (received->counted & oldest)
+        miss(received, 1);
     received->history <<= 1;
     received->counted = received->counted << 1 | 1;
 }
@@ -41,27 +40,26 @@ static void leap(struct cw_received_packets *received, uint32_t ahead)
         step(received);
     /* Numbers that were passed by so far that they never were in the history. */
     if (ahead > CW_ACKS_PER_HEADER)
-        judge(received, 0, ahead - CW_ACKS_PER_HEADER);
+        miss(received, ahead - CW_ACKS_PER_HEADER);
 }
 
 void cw_received_packets_advance(struct cw_received_packets *received, uint16_t sequence)
 {
     const uint16_t next = (uint16_t)(sequence + 1);
-    if (!cw_sequence_newer(next, received->window.next))
-        return;
-    leap(received, (uint16_t)(next - received->window.next));
-    received->untold += (uint16_t)(next - received->window.next);
-    cw_sequence_buffer_advance(&received->window, sequence);
-}
-
-void cw_received_packets_add(struct cw_received_packets *received, uint16_t sequence)
-{
     if (sequence == received->window.next) {
         step(received);
         received->untold++;
-    } else {
-        cw_received_packets_advance(received, sequence);
+        cw_sequence_buffer_insert(&received->window, sequence);
+        cw_sequence_buffer_remove(&received->window, sequence);
+    } else if (cw_sequence_newer(next, received->window.next)) {
+        leap(received, (uint16_t)(next - received->window.next));
+        received->untold += (uint16_t)(next - received->window.next);
+        cw_sequence_buffer_advance(&received->window, sequence);
     }
+}
+
+void cw_received_packets_accept(struct cw_received_packets *received, uint16_t sequence)
+{
     cw_sequence_buffer_insert(&received->window, sequence);
     const uint16_t behind = (uint16_t)(received->window.next - 1 - sequence);
     if (behind < CW_ACKS_PER_HEADER)
@@ -83,12 +81,4 @@ uint16_t cw_received_packets_tell_oldest(struct cw_received_packets *received, u
     for (unsigned i = 0; i < CW_ACKS_PER_HEADER; i++)
         *bits |= (uint32_t)cw_sequence_buffer_exists(window, (uint16_t)(ack - i)) << i;
     return ack;
-}
-
-void cw_received_packets_remove(struct cw_received_packets *received, uint16_t sequence)
-{
-    cw_sequence_buffer_remove(&received->window, sequence);
-    const uint16_t behind = (uint16_t)(received->window.next - 1 - sequence);
-    if (behind < CW_ACKS_PER_HEADER)
-        received->history &= ~(1u << behind);
 }

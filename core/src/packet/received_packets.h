@@ -51,10 +51,7 @@ static inline void cw_received_packets_pass_by(struct cw_received_packets *recei
         received->untold = CW_ACKS_PER_HEADER;
 }
 
-/* Marks sequence, which is not stale, as arrived. */
-void cw_received_packets_add(struct cw_received_packets *received, uint16_t sequence);
-
-/* Unmarks it. */
-void cw_received_packets_remove(struct cw_received_packets *received, uint16_t sequence);
+/* Marks sequence, which is not stale or newer than the newest, as arrived. */
+void cw_received_packets_accept(struct cw_received_packets *received, uint16_t sequence);
 
 #endif

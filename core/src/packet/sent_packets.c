@@ -174,16 +174,32 @@ void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint3
     }
 }
 
+/* The packet that leaves the window when one more is sent; NULL when its fate is settled for good.
+ */
+static struct cw_sent_packet *leaving_packet(const struct cw_sent_packets *sent)
+{
+    const uint16_t leaving = (uint16_t)(sent->window.next - (sent->window.mask + 1));
+    struct cw_sent_packet *last = cw_sequence_buffer_find(&sent->window, leaving);
+    return last && last->fate != CW_PACKET_ACKED ? last : NULL;
+}
+
+/* The packet that leaves needs room for one event less: its ack comes too late. */
+bool cw_sent_packets_have_room(const struct cw_sent_packets *sent)
+{
+    const uint32_t waiting = sent->events_written - sent->events_read;
+    const uint32_t needed = waiting + sent->events_promised + EVENTS_AT_MOST;
+    const uint32_t room = sent->events_mask + 1;
+    return needed <= room || (needed == room + 1 && leaving_packet(sent));
+}
+
 struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent)
 {
+    if (!cw_sent_packets_have_room(sent))
+        return NULL;
     const uint16_t sequence = sent->window.next;
     const uint16_t leaving = (uint16_t)(sequence - (sent->window.mask + 1));
-    struct cw_sent_packet *last = cw_sequence_buffer_find(&sent->window, leaving);
-    const uint32_t withdrawn = last && last->fate != CW_PACKET_ACKED; /* its ack, now too late */
-    const uint32_t waiting = sent->events_written - sent->events_read;
-    if (waiting + sent->events_promised - withdrawn + EVENTS_AT_MOST > sent->events_mask + 1)
-        return NULL;
-    if (withdrawn) {
+    struct cw_sent_packet *last = leaving_packet(sent);
+    if (last) {
         if (last->fate == CW_PACKET_PENDING)
             declare_lost(sent, leaving, last);
         sent->events_promised--;

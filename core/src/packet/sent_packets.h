@@ -54,8 +54,10 @@ struct cw_sent_packets {
 
 void cw_sent_packets_reset(struct cw_sent_packets *sent);
 
-/* Adds a packet, whose number was window.next. NULL when the events of earlier packets leave no
-   room to report its fate. */
+/* Whether the events of earlier packets leave room to report the fate of one more. */
+bool cw_sent_packets_have_room(const struct cw_sent_packets *sent);
+
+/* Adds a packet, whose number was window.next. NULL when there is no room. */
 struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent);
 
 /* For when some packets have not been seen by the other end: whether it is time for the next, so

@@ -69,6 +69,7 @@ static size_t honest_payloads(struct packet *packets, size_t most)
                     memcpy(packets[count].bytes, event.payload, event.size);
                     packets[count++].size = event.size;
                 }
+                cw_endpoint_accept(ear, event.sequence);
             }
             receive_exact(b, datagram, size, i * TICK);
         }

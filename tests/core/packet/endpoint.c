@@ -1,4 +1,4 @@
-/* The endpoint's face: send, transmit, receive, next, refuse, reset. What becomes
+/* The endpoint's face: begin, commit, transmit, receive, next, accept, reset. What becomes
    of packets in endpoint_fate.c, the statistics in endpoint_stats.c. */
 #include "endpoints.h"
 
@@ -24,7 +24,6 @@ static void test_packets_are_numbered_from_0_and_wrap(void **state)
         seen_clear(&seen);
         seen_take(&seen, endpoint);
     }
-    assert_int_equal(cw_endpoint_send(endpoint, NULL, 0, 0, NULL), CW_OK);
     cw_endpoint_destroy(endpoint);
 }
 
@@ -89,63 +88,114 @@ static void test_fragments_may_arrive_in_any_order(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_send_copies_the_payload(void **state)
+static void test_a_payload_is_written_where_its_datagram_leaves(void **state)
 {
     (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
-    char payload[] = "before";
-    struct wire wire;
-    assert_int_equal(cw_endpoint_send(a, (uint8_t *)payload, 6, 0, NULL), CW_OK);
-    memcpy(payload, "after.", 6);
-    wire_fill(&wire, a, 0);
-    wire_deliver(&wire, b, 0, &seen);
-    assert_memory_equal(seen.payload, "before", 6);
-    wire_free(&wire);
+    uint8_t out[1100], *place;
+    uint16_t sequence = 12345;
+    assert_int_equal(cw_endpoint_begin(a, 100, out, sizeof out, &place), CW_OK);
+    assert_true(place > out && place + 100 < out + sizeof out);
+    memcpy(place, "hello", 5); /* fewer than were announced */
+    assert_int_equal(cw_endpoint_commit(a, 5, 0, &sequence), place + 5 - out);
+    assert_int_equal(sequence, 0);
+    assert_int_equal(receive_bytes(b, out, (size_t)(place + 5 - out), 0, &seen), CW_OK);
+    assert_int_equal(seen.size, 5);
+    assert_memory_equal(seen.payload, "hello", 5);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }
 
-static void assert_send_changes_nothing(struct cw_endpoint *endpoint, size_t size,
-                                        enum cw_error error)
+static void test_what_is_announced_long_may_become_short(void **state)
 {
-    static const uint8_t payload[5000] = {0};
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    uint8_t out[1100], *place;
+    assert_int_equal(cw_endpoint_begin(a, 4096, out, sizeof out, &place), CW_OK);
+    memset(place, 'x', 4096);
+    const size_t size = cw_endpoint_commit(a, 1024, 0, NULL);
+    assert_int_equal(size, 8 + 1024);
+    assert_int_equal(cw_endpoint_transmit(a, out, sizeof out, 0), 0);
+    assert_int_equal(receive_bytes(b, out, size, 0, &seen), CW_OK);
+    assert_int_equal(seen.size, 1024);
+    assert_int_equal(seen.payload[1023], 'x');
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_only_what_has_begun_is_sent_and_once(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default();
+    uint8_t out[1100], other[1100], *place;
+    const struct cw_endpoint_stats before = stats_of(a);
+    assert_int_equal(cw_endpoint_commit(a, 0, 0, NULL), 0);
+    assert_int_equal(cw_endpoint_begin(a, 100, out, sizeof out, &place), CW_OK);
+    assert_int_equal(cw_endpoint_commit(a, 101, 0, NULL), 0);
+    const struct cw_endpoint_stats after = stats_of(a);
+    assert_memory_equal(&before, &after, sizeof before);
+    assert_int_equal(cw_endpoint_begin(a, 50, other, sizeof other, &place), CW_OK);
+    assert_true(place > other && place < other + sizeof other); /* the first is forgotten */
+    assert_int_equal(cw_endpoint_commit(a, 50, 0, NULL), place + 50 - other);
+    assert_int_equal(cw_endpoint_commit(a, 50, 0, NULL), 0);
+    assert_int_equal(stats_of(a).packets_sent, 1);
+    assert_int_equal(cw_endpoint_next_sequence(a), 1);
+    cw_endpoint_destroy(a);
+}
+
+static void assert_begin_is_refused(struct cw_endpoint *endpoint, size_t size, size_t capacity,
+                                    enum cw_error error)
+{
+    static uint8_t out[2000];
     const struct cw_endpoint_stats before = stats_of(endpoint);
     const uint16_t next = cw_endpoint_next_sequence(endpoint);
-    uint16_t sequence = 12345;
-    assert_int_equal(cw_endpoint_send(endpoint, payload, size, 9, &sequence), error);
+    uint8_t *place = NULL;
+    assert_int_equal(cw_endpoint_begin(endpoint, size, out, capacity, &place), error);
+    assert_int_equal(cw_endpoint_commit(endpoint, 0, 9, NULL), 0);
     const struct cw_endpoint_stats after = stats_of(endpoint);
     assert_memory_equal(&before, &after, sizeof before);
     assert_int_equal(cw_endpoint_next_sequence(endpoint), next);
-    assert_int_equal(sequence, 12345);
+    assert_null(place);
 }
 
 static void test_a_packet_too_large_changes_nothing(void **state)
 {
     (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
-    assert_send_changes_nothing(a, 4097, CW_ERROR_PACKET_TOO_LARGE);
-    struct wire wire;
-    wire_fill(&wire, a, 0);
-    assert_int_equal(wire.count, 0);
+    assert_begin_is_refused(a, 4097, 2000, CW_ERROR_PACKET_TOO_LARGE);
     assert_int_equal(pass(a, b, 0, &seen), 0);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }
 
-static void test_a_send_before_all_is_transmitted_changes_nothing(void **state)
+static void test_too_little_room_changes_nothing(void **state)
+{
+    (void)state;
+    struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
+    const size_t needed = cw_endpoint_max_datagram_size(a);
+    assert_begin_is_refused(a, 1, 0, CW_ERROR_BUFFER_TOO_SMALL);
+    assert_begin_is_refused(a, 1, needed - 1, CW_ERROR_BUFFER_TOO_SMALL);
+    assert_int_equal(pass(a, b, 0, &seen), 0);
+    cw_endpoint_destroy(a);
+    cw_endpoint_destroy(b);
+}
+
+static void test_a_packet_before_all_is_transmitted_changes_nothing(void **state)
 {
     (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     uint8_t payload[2500], out[1100];
+    size_t size;
     fill_payload(payload, sizeof payload, 1);
-    assert_int_equal(cw_endpoint_send(a, payload, sizeof payload, 0, NULL), CW_OK);
+    assert_int_equal(copy_packet(a, payload, sizeof payload, out, 0, &size), CW_OK);
     for (int i = 0; i < 3; i++) {
-        assert_send_changes_nothing(a, 10, CW_ERROR_TRANSMIT_PENDING);
-        const size_t size = cw_endpoint_transmit(a, out, sizeof out, 0);
         assert_true(size > 0);
         assert_int_equal(receive_bytes(b, out, size, 0, &seen), CW_OK);
+        if (i < 2)
+            assert_begin_is_refused(a, 10, 2000, CW_ERROR_TRANSMIT_PENDING);
+        size = cw_endpoint_transmit(a, out, sizeof out, 0);
     }
-    assert_int_equal(cw_endpoint_transmit(a, out, sizeof out, 0), 0);
+    assert_int_equal(size, 0);
     assert_int_equal(seen.size, sizeof payload);
     assert_memory_equal(seen.payload, payload, sizeof payload);
     assert_int_equal(pass(a, b, 0, &seen), 1);
@@ -195,9 +245,12 @@ static void test_transmit_into_too_little_room_loses_nothing(void **state)
 {
     (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
-    uint8_t out[2048];
+    uint8_t payload[2000], out[2048];
     const size_t needed = cw_endpoint_max_datagram_size(a);
-    assert_int_equal(cw_endpoint_send(a, (const uint8_t *)"hello", 5, 0, NULL), CW_OK);
+    size_t size;
+    fill_payload(payload, sizeof payload, 2);
+    assert_int_equal(copy_packet(a, payload, sizeof payload, out, 0, &size), CW_OK);
+    assert_int_equal(receive_bytes(b, out, size, 0, &seen), CW_OK);
     const struct cw_endpoint_stats before = stats_of(a);
     memset(out, 0x77, sizeof out);
     assert_int_equal(cw_endpoint_transmit(a, out, 0, 0), 0);
@@ -205,27 +258,29 @@ static void test_transmit_into_too_little_room_loses_nothing(void **state)
     assert_int_equal(out[0], 0x77);
     const struct cw_endpoint_stats after = stats_of(a);
     assert_memory_equal(&before, &after, sizeof before);
-    const size_t size = cw_endpoint_transmit(a, out, needed, 0);
+    size = cw_endpoint_transmit(a, out, needed, 0);
     assert_int_equal(receive_bytes(b, out, size, 0, &seen), CW_OK);
-    assert_memory_equal(seen.payload, "hello", 5);
+    assert_memory_equal(seen.payload, payload, sizeof payload);
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }
 #endif
 
-static void test_the_acks_in_a_datagram_are_those_of_its_transmit(void **state)
+static void test_the_acks_in_a_datagram_are_those_of_its_begin(void **state)
 {
     (void)state;
     struct cw_endpoint *endpoint = endpoint_default();
-    uint8_t out[2048];
+    uint8_t out[2048], *place;
     const uint8_t nothing_received[] = {0x3E, 0, 0, 1, 0, 0, 0, 0, 'x'};
     const uint8_t received_0[] = {0x3E, 1, 0, 1, 1, 0, 0, 0, 'x'};
-    assert_int_equal(cw_endpoint_send(endpoint, (const uint8_t *)"x", 1, 0, NULL), CW_OK);
-    assert_int_equal(cw_endpoint_transmit(endpoint, out, sizeof out, 0), 9);
-    assert_memory_equal(out, nothing_received, 9);
-    assert_int_equal(cw_endpoint_send(endpoint, (const uint8_t *)"x", 1, 0, NULL), CW_OK);
+    assert_int_equal(cw_endpoint_begin(endpoint, 1, out, sizeof out, &place), CW_OK);
+    *place = 'x';
     assert_int_equal(receive_crafted(endpoint, 0, 1, &seen), CW_OK);
-    assert_int_equal(cw_endpoint_transmit(endpoint, out, sizeof out, 0), 9);
+    assert_int_equal(cw_endpoint_commit(endpoint, 1, 0, NULL), 9);
+    assert_memory_equal(out, nothing_received, 9);
+    assert_int_equal(cw_endpoint_begin(endpoint, 1, out, sizeof out, &place), CW_OK);
+    *place = 'x';
+    assert_int_equal(cw_endpoint_commit(endpoint, 1, 0, NULL), 9);
     assert_memory_equal(out, received_0, 9);
     cw_endpoint_destroy(endpoint);
 }
@@ -332,27 +387,29 @@ static uint32_t acks_of(struct cw_endpoint *endpoint, uint16_t *ack)
     return bits;
 }
 
-static void test_a_refused_packet_is_not_acked_and_comes_again(void **state)
+static void test_a_packet_that_is_not_accepted_is_not_acked_and_comes_again(void **state)
 {
     (void)state;
     struct cw_endpoint *endpoint = endpoint_default();
     uint16_t ack;
-    for (uint16_t s = 0; s < 3; s++)
+    for (uint16_t s = 0; s < 3; s++) {
+        seen.refuses = s == 2;
         assert_int_equal(receive_crafted(endpoint, s, 1, &seen), CW_OK);
-    cw_endpoint_refuse(endpoint, 2);
-    assert_int_equal(stats_of(endpoint).packets_received, 2);
-    cw_endpoint_refuse(endpoint, 2); /* once is enough */
+    }
     assert_int_equal(stats_of(endpoint).packets_received, 2);
     assert_int_equal(acks_of(endpoint, &ack), 0x6);
     assert_int_equal(ack, 2);
+    seen.refuses = false;
     assert_int_equal(receive_crafted(endpoint, 2, 1, &seen), CW_OK);
     assert_int_equal(seen_times(&seen, CW_ENDPOINT_EVENT_PACKET, 2), 2);
     assert_int_equal(acks_of(endpoint, &ack), 0x7);
     assert_int_equal(stats_of(endpoint).packets_received, 3);
+    cw_endpoint_accept(endpoint, 2); /* once is enough */
+    assert_int_equal(stats_of(endpoint).packets_received, 3);
     cw_endpoint_destroy(endpoint);
 }
 
-static void test_a_refused_packet_in_fragments_comes_again(void **state)
+static void test_a_packet_in_fragments_that_is_not_accepted_comes_again(void **state)
 {
     (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
@@ -360,12 +417,12 @@ static void test_a_refused_packet_in_fragments_comes_again(void **state)
     uint8_t payload[3000];
     fill_payload(payload, sizeof payload, 3);
     wire_send(&wire, a, payload, sizeof payload, 0);
+    seen.refuses = true;
     for (size_t round = 1; round <= 10; round++) {
         wire_deliver(&wire, b, 0, &seen);
         assert_int_equal(seen.count, round);
         assert_memory_equal(seen.payload, payload, sizeof payload);
         memset(seen.payload, 0, sizeof payload);
-        cw_endpoint_refuse(b, wire.sequence);
     }
     assert_int_equal(stats_of(b).packets_received, 0);
     wire_free(&wire);
@@ -373,23 +430,25 @@ static void test_a_refused_packet_in_fragments_comes_again(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_refuse_does_nothing_when_it_is_too_late(void **state)
+static void test_only_the_packet_that_arrived_last_can_be_accepted(void **state)
 {
     (void)state;
     struct cw_endpoint *endpoint = endpoint_default();
     uint16_t ack;
+    seen.refuses = true;
     assert_int_equal(receive_crafted(endpoint, 0, 1, &seen), CW_OK);
     assert_int_equal(receive_crafted(endpoint, 1, 1, &seen), CW_OK);
-    cw_endpoint_refuse(endpoint, 0); /* not the last one */
-    cw_endpoint_refuse(endpoint, 7); /* never received */
-    assert_int_equal(acks_of(endpoint, &ack), 0x3);
-    cw_endpoint_refuse(endpoint, 1); /* its ack is on the wire */
-    assert_int_equal(acks_of(endpoint, &ack), 0x3);
+    cw_endpoint_accept(endpoint, 0); /* something was received since */
+    cw_endpoint_accept(endpoint, 7); /* never received */
+    assert_int_equal(acks_of(endpoint, &ack), 0);
+    cw_endpoint_accept(endpoint, 1); /* what was sent meanwhile does not matter */
+    assert_int_equal(acks_of(endpoint, &ack), 0x1);
+    assert_int_equal(receive_crafted(endpoint, 1, 1, &seen), CW_ERROR_DUPLICATE);
     assert_int_equal(receive_crafted(endpoint, 2, 1, &seen), CW_OK);
     assert_int_equal(receive_crafted(endpoint, 1, 1, &seen), CW_ERROR_DUPLICATE);
-    cw_endpoint_refuse(endpoint, 2); /* something was received since */
-    assert_int_equal(acks_of(endpoint, &ack), 0x7);
-    assert_int_equal(stats_of(endpoint).packets_received, 3);
+    cw_endpoint_accept(endpoint, 2); /* after a datagram that was dropped, too, it is too late */
+    assert_int_equal(acks_of(endpoint, &ack), 0x2);
+    assert_int_equal(stats_of(endpoint).packets_received, 1);
     cw_endpoint_destroy(endpoint);
 }
 
@@ -418,21 +477,24 @@ int main(void)
         TEST(test_packets_are_numbered_from_0_and_wrap),
         TEST(test_every_size_arrives_as_it_was),
         TEST(test_fragments_may_arrive_in_any_order),
-        TEST(test_send_copies_the_payload),
+        TEST(test_a_payload_is_written_where_its_datagram_leaves),
+        TEST(test_what_is_announced_long_may_become_short),
+        TEST(test_only_what_has_begun_is_sent_and_once),
         TEST(test_a_packet_too_large_changes_nothing),
-        TEST(test_a_send_before_all_is_transmitted_changes_nothing),
+        TEST(test_too_little_room_changes_nothing),
+        TEST(test_a_packet_before_all_is_transmitted_changes_nothing),
         TEST(test_the_largest_datagram_is_told),
 #ifdef NDEBUG
         TEST(test_transmit_into_too_little_room_loses_nothing),
 #endif
-        TEST(test_the_acks_in_a_datagram_are_those_of_its_transmit),
+        TEST(test_the_acks_in_a_datagram_are_those_of_its_begin),
         TEST(test_receive_waits_for_the_packet_to_be_taken),
         TEST(test_a_packet_whole_is_not_copied),
         TEST(test_a_packet_in_fragments_stays_until_the_next_receive),
         TEST(test_each_reason_to_drop_is_told_and_delivers_nothing),
-        TEST(test_a_refused_packet_is_not_acked_and_comes_again),
-        TEST(test_a_refused_packet_in_fragments_comes_again),
-        TEST(test_refuse_does_nothing_when_it_is_too_late),
+        TEST(test_a_packet_that_is_not_accepted_is_not_acked_and_comes_again),
+        TEST(test_a_packet_in_fragments_that_is_not_accepted_comes_again),
+        TEST(test_only_the_packet_that_arrived_last_can_be_accepted),
         TEST(test_the_oldest_incomplete_packet_gives_way),
     };
     return cmocka_run_group_tests_name("endpoint", tests, NULL, NULL);

@@ -41,6 +41,7 @@ static void note_events(struct cw_endpoint *endpoint, const char *side)
                                  (uint8_t)hash,           (uint8_t)(hash >> 8),
                                  (uint8_t)(hash >> 16),   (uint8_t)(hash >> 24)};
         note(side, names[event.type], bytes, event.type == CW_ENDPOINT_EVENT_PACKET ? 8 : 2);
+        cw_endpoint_accept(endpoint, event.sequence);
     }
 }
 

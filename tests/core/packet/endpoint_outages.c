@@ -50,7 +50,7 @@ static void take_until(struct end *end, double then)
         const struct datagram *datagram = &end->inbox[end->read++ % IN_TRANSIT];
         (void)cw_endpoint_receive(end->endpoint, datagram->data, datagram->size, datagram->due);
         while (cw_endpoint_next(end->endpoint, &event))
-            continue;
+            cw_endpoint_accept(end->endpoint, event.sequence);
     }
 }
 
@@ -63,9 +63,8 @@ static void tick(struct world *world, const struct outage *outage, int from, boo
     while (cw_endpoint_next(end->endpoint, &event))
         continue;
     struct datagram *datagram = &to->inbox[to->written % IN_TRANSIT];
-    assert_int_equal(cw_endpoint_send(end->endpoint, (const uint8_t *)"", 1, now, NULL), CW_OK);
-    datagram->size =
-        cw_endpoint_transmit(end->endpoint, datagram->data, sizeof datagram->data, now);
+    assert_int_equal(copy_packet(end->endpoint, "", 1, datagram->data, now, &datagram->size),
+                     CW_OK);
     datagram->due = now + outage->latency;
     if (broken && outage->from == from) {
         if (outage->kind == LOST)

@@ -20,6 +20,12 @@ static void close_window(struct cw_received_packets *received)
     cw_sequence_buffer_destroy(&received->window);
 }
 
+static void add(struct cw_received_packets *received, uint16_t sequence)
+{
+    cw_received_packets_advance(received, sequence);
+    cw_received_packets_accept(received, sequence);
+}
+
 static void headers_tell_the_newest_32(void **state)
 {
     (void)state;
@@ -27,20 +33,23 @@ static void headers_tell_the_newest_32(void **state)
     uint32_t bits;
     open_window(&received);
     assert_int_equal(cw_received_packets_newest(&received), 0xFFFF);
-    cw_received_packets_add(&received, 0);
-    cw_received_packets_add(&received, 1);
-    cw_received_packets_add(&received, 4);
+    add(&received, 0);
+    add(&received, 1);
+    add(&received, 4);
     assert_int_equal(cw_received_packets_tell(&received, false, &bits), 4);
     assert_int_equal(bits, 0x19);
-    cw_received_packets_add(&received, 2); /* late */
+    add(&received, 2); /* late */
     assert_int_equal(cw_received_packets_tell(&received, false, &bits), 4);
     assert_int_equal(bits, 0x1D);
-    cw_received_packets_remove(&received, 4);
-    cw_received_packets_tell(&received, false, &bits);
-    assert_int_equal(bits, 0x1C);
-    cw_received_packets_advance(&received, 35);
-    assert_int_equal(cw_received_packets_tell(&received, false, &bits), 35);
-    assert_int_equal(bits, 0); /* 4 was removed, the others are out of reach */
+    cw_received_packets_advance(&received, 5); /* seen, and not accepted */
+    assert_int_equal(cw_received_packets_tell(&received, false, &bits), 5);
+    assert_int_equal(bits, 0x3A);
+    cw_received_packets_advance(&received, 36);
+    assert_int_equal(cw_received_packets_tell(&received, false, &bits), 36);
+    assert_int_equal(bits, 0); /* 5 was not accepted, the others are out of reach */
+    cw_received_packets_accept(&received, 5);
+    assert_int_equal(cw_received_packets_tell(&received, false, &bits), 36);
+    assert_int_equal(bits, 0x80000000u);
     close_window(&received);
 }
 
@@ -61,7 +70,7 @@ static void the_history_matches_a_model(void **state)
             sequence = newest + 100;
         if (sequence < 0)
             continue;
-        cw_received_packets_add(&received, (uint16_t)sequence);
+        add(&received, (uint16_t)sequence);
         arrived[sequence] = true;
         newest = sequence > newest ? sequence : newest;
         uint32_t bits, expected = 0;
@@ -81,7 +90,7 @@ static void what_leaves_the_history_without_having_arrived_is_missed(void **stat
     open_window(&received);
     for (uint32_t i = 0; i < 4000; i++)
         if (i % 4 != 3)
-            cw_received_packets_add(&received, (uint16_t)i);
+            add(&received, (uint16_t)i);
     assert_in_range(received.missed, 1000 - 9, 1000 - 7);
     assert_true(received.loss > 0.22 && received.loss < 0.28);
     cw_received_packets_advance(&received, 3998 + 1000);
@@ -97,7 +106,7 @@ static void headers_in_turn_leave_nothing_out(void **state)
     open_window(&received);
     for (uint16_t i = 0; i < 60; i++)
         if (i % 7 != 0)
-            cw_received_packets_add(&received, i);
+            add(&received, i);
     bool told[80] = {false};
     for (int header = 0; header < 3; header++) {
         uint32_t bits;
@@ -106,7 +115,7 @@ static void headers_in_turn_leave_nothing_out(void **state)
         for (uint16_t i = 0; i < 32 && i <= ack; i++)
             told[ack - i] |= bits >> i & 1;
         for (uint16_t i = 60; i < 70 && header == 0; i++)
-            cw_received_packets_add(&received, i);
+            add(&received, i);
     }
     for (uint16_t i = 0; i < 60; i++)
         assert_int_equal(told[i], i % 7 != 0);
@@ -120,7 +129,7 @@ static void what_is_passed_by_is_not_told_in_turn(void **state)
     uint32_t bits;
     open_window(&received);
     for (uint16_t i = 0; i < 60; i++)
-        cw_received_packets_add(&received, i);
+        add(&received, i);
     cw_received_packets_pass_by(&received);
     assert_int_equal(cw_received_packets_tell(&received, true, &bits), 59);
     close_window(&received);
