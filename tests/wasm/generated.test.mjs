@@ -79,10 +79,10 @@ test('fields, numbers and sizes follow the headers', () => {
   );
   assert.equal(constant(text, 'TOKEN_OPTIONS_SIZE'), 8 + constant(before, 'TOKEN_OPTIONS_SIZE'));
   assert.deepEqual(constant(text, 'connectionEvents'), {
-    1: 'MESSAGE',
-    2: 'BRAND_NEW',
-    3: 'ACKED',
-    4: 'LOST',
+    MESSAGE: 1,
+    BRAND_NEW: 2,
+    ACKED: 3,
+    LOST: 4,
   });
 });
 

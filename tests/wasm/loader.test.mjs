@@ -36,6 +36,15 @@ test('without a source it is loaded once', async () =>
 
 test('from a file: address', async () => works(await loadCore({ wasm: file })));
 
+test('from a file or bytes it does not make Node load its fetch', async (t) => {
+  const named = Object.getOwnPropertyDescriptor(globalThis, 'Response');
+  t.after(() => Object.defineProperty(globalThis, 'Response', named));
+  const get = () => assert.fail('loadCore has looked at Response');
+  Object.defineProperty(globalThis, 'Response', { configurable: true, get });
+  works(await loadCore({ wasm: file }));
+  works(await loadCore({ wasm: bytes }));
+});
+
 test('from bytes', async () => {
   works(await loadCore({ wasm: bytes }));
   works(await loadCore({ wasm: new Uint8Array(bytes).buffer }));

@@ -121,8 +121,10 @@ const LAYOUTS = 'wasm/exports/layouts.h';
 
 const constants = {
   errorCodes: errorCodes(),
-  connectionEvents: numbered('connection.h', 'cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
-  endpointEvents: numbered('endpoint.h', 'cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_'),
+  connectionEvents: byName(
+    numbered('connection.h', 'cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
+  ),
+  endpointEvents: byName(numbered('endpoint.h', 'cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_')),
   channelKinds: byName(numbered('channel.h', 'cw_channel_kind', 'CW_CHANNEL_')),
   clientStates: numbered('client.h', 'cw_client_state', 'CW_CLIENT_'),
   endpointStatsFields: fields('endpoint.h', 'cw_endpoint_stats'),
@@ -135,9 +137,9 @@ const constants = {
   connectionNumberFields: exported('cw_connection_numbers'),
   channelNumberFields: exported('cw_channel_numbers'),
   createdFields: exported('cw_created'),
-  createdMessageFields: exported('cw_created_message'),
-  endpointNewsFields: exported('cw_endpoint_news'),
-  connectionNewsFields: exported('cw_connection_news'),
+  createdMessage: offsets(LAYOUTS, 'cw_created_message'),
+  endpointNews: offsets(LAYOUTS, 'cw_endpoint_news'),
+  connectionNews: offsets(LAYOUTS, 'cw_connection_news'),
   clientSlotFields: exported('cw_client_slot'),
   tokenFacts: offsets(LAYOUTS, 'cw_token_facts'),
   tokenOptions: offsets(LAYOUTS, 'cw_token_options'),

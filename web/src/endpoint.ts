@@ -2,7 +2,7 @@ import { CoreObject, type Core } from './core.js';
 import {
   createdFields,
   endpointEvents,
-  endpointNewsFields,
+  endpointNews,
   endpointNumberFields,
   endpointStatsFields,
   errorCodes,
@@ -177,8 +177,7 @@ export class Endpoint extends CoreObject {
    */
   receive(datagram: Uint8Array, now: number): ReceiveResult {
     const { core, address } = this;
-    const size = Math.min(datagram.length, this.#incomingSize);
-    core.memory.bytes.set(datagram.subarray(0, size), this.#incoming);
+    const size = core.memory.put(datagram, this.#incoming, this.#incomingSize);
     const code = core.exports.endpoint_receive(address, this.#incoming, size, now);
     switch (errorCodes[code]) {
       case 'OK':
@@ -204,9 +203,11 @@ export class Endpoint extends CoreObject {
     const { exports, memory, scratch } = this.core;
     const event = exports.endpoint_next(this.address);
     if (event === 0) return undefined;
-    const { sequence, payload, size } = memory.struct(scratch, endpointNewsFields);
-    const type = endpointEvents[String(event) as keyof typeof endpointEvents];
-    if (type !== 'PACKET') return { type: type === 'ACKED' ? 'acked' : 'lost', sequence };
+    const sequence = memory.u32(scratch + endpointNews.sequence);
+    if (event === endpointEvents.ACKED) return { type: 'acked', sequence };
+    if (event === endpointEvents.LOST) return { type: 'lost', sequence };
+    const payload = memory.u32(scratch + endpointNews.payload);
+    const size = memory.u32(scratch + endpointNews.size);
     return { type: 'packet', sequence, payload: memory.copy(payload, size) };
   }
 

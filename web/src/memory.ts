@@ -31,8 +31,8 @@ export const numbersOf = <Config>(
 ): number[] => fields.map(([name]) => (config[name] as number | undefined) ?? NaN);
 
 /**
- * Views of a module's memory. A view is detached when the memory grows; these look again before every
- * use, so what they return is valid until the next call into the module, and no longer.
+ * Views of a module's memory. A view is detached, and then has no bytes, when the memory grows; these look
+ * again before every use, so what they return is valid until the next call into the module, and no longer.
  */
 export class Memory {
   readonly #memory: WebAssembly.Memory;
@@ -47,18 +47,24 @@ export class Memory {
 
   /** All of the memory as bytes. */
   get bytes(): Uint8Array<ArrayBuffer> {
-    if (this.#bytes.buffer !== this.#memory.buffer) this.#refresh();
+    if (this.#bytes.length === 0) this.#refresh();
     return this.#bytes;
   }
 
   /** All of the memory for numbers, which are little-endian. */
   get view(): DataView {
-    if (this.#bytes.buffer !== this.#memory.buffer) this.#refresh();
+    if (this.#bytes.length === 0) this.#refresh();
     return this.#view;
   }
 
   u32(address: number): number {
     return this.view.getUint32(address, true);
+  }
+
+  /** Puts bytes where there is room for `room` of them, and says how many fit. */
+  put(data: Uint8Array, address: number, room: number): number {
+    this.bytes.set(data.length > room ? data.subarray(0, room) : data, address);
+    return Math.min(data.length, room);
   }
 
   u64(address: number): bigint {

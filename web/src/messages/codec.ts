@@ -9,70 +9,97 @@ interface Slot {
   /** Its bytes, and what its address is a multiple of. */
   readonly size: number;
   readonly alignment: number;
-  write(memory: Memory, address: number, value: unknown, name: string): void;
+  write(memory: Memory, address: number, value: unknown): void;
   read(memory: Memory, address: number): unknown;
+}
+
+/** Where a value is in a message, for errors; only they make a text of it. */
+class Path {
+  /** Of an array: the item that is being written, -1 for the array itself. */
+  item = -1;
+  readonly #name: string;
+  readonly #outer: Path | undefined;
+
+  constructor(name: string, outer?: Path) {
+    this.#name = name;
+    this.#outer = outer;
+  }
+
+  toString(): string {
+    const outer = this.#outer ? `${this.#outer.toString()}.` : '';
+    return `${outer}${this.#name}${this.item < 0 ? '' : `[${this.item}]`}`;
+  }
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-const wrong = (name: string, value: unknown, wanted: string): TypeError =>
+const wrong = (path: Path, value: unknown, wanted: string): TypeError =>
   new TypeError(
-    `${name}: ${typeof value === 'string' ? 'a string' : String(value)} is not ${wanted}`,
+    `${path.toString()}: ${typeof value === 'string' ? 'a string' : String(value)} is not ${wanted}`,
   );
+
+/** What throws when a field cannot hold a value. */
+type Check = (value: unknown) => void;
 
 /** A number of 4 or 8 bytes, with what it may be. */
 const number = (
   size: 4 | 8,
   read: (view: DataView, address: number) => number | bigint,
   write: (view: DataView, address: number, value: never) => void,
-  check: (value: unknown, name: string) => void,
+  check: Check,
 ): Slot => ({
   size,
   alignment: size,
-  write: (memory, address, value, name) => {
-    check(value, name);
+  write: (memory, address, value) => {
+    check(value);
     write(memory.view, address, value as never);
   },
   read: (memory, address) => read(memory.view, address),
 });
 
-const isFloat = (value: unknown, name: string): void => {
-  if (typeof value !== 'number') throw wrong(name, value, 'a number');
-};
+const isFloat =
+  (path: Path): Check =>
+  (value) => {
+    if (typeof value !== 'number') throw wrong(path, value, 'a number');
+  };
 
-const isWhole = ({ min, max }: Field<unknown>) => {
+const isFinite =
+  (path: Path): Check =>
+  (value) => {
+    if (typeof value !== 'number') throw wrong(path, value, 'a number');
+    if (!Number.isFinite(value)) throw new RangeError(`${path.toString()}: ${value} is not finite`);
+  };
+
+const isWhole = ({ min, max }: Field<unknown>, path: Path): Check => {
   const [least, most] = [Number(min), Number(max)];
-  return (value: unknown, name: string): void => {
-    if (typeof value !== 'number') throw wrong(name, value, 'a number');
+  return (value) => {
+    if (typeof value !== 'number') throw wrong(path, value, 'a number');
     if (!(Number.isInteger(value) && value >= least && value <= most))
-      throw new RangeError(`${name}: ${value} is not a whole number from ${min} to ${max}`);
+      throw new RangeError(
+        `${path.toString()}: ${value} is not a whole number from ${min} to ${max}`,
+      );
   };
 };
 
 const isBig =
-  ({ min, max }: Field<unknown>) =>
-  (value: unknown, name: string): void => {
-    if (typeof value !== 'bigint') throw wrong(name, value, 'a bigint');
+  ({ min, max }: Field<unknown>, path: Path): Check =>
+  (value) => {
+    if (typeof value !== 'bigint') throw wrong(path, value, 'a bigint');
     if (value < min || value > max)
-      throw new RangeError(`${name}: ${value} is not from ${min} to ${max}`);
+      throw new RangeError(`${path.toString()}: ${value} is not from ${min} to ${max}`);
   };
 
-const isFinite = (value: unknown, name: string): void => {
-  isFloat(value, name);
-  if (!Number.isFinite(value)) throw new RangeError(`${name}: ${String(value)} is not finite`);
-};
-
-const tooLong = (name: string, size: number, max: number): RangeError =>
-  new RangeError(`${name}: ${size} bytes are more than ${max}`);
+const tooLong = (path: Path, size: number, max: number): RangeError =>
+  new RangeError(`${path.toString()}: ${size} bytes are more than ${max}`);
 
 /** `struct { uint32_t size; uint8_t data[max]; }` */
-const bytesSlot = (max: number): Slot => ({
+const bytesSlot = (max: number, path: Path): Slot => ({
   size: Math.ceil((4 + max) / 4) * 4,
   alignment: 4,
-  write: (memory, address, value, name) => {
-    if (!(value instanceof Uint8Array)) throw wrong(name, value, 'a Uint8Array');
-    if (value.length > max) throw tooLong(name, value.length, max);
+  write: (memory, address, value) => {
+    if (!(value instanceof Uint8Array)) throw wrong(path, value, 'a Uint8Array');
+    if (value.length > max) throw tooLong(path, value.length, max);
     memory.view.setUint32(address, value.length, true);
     memory.bytes.set(value, address + 4);
   },
@@ -80,15 +107,16 @@ const bytesSlot = (max: number): Slot => ({
 });
 
 /** `char[max + 1]` */
-const stringSlot = (max: number): Slot => ({
+const stringSlot = (max: number, path: Path): Slot => ({
   size: max + 1,
   alignment: 1,
-  write: (memory, address, value, name) => {
-    if (typeof value !== 'string') throw wrong(name, value, 'a string');
-    if (value.includes('\0')) throw new RangeError(`${name}: it has the character U+0000`);
+  write: (memory, address, value) => {
+    if (typeof value !== 'string') throw wrong(path, value, 'a string');
+    if (value.includes('\0'))
+      throw new RangeError(`${path.toString()}: it has the character U+0000`);
     const room = memory.bytes.subarray(address, address + max);
     const { read, written } = encoder.encodeInto(value, room);
-    if (read < value.length) throw tooLong(name, encoder.encode(value).length, max);
+    if (read < value.length) throw tooLong(path, encoder.encode(value).length, max);
     memory.bytes[address + written] = 0;
   },
   read: (memory, address) => {
@@ -97,15 +125,15 @@ const stringSlot = (max: number): Slot => ({
   },
 });
 
-const boolSlot: Slot = {
+const boolSlot = (path: Path): Slot => ({
   size: 1,
   alignment: 1,
-  write: (memory, address, value, name) => {
-    if (typeof value !== 'boolean') throw wrong(name, value, 'true or false');
+  write: (memory, address, value) => {
+    if (typeof value !== 'boolean') throw wrong(path, value, 'true or false');
     memory.bytes[address] = Number(value);
   },
   read: (memory, address) => memory.bytes[address] === 1,
-};
+});
 
 const roundUp = (size: number, alignment: number): number =>
   Math.ceil(size / alignment) * alignment;
@@ -117,9 +145,9 @@ const optionalSlot = (slot: Slot): Slot => {
   return {
     size: place + slot.size,
     alignment,
-    write: (memory, address, value, name) => {
+    write: (memory, address, value) => {
       memory.bytes[address] = Number(value !== undefined);
-      if (value !== undefined) slot.write(memory, address + place, value, name);
+      if (value !== undefined) slot.write(memory, address + place, value);
     },
     read: (memory, address) =>
       memory.bytes[address] === 1 ? slot.read(memory, address + place) : undefined,
@@ -127,34 +155,39 @@ const optionalSlot = (slot: Slot): Slot => {
 };
 
 /** `struct { uint32_t count; items[max]; }` */
-const arraySlot = (slot: Slot, max: number): Slot => {
+const arraySlot = (slot: Slot, max: number, path: Path): Slot => {
   const alignment = Math.max(4, slot.alignment);
   const place = roundUp(4, slot.alignment);
   return {
     size: roundUp(place + max * slot.size, alignment),
     alignment,
-    write: (memory, address, value, name) => {
-      if (!Array.isArray(value)) throw wrong(name, value, 'an array');
+    write: (memory, address, value) => {
+      path.item = -1;
+      if (!Array.isArray(value)) throw wrong(path, value, 'an array');
       if (value.length > max)
-        throw new RangeError(`${name}: ${value.length} items are more than ${max}`);
+        throw new RangeError(`${path.toString()}: ${value.length} items are more than ${max}`);
       memory.view.setUint32(address, value.length, true);
-      value.forEach((item, i) =>
-        slot.write(memory, address + place + i * slot.size, item, `${name}[${i}]`),
-      );
+      for (let i = 0; i < value.length; i++) {
+        path.item = i;
+        slot.write(memory, address + place + i * slot.size, value[i]);
+      }
     },
-    read: (memory, address) =>
-      Array.from({ length: memory.u32(address) }, (_, i) =>
-        slot.read(memory, address + place + i * slot.size),
-      ),
+    read: (memory, address) => {
+      const items: unknown[] = [];
+      const count = memory.u32(address);
+      for (let i = 0; i < count; i++)
+        items.push(slot.read(memory, address + place + i * slot.size));
+      return items;
+    },
   };
 };
 
 /** A struct of these fields, its members placed as a C compiler places them. */
-const structSlot = (fields: Fields): Slot => {
+const structSlot = (fields: Fields, path: Path): Slot => {
   let end = 0;
   let alignment = 1;
   const members = Object.entries(fields).map(([name, field]) => {
-    const slot = slotOf(field);
+    const slot = slotOf(field, new Path(name, path));
     const offset = roundUp(end, slot.alignment);
     end = offset + slot.size;
     alignment = Math.max(alignment, slot.alignment);
@@ -163,15 +196,10 @@ const structSlot = (fields: Fields): Slot => {
   return {
     size: roundUp(end, alignment),
     alignment,
-    write: (memory, address, value, path) => {
+    write: (memory, address, value) => {
       if (typeof value !== 'object' || value === null) throw wrong(path, value, 'an object');
       for (const { name, offset, slot } of members)
-        slot.write(
-          memory,
-          address + offset,
-          (value as Record<string, unknown>)[name],
-          `${path}.${name}`,
-        );
+        slot.write(memory, address + offset, (value as Record<string, unknown>)[name]);
     },
     read: (memory, address) => {
       const value: Record<string, unknown> = {};
@@ -184,37 +212,37 @@ const structSlot = (fields: Fields): Slot => {
   };
 };
 
-const plainSlot = (field: Field<unknown>): Slot => {
+const plainSlot = (field: Field<unknown>, path: Path): Slot => {
   switch (field.kind) {
     case 'bool':
-      return boolSlot;
+      return boolSlot(path);
     case 'int':
       return number(
         4,
         (view, at) => view.getInt32(at, true),
         (view, at, value) => view.setInt32(at, value, true),
-        isWhole(field),
+        isWhole(field, path),
       );
     case 'uint':
       return number(
         4,
         (view, at) => view.getUint32(at, true),
         (view, at, value) => view.setUint32(at, value, true),
-        isWhole(field),
+        isWhole(field, path),
       );
     case 'int64':
       return number(
         8,
         (view, at) => view.getBigInt64(at, true),
         (view, at, value) => view.setBigInt64(at, value, true),
-        isBig(field),
+        isBig(field, path),
       );
     case 'uint64':
       return number(
         8,
         (view, at) => view.getBigUint64(at, true),
         (view, at, value) => view.setBigUint64(at, value, true),
-        isBig(field),
+        isBig(field, path),
       );
     case 'float':
     case 'compressedFloat':
@@ -222,28 +250,28 @@ const plainSlot = (field: Field<unknown>): Slot => {
         4,
         (view, at) => view.getFloat32(at, true),
         (view, at, value) => view.setFloat32(at, value, true),
-        field.kind === 'float' ? isFloat : isFinite,
+        field.kind === 'float' ? isFloat(path) : isFinite(path),
       );
     case 'double':
       return number(
         8,
         (view, at) => view.getFloat64(at, true),
         (view, at, value) => view.setFloat64(at, value, true),
-        isFloat,
+        isFloat(path),
       );
     case 'bytes':
-      return bytesSlot(Number(field.max));
+      return bytesSlot(Number(field.max), path);
     case 'string':
-      return stringSlot(Number(field.max));
+      return stringSlot(Number(field.max), path);
     case 'struct':
-      return structSlot(field.fields!);
+      return structSlot(field.fields!, path);
   }
 };
 
-const slotOf = (field: Field<unknown>): Slot => {
-  const slot = plainSlot(field);
+const slotOf = (field: Field<unknown>, path: Path): Slot => {
+  const slot = plainSlot(field, path);
   if (field.optional) return optionalSlot(slot);
-  return field.array > 0 ? arraySlot(slot, field.array) : slot;
+  return field.array > 0 ? arraySlot(slot, field.array, path) : slot;
 };
 
 /** A schema in the core, and how its messages are filled in and read. */
@@ -263,7 +291,10 @@ export class CoreSchema extends WasmObject {
     exports.release(buffer);
     core.check(code);
     super(core, memory.struct(scratch, createdFields).object, exports.schema_destroy);
-    this.#types = schema.types.map(({ name, fields }) => ({ name, slot: structSlot(fields) }));
+    this.#types = schema.types.map(({ name, fields }) => ({
+      name,
+      slot: structSlot(fields, new Path(name)),
+    }));
     this.#numbers = new Map(schema.types.map((type, number) => [type.name, number]));
   }
 
@@ -285,8 +316,7 @@ export class CoreSchema extends WasmObject {
 
   /** Fills in a struct. Throws a RangeError or TypeError that names the field when a value does not fit. */
   write(number: number, address: number, value: Readonly<Record<string, unknown>>): void {
-    const { name, slot } = this.#types[number]!;
-    slot.write(this.core.memory, address, value, name);
+    this.#types[number]!.slot.write(this.core.memory, address, value);
   }
 
   read(number: number, address: number): Record<string, unknown> {

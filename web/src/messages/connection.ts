@@ -1,6 +1,6 @@
 import type { Core } from '../core.js';
 import { LONGER_THAN_ANY_HEADER, type EndpointConfig } from '../endpoint.js';
-import { createdFields, errorCodes } from '../generated.js';
+import { createdFields } from '../generated.js';
 import type { Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
 import { ConnectionBase, withConfig } from './connection_base.js';
@@ -55,9 +55,8 @@ export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
   /** Takes a datagram that arrived; false when it was dropped, which {@link stats} counts. */
   override receive(datagram: Uint8Array, now: number): boolean {
     const { core, address } = this;
-    const size = Math.min(datagram.length, this.#incomingSize);
-    core.memory.bytes.set(datagram.subarray(0, size), this.#incoming);
-    return errorCodes[core.exports.connection_receive(address, this.#incoming, size, now)] === 'OK';
+    const size = core.memory.put(datagram, this.#incoming, this.#incomingSize);
+    return core.exports.connection_receive(address, this.#incoming, size, now) === 0;
   }
 
   /** Lets time pass and opens a round of datagrams. Call it once per tick, then {@link transmit}. */

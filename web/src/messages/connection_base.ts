@@ -2,11 +2,11 @@ import { CoreObject, type Core } from '../core.js';
 import {
   channelStatsFields,
   connectionEvents,
-  connectionNewsFields,
+  connectionNews,
   connectionNumberFields,
   connectionStatsFields,
   createdFields,
-  createdMessageFields,
+  createdMessage,
   endpointNumberFields,
   endpointStatsFields,
 } from '../generated.js';
@@ -91,7 +91,8 @@ export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
     this.#checkChannel(channel);
     const number = this.#schema.number(type);
     core.check(core.exports.connection_create_message(connection, number));
-    const { message, data } = core.memory.struct(core.scratch, createdMessageFields);
+    const message = core.memory.u32(core.scratch + createdMessage.message);
+    const data = core.memory.u32(core.scratch + createdMessage.data);
     try {
       this.#schema.write(number, data, value);
       if (block) this.#attach(message, block);
@@ -120,22 +121,33 @@ export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
    */
   next(): ConnectionEvent<Of> | undefined {
     const { exports, memory, scratch } = this.core;
-    const event = exports.connection_next(this.connection);
-    if (event === 0) return undefined;
-    const news = memory.struct(scratch, connectionNewsFields);
-    const type = connectionEvents[String(event) as keyof typeof connectionEvents];
-    if (type !== 'MESSAGE')
-      return { type: type === 'ACKED' ? 'acked' : 'lost', receipt: news.receipt };
+    switch (exports.connection_next(this.connection)) {
+      case connectionEvents.MESSAGE:
+        return { type: 'message', message: this.#take() };
+      case connectionEvents.ACKED:
+        return { type: 'acked', receipt: memory.u32(scratch + connectionNews.receipt) };
+      case connectionEvents.LOST:
+        return { type: 'lost', receipt: memory.u32(scratch + connectionNews.receipt) };
+      default:
+        return undefined;
+    }
+  }
+
+  /** The message that the module has just given. */
+  #take(): Message<Of> {
+    const { exports, memory, scratch } = this.core;
+    const number = memory.u32(scratch + connectionNews.type);
+    const block = memory.u32(scratch + connectionNews.block);
+    const message = memory.u32(scratch + connectionNews.message);
     try {
-      const arrived = {
-        type: this.#schema.name(news.type),
-        value: this.#schema.read(news.type, news.data),
-        channel: news.channel,
-        ...(news.block !== 0 && { block: memory.copy(news.block, news.blockSize) }),
-      };
-      return { type: 'message', message: arrived as unknown as Message<Of> };
+      const type = this.#schema.name(number);
+      const value = this.#schema.read(number, memory.u32(scratch + connectionNews.data));
+      const channel = memory.u32(scratch + connectionNews.channel);
+      if (block === 0) return { type, value, channel } as unknown as Message<Of>;
+      const size = memory.u32(scratch + connectionNews.blockSize);
+      return { type, value, channel, block: memory.copy(block, size) } as unknown as Message<Of>;
     } finally {
-      exports.message_release(news.message);
+      exports.message_release(message);
     }
   }
 

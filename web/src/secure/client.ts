@@ -80,9 +80,8 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
 
   override receive(datagram: Uint8Array, now: number): boolean {
     const { core, address } = this;
-    const size = Math.min(datagram.length, DATAGRAM_MAX);
-    core.memory.bytes.set(datagram.subarray(0, size), this.#incoming);
-    return errorCodes[core.exports.client_receive(address, this.#incoming, size, now)] === 'OK';
+    const size = core.memory.put(datagram, this.#incoming, DATAGRAM_MAX);
+    return core.exports.client_receive(address, this.#incoming, size, now) === 0;
   }
 
   override update(now: number): void {

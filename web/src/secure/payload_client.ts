@@ -32,8 +32,7 @@ export class PayloadClient extends CoreObject {
 
   /** Takes a datagram; take the payload with {@link next} before the following one. */
   receive(datagram: Uint8Array, now: number): void {
-    const size = Math.min(datagram.length, DATAGRAM_MAX);
-    this.core.memory.bytes.set(datagram.subarray(0, size), this.#incoming);
+    const size = this.core.memory.put(datagram, this.#incoming, DATAGRAM_MAX);
     this.core.exports.client_receive(this.address, this.#incoming, size, now);
   }
 
