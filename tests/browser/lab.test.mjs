@@ -138,6 +138,27 @@ test('the keyboard does it all', async () => {
   await close(page);
 });
 
+test('a preset is a network, and what is seen of it is explained', async () => {
+  const page = await open('protocols=plain.tcp');
+  const preset = (name) => page.getByRole('button', { name });
+  const explained = async () => {
+    await page.evaluate((ticks) => globalThis.page.step(ticks), TICKS);
+    return page.locator('.why p').allTextContents();
+  };
+  await preset('Fibre').click();
+  for (const text of await explained())
+    assert.match(text, /nothing in it is missing|Nothing is lost/i);
+  await page.locator('#blocks').check();
+  await preset('Hotel Wi-Fi').click();
+  assert.equal(await preset('Hotel Wi-Fi').getAttribute('aria-pressed'), 'true');
+  assert.equal(await preset('Fibre').getAttribute('aria-pressed'), 'false');
+  for (const text of await explained()) {
+    assert.match(text, /queue of the bottleneck/);
+    assert.equal(text.match(/\.( |$)/g).length, 2, 'two sentences');
+  }
+  await close(page);
+});
+
 test('columns come and go, and choose their protocol', async () => {
   const page = await open();
   const columns = () => page.evaluate(() => globalThis.page.run.settings.protocols);

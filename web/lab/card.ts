@@ -72,6 +72,8 @@ export class Card {
     const bytes = track.bytesPerMessage;
     setText(this.#part('.bytes'), Number.isNaN(bytes) ? '–' : bytes.toFixed(0));
     setText(this.#part('.lost'), String(track.lost + track.overflowed));
+    this.#part('.given-up').hidden = track.givenUp === 0;
+    setText(this.#part('.given-up dd'), String(track.givenUp));
     if (seen - this.#explained < WHY_SECONDS) return;
     this.#explained = seen;
     setText(this.#part('.why p'), why(track.protocol, track.situation));

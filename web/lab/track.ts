@@ -19,6 +19,10 @@ export const CLIENT: End = 1;
 const COUNTING: readonly Waiting[] = ['window', 'timer', 'rate'];
 /** How much of what was seen one tick ago still counts, for what is typical now. */
 const MEMORY = 0.985;
+/** A packet that takes so many seconds longer than the path does stands in a queue. */
+const QUEUED_SECONDS = 0.1;
+/** What explains more comes first. */
+const RANKS: readonly (Situation | 'wait')[] = ['queue', 'wait', 'overflow', 'loss'];
 /** The oldest message is asked for once in so many ticks. */
 const AGE_TICKS = 3;
 
@@ -37,12 +41,14 @@ export class Track {
   overflowed = 0;
   givenUp = 0;
   readonly #column: Column;
+  readonly #queuedAfter: number;
   /** How much of the latest time something was so. */
   readonly #lately = new Map<Situation, number>();
 
   constructor(lab: Lab, protocol: string, settings: Settings) {
     this.#column = new Column(lab, protocol, { seed: settings.seed });
     this.#column.change(forLab(settings));
+    this.#queuedAfter = (settings.rtt / 2 + settings.jitter) / 1000 + QUEUED_SECONDS;
   }
 
   destroy(): void {
@@ -84,8 +90,8 @@ export class Track {
   /** What has mostly held the column up lately. */
   get situation(): Situation {
     const seen = [...this.#lately].filter(([, share]) => share > 0.1);
-    const waits = seen.filter(([what]) => what !== 'loss' && what !== 'overflow');
-    const [most] = (waits.length > 0 ? waits : seen).sort(([, a], [, b]) => b - a);
+    const rank = (what: Situation): number => RANKS.indexOf(RANKS.includes(what) ? what : 'wait');
+    const [most] = seen.sort(([one, a], [other, b]) => rank(one) - rank(other) || b - a);
     return most?.[0] ?? 'nothing';
   }
 
@@ -105,7 +111,7 @@ export class Track {
       } else if (type === 'overflowed') {
         this.overflowed++;
         this.#see('overflow', 0.11);
-      }
+      } else if (seconds > this.#queuedAfter) this.#see('queue', 1 - MEMORY);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Waiting } from './lab.js';
 
 /** What is mostly seen of a column now. */
-export type Situation = Waiting | 'loss' | 'overflow';
+export type Situation = Waiting | 'queue' | 'overflow' | 'loss';
 
 type Texts = { readonly nothing: string } & { readonly [Key in Situation]?: string };
 
@@ -11,9 +11,10 @@ const CAUSEWAY: Texts = {
   loss: 'Packets are lost, but most of them held only a state, and the next one replaces it. The acks in later packets tell the sender which messages were in a lost packet, and only those are sent again.',
   message:
     'A lost packet held a message, and later messages wait for it because they are delivered in order. It comes again about a round trip later; states do not wait, and so the game goes on.',
-  rate: 'The path grows slow, so the connection sends fewer packets before the queue of the bottleneck is full. Messages wait a little at the sender instead of long in the queue.',
+  queue:
+    'Packets stand in the queue of the bottleneck for longer than the path itself takes, so everything is late, lost or not. More is sent than fits through; no blocks, fewer messages or a mode that avoids congestion would help.',
   overflow:
-    'The queue of the bottleneck is full and drops what comes next. The connection sees the delay and the loss, and sends less.',
+    'The queue of the bottleneck is full and drops the packets that come next. The messages in them come again a round trip later, into the same queue.',
 };
 
 const REDUNDANCY: Texts = {
@@ -40,6 +41,8 @@ const BINARY: Texts = {
 };
 
 const RUDP: Texts = {
+  queue:
+    'Packages stand in the queue of the bottleneck for longer than the path itself takes. The receiver cannot tell a late one from a lost one and asks for it, and the answers fill the queue further.',
   nothing:
     'The sender keeps its packages for a time, and the receiver asks for what it lacks. Nothing is missing, so it asks for nothing and the overhead is small.',
   loss: 'When a package is missing, the receiver asks for it by its number, and the sender answers from what it keeps. That takes a round trip after the gap was seen, and meanwhile all later packages wait.',
@@ -50,6 +53,8 @@ const RUDP: Texts = {
 };
 
 const NOTIFY: Texts = {
+  queue:
+    'Packets stand in the queue of the bottleneck for longer than the path itself takes, and so do the reports of their fate. What was lost is therefore sent again later than it could be.',
   nothing:
     'Each packet is reported to its sender exactly once, as delivered or as lost. All were delivered, so nothing is sent twice.',
   loss: 'The sender learns after a round trip that a packet was lost, and decides for each part of it. Messages are sent again; of a state only the newest value is sent, because the old one is out of date.',
@@ -61,6 +66,8 @@ const NOTIFY: Texts = {
 };
 
 const TCP: Texts = {
+  queue:
+    'A byte stream sends faster until the queue of the bottleneck is full, and all that stands in it is late. That harms a game even when nothing is lost, and is called bufferbloat.',
   nothing:
     'States and messages share one stream of bytes, and nothing in it is missing. As long as nothing is lost, it is as fast as the others.',
   loss: 'A segment is sent again after three duplicate acks, or else when the timer runs out. All bytes after it wait, states too, although newer ones have long arrived.',

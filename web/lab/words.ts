@@ -20,7 +20,7 @@ export function waitingText({ kind, number, since }: Wait, now: number): string 
     case 'ack':
       return `sends nothing until packet ${number} is settled`;
     case 'window':
-      return `has a full window of ${number} bytes${long}`;
+      return `has its window full (${number} B)`;
     case 'timer':
       return `sends again in ${number} ms`;
     case 'rate':
