@@ -159,6 +159,17 @@ test('a preset is a network, and what is seen of it is explained', async () => {
   await close(page);
 });
 
+test('every protocol of the lab has a name and an explanation', async () => {
+  const page = await open();
+  for (const protocol of await page.evaluate(() => globalThis.page.lab.protocols)) {
+    await page.locator('.protocol').first().selectOption(protocol);
+    const name = await page.locator('.protocol').first().locator('option:checked').textContent();
+    assert.notEqual(name, protocol);
+    assert.notEqual(await page.locator('.why p').first().textContent(), '', protocol);
+  }
+  await close(page);
+});
+
 test('columns come and go, and choose their protocol', async () => {
   const page = await open();
   const columns = () => page.evaluate(() => globalThis.page.run.settings.protocols);

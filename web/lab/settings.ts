@@ -55,7 +55,7 @@ export const SLIDERS: readonly Slider[] = [
     key: 'bursts',
     label: 'Lost in a row',
     values: [1, 2, 3, 4, 6, 8, 12, 16],
-    text: (packets) => (packets === 1 ? 'at random' : `about ${packets}`),
+    text: (packets) => (packets === 1 ? 'random' : `about ${packets}`),
   },
   {
     key: 'bandwidth',

@@ -1,0 +1,76 @@
+// web/lab/run, with the build that is there in place of the one that it would make.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+let folder;
+let run;
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'causeway-lab-'));
+  for (const name of ['build', 'tests/support']) mkdirSync(join(folder, name), { recursive: true });
+  symlinkSync(fileURLToPath(new URL('../../web', import.meta.url)), join(folder, 'web'));
+  symlinkSync(process.env.CAUSEWAY_BUILD, join(folder, 'build/release'));
+  symlinkSync('/bin/true', join(folder, 'tests/support/setup'));
+  run = join(folder, 'web/lab/run');
+});
+
+after(() => rmSync(folder, { recursive: true }));
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** What is at an address, as soon as something answers there. */
+async function fetchPatiently(address) {
+  for (let i = 0; i < 300; i++) {
+    try {
+      return await fetch(address);
+    } catch {
+      await wait(100);
+    }
+  }
+  return assert.fail(`${address}: nobody answers`);
+}
+
+test('it names the address of the lab, and serves page and module there', async (t) => {
+  const port = await freePort();
+  const lab = spawn(run, [String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(lab, 'exit');
+  t.after(() => lab.kill());
+  const [line] = await once(createInterface(lab.stdout), 'line');
+  const address = `http://127.0.0.1:${port}/`;
+  assert.equal(line, `Open ${address} in a browser; Ctrl-C ends the lab`);
+  const page = await (await fetchPatiently(address)).text();
+  assert.match(page, /<title>Causeway lab<\/title>/);
+  const [, script] = /src="\.\/(assets\/[^"]+\.js)"/.exec(page);
+  const [, module] = /(causeway-lab-[\w-]+\.wasm)/.exec(
+    await (await fetch(address + script)).text(),
+  );
+  const { headers } = await fetch(`${address}assets/${module}`);
+  assert.equal(headers.get('content-type'), 'application/wasm');
+  assert.match(await (await fetch(`${address}uplot-license.txt`)).text(), /MIT License/);
+  lab.kill('SIGINT');
+  await exited;
+  await assert.rejects(fetch(address));
+});
+
+for (const port of ['0', '65536', 'x', '80 80', ''])
+  test(`the port "${port}" is refused at once`, () => {
+    const { status, stdout, stderr } = spawnSync(run, [port], { encoding: 'utf8' });
+    assert.equal(status, 2);
+    assert.equal(stdout, '');
+    assert.equal(stderr, 'web/lab/run: the port is a number from 1 to 65535, as in 8090\n');
+  });
