@@ -1,5 +1,6 @@
 #include "causeway/lab/rudp.h"
 
+#include "base/bit_set.h"
 #include "base/memory.h"
 #include "causeway/lab/rudp_wire.h"
 #include "causeway/sequence.h"
@@ -8,6 +9,7 @@
 
 #define MIN_WINDOW 32
 #define MAX_WINDOW 16384
+#define WIRE_IDS   65536 /* ids that differ on the wire */
 
 /* A package of ours, from send to expiry. */
 struct kept {
@@ -34,11 +36,11 @@ struct state {
     bool in_round;       /* transmit has not given all of it yet */
     bool silent;         /* nor anything of it */
 
-    uint64_t oldest; /* from here on, our packages are kept */
-    uint64_t sent;   /* up to here, they have gone out */
-    uint64_t queued; /* up to here, there are any */
-    uint32_t request_count;
-    uint32_t answered; /* of the requests, in this round */
+    uint64_t oldest;                   /* from here on, our packages are kept */
+    uint64_t sent;                     /* up to here, they have gone out */
+    uint64_t queued;                   /* up to here, there are any */
+    uint64_t requested[WIRE_IDS / 64]; /* by the other end: a bit for each id on the wire */
+    uint32_t request_count;            /* bits that are set */
 
     uint64_t next;  /* the application gets it next */
     uint64_t end;   /* after the newest that it knows of, or next + MAX_WINDOW: ids near next must
@@ -57,7 +59,6 @@ struct cw_rudp {
     uint8_t *kept_data;
     struct held *held;
     uint8_t *held_data;
-    uint64_t *requests; /* of the other end, in ascending order */
     struct state state;
     struct cw_rudp_stats stats;
 };
@@ -96,7 +97,6 @@ static struct cw_rudp *lay_out(struct cw_arena *arena, const struct cw_rudp_conf
     struct held *held = cw_arena_take(arena, config->receive_window * sizeof *held);
     uint8_t *held_data =
         cw_arena_take(arena, (size_t)config->receive_window * config->max_package_size);
-    uint64_t *requests = cw_arena_take(arena, config->send_window * sizeof *requests);
     if (rudp)
         *rudp = (struct cw_rudp){
             .config = *config,
@@ -105,7 +105,6 @@ static struct cw_rudp *lay_out(struct cw_arena *arena, const struct cw_rudp_conf
             .kept_data = kept_data,
             .held = held,
             .held_data = held_data,
-            .requests = requests,
         };
     return rudp;
 }
@@ -255,17 +254,27 @@ static bool put_requests(struct cw_rudp *rudp, struct datagram *datagram)
     return true;
 }
 
+/* The first request for the package from, or one after it. There is one. */
+static uint64_t next_request(const struct state *state, uint64_t from)
+{
+    uint32_t id = cw_bit_next(state->requested, (uint16_t)from, WIRE_IDS);
+    if (id == CW_BIT_NONE)
+        id = cw_bit_next(state->requested, 0, WIRE_IDS);
+    return from + (uint16_t)(id - from);
+}
+
 static bool put_answers(struct cw_rudp *rudp, struct datagram *datagram)
 {
     struct state *state = &rudp->state;
-    for (; state->answered < state->request_count; state->answered++) {
-        const uint64_t id = rudp->requests[state->answered];
+    uint64_t id = state->sent - WIRE_IDS / 2;
+    for (; state->request_count > 0; state->request_count--) {
+        id = next_request(state, id);
         const bool expired = id < state->oldest;
         if (!(expired ? put_tag(datagram, CW_RUDP_MISSING, id) : put_package(rudp, datagram, id)))
             return false;
         (*(expired ? &rudp->stats.missing_sent : &rudp->stats.packages_resent))++;
+        cw_bit_clear(state->requested, (uint16_t)id);
     }
-    state->answered = state->request_count = 0;
     return true;
 }
 
@@ -313,21 +322,17 @@ static uint64_t widen(uint16_t id, uint64_t known)
     return known + (uint64_t)(int64_t)cw_sequence_difference(id, (uint16_t)known);
 }
 
-/* Remembers a request, unless the package was never sent. */
-static void add_request(struct cw_rudp *rudp, uint64_t id)
+/* Remembers a request, unless the package was never sent. The answers go out before anything new,
+   so until then the id on the wire means the same package. */
+static void add_request(struct cw_rudp *rudp, uint16_t id)
 {
     struct state *state = &rudp->state;
     rudp->stats.requests_received++;
-    if (id >= state->sent || state->request_count == rudp->config.send_window)
+    const bool known = state->requested[id / 64] >> id % 64 & 1;
+    if (known || widen(id, state->sent) >= state->sent ||
+        state->request_count == rudp->config.send_window)
         return;
-    uint32_t at = state->request_count;
-    while (at > state->answered && rudp->requests[at - 1] > id)
-        at--;
-    if (at > state->answered && rudp->requests[at - 1] == id)
-        return;
-    memmove(rudp->requests + at + 1, rudp->requests + at,
-            (state->request_count - at) * sizeof *rudp->requests);
-    rudp->requests[at] = id;
+    cw_bit_set(state->requested, id);
     state->request_count++;
 }
 
@@ -369,7 +374,7 @@ static void apply(struct cw_rudp *rudp, const struct cw_rudp_item *item)
         state->was_corrupt = true;
         break;
     case CW_RUDP_REQUEST:
-        add_request(rudp, widen(item->id, state->sent));
+        add_request(rudp, item->id);
         break;
     case CW_RUDP_MISSING:
         held = find_place(rudp, widen(item->id, state->end));

@@ -15,7 +15,9 @@
        while ((size = cw_rudp_transmit(rudp, out, sizeof out)) > 0) ...
 
    Numbers have 16 bits on the wire. An end that has missed 32768 packages in a row can no longer
-   tell new from old; reset both ends then. Nothing is encrypted or authenticated. */
+   tell new from old; reset both ends then. Nothing is encrypted or authenticated: a request of
+   three bytes gets a whole package, and one package from far ahead makes an end ask for a window of
+   them in every round. So datagrams must come from where they say that they come from. */
 #ifndef CAUSEWAY_LAB_RUDP_H
 #define CAUSEWAY_LAB_RUDP_H
 
