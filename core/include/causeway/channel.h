@@ -51,7 +51,8 @@ struct cw_channel_config {
     uint32_t weight;     /* this channel's share when a packet cannot hold everything, 1 to 1000;
                             default 1 */
     uint32_t redundancy; /* reliable: while packets are being lost, how many of the following
-                            packets repeat each new message, 0 to 3; default 0 */
+                            packets repeat each new message, 0 to 3; default 0. Where losses come in
+                            bursts, it is repeated twice in a round trip until it is acked */
     uint32_t redundancy_budget; /* bytes of such copies per round, all in its first packet; 0: none;
                                    default 512 */
 };

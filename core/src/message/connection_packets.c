@@ -7,7 +7,15 @@
 #define SILENCES        1.25 /* the longest of late, for which to wait more */
 #define MAX_SLACK       0.02 /* seconds */
 #define INTERVAL_WEIGHT 0.125
-#define SHARE_SCALE     1024 /* parts of a bit, so that weights divide it well */
+
+/* Losses that call for redundant copies: now, or again and again. */
+#define LOSS_FOR_REDUNDANCY    0.03
+#define LASTING_FOR_REDUNDANCY 0.0065
+
+/* Where they come in bursts: when copies leave, in round trips. */
+#define FIRST_COPY  0.45
+#define NEXT_COPY   0.5
+#define SHARE_SCALE 1024 /* parts of a bit, so that weights divide it well */
 
 /* What our packets carried */
 
@@ -372,6 +380,22 @@ enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data
     return error;
 }
 
+/* Losses come in bursts when a packet beside a lost one is lost more often than not, beyond what is
+   chance. Copies then leave twice in a round trip, the first a bit early: two of them and the
+   ticks that they wait for shall not take longer than an ack. */
+static void set_copies(struct cw_connection *c)
+{
+    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    c->timing.loss = sent->loss;
+    c->timing.redundant =
+        sent->loss > LOSS_FOR_REDUNDANCY || sent->lasting_loss > LASTING_FOR_REDUNDANCY;
+    c->timing.bursts = c->timing.redundant && sent->paired_loss > (1 + sent->loss) / 2;
+    if (!c->timing.bursts)
+        return;
+    c->timing.copy = FIRST_COPY * sent->rtt.smoothed;
+    c->timing.copies = NEXT_COPY * sent->rtt.smoothed;
+}
+
 /* How long acks are waited for. As long as there is no RTT, or no two packets in a row have
    arrived, a second stands for what is not known. What would be due before the next round, ours or
    theirs, whichever is sooner, is due now. */
@@ -395,7 +419,7 @@ static void set_timing(struct cw_connection *c)
     c->timing.patience = answer + longer - slack;
     if (c->timing.patience > CW_LONGEST_TIMEOUT)
         c->timing.patience = CW_LONGEST_TIMEOUT;
-    c->timing.loss = sent->loss;
+    set_copies(c);
 }
 
 void cw_connection_update(struct cw_connection *c, double now)

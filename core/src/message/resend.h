@@ -13,13 +13,16 @@ struct cw_timing {
     double answer;   /* a packet of theirs that comes this long after ours should ack it */
     double patience; /* how long to wait for an ack while nothing comes from them */
     double loss;     /* recent share of our packets that were lost */
+    bool redundant;  /* new messages are to be followed by copies */
+    bool bursts;     /* packets are lost several in a row */
+    double copy;     /* with bursts, the first copy leaves so long after what it copies */
+    double copies;   /* and each further one so long after the one before */
     uint16_t packet; /* sequence number of the packet being made */
 };
 
-/* When a larger share of packets than this is lost, copies are sent: of anything that had to be
-   sent again, and of new messages if the channel's redundancy asks for them. */
-#define CW_LOSS_FOR_COPIES     0.04
-#define CW_LOSS_FOR_REDUNDANCY 0.01
+/* When a larger share of packets than this is lost, anything that had to be sent again is followed
+   by a copy. */
+#define CW_LOSS_FOR_COPIES 0.04
 
 enum cw_due {
     CW_NOT_DUE,
@@ -35,9 +38,21 @@ struct cw_transmission {
     uint16_t packet; /* that carried it then */
     uint8_t copies;  /* copies still to follow it */
     bool sent;
-    bool lost;  /* that packet was reported lost */
-    bool again; /* it was due again, not for the first time */
+    bool lost;   /* that packet was reported lost */
+    bool again;  /* it was due again, not for the first time */
+    bool copied; /* since then, or since the first time */
 };
+
+/* Copies follow in the next packets. Where packets are lost several in a row, copies would be lost
+   with them: there they are spread over the round trip, and go on until an ack arrives. */
+static inline bool cw_transmission_copy_due(const struct cw_transmission *transmission,
+                                            const struct cw_timing *timing)
+{
+    if (transmission->copies == 0 || !timing->bursts)
+        return transmission->copies > 0;
+    const double apart = transmission->copied ? timing->copies : timing->copy;
+    return timing->now - transmission->time >= apart;
+}
 
 /* If a packet of theirs arrives when the ack is due and does not bring it, then our packet or its
    ack was lost. While nothing arrives from them, nothing is known. Nothing is known either in the
@@ -54,7 +69,7 @@ static inline enum cw_due cw_transmission_due(const struct cw_transmission *tran
     if (timing->heard - transmission->time >= timing->answer ||
         timing->now - transmission->time >= timing->patience)
         return CW_DUE_AGAIN;
-    if (transmission->copies == 0)
+    if (!cw_transmission_copy_due(transmission, timing))
         return CW_NOT_DUE;
     return transmission->again ? CW_DUE_COPY : CW_DUE_REDUNDANT_COPY;
 }
@@ -66,15 +81,16 @@ static inline void cw_transmission_send(struct cw_transmission *transmission, en
                                         uint32_t redundancy, const struct cw_timing *timing)
 {
     if (due == CW_DUE_FIRST) {
-        transmission->copies = timing->loss > CW_LOSS_FOR_REDUNDANCY ? (uint8_t)redundancy : 0;
+        transmission->copies = timing->redundant ? (uint8_t)redundancy : 0;
     } else if (due == CW_DUE_AGAIN) {
         transmission->copies = timing->loss > CW_LOSS_FOR_COPIES;
         if (transmission->copies < redundancy)
             transmission->copies = (uint8_t)redundancy;
         transmission->again = true;
-    } else {
+    } else if (!timing->bursts) {
         transmission->copies--;
     }
+    transmission->copied = due == CW_DUE_COPY || due == CW_DUE_REDUNDANT_COPY;
     transmission->time = timing->now;
     transmission->packet = timing->packet;
     transmission->sent = true;

@@ -11,6 +11,8 @@
 #define LATE_SAMPLES_REFUSED 16
 #define SHORT_SAMPLE         1.5 /* so many times shorter than the mean, at least */
 #define SHORT_SAMPLES        3
+#define LASTING_WEIGHT       (1.0 / 768)
+#define PAIRED_WEIGHT        (1.0 / 32)
 
 void cw_sent_packets_reset(struct cw_sent_packets *sent)
 {
@@ -23,7 +25,7 @@ void cw_sent_packets_reset(struct cw_sent_packets *sent)
     sent->silence = (struct cw_silence){.heard = (double)NAN};
     sent->late_samples = sent->short_samples = 0;
     sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout_seconds);
-    sent->loss = 0;
+    sent->loss = sent->lasting_loss = sent->paired_loss = 0;
     sent->acked = 0;
     sent->lost = 0;
     sent->bytes_acked = 0;
@@ -49,6 +51,17 @@ static void skip_settled(struct cw_sent_packets *sent)
         sent->oldest_pending++;
 }
 
+/* Whether the packet before or after that one is known to be lost. A pair counts once, when the
+   second of the two is judged, so of losses at random the share is their own. */
+static bool lost_beside(const struct cw_sent_packets *sent, uint16_t sequence)
+{
+    const struct cw_sent_packet *before =
+        cw_sequence_buffer_find(&sent->window, (uint16_t)(sequence - 1));
+    const struct cw_sent_packet *after =
+        cw_sequence_buffer_find(&sent->window, (uint16_t)(sequence + 1));
+    return (before && before->fate == CW_PACKET_LOST) || (after && after->fate == CW_PACKET_LOST);
+}
+
 static void declare_lost(struct cw_sent_packets *sent, uint16_t sequence,
                          struct cw_sent_packet *packet)
 {
@@ -56,6 +69,9 @@ static void declare_lost(struct cw_sent_packets *sent, uint16_t sequence,
     push_event(sent, CW_SENT_EVENT_LOST | sequence);
     sent->lost++;
     sent->loss = cw_loss_sample(sent->loss, true);
+    sent->lasting_loss += (1 - sent->lasting_loss) * LASTING_WEIGHT;
+    sent->paired_loss +=
+        ((lost_beside(sent, sequence) ? 1.0 : 0.0) - sent->paired_loss) * PAIRED_WEIGHT;
 }
 
 /* What an outage has added would go slowly out of the mean. So when for a whole round trip no
@@ -109,9 +125,12 @@ static void take_ack(struct cw_sent_packets *sent, uint16_t sequence, bool is_ne
     if (packet->fate == CW_PACKET_LOST) {
         sent->lost--;
         sent->loss = sent->loss > CW_LOSS_WEIGHT ? sent->loss - CW_LOSS_WEIGHT : 0;
+        sent->lasting_loss =
+            sent->lasting_loss > LASTING_WEIGHT ? sent->lasting_loss - LASTING_WEIGHT : 0;
     } else {
         sent->events_promised--; /* it will not be reported lost any more */
         sent->loss = cw_loss_sample(sent->loss, false);
+        sent->lasting_loss -= sent->lasting_loss * LASTING_WEIGHT;
     }
     packet->fate = CW_PACKET_ACKED;
     push_event(sent, sequence);

@@ -40,7 +40,9 @@ struct cw_sent_packets {
     double rtt_smoothing;
     double min_loss_timeout_seconds;
     double loss_timeout;
-    double loss; /* recent share of packets lost */
+    double loss;         /* recent share of packets lost */
+    double lasting_loss; /* the same over a longer time */
+    double paired_loss;  /* recent share of losses that had one beside them */
     uint64_t acked;
     uint64_t lost;
     uint64_t bytes_acked;
