@@ -49,19 +49,24 @@ typedef bool cw_serialize(struct cw_stream *stream, void *message);
     CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message);                        \
     static bool name(struct cw_stream *cw_outer, void *cw_message)                                 \
     {                                                                                              \
-        struct cw_stream cw_inner = *cw_outer;                                                     \
+        struct cw_stream cw_inner;                                                                 \
         bool cw_done;                                                                              \
         if (cw_outer->mode == CW_STREAM_WRITE) {                                                   \
             cw_inner.mode = CW_STREAM_WRITE;                                                       \
+            cw_inner.writer = cw_outer->writer;                                                    \
             cw_done = name##_in_mode(&cw_inner, (type *)cw_message);                               \
+            cw_outer->writer = cw_inner.writer;                                                    \
         } else if (cw_outer->mode == CW_STREAM_READ) {                                             \
             cw_inner.mode = CW_STREAM_READ;                                                        \
+            cw_inner.reader = cw_outer->reader;                                                    \
             cw_done = name##_in_mode(&cw_inner, (type *)cw_message);                               \
+            cw_outer->reader = cw_inner.reader;                                                    \
         } else {                                                                                   \
             cw_inner.mode = CW_STREAM_MEASURE;                                                     \
+            cw_inner.measurer = cw_outer->measurer;                                                \
             cw_done = name##_in_mode(&cw_inner, (type *)cw_message);                               \
+            cw_outer->measurer = cw_inner.measurer;                                                \
         }                                                                                          \
-        *cw_outer = cw_inner;                                                                      \
         return cw_done;                                                                            \
     }                                                                                              \
     CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message)

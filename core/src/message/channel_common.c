@@ -10,15 +10,6 @@ void cw_channel_set_widths(struct cw_channel_common *common, uint32_t channel_co
     common->entry_bits = common->index_bits + 2 + common->count_bits;
 }
 
-bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_common *common,
-                          uint32_t *type)
-{
-    *type = 0;
-    if (common->type_bits > 0 && !cw_stream_bits(stream, type, common->type_bits))
-        return false;
-    return *type < cw_schema_count(common->schema);
-}
-
 bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_common *common,
                           struct cw_parsed_entry *parsed, uint32_t type, bool keep,
                           struct cw_message **message)

@@ -73,8 +73,14 @@ static inline bool cw_channel_write_message(struct cw_stream *stream,
 }
 
 /* Reads a type; false when the schema has no such type. */
-bool cw_channel_read_type(struct cw_stream *stream, const struct cw_channel_common *common,
-                          uint32_t *type);
+static inline bool cw_channel_read_type(struct cw_stream *stream,
+                                        const struct cw_channel_common *common, uint32_t *type)
+{
+    *type = 0;
+    if (common->type_bits > 0 && !cw_stream_bits(stream, type, common->type_bits))
+        return false;
+    return *type < cw_schema_count(common->schema);
+}
 
 /* The contents of a packet's entry, held until it is clear that the whole packet can be taken. */
 struct cw_parsed_entry {

@@ -344,23 +344,20 @@ static bool next_receipt(struct cw_connection *c, struct cw_connection_event *ev
 
 static bool next_message(struct cw_connection *c, struct cw_connection_event *event)
 {
-    const uint32_t first = c->next_channel;
-    uint32_t at = first;
-    do {
+    for (uint32_t tried = 0; tried < c->config.channel_count; tried++) {
+        const uint32_t at = c->next_channel;
         struct cw_message *message = cw_channel_next(&c->channels[at]);
-        const uint32_t next = at + 1 < c->config.channel_count ? at + 1 : 0;
-        if (message) {
-            message->held = false;
-            c->next_channel = next;
-            *event = (struct cw_connection_event){
-                .type = CW_CONNECTION_EVENT_MESSAGE,
-                .message = message,
-                .channel = at,
-            };
-            return true;
-        }
-        at = next;
-    } while (at != first);
+        c->next_channel = at + 1 < c->config.channel_count ? at + 1 : 0;
+        if (!message)
+            continue;
+        message->held = false;
+        *event = (struct cw_connection_event){
+            .type = CW_CONNECTION_EVENT_MESSAGE,
+            .message = message,
+            .channel = at,
+        };
+        return true;
+    }
     return false;
 }
 

@@ -27,7 +27,7 @@ static void settle_receipts(struct cw_connection *c, struct cw_carried *carried,
     carried->receipts = CW_RECEIPT_NONE;
 }
 
-static void note_carried(struct cw_connection *c, uint16_t packet)
+static inline void note_carried(struct cw_connection *c, uint16_t packet)
 {
     struct cw_carried *carried = cw_sequence_buffer_insert(&c->packets, packet);
     settle_receipts(c, carried, false); /* of the packet that leaves the window */
@@ -49,7 +49,7 @@ static void note_carried(struct cw_connection *c, uint16_t packet)
 }
 
 /* Tells the channels what became of a packet. */
-static void settle(struct cw_connection *c, uint16_t packet, bool acked, double now)
+static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, double now)
 {
     struct cw_carried *carried = cw_sequence_buffer_find(&c->packets, packet);
     if (!carried)
@@ -123,23 +123,26 @@ static uint32_t fill_packet(struct cw_connection *c, uint32_t *most)
     c->more = false;
     for (uint32_t left = c->config.channel_count; left > 0;) {
         struct cw_channel *channel = next_channel(c, &begin);
-        const uint32_t bits = cw_channel_pick(channel, &c->timing, bits_left);
-        if (bits == 0) {
-            channel->exhausted = true;
-            left--;
-            channel->waits = channel->common.more;
-            channel->finish = begin;
-            c->more |= channel->common.more;
-            entries += channel->common.picked_count > 0;
-            continue;
+        uint32_t bits;
+        while ((bits = cw_channel_pick(channel, &c->timing, bits_left)) > 0) {
+            if (bits > bits_left) /* a block's fragment that has the packet to itself */
+                *most = c->send_size;
+            bits_left -= bits < bits_left ? bits : bits_left;
+            channel->bits_left -= bits < channel->bits_left ? bits : channel->bits_left;
+            if (c->share_clock < begin)
+                c->share_clock = begin;
+            begin += (uint64_t)bits * SHARE_SCALE / channel->common.config.weight;
+            if (left > 1)
+                break; /* it may be another's turn */
         }
-        if (bits > bits_left) /* a block's fragment that has the packet to itself */
-            *most = c->send_size;
-        bits_left -= bits < bits_left ? bits : bits_left;
-        channel->bits_left -= bits < channel->bits_left ? bits : channel->bits_left;
-        channel->finish = begin + (uint64_t)bits * SHARE_SCALE / channel->common.config.weight;
-        if (c->share_clock < begin)
-            c->share_clock = begin;
+        channel->finish = begin;
+        if (bits > 0)
+            continue;
+        channel->exhausted = true;
+        left--;
+        channel->waits = channel->common.more;
+        c->more |= channel->common.more;
+        entries += channel->common.picked_count > 0;
     }
     return entries;
 }
@@ -160,7 +163,7 @@ static size_t write_payload(struct cw_connection *c, uint32_t entries, uint8_t *
     return cw_stream_flush(&stream);
 }
 
-static void end_round(struct cw_connection *c)
+static inline void end_round(struct cw_connection *c)
 {
     c->round_open = false;
     for (uint32_t i = 0; i < c->config.channel_count; i++)
@@ -229,10 +232,13 @@ struct parsed {
 
 static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct parsed *parsed)
 {
-    uint32_t index = 0;
-    bool is_fragment = false;
-    if (!cw_stream_uint(stream, &index, 0, c->config.channel_count - 1) ||
-        !cw_stream_bool(stream, &is_fragment))
+    const uint32_t index_bits = c->channels[0].common.index_bits;
+    uint32_t head = 0;
+    if (!cw_stream_bits(stream, &head, index_bits + 1))
+        return false;
+    const uint32_t index = head & ((1u << index_bits) - 1);
+    const bool is_fragment = head >> index_bits;
+    if (index >= c->config.channel_count)
         return false;
     /* A fragment comes alone: whether it can be taken must not hang on another entry. */
     const uint64_t bit = (uint64_t)1 << index;
@@ -304,7 +310,7 @@ static bool make_room(struct cw_connection *c, const struct parsed *parsed)
     return dropped;
 }
 
-static void take_parsed(struct cw_connection *c, const struct parsed *parsed)
+static inline void take_parsed(struct cw_connection *c, const struct parsed *parsed)
 {
     for (uint32_t i = 0; i < parsed->count; i++) {
         struct cw_channel *channel = &c->channels[parsed->channels[i]];
@@ -340,25 +346,37 @@ static enum cw_error read_with_room(struct cw_connection *c, const struct cw_end
     return CW_OK;
 }
 
-static enum cw_error take_packet(struct cw_connection *c, const struct cw_endpoint_event *packet)
+/* What cannot be kept whole, if it can be kept in part, and what is malformed. */
+static enum cw_error take_part(struct cw_connection *c, const struct cw_endpoint_event *packet,
+                               enum cw_error error, struct parsed *parsed)
 {
-    struct parsed parsed;
-    enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
     if (error == CW_ERROR_RECEIVER_FULL)
-        error = read_with_room(c, packet, &parsed);
+        error = read_with_room(c, packet, parsed);
     if (error == CW_OK) {
         cw_endpoint_accept_checked(c->endpoint);
-        take_parsed(c, &parsed);
+        take_parsed(c, parsed);
         return CW_OK;
     }
-    release_parsed(&parsed);
+    release_parsed(parsed);
     if (error == CW_ERROR_RECEIVER_FULL) {
-        (void)read_payload(c, packet->payload, packet->size, true, &parsed);
-        take_parsed(c, &parsed);
+        (void)read_payload(c, packet->payload, packet->size, true, parsed);
+        take_parsed(c, parsed);
     }
     c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
     c->packets_invalid += error == CW_ERROR_MALFORMED;
     return error;
+}
+
+static inline enum cw_error take_packet(struct cw_connection *c,
+                                        const struct cw_endpoint_event *packet)
+{
+    struct parsed parsed;
+    const enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
+    if (error != CW_OK)
+        return take_part(c, packet, error, &parsed);
+    cw_endpoint_accept_checked(c->endpoint);
+    take_parsed(c, &parsed);
+    return CW_OK;
 }
 
 static void take_fates(struct cw_connection *c, double now)

@@ -161,6 +161,12 @@ static bool may_begin(const struct cw_reliable_channel *channel, const struct cw
                                      channel->common.config.receive_queue_size;
 }
 
+/* Whether a block has its turn: nothing that was sent before it is unacked. */
+static bool block_is_first(const struct cw_reliable_channel *channel)
+{
+    return count_of(channel) > 0 && is_block(slot_of(channel, channel->oldest_unacked)->message);
+}
+
 /* The next message that is due, which the cursor then has passed; NULL when there is none. */
 static struct cw_reliable_slot *next_due(struct cw_reliable_channel *channel,
                                          const struct cw_timing *timing, enum cw_due *due)
@@ -209,8 +215,6 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
         common->more = true;
         return 0;
     }
-    if (count_of(channel) > 0 && is_block(slot_of(channel, channel->oldest_unacked)->message))
-        return pick_fragment(channel, timing, bits_left);
     enum cw_due due;
     struct cw_reliable_slot *slot;
     while ((slot = next_due(channel, timing, &due)) != NULL) {
@@ -226,7 +230,9 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
         pick(channel, slot, due, timing);
         return bits;
     }
-    return 0;
+    return common->picked_count == 0 && block_is_first(channel)
+               ? pick_fragment(channel, timing, bits_left)
+               : 0;
 }
 
 static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
@@ -409,11 +415,14 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
 static bool read_ids(struct cw_reliable_channel *channel, struct cw_stream *stream, uint16_t *ids,
                      uint32_t *count)
 {
-    uint32_t first = 0;
-    if (!cw_stream_uint(stream, count, 1, channel->common.config.max_messages_per_packet) ||
-        !cw_stream_bits(stream, &first, CW_MESSAGE_ID_BITS))
+    const struct cw_channel_common *common = &channel->common;
+    uint32_t head = 0;
+    if (!cw_stream_bits(stream, &head, common->count_bits + CW_MESSAGE_ID_BITS))
         return false;
-    ids[0] = (uint16_t)first;
+    *count = (head & ((1u << common->count_bits) - 1)) + 1;
+    ids[0] = (uint16_t)(head >> common->count_bits);
+    if (*count > common->config.max_messages_per_packet)
+        return false;
     for (uint32_t i = 1; i < *count; i++) {
         if (!cw_stream_relative_sequence(stream, ids[i - 1], &ids[i]))
             return false;
