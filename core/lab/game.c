@@ -46,10 +46,11 @@ void cw_lab_game_send(struct cw_lab_game *game, enum cw_lab_traffic traffic, boo
         const struct cw_lab_item item = {traffic, flow->accepted, size_of(traffic)};
         if (type->send(peer, &item, now) == CW_OK)
             continue;
-        if (traffic != CW_LAB_STATE)
-            return;
-        flow->stats.refused++;
-        remembered(flow, item.id)->under_way = false;
+        if (traffic == CW_LAB_STATE) {
+            flow->stats.refused++;
+            flow->made--; /* or else those that wait would be forgotten */
+        }
+        return;
     }
 }
 

@@ -52,7 +52,8 @@ struct cw_lab_game {
 };
 
 /* Makes a new item of the kind if it is due, and offers the peer those that it has not accepted. A
-   block is made only when none is under way. A state that is refused is not offered again. */
+   block is made only when none is under way. A state that is refused is not offered again; the
+   next one gets its id. */
 void cw_lab_game_send(struct cw_lab_game *game, enum cw_lab_traffic traffic, bool due,
                       const struct cw_lab_peer_type *type, void *peer, double now);
 

@@ -72,12 +72,26 @@ static void a_state_that_is_refused_is_gone(void **state)
     cw_lab_game_send(game, CW_LAB_STATE, true, &type, &peer, 0);
     peer.room = 5;
     cw_lab_game_send(game, CW_LAB_STATE, true, &type, &peer, 1);
-    assert_int_equal(peer.newest.id, 1);
+    assert_int_equal(peer.newest.id, 0); /* the number of the one that was never sent */
     assert_int_equal(peer.room, 4);
+    assert_int_equal(stats_of(game, CW_LAB_STATE).sent, 2);
     assert_int_equal(stats_of(game, CW_LAB_STATE).refused, 1);
-    assert_false(settle(game, CW_LAB_STATE, 0, false));
-    assert_true(settle(game, CW_LAB_STATE, 1, false));
+    assert_true(settle(game, CW_LAB_STATE, 0, false));
     assert_int_equal(stats_of(game, CW_LAB_STATE).delivered, 1);
+    free(game);
+}
+
+/* A stream may hold states for minutes, and refuse thousands meanwhile. */
+static void states_that_wait_are_not_forgotten(void **state)
+{
+    (void)state;
+    struct cw_lab_game *game = make();
+    struct peer peer = {.room = 2};
+    for (int i = 0; i < CW_LAB_GAME_REMEMBERED + 7; i++)
+        cw_lab_game_send(game, CW_LAB_STATE, true, &type, &peer, 0);
+    assert_true(settle(game, CW_LAB_STATE, 0, false));
+    assert_true(settle(game, CW_LAB_STATE, 1, false));
+    assert_int_equal(stats_of(game, CW_LAB_STATE).faults, 0);
     free(game);
 }
 
@@ -145,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_wait_for_room),
         cmocka_unit_test(a_state_that_is_refused_is_gone),
+        cmocka_unit_test(states_that_wait_are_not_forgotten),
         cmocka_unit_test(a_block_follows_a_block),
         cmocka_unit_test(too_many_messages_are_not_made),
         cmocka_unit_test(faults_of_a_protocol_are_counted),
