@@ -701,6 +701,18 @@ static void test_server(void **state)
     GIVES_NOTHING(cw_server_connection, nothing, 0);
     REFUSES(cw_server_send, nothing, 0, bytes, 8);
     REFUSES(cw_server_send, rig.server, 0, nothing, 8);
+    struct cw_message *message = NULL;
+    const uint32_t client_0 = 0;
+    REFUSES(cw_server_create_message, nothing, 0, &message);
+    REFUSES(cw_server_create_message, rig.server, 0, &message); /* without connections */
+    assert_null(message);
+    REFUSES(cw_server_broadcast, nothing, 0, nothing, CW_SERVER_NOBODY, 0);
+    REFUSES(cw_server_broadcast, rig.server, 0, nothing, CW_SERVER_NOBODY, 0);
+    REFUSES(cw_server_broadcast, rig.server, 0, nothing, CW_SERVER_NOBODY, (double)NAN);
+    REFUSES(cw_server_broadcast_to, nothing, 0, nothing, &client_0, 1, 0);
+    REFUSES(cw_server_broadcast_to, rig.server, 0, nothing, &client_0, 1, 0);
+    REFUSES(cw_server_broadcast_to, rig.server, 0, nothing, nothing, 1, 0);
+    GIVES_NOTHING(cw_server_broadcast_refused, nothing, 0);
     DOES_NOTHING(cw_server_disconnect, nothing, 0);
     DOES_NOTHING(cw_server_disconnect_all, nothing);
     GIVES_NOTHING(cw_server_client, nothing, 0, &about);

@@ -24,6 +24,7 @@ struct cw_message {
     /* Bytes that are sent with the message, in fragments, or NULL; see cw_message_attach. */
     uint8_t *block;
     uint32_t block_size;
+    uint32_t broadcast; /* a connection's copy of a broadcast: which one; 0 for all others */
     void (*release_block)(void *context, uint8_t *block, size_t size);
     void *release_context;
 

@@ -57,6 +57,9 @@ struct cw_server_config {
                                     0.1 */
     uint32_t disconnect_packets; /* sent on disconnect, because any one may be lost, 1 to 100;
                                     default 10 */
+    uint32_t max_broadcasts; /* the most messages that cw_server_create_message has made and that
+                                are not released yet, 1 to 32768; default 64. Only with
+                                connections */
 };
 
 struct cw_server_config cw_server_config_default(void);
@@ -66,10 +69,10 @@ size_t cw_server_memory(const struct cw_server_config *config);
 
 /* *server is set only on CW_OK. Errors: CW_ERROR_CONFIG_CLIENTS (max_clients, max_pending,
    token_history), CW_ERROR_KEY when the private key is all zero, CW_ERROR_CONFIG_ADDRESSES,
-   CW_ERROR_CONFIG_TIME (a time or a rate), CW_ERROR_CONFIG_UNIX_OFFSET when it is missing or not
-   finite, CW_ERROR_CONFIG_DISCONNECT_PACKETS, those of cw_connection_create,
-   CW_ERROR_CONFIG_PACKET_SIZE when the connections' datagrams would be longer than CW_PAYLOAD_MAX,
-   CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
+   CW_ERROR_CONFIG_TIME (a time or a rate), CW_ERROR_CONFIG_POOL (max_broadcasts),
+   CW_ERROR_CONFIG_UNIX_OFFSET when it is missing or not finite, CW_ERROR_CONFIG_DISCONNECT_PACKETS,
+   those of cw_connection_create, CW_ERROR_CONFIG_PACKET_SIZE when the connections' datagrams would
+   be longer than CW_PAYLOAD_MAX, CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_server **server);
 
 /* Wipes the keys. NULL is allowed. First release all messages that the application still holds.
@@ -141,6 +144,40 @@ bool cw_server_next(struct cw_server *server, struct cw_server_event *event);
    DISCONNECTED event is still waiting. */
 struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client);
 
+/* Broadcasts send one message to many clients. It is made and checked once, and serialized once for
+   all of them. Every client gets a copy in the queue of its own connection, so that a slow client
+   holds up no other. On the wire, a copy is a message like any other.
+
+   Makes a message for a broadcast, with all fields zero. The caller fills in data, then broadcasts
+   or releases the message. Errors: CW_ERROR_MESSAGE_TYPE, CW_ERROR_POOL_EMPTY,
+   CW_ERROR_INVALID_ARGUMENT when the server has no connections. */
+enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
+                                       struct cw_message **message);
+
+#define CW_SERVER_NOBODY UINT32_MAX
+
+/* Sends a message from cw_server_create_message to all connected clients but the one in the slot
+   `except`, or to all of them with CW_SERVER_NOBODY. Takes over the caller's reference. A block
+   must not change until all clients have it; only then is it released. With a receipt, every
+   client's copy has its own event.
+
+   A client whose queue, pool or receipts are full refuses its copy, even on a reliable channel. All
+   others get theirs. cw_server_broadcast_refused tells who has refused the latest broadcast.
+
+   Errors, which the message alone causes and after which it is still the caller's: those of
+   cw_connection_send, without CW_ERROR_NOT_CONNECTED, CW_ERROR_QUEUE_FULL and
+   CW_ERROR_RECEIPTS_FULL. */
+enum cw_error cw_server_broadcast(struct cw_server *server, uint32_t channel,
+                                  struct cw_message *message, uint32_t except, double now);
+
+/* The same for count slots. Those without a connected client are skipped. */
+enum cw_error cw_server_broadcast_to(struct cw_server *server, uint32_t channel,
+                                     struct cw_message *message, const uint32_t *clients,
+                                     uint32_t count, double now);
+
+/* Whether the latest broadcast was for this client but found no room. */
+bool cw_server_broadcast_refused(const struct cw_server *server, uint32_t client);
+
 /* For a server without connections: takes size bytes (1 to CW_PAYLOAD_MAX, copied) to send as one
    payload packet. Transmit then writes the packet. It writes a keep-alive first while the client
    may not yet know that it is connected. Errors: CW_ERROR_NOT_CONNECTED; CW_ERROR_PACKET_TOO_LARGE;
@@ -179,7 +216,8 @@ struct cw_server_stats {
     uint64_t connections;     /* ever made */
     uint64_t challenges_sent; /* one per request that was accepted */
     uint64_t denied_sent;
-    uint64_t datagrams_dropped; /* those received for which receive returned an error */
+    uint64_t datagrams_dropped;  /* those received for which receive returned an error */
+    uint64_t broadcasts_refused; /* copies of broadcasts for which a client had no room */
 };
 
 void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats);

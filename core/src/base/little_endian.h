@@ -14,6 +14,14 @@ static inline uint64_t cw_little_endian_get(const uint8_t **at, unsigned bytes)
     return value;
 }
 
+/* Eight bytes; most compilers make one load of it. */
+static inline uint64_t cw_little_endian_64(const uint8_t *at)
+{
+    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 |
+           (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 |
+           (uint64_t)at[7] << 56;
+}
+
 static inline void cw_little_endian_get_bytes(const uint8_t **at, void *out, size_t size)
 {
     memcpy(out, *at, size);

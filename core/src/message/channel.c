@@ -149,28 +149,17 @@ static enum cw_error check_block(const struct cw_channel *channel, const struct 
                                                                           : CW_OK;
 }
 
-static enum cw_error send_reliable(struct cw_reliable_channel *channel, struct cw_message *message,
-                                   size_t bits, double now)
+static bool fits_reliable(const struct cw_reliable_channel *channel,
+                          const struct cw_message *message, size_t bits)
 {
     const struct cw_channel_common *common = &channel->common;
     const size_t around = message->block ? cw_reliable_fragment_bits(channel, message->block_size)
                                          : common->entry_bits + CW_MESSAGE_ID_BITS;
-    if (bits + around > (message->block ? common->fragment_bits : common->packet_bits))
-        return CW_ERROR_MESSAGE_TOO_LARGE;
-    return cw_reliable_send(channel, message, (uint32_t)bits, now);
+    return bits + around <= (message->block ? common->fragment_bits : common->packet_bits);
 }
 
-static enum cw_error send_unreliable(struct cw_unreliable_channel *channel,
-                                     struct cw_message *message, size_t bits)
-{
-    if (message->block)
-        bits += cw_unreliable_block_bits(channel, message->block_size);
-    if (bits + channel->common.entry_bits > channel->common.packet_bits)
-        return message->block ? CW_ERROR_BLOCK_TOO_LARGE : CW_ERROR_MESSAGE_TOO_LARGE;
-    return cw_unreliable_send(channel, message, (uint32_t)bits);
-}
-
-enum cw_error cw_channel_send(struct cw_channel *channel, struct cw_message *message, double now)
+enum cw_error cw_channel_measure(const struct cw_channel *channel, struct cw_message *message,
+                                 uint32_t *bits)
 {
     const enum cw_error block_error = check_block(channel, message);
     if (block_error != CW_OK)
@@ -178,9 +167,25 @@ enum cw_error cw_channel_send(struct cw_channel *channel, struct cw_message *mes
     size_t body;
     if (!cw_message_measure(message, &body))
         return CW_ERROR_MESSAGE_VALUE;
-    const size_t bits = channel->common.type_bits + body;
-    return cw_channel_is_reliable(channel) ? send_reliable(&channel->reliable, message, bits, now)
-                                           : send_unreliable(&channel->unreliable, message, bits);
+    size_t all = channel->common.type_bits + body;
+    if (cw_channel_is_reliable(channel)) {
+        if (!fits_reliable(&channel->reliable, message, all))
+            return CW_ERROR_MESSAGE_TOO_LARGE;
+    } else {
+        if (message->block)
+            all += cw_unreliable_block_bits(&channel->unreliable, message->block_size);
+        if (all + channel->common.entry_bits > channel->common.packet_bits)
+            return message->block ? CW_ERROR_BLOCK_TOO_LARGE : CW_ERROR_MESSAGE_TOO_LARGE;
+    }
+    *bits = (uint32_t)all;
+    return CW_OK;
+}
+
+enum cw_error cw_channel_send(struct cw_channel *channel, struct cw_message *message, double now)
+{
+    uint32_t bits;
+    const enum cw_error error = cw_channel_measure(channel, message, &bits);
+    return error == CW_OK ? cw_channel_queue(channel, message, bits, now) : error;
 }
 
 uint32_t cw_channel_droppable(const struct cw_channel *channel)

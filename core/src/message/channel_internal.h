@@ -31,13 +31,27 @@ void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
                        const struct cw_channel_config *config, uint32_t max_packet_size);
 void cw_channel_reset(struct cw_channel *channel);
 
-/* Queues a message, and takes over its reference on CW_OK. Errors: those of cw_connection_send that
-   depend on the channel and the message. */
+/* The most bits that a message takes. Errors: those of cw_connection_send that depend on the
+   channel's config and the message. */
+enum cw_error cw_channel_measure(const struct cw_channel *channel, struct cw_message *message,
+                                 uint32_t *bits);
+
+/* Measures and queues a message, and takes over its reference on CW_OK. Errors: those of both. */
 enum cw_error cw_channel_send(struct cw_channel *channel, struct cw_message *message, double now);
 
 static inline bool cw_channel_is_reliable(const struct cw_channel *channel)
 {
     return channel->kind == CW_CHANNEL_RELIABLE_ORDERED;
+}
+
+/* Queues a message that takes at most `bits` bits, and takes over its reference unless it fails
+   with CW_ERROR_QUEUE_FULL. */
+static inline enum cw_error cw_channel_queue(struct cw_channel *channel, struct cw_message *message,
+                                             uint32_t bits, double now)
+{
+    return cw_channel_is_reliable(channel)
+               ? cw_reliable_send(&channel->reliable, message, bits, now)
+               : cw_unreliable_send(&channel->unreliable, message, bits);
 }
 
 /* The next message for the application, with its reference; NULL when there is none. */

@@ -85,23 +85,61 @@ const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *poo
     return pool ? pool->schema : NULL;
 }
 
+/* A message whose struct has yet to be filled in; NULL when all are in use. */
+CW_INLINE struct cw_message *take(struct cw_message_pool *pool, uint32_t type)
+{
+    struct cw_message *const message = pool->free;
+    if (!message)
+        return NULL;
+    pool->free = message->next;
+    ++pool->used;
+    /* Nothing is left of a block when the last reference is released. */
+    message->type = type;
+    message->id = 0;
+    message->held = false;
+    message->references = 1;
+    message->receipt = 0;
+    message->broadcast = 0;
+    message->next = NULL;
+    return message;
+}
+
 enum cw_error cw_message_create(struct cw_message_pool *pool, uint32_t type,
                                 struct cw_message **out)
 {
     if (!pool || !out)
         return CW_ERROR_INVALID_ARGUMENT;
     const struct cw_message_type *const of = cw_schema_type(pool->schema, type);
-    struct cw_message *const message = pool->free;
     if (!of)
         return CW_ERROR_MESSAGE_TYPE;
+    struct cw_message *const message = take(pool, type);
     if (!message)
         return CW_ERROR_POOL_EMPTY;
-    pool->free = message->next;
-    ++pool->used;
-    *message =
-        (struct cw_message){.type = type, .references = 1, .data = message->data, .pool = pool};
     memset(message->data, 0, of->size);
     *out = message;
+    return CW_OK;
+}
+
+static void release_original(void *original, uint8_t *block, size_t size)
+{
+    (void)block;
+    (void)size;
+    (void)cw_message_release(original);
+}
+
+enum cw_error cw_message_create_copy(struct cw_message_pool *pool, struct cw_message *of,
+                                     struct cw_message **out)
+{
+    struct cw_message *const copy = take(pool, of->type);
+    if (!copy)
+        return CW_ERROR_POOL_EMPTY;
+    memcpy(copy->data, of->data, cw_schema_type_checked(pool->schema, of->type)->size);
+    copy->receipt = of->receipt;
+    if (of->block) {
+        ++of->references;
+        cw_message_attach_held(copy, of->block, of->block_size, release_original, of);
+    }
+    *out = copy;
     return CW_OK;
 }
 

@@ -10,6 +10,11 @@
 enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type,
                                      struct cw_message **out);
 
+/* Makes a copy of a message from a pool with the same schema. A block is not copied: until the copy
+   is released it holds a reference to the message. */
+enum cw_error cw_message_create_copy(struct cw_message_pool *pool, struct cw_message *of,
+                                     struct cw_message **copy);
+
 /* Releases the connection's reference. NULL is ignored. */
 void cw_message_drop(struct cw_message *message);
 

@@ -353,6 +353,22 @@ const struct cw_message_type *cw_schema_type_checked(const struct cw_schema *sch
     return &schema->types[type].public;
 }
 
+static bool aligns(const struct cw_message_type *type)
+{
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct cw_field *const field = &type->fields[i];
+        if (field->kind == CW_KIND_BYTES || field->kind == CW_KIND_STRING ||
+            (field->kind == CW_KIND_STRUCT && aligns(field->type)))
+            return true;
+    }
+    return type->serialize != NULL; /* which may do anything */
+}
+
+bool cw_schema_aligns(const struct cw_schema *schema, uint32_t type)
+{
+    return aligns(cw_schema_type_checked(schema, type));
+}
+
 size_t cw_schema_message_size(const struct cw_schema *schema)
 {
     return schema ? schema->message_size : 0;

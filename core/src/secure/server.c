@@ -16,6 +16,7 @@ struct cw_server_config cw_server_config_default(void)
         .requests_per_second = 5000,
         .keep_alive_seconds = 0.1,
         .disconnect_packets = 10,
+        .max_broadcasts = 64,
     };
 }
 
@@ -60,6 +61,8 @@ static enum cw_error complete(struct cw_server_config *config)
         return CW_ERROR_CONFIG_UNIX_OFFSET;
     if (config->disconnect_packets < 1 || config->disconnect_packets > 100)
         return CW_ERROR_CONFIG_DISCONNECT_PACKETS;
+    if (config->connection && (config->max_broadcasts < 1 || config->max_broadcasts > 32768))
+        return CW_ERROR_CONFIG_POOL;
     return config->connection ? cw_payload_check(config->connection) : CW_OK;
 }
 
@@ -221,6 +224,35 @@ enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const ui
     return cw_slots_send(&server->slots, client, payload, size);
 }
 
+enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
+                                       struct cw_message **message)
+{
+    return server ? cw_slots_create_message(&server->slots, type, message)
+                  : CW_ERROR_INVALID_ARGUMENT;
+}
+
+enum cw_error cw_server_broadcast(struct cw_server *server, uint32_t channel,
+                                  struct cw_message *message, uint32_t except, double now)
+{
+    return can_run(server, now) ? cw_slots_broadcast(&server->slots, channel, message, except, now)
+                                : CW_ERROR_INVALID_ARGUMENT;
+}
+
+enum cw_error cw_server_broadcast_to(struct cw_server *server, uint32_t channel,
+                                     struct cw_message *message, const uint32_t *clients,
+                                     uint32_t count, double now)
+{
+    return can_run(server, now) && (clients || count == 0)
+               ? cw_slots_broadcast_to(&server->slots, channel, message, clients, count, now)
+               : CW_ERROR_INVALID_ARGUMENT;
+}
+
+bool cw_server_broadcast_refused(const struct cw_server *server, uint32_t client)
+{
+    return server && client < server->config.max_clients &&
+           (server->slots.refused[client / 64] >> client % 64 & 1) != 0;
+}
+
 void cw_server_disconnect(struct cw_server *server, uint32_t client)
 {
     if (server)
@@ -255,6 +287,7 @@ void cw_server_stats(const struct cw_server *server, struct cw_server_stats *sta
     *stats = server->stats;
     stats->clients = server->slots.clients;
     stats->connections = server->slots.connections_made;
+    stats->broadcasts_refused = server->slots.broadcasts_refused;
     stats->pending = server->handshake.active_count;
     stats->challenges_sent = server->handshake.challenges_sent;
     stats->denied_sent = server->handshake.denied_sent;

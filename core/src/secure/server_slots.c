@@ -18,23 +18,26 @@ enum cw_error cw_slots_layout(struct cw_slots *slots, struct cw_arena *arena,
     slots->connections = cw_arena_take(arena, count * sizeof(*slots->connections));
     struct cw_connection_config config = *connection;
     config.allocator = cw_arena_allocator(arena);
-    enum cw_error error = CW_OK;
-    for (uint32_t i = 0; i < count && !error; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (!arena->base) {
             cw_arena_take(arena, cw_connection_memory(&config));
             continue;
         }
-        error = cw_connection_create(&config, &slots->connections[i]);
-        if (!error)
-            cw_connection_set_open(slots->connections[i], false);
+        const enum cw_error error = cw_connection_create(&config, &slots->connections[i]);
+        if (error)
+            return error;
+        cw_connection_set_open(slots->connections[i], false);
+        cw_broadcasts_join(&slots->broadcasts, slots->connections[i]);
     }
-    return error;
+    return cw_broadcasts_layout(&slots->broadcasts, arena, connection->schema,
+                                slots->config->max_broadcasts);
 }
 
 void cw_slots_destroy(struct cw_slots *slots)
 {
     for (uint32_t i = 0; slots->connections && i < slots->config->max_clients; i++)
         cw_connection_destroy(slots->connections[i]);
+    cw_message_pool_destroy(slots->broadcasts.pool);
 }
 
 void cw_slots_start(struct cw_slots *slots)
@@ -221,6 +224,62 @@ enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8
     slots->outgoing_client = client;
     cw_bit_set(slots->due, client);
     return CW_OK;
+}
+
+enum cw_error cw_slots_create_message(struct cw_slots *slots, uint32_t type,
+                                      struct cw_message **message)
+{
+    return cw_message_create(slots->broadcasts.pool, type, message);
+}
+
+static enum cw_error begin_broadcast(struct cw_slots *slots, uint32_t channel,
+                                     struct cw_message *message, struct cw_broadcast *broadcast)
+{
+    if (!slots->connections)
+        return CW_ERROR_INVALID_ARGUMENT;
+    const enum cw_error error =
+        cw_broadcast_begin(&slots->broadcasts, slots->connections[0], channel, message, broadcast);
+    if (error == CW_OK)
+        memset(slots->refused, 0, sizeof slots->refused);
+    return error;
+}
+
+static void broadcast_to_one(struct cw_slots *slots, const struct cw_broadcast *broadcast,
+                             uint32_t client, double now)
+{
+    if (!is_connected(slots, client) ||
+        cw_broadcast_send(broadcast, slots->connections[client], now) == CW_OK)
+        return;
+    cw_bit_set(slots->refused, client);
+    slots->broadcasts_refused++;
+}
+
+enum cw_error cw_slots_broadcast(struct cw_slots *slots, uint32_t channel,
+                                 struct cw_message *message, uint32_t except, double now)
+{
+    const uint32_t count = slots->config->max_clients;
+    struct cw_broadcast broadcast;
+    const enum cw_error error = begin_broadcast(slots, channel, message, &broadcast);
+    if (error != CW_OK)
+        return error;
+    for (uint32_t client = cw_bit_next(slots->used, 0, count); client != CW_BIT_NONE;
+         client = cw_bit_next(slots->used, client + 1, count))
+        if (client != except)
+            broadcast_to_one(slots, &broadcast, client, now);
+    return cw_message_release(message);
+}
+
+enum cw_error cw_slots_broadcast_to(struct cw_slots *slots, uint32_t channel,
+                                    struct cw_message *message, const uint32_t *clients,
+                                    uint32_t count, double now)
+{
+    struct cw_broadcast broadcast;
+    const enum cw_error error = begin_broadcast(slots, channel, message, &broadcast);
+    if (error != CW_OK)
+        return error;
+    for (uint32_t i = 0; i < count; i++)
+        broadcast_to_one(slots, &broadcast, clients[i], now);
+    return cw_message_release(message);
 }
 
 /* Writes a packet to the slot's client under the next number. */

@@ -4,6 +4,7 @@
 #define CAUSEWAY_SERVER_SLOTS_H
 
 #include "base/hash_index.h"
+#include "message/broadcast.h"
 #include "secure/server_events.h"
 
 /* The client that a token admits. */
@@ -39,8 +40,12 @@ struct cw_slots {
     struct cw_server_events *events;
     struct cw_slot *slots;
     struct cw_connection **connections; /* of the slots; NULL: payloads are the application's */
-    uint64_t used[CW_SERVER_MAX_CLIENTS / 64];     /* bits: slots that are not free */
-    uint64_t due[CW_SERVER_MAX_CLIENTS / 64];      /* slots that may have something to transmit */
+    struct cw_broadcasts broadcasts;
+    uint64_t
+        refused[CW_SERVER_MAX_CLIENTS / 64];   /* slots that had no room for the last broadcast */
+    uint64_t broadcasts_refused;               /* ever, by a client */
+    uint64_t used[CW_SERVER_MAX_CLIENTS / 64]; /* bits: slots that are not free */
+    uint64_t due[CW_SERVER_MAX_CLIENTS / 64];  /* slots that may have something to transmit */
     uint64_t readable[CW_SERVER_MAX_CLIENTS / 64]; /* slots whose connection may have events */
     uint32_t due_cursor;
     uint32_t clients;          /* connected now */
@@ -81,6 +86,14 @@ enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, con
 /* As cw_server_send. */
 enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8_t *payload,
                             size_t size);
+/* As cw_server_create_message, cw_server_broadcast and cw_server_broadcast_to. */
+enum cw_error cw_slots_create_message(struct cw_slots *slots, uint32_t type,
+                                      struct cw_message **message);
+enum cw_error cw_slots_broadcast(struct cw_slots *slots, uint32_t channel,
+                                 struct cw_message *message, uint32_t except, double now);
+enum cw_error cw_slots_broadcast_to(struct cw_slots *slots, uint32_t channel,
+                                    struct cw_message *message, const uint32_t *clients,
+                                    uint32_t count, double now);
 size_t cw_slots_transmit(struct cw_slots *slots, uint8_t *out, size_t capacity, double now,
                          struct cw_address *to);
 void cw_slots_update(struct cw_slots *slots, double now);

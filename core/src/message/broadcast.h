@@ -1,0 +1,49 @@
+/* Messages that go to many connections at once. Each connection has a copy of its own, so that it
+   queues, resends and releases it like any other message, and one that is slow or full holds up no
+   other. What the copies share is the serialized body: the first connection that puts it into a
+   packet leaves it in a ring, and the others take it from there. When later broadcasts have
+   overwritten it, a connection serializes its own copy. */
+#ifndef CAUSEWAY_BROADCAST_H
+#define CAUSEWAY_BROADCAST_H
+
+#include "base/memory.h"
+
+#include "causeway/connection.h"
+
+/* The ring's words of 8 bytes: several ticks of a busy server. A power of two. */
+#define CW_BROADCAST_WORDS 8192
+
+struct cw_broadcasts {
+    struct cw_message_pool *pool; /* of messages to be broadcast */
+    uint8_t *ring;
+    uint32_t written; /* words, ever; wraps */
+};
+
+/* A message that is being broadcast. */
+struct cw_broadcast {
+    struct cw_message *message;
+    uint32_t channel;
+    uint32_t bits;   /* as cw_channel_measure has it */
+    uint32_t number; /* of its body in the ring; 0: none */
+};
+
+/* Takes its parts from the arena, whose memory is zero. broadcasts is zero too. capacity: messages
+   in the pool. */
+enum cw_error cw_broadcasts_layout(struct cw_broadcasts *broadcasts, struct cw_arena *arena,
+                                   const struct cw_schema *schema, uint32_t capacity);
+
+/* Lets a connection take part. */
+void cw_broadcasts_join(struct cw_broadcasts *broadcasts, struct cw_connection *connection);
+
+/* Checks a message of the pool for a channel that all connections have like this one. Errors: those
+   of cw_connection_send that do not depend on what is queued. */
+enum cw_error cw_broadcast_begin(struct cw_broadcasts *broadcasts,
+                                 const struct cw_connection *connection, uint32_t channel,
+                                 struct cw_message *message, struct cw_broadcast *broadcast);
+
+/* Queues a copy. Errors: CW_ERROR_NOT_CONNECTED, CW_ERROR_RECEIPTS_FULL, CW_ERROR_POOL_EMPTY,
+   CW_ERROR_QUEUE_FULL; nothing has changed then. */
+enum cw_error cw_broadcast_send(const struct cw_broadcast *broadcast,
+                                struct cw_connection *connection, double now);
+
+#endif
