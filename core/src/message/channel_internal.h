@@ -61,15 +61,26 @@ static inline struct cw_message *cw_channel_next(struct cw_channel *channel)
                                            : cw_unreliable_next(&channel->unreliable);
 }
 
-/* Begins a new packet. copies: it may hold copies of new messages. */
-static inline void cw_channel_begin(struct cw_channel *channel, bool copies)
+/* Whether the channel has nothing to send. */
+static inline bool cw_channel_is_idle(const struct cw_channel *channel)
 {
-    channel->exhausted = false;
+    return cw_channel_is_reliable(channel)
+               ? channel->reliable.oldest_unacked == channel->reliable.next_id
+               : channel->unreliable.queue_count == 0;
+}
+
+/* Begins a new packet. copies: it may hold copies of new messages. False when the channel has
+   nothing for it. */
+static inline bool cw_channel_begin(struct cw_channel *channel, bool copies)
+{
+    channel->exhausted = cw_channel_is_idle(channel);
+    channel->waits &= !channel->exhausted;
     channel->bits_left = channel->common.packet_bits;
     if (cw_channel_is_reliable(channel))
         cw_reliable_begin(&channel->reliable, copies);
     else
         cw_unreliable_begin(&channel->unreliable);
+    return !channel->exhausted;
 }
 
 /* Picks what is due next for the packet being made. Returns the bits it takes, 0 when nothing was

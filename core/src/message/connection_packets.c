@@ -84,13 +84,16 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
 
 /* Sending */
 
-static void begin_packet(struct cw_connection *c, double now)
+/* Returns how many channels may have something for the packet. */
+static uint32_t begin_packet(struct cw_connection *c, double now)
 {
+    uint32_t ready = 0;
     c->timing.now = now;
     c->timing.heard = c->endpoint->sent.silence.heard;
     c->timing.packet = cw_endpoint_next_sequence(c->endpoint);
     for (uint32_t i = 0; i < c->config.channel_count; i++)
-        cw_channel_begin(&c->channels[i], c->packets_this_round == 0);
+        ready += cw_channel_begin(&c->channels[i], c->packets_this_round == 0);
+    return ready;
 }
 
 /* The channel whose turn it is: the one that would begin earliest in virtual time, in which every
@@ -114,14 +117,15 @@ static struct cw_channel *next_channel(struct cw_connection *c, uint64_t *begin)
 }
 
 /* Picks what goes into the packet, message by message. Returns how many channels have something in
-   it. *most: the bytes that its payload may have. */
-static uint32_t fill_packet(struct cw_connection *c, uint32_t *most)
+   it. ready: how many channels may have something for it. *most: the bytes that its payload may
+   have. */
+static uint32_t fill_packet(struct cw_connection *c, uint32_t ready, uint32_t *most)
 {
     uint32_t bits_left = c->packet_size * 8 - c->entries_bits;
     uint32_t entries = 0;
     uint64_t begin = 0;
     c->more = false;
-    for (uint32_t left = c->config.channel_count; left > 0;) {
+    for (uint32_t left = ready; left > 0;) {
         struct cw_channel *channel = next_channel(c, &begin);
         uint32_t bits;
         while ((bits = cw_channel_pick(channel, &c->timing, bits_left)) > 0) {
@@ -203,8 +207,8 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     uint32_t entries = 0, most = c->packet_size;
     const bool go = (due || acks_wait) && window_has_room(c, first, due, now);
     if (go) {
-        begin_packet(c, now);
-        entries = due ? fill_packet(c, &most) : 0;
+        const uint32_t ready = begin_packet(c, now);
+        entries = due ? fill_packet(c, ready, &most) : 0;
     }
     if (!go || (entries == 0 && !first && !acks_wait)) {
         end_round(c);
