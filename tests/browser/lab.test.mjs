@@ -211,6 +211,34 @@ for (const colorScheme of ['light', 'dark'])
     }
   });
 
+test('four protocols take less time than 60 frames a second leave', async (t) => {
+  const page = await open('speed=1&loss=10&blocks=1&protocols=plain.rudp.notify.tcp');
+  const client = await page.context().newCDPSession(page);
+  await client.send('Performance.enable', { timeDomain: 'threadTicks' });
+  // What the page's thread has worked, whatever else the machine does meanwhile.
+  const worked = async () => {
+    const { metrics } = await client.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'TaskDuration').value;
+  };
+  await page.keyboard.press(' ');
+  const before = await worked();
+  const { frames, seconds, ticks } = await page.evaluate(async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const begun = await frame();
+    const first = globalThis.page.run.ticks;
+    let now;
+    for (let i = 0; i < 180; i++) now = await frame();
+    return { frames: 180, seconds: (now - begun) / 1000, ticks: globalThis.page.run.ticks - first };
+  });
+  const share = ((await worked()) - before) / (frames / 60);
+  t.diagnostic(
+    `${(frames / seconds).toFixed(1)} frames a second, ${(100 * share).toFixed(0)} % busy`,
+  );
+  assert.ok(ticks > frames / 2, 'it plays');
+  assert.ok(share < 0.8, `${share} of the time`);
+  await close(page);
+});
+
 test('who wants less motion begins with a run that stands still', async () => {
   const page = await browser.newPage({ reducedMotion: 'reduce' });
   await page.goto(lab.url);
