@@ -125,15 +125,18 @@ const struct cw_address *cw_host_address(const struct cw_host *host)
     return host ? &host->address : NULL;
 }
 
-/* Gives the server the next datagram; false when none has arrived. */
+/* Gives the server the next datagram; false when none had arrived. */
 static bool receive(struct cw_host *host, double until)
 {
     struct batch *in = &host->incoming;
     const double now = cw_clock_now();
     if (host->taken == host->received) {
+        const bool all_read = host->received > 0 && host->received < BATCH;
+        host->taken = host->received = 0;
+        if (all_read)
+            return false; /* without asking the system once more */
         if (host->datagrams_left == 0 && now >= until)
             return false;
-        host->taken = 0;
         host->received = cw_socket_receive_batch(host->socket, in->datagrams, BATCH);
         host->datagrams_left -=
             host->received < host->datagrams_left ? host->received : host->datagrams_left;

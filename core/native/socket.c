@@ -17,7 +17,11 @@
 #include <unistd.h>
 
 /* Datagrams per system call. */
+#ifdef __linux__
 #define BATCH 64
+#else
+#define BATCH 1
+#endif
 
 struct cw_socket {
     struct cw_allocator allocator;
@@ -369,6 +373,8 @@ size_t cw_socket_receive_batch(struct cw_socket *socket, struct cw_socket_datagr
             datagrams[kept++] = next[i];
             next[i] = unused;
         }
+        if ((size_t)received < wanted)
+            break; /* the system has no more */
     }
     socket->stats.datagrams_received += kept;
     return kept;

@@ -70,8 +70,9 @@ size_t cw_socket_receive(struct cw_socket *socket, uint8_t *data, size_t capacit
 size_t cw_socket_send_batch(struct cw_socket *socket, const struct cw_socket_datagram *datagrams,
                             size_t count);
 
-/* Receives up to count datagrams and returns how many. The caller sets data and capacity of each
-   entry; the call fills in address and size. It may swap the data pointers between entries. */
+/* Receives up to count datagrams and returns how many: fewer than count when none is left. The
+   caller sets data and capacity of each entry; the call fills in address and size. It may swap the
+   data pointers between entries. */
 size_t cw_socket_receive_batch(struct cw_socket *socket, struct cw_socket_datagram *datagrams,
                                size_t count);
 
