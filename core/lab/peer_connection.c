@@ -19,7 +19,7 @@ enum { CHANNEL_MESSAGES, CHANNEL_STATES, CHANNEL_BLOCKS, CHANNEL_COUNT };
 /* What a peer type changes of the defaults. */
 struct mode {
     uint32_t redundancy;
-    bool obeys_congestion; /* sends no more than the congestion avoidance allows */
+    bool binary; /* congestion control in the mode CW_CONGESTION_BINARY */
 };
 
 struct connection_peer {
@@ -28,7 +28,6 @@ struct connection_peer {
     struct mode mode;
     struct cw_schema *schema;
     struct cw_connection *connection;
-    uint32_t allowance;              /* datagrams that may still go in this round */
     uint32_t messages_taken;         /* by the application */
     uint8_t block[CW_LAB_BLOCK_MAX]; /* that is being sent */
 };
@@ -55,6 +54,8 @@ static struct cw_connection_config connection_config(const struct mode *mode,
     config.channels[CHANNEL_MESSAGES].send_queue_size = QUEUE;
     config.channels[CHANNEL_MESSAGES].receive_queue_size = QUEUE;
     config.channels[CHANNEL_MESSAGES].redundancy = mode->redundancy;
+    if (mode->binary)
+        config.congestion.mode = CW_CONGESTION_BINARY;
     return config;
 }
 
@@ -150,16 +151,11 @@ static void update(void *peer, double now)
 {
     struct connection_peer *p = peer;
     cw_connection_update(p->connection, now);
-    p->allowance =
-        p->mode.obeys_congestion ? cw_connection_send_allowance(p->connection, now) : UINT32_MAX;
 }
 
 static size_t transmit(void *peer, uint8_t *out, size_t capacity, double now)
 {
     struct connection_peer *p = peer;
-    if (p->allowance == 0)
-        return 0;
-    p->allowance--;
     return cw_connection_transmit(p->connection, out, capacity, now);
 }
 
@@ -200,8 +196,8 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
         *number = p->messages_taken;
         return CW_LAB_WAITING_MESSAGE;
     }
-    if (stats.queued > 0 && p->mode.obeys_congestion) {
-        *number = (uint32_t)cw_connection_congestion(p->connection)->packets_per_second;
+    if (stats.queued > 0 && p->mode.binary) {
+        *number = (uint32_t)cw_connection_congestion(p->connection)->binary.packets_per_second;
         return CW_LAB_WAITING_RATE;
     }
     *number = 0;
@@ -234,4 +230,4 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
 
 CONNECTION_PEER(plain, .redundancy = 0)
 CONNECTION_PEER(redundancy, .redundancy = 1)
-CONNECTION_PEER(binary, .obeys_congestion = true)
+CONNECTION_PEER(binary, .binary = true)

@@ -76,13 +76,14 @@ static bool is_delivered(const struct cw_connection *connection)
     return stats.delivered > 0;
 }
 
-/* As long as nothing is known of the path nothing is sent again. */
-static uint64_t bytes_sent_once(const struct cw_connection_config *config, uint32_t fragments)
+/* As long as nothing is known of the path nothing is sent again. Nor is anything held back here. */
+static uint64_t bytes_sent_once(struct cw_connection_config config, uint32_t fragments)
 {
+    config.congestion.mode = CW_CONGESTION_NONE;
     struct cw_connection *sender;
     uint8_t datagram[MOST];
     uint64_t bytes = 0;
-    check(cw_connection_create(config, &sender));
+    check(cw_connection_create(&config, &sender));
     send_block(sender);
     while (fragments > 0) {
         cw_connection_update(sender, 0);
@@ -106,7 +107,7 @@ int main(void)
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = true;
     const uint32_t fragment_size = config.channels[0].block_fragment_size;
-    const uint64_t once = bytes_sent_once(&config, (BLOCK + fragment_size - 1) / fragment_size);
+    const uint64_t once = bytes_sent_once(config, (BLOCK + fragment_size - 1) / fragment_size);
 
     struct side *sides = calloc(2, sizeof *sides);
     for (int i = 0; i < 2; i++)

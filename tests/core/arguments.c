@@ -185,9 +185,15 @@ static void test_connection(void **state)
     REFUSES(cw_channel_config_check, nothing, 1000);
     REFUSES(cw_congestion_init, nothing, &config.congestion, 0);
     REFUSES(cw_congestion_init, &congestion, nothing, 0);
-    DOES_NOTHING(cw_congestion_update, nothing, 0.1, 0);
-    GIVES_NOTHING(cw_congestion_allowance, nothing, 0);
-    DOES_NOTHING(cw_congestion_sent, nothing, 1);
+    DOES_NOTHING(cw_congestion_update, nothing, 0.1, 0.01, 0);
+    GIVES_NOTHING(cw_congestion_limit, nothing, true);
+    DOES_NOTHING(cw_congestion_held, nothing, CW_CONGESTION_LIMIT_WINDOW);
+    DOES_NOTHING(cw_congestion_sent, nothing, true, 0, 1000);
+    DOES_NOTHING(cw_congestion_acked, nothing, 0, 1000, 0, 0.1);
+    DOES_NOTHING(cw_congestion_lost, nothing, 0, 1000, 0.1);
+    DOES_NOTHING(cw_congestion_arrived, nothing, 1000, 0, 0.1);
+    GIVES_NOTHING(cw_congestion_window, nothing);
+    GIVES_NOTHING(cw_congestion_in_flight, nothing);
 
     const struct cw_connection_config no_schema = cw_connection_config_default(nothing);
     REFUSES(cw_connection_config_check, nothing);
@@ -207,7 +213,6 @@ static void test_connection(void **state)
     DOES_NOTHING(cw_connection_update, nothing, 0);
     GIVES_NOTHING(cw_connection_transmit, nothing, bytes, sizeof bytes, 0);
     GIVES_NOTHING(cw_connection_max_datagram_size, nothing);
-    GIVES_NOTHING(cw_connection_send_allowance, nothing, 0);
     GIVES_NOTHING(cw_connection_congestion, nothing);
     DOES_NOTHING(cw_connection_stats, nothing, &stats);
     REFUSES(cw_connection_channel_stats, nothing, 0, &channel_stats);
@@ -890,7 +895,6 @@ static void test_an_endpoint_and_a_connection_take_no_such_times(void **state)
         assert_int_equal(cw_connection_receive(connection, bytes, 8, no),
                          CW_ERROR_INVALID_ARGUMENT);
         assert_int_equal(cw_connection_transmit(connection, bytes, sizeof bytes, no), 0);
-        assert_int_equal(cw_connection_send_allowance(connection, no), 0);
         cw_endpoint_update(endpoint, no);
         assert_int_equal(cw_endpoint_commit(endpoint, 8, no, NULL), 0);
         assert_int_equal(cw_endpoint_receive(endpoint, bytes, 8, no), CW_ERROR_INVALID_ARGUMENT);
@@ -899,8 +903,13 @@ static void test_an_endpoint_and_a_connection_take_no_such_times(void **state)
         assert_int_equal(cw_simulator_transmit(simulator, bytes, sizeof bytes, no), 0);
         assert_int_equal(cw_congestion_init(&congestion, &config.congestion, no),
                          CW_ERROR_INVALID_ARGUMENT);
-        cw_congestion_update(&congestion, 0.1, no);
-        assert_int_equal(cw_congestion_allowance(&congestion, no), 0);
+        const struct cw_congestion before = congestion;
+        cw_congestion_update(&congestion, 0.1, 0.01, no);
+        cw_congestion_acked(&congestion, 0, 1000, 0, no);
+        cw_congestion_acked(&congestion, 0, 1000, no, 1);
+        cw_congestion_lost(&congestion, 0, 1000, no);
+        cw_congestion_arrived(&congestion, 1000, no, 1);
+        assert_memory_equal(&congestion, &before, sizeof before);
     }
     assert_int_equal(cw_connection_send(connection, 0, message, 1), CW_OK);
     assert_true(cw_connection_transmit(connection, bytes, sizeof bytes, 1) > 0);

@@ -68,7 +68,8 @@ static void connection(void **state)
     ZERO(connection, good, max_receipts, CW_OK); /* none */
     ZERO(connection, good, max_packets_per_update, CW_ERROR_CONFIG_CONNECTION);
     ZERO(connection, good, congestion, CW_ERROR_CONFIG_TIME);
-
+    ZERO(connection, good, congestion.mode, CW_OK); /* no congestion control */
+    ZERO(connection, good, congestion.target_seconds, CW_ERROR_CONFIG_TIME);
     ZERO(connection, good, congestion.rtt_threshold_seconds, CW_ERROR_CONFIG_TIME);
     ZERO(connection, good, congestion.good_packets_per_second, CW_ERROR_CONFIG_RATE);
     ZERO(connection, good, congestion.bad_packets_per_second, CW_ERROR_CONFIG_RATE);

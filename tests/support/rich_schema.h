@@ -69,6 +69,8 @@ static inline struct cw_schema *rich_schema(void)
 static inline struct cw_connection_config rich_config(const struct cw_schema *schema)
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
+    config.max_packets_per_update = 4;
+    config.congestion.mode = CW_CONGESTION_NONE;
     config.channel_count = 4;
     config.max_messages = 64;
     config.channels[2] = config.channels[0];

@@ -93,7 +93,8 @@ const layout = (header, struct) => {
         ({ end, alignment } = layout(own ? header : `${inner[2]}.h`, inner[1]));
         return [];
       }
-      const [, name, field, length] = /^(\w+) (\w+)(?:\[(\w+)\])?$/.exec(line) ?? [];
+      const plain = line.replace(/^enum \w+/, 'int32_t');
+      const [, name, field, length] = /^(\w+) (\w+)(?:\[(\w+)\])?$/.exec(plain) ?? [];
       if (!types[name] || (length && !lengths[length]))
         throw new Error(`${header}: struct ${struct}: ${line} is not understood`);
       const [bytes, type] = types[name];
@@ -127,6 +128,7 @@ const constants = {
   endpointEvents: byName(numbered('endpoint.h', 'cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_')),
   channelKinds: byName(numbered('channel.h', 'cw_channel_kind', 'CW_CHANNEL_')),
   clientStates: numbered('client.h', 'cw_client_state', 'CW_CLIENT_'),
+  congestionLimits: numbered('congestion.h', 'cw_congestion_limit', 'CW_CONGESTION_LIMIT_'),
   endpointStatsFields: fields('endpoint.h', 'cw_endpoint_stats'),
   channelStatsFields: fields('channel.h', 'cw_channel_stats'),
   connectionStatsFields: fields('connection.h', 'cw_connection_stats'),

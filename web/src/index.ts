@@ -28,6 +28,7 @@ export type {
   ChannelStats,
   ConnectionConfig,
   ConnectionEvent,
+  CongestionLimit,
   ConnectionStats,
   Fate,
   Message,

@@ -1,8 +1,18 @@
-/* How many packets per second to send on a path. There are two modes, good and bad, chosen by the
-   round trip time (RTT). A connection begins in bad mode. It goes to good mode when the RTT has
-   stayed at or below the threshold for the penalty time. It goes back to bad mode as soon as the
-   RTT is above the threshold. The penalty time doubles when good mode ends early, and halves again
-   while good mode lasts. */
+/* How much a connection may send on a path. There are three modes.
+
+   CW_CONGESTION_DELAY keeps the queue of the slowest link short. It allows as many bytes of bulk
+   data in flight as a window holds. The window grows while packets come back about as fast as on an
+   empty path, and shrinks when they take longer. Losses alone make it smaller only when a trial
+   shows that this costs no speed, because many paths lose packets without being full. Small
+   messages are not bulk data: they are always allowed.
+
+   CW_CONGESTION_BINARY sends at one of two rates, good and bad, chosen by the round trip time
+   (RTT). It begins in the bad state. It goes to the good state when the RTT has stayed at or below
+   the threshold for the penalty time. It goes back to the bad state as soon as the RTT is above the
+   threshold. The penalty time doubles when the good state ends early, and halves again while it
+   lasts.
+
+   CW_CONGESTION_NONE allows everything. */
 #ifndef CAUSEWAY_CONGESTION_H
 #define CAUSEWAY_CONGESTION_H
 
@@ -14,19 +24,29 @@
 
 CW_BEGIN_DECLARATIONS
 
+enum cw_congestion_mode { CW_CONGESTION_NONE, CW_CONGESTION_DELAY, CW_CONGESTION_BINARY };
+
 struct cw_congestion_config {
+    enum cw_congestion_mode mode; /* default CW_CONGESTION_DELAY */
+
+    /* DELAY */
+    double
+        target_seconds; /* how long the queue may be, above 0; default 0.03. Where the ends tick so
+                           rarely that they cannot tell a queue of that length, it may be longer */
+
+    /* BINARY */
     double rtt_threshold_seconds;   /* a longer RTT is bad, above 0; default 0.25 */
-    double good_packets_per_second; /* allowed in good mode, at most 1,000,000; default 30 */
-    double bad_packets_per_second; /* allowed in bad mode, above 0, at most good_packets_per_second;
-                                      default 10 */
-    double penalty_seconds;        /* the first penalty time, from min_penalty_seconds to
-                                      max_penalty_seconds; default 4 */
-    double min_penalty_seconds;    /* the shortest penalty time, 0 or more; default 1 */
-    double max_penalty_seconds;    /* the longest penalty time, not below penalty_seconds; default
-                                      60 */
-    double good_period_seconds;    /* if good mode ends sooner than this, the penalty time doubles;
-                                      each time it lasts this long, the penalty time halves; above
-                                      0; default 10 */
+    double good_packets_per_second; /* allowed in the good state, at most 1,000,000; default 30 */
+    double bad_packets_per_second;  /* allowed in the bad state, above 0, at most
+                                       good_packets_per_second; default 10 */
+    double penalty_seconds;         /* the first penalty time, from min_penalty_seconds to
+                                       max_penalty_seconds; default 4 */
+    double min_penalty_seconds;     /* the shortest penalty time, 0 or more; default 1 */
+    double max_penalty_seconds;     /* the longest penalty time, not below penalty_seconds; default
+                                       60 */
+    double good_period_seconds;     /* if the good state ends sooner than this, the penalty time
+                                       doubles; each time it lasts this long, the penalty time halves;
+                                       above 0; default 10 */
     double burst_seconds; /* unused allowance of up to this time, plus one packet, may be used
                              later, 0 to 60; a caller that sends less often than this gets less than
                              the rate; default 0.1 */
@@ -34,7 +54,15 @@ struct cw_congestion_config {
 
 struct cw_congestion_config cw_congestion_config_default(void);
 
-enum cw_congestion_mode { CW_CONGESTION_BAD, CW_CONGESTION_GOOD };
+/* What holds packets back. */
+enum cw_congestion_limit {
+    CW_CONGESTION_LIMIT_NONE = 0, /* everything that was due has been sent */
+    CW_CONGESTION_LIMIT_WINDOW,   /* DELAY: as much is in flight as may be */
+    CW_CONGESTION_LIMIT_PACING,   /* DELAY: the next tick may send more; bursts fill queues */
+    CW_CONGESTION_LIMIT_RATE      /* BINARY: the rate of the state */
+};
+
+enum cw_congestion_state { CW_CONGESTION_BAD, CW_CONGESTION_GOOD };
 
 enum cw_congestion_reason {
     CW_CONGESTION_NO_RTT = 0, /* bad: there is no RTT yet */
@@ -43,38 +71,99 @@ enum cw_congestion_reason {
     CW_CONGESTION_RECOVERED   /* good: the RTT has been good for the penalty time and since */
 };
 
-/* A plain value that you may copy and keep anywhere. You may read the first four fields; the others
-   are private. */
-struct cw_congestion {
-    enum cw_congestion_mode mode;
-    enum cw_congestion_reason reason; /* for being in this mode */
+/* What the mode BINARY keeps. You may read the first four fields; the others are private. */
+struct cw_congestion_binary {
+    enum cw_congestion_state state;
+    enum cw_congestion_reason reason; /* for being in this state */
     double packets_per_second;        /* allowed now */
-    double penalty_seconds;           /* how long bad mode waits for good conditions to last */
-
-    struct cw_congestion_config config;
-    double now;        /* latest time given */
-    double good_since; /* when good mode, or good conditions in bad mode, began */
-    double halved;     /* when the penalty time was last halved, or good mode began */
+    double penalty_seconds;           /* how long the bad state waits for good conditions to last */
+    double good_since; /* when the good state, or good conditions in the bad one, began */
+    double halved;     /* when the penalty time was last halved, or the good state began */
     double saved;      /* packets that may be sent; below 0 when too many were sent */
     bool conditions_good;
 };
 
-/* Begins in bad mode, with one packet that may be sent at once. Errors, with nothing written:
-   CW_ERROR_CONFIG_TIME, CW_ERROR_CONFIG_RATE. */
+/* A round of the mode DELAY: from one packet to the ack of the first one sent after its ack. */
+struct cw_congestion_round {
+    bool began;           /* its last packet has been sent: `last` is known */
+    uint16_t last;        /* when this packet is acked or lost, the round is over */
+    uint32_t ticks, held; /* ticks in it, and those in which packets were held back */
+    double start;         /* seconds */
+    double least;         /* RTT in it */
+    double acked, lost;   /* bytes */
+};
+
+/* The private part of the mode DELAY. */
+struct cw_congestion_delay {
+    double window, in_flight; /* bytes */
+    double budget;            /* bytes that pacing lets go in this tick */
+    double target;            /* of the queue, seconds */
+    double least;             /* RTT since the latest update; infinite without any */
+    double base[2], best[2];  /* least RTT and best rate, of this while and the one before */
+    double turned;            /* when this while began */
+    double kept;              /* the window before it was drained or cut for a trial; else 0 */
+    double rate_before;       /* of the trial */
+    double first_queue;
+    double tolerated;       /* share of losses that cost speed when they were heeded */
+    double tolerated_until; /* seconds */
+    uint32_t phase;
+    uint32_t count; /* of rounds or ticks, as the phase counts them */
+    uint32_t cuts;  /* in a row */
+    uint32_t empty; /* rounds in a row with next to no queue */
+    struct cw_congestion_round round;
+};
+
+/* A plain value that you may copy and keep anywhere. You may read the first three fields; the
+   others are private. */
+struct cw_congestion {
+    enum cw_congestion_mode mode;
+    enum cw_congestion_limit limited; /* what held packets back between the latest two updates */
+    enum cw_congestion_limit limit;   /* the same since the latest update */
+
+    struct cw_congestion_config config;
+    double now; /* latest time given */
+    struct cw_congestion_binary binary;
+    struct cw_congestion_delay delay;
+};
+
+/* BINARY begins in the bad state, with one packet that may be sent at once. Errors, with nothing
+   written: CW_ERROR_CONFIG_TIME, CW_ERROR_CONFIG_RATE (also for a mode that does not exist). */
 enum cw_error cw_congestion_init(struct cw_congestion *congestion,
                                  const struct cw_congestion_config *config, double now);
 
-/* Lets time pass. rtt is the current RTT in seconds; 0 means that it is not known yet, which is
-   neither good nor bad. Call it once per tick. If now is before the latest time given, the latest
-   time is used. */
-void cw_congestion_update(struct cw_congestion *congestion, double rtt, double now);
+/* Lets time pass; call it once per tick. rtt is the current RTT in seconds; 0 means that it is not
+   known yet. tick_seconds is the time between two ticks, of this end or the other, whichever is
+   longer: no RTT can be told more exactly than that. If now is before the latest time given, the
+   latest time is used. */
+void cw_congestion_update(struct cw_congestion *congestion, double rtt, double tick_seconds,
+                          double now);
 
-/* How many packets may be sent now. */
-uint32_t cw_congestion_allowance(struct cw_congestion *congestion, double now);
+/* CW_CONGESTION_LIMIT_NONE when one more packet may be sent now, else what forbids it. bulk: it is
+   one of those that can wait. */
+enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *congestion, bool bulk);
 
-/* Reports that packets were sent. Packets beyond the allowance are subtracted from later
-   allowances, up to one burst. */
-void cw_congestion_sent(struct cw_congestion *congestion, uint32_t packets);
+/* Reports that a packet waits because of that limit. */
+void cw_congestion_held(struct cw_congestion *congestion, enum cw_congestion_limit limit);
+
+/* Reports that a packet was sent: its sequence number and its size in bytes. In the mode BINARY,
+   packets beyond what is allowed are subtracted from what is allowed later, up to one burst. */
+void cw_congestion_sent(struct cw_congestion *congestion, bool bulk, uint16_t sequence,
+                        uint32_t bytes);
+
+/* Reports once what became of a bulk packet: acked at the time now, or lost. sent: when it was
+   sent, in seconds. */
+void cw_congestion_acked(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes,
+                         double sent, double now);
+void cw_congestion_lost(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes,
+                        double now);
+
+/* Reports that a packet has arrived after all which was reported lost. */
+void cw_congestion_arrived(struct cw_congestion *congestion, uint32_t bytes, double sent,
+                           double now);
+
+/* Bytes of bulk data that may be in flight, and that are. 0 in the other modes. */
+double cw_congestion_window(const struct cw_congestion *congestion);
+double cw_congestion_in_flight(const struct cw_congestion *congestion);
 
 CW_END_DECLARATIONS
 

@@ -43,8 +43,8 @@ struct cw_connection_config {
                                        that is next in order */
     uint32_t max_receipts; /* messages sent with a receipt whose event has not been taken yet, 0 (no
                               receipts) to 32768; default 256 */
-    uint32_t max_packets_per_update; /* in one round, 1 to 64; default 4 */
-    struct cw_congestion_config congestion;
+    uint32_t max_packets_per_update;        /* in one round, 1 to 64; default 32 */
+    struct cw_congestion_config congestion; /* heeded by transmit; default CW_CONGESTION_DELAY */
 };
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema);
@@ -164,18 +164,19 @@ size_t cw_connection_transmit(struct cw_connection *connection, uint8_t *out, si
 
 size_t cw_connection_max_datagram_size(const struct cw_connection *connection);
 
-/* How many packets congestion avoidance allows now. Using it is optional. To follow it, call update
-   once per tick and transmit at most this many times. To send at a fixed rate, ignore it. */
-uint32_t cw_connection_send_allowance(struct cw_connection *connection, double now);
-
-/* The mode, the allowed rate and the reason. Valid as long as the connection exists. */
+/* What congestion control is doing. Valid as long as the connection exists. */
 const struct cw_congestion *cw_connection_congestion(const struct cw_connection *connection);
 
 struct cw_connection_stats {
     struct cw_endpoint_stats endpoint;
-    uint64_t packets_refused; /* received, but held a message that could not be kept */
-    uint64_t packets_invalid; /* received, but their contents were malformed */
-    uint32_t messages_in_use; /* made or received, and not yet acked or released */
+    /* Of blocks, and of messages beyond the first packets of a round, in the mode
+       CW_CONGESTION_DELAY; 0 in the others. */
+    double congestion_window_bytes;   /* may be in flight */
+    double bytes_in_flight;           /* are, neither acked nor reported lost */
+    enum cw_congestion_limit limited; /* what held the latest round back */
+    uint64_t packets_refused;         /* received, but held a message that could not be kept */
+    uint64_t packets_invalid;         /* received, but their contents were malformed */
+    uint32_t messages_in_use;         /* made or received, and not yet acked or released */
 };
 
 void cw_connection_stats(const struct cw_connection *connection, struct cw_connection_stats *stats);

@@ -1,5 +1,10 @@
 #include "message/block_sender.h"
 
+/* While there are others to send, a fragment waits so many times longer than a message before it is
+   sent again: its queue may be growing, and it holds up nothing. A loss that was reported does not
+   wait. */
+#define PATIENCE 1.5
+
 void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const uint8_t *block,
                            uint32_t size)
 {
@@ -16,11 +21,16 @@ void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const ui
 uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct cw_timing *timing,
                              enum cw_due *due)
 {
+    struct cw_timing later = *timing;
+    if (sender->next_unsent < sender->count) {
+        later.answer *= PATIENCE;
+        later.patience *= PATIENCE;
+    }
     for (uint32_t i = sender->oldest_unacked; i < sender->next_unsent; i++) {
         const struct cw_block_fragment *fragment = &sender->fragments[i];
         if (fragment->acked)
             continue;
-        *due = cw_transmission_due(&fragment->transmission, timing);
+        *due = cw_transmission_due(&fragment->transmission, &later);
         if (*due != CW_NOT_DUE)
             return i;
     }

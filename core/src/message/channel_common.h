@@ -50,6 +50,7 @@ struct cw_channel_common {
     uint16_t *picked; /* max_messages_per_packet ids that go into the packet being made */
     uint32_t picked_count;
     bool more; /* something else is due, but does not go into this packet */
+    bool held; /* so is a fragment of a block, but this packet may not hold any */
 
     struct cw_channel_stats stats;
 };

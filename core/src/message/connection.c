@@ -22,7 +22,7 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
         .max_messages = 256,
         .max_received_messages = CW_AUTO,
         .max_receipts = 256,
-        .max_packets_per_update = 4,
+        .max_packets_per_update = 32,
         .congestion = cw_congestion_config_default(),
     };
     config.endpoint.max_packet_size = MAX_PACKET_SIZE;
@@ -378,11 +378,6 @@ size_t cw_connection_max_datagram_size(const struct cw_connection *c)
     return c ? c->endpoint->max_datagram_size : 0;
 }
 
-uint32_t cw_connection_send_allowance(struct cw_connection *c, double now)
-{
-    return c ? cw_congestion_allowance(&c->congestion, now) : 0;
-}
-
 const struct cw_congestion *cw_connection_congestion(const struct cw_connection *c)
 {
     return c ? &c->congestion : NULL;
@@ -393,6 +388,9 @@ void cw_connection_stats(const struct cw_connection *c, struct cw_connection_sta
     if (!c || !stats)
         return;
     cw_endpoint_stats(c->endpoint, &stats->endpoint);
+    stats->congestion_window_bytes = cw_congestion_window(&c->congestion);
+    stats->bytes_in_flight = cw_congestion_in_flight(&c->congestion);
+    stats->limited = c->congestion.limited;
     stats->packets_refused = c->packets_refused;
     stats->packets_invalid = c->packets_invalid;
     stats->messages_in_use = cw_message_pool_used(c->made) + cw_message_pool_used(c->arrived);

@@ -23,6 +23,13 @@
 #define CW_CARRIED_FRAGMENT  0x8000u
 #define CW_CARRIED_CHANNEL   9 /* bits of the count, up to 256 */
 
+/* What congestion control knows of a packet. */
+enum cw_flight {
+    CW_FLIGHT_NONE, /* nothing: it does not count */
+    CW_FLIGHT_SENT,
+    CW_FLIGHT_SETTLED /* acked or lost */
+};
+
 /* A time before all times that a caller may give. */
 #define CW_NEVER (-(double)INFINITY)
 
@@ -30,6 +37,7 @@ struct cw_carried {
     uint32_t start;
     uint16_t words;
     uint16_t receipts; /* of its unreliable messages: a list */
+    uint8_t flight;    /* what congestion control knows of it: an enum cw_flight */
 };
 
 struct cw_connection {
@@ -59,6 +67,8 @@ struct cw_connection {
     bool open; /* messages are accepted to be sent */
     bool round_open;
     bool more;             /* something is due that did not fit into the packet before */
+    bool held;             /* a fragment is due, but may not go into that packet */
+    bool bulk;             /* congestion control counts that packet as in flight */
     uint32_t next_channel; /* the channel that next looks at first */
 
     struct cw_congestion congestion;

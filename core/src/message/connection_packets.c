@@ -17,6 +17,8 @@
 #define NEXT_COPY   0.5
 #define SHARE_SCALE 1024 /* parts of a bit, so that weights divide it well */
 
+#define PROMPT_PACKETS 4 /* of a round, that messages fill without being bulk data */
+
 /* What our packets carried */
 
 static void settle_receipts(struct cw_connection *c, struct cw_carried *carried, bool acked)
@@ -27,10 +29,30 @@ static void settle_receipts(struct cw_connection *c, struct cw_carried *carried,
     carried->receipts = CW_RECEIPT_NONE;
 }
 
-static inline void note_carried(struct cw_connection *c, uint16_t packet)
+/* Tells congestion control what became of a packet. */
+static void settle_bulk(struct cw_connection *c, struct cw_carried *carried, uint16_t packet,
+                        bool acked, double now)
+{
+    const struct cw_sent_packet *sent = cw_sequence_buffer_find(&c->endpoint->sent.window, packet);
+    const bool given_up = carried->flight == CW_FLIGHT_SETTLED;
+    carried->flight = CW_FLIGHT_SETTLED;
+    if (!sent)
+        return;
+    if (acked && given_up)
+        cw_congestion_arrived(&c->congestion, sent->bytes, sent->time, now);
+    else if (acked)
+        cw_congestion_acked(&c->congestion, packet, sent->bytes, sent->time, now);
+    else if (!given_up)
+        cw_congestion_lost(&c->congestion, packet, sent->bytes, now);
+}
+
+static inline void note_carried(struct cw_connection *c, uint16_t packet, double now)
 {
     struct cw_carried *carried = cw_sequence_buffer_insert(&c->packets, packet);
-    settle_receipts(c, carried, false); /* of the packet that leaves the window */
+    /* of the packet that leaves the window */
+    settle_receipts(c, carried, false);
+    if (carried->flight != CW_FLIGHT_NONE)
+        settle_bulk(c, carried, (uint16_t)(packet - c->config.endpoint.sent_window), false, now);
     carried->receipts = cw_receipts_packet(&c->receipts);
     carried->start = c->words_written;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
@@ -40,12 +62,14 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet)
         if (count == 0)
             continue;
         const uint32_t fragment = is_fragment ? CW_CARRIED_FRAGMENT : 0;
+        c->bulk |= is_fragment;
         c->words[c->words_written++ & c->words_mask] =
             (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | count);
         for (uint32_t j = 0; j < count; j++)
             c->words[c->words_written++ & c->words_mask] = channel->common.picked[j];
     }
     carried->words = (uint16_t)(c->words_written - carried->start);
+    carried->flight = c->bulk ? CW_FLIGHT_SENT : CW_FLIGHT_NONE;
 }
 
 /* Tells the channels what became of a packet. */
@@ -55,6 +79,8 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
     if (!carried)
         return;
     settle_receipts(c, carried, acked);
+    if (carried->flight != CW_FLIGHT_NONE)
+        settle_bulk(c, carried, packet, acked, now);
     if (c->words_written - carried->start > c->words_mask + 1)
         return;
     uint16_t wrapped[CW_MAX_MESSAGES_PER_PACKET];
@@ -116,39 +142,75 @@ static struct cw_channel *next_channel(struct cw_connection *c, uint64_t *begin)
     return earliest;
 }
 
-/* Picks what goes into the packet, message by message. Returns how many channels have something in
-   it. ready: how many channels may have something for it. *most: the bytes that its payload may
-   have. */
-static uint32_t fill_packet(struct cw_connection *c, uint32_t ready, uint32_t *most)
+/* A packet that is being filled. */
+struct filling {
+    uint32_t bits_left;
+    uint32_t most;    /* bytes that its payload may have */
+    uint32_t left;    /* channels that may have something for it */
+    uint32_t entries; /* of those that are */
+};
+
+/* Picks what goes into the packet, message by message, until all channels are exhausted. */
+static void fill_packet(struct cw_connection *c, struct filling *packet)
 {
-    uint32_t bits_left = c->packet_size * 8 - c->entries_bits;
-    uint32_t entries = 0;
     uint64_t begin = 0;
-    c->more = false;
-    for (uint32_t left = ready; left > 0;) {
+    while (packet->left > 0) {
         struct cw_channel *channel = next_channel(c, &begin);
         uint32_t bits;
-        while ((bits = cw_channel_pick(channel, &c->timing, bits_left)) > 0) {
-            if (bits > bits_left) /* a block's fragment that has the packet to itself */
-                *most = c->send_size;
-            bits_left -= bits < bits_left ? bits : bits_left;
+        while ((bits = cw_channel_pick(channel, &c->timing, packet->bits_left)) > 0) {
+            if (bits > packet->bits_left) /* a block's fragment that has the packet to itself */
+                packet->most = c->send_size;
+            packet->bits_left -= bits < packet->bits_left ? bits : packet->bits_left;
             channel->bits_left -= bits < channel->bits_left ? bits : channel->bits_left;
             if (c->share_clock < begin)
                 c->share_clock = begin;
             begin += (uint64_t)bits * SHARE_SCALE / channel->common.config.weight;
-            if (left > 1)
+            if (packet->left > 1)
                 break; /* it may be another's turn */
         }
         channel->finish = begin;
         if (bits > 0)
             continue;
         channel->exhausted = true;
-        left--;
+        packet->left--;
         channel->waits = channel->common.more;
         c->more |= channel->common.more;
-        entries += channel->common.picked_count > 0;
+        c->held |= channel->common.held;
+        packet->entries += channel->common.picked_count > 0;
     }
-    return entries;
+}
+
+/* Lets the channels that hold a fragment back add it to the packet. */
+static void fill_with_fragments(struct cw_connection *c, struct filling *packet)
+{
+    c->timing.no_fragments = c->held = false;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        if (!c->channels[i].common.held)
+            continue;
+        c->channels[i].exhausted = c->channels[i].common.held = false;
+        packet->left++;
+    }
+    fill_packet(c, packet);
+}
+
+/* Composes a packet. Messages come before fragments in the first one of a round, so that they find
+   the queues as short as possible. */
+static void compose(struct cw_connection *c, struct filling *packet)
+{
+    const bool first = c->packets_this_round == 0 && c->config.max_packets_per_update > 1 &&
+                       c->congestion.mode == CW_CONGESTION_DELAY;
+    c->timing.no_fragments =
+        first || cw_congestion_limit(&c->congestion, true) != CW_CONGESTION_LIMIT_NONE;
+    c->more = c->held = false;
+    fill_packet(c, packet);
+    c->bulk = c->packets_this_round >= PROMPT_PACKETS || c->held;
+    if (!c->held)
+        return;
+    const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
+    if (limit == CW_CONGESTION_LIMIT_NONE)
+        fill_with_fragments(c, packet);
+    else
+        cw_congestion_held(&c->congestion, limit);
 }
 
 /* Returns the bytes written to payload, which has room for most. */
@@ -189,6 +251,43 @@ static bool window_has_room(const struct cw_connection *c, bool first, bool due,
     return !due && sent->unseen < window;
 }
 
+/* Whether messages or fragments may go into the next packet. The first packets of a round never
+   wait for congestion control: messages are small, and must not be late because a block is on its
+   way. */
+static bool is_due(struct cw_connection *c, bool first)
+{
+    if (first || !c->more)
+        return first;
+    if (c->packets_this_round >= c->config.max_packets_per_update)
+        return false;
+    if (c->packets_this_round < PROMPT_PACKETS)
+        return true;
+    const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
+    if (limit != CW_CONGESTION_LIMIT_NONE)
+        cw_congestion_held(&c->congestion, limit);
+    return limit == CW_CONGESTION_LIMIT_NONE;
+}
+
+static bool counts_all(const struct cw_connection *c)
+{
+    return c->congestion.mode == CW_CONGESTION_BINARY;
+}
+
+static bool is_within_rate(struct cw_connection *c)
+{
+    if (!counts_all(c) || cw_congestion_limit(&c->congestion, false) == CW_CONGESTION_LIMIT_NONE)
+        return true;
+    if (c->more)
+        cw_congestion_held(&c->congestion, CW_CONGESTION_LIMIT_RATE);
+    return false;
+}
+
+static void note_sent(struct cw_connection *c, size_t size)
+{
+    if (size > 0 && (c->bulk || counts_all(c)))
+        cw_congestion_sent(&c->congestion, c->bulk, c->timing.packet, (uint32_t)size);
+}
+
 size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capacity, double now)
 {
     if (!cw_connection_can_run(c, now) || !out || !c->round_open)
@@ -198,28 +297,32 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
         return 0;
     if (c->send_size > c->packet_size) {
         const size_t size = cw_endpoint_transmit_checked(c->endpoint, out, capacity);
+        note_sent(c, size);
         if (size > 0)
             return size; /* the next fragment of the packet before */
     }
     const bool first = c->packets_this_round == 0;
-    const bool due = first || (c->more && c->packets_this_round < c->config.max_packets_per_update);
     const bool acks_wait = c->endpoint->received.untold > 0;
-    uint32_t entries = 0, most = c->packet_size;
-    const bool go = (due || acks_wait) && window_has_room(c, first, due, now);
-    if (go) {
-        const uint32_t ready = begin_packet(c, now);
-        entries = due ? fill_packet(c, ready, &most) : 0;
-    }
-    if (!go || (entries == 0 && !first && !acks_wait)) {
+    const bool due = is_due(c, first);
+    struct filling packet = {.bits_left = c->packet_size * 8 - c->entries_bits,
+                             .most = c->packet_size};
+    const bool go = (due || acks_wait) && is_within_rate(c) && window_has_room(c, first, due, now);
+    if (go)
+        packet.left = begin_packet(c, now);
+    if (go && due)
+        compose(c, &packet);
+    if (!go || (packet.entries == 0 && !first && !acks_wait)) {
         end_round(c);
         return 0;
     }
-    uint8_t *payload = cw_endpoint_begin_checked(c->endpoint, most, out);
-    const size_t size = write_payload(c, entries, payload, most);
-    note_carried(c, c->timing.packet);
+    c->bulk &= packet.entries > 0;
+    uint8_t *payload = cw_endpoint_begin_checked(c->endpoint, packet.most, out);
+    size_t size = write_payload(c, packet.entries, payload, packet.most);
+    note_carried(c, c->timing.packet, now);
     c->packets_this_round++;
-    cw_congestion_sent(&c->congestion, 1);
-    return cw_endpoint_commit_checked(c->endpoint, size, now, NULL);
+    size = cw_endpoint_commit_checked(c->endpoint, size, now, NULL);
+    note_sent(c, size);
+    return size;
 }
 
 /* Receiving */
@@ -459,7 +562,9 @@ void cw_connection_update(struct cw_connection *c, double now)
     }
     c->updated = now;
     set_timing(c);
-    cw_congestion_update(&c->congestion, sent->rtt.smoothed, now);
+    const double silence = sent->silence.usual;
+    cw_congestion_update(&c->congestion, sent->rtt.smoothed,
+                         c->interval > silence ? c->interval : silence, now);
     /* Who cuts rounds short acks the newest. */
     if (c->round_open && c->packets_this_round > 0)
         cw_received_packets_pass_by(&c->endpoint->received);

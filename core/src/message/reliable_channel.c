@@ -78,7 +78,7 @@ void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies)
 {
     look_at(channel, CW_LIST_SENT);
     channel->common.picked_count = 0;
-    channel->common.more = false;
+    channel->common.more = channel->common.held = false;
     channel->picked_fragment = false;
     channel->copy_bits_left = copies ? (uint64_t)channel->common.config.redundancy_budget * 8 : 0;
 }
@@ -128,7 +128,8 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     }
     enum cw_due due;
     const uint32_t fragment = cw_block_sender_due(sender, timing, &due);
-    if (due == CW_NOT_DUE)
+    channel->common.held = due != CW_NOT_DUE && timing->no_fragments;
+    if (due == CW_NOT_DUE || timing->no_fragments)
         return 0;
     uint32_t bits =
         cw_reliable_fragment_bits(channel, cw_block_sender_fragment_size(sender, fragment));

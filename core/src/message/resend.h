@@ -7,17 +7,18 @@
 
 /* What a connection knows when it makes a packet; the same for all of its channels. */
 struct cw_timing {
-    double now;      /* seconds */
-    double round;    /* when this round of packets was opened */
-    double heard;    /* when the newest packet of theirs arrived; NaN before the first */
-    double answer;   /* a packet of theirs that comes this long after ours should ack it */
-    double patience; /* how long to wait for an ack while nothing comes from them */
-    double loss;     /* recent share of our packets that were lost */
-    bool redundant;  /* new messages are to be followed by copies */
-    bool bursts;     /* packets are lost several in a row */
-    double copy;     /* with bursts, the first copy leaves so long after what it copies */
-    double copies;   /* and each further one so long after the one before */
-    uint16_t packet; /* sequence number of the packet being made */
+    double now;        /* seconds */
+    double round;      /* when this round of packets was opened */
+    double heard;      /* when the newest packet of theirs arrived; NaN before the first */
+    double answer;     /* a packet of theirs that comes this long after ours should ack it */
+    double patience;   /* how long to wait for an ack while nothing comes from them */
+    double loss;       /* recent share of our packets that were lost */
+    bool redundant;    /* new messages are to be followed by copies */
+    bool bursts;       /* packets are lost several in a row */
+    double copy;       /* with bursts, the first copy leaves so long after what it copies */
+    double copies;     /* and each further one so long after the one before */
+    uint16_t packet;   /* sequence number of the packet being made */
+    bool no_fragments; /* it may not hold a fragment of a block, now at least */
 };
 
 /* When a larger share of packets than this is lost, anything that had to be sent again is followed

@@ -1,15 +1,16 @@
-#include "causeway/congestion.h"
+#include "packet/congestion_internal.h"
 
 #include <math.h>
 
 #define MAX_RATE  1e6
 #define MAX_TIME  1e6
 #define MAX_BURST 60
-#define ROUNDING  1e-6 /* of a packet: sums of ticks fall short of whole packets by less */
 
 struct cw_congestion_config cw_congestion_config_default(void)
 {
     return (struct cw_congestion_config){
+        .mode = CW_CONGESTION_DELAY,
+        .target_seconds = 0.03,
         .rtt_threshold_seconds = 0.25,
         .good_packets_per_second = 30,
         .bad_packets_per_second = 10,
@@ -24,7 +25,8 @@ struct cw_congestion_config cw_congestion_config_default(void)
 /* Written so that NaN is refused. */
 static enum cw_error check_config(const struct cw_congestion_config *config)
 {
-    if (!(config->rtt_threshold_seconds > 0 && config->rtt_threshold_seconds <= MAX_TIME) ||
+    if (!(config->target_seconds > 0 && config->target_seconds <= MAX_TIME) ||
+        !(config->rtt_threshold_seconds > 0 && config->rtt_threshold_seconds <= MAX_TIME) ||
         !(config->min_penalty_seconds >= 0 &&
           config->penalty_seconds >= config->min_penalty_seconds) ||
         !(config->max_penalty_seconds >= config->penalty_seconds &&
@@ -34,7 +36,9 @@ static enum cw_error check_config(const struct cw_congestion_config *config)
         return CW_ERROR_CONFIG_TIME;
     if (!(config->bad_packets_per_second > 0 &&
           config->good_packets_per_second >= config->bad_packets_per_second &&
-          config->good_packets_per_second <= MAX_RATE))
+          config->good_packets_per_second <= MAX_RATE) ||
+        (config->mode != CW_CONGESTION_NONE && config->mode != CW_CONGESTION_DELAY &&
+         config->mode != CW_CONGESTION_BINARY))
         return CW_ERROR_CONFIG_RATE;
     return CW_OK;
 }
@@ -47,107 +51,81 @@ enum cw_error cw_congestion_init(struct cw_congestion *congestion,
     const enum cw_error error = check_config(config);
     if (error != CW_OK)
         return error;
-    *congestion = (struct cw_congestion){
-        .mode = CW_CONGESTION_BAD,
-        .reason = CW_CONGESTION_NO_RTT,
-        .packets_per_second = config->bad_packets_per_second,
-        .penalty_seconds = config->penalty_seconds,
-        .config = *config,
-        .now = now,
-        .saved = 1,
-    };
+    *congestion = (struct cw_congestion){.mode = config->mode, .config = *config, .now = now};
+    if (config->mode == CW_CONGESTION_DELAY)
+        cw_delay_init(congestion);
+    else if (config->mode == CW_CONGESTION_BINARY)
+        cw_binary_init(congestion);
     return CW_OK;
 }
 
-static double most_saved(const struct cw_congestion *c)
+void cw_congestion_update(struct cw_congestion *c, double rtt, double tick_seconds, double now)
 {
-    return 1 + c->packets_per_second * c->config.burst_seconds;
-}
-
-static void advance(struct cw_congestion *c, double now)
-{
-    if (!(now > c->now))
+    if (!c || !isfinite(now))
         return;
-    c->saved += (now - c->now) * c->packets_per_second;
-    if (c->saved > most_saved(c))
-        c->saved = most_saved(c);
+    if (now < c->now)
+        now = c->now;
+    c->limited = c->limit;
+    c->limit = CW_CONGESTION_LIMIT_NONE;
+    if (c->mode == CW_CONGESTION_DELAY)
+        cw_delay_update(c, rtt, tick_seconds, now);
+    else if (c->mode == CW_CONGESTION_BINARY)
+        cw_binary_update(c, rtt, now);
     c->now = now;
 }
 
-static void halve_penalty(struct cw_congestion *c)
+enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *c, bool bulk)
 {
-    while (c->penalty_seconds > c->config.min_penalty_seconds &&
-           c->now - c->halved >= c->config.good_period_seconds) {
-        c->halved += c->config.good_period_seconds;
-        c->penalty_seconds /= 2;
-        if (c->penalty_seconds < c->config.min_penalty_seconds)
-            c->penalty_seconds = c->config.min_penalty_seconds;
-    }
+    if (c && c->mode == CW_CONGESTION_BINARY && !cw_binary_allows(c))
+        return CW_CONGESTION_LIMIT_RATE;
+    if (!c || c->mode != CW_CONGESTION_DELAY || !bulk || c->delay.in_flight <= 0)
+        return CW_CONGESTION_LIMIT_NONE;
+    if (c->delay.in_flight >= c->delay.window)
+        return CW_CONGESTION_LIMIT_WINDOW;
+    return c->delay.budget > 0 ? CW_CONGESTION_LIMIT_NONE : CW_CONGESTION_LIMIT_PACING;
 }
 
-static void enter_bad(struct cw_congestion *c)
+void cw_congestion_held(struct cw_congestion *c, enum cw_congestion_limit limit)
 {
-    if (c->now - c->good_since < c->config.good_period_seconds) {
-        c->penalty_seconds *= 2;
-        if (c->penalty_seconds > c->config.max_penalty_seconds)
-            c->penalty_seconds = c->config.max_penalty_seconds;
-    }
-    c->mode = CW_CONGESTION_BAD;
-    c->reason = CW_CONGESTION_HIGH_RTT;
-    c->packets_per_second = c->config.bad_packets_per_second;
-    c->conditions_good = false;
-    if (c->saved > most_saved(c))
-        c->saved = most_saved(c);
+    if (c)
+        c->limit = limit;
 }
 
-static void enter_good(struct cw_congestion *c)
-{
-    c->mode = CW_CONGESTION_GOOD;
-    c->reason = CW_CONGESTION_RECOVERED;
-    c->packets_per_second = c->config.good_packets_per_second;
-    c->good_since = c->halved = c->now;
-}
-
-void cw_congestion_update(struct cw_congestion *c, double rtt, double now)
-{
-    if (!c || !isfinite(now))
-        return;
-    advance(c, now);
-    if (c->mode == CW_CONGESTION_GOOD) {
-        halve_penalty(c);
-        if (rtt > c->config.rtt_threshold_seconds)
-            enter_bad(c);
-        return;
-    }
-    if (!(rtt > 0))
-        return;
-    if (rtt > c->config.rtt_threshold_seconds) {
-        c->conditions_good = false;
-        c->reason = CW_CONGESTION_HIGH_RTT;
-        return;
-    }
-    if (!c->conditions_good) {
-        c->conditions_good = true;
-        c->good_since = c->now;
-        c->reason = CW_CONGESTION_PENALTY;
-    }
-    if (c->now - c->good_since >= c->penalty_seconds)
-        enter_good(c);
-}
-
-uint32_t cw_congestion_allowance(struct cw_congestion *c, double now)
-{
-    if (!c || !isfinite(now))
-        return 0;
-    advance(c, now);
-    return c->saved > 0 ? (uint32_t)(c->saved + ROUNDING) : 0;
-}
-
-void cw_congestion_sent(struct cw_congestion *c, uint32_t packets)
+void cw_congestion_sent(struct cw_congestion *c, bool bulk, uint16_t sequence, uint32_t bytes)
 {
     if (!c)
         return;
-    c->saved -= packets;
-    if (c->saved < -most_saved(c))
-        c->saved = -most_saved(c);
+    if (c->mode == CW_CONGESTION_BINARY)
+        cw_binary_sent(c);
+    else if (c->mode == CW_CONGESTION_DELAY && bulk)
+        cw_delay_sent(c, sequence, bytes);
+}
+
+void cw_congestion_acked(struct cw_congestion *c, uint16_t sequence, uint32_t bytes, double sent,
+                         double now)
+{
+    if (c && c->mode == CW_CONGESTION_DELAY && isfinite(now) && isfinite(sent))
+        cw_delay_acked(c, sequence, bytes, sent, now);
+}
+
+void cw_congestion_lost(struct cw_congestion *c, uint16_t sequence, uint32_t bytes, double now)
+{
+    if (c && c->mode == CW_CONGESTION_DELAY && isfinite(now))
+        cw_delay_lost(c, sequence, bytes, now);
+}
+
+void cw_congestion_arrived(struct cw_congestion *c, uint32_t bytes, double sent, double now)
+{
+    if (c && c->mode == CW_CONGESTION_DELAY && isfinite(now) && isfinite(sent))
+        cw_delay_arrived(c, bytes, now - sent);
+}
+
+double cw_congestion_window(const struct cw_congestion *c)
+{
+    return c && c->mode == CW_CONGESTION_DELAY ? c->delay.window : 0;
+}
+
+double cw_congestion_in_flight(const struct cw_congestion *c)
+{
+    return c && c->mode == CW_CONGESTION_DELAY ? c->delay.in_flight : 0;
 }

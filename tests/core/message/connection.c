@@ -18,7 +18,7 @@ static void test_the_defaults_are_as_told(void **state)
     assert_int_equal(config.endpoint.max_reassemblies, 3);
     assert_int_equal(config.max_messages, 256);
     assert_int_equal(config.max_received_messages, CW_AUTO);
-    assert_int_equal(config.max_packets_per_update, 4);
+    assert_int_equal(config.max_packets_per_update, 32);
 }
 
 struct counted {

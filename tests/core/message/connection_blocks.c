@@ -211,6 +211,8 @@ static void test_a_long_block_fills_every_packet(void **state)
     (void)state;
     struct cw_connection_config config = cw_connection_config_default(notes_schema());
     config.channels[0].blocks = true;
+    config.max_packets_per_update = 4;
+    config.congestion.mode = CW_CONGESTION_NONE;
     struct pair pair = pair_open(&config, 0.1, 0);
     send_parcel(pair.sides[0], 0, 1, 256 * 1024, 0);
     struct cw_message *message = NULL;

@@ -40,6 +40,7 @@ static void test_only_messages_that_wait_take_room_in_the_queue(void **state)
 {
     (void)state;
     struct cw_connection_config config = config_of_notes();
+    config.max_packets_per_update = 4;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     uint32_t sent = 0, received = 0;
     for (uint32_t i = 0; i < 200; i++) {

@@ -4,6 +4,7 @@ import {
   connectionEvents,
   connectionNews,
   connectionNumberFields,
+  congestionLimits,
   connectionStatsFields,
   createdFields,
   createdMessage,
@@ -172,9 +173,11 @@ export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
   stats(): ConnectionStats {
     const { exports, memory, scratch } = this.core;
     exports.connection_stats(this.connection);
+    const { limited, ...counts } = memory.struct(scratch, connectionStatsFields);
     return {
       ...memory.struct(scratch, endpointStatsFields),
-      ...memory.struct(scratch, connectionStatsFields),
+      ...counts,
+      limited: congestionLimits[`${limited}` as keyof typeof congestionLimits],
     };
   }
 

@@ -1,3 +1,4 @@
+import type { congestionLimits } from '../generated.js';
 import type { EndpointConfig, EndpointStats } from '../endpoint.js';
 import type { Channel } from './channels.js';
 import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.js';
@@ -54,8 +55,17 @@ export type ConnectionEvent<Of extends Schema = Schema> =
   /** What became of a message that was sent with this receipt. */
   | { readonly type: Fate; readonly receipt: number };
 
+/** What congestion control holds packets back by. */
+export type CongestionLimit = (typeof congestionLimits)[keyof typeof congestionLimits];
+
 /** What a connection has seen of the path, and what it dropped. */
 export interface ConnectionStats extends EndpointStats {
+  /** Bytes of bulk data, mostly blocks, that may be in flight. */
+  readonly congestionWindowBytes: number;
+  /** How many of them are. */
+  readonly bytesInFlight: number;
+  /** What held the latest round back: nothing, the window, or the pacing of what the window lets go. */
+  readonly limited: CongestionLimit;
   /** Packets received whose messages could not be kept; they come again. */
   readonly packetsRefused: number;
   /** Packets received that were malformed inside. */

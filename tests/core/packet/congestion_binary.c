@@ -1,4 +1,4 @@
-/* The two modes of congestion control, in virtual time. */
+/* Congestion control by two states, good and bad, in virtual time. */
 #include "causeway/congestion.h"
 
 #include "unit.h"
@@ -9,10 +9,42 @@
 #define HIGH 0.3
 #define TICK (1.0 / 64) /* sums of it are exact */
 
+static struct cw_congestion_config binary_config(void)
+{
+    struct cw_congestion_config config = cw_congestion_config_default();
+    config.mode = CW_CONGESTION_BINARY;
+    return config;
+}
+
+/* How many packets may be sent now. */
+static uint32_t allowed(const struct cw_congestion *c)
+{
+    struct cw_congestion copy = *c;
+    uint32_t packets = 0;
+    for (; cw_congestion_limit(&copy, packets % 2) == CW_CONGESTION_LIMIT_NONE; packets++)
+        cw_congestion_sent(&copy, false, 0, 100);
+    assert_int_equal(cw_congestion_limit(&copy, true), CW_CONGESTION_LIMIT_RATE);
+    assert_int_equal(cw_congestion_limit(&copy, false), CW_CONGESTION_LIMIT_RATE);
+    return packets;
+}
+
+/* The same at a later time, with an RTT that says nothing new. */
+static uint32_t allowed_at(struct cw_congestion *c, double now)
+{
+    cw_congestion_update(c, 0, TICK, now);
+    return allowed(c);
+}
+
+static void send(struct cw_congestion *c, uint32_t packets)
+{
+    while (packets-- > 0)
+        cw_congestion_sent(c, false, 0, 100);
+}
+
 static struct cw_congestion made(void)
 {
     struct cw_congestion c;
-    const struct cw_congestion_config config = cw_congestion_config_default();
+    const struct cw_congestion_config config = binary_config();
     assert_int_equal(cw_congestion_init(&c, &config, 0), CW_OK);
     return c;
 }
@@ -22,7 +54,7 @@ static void run(struct cw_congestion *c, double rtt, double seconds)
 {
     const double end = c->now + seconds;
     while (c->now < end)
-        cw_congestion_update(c, rtt, c->now + TICK);
+        cw_congestion_update(c, rtt, TICK, c->now + TICK);
 }
 
 /* In good mode for the first time, with a penalty time of 4 s. */
@@ -30,24 +62,26 @@ static struct cw_congestion made_good(void)
 {
     struct cw_congestion c = made();
     run(&c, FINE, 4 + TICK);
-    assert_int_equal(c.mode, CW_CONGESTION_GOOD);
+    assert_int_equal(c.binary.state, CW_CONGESTION_GOOD);
     return c;
 }
 
-static void assert_is(const struct cw_congestion *c, enum cw_congestion_mode mode,
+static void assert_is(const struct cw_congestion *c, enum cw_congestion_state mode,
                       enum cw_congestion_reason reason, double penalty)
 {
-    assert_int_equal(c->mode, mode);
-    assert_int_equal(c->reason, reason);
-    assert_true(c->packets_per_second == (mode == CW_CONGESTION_GOOD ? 30 : 10));
-    if (c->penalty_seconds != penalty)
-        fail_msg("the penalty time is %g, not %g", c->penalty_seconds, penalty);
+    assert_int_equal(c->binary.state, mode);
+    assert_int_equal(c->binary.reason, reason);
+    assert_true(c->binary.packets_per_second == (mode == CW_CONGESTION_GOOD ? 30 : 10));
+    if (c->binary.penalty_seconds != penalty)
+        fail_msg("the penalty time is %g, not %g", c->binary.penalty_seconds, penalty);
 }
 
 static void test_defaults_are_those_of_the_header(void **state)
 {
     (void)state;
     const struct cw_congestion_config config = cw_congestion_config_default();
+    assert_int_equal(config.mode, CW_CONGESTION_DELAY);
+    assert_true(config.target_seconds == 0.03);
     assert_true(config.rtt_threshold_seconds == 0.25);
     assert_true(config.good_packets_per_second == 30);
     assert_true(config.bad_packets_per_second == 10);
@@ -60,9 +94,9 @@ static void test_defaults_are_those_of_the_header(void **state)
 
 static void refuse(const struct cw_congestion_config *config, enum cw_error error)
 {
-    struct cw_congestion c = {.penalty_seconds = 77};
+    struct cw_congestion c = {.binary.penalty_seconds = 77};
     assert_int_equal(cw_congestion_init(&c, config, 0), error);
-    assert_true(c.penalty_seconds == 77);
+    assert_true(c.binary.penalty_seconds == 77);
 }
 
 static void test_a_config_that_cannot_work_is_refused(void **state)
@@ -78,6 +112,7 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
         refuse(&config, error);                                                                    \
     } while (0)
     for (size_t i = 0; i < 3; i++) {
+        REFUSED(target_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
         REFUSED(rtt_threshold_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
         REFUSED(penalty_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
         REFUSED(min_penalty_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
@@ -87,6 +122,8 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
         REFUSED(good_packets_per_second, no_time[i], CW_ERROR_CONFIG_RATE);
         REFUSED(bad_packets_per_second, no_time[i], CW_ERROR_CONFIG_RATE);
     }
+    REFUSED(mode, (enum cw_congestion_mode)3, CW_ERROR_CONFIG_RATE);
+    REFUSED(target_seconds, 0, CW_ERROR_CONFIG_TIME);
     REFUSED(rtt_threshold_seconds, 0, CW_ERROR_CONFIG_TIME);
     REFUSED(good_period_seconds, 0, CW_ERROR_CONFIG_TIME);
     REFUSED(penalty_seconds, 0.9, CW_ERROR_CONFIG_TIME);
@@ -115,7 +152,7 @@ static void test_good_mode_comes_after_the_penalty_time(void **state)
 {
     (void)state;
     struct cw_congestion c = made();
-    cw_congestion_update(&c, FINE, TICK); /* fine from now on */
+    cw_congestion_update(&c, FINE, TICK, TICK); /* fine from now on */
     run(&c, FINE, 4 - TICK);
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_PENALTY, 4);
     run(&c, FINE, TICK);
@@ -141,20 +178,20 @@ static void test_the_threshold_itself_is_good(void **state)
     (void)state;
     struct cw_congestion c = made();
     run(&c, 0.25, 5);
-    assert_int_equal(c.mode, CW_CONGESTION_GOOD);
-    cw_congestion_update(&c, 0.2500001, c.now + TICK);
-    assert_int_equal(c.mode, CW_CONGESTION_BAD);
+    assert_int_equal(c.binary.state, CW_CONGESTION_GOOD);
+    cw_congestion_update(&c, 0.2500001, TICK, c.now + TICK);
+    assert_int_equal(c.binary.state, CW_CONGESTION_BAD);
 }
 
 static void test_bad_mode_comes_at_once(void **state)
 {
     (void)state;
     struct cw_congestion c = made_good();
-    cw_congestion_update(&c, HIGH, c.now + TICK);
+    cw_congestion_update(&c, HIGH, TICK, c.now + TICK);
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 8);
     c = made_good();
-    cw_congestion_update(&c, strtod("inf", NULL), c.now + TICK);
-    assert_int_equal(c.mode, CW_CONGESTION_BAD);
+    cw_congestion_update(&c, strtod("inf", NULL), TICK, c.now + TICK);
+    assert_int_equal(c.binary.state, CW_CONGESTION_BAD);
 }
 
 static void test_the_penalty_time_doubles_up_to_60_seconds(void **state)
@@ -164,7 +201,7 @@ static void test_the_penalty_time_doubles_up_to_60_seconds(void **state)
     double penalty = 4;
     for (int i = 0; i < 10; i++) {
         run(&c, FINE, penalty);
-        assert_int_equal(c.mode, CW_CONGESTION_BAD);
+        assert_int_equal(c.binary.state, CW_CONGESTION_BAD);
         run(&c, FINE, TICK);
         assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, penalty);
         run(&c, FINE, 9.5);
@@ -172,7 +209,7 @@ static void test_the_penalty_time_doubles_up_to_60_seconds(void **state)
         penalty = penalty * 2 < 60 ? penalty * 2 : 60;
         assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, penalty);
     }
-    assert_true(c.penalty_seconds == 60);
+    assert_true(c.binary.penalty_seconds == 60);
 }
 
 static void test_good_mode_of_ten_seconds_is_not_punished(void **state)
@@ -180,10 +217,10 @@ static void test_good_mode_of_ten_seconds_is_not_punished(void **state)
     (void)state;
     struct cw_congestion c = made_good();
     const double begin = c.now;
-    cw_congestion_update(&c, HIGH, begin + 10 - TICK);
+    cw_congestion_update(&c, HIGH, TICK, begin + 10 - TICK);
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 8);
     c = made_good();
-    cw_congestion_update(&c, HIGH, begin + 10);
+    cw_congestion_update(&c, HIGH, TICK, begin + 10);
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 2);
 }
 
@@ -212,18 +249,18 @@ static void test_the_penalty_time_halves_every_ten_seconds_down_to_1(void **stat
 static void test_rare_updates_count_the_same_time(void **state)
 {
     (void)state;
-    struct cw_congestion_config config = cw_congestion_config_default();
+    struct cw_congestion_config config = binary_config();
     struct cw_congestion c;
     config.penalty_seconds = 48;
     assert_int_equal(cw_congestion_init(&c, &config, 0), CW_OK);
-    cw_congestion_update(&c, FINE, 1);
-    cw_congestion_update(&c, FINE, 100);
+    cw_congestion_update(&c, FINE, TICK, 1);
+    cw_congestion_update(&c, FINE, TICK, 100);
     assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 48);
-    cw_congestion_update(&c, FINE, 135);
+    cw_congestion_update(&c, FINE, TICK, 135);
     assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 6);
-    cw_congestion_update(&c, FINE, 140);
+    cw_congestion_update(&c, FINE, TICK, 140);
     assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 3);
-    cw_congestion_update(&c, FINE, 1e9);
+    cw_congestion_update(&c, FINE, TICK, 1e9);
     assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 1);
 }
 
@@ -232,7 +269,7 @@ static void test_good_mode_outlasts_an_rtt_that_is_not_known(void **state)
     (void)state;
     struct cw_congestion c = made_good();
     run(&c, 0, 5);
-    assert_int_equal(c.mode, CW_CONGESTION_GOOD);
+    assert_int_equal(c.binary.state, CW_CONGESTION_GOOD);
 }
 
 static void test_time_does_not_run_backwards(void **state)
@@ -240,10 +277,10 @@ static void test_time_does_not_run_backwards(void **state)
     (void)state;
     struct cw_congestion c = made_good();
     const struct cw_congestion before = c;
-    cw_congestion_update(&c, FINE, 1);
+    cw_congestion_update(&c, FINE, TICK, 1);
     assert_true(c.now == before.now);
-    assert_true(cw_congestion_allowance(&c, 2) == cw_congestion_allowance(&c, c.now));
-    cw_congestion_update(&c, HIGH, 1);
+    assert_true(allowed_at(&c, 2) == allowed(&c));
+    cw_congestion_update(&c, HIGH, TICK, 1);
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 8);
 }
 
@@ -254,9 +291,9 @@ static unsigned sent_in_ten_seconds(struct cw_congestion *c, double rtt, unsigne
     const double begin = c->now;
     for (unsigned i = 1; i <= 10 * ticks; i++) {
         const double now = begin + i / (double)ticks;
-        cw_congestion_update(c, rtt, now);
-        const uint32_t packets = cw_congestion_allowance(c, now);
-        cw_congestion_sent(c, packets);
+        cw_congestion_update(c, rtt, TICK, now);
+        const uint32_t packets = allowed(c);
+        send(c, packets);
         sent += packets;
     }
     return sent;
@@ -268,9 +305,9 @@ static void test_the_allowance_adds_up_to_the_rate(void **state)
     const unsigned ticks[] = {20, 30, 50, 60, 64, 100, 144, 1000};
     for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
         struct cw_congestion c = made_good();
-        cw_congestion_sent(&c, cw_congestion_allowance(&c, c.now));
+        send(&c, allowed(&c));
         assert_in_range(sent_in_ten_seconds(&c, FINE, ticks[i]), 299, 300);
-        cw_congestion_update(&c, HIGH, c.now);
+        cw_congestion_update(&c, HIGH, TICK, c.now);
         assert_in_range(sent_in_ten_seconds(&c, HIGH, ticks[i]), 99, 101);
     }
 }
@@ -279,12 +316,12 @@ static void test_ticks_that_divide_evenly_send_evenly(void **state)
 {
     (void)state;
     struct cw_congestion c = made_good();
-    cw_congestion_sent(&c, cw_congestion_allowance(&c, c.now));
+    send(&c, allowed(&c));
     const double begin = c.now;
     for (int i = 1; i <= 6000; i++) {
-        const uint32_t packets = cw_congestion_allowance(&c, begin + i / 60.0);
+        const uint32_t packets = allowed_at(&c, begin + i / 60.0);
         assert_int_equal(packets, i % 2 == 0);
-        cw_congestion_sent(&c, packets);
+        send(&c, packets);
     }
 }
 
@@ -292,36 +329,36 @@ static void test_the_first_packet_goes_at_once(void **state)
 {
     (void)state;
     struct cw_congestion c = made();
-    assert_int_equal(cw_congestion_allowance(&c, 0), 1);
-    cw_congestion_sent(&c, 1);
-    assert_int_equal(cw_congestion_allowance(&c, 0), 0);
-    assert_int_equal(cw_congestion_allowance(&c, 0.09), 0);
-    assert_int_equal(cw_congestion_allowance(&c, 0.1), 1);
+    assert_int_equal(allowed_at(&c, 0), 1);
+    send(&c, 1);
+    assert_int_equal(allowed_at(&c, 0), 0);
+    assert_int_equal(allowed_at(&c, 0.09), 0);
+    assert_int_equal(allowed_at(&c, 0.1), 1);
 }
 
 static void test_what_is_saved_up_is_bounded(void **state)
 {
     (void)state;
     struct cw_congestion c = made_good();
-    assert_int_equal(cw_congestion_allowance(&c, c.now + 1000), 1 + 3);
-    assert_int_equal(cw_congestion_allowance(&c, c.now), 1 + 3);
-    cw_congestion_update(&c, HIGH, c.now); /* what good mode saved is too much for bad mode */
-    assert_int_equal(cw_congestion_allowance(&c, c.now), 1 + 1);
+    assert_int_equal(allowed_at(&c, c.now + 1000), 1 + 3);
+    assert_int_equal(allowed(&c), 1 + 3);
+    cw_congestion_update(&c, HIGH, TICK, c.now); /* what good mode saved is too much for bad mode */
+    assert_int_equal(allowed(&c), 1 + 1);
 }
 
 static void test_what_was_sent_too_much_is_made_up_for_within_a_burst(void **state)
 {
     (void)state;
     struct cw_congestion c = made();
-    cw_congestion_sent(&c, 3);
-    assert_int_equal(cw_congestion_allowance(&c, 0), 0);
+    send(&c, 3);
+    assert_int_equal(allowed_at(&c, 0), 0);
     c = made();
-    cw_congestion_sent(&c, 2);
-    assert_int_equal(cw_congestion_allowance(&c, 0.15), 0);
-    assert_int_equal(cw_congestion_allowance(&c, 0.2), 1);
-    cw_congestion_sent(&c, UINT32_MAX);
-    assert_int_equal(cw_congestion_allowance(&c, 0.45), 0);
-    assert_int_equal(cw_congestion_allowance(&c, 0.5), 1);
+    send(&c, 2);
+    assert_int_equal(allowed_at(&c, 0.15), 0);
+    assert_int_equal(allowed_at(&c, 0.2), 1);
+    send(&c, 1000);
+    assert_int_equal(allowed_at(&c, 0.45), 0);
+    assert_int_equal(allowed_at(&c, 0.5), 1);
 }
 
 int main(void)
@@ -346,5 +383,5 @@ int main(void)
         cmocka_unit_test(test_what_is_saved_up_is_bounded),
         cmocka_unit_test(test_what_was_sent_too_much_is_made_up_for_within_a_burst),
     };
-    return cmocka_run_group_tests_name("congestion", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("congestion_binary", tests, NULL, NULL);
 }

@@ -1,0 +1,164 @@
+/* Congestion control by delay: a sender that always has more, over a path of which the test chooses
+   round trip time and losses, in virtual time. */
+#include "causeway/congestion.h"
+
+#include "unit.h"
+
+#define TICK   (1.0 / 60)
+#define BYTES  1000
+#define RTT    0.1
+#define FLIGHT 4096
+
+struct path {
+    struct cw_congestion c;
+    double now, rtt;
+    uint32_t lose_each; /* every so manieth packet is lost; 0: none */
+    uint32_t sent, settled;
+    double times[FLIGHT];
+};
+
+static struct path path_in(enum cw_congestion_mode mode)
+{
+    struct path path = {.rtt = RTT};
+    struct cw_congestion_config config = cw_congestion_config_default();
+    config.mode = mode;
+    assert_int_equal(cw_congestion_init(&path.c, &config, 0), CW_OK);
+    return path;
+}
+
+static void settle(struct path *path)
+{
+    for (; path->settled != path->sent; path->settled++) {
+        const double time = path->times[path->settled % FLIGHT];
+        const uint16_t sequence = (uint16_t)path->settled;
+        if (path->now - time < path->rtt - 1e-9)
+            break;
+        if (path->lose_each > 0 && path->settled % path->lose_each == 0)
+            cw_congestion_lost(&path->c, sequence, BYTES, path->now);
+        else
+            cw_congestion_acked(&path->c, sequence, BYTES, time, path->now);
+    }
+}
+
+/* Sends all that is allowed in each tick of so many seconds. */
+static void run(struct path *path, double seconds)
+{
+    const double end = path->now + seconds;
+    while (path->now < end) {
+        path->now += TICK;
+        settle(path);
+        cw_congestion_update(&path->c, path->rtt, TICK, path->now);
+        uint32_t packets = 0;
+        enum cw_congestion_limit limit;
+        while ((limit = cw_congestion_limit(&path->c, true)) == CW_CONGESTION_LIMIT_NONE &&
+               packets++ < 32) {
+            path->times[path->sent % FLIGHT] = path->now;
+            cw_congestion_sent(&path->c, true, (uint16_t)path->sent++, BYTES);
+        }
+        if (limit != CW_CONGESTION_LIMIT_NONE)
+            cw_congestion_held(&path->c, limit);
+    }
+}
+
+static void test_none_allows_everything(void **state)
+{
+    (void)state;
+    struct path path = path_in(CW_CONGESTION_NONE);
+    for (int i = 0; i < 1000; i++)
+        cw_congestion_sent(&path.c, true, (uint16_t)i, BYTES);
+    assert_int_equal(cw_congestion_limit(&path.c, true), CW_CONGESTION_LIMIT_NONE);
+    assert_true(cw_congestion_window(&path.c) == 0);
+}
+
+static void test_messages_never_wait(void **state)
+{
+    (void)state;
+    struct path path = path_in(CW_CONGESTION_DELAY);
+    for (int i = 0; i < 1000; i++)
+        cw_congestion_sent(&path.c, true, (uint16_t)i, BYTES);
+    assert_int_equal(cw_congestion_limit(&path.c, true), CW_CONGESTION_LIMIT_WINDOW);
+    assert_int_equal(cw_congestion_limit(&path.c, false), CW_CONGESTION_LIMIT_NONE);
+    assert_true(cw_congestion_in_flight(&path.c) == 1000.0 * BYTES);
+}
+
+static void test_a_window_is_paced_over_ticks(void **state)
+{
+    (void)state;
+    struct path path = path_in(CW_CONGESTION_DELAY);
+    run(&path, TICK);
+    assert_in_range(path.sent, 1, 8);
+    assert_int_equal(cw_congestion_limit(&path.c, true), CW_CONGESTION_LIMIT_PACING);
+}
+
+static void test_it_grows_while_packets_come_back_fast(void **state)
+{
+    (void)state;
+    struct path path = path_in(CW_CONGESTION_DELAY);
+    const double before = cw_congestion_window(&path.c);
+    run(&path, 1);
+    assert_true(cw_congestion_window(&path.c) > 4 * before);
+}
+
+static void test_it_shrinks_when_they_take_longer(void **state)
+{
+    (void)state;
+    struct path path = path_in(CW_CONGESTION_DELAY);
+    run(&path, 2);
+    const double before = cw_congestion_window(&path.c);
+    path.rtt = RTT + 0.06;
+    run(&path, 0.6);
+    assert_true(cw_congestion_window(&path.c) < 0.7 * before);
+}
+
+static void test_losses_alone_cost_little(void **state)
+{
+    (void)state;
+    struct path lossy = path_in(CW_CONGESTION_DELAY), clean = path_in(CW_CONGESTION_DELAY);
+    lossy.lose_each = 5;
+    run(&lossy, 5);
+    run(&clean, 5);
+    assert_true(lossy.sent > 0.75 * clean.sent);
+}
+
+static void test_an_outage_leaves_a_few_packets(void **state)
+{
+    (void)state;
+    struct path path = path_in(CW_CONGESTION_DELAY);
+    run(&path, 2);
+    path.lose_each = 1;
+    run(&path, 5);
+    assert_true(cw_congestion_window(&path.c) < 5 * 1064);
+    const uint32_t before = path.sent;
+    run(&path, 1);
+    assert_in_range(path.sent - before, 8, 60);
+    path.lose_each = 0;
+    run(&path, 2);
+    assert_true(cw_congestion_window(&path.c) > 16 * BYTES);
+}
+
+static void test_a_longer_path_is_learned(void **state)
+{
+    (void)state;
+    struct path path = path_in(CW_CONGESTION_DELAY);
+    run(&path, 3);
+    path.rtt = 3 * RTT;
+    run(&path, 12);
+    const uint32_t before = path.sent;
+    run(&path, 3);
+    assert_true(path.sent - before > 3 * 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_none_allows_everything),
+        cmocka_unit_test(test_messages_never_wait),
+        cmocka_unit_test(test_a_window_is_paced_over_ticks),
+        cmocka_unit_test(test_it_grows_while_packets_come_back_fast),
+        cmocka_unit_test(test_it_shrinks_when_they_take_longer),
+        cmocka_unit_test(test_losses_alone_cost_little),
+        cmocka_unit_test(test_an_outage_leaves_a_few_packets),
+        cmocka_unit_test(test_a_longer_path_is_learned),
+    };
+    return cmocka_run_group_tests_name("congestion_delay", tests, NULL, NULL);
+}
