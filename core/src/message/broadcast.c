@@ -29,12 +29,6 @@ enum cw_error cw_broadcasts_layout(struct cw_broadcasts *broadcasts, struct cw_a
     return cw_message_pool_create(&config, &broadcasts->pool);
 }
 
-void cw_broadcasts_join(struct cw_broadcasts *broadcasts, struct cw_connection *connection)
-{
-    for (uint32_t i = 0; i < connection->config.channel_count; i++)
-        connection->channels[i].common.broadcasts = broadcasts;
-}
-
 static struct body *body_at(const struct cw_broadcasts *broadcasts, uint32_t number)
 {
     return (struct body *)(void *)&broadcasts->ring[number % CW_BROADCAST_WORDS * WORD];
@@ -117,9 +111,9 @@ static bool write_anew(struct cw_stream *stream, struct cw_message *copy, struct
                : cw_message_serialize(stream, copy);
 }
 
-bool cw_broadcast_write(struct cw_broadcasts *broadcasts, struct cw_stream *stream,
-                        struct cw_message *copy)
+static bool write_copy(struct cw_copies *copies, struct cw_stream *stream, struct cw_message *copy)
 {
+    struct cw_broadcasts *broadcasts = (struct cw_broadcasts *)copies;
     if (broadcasts->written - copy->broadcast > CW_BROADCAST_WORDS) {
         copy->broadcast = 0;
         return write_anew(stream, copy, NULL, 0);
@@ -129,4 +123,11 @@ bool cw_broadcast_write(struct cw_broadcasts *broadcasts, struct cw_stream *stre
     return body->bits > 0 && body->phase == phase
                ? cw_bit_copy(&stream->writer, body->bytes, phase, body->bits)
                : write_anew(stream, copy, body, phase);
+}
+
+void cw_broadcasts_join(struct cw_broadcasts *broadcasts, struct cw_connection *connection)
+{
+    broadcasts->copies.write = write_copy;
+    for (uint32_t i = 0; i < connection->config.channel_count; i++)
+        connection->channels[i].common.copies = &broadcasts->copies;
 }

@@ -7,6 +7,7 @@
 #define CAUSEWAY_BROADCAST_H
 
 #include "base/memory.h"
+#include "message/channel_common.h"
 
 #include "causeway/connection.h"
 
@@ -14,6 +15,7 @@
 #define CW_BROADCAST_WORDS 8192
 
 struct cw_broadcasts {
+    struct cw_copies copies;      /* comes first */
     struct cw_message_pool *pool; /* of messages to be broadcast */
     uint8_t *ring;
     uint32_t written; /* words, ever; wraps */

@@ -27,18 +27,18 @@ struct cw_block_piece {
     const uint8_t *bytes; /* in the packet */
 };
 
-struct cw_broadcasts;
-
-/* Writes the body of a copy of a broadcast; see broadcast.h. */
-bool cw_broadcast_write(struct cw_broadcasts *broadcasts, struct cw_stream *stream,
-                        struct cw_message *copy);
+/* What begins a struct cw_broadcasts; see broadcast.h. Through a pointer, so that a program without
+   a server, as a page is, does not hold the function. */
+struct cw_copies {
+    bool (*write)(struct cw_copies *copies, struct cw_stream *stream, struct cw_message *copy);
+};
 
 struct cw_channel_common {
     struct cw_channel_config config;
     const struct cw_schema *schema;
-    struct cw_message_pool *pool;     /* of messages that arrive */
-    struct cw_receipts *receipts;     /* of the connection */
-    struct cw_broadcasts *broadcasts; /* in which the connection takes part, or NULL */
+    struct cw_message_pool *pool; /* of messages that arrive */
+    struct cw_receipts *receipts; /* of the connection */
+    struct cw_copies *copies;     /* of broadcasts that go to the connection too, or NULL */
     uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
     uint32_t type_bits;
     uint32_t index_bits;    /* of the channel's number in front of an entry */
@@ -77,7 +77,7 @@ static inline bool cw_channel_write_message(struct cw_stream *stream,
                                             struct cw_message *message)
 {
     return (common->type_bits == 0 || cw_stream_bits(stream, &message->type, common->type_bits)) &&
-           (message->broadcast ? cw_broadcast_write(common->broadcasts, stream, message)
+           (message->broadcast ? common->copies->write(common->copies, stream, message)
                                : cw_message_serialize(stream, message));
 }
 
