@@ -190,7 +190,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     if (error == CW_OK)
         error = cw_endpoint_create(&endpoint, &c->endpoint);
     if (error == CW_OK)
-        c->endpoint->acks_in_turn = true;
+        c->endpoint->acks_in_turn = c->endpoint->sent.patient = true;
     if (error == CW_OK)
         error = cw_sequence_buffer_create(endpoint.sent_window, sizeof(struct cw_carried),
                                           &endpoint.allocator, &c->packets);

@@ -4,9 +4,9 @@
 
 #define BEFORE_SAMPLES  1.0  /* seconds */
 #define DEVIATIONS      2    /* of the RTT, by which an answer may be late */
-#define SILENCES        1.25 /* the longest of late, for which to wait more */
 #define MAX_SLACK       0.02 /* seconds */
 #define INTERVAL_WEIGHT 0.125
+#define REPEAT_TICKS    24 /* of the 32 packets that a header tells of */
 
 /* Losses that call for redundant copies: now, or again and again. */
 #define LOSS_FOR_REDUNDANCY    0.03
@@ -110,12 +110,30 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
 
 /* Sending */
 
+/* What their headers have told. Some ticks before their next round there is still room in it for
+   what they passed by. Where they come rarely and packets get lost, one that does not come is taken
+   for lost: the next one would bring the news too late. */
+static void set_headers(struct cw_connection *c)
+{
+    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const double silence = sent->silence.usual;
+    c->timing.heard = sent->silence.heard;
+    if (c->timing.redundant && silence > c->timing.answer &&
+        c->timing.now - c->timing.heard >= CW_SILENCES * silence)
+        c->timing.heard = c->timing.now;
+    c->timing.rare = silence > REPEAT_TICKS * c->interval && sent->header_known;
+    if (!c->timing.rare)
+        return;
+    c->timing.tells = (uint16_t)(sent->header_ack - (CW_ACKS_PER_HEADER - 1));
+    c->timing.repeat = sent->silence.heard + silence - REPEAT_TICKS * c->interval;
+}
+
 /* Returns how many channels may have something for the packet. */
 static uint32_t begin_packet(struct cw_connection *c, double now)
 {
     uint32_t ready = 0;
     c->timing.now = now;
-    c->timing.heard = c->endpoint->sent.silence.heard;
+    set_headers(c);
     c->timing.packet = cw_endpoint_next_sequence(c->endpoint);
     for (uint32_t i = 0; i < c->config.channel_count; i++)
         ready += cw_channel_begin(&c->channels[i], c->packets_this_round == 0);
@@ -532,7 +550,7 @@ static void set_timing(struct cw_connection *c)
     if (sent->rtt.smoothed > 0)
         answer = sent->rtt.smoothed + DEVIATIONS * sent->rtt.deviation;
     if (silence > 0) {
-        longer = SILENCES * silence;
+        longer = CW_SILENCES * silence;
         if (slack > silence / 2)
             slack = silence / 2;
     }

@@ -2,22 +2,28 @@
 #ifndef CAUSEWAY_RESEND_H
 #define CAUSEWAY_RESEND_H
 
+#include "causeway/sequence.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 /* What a connection knows when it makes a packet; the same for all of its channels. */
 struct cw_timing {
-    double now;        /* seconds */
-    double round;      /* when this round of packets was opened */
-    double heard;      /* when the newest packet of theirs arrived; NaN before the first */
-    double answer;     /* a packet of theirs that comes this long after ours should ack it */
-    double patience;   /* how long to wait for an ack while nothing comes from them */
-    double loss;       /* recent share of our packets that were lost */
-    bool redundant;    /* new messages are to be followed by copies */
-    bool bursts;       /* packets are lost several in a row */
-    double copy;       /* with bursts, the first copy leaves so long after what it copies */
-    double copies;     /* and each further one so long after the one before */
-    uint16_t packet;   /* sequence number of the packet being made */
+    double now;      /* seconds */
+    double round;    /* when this round of packets was opened */
+    double heard;    /* when the newest packet of theirs arrived, or should have arrived; NaN before
+                        the first */
+    double answer;   /* a packet of theirs that comes this long after ours should ack it */
+    bool rare;       /* their headers come so rarely that they pass packets by */
+    uint16_t tells;  /* the oldest packet that the newest one of them can tell of */
+    double repeat;   /* when what is older than that is sent again */
+    double patience; /* how long to wait for an ack while nothing comes from them */
+    double loss;     /* recent share of our packets that were lost */
+    bool redundant;  /* new messages are to be followed by copies */
+    bool bursts;     /* packets are lost several in a row */
+    double copy;     /* with bursts, the first copy leaves so long after what it copies */
+    double copies;   /* and each further one so long after the one before */
+    uint16_t packet; /* sequence number of the packet being made */
     bool no_fragments; /* it may not hold a fragment of a block, now at least */
 };
 
@@ -55,6 +61,16 @@ static inline bool cw_transmission_copy_due(const struct cw_transmission *transm
     return timing->now - transmission->time >= apart;
 }
 
+/* Whether it is sent again now that it should have been acked. Where they answer so rarely that a
+   header cannot tell of all packets since the one before, most of the rest has arrived, and would
+   not be told of next time if it were repeated at once: it is repeated shortly before. */
+static inline enum cw_due cw_transmission_repeat(const struct cw_transmission *transmission,
+                                                 const struct cw_timing *timing)
+{
+    const bool passed_by = timing->rare && cw_sequence_newer(timing->tells, transmission->packet);
+    return passed_by && timing->now < timing->repeat ? CW_NOT_DUE : CW_DUE_AGAIN;
+}
+
 /* If a packet of theirs arrives when the ack is due and does not bring it, then our packet or its
    ack was lost. While nothing arrives from them, nothing is known. Nothing is known either in the
    round in which ours was sent, unless it was reported lost. */
@@ -64,12 +80,12 @@ static inline enum cw_due cw_transmission_due(const struct cw_transmission *tran
     if (!transmission->sent)
         return CW_DUE_FIRST;
     if (transmission->lost)
-        return CW_DUE_AGAIN;
+        return cw_transmission_repeat(transmission, timing);
     if (transmission->time >= timing->round)
         return CW_NOT_DUE;
     if (timing->heard - transmission->time >= timing->answer ||
         timing->now - transmission->time >= timing->patience)
-        return CW_DUE_AGAIN;
+        return cw_transmission_repeat(transmission, timing);
     if (!cw_transmission_copy_due(transmission, timing))
         return CW_NOT_DUE;
     return transmission->again ? CW_DUE_COPY : CW_DUE_REDUNDANT_COPY;

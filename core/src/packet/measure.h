@@ -29,6 +29,9 @@ struct cw_silence {
     double excess; /* how much longer the silence before the packets that arrive now was */
 };
 
+/* So many of their usual silences may pass before their next packet is late. */
+#define CW_SILENCES 1.25
+
 /* Their newest packet arrived. next: it directly follows the newest one before, so the time between
    the two was their silence and not a lost packet. */
 void cw_silence_end(struct cw_silence *silence, bool next, double now);

@@ -62,12 +62,24 @@ static bool lost_beside(const struct cw_sent_packets *sent, uint16_t sequence)
     return (before && before->fate == CW_PACKET_LOST) || (after && after->fate == CW_PACKET_LOST);
 }
 
+/* Whether the packet is older than what their newest header tells of. While they answer so rarely
+   that there are more packets between two headers than one can tell of, nobody knows what became of
+   the rest. */
+static bool passed_by(const struct cw_sent_packets *sent, uint16_t sequence)
+{
+    return sent->patient && sent->header_known &&
+           cw_sequence_difference(sent->header_ack, sequence) >= CW_ACKS_PER_HEADER;
+}
+
+/* One that was passed by has most likely arrived: it does not count as a loss of the path. */
 static void declare_lost(struct cw_sent_packets *sent, uint16_t sequence,
                          struct cw_sent_packet *packet)
 {
     packet->fate = CW_PACKET_LOST;
     push_event(sent, CW_SENT_EVENT_LOST | sequence);
     sent->lost++;
+    if (passed_by(sent, sequence))
+        return;
     sent->loss = cw_loss_sample(sent->loss, true);
     sent->lasting_loss += (1 - sent->lasting_loss) * LASTING_WEIGHT;
     sent->paired_loss +=
@@ -140,11 +152,13 @@ static void take_ack(struct cw_sent_packets *sent, uint16_t sequence, bool is_ne
         take_sample(sent, sequence, now - packet->time, prompt);
 }
 
-/* Looks down from the newest packet that they have seen at those that are still pending. */
+/* Looks down from the newest packet that they have seen at those that are still pending, as far as
+   the header can tell of them. */
 static void find_lost(struct cw_sent_packets *sent)
 {
     uint32_t acked_later = 0;
-    for (uint16_t sequence = sent->header_ack; !cw_sequence_newer(sent->oldest_pending, sequence);
+    for (uint16_t sequence = sent->header_ack;
+         !cw_sequence_newer(sent->oldest_pending, sequence) && !passed_by(sent, sequence);
          sequence--) {
         struct cw_sent_packet *packet = in_window(sent, sequence);
         if (packet->fate == CW_PACKET_ACKED)
@@ -245,11 +259,21 @@ bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, 
     return now - in_window(sent, latest)->time >= round_trip / parts;
 }
 
+/* Their next packet may be long in coming, and tells of this one. */
+static double patient_timeout(const struct cw_sent_packets *sent)
+{
+    double timeout = sent->rtt.smoothed + CW_SILENCES * sent->silence.usual;
+    if (timeout > CW_LONGEST_TIMEOUT)
+        timeout = CW_LONGEST_TIMEOUT;
+    return timeout > sent->loss_timeout ? timeout : sent->loss_timeout;
+}
+
 void cw_sent_packets_update(struct cw_sent_packets *sent, double now)
 {
+    const double timeout = sent->patient ? patient_timeout(sent) : sent->loss_timeout;
     while (sent->oldest_pending != sent->window.next) {
         struct cw_sent_packet *packet = in_window(sent, sent->oldest_pending);
-        if (now - packet->time < sent->loss_timeout)
+        if (now - packet->time < timeout)
             return;
         declare_lost(sent, sent->oldest_pending, packet);
         skip_settled(sent);

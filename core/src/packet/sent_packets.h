@@ -40,7 +40,8 @@ struct cw_sent_packets {
     double rtt_smoothing;
     double min_loss_timeout_seconds;
     double loss_timeout;
-    double loss;         /* recent share of packets lost */
+    bool patient; /* nothing is lost before a header could tell of it; set once by the owner */
+    double loss;  /* recent share of packets lost */
     double lasting_loss; /* the same over a longer time */
     double paired_loss;  /* recent share of losses that had one beside them */
     uint64_t acked;
@@ -82,7 +83,8 @@ static inline bool cw_sent_packets_next(struct cw_sent_packets *sent, uint32_t *
     return true;
 }
 
-/* Declares overdue packets lost. */
+/* Declares overdue packets lost: those that were not acked in time nor, if patient, in
+   their next packet. */
 void cw_sent_packets_update(struct cw_sent_packets *sent, double now);
 
 #endif

@@ -61,11 +61,82 @@ static void test_copies_keep_away_from_bursts_of_losses(void **state)
     assert_true(random.resent < 1.3);
 }
 
+/* A note a tick to an end that ticks rarely and then sends one packet, as a browser's hidden tab
+   does whose server is of yojimbo: a header acks 32 packets, whatever came. Returns the time that
+   all but one in a hundred notes took at most. */
+static double send_to_slow(uint32_t ticks_between, double loss,
+                           struct cw_connection_stats *connection, double *resent)
+{
+    enum { NOTES = 12000 };
+    static int latencies[NOTES];
+    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    config.max_messages = 2048;
+    struct pair pair = pair_open(&config, 0.1, loss);
+    struct cw_connection *a = pair.sides[0], *b = pair.sides[1];
+    uint8_t datagram[2048];
+    for (uint32_t i = 0; i < NOTES; i++, pair.now = i * TICK) {
+        size_t size;
+        while ((size = cw_simulator_transmit(pair.paths[0], datagram, sizeof datagram, pair.now)))
+            receive_exact(b, datagram, size, pair.now);
+        while ((size = cw_simulator_transmit(pair.paths[1], datagram, sizeof datagram, pair.now)))
+            receive_exact(a, datagram, size, pair.now);
+        for (struct cw_message *note; (note = next_message(b, NULL));) {
+            latencies[number_of(note)] = (int)(i - number_of(note));
+            cw_message_release(note);
+        }
+        send_note(a, 0, i, 50, pair.now);
+        cw_connection_update(a, pair.now);
+        while ((size = transmit(a, datagram, pair.now)) > 0)
+            cw_simulator_receive(pair.paths[0], datagram, size, pair.now);
+        if (i % ticks_between == 0) {
+            cw_connection_update(b, pair.now);
+            size = transmit(b, datagram, pair.now);
+            cw_simulator_receive(pair.paths[1], datagram, size, pair.now);
+        }
+    }
+    *connection = stats_of(a);
+    *resent = (double)channel_of(a, 0).resent / NOTES;
+    pair_close(&pair);
+    uint32_t late = 0;
+    for (int most = 0;; most++, late = 0) {
+        for (int i = 0; i < NOTES - 120; i++)
+            late += latencies[i] > most;
+        if (late <= NOTES / 100)
+            return most * TICK;
+    }
+}
+
+static void test_a_slow_receiver_costs_no_needless_resends(void **state)
+{
+    (void)state;
+    struct cw_connection_stats stats;
+    double resent;
+    assert_true(send_to_slow(12, 0, &stats, &resent) < 0.06);
+    assert_true(resent < 0.01);
+    assert_int_equal(stats.endpoint.packets_lost, 0);
+    assert_true(send_to_slow(30, 0, &stats, &resent) < 0.06);
+    assert_true(resent < 0.05);
+    assert_true(send_to_slow(60, 0, &stats, &resent) < 0.06);
+    assert_true(resent < 0.6); /* of 60 packets a header acks 32 */
+    assert_true(stats.endpoint.loss_sent < 0.02);
+}
+
+static void test_a_slow_receiver_gets_what_is_lost_as_early_as_it_can(void **state)
+{
+    (void)state;
+    struct cw_connection_stats stats;
+    double resent;
+    assert_true(send_to_slow(12, 0.05, &stats, &resent) < 0.358);
+    assert_true(resent < 0.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rare_losses_that_go_on_keep_redundancy_on),
         cmocka_unit_test(test_copies_keep_away_from_bursts_of_losses),
+        cmocka_unit_test(test_a_slow_receiver_costs_no_needless_resends),
+        cmocka_unit_test(test_a_slow_receiver_gets_what_is_lost_as_early_as_it_can),
     };
     return cmocka_run_group_tests_name("connection_resending", tests, NULL, NULL);
 }
