@@ -190,6 +190,7 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
 {
     const struct connection_peer *p = peer;
     struct cw_channel_stats stats;
+    struct cw_connection_stats connection;
     (void)now;
     cw_connection_channel_stats(p->connection, CHANNEL_MESSAGES, &stats);
     if (stats.received > p->messages_taken) {
@@ -199,6 +200,11 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
     if (stats.queued > 0 && p->mode.binary) {
         *number = (uint32_t)cw_connection_congestion(p->connection)->binary.packets_per_second;
         return CW_LAB_WAITING_RATE;
+    }
+    cw_connection_stats(p->connection, &connection);
+    if (connection.limited == CW_CONGESTION_LIMIT_WINDOW) {
+        *number = (uint32_t)connection.congestion_window_bytes;
+        return CW_LAB_WAITING_WINDOW;
     }
     *number = 0;
     return CW_LAB_WAITING_NOTHING;

@@ -2,7 +2,6 @@
 const NAMES: Readonly<Record<string, string>> = {
   plain: 'Causeway',
   redundancy: 'Causeway, redundant',
-  repair: 'Causeway, repair',
   binary: 'Causeway, good/bad',
   rudp: 'Request-based',
   notify: 'Packet notification',

@@ -12,9 +12,11 @@ const CAUSEWAY: Texts = {
   message:
     'A lost packet held a message, and later messages wait for it because they are delivered in order. It comes again about a round trip later; states do not wait, and so the game goes on.',
   queue:
-    'Packets stand in the queue of the bottleneck for longer than the path itself takes, so everything is late, lost or not. More is sent than fits through; no blocks, fewer messages or a mode that avoids congestion would help.',
+    'Packets stand in the queue of the bottleneck for longer than the path itself takes, so everything is late, lost or not. States and messages are never held back, so they alone are more than fits through; fewer messages would help.',
   overflow:
     'The queue of the bottleneck is full and drops the packets that come next. The messages in them come again a round trip later, into the same queue.',
+  window:
+    'As much of the block is under way as the path carries without a queue, so the rest of it waits at the sender. States and messages pass it, and stay as quick as without a block.',
 };
 
 const REDUNDANCY: Texts = {
@@ -24,15 +26,6 @@ const REDUNDANCY: Texts = {
   loss: 'Packets are lost, so each packet repeats the messages of the one before, and the first that arrives delivers them. Most losses then cost no round trip; the price is in the bytes per message.',
   message:
     'Both packets that held a message were lost, so later messages wait for it. It comes again after a round trip, as without redundancy; this is rare unless packets are lost in a row.',
-};
-
-const REPAIR: Texts = {
-  ...CAUSEWAY,
-  nothing:
-    'Some packets carry a combination of earlier ones, from which the receiver computes one that was lost. Nothing is lost, so the extra bytes are not needed now.',
-  loss: 'Packets are lost, and the receiver computes most of them from the repair packets without asking. That takes no round trip, and fewer bytes than sending everything twice.',
-  message:
-    'More packets were lost together than the repair packets can replace, so a message is missing. It comes again after a round trip, as it would without repair.',
 };
 
 const BINARY: Texts = {
@@ -83,7 +76,6 @@ const TCP: Texts = {
 const TEXTS: Readonly<Record<string, Texts>> = {
   plain: CAUSEWAY,
   redundancy: REDUNDANCY,
-  repair: REPAIR,
   binary: BINARY,
   rudp: RUDP,
   notify: NOTIFY,

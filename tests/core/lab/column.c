@@ -246,6 +246,26 @@ static void a_message_that_is_missing_is_named(void **state)
     cw_lab_column_destroy(column);
 }
 
+static void a_full_window_is_named(void **state)
+{
+    (void)state;
+    struct cw_lab_column *column = make(0, 4);
+    struct cw_lab_settings settings = cw_lab_settings_default();
+    uint32_t number, named = 0;
+    settings.blocks = true;
+    settings.bytes_per_second = 125000;
+    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+    for (int tick = 0; tick < 10 * SECOND; tick++) {
+        cw_lab_column_step(column, 1);
+        if (cw_lab_column_waiting(column, 0, &number) != CW_LAB_WAITING_WINDOW)
+            continue;
+        assert_true(number > 0);
+        named++;
+    }
+    assert_true(named > SECOND);
+    cw_lab_column_destroy(column);
+}
+
 static void settings_change_while_it_runs(void **state)
 {
     (void)state;
@@ -451,6 +471,7 @@ int main(void)
         cmocka_unit_test(messages_are_told_of_once_and_in_order),
         cmocka_unit_test(losses_hold_every_protocol_up),
         cmocka_unit_test(a_message_that_is_missing_is_named),
+        cmocka_unit_test(a_full_window_is_named),
         cmocka_unit_test(settings_change_while_it_runs),
         cmocka_unit_test(a_narrow_path_delays_and_drops),
         cmocka_unit_test(blocks_arrive_one_after_the_other),
