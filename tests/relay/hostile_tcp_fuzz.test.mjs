@@ -2,7 +2,7 @@
 // makes up. After each round the relay still answers, carries a player's datagrams, is idle, and
 // has closed all that it should.
 //
-//   CAUSEWAY_FUZZ_SECONDS  how long (default 60)
+//   CAUSEWAY_FUZZ_SECONDS  how long (default 20)
 //   CAUSEWAY_FUZZ_SEED     the seed (default: one of this moment)
 //   CAUSEWAY_FUZZ_ROUND    only this round
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ import { work } from './hostile_rig.mjs';
 import { describePlan, makePlan, makeRandom } from './hostile_tcp_plans.mjs';
 import { connect, patiently, sleep, startRelay, startServer, statsUntil } from './support.mjs';
 
-const SECONDS = Number(process.env.CAUSEWAY_FUZZ_SECONDS ?? 60);
+const SECONDS = Number(process.env.CAUSEWAY_FUZZ_SECONDS ?? 20);
 const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const ONLY = process.env.CAUSEWAY_FUZZ_ROUND;
 const CONNECTIONS = 8;
