@@ -156,6 +156,10 @@ void cw_connection_update(struct cw_connection *connection, double now);
    messages are due, up to max_packets_per_update. Beyond that, more follow while received packets
    are not acked yet; one datagram acks 32.
 
+   Congestion control may end a round sooner. In the mode CW_CONGESTION_DELAY, it holds back blocks,
+   and messages that do not fit into the first four packets of a round. In CW_CONGESTION_BINARY, it
+   holds back whole rounds, the first datagram too.
+
    When three quarters of the endpoint's sent_window are in flight, most rounds are empty, so that
    no packet leaves the window before its ack can arrive. Unreliable messages that find no room then
    are dropped. */

@@ -20,7 +20,7 @@ export interface ConnectionConfig {
    * ones the oldest are dropped. Default half of `maxMessages`.
    */
   readonly maxReceivedMessages?: number;
-  /** Datagrams in one round, 1 to 64. Default 4. */
+  /** Datagrams in one round, 1 to 64. Default 32. */
   readonly maxPacketsPerUpdate?: number;
 }
 
