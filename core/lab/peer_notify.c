@@ -1,13 +1,12 @@
 #include "causeway/lab/peer_notify.h"
 
-#include "base/memory.h"
 #include "causeway/lab/bunch.h"
+#include "causeway/lab/peer_memory.h"
 
 enum { MESSAGES, BLOCKS, CHANNELS };
 
 struct notify_peer {
-    struct cw_allocator allocator;
-    size_t memory;
+    struct cw_lab_peer_memory memory;
     struct cw_bunch *bunch;
     uint32_t state_id;               /* the next state is this one or later */
     uint32_t message_id;             /* the next message */
@@ -30,37 +29,24 @@ static struct cw_bunch_config bunch_config(void)
 static size_t memory(void)
 {
     const struct cw_bunch_config config = bunch_config();
-    struct cw_arena arena = {0};
-    cw_arena_take(&arena, sizeof(struct notify_peer));
-    cw_arena_take(&arena, cw_bunch_memory(&config));
-    return arena.used;
+    return cw_lab_peer_size(sizeof(struct notify_peer), cw_bunch_memory(&config));
 }
 
 static enum cw_error create(const struct cw_allocator *allocator, void **peer)
 {
-    struct cw_arena arena = cw_arena_create(allocator, memory());
-    if (!arena.base)
-        return CW_ERROR_NO_MEMORY;
-    struct notify_peer *p = cw_arena_take(&arena, sizeof *p);
     struct cw_bunch_config config = bunch_config();
+    struct cw_arena arena;
+    struct notify_peer *p =
+        cw_lab_peer_allocate(allocator, sizeof *p, cw_bunch_memory(&config), &arena);
+    if (!p)
+        return CW_ERROR_NO_MEMORY;
     config.allocator = cw_arena_allocator(&arena);
-    p->allocator = *allocator;
-    p->memory = arena.size;
     const enum cw_error error = cw_bunch_create(&config, &p->bunch);
-    if (error != CW_OK) {
-        cw_release(allocator, p, arena.size);
-        return error;
-    }
-    *peer = p;
-    return CW_OK;
-}
-
-/* The protocol goes with the block of the peer. */
-static void destroy(void *peer)
-{
-    struct notify_peer *p = peer;
-    const struct cw_allocator allocator = p->allocator;
-    cw_release(&allocator, p, p->memory);
+    if (error == CW_OK)
+        *peer = p;
+    else
+        cw_lab_peer_release(p);
+    return error;
 }
 
 static enum cw_error send(void *peer, const struct cw_lab_item *item, double now)
@@ -148,7 +134,7 @@ const struct cw_lab_peer_type cw_lab_peer_notify = {
     .name = "notify",
     .memory = memory,
     .create = create,
-    .destroy = destroy,
+    .destroy = cw_lab_peer_release,
     .send = send,
     .receive = receive,
     .update = update,

@@ -1,6 +1,6 @@
 #include "causeway/lab/peer_rudp.h"
 
-#include "base/memory.h"
+#include "causeway/lab/peer_memory.h"
 #include "causeway/lab/rudp.h"
 
 #include <string.h>
@@ -25,8 +25,7 @@ struct progress {
 };
 
 struct rudp_peer {
-    struct cw_allocator allocator;
-    size_t memory;
+    struct cw_lab_peer_memory memory;
     struct cw_rudp *rudp;
     struct progress sends;
     uint32_t idle_ticks; /* with no piece to send */
@@ -49,37 +48,24 @@ static struct cw_rudp_config rudp_config(void)
 static size_t memory(void)
 {
     const struct cw_rudp_config config = rudp_config();
-    struct cw_arena arena = {0};
-    cw_arena_take(&arena, sizeof(struct rudp_peer));
-    cw_arena_take(&arena, cw_rudp_memory(&config));
-    return arena.used;
+    return cw_lab_peer_size(sizeof(struct rudp_peer), cw_rudp_memory(&config));
 }
 
 static enum cw_error create(const struct cw_allocator *allocator, void **peer)
 {
-    struct cw_arena arena = cw_arena_create(allocator, memory());
-    if (!arena.base)
-        return CW_ERROR_NO_MEMORY;
-    struct rudp_peer *p = cw_arena_take(&arena, sizeof *p);
     struct cw_rudp_config config = rudp_config();
+    struct cw_arena arena;
+    struct rudp_peer *p =
+        cw_lab_peer_allocate(allocator, sizeof *p, cw_rudp_memory(&config), &arena);
+    if (!p)
+        return CW_ERROR_NO_MEMORY;
     config.allocator = cw_arena_allocator(&arena);
-    p->allocator = *allocator;
-    p->memory = arena.size;
     const enum cw_error error = cw_rudp_create(&config, &p->rudp);
-    if (error != CW_OK) {
-        cw_release(allocator, p, arena.size);
-        return error;
-    }
-    *peer = p;
-    return CW_OK;
-}
-
-/* The protocol goes with the block of the peer. */
-static void destroy(void *peer)
-{
-    struct rudp_peer *p = peer;
-    const struct cw_allocator allocator = p->allocator;
-    cw_release(&allocator, p, p->memory);
+    if (error == CW_OK)
+        *peer = p;
+    else
+        cw_lab_peer_release(p);
+    return error;
 }
 
 static enum cw_error send(void *peer, const struct cw_lab_item *item, double now)
@@ -212,7 +198,7 @@ const struct cw_lab_peer_type cw_lab_peer_rudp = {
     .name = "rudp",
     .memory = memory,
     .create = create,
-    .destroy = destroy,
+    .destroy = cw_lab_peer_release,
     .send = send,
     .receive = receive,
     .update = update,

@@ -1,6 +1,6 @@
 #include "causeway/lab/peer_window.h"
 
-#include "base/memory.h"
+#include "causeway/lab/peer_memory.h"
 #include "causeway/lab/window.h"
 
 /* A frame is a byte that says what it is, its length in 1, 3 or 9 bytes, and an item. */
@@ -13,8 +13,7 @@
 #define SEGMENT_SIZE (CW_LAB_MAX_DATAGRAM - CW_WINDOW_OVERHEAD)
 
 struct window_peer {
-    struct cw_allocator allocator;
-    size_t memory;
+    struct cw_lab_peer_memory memory;
     struct cw_window *window;
     uint8_t head[FRAME_MAX + CW_LAB_ITEM_MIN]; /* the beginning of the frame that is read */
     uint32_t head_size;
@@ -32,37 +31,24 @@ static struct cw_window_config window_config(void)
 static size_t memory(void)
 {
     const struct cw_window_config config = window_config();
-    struct cw_arena arena = {0};
-    cw_arena_take(&arena, sizeof(struct window_peer));
-    cw_arena_take(&arena, cw_window_memory(&config));
-    return arena.used;
+    return cw_lab_peer_size(sizeof(struct window_peer), cw_window_memory(&config));
 }
 
 static enum cw_error create(const struct cw_allocator *allocator, void **peer)
 {
-    struct cw_arena arena = cw_arena_create(allocator, memory());
-    if (!arena.base)
-        return CW_ERROR_NO_MEMORY;
-    struct window_peer *p = cw_arena_take(&arena, sizeof *p);
     struct cw_window_config config = window_config();
+    struct cw_arena arena;
+    struct window_peer *p =
+        cw_lab_peer_allocate(allocator, sizeof *p, cw_window_memory(&config), &arena);
+    if (!p)
+        return CW_ERROR_NO_MEMORY;
     config.allocator = cw_arena_allocator(&arena);
-    p->allocator = *allocator;
-    p->memory = arena.size;
     const enum cw_error error = cw_window_create(&config, &p->window);
-    if (error != CW_OK) {
-        cw_release(allocator, p, arena.size);
-        return error;
-    }
-    *peer = p;
-    return CW_OK;
-}
-
-/* The stream goes with the block of the peer. */
-static void destroy(void *peer)
-{
-    struct window_peer *p = peer;
-    const struct cw_allocator allocator = p->allocator;
-    cw_release(&allocator, p, p->memory);
+    if (error == CW_OK)
+        *peer = p;
+    else
+        cw_lab_peer_release(p);
+    return error;
 }
 
 /* Writes what comes before an item of this size and returns how many bytes that is. */
@@ -182,7 +168,7 @@ const struct cw_lab_peer_type cw_lab_peer_window = {
     .name = "tcp",
     .memory = memory,
     .create = create,
-    .destroy = destroy,
+    .destroy = cw_lab_peer_release,
     .send = send,
     .receive = receive,
     .update = update,
