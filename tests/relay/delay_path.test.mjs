@@ -1,0 +1,168 @@
+// The path that other tests put in front of the relay: what it delays, loses and breaks. Upper bounds
+// are three times what a machine at rest takes.
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { test } from 'node:test';
+import { startDelayPath } from '../support/delay_path.mjs';
+
+const RTT = 80;
+const host = '127.0.0.1';
+
+/** A path to a server that sends back what comes, over TCP and UDP. */
+async function start(t, options) {
+  const accepted = [];
+  const ports = new Set();
+  const tcp = createServer((socket) => {
+    accepted.push(socket);
+    socket.on('error', () => {});
+    socket.pipe(socket);
+  });
+  const udp = createSocket('udp4');
+  udp.on('message', (data, from) => {
+    ports.add(from.port);
+    udp.send(data, from.port, from.address);
+  });
+  tcp.listen(0, host);
+  udp.bind(0, host);
+  await Promise.all([once(tcp, 'listening'), once(udp, 'listening')]);
+  const path = await startDelayPath(options);
+  path.to({ port: tcp.address().port, rtcPort: udp.address().port });
+  t.after(async () => {
+    await path.close();
+    tcp.close();
+    udp.close();
+  });
+  return { path, accepted, ports };
+}
+
+function stream(t, path) {
+  const socket = connect({ host, port: path.port, noDelay: true });
+  socket.on('error', () => {});
+  t.after(() => socket.destroy());
+  return {
+    socket,
+    /** Milliseconds until what is sent came back. */
+    trip: async () => {
+      const begun = performance.now();
+      socket.write('x');
+      await once(socket, 'data');
+      return performance.now() - begun;
+    },
+  };
+}
+
+async function datagrams(t, path) {
+  const socket = createSocket('udp4');
+  socket.connect(path.rtcPort, host);
+  await once(socket, 'connect');
+  t.after(() => socket.close());
+  let back = 0;
+  socket.on('message', () => back++);
+  return {
+    back: () => back,
+    send: (count) => {
+      for (let i = 0; i < count; i++) socket.send('x');
+    },
+    trip: async () => {
+      const begun = performance.now();
+      socket.send('x');
+      await once(socket, 'message');
+      return performance.now() - begun;
+    },
+  };
+}
+
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Whether it was an error that closed a socket. */
+const brokeOff = (socket) => new Promise((resolve) => socket.once('close', resolve));
+
+function about(took, trips) {
+  assert.ok(took > trips * RTT - 3, `${took} ms for ${trips} round trips`);
+  assert.ok(took < 3 * trips * RTT, `${took} ms for ${trips} round trips`);
+}
+
+test('a cold TCP connection answers after two round trips, then after one', async (t) => {
+  const { path } = await start(t, { rtt: RTT });
+  const { trip } = stream(t, path);
+  about(await trip(), 2);
+  about(await trip(), 1);
+  path.rtt = 2 * RTT;
+  about(await trip(), 2);
+});
+
+test('a datagram comes back after one round trip', async (t) => {
+  const { path } = await start(t, { rtt: RTT });
+  const { trip } = await datagrams(t, path);
+  about(await trip(), 1);
+  about(await trip(), 1);
+});
+
+test('the same datagrams get lost with the same seed, and TCP loses nothing', async (t) => {
+  const counts = [];
+  for (const seed of [1, 1, 2]) {
+    const { path } = await start(t, { rtt: 10, loss: 0.3, seed });
+    const client = await datagrams(t, path);
+    client.send(100);
+    await wait(200);
+    counts.push(client.back());
+  }
+  assert.equal(counts[0], counts[1]);
+  assert.ok(counts[0] > 30 && counts[0] < 70, `${counts[0]} of 100, not about 49`);
+  const { path } = await start(t, { rtt: 10, loss: 1 });
+  assert.ok((await stream(t, path).trip()) > 400);
+});
+
+test('while it is paused datagrams are lost and TCP waits', async (t) => {
+  const { path } = await start(t, { rtt: RTT });
+  const tcp = stream(t, path);
+  const udp = await datagrams(t, path);
+  await tcp.trip();
+  path.pause();
+  const trip = tcp.trip();
+  udp.send(5);
+  await wait(3 * RTT);
+  path.resume();
+  assert.ok((await trip) > 3 * RTT - 3);
+  assert.equal(udp.back(), 0);
+  about(await udp.trip(), 1);
+});
+
+test('a cut resets both ends, and new connections pass', async (t) => {
+  const { path, accepted } = await start(t, { rtt: RTT });
+  const { socket, trip } = stream(t, path);
+  await trip();
+  const closed = [socket, accepted[0]].map(brokeOff);
+  path.cut();
+  assert.deepEqual(await Promise.all(closed), [true, true]);
+  await wait(0);
+  assert.equal(path.connections, 0);
+  about(await stream(t, path).trip(), 2);
+});
+
+test('a client that roams is cut off unheard, and has another port', async (t) => {
+  const { path, accepted, ports } = await start(t, { rtt: RTT });
+  const { socket, trip } = stream(t, path);
+  const udp = await datagrams(t, path);
+  await trip();
+  await udp.trip();
+  path.roam();
+  socket.end('x');
+  await wait(2 * RTT);
+  assert.equal(accepted[0].readableEnded || accepted[0].bytesRead > 1, false);
+  await udp.trip();
+  assert.equal(ports.size, 2);
+  about(await stream(t, path).trip(), 2);
+});
+
+test('a server that is not there refuses after one round trip', async (t) => {
+  const path = await startDelayPath({ rtt: RTT });
+  t.after(() => path.close());
+  path.to({ port: 1, rtcPort: 1 });
+  const { socket } = stream(t, path);
+  const begun = performance.now();
+  assert.equal(await brokeOff(socket), true);
+  about(performance.now() - begun, 1);
+});

@@ -1,0 +1,259 @@
+// A path with distance: carries the TCP connections and the datagrams of clients to a relay and back,
+// each way in half a round trip. The TCP of loopback shakes hands in no time, so that what a client
+// sends counts as sent once its handshake would have been over, one round trip after it connected.
+//
+//   const path = await startDelayPath({ rtt: 100 });
+//   const relay = await startRelay(udp.port, ...path.relayOptions);
+//   path.to(relay);             then use path.url in the place of relay.url
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+
+const host = '127.0.0.1';
+/** A lost part of a TCP connection is sent again after so long, or after a round trip when that is more. */
+const RETRANSMIT_MS = 200;
+/** Timers fire up to a millisecond late; what is due so soon goes with what is due. */
+const SLACK_MS = 0.5;
+
+/** What is put in comes out when it is due, in order; nothing does while `isHeld` says so. */
+class Line {
+  #waiting = [];
+  #timer = null;
+  #last = 0;
+  #deliver;
+  #isHeld;
+
+  constructor(deliver, isHeld = () => false) {
+    this.#deliver = deliver;
+    this.#isHeld = isHeld;
+  }
+
+  put(item, due) {
+    this.#last = Math.max(this.#last, due);
+    this.#waiting.push({ item, due: this.#last });
+    this.run();
+  }
+
+  run() {
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    while (this.#waiting.length > 0 && !this.#isHeld()) {
+      const left = this.#waiting[0].due - performance.now();
+      if (left > SLACK_MS) {
+        this.#timer = setTimeout(() => this.run(), left);
+        return;
+      }
+      this.#deliver(this.#waiting.shift().item);
+    }
+  }
+
+  stop() {
+    this.#waiting = [];
+    clearTimeout(this.#timer);
+  }
+}
+
+/** One TCP connection: both its sockets, and what is on the way between them. */
+class Connection {
+  #path;
+  #stranded = false;
+  #begun = performance.now();
+  #sockets;
+  #lines = [];
+
+  constructor(path, client, port) {
+    this.#path = path;
+    this.#sockets = [client, connect({ host, port, noDelay: true, allowHalfOpen: true })];
+    const [near, far] = this.#sockets;
+    this.#carry(near, far, 1);
+    this.#carry(far, near, 1 / 2);
+  }
+
+  /** What comes from one socket goes to the other; it could be sent after so many round trips. */
+  #carry(from, to, trips) {
+    const path = this.#path;
+    const line = new Line(
+      (leave) => leave(),
+      () => path.paused || this.#stranded,
+    );
+    const put = (leave) => {
+      const retransmission = path.loses() ? Math.max(path.rtt, RETRANSMIT_MS) : 0;
+      const sent = Math.max(performance.now(), this.#begun + trips * path.rtt);
+      line.put(leave, sent + path.rtt / 2 + retransmission);
+    };
+    from.on('data', (data) => put(() => to.write(data) || from.pause()));
+    to.on('drain', () => from.resume());
+    from.on('end', () => put(() => to.end()));
+    from.on('error', () => put(() => to.resetAndDestroy()));
+    this.#lines.push(line);
+  }
+
+  /** Lets what was held back go on. */
+  run() {
+    for (const line of this.#lines) line.run();
+  }
+
+  /** From now on nothing of it arrives, and neither end is told. */
+  strand() {
+    this.#stranded = true;
+  }
+
+  /** Ends it with a reset at both ends, now. */
+  cut() {
+    for (const line of this.#lines) line.stop();
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** Calls `ended` when both ends are closed. */
+  whenEnded(ended) {
+    let left = this.#sockets.length;
+    for (const socket of this.#sockets) socket.once('close', () => --left === 0 && ended(this));
+  }
+}
+
+/** The datagrams of one client, which the relay sees come from a port of their own. */
+class Flow {
+  #path;
+  #socket = createSocket('udp4');
+  #up;
+  #down;
+
+  constructor(path, front, client, port) {
+    this.#path = path;
+    this.#up = new Line((data) => path.paused || this.#socket.send(data, port, host));
+    this.#down = new Line((data) => path.paused || front.send(data, client.port, client.address));
+    this.#socket.on('message', (data) => this.#put(this.#down, data));
+    this.#socket.on('error', () => {}); // of an ICMP message: nobody is there
+  }
+
+  #put(line, data) {
+    const { paused, rtt } = this.#path;
+    if (!paused && !this.#path.loses()) line.put(data, performance.now() + rtt / 2);
+  }
+
+  send(data) {
+    this.#put(this.#up, data);
+  }
+
+  close() {
+    this.#up.stop();
+    this.#down.stop();
+    this.#socket.close();
+  }
+}
+
+class DelayPath {
+  /** Milliseconds there and back; may be changed at any time. */
+  rtt;
+  /** Which share of what is sent gets lost, 0 to 1; may be changed at any time. TCP repeats what was. */
+  loss;
+  paused = false;
+  #random;
+  #target = null;
+  #server = createServer({ noDelay: true, allowHalfOpen: true }, (client) => this.#accept(client));
+  #front = createSocket('udp4');
+  #connections = new Set();
+  #flows = new Map();
+
+  constructor({ rtt, loss = 0, seed = 1 }) {
+    this.rtt = rtt;
+    this.loss = loss;
+    this.#random = seed;
+    this.#front.on('message', (data, from) => this.#send(data, from));
+  }
+
+  async listen() {
+    this.#server.listen(0, host);
+    this.#front.bind(0, host);
+    await Promise.all([once(this.#server, 'listening'), once(this.#front, 'listening')]);
+    return this;
+  }
+
+  get port() {
+    return this.#server.address().port;
+  }
+
+  get url() {
+    return `http://${host}:${this.port}/`;
+  }
+
+  /** The UDP port, of WebRTC. */
+  get rtcPort() {
+    return this.#front.address().port;
+  }
+
+  /** Makes a relay tell browsers to send to this path. */
+  get relayOptions() {
+    return ['--rtc', `${host}:0`, '--rtc-advertise', `${host}:${this.rtcPort}`];
+  }
+
+  /** TCP connections that are not closed at both ends. */
+  get connections() {
+    return this.#connections.size;
+  }
+
+  /** Leads to this relay from now on: to its ports `port` and `rtcPort`. */
+  to(relay) {
+    this.#target = relay;
+    this.#closeFlows();
+  }
+
+  /** Nothing passes: datagrams are lost, TCP connections wait. */
+  pause() {
+    this.paused = true;
+  }
+
+  resume() {
+    this.paused = false;
+    for (const connection of this.#connections) connection.run();
+  }
+
+  /** Resets all TCP connections, as a crash of the relay does. */
+  cut() {
+    for (const connection of this.#connections) connection.cut();
+  }
+
+  /**
+   * The client is in another network: nothing passes on its TCP connections any more, of which neither
+   * end is told, and its datagrams come from another port.
+   */
+  roam() {
+    for (const connection of this.#connections) connection.strand();
+    this.#closeFlows();
+  }
+
+  async close() {
+    this.cut();
+    this.#closeFlows();
+    this.#front.close();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  /** Whether the next one gets lost; the same seed gives the same ones. */
+  loses() {
+    this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
+    return this.#random / 2 ** 32 < this.loss;
+  }
+
+  #accept(client) {
+    const connection = new Connection(this, client, this.#target.port);
+    this.#connections.add(connection);
+    connection.whenEnded(() => this.#connections.delete(connection));
+  }
+
+  #send(data, from) {
+    const name = `${from.address}:${from.port}`;
+    if (!this.#flows.has(name))
+      this.#flows.set(name, new Flow(this, this.#front, from, this.#target.rtcPort));
+    this.#flows.get(name).send(data);
+  }
+
+  #closeFlows() {
+    for (const flow of this.#flows.values()) flow.close();
+    this.#flows.clear();
+  }
+}
+
+/** `rtt` in milliseconds; `loss` as a share, 0 to 1, of which `seed` makes which. */
+export const startDelayPath = (options) => new DelayPath(options).listen();
