@@ -1,31 +1,27 @@
 // Secure connections from a real Chromium through the real relay to the native game server.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  attempt,
+  chat,
+  ending,
+  leave,
+  makeRoot,
+  openPage as open,
+  startChat,
+} from '../support/chat_page.mjs';
 import { startChromium } from '../support/chromium.mjs';
 import { until } from '../support/rtc.mjs';
-import { startSecureServer } from '../support/secure.mjs';
 
 let browser;
 let demo;
-/** The demo's files, of which the tests use the package, and the messages of the tests' server. */
 let root;
-
-/** Server and relay, which serves the page. */
-const start = (options = {}) =>
-  startSecureServer({
-    ...options,
-    relayOptions: ['--root', root],
-  });
+const start = (options) => startChat(root, options);
+const openPage = (place) => open(browser, place);
 
 before(async () => {
-  root = mkdtempSync(join(tmpdir(), 'causeway-page-'));
-  cpSync(join(process.env.CAUSEWAY_BUILD, 'demo'), root, { recursive: true });
-  const schema = readFileSync(new URL('../support/chat_schema.mjs', import.meta.url), 'utf8');
-  writeFileSync(join(root, 'chat_schema.js'), schema.replace('./causeway.mjs', 'causeway-net'));
+  root = makeRoot();
   browser = await startChromium();
   demo = await start();
 });
@@ -33,40 +29,8 @@ before(async () => {
 after(async () => {
   await browser?.close();
   assert.equal(await demo?.stop(), 0);
-  rmSync(root, { recursive: true });
+  root.remove();
 });
-
-async function openPage(place) {
-  const page = await browser.newPage();
-  await page.goto(place.url);
-  return page;
-}
-
-/** Connects in the page, which keeps the client; tells what came of it. */
-const attempt = (page, token, options = {}) =>
-  page.evaluate(
-    async ([bytes, { transports, abortAfter, otherSchema }]) => {
-      const { connect, f32, message, schema } = await import('causeway-net');
-      const { messages } = await import('/chat_schema.js');
-      try {
-        globalThis.client = await connect('/', {
-          token: new Uint8Array(bytes),
-          schema: otherSchema ? schema(message('other', { x: f32() })) : messages,
-          ...(transports && { transports }),
-          ...(abortAfter && { signal: AbortSignal.timeout(abortAfter) }),
-        });
-        return { transport: globalThis.client.transport };
-      } catch ({ name, code, stage }) {
-        return { name, code, stage };
-      }
-    },
-    [[...token], options],
-  );
-
-const leave = (page) => page.evaluate(() => globalThis.client.disconnect());
-
-/** How the client of the page ended. */
-const ending = (page) => page.evaluate(async () => (await globalThis.client.closed).reason);
 
 for (const kind of ['webrtc', 'websocket'])
   test(`${kind}: ten seconds of messages at 5 % loss`, { timeout: 120_000 }, async () => {
@@ -74,25 +38,7 @@ for (const kind of ['webrtc', 'websocket'])
     const page = await openPage(lossy);
     const came = await attempt(page, await lossy.server.token(), { transports: [kind] });
     assert.deepEqual(came, { transport: kind });
-    const { sent, said, worlds, stats } = await page.evaluate(async () => {
-      const { client } = globalThis;
-      const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-      const [sent, said] = [[], []];
-      let worlds = 0;
-      client.addEventListener('message', ({ message: { type, value } }) => {
-        if (type === 'said') said.push(value.text);
-        else worlds++;
-      });
-      const end = performance.now() + 10_000;
-      while (performance.now() < end) {
-        sent.push(`message ${sent.length}`);
-        client.send(0, 'say', { text: sent.at(-1) });
-        client.send(1, 'move', { x: Math.random(), y: 0.5 });
-        await wait(50);
-      }
-      for (let i = 0; i < 200 && said.length < sent.length; i++) await wait(50);
-      return { sent, said, worlds, stats: client.stats() };
-    });
+    const { sent, said, worlds, stats } = await chat(page, 10_000);
     assert.deepEqual(said, sent);
     assert.ok(sent.length > 20 && worlds > 50);
     assert.ok(stats.packetsLost > 0 && stats.packetsMissed > 0);
@@ -211,7 +157,7 @@ test('an expired token, another schema and an aborted signal are told', async ()
   assert.equal((await attempt(page, foreign)).code, 'SCHEMA');
   // Nobody takes a token of another key; the signal is what ends the wait.
   const forged = await demo.server.token({ privateKey: new Uint8Array(32).fill(1) });
-  assert.equal((await attempt(page, forged, { abortAfter: 300 })).name, 'TimeoutError');
+  assert.equal((await attempt(page, forged, { abortAfter: 300 })).name, 'AbortError');
   await page.close();
 });
 

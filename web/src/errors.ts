@@ -8,10 +8,6 @@ export class CausewayError extends Error {
     super(message, options);
     this.code = code;
   }
-
-  static {
-    this.prototype.name = 'CausewayError';
-  }
 }
 
 /** What the protocol core can refuse, by the names of its `enum cw_error`. */
@@ -24,20 +20,12 @@ export class CoreError extends CausewayError {
   constructor(code: CoreErrorCode, message: string) {
     super(code, message);
   }
-
-  static {
-    this.prototype.name = 'CoreError';
-  }
 }
 
 /** The WebAssembly module could not be fetched, compiled or used. */
 export class LoadError extends CausewayError {
   constructor(message: string, options?: ErrorOptions) {
     super('LOAD', message, options);
-  }
-
-  static {
-    this.prototype.name = 'LoadError';
   }
 }
 
@@ -46,20 +34,12 @@ export class DestroyedError extends CausewayError {
   constructor(what: string) {
     super('DESTROYED', `this ${what} has been destroyed`);
   }
-
-  static {
-    this.prototype.name = 'DestroyedError';
-  }
 }
 
 /** A connection was used after it had ended. */
 export class ClosedError extends CausewayError {
   constructor() {
     super('CLOSED', 'the connection has ended');
-  }
-
-  static {
-    this.prototype.name = 'ClosedError';
   }
 }
 
@@ -86,10 +66,6 @@ export class TransportError extends CausewayError {
     this.stage = stage;
     this.timedOut = options.timedOut ?? false;
   }
-
-  static {
-    this.prototype.name = 'TransportError';
-  }
 }
 
 /** None of the transports could be opened. */
@@ -103,10 +79,6 @@ export class ConnectError extends CausewayError {
       errors.map((error) => (error instanceof Error ? error.message : String(error))).join('; '),
     );
     this.errors = errors;
-  }
-
-  static {
-    this.prototype.name = 'ConnectError';
   }
 }
 
@@ -135,8 +107,17 @@ export class HandshakeError extends CausewayError {
     super(code, message, options);
     this.stage = stage;
   }
-
-  static {
-    this.prototype.name = 'HandshakeError';
-  }
 }
+
+// Minifiers rename classes, so the names by which errors are known are written out.
+const named = {
+  CausewayError,
+  CoreError,
+  LoadError,
+  DestroyedError,
+  ClosedError,
+  TransportError,
+  ConnectError,
+  HandshakeError,
+};
+for (const [name, { prototype }] of Object.entries(named)) prototype.name = name;

@@ -126,8 +126,12 @@ export abstract class WasmObject<Of extends WasmModule = WasmModule> {
     this.#holding = undefined;
   }
 
-  /** The same as {@link destroy}, for `using`. */
-  [Symbol.dispose](): void {
-    this.destroy();
-  }
+  /** The same as {@link destroy}, for `using`, in engines that have it. */
+  declare [Symbol.dispose]: () => void;
 }
+
+// Where there is no such symbol, a method by this name would be called "undefined".
+if (Symbol.dispose)
+  WasmObject.prototype[Symbol.dispose] = function () {
+    this.destroy();
+  };

@@ -1,3 +1,4 @@
+import { reasonOf, throwIfAborted } from '../abort.js';
 import type { Core } from '../core.js';
 import { HandshakeError } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, tokenFacts } from '../generated.js';
@@ -68,7 +69,7 @@ export async function connect<const Of extends Schema>(
   options: ConnectOptions<Of>,
 ): Promise<ClientHost<Of>> {
   const { schema, signal, onstate } = options;
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   const interval = tickInterval(options.ticksPerSecond);
   const core = options.core ?? (await loadCore());
   const token = new Uint8Array(options.token);
@@ -104,7 +105,7 @@ async function handshake<Of extends Schema>(
   signal: AbortSignal | undefined,
   onstate: ((state: ClientHostState) => void) | undefined,
 ): Promise<void> {
-  const abort = (): void => host.abort(signal?.reason);
+  const abort = (): void => host.abort(reasonOf(signal!));
   const tell = ({ state }: { state: ClientHostState }): void => onstate?.(state);
   signal?.addEventListener('abort', abort);
   host.addEventListener('state', tell);

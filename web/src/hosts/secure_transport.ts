@@ -1,3 +1,4 @@
+import { reasonOf, throwIfAborted } from '../abort.js';
 import type { Core } from '../core.js';
 import { ClosedError, type HandshakeCode } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, PAYLOAD_MAX, SECURE_OVERHEAD } from '../generated.js';
@@ -156,7 +157,7 @@ export async function openSecureTransport(
   options: SecureTransportOptions,
 ): Promise<SecureTransport> {
   const { signal } = options;
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   const core = options.core ?? (await loadCore());
   const token = new Uint8Array(options.token);
   const { expireTime } = readToken(core, token);
@@ -172,7 +173,7 @@ export async function openSecureTransport(
     client.destroy();
     throw error;
   }
-  const abort = (): void => transport.abort(signal?.reason);
+  const abort = (): void => transport.abort(reasonOf(signal!));
   signal?.addEventListener('abort', abort);
   try {
     if (signal?.aborted) abort();

@@ -1,3 +1,4 @@
+import { Abort, reasonOf, throwIfAborted } from '../abort.js';
 import { ConnectError, TransportError } from '../errors.js';
 import type { Transport, TransportKind } from './transport.js';
 import { WebRtcTransport, type WebRtcOptions } from './webrtc.js';
@@ -30,15 +31,13 @@ export async function openTransport(
   options: TransportOptions = {},
 ): Promise<Transport> {
   const { transports = ['webrtc', 'websocket'], staggerSeconds = 0.7, signal } = options;
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   if (transports.length === 0) throw new TransportError('setup', 'there is no transport to try');
   const origin = new URL(url, globalThis.location?.href).host;
   const last = winners.get(origin);
   const order = [...transports].sort((a, b) => Number(b === last) - Number(a === last));
 
-  const race = new AbortController();
-  const stop = (): void => race.abort(signal?.reason);
-  signal?.addEventListener('abort', stop);
+  const race = new Abort(signal);
   try {
     const winner = await firstToOpen(order, staggerSeconds, race.signal, (kind) =>
       kinds[kind].connect(url, { ...options, signal: race.signal }),
@@ -46,10 +45,10 @@ export async function openTransport(
     winners.set(origin, winner.kind);
     return winner;
   } catch (error) {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     throw error;
   } finally {
-    signal?.removeEventListener('abort', stop);
+    race.release();
     race.abort();
   }
 }
@@ -88,7 +87,7 @@ function firstToOpen(
     };
     signal.addEventListener('abort', () => {
       clearTimeout(timer);
-      if (!won) reject(signal.reason);
+      if (!won) reject(reasonOf(signal));
     });
     next();
   });

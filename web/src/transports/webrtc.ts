@@ -1,3 +1,4 @@
+import { Abort, reasonOf, throwIfAborted } from '../abort.js';
 import { TransportError, type TransportStage } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { BaseTransport } from './base.js';
@@ -64,8 +65,7 @@ export class WebRtcTransport extends BaseTransport {
    * @throws {@link TransportError} that says at which stage it failed; the reason of an aborted signal.
    */
   static async connect(url: string | URL, options: WebRtcOptions = {}): Promise<WebRtcTransport> {
-    const { timeoutSeconds = 10 } = options;
-    options.signal?.throwIfAborted();
+    throwIfAborted(options.signal);
     const PeerConnection = options.RTCPeerConnection ?? globalThis.RTCPeerConnection;
     if (!PeerConnection)
       throw new TransportError(
@@ -79,23 +79,13 @@ export class WebRtcTransport extends BaseTransport {
       throw new TransportError('setup', `${url} is no address of a relay`, { cause: error });
     }
 
-    const peer = new PeerConnection() as PeerConnectionLike;
-    const attempt = new Attempt(peer, address);
-    // Aborted by the caller or by the clock, whichever is first; the clock's reason is made when needed.
-    const overtime = new AbortController();
-    const timer = setTimeout(
-      () => overtime.abort(attempt.timeout(timeoutSeconds)),
-      timeoutSeconds * 1000,
-    );
-    const signal = AbortSignal.any([overtime.signal, ...(options.signal ? [options.signal] : [])]);
+    const attempt = new Attempt(newPeer(PeerConnection), address);
     try {
-      const channel = await attempt.open(signal);
-      return new WebRtcTransport(peer, channel, options);
+      const channel = await attempt.open(options);
+      return new WebRtcTransport(attempt.peer, channel, options);
     } catch (error) {
       attempt.cancel();
-      throw signal.aborted ? signal.reason : error;
-    } finally {
-      clearTimeout(timer);
+      throw error;
     }
   }
 
@@ -106,9 +96,13 @@ export class WebRtcTransport extends BaseTransport {
     this.#maxBurst = options.maxBurst ?? 4400;
     channel.addEventListener('message', ({ data }) => this.arrived(data));
     channel.addEventListener('close', () => this.#end());
-    peer.addEventListener('connectionstatechange', () => {
-      if (['failed', 'closed'].includes(peer.connectionState)) this.#end();
-    });
+    // Firefox below 113 has no connectionState.
+    const watch = (): void => {
+      const states = [peer.connectionState, peer.iceConnectionState];
+      if (states.some((state) => state === 'failed' || state === 'closed')) this.#end();
+    };
+    peer.addEventListener('connectionstatechange', watch);
+    peer.addEventListener('iceconnectionstatechange', watch);
   }
 
   /**
@@ -156,7 +150,24 @@ class Attempt {
     readonly address: URL,
   ) {}
 
-  async open(signal: AbortSignal): Promise<DataChannelLike> {
+  async open({ signal, timeoutSeconds = 10 }: WebRtcOptions): Promise<DataChannelLike> {
+    // By the caller or by the clock, whichever is first; the clock's reason is made when it is needed.
+    const abort = new Abort(signal);
+    const timer = setTimeout(
+      () => abort.abort(this.#overtime(timeoutSeconds)),
+      timeoutSeconds * 1000,
+    );
+    try {
+      return await this.#negotiate(abort.signal);
+    } catch (error) {
+      throw abort.signal.aborted ? reasonOf(abort.signal) : error;
+    } finally {
+      clearTimeout(timer);
+      abort.release();
+    }
+  }
+
+  async #negotiate(signal: AbortSignal): Promise<DataChannelLike> {
     const { peer } = this;
     const channel = peer.createDataChannel('causeway', {
       negotiated: true,
@@ -197,7 +208,7 @@ class Attempt {
         signal,
       });
     } catch (error) {
-      signal.throwIfAborted();
+      throwIfAborted(signal);
       throw this.#error(
         'signalling',
         `cannot be reached: ${String(error)}; if it runs, does it allow this page's origin (--origin)?`,
@@ -227,12 +238,8 @@ class Attempt {
       };
       peer.addEventListener('iceconnectionstatechange', watch);
       peer.addEventListener('connectionstatechange', watch);
-      signal.addEventListener('abort', () => reject(signal.reason));
+      signal.addEventListener('abort', () => reject(reasonOf(signal)));
     });
-  }
-
-  timeout(seconds: number): TransportError {
-    return this.#error(this.#stage(), `did not connect in ${seconds} s`, undefined, true);
   }
 
   /** Frees what the relay may hold for a session that never came about. */
@@ -240,6 +247,10 @@ class Attempt {
     this.peer.close();
     if (this.#session)
       void fetch(this.#session, { method: 'DELETE', keepalive: true }).catch(() => {});
+  }
+
+  #overtime(seconds: number): TransportError {
+    return this.#error(this.#stage(), `did not connect in ${seconds} s`, undefined, true);
   }
 
   #stage(): TransportStage {
@@ -250,6 +261,16 @@ class Attempt {
 
   #error(stage: TransportStage, what: string, cause?: unknown, timedOut = false): TransportError {
     return new TransportError(stage, `the relay at ${this.address} ${what}`, { cause, timedOut });
+  }
+}
+
+function newPeer(PeerConnection: new () => unknown): PeerConnectionLike {
+  try {
+    return new PeerConnection() as PeerConnectionLike;
+  } catch (error) {
+    throw new TransportError('setup', `there is no further RTCPeerConnection: ${String(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,3 +1,4 @@
+import { reasonOf, throwIfAborted } from '../abort.js';
 import { TransportError } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { BaseTransport } from './base.js';
@@ -53,7 +54,7 @@ export class WebSocketTransport extends BaseTransport {
     options: WebSocketOptions = {},
   ): Promise<WebSocketTransport> {
     const { signal, timeoutSeconds = 10 } = options;
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const Socket = options.WebSocket ?? globalThis.WebSocket;
     if (!Socket)
       throw new TransportError('setup', 'there is no WebSocket here; pass one in the options');
@@ -77,7 +78,7 @@ export class WebSocketTransport extends BaseTransport {
       await new Promise<void>((resolve, reject) => {
         const fail = (what: string, timedOut = false): void =>
           reject(new TransportError('handshake', `the relay at ${address} ${what}`, { timedOut }));
-        abort = () => reject(signal?.reason);
+        abort = () => reject(reasonOf(signal!));
         signal?.addEventListener('abort', abort);
         timer = setTimeout(
           fail,

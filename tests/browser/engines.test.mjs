@@ -1,0 +1,83 @@
+// Browsers without what the oldest supported ones do not have: all of the package works in them.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { attempt, chat, ending, leave, makeRoot, startChat } from '../support/chat_page.mjs';
+import { startChromium } from '../support/chromium.mjs';
+import { startFirefox } from '../support/firefox.mjs';
+
+const oldEngine = readFileSync(new URL('../support/old_engine.js', import.meta.url), 'utf8');
+
+/** How a page of each is told to run a script before all others. */
+const browsers = {
+  Chromium: { start: startChromium, prepare: (page) => page.addInitScript(oldEngine) },
+  Firefox: { start: startFirefox, prepare: (page) => page.evaluateOnNewDocument(oldEngine) },
+};
+
+let root;
+let place;
+
+before(async () => {
+  root = makeRoot();
+  place = await startChat(root);
+});
+
+after(async () => {
+  assert.equal(await place?.stop(), 0);
+  root.remove();
+});
+
+for (const [name, { start, prepare }] of Object.entries(browsers))
+  describe(name, () => {
+    let browser;
+
+    before(async () => {
+      browser = await start();
+    });
+
+    after(() => browser?.close());
+
+    async function openOldPage() {
+      const page = await browser.newPage();
+      await prepare(page);
+      await page.goto(place.url);
+      const old = await page.evaluate(
+        () =>
+          !AbortSignal.any &&
+          !Symbol.dispose &&
+          !('reason' in AbortSignal.prototype) &&
+          !('connectionState' in RTCPeerConnection.prototype),
+      );
+      assert.ok(old);
+      return page;
+    }
+
+    for (const transport of ['webrtc', 'websocket'])
+      test(`${transport}: messages travel both ways`, async () => {
+        const page = await openOldPage();
+        const came = await attempt(page, await place.server.token(), { transports: [transport] });
+        assert.deepEqual(came, { transport });
+        const { sent, said } = await chat(page, 500);
+        assert.deepEqual(said, sent);
+        await leave(page);
+        assert.equal(await ending(page), 'client');
+        await page.close();
+      });
+
+    test('an attempt that is aborted ends', async () => {
+      const page = await openOldPage();
+      const forged = await place.server.token({ privateKey: new Uint8Array(32).fill(1) });
+      assert.equal((await attempt(page, forged, { abortAfter: 300 })).name, 'AbortError');
+      await page.close();
+    });
+
+    test('the game of the demo is read and runs', async () => {
+      const page = await openOldPage();
+      const kit = await page.evaluate(async () => {
+        const { ClockSync, loadGame } = await import('causeway-net/game');
+        return 'undefined' in new ClockSync(await loadGame());
+      });
+      assert.equal(kit, false);
+      await page.close();
+    });
+  });

@@ -1,0 +1,75 @@
+// A page of a real browser that is a client of the tests' game server. What drives the browser is any page
+// with `goto` and `evaluate`.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSecureServer } from './secure.mjs';
+
+/** The demo's files, of which the tests use the package, and the messages of the tests' server. */
+export function makeRoot() {
+  const root = mkdtempSync(join(tmpdir(), 'causeway-page-'));
+  cpSync(join(process.env.CAUSEWAY_BUILD, 'demo'), root, { recursive: true });
+  const schema = readFileSync(new URL('chat_schema.mjs', import.meta.url), 'utf8');
+  writeFileSync(join(root, 'chat_schema.js'), schema.replace('./causeway.mjs', 'causeway-net'));
+  return { path: root, remove: () => rmSync(root, { recursive: true }) };
+}
+
+/** Server and relay, which serves the page. */
+export const startChat = (root, { relayOptions = [], ...options } = {}) =>
+  startSecureServer({ ...options, relayOptions: ['--root', root.path, ...relayOptions] });
+
+export async function openPage(browser, place) {
+  const page = await browser.newPage();
+  await page.goto(place.url);
+  return page;
+}
+
+/** Connects in the page, which keeps the client; tells what came of it. */
+export const attempt = (page, token, options = {}) =>
+  page.evaluate(
+    async ([bytes, { transports, abortAfter, otherSchema }]) => {
+      const { connect, f32, message, schema } = await import('causeway-net');
+      const { messages } = await import('/chat_schema.js');
+      const controller = new AbortController();
+      if (abortAfter) setTimeout(() => controller.abort(), abortAfter);
+      try {
+        globalThis.client = await connect('/', {
+          token: new Uint8Array(bytes),
+          schema: otherSchema ? schema(message('other', { x: f32() })) : messages,
+          ...(transports && { transports }),
+          signal: controller.signal,
+        });
+        return { transport: globalThis.client.transport };
+      } catch ({ name, code, stage }) {
+        return { name, code, stage };
+      }
+    },
+    [[...token], options],
+  );
+
+/** Talks for so long; gives what was sent, what came back, and the figures of the client. */
+export const chat = (page, milliseconds) =>
+  page.evaluate(async (ms) => {
+    const { client } = globalThis;
+    const wait = (each) => new Promise((resolve) => setTimeout(resolve, each));
+    const [sent, said] = [[], []];
+    let worlds = 0;
+    client.addEventListener('message', ({ message: { type, value } }) => {
+      if (type === 'said') said.push(value.text);
+      else worlds++;
+    });
+    const end = performance.now() + ms;
+    while (performance.now() < end) {
+      sent.push(`message ${sent.length}`);
+      client.send(0, 'say', { text: sent[sent.length - 1] });
+      client.send(1, 'move', { x: Math.random(), y: 0.5 });
+      await wait(50);
+    }
+    for (let i = 0; i < 200 && said.length < sent.length; i++) await wait(50);
+    return { sent, said, worlds, stats: client.stats() };
+  }, milliseconds);
+
+export const leave = (page) => page.evaluate(() => globalThis.client.disconnect());
+
+/** How the client of the page ended. */
+export const ending = (page) => page.evaluate(async () => (await globalThis.client.closed).reason);

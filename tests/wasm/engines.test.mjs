@@ -1,0 +1,162 @@
+// The floor of web/README.md: Safari 15.4, Chrome 94 and Firefox 93 read the package and can run it.
+import '../support/old_node.mjs'; // before the package
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import {
+  Endpoint,
+  TransportError,
+  WebRtcTransport,
+  connect,
+  dist,
+  loadCore,
+  require,
+} from '../support/causeway.mjs';
+import { counters, until } from '../support/rtc.mjs';
+import { messages, startSecureServer } from '../support/secure.mjs';
+import { RTCPeerConnection } from '../support/wrtc.mjs';
+
+const { parse } = require('acorn');
+const { WebSocket } = require('ws');
+
+const scripts = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith('.js'));
+
+/** All nodes of a syntax tree. */
+function* nodes(value) {
+  if (Array.isArray(value)) for (const each of value) yield* nodes(each);
+  else if (typeof value?.type === 'string') {
+    yield value;
+    yield* nodes(Object.values(value));
+  }
+}
+
+/** What Safari 15.4 cannot read, though it is of the year 2022 or before. */
+const isUnreadable = ({ type, regex }) =>
+  type === 'StaticBlock' || (regex && /\(\?<[=!]/.test(regex.pattern));
+
+test('the syntax is older than static blocks and lookbehind', () => {
+  assert.ok(scripts.includes('index.js') && scripts.includes('game/index.js'));
+  for (const name of scripts) {
+    const source = readFileSync(new URL(name, dist), 'utf8');
+    const tree = parse(source, { ecmaVersion: 2022, sourceType: 'module' });
+    for (const node of nodes(tree))
+      assert.ok(!isUnreadable(node), `${name}: ${source.slice(node.start, node.start + 60)}`);
+  }
+});
+
+test('the modules use no instructions that Safari 15.4 does not have', () => {
+  const features =
+    'mutable-globals sign-ext bulk-memory nontrapping-float-to-int multivalue reference-types';
+  for (const name of readdirSync(dist).filter((file) => file.endsWith('.wasm')))
+    execFileSync('wasm-opt', [
+      fileURLToPath(new URL(name, dist)),
+      '--mvp-features',
+      ...features.split(' ').map((feature) => `--enable-${feature}`),
+      '-o',
+      '/dev/null',
+    ]);
+});
+
+test('the engine is an old one', () => {
+  assert.equal(AbortSignal.any ?? Promise.withResolvers ?? Symbol.dispose, undefined);
+  assert.ok(!('reason' in new AbortController().signal));
+});
+
+test('without Symbol.dispose no method is called "undefined"', async () => {
+  const endpoint = new Endpoint(await loadCore());
+  assert.ok(!('undefined' in endpoint));
+  endpoint.destroy();
+});
+
+for (const [transport, options] of Object.entries({
+  websocket: { WebSocket },
+  webrtc: { RTCPeerConnection },
+})) {
+  test(`${transport}: messages travel both ways`, async () => {
+    const place = await startSecureServer();
+    const client = await connect(place.url, {
+      token: await place.server.token(),
+      schema: messages,
+      transports: [transport],
+      ...options,
+    });
+    client.send(0, 'say', { text: 'hello' });
+    for await (const { type, value } of client)
+      if (type === 'said') {
+        assert.equal(value.text, 'hello');
+        break;
+      }
+    client.disconnect();
+    await place.stop();
+  });
+
+  test(`${transport}: an aborted attempt rejects and leaves nothing open`, async () => {
+    const place = await startSecureServer();
+    const controller = new AbortController();
+    const attempt = connect(place.url, {
+      token: await place.server.token({ privateKey: new Uint8Array(32).fill(1) }),
+      schema: messages,
+      transports: [transport],
+      signal: controller.signal,
+      onstate: (state) => state === 'requesting' && controller.abort(),
+      ...options,
+    });
+    await assert.rejects(attempt, { name: 'AbortError' });
+    await until(
+      'the relay has no session',
+      async () => (await counters(place.relay)).sessions_open === 0,
+    );
+    await place.stop();
+  });
+}
+
+test('a relay that does not answer is a TransportError that says so', async () => {
+  const silent = (await import('node:http')).createServer(() => {});
+  await new Promise((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const attempt = WebRtcTransport.connect(`http://127.0.0.1:${silent.address().port}/`, {
+    RTCPeerConnection,
+    timeoutSeconds: 0.2,
+  });
+  await assert.rejects(attempt, { name: 'TransportError', stage: 'signalling', timedOut: true });
+  silent.closeAllConnections();
+  silent.close();
+});
+
+test('a peer connection that fails is closed, wherever it fails', async () => {
+  const steps = ['createDataChannel', 'createOffer', 'setLocalDescription'];
+  for (const step of steps) {
+    let closed = 0;
+    class Broken extends RTCPeerConnection {
+      close() {
+        closed++;
+        super.close();
+      }
+    }
+    Broken.prototype[step] = () => {
+      throw new Error(step);
+    };
+    const options = { RTCPeerConnection: Broken };
+    await assert.rejects(WebRtcTransport.connect('http://127.0.0.1:1/', options), {
+      message: step,
+    });
+    assert.equal(closed, 1);
+  }
+});
+
+test('an engine that gives no further peer connection is a TransportError', async () => {
+  const options = {
+    RTCPeerConnection: class {
+      constructor() {
+        throw new Error('too many');
+      }
+    },
+  };
+  await assert.rejects(WebRtcTransport.connect('http://127.0.0.1:1/', options), (error) => {
+    assert.ok(error instanceof TransportError);
+    assert.equal(error.stage, 'setup');
+    assert.match(error.message, /too many/);
+    return true;
+  });
+});
