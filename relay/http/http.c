@@ -21,6 +21,9 @@
 #define ORIGIN_TEXT "Pages of this origin are not allowed here."
 #define METHOD_TEXT "This method is not allowed here."
 #define LENGTH_TEXT "A body needs one Content-Length and no Transfer-Encoding."
+/* A browser asks no second time for so long whether a page may use a route; none keeps it longer.
+ */
+#define PREFLIGHT_SECONDS "7200"
 /* For the body of a request to come whole. */
 #define BODY_SECONDS 10
 
@@ -278,6 +281,7 @@ static int send_reply(struct http *http, struct lws *wsi, const struct http_repl
         (!reply_add(&out, "access-control-allow-origin:", origin) ||
          !reply_add(&out, "access-control-allow-methods:", "POST, DELETE, OPTIONS") ||
          !reply_add(&out, "access-control-allow-headers:", "content-type, authorization") ||
+         !reply_add(&out, "access-control-max-age:", PREFLIGHT_SECONDS) ||
          !reply_add(&out, "access-control-expose-headers:", "location, retry-after") ||
          !reply_add(&out, "vary:", "origin")))
         return -1;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* libwebsockets has no name for it. */
 #define TOO_MANY_REQUESTS 429
@@ -104,13 +105,24 @@ static struct rtc_link *rtc_link_create(struct webrtc *all, const struct socket_
     return NULL;
 }
 
+/* Whether a Content-Type names this type; parameters such as a charset may follow. */
+static bool is_type(const char *content_type, const char *type)
+{
+    const size_t size = strlen(type);
+    return strncasecmp(content_type, type, size) == 0 &&
+           (content_type[size] == '\0' || strchr("; \t", content_type[size]) != NULL);
+}
+
+/* A browser asks first whether it may POST application/sdp to another origin, which costs two round
+   trips; text/plain it just POSTs. */
 static void take_offer(struct webrtc *all, const struct http_request *request,
                        struct http_reply *reply)
 {
-    static const char type[] = "application/sdp";
     struct sdp_offer offer;
-    if (strncmp(request->content_type, type, strlen(type)) != 0) {
-        say(reply, HTTP_STATUS_UNSUPPORTED_MEDIA_TYPE, "The offer must be application/sdp.");
+    if (!is_type(request->content_type, "application/sdp") &&
+        !is_type(request->content_type, "text/plain")) {
+        say(reply, HTTP_STATUS_UNSUPPORTED_MEDIA_TYPE,
+            "The offer must be application/sdp or text/plain.");
         return;
     }
     const enum sdp_error error = sdp_read_offer(&offer, (const char *)request->body, request->size);

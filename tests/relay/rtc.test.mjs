@@ -152,6 +152,15 @@ test('the answer tells all that a browser needs', async () => {
     assert.match(answer, line);
 });
 
+test('an offer may come as plain text too, which no browser asks about first', async () => {
+  const offer = await makeOffer();
+  for (const type of ['text/plain', 'text/plain;charset=UTF-8', 'Application/SDP ; a=b']) {
+    const reply = await postOffer(relay.url, offer, { 'content-type': type });
+    assert.equal(reply.status, 201);
+    assert.equal(reply.headers.get('content-type'), 'application/sdp');
+  }
+});
+
 test('a bad offer is refused with a reason and leaves nothing behind', async () => {
   const offer = await makeOffer();
   const cases = [
@@ -171,8 +180,10 @@ test('a bad offer is refused with a reason and leaves nothing behind', async () 
   }
   const long = await postOffer(relay.url, offer + 'a=x:y\r\n'.repeat(2000));
   assert.equal(long.status, 413);
-  const wrong = await postOffer(relay.url, offer, { 'content-type': 'text/plain' });
-  assert.equal(wrong.status, 415);
+  for (const type of ['application/json', 'text/plainer', 'application/sdp2', '']) {
+    const wrong = await postOffer(relay.url, offer, { 'content-type': type });
+    assert.equal(wrong.status, 415);
+  }
   const got = await fetch(new URL('/rtc', relay.url));
   assert.equal(got.status, 405);
   const now = await counters(relay);
@@ -202,6 +213,7 @@ test('pages of other origins are kept out, and allowed ones may read the answer'
   assert.equal(asked.status, 204);
   assert.match(asked.headers.get('access-control-allow-methods'), /DELETE/);
   assert.match(asked.headers.get('access-control-allow-headers'), /content-type/);
+  assert.equal(asked.headers.get('access-control-max-age'), '7200');
   assert.equal(await strict.stop(), 0);
 });
 
