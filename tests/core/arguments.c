@@ -642,6 +642,12 @@ static void test_secure_packets(void **state)
     DOES_NOTHING(cw_challenge_put, 1, nothing, bytes);
     GIVES_NOTHING(cw_challenge_get, nothing, &sequence);
     GIVES_NOTHING(cw_challenge_get, bytes, nothing);
+    struct cw_farewell farewell = {.reason = CW_DISCONNECT_BY_SERVER};
+    DOES_NOTHING(cw_farewell_make, CW_DISCONNECT_BY_SERVER, 0, nothing);
+    GIVES_NOTHING(cw_farewell_put, nothing, bytes);
+    GIVES_NOTHING(cw_farewell_put, &farewell, nothing);
+    GIVES_NOTHING(cw_farewell_get, nothing, CW_FAREWELL_SIZE_MIN, &farewell);
+    GIVES_NOTHING(cw_farewell_get, bytes, CW_FAREWELL_SIZE_MIN, nothing);
 }
 
 static void test_client(void **state)
@@ -718,7 +724,8 @@ static void test_server(void **state)
     REFUSES(cw_server_broadcast_to, rig.server, 0, nothing, &client_0, 1, 0);
     REFUSES(cw_server_broadcast_to, rig.server, 0, nothing, nothing, 1, 0);
     GIVES_NOTHING(cw_server_broadcast_refused, nothing, 0);
-    DOES_NOTHING(cw_server_disconnect, nothing, 0);
+    DOES_NOTHING(cw_server_disconnect, nothing, 0, 0, NULL);
+    DOES_NOTHING(cw_server_disconnect, rig.server, 0, 0, nothing);
     DOES_NOTHING(cw_server_disconnect_all, nothing);
     GIVES_NOTHING(cw_server_client, nothing, 0, &about);
     DOES_NOTHING(cw_server_stats, nothing, &stats);

@@ -1,6 +1,7 @@
 /* A client against anything that may come from its server, whose keys the input has. An input is a
    list of steps: what, how many bytes, bytes. */
 #include "causeway/client.h"
+#include "causeway/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +27,14 @@ static void give(struct cw_client *client, const uint8_t *bytes, size_t size, do
 static void take_events(struct cw_client *client)
 {
     struct cw_client_event event;
-    while (cw_client_next(client, &event))
+    while (cw_client_next(client, &event)) {
         if (event.type == CW_CLIENT_EVENT_PAYLOAD &&
             (event.size < 1 || event.size > CW_PAYLOAD_MAX))
             abort();
+        if (event.type == CW_CLIENT_EVENT_DISCONNECTED &&
+            !cw_text_valid(event.text, strnlen(event.text, CW_FAREWELL_TEXT_MAX + 1)))
+            abort();
+    }
 }
 
 static void transmit(struct cw_client *client, const struct cw_token *token, double now)
@@ -86,8 +91,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         case 1:
         case 2: { /* any sealed packet; a step of 2 makes up the body */
             static const uint8_t zeros[CW_PAYLOAD_MAX];
-            static const size_t sizes[] = {
-                0, 0, CW_CHALLENGE_BODY_SIZE, CW_CHALLENGE_BODY_SIZE, CW_KEEP_ALIVE_SIZE, 9, 0};
+            static const size_t sizes[] = {0,
+                                           0,
+                                           CW_CHALLENGE_BODY_SIZE,
+                                           CW_CHALLENGE_BODY_SIZE,
+                                           CW_KEEP_ALIVE_SIZE,
+                                           9,
+                                           CW_FAREWELL_SIZE_MIN};
             const uint8_t type = length ? data[0] % 7 : CW_SECURE_KEEP_ALIVE;
             const bool made_up = what % 7 == 2 || length == 0;
             const size_t written = cw_secure_write(
@@ -95,8 +105,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                            .sequence = sequence++,
                                            .body = made_up ? zeros : data + 1,
                                            .size = made_up ? sizes[type] : length - 1},
-                &(struct cw_secure_key){.protocol_id = 7, .bytes = token.server_to_client_key}, out,
-                sizeof(out));
+                &(struct cw_secure_key){.protocol_id = 7,
+                                        .direction = CW_TO_CLIENT,
+                                        .bytes = token.server_to_client_key},
+                out, sizeof(out));
             give(client, out, written, now);
             break;
         }

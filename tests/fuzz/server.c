@@ -168,7 +168,7 @@ static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t 
         break;
     default:
         if (size == 0)
-            cw_server_disconnect(world->server, who);
+            cw_server_disconnect(world->server, who, 0, NULL);
         else if (cw_server_connection(world->server, who))
             send_note(cw_server_connection(world->server, who), bytes[0], world->now);
         else

@@ -51,6 +51,7 @@ static inline enum cw_error bench_give(struct bench *bench, enum cw_secure_type 
     const size_t length = cw_secure_write(
         &(struct cw_secure_packet){.type = type, .sequence = sequence, .body = body, .size = size},
         &(struct cw_secure_key){.protocol_id = RIG_PROTOCOL,
+                                .direction = CW_TO_CLIENT,
                                 .bytes = bench->token.server_to_client_key},
         out, sizeof(out));
     assert_true(length > 0);

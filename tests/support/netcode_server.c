@@ -51,7 +51,7 @@ static void obey(struct cw_server *server, const char *line)
         check(error == CW_OK, cw_error_string(error));
     } else {
         check(sscanf(line, "disconnect %" SCNu32, &slot) == 1, "an unknown line");
-        cw_server_disconnect(server, slot);
+        cw_server_disconnect(server, slot, 0, NULL);
     }
 }
 

@@ -11,13 +11,18 @@ CW_BEGIN_DECLARATIONS
 /* Not thread-safe; any number may exist. */
 struct cw_client;
 
-/* The states of the standard with their numbers, and one of our own. A negative state says why
-   there is no connection. */
+/* The states of the standard with their numbers, and some of our own, below -6. A negative state
+   says why there is no connection. Other servers than ours do not say why they end one: the state
+   is then CW_CLIENT_DISCONNECTED. */
 enum cw_client_state {
-    CW_CLIENT_SCHEMA = -7, /* the server, or the token, is for another schema */
+    CW_CLIENT_STOPPING = -10, /* the server is stopping */
+    CW_CLIENT_REPLACED = -9,  /* the same client has connected anew, and this session is over */
+    CW_CLIENT_KICKED = -8,    /* the server ended the connection; the event has its code and text */
+    CW_CLIENT_SCHEMA = -7,    /* the server, or the token, is for another schema */
     CW_CLIENT_TOKEN_EXPIRED = -6,
     CW_CLIENT_INVALID_TOKEN = -5,
-    CW_CLIENT_TIMED_OUT = -4, /* was connected, then heard nothing for the token's timeout */
+    CW_CLIENT_TIMED_OUT = -4, /* was connected, then this end or the server heard nothing for the
+                                 token's timeout */
     CW_CLIENT_RESPONSE_TIMED_OUT = -3,
     CW_CLIENT_REQUEST_TIMED_OUT = -2,
     CW_CLIENT_DENIED = -1, /* the server is full */
@@ -105,6 +110,9 @@ struct cw_client_event {
     struct cw_message *message; /* MESSAGE: the caller's to release. Otherwise NULL */
     uint32_t channel;           /* MESSAGE: the channel it came on */
     uint32_t receipt;           /* ACKED, LOST: the receipt that the message was sent with */
+    uint32_t code;              /* DISCONNECTED: the code that the server gave, 0 without one */
+    const char *text; /* DISCONNECTED: its text, UTF-8, empty without one; valid until the next
+                         connect or destroy. Otherwise NULL */
 };
 
 /* Takes the next event; false when there is none. */

@@ -16,7 +16,7 @@ enum cw_secure_type {
     CW_SECURE_KEEP_ALIVE, /* both: still here; the server's first tells the client that it is
                              connected */
     CW_SECURE_PAYLOAD,    /* both: bytes for the layer above */
-    CW_SECURE_DISCONNECT, /* both: the sender has gone */
+    CW_SECURE_DISCONNECT, /* both: the sender has gone; a server of ours may say why */
     CW_SECURE_TYPES
 };
 
@@ -38,6 +38,27 @@ enum cw_direction { CW_TO_SERVER, CW_TO_CLIENT };
    It is an extension of ours. Other clients see an ordinary denial, and other servers never set
    it. */
 #define CW_SEQUENCE_OTHER_SCHEMA ((uint64_t)1 << 62)
+
+/* Why a connection ended. The numbers are on the wire. */
+enum cw_disconnect_reason {
+    CW_DISCONNECT_BY_CLIENT = 1,
+    CW_DISCONNECT_BY_SERVER, /* the application's doing; the code and the text are its own */
+    CW_DISCONNECT_TIMED_OUT, /* the server heard nothing from the client any more */
+    CW_DISCONNECT_REPLACED,  /* the same client has connected anew and taken over the slot */
+    CW_DISCONNECT_STOPPING   /* the server is about to stop */
+};
+
+/* What a server tells its client when it ends the connection: the body of a disconnect packet,
+   which is an extension of ours. Other clients ignore a disconnect packet with a body, so packets
+   without one must follow. */
+#define CW_FAREWELL_TEXT_MAX 128 /* bytes, without the NUL */
+#define CW_FAREWELL_SIZE_MIN 5
+#define CW_FAREWELL_SIZE_MAX (CW_FAREWELL_SIZE_MIN + CW_FAREWELL_TEXT_MAX)
+struct cw_farewell {
+    enum cw_disconnect_reason reason;
+    uint32_t code;                       /* the application's own */
+    char text[CW_FAREWELL_TEXT_MAX + 1]; /* UTF-8, ends with a NUL */
+};
 
 /* The packets that have been received, so that none is accepted twice. All zero is the state before
    the first. */
@@ -134,6 +155,17 @@ void cw_keep_alive_put(uint32_t client_index, uint32_t max_clients,
                        uint8_t body[CW_KEEP_ALIVE_SIZE]);
 void cw_keep_alive_get(const uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t *client_index,
                        uint32_t *max_clients);
+
+/* A farewell. text may be NULL; if it is too long, its end is cut off. */
+struct cw_farewell cw_farewell_make(enum cw_disconnect_reason reason, uint32_t code,
+                                    const char *text);
+
+/* Returns the size of the body. */
+size_t cw_farewell_put(const struct cw_farewell *farewell, uint8_t body[CW_FAREWELL_SIZE_MAX]);
+
+/* False for a body of another size. A reason that this version does not know counts as
+   CW_DISCONNECT_BY_SERVER, and a text that is not valid UTF-8 as none. */
+bool cw_farewell_get(const uint8_t *body, size_t size, struct cw_farewell *farewell);
 
 /* The body of a challenge or a response: the number of the challenge token, then the token. */
 void cw_challenge_put(uint64_t sequence, const uint8_t token[CW_CHALLENGE_TOKEN_SIZE],

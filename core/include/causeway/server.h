@@ -55,8 +55,8 @@ struct cw_server_config {
     double requests_per_second;  /* the most that are decrypted, above 0 to 10^9; default 5000 */
     double keep_alive_seconds;   /* of silence until a keep-alive is sent, above 0 to 10; default
                                     0.1 */
-    uint32_t disconnect_packets; /* sent on disconnect, because any one may be lost, 1 to 100;
-                                    default 10 */
+    uint32_t disconnect_packets; /* sent on disconnect of either kind (with the reason, then plain),
+                                    because any one may be lost, 1 to 100; default 10 */
     uint32_t max_broadcasts; /* the most messages that cw_server_create_message has made and that
                                 are not released yet, 1 to 32768; default 64. Only with
                                 connections */
@@ -115,12 +115,6 @@ enum cw_server_event_type {
     CW_SERVER_EVENT_CONNECTED,
     CW_SERVER_EVENT_DISCONNECTED, /* the slot is free afterwards */
     CW_SERVER_EVENT_PAYLOAD       /* bytes from a client; only without connections */
-};
-
-enum cw_disconnect_reason {
-    CW_DISCONNECT_BY_CLIENT = 1,
-    CW_DISCONNECT_BY_SERVER, /* cw_server_disconnect */
-    CW_DISCONNECT_TIMED_OUT
 };
 
 struct cw_server_event {
@@ -188,8 +182,14 @@ enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const ui
                              size_t size);
 
 /* Ends a connection. Does nothing when there is none. Transmit then gives the packets that tell the
-   client. */
-void cw_server_disconnect(struct cw_server *server, uint32_t client);
+   client: its state becomes CW_CLIENT_KICKED, and its event has the code and the text. Both are the
+   application's own: any number, and one line of UTF-8 for people or NULL, of which at most
+   CW_FAREWELL_TEXT_MAX bytes are sent. Clients of other netcode programs see a plain disconnect. */
+void cw_server_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
+                          const char *text);
+
+/* Ends all connections because the server is about to stop, and tells the clients that:
+   CW_CLIENT_STOPPING. */
 void cw_server_disconnect_all(struct cw_server *server);
 
 /* What is known of the client in a slot. */

@@ -33,6 +33,7 @@ struct cw_client {
     uint32_t index;
     uint32_t max_clients;
     uint32_t disconnects_left;
+    struct cw_farewell farewell; /* what the server said last */
 
     size_t outgoing_size; /* 0: none waits */
     uint8_t outgoing[CW_PAYLOAD_MAX];
@@ -191,6 +192,7 @@ enum cw_error cw_client_connect(struct cw_client *client, const uint8_t *token, 
 
     client->connected_waits = client->disconnected_waits = client->payload_waits = false;
     client->disconnects_left = 0;
+    memset(&client->farewell, 0, sizeof(client->farewell));
     memset(&client->stats, 0, sizeof(client->stats));
     memset(client->dropped, 0, sizeof(client->dropped));
     client->address = 0;
@@ -209,6 +211,23 @@ enum cw_error cw_client_connect(struct cw_client *client, const uint8_t *token, 
     }
     cw_crypto_wipe(&read, sizeof(read));
     return error;
+}
+
+/* The state of a client that was told this. */
+static enum cw_client_state state_after(const struct cw_farewell *farewell)
+{
+    switch (farewell->reason) {
+    case CW_DISCONNECT_TIMED_OUT:
+        return CW_CLIENT_TIMED_OUT;
+    case CW_DISCONNECT_REPLACED:
+        return CW_CLIENT_REPLACED;
+    case CW_DISCONNECT_STOPPING:
+        return CW_CLIENT_STOPPING;
+    case CW_DISCONNECT_BY_SERVER:
+    case CW_DISCONNECT_BY_CLIENT:
+        break;
+    }
+    return CW_CLIENT_KICKED;
 }
 
 static enum cw_error take(struct cw_client *client, const struct cw_secure_packet *packet,
@@ -257,7 +276,11 @@ static enum cw_error take(struct cw_client *client, const struct cw_secure_packe
     case CW_SECURE_DISCONNECT:
         if (!connected)
             break;
-        finish(client, CW_CLIENT_DISCONNECTED, false);
+        finish(client,
+               cw_farewell_get(client->body, packet->size, &client->farewell)
+                   ? state_after(&client->farewell)
+                   : CW_CLIENT_DISCONNECTED,
+               false);
         return CW_OK;
     case CW_SECURE_REQUEST:
     case CW_SECURE_RESPONSE:
@@ -455,6 +478,8 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
     } else if (client->disconnected_waits) {
         client->disconnected_waits = false;
         next.type = CW_CLIENT_EVENT_DISCONNECTED;
+        next.code = client->farewell.code;
+        next.text = client->farewell.text;
     } else {
         return false;
     }
@@ -499,6 +524,12 @@ enum cw_client_state cw_client_state(const struct cw_client *client)
 const char *cw_client_state_string(enum cw_client_state state)
 {
     switch (state) {
+    case CW_CLIENT_STOPPING:
+        return "the server is stopping";
+    case CW_CLIENT_REPLACED:
+        return "the same player has connected from elsewhere";
+    case CW_CLIENT_KICKED:
+        return "the server has ended the connection";
     case CW_CLIENT_SCHEMA:
         return "the server has another schema; build client and server from the same one";
     case CW_CLIENT_TOKEN_EXPIRED:
@@ -506,7 +537,7 @@ const char *cw_client_state_string(enum cw_client_state state)
     case CW_CLIENT_INVALID_TOKEN:
         return "the connect token is not valid; see the error of connect";
     case CW_CLIENT_TIMED_OUT:
-        return "the connection timed out: nothing came from the server any more";
+        return "the connection timed out: nothing came through any more";
     case CW_CLIENT_RESPONSE_TIMED_OUT:
         return "the server challenged us, but did not take our answer in time";
     case CW_CLIENT_REQUEST_TIMED_OUT:

@@ -1,6 +1,7 @@
 #include "causeway/secure_packet.h"
 
 #include "base/little_endian.h"
+#include "causeway/stream.h"
 
 #include <string.h>
 
@@ -38,12 +39,14 @@ void cw_replay_advance(struct cw_replay *replay, uint64_t sequence)
     replay->received[bit / 64] |= (uint64_t)1 << bit % 64;
 }
 
-static bool valid_body_size(enum cw_secure_type type, size_t size)
+static bool valid_body_size(enum cw_secure_type type, enum cw_direction direction, size_t size)
 {
     switch (type) {
     case CW_SECURE_DENIED:
-    case CW_SECURE_DISCONNECT:
         return size == 0;
+    case CW_SECURE_DISCONNECT:
+        return size == 0 || (direction == CW_TO_CLIENT && size >= CW_FAREWELL_SIZE_MIN &&
+                             size <= CW_FAREWELL_SIZE_MAX);
     case CW_SECURE_CHALLENGE:
     case CW_SECURE_RESPONSE:
         return size == CW_CHALLENGE_BODY_SIZE;
@@ -102,7 +105,7 @@ size_t cw_secure_write(const struct cw_secure_packet *packet, const struct cw_se
                        uint8_t *out, size_t capacity)
 {
     if (!packet || !key || !key->bytes || !out || (!packet->body && packet->size > 0) ||
-        !valid_body_size(packet->type, packet->size))
+        !valid_body_size(packet->type, key->direction, packet->size))
         return 0;
     const size_t offset = cw_secure_body_offset(packet->sequence);
     if (offset + packet->size + CW_MAC_BYTES > capacity)
@@ -164,7 +167,7 @@ enum cw_error cw_secure_read(const uint8_t *data, size_t size, const struct cw_s
     put_nonce(nonce, header.sequence);
     /* A body of another size may not fit; whether it is authentic still decides about the window.
      */
-    const bool fits = valid_body_size(header.type, header.size);
+    const bool fits = valid_body_size(header.type, key->direction, header.size);
     if (!cw_crypto_open(&(struct cw_seal){key->bytes, nonce, associated, sizeof(associated)},
                         data + offset, size - offset, fits ? body : NULL))
         return CW_ERROR_NOT_AUTHENTIC;
@@ -192,7 +195,7 @@ enum cw_error cw_secure_shape(const uint8_t *data, size_t size, enum cw_directio
         const enum cw_error error = read_header(&packet, &offset, data, size, direction);
         if (error)
             return error;
-        if (!valid_body_size(packet.type, packet.size))
+        if (!valid_body_size(packet.type, direction, packet.size))
             return CW_ERROR_BODY_SIZE;
     }
     if (type)
@@ -282,6 +285,47 @@ void cw_keep_alive_get(const uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t *client_
         return;
     *client_index = (uint32_t)cw_little_endian_get(&body, 4);
     *max_clients = (uint32_t)cw_little_endian_get(&body, 4);
+}
+
+struct cw_farewell cw_farewell_make(enum cw_disconnect_reason reason, uint32_t code,
+                                    const char *text)
+{
+    struct cw_farewell farewell = {.reason = reason, .code = code};
+    size_t length = 0;
+    while (text && length <= CW_FAREWELL_TEXT_MAX && text[length] != 0)
+        length++;
+    if (length > CW_FAREWELL_TEXT_MAX) /* cut it between two characters */
+        while (--length > 0 && (text[length] & 0xC0) == 0x80)
+            ;
+    if (length > 0)
+        memcpy(farewell.text, text, length);
+    return farewell;
+}
+
+size_t cw_farewell_put(const struct cw_farewell *farewell, uint8_t body[CW_FAREWELL_SIZE_MAX])
+{
+    if (!farewell || !body)
+        return 0;
+    const size_t length = strlen(farewell->text);
+    cw_little_endian_put(&body, farewell->reason, 1);
+    cw_little_endian_put(&body, farewell->code, 4);
+    cw_little_endian_put_bytes(&body, farewell->text, length);
+    return CW_FAREWELL_SIZE_MIN + length;
+}
+
+bool cw_farewell_get(const uint8_t *body, size_t size, struct cw_farewell *farewell)
+{
+    if (!body || !farewell || size < CW_FAREWELL_SIZE_MIN || size > CW_FAREWELL_SIZE_MAX)
+        return false;
+    const uint64_t reason = cw_little_endian_get(&body, 1);
+    *farewell = (struct cw_farewell){.reason = CW_DISCONNECT_BY_SERVER};
+    if (reason > CW_DISCONNECT_BY_SERVER && reason <= CW_DISCONNECT_STOPPING)
+        farewell->reason = (enum cw_disconnect_reason)reason;
+    farewell->code = (uint32_t)cw_little_endian_get(&body, 4);
+    const size_t length = size - CW_FAREWELL_SIZE_MIN;
+    if (cw_text_valid((const char *)body, length))
+        memcpy(farewell->text, body, length);
+    return true;
 }
 
 void cw_challenge_put(uint64_t sequence, const uint8_t token[CW_CHALLENGE_TOKEN_SIZE],

@@ -253,16 +253,19 @@ bool cw_server_broadcast_refused(const struct cw_server *server, uint32_t client
            (server->slots.refused[client / 64] >> client % 64 & 1) != 0;
 }
 
-void cw_server_disconnect(struct cw_server *server, uint32_t client)
+void cw_server_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
+                          const char *text)
 {
+    const struct cw_farewell farewell = cw_farewell_make(CW_DISCONNECT_BY_SERVER, code, text);
     if (server)
-        cw_slots_disconnect(&server->slots, client);
+        cw_slots_disconnect(&server->slots, client, &farewell);
 }
 
 void cw_server_disconnect_all(struct cw_server *server)
 {
+    const struct cw_farewell farewell = {.reason = CW_DISCONNECT_STOPPING};
     for (uint32_t client = 0; server && client < server->config.max_clients; client++)
-        cw_server_disconnect(server, client);
+        cw_slots_disconnect(&server->slots, client, &farewell);
 }
 
 bool cw_server_client(const struct cw_server *server, uint32_t client,

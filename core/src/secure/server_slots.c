@@ -119,7 +119,7 @@ void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double
 }
 
 static void close_slot(struct cw_slots *slots, struct cw_slot *slot,
-                       enum cw_disconnect_reason reason)
+                       const struct cw_farewell *farewell)
 {
     const uint32_t number = number_of(slots, slot);
     cw_hash_index_remove(&slots->by_address,
@@ -127,10 +127,11 @@ static void close_slot(struct cw_slots *slots, struct cw_slot *slot,
     cw_hash_index_remove(&slots->by_id, cw_hash_index_hash(slots->hash_seed, slot->peer.id),
                          number);
     slot->state = CW_SLOT_CLOSED;
+    slot->farewell = *farewell;
     if (slots->connections)
         cw_connection_set_open(slots->connections[number], false);
-    if (reason != CW_DISCONNECT_BY_CLIENT)
-        slot->disconnects_left = slots->config->disconnect_packets;
+    if (farewell->reason != CW_DISCONNECT_BY_CLIENT)
+        slot->disconnects_left = 2 * slots->config->disconnect_packets;
     cw_bit_set(slots->due, number);
     if (slots->outgoing_size > 0 && slots->outgoing_client == number)
         slots->outgoing_size = 0;
@@ -138,7 +139,7 @@ static void close_slot(struct cw_slots *slots, struct cw_slot *slot,
     cw_server_events_put(slots->events,
                          &(struct cw_server_event){.type = CW_SERVER_EVENT_DISCONNECTED,
                                                    .client = number,
-                                                   .reason = reason});
+                                                   .reason = farewell->reason});
 }
 
 /* Frees a closed slot when its client has been told and the application knows. */
@@ -160,10 +161,11 @@ static bool is_connected(const struct cw_slots *slots, uint32_t client)
     return slot && slot->state == CW_SLOT_CONNECTED;
 }
 
-void cw_slots_disconnect(struct cw_slots *slots, uint32_t client)
+void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
+                         const struct cw_farewell *farewell)
 {
     if (is_connected(slots, client))
-        close_slot(slots, &slots->slots[client], CW_DISCONNECT_BY_SERVER);
+        close_slot(slots, &slots->slots[client], farewell);
 }
 
 static enum cw_error take_payload(struct cw_slots *slots, struct cw_slot *slot, size_t size,
@@ -201,7 +203,7 @@ enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, con
         return packet.type == CW_SECURE_PAYLOAD ? take_payload(slots, slot, packet.size, now)
                                                 : CW_OK;
     case CW_SECURE_DISCONNECT:
-        close_slot(slots, slot, CW_DISCONNECT_BY_CLIENT);
+        close_slot(slots, slot, &(struct cw_farewell){.reason = CW_DISCONNECT_BY_CLIENT});
         return CW_OK;
     default:
         return CW_ERROR_UNEXPECTED;
@@ -338,17 +340,26 @@ static size_t write_payload(struct cw_slots *slots, struct cw_slot *slot, uint8_
         capacity);
 }
 
+/* Tells a client that it is disconnected: first the packets that say why, then those that clients
+   of other makers understand. */
+static size_t write_disconnect(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
+                               size_t capacity)
+{
+    struct cw_secure_packet packet = {.type = CW_SECURE_DISCONNECT};
+    uint8_t body[CW_FAREWELL_SIZE_MAX];
+    if (slot->disconnects_left-- > slots->config->disconnect_packets) {
+        packet.body = body;
+        packet.size = cw_farewell_put(&slot->farewell, body);
+    }
+    return write_packet(slots, slot, packet, out, capacity);
+}
+
 /* The next packet of a slot; 0 when it has none. */
 static size_t write_next(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
                          size_t capacity, double now)
 {
-    if (slot->state == CW_SLOT_CLOSED) {
-        if (slot->disconnects_left == 0)
-            return 0;
-        slot->disconnects_left--;
-        return write_packet(slots, slot, (struct cw_secure_packet){.type = CW_SECURE_DISCONNECT},
-                            out, capacity);
-    }
+    if (slot->state == CW_SLOT_CLOSED)
+        return slot->disconnects_left > 0 ? write_disconnect(slots, slot, out, capacity) : 0;
     const size_t size = write_payload(slots, slot, out, capacity, now);
     if (size > 0)
         return size;
@@ -388,7 +399,7 @@ void cw_slots_update(struct cw_slots *slots, double now)
             continue;
         if (slot->peer.timeout_seconds > 0 &&
             now - slot->last_received >= slot->peer.timeout_seconds) {
-            close_slot(slots, slot, CW_DISCONNECT_TIMED_OUT);
+            close_slot(slots, slot, &(struct cw_farewell){.reason = CW_DISCONNECT_TIMED_OUT});
             continue;
         }
         if (now - slot->last_sent >= slots->config->keep_alive_seconds) {

@@ -31,8 +31,9 @@ struct cw_slot {
     bool introduced; /* the keep-alive that must come before a payload to an unconfirmed client was
                         sent */
     bool round_open; /* its connection may have datagrams to transmit */
-    bool farewell_taken; /* CLOSED: the application has been told */
-    uint32_t disconnects_left;
+    bool farewell_taken;         /* CLOSED: the application has been told */
+    struct cw_farewell farewell; /* CLOSED: what the client is told */
+    uint32_t disconnects_left;   /* with the farewell and without it */
 };
 
 struct cw_slots {
@@ -78,8 +79,9 @@ const struct cw_slot *cw_slots_get(const struct cw_slots *slots, uint32_t client
 
 /* There must be room. */
 void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double now);
-/* As cw_server_disconnect. */
-void cw_slots_disconnect(struct cw_slots *slots, uint32_t client);
+/* Ends a connection with these words. Does nothing when there is none. */
+void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
+                         const struct cw_farewell *farewell);
 
 enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, const uint8_t *data,
                                size_t size, double now);

@@ -143,7 +143,7 @@ static void a_client_connects_talks_and_is_told_of_the_end(void **state)
         cw_socket_wait(world.socket, 0.005);
         step_client(&world);
     }
-    assert_int_equal(cw_client_state(world.client), CW_CLIENT_DISCONNECTED);
+    assert_int_equal(cw_client_state(world.client), CW_CLIENT_STOPPING);
     close_world(&world);
 }
 

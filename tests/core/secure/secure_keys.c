@@ -37,7 +37,7 @@ static void keys_of_a_slot(void **state)
         const uint32_t slot = rig_connect(&rig, client, &at);
         expect_keys(&counted, &token, true);
         if (by_server)
-            cw_server_disconnect(rig.server, slot);
+            cw_server_disconnect(rig.server, slot, 0, NULL);
         else
             cw_client_disconnect(client);
         rig_up(&rig, client, &at);

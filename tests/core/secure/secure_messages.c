@@ -155,7 +155,7 @@ static void messages_come_before_the_farewell(void **state)
         }
         rig_tick(&messages.rig, client, &at);
         if (by_server)
-            cw_server_disconnect(messages.rig.server, slot);
+            cw_server_disconnect(messages.rig.server, slot, 0, NULL);
         else
             cw_client_disconnect(client);
         rig_exchange(&messages.rig, client, &at);
@@ -269,9 +269,9 @@ static void nothing_follows_the_end(void **state)
     send_note(cw_client_connection(client), RELIABLE, 1, 0, rig->now);
     rig->now += 1.0 / 60;
     cw_client_update(client, rig->now);
-    cw_server_disconnect(rig->server, slot);
+    cw_server_disconnect(rig->server, slot, 0, NULL);
     rig_down(rig, client, &at);
-    assert_int_equal(cw_client_state(client), CW_CLIENT_DISCONNECTED);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_KICKED);
     assert_int_equal(rig_up(rig, client, &at), 0);
     cw_client_destroy(client);
     message_rig_stop(&messages);
@@ -302,7 +302,7 @@ static void leave(struct message_rig *messages, struct cw_client *client,
         cw_client_disconnect(client);
         rig_up(&messages->rig, client, &at);
     } else if (how == CW_DISCONNECT_BY_SERVER) {
-        cw_server_disconnect(messages->rig.server, 0);
+        cw_server_disconnect(messages->rig.server, 0, 0, NULL);
         rig_down(&messages->rig, client, &at);
     } else {
         messages->rig.now += 60;

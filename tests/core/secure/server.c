@@ -255,7 +255,7 @@ static void many_clients(void **state)
     }
     /* Every other one leaves; the rest is still found. */
     for (uint32_t n = 0; n < COUNT; n += 2)
-        cw_server_disconnect(rig.server, slots[n]);
+        cw_server_disconnect(rig.server, slots[n], 0, NULL);
     rig_down(&rig, NULL, NULL);
     struct cw_server_event event;
     while (cw_server_next(rig.server, &event))

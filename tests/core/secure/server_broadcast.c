@@ -174,7 +174,7 @@ static void test_group(void **state)
     struct all all;
     all_open(&all);
     const uint32_t group[] = {4, 1, CLIENTS, CW_SERVER_NOBODY, 2};
-    cw_server_disconnect(all.rig.server, 2);
+    cw_server_disconnect(all.rig.server, 2, 0, NULL);
     assert_int_equal(cw_server_broadcast_to(all.rig.server, RELIABLE, make(&all, PLACE, 5), group,
                                             5, all.rig.now),
                      CW_OK);

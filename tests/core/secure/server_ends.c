@@ -42,14 +42,14 @@ static void server_disconnects(void **state)
     const struct cw_address at = rig_client_address(1);
     struct cw_client *client = rig_client(&rig, 1);
     const uint32_t slot = rig_connect(&rig, client, &at);
-    cw_server_disconnect(rig.server, slot);
-    cw_server_disconnect(rig.server, slot);
-    cw_server_disconnect(rig.server, 1000000);
+    cw_server_disconnect(rig.server, slot, 0, NULL);
+    cw_server_disconnect(rig.server, slot, 0, NULL);
+    cw_server_disconnect(rig.server, 1000000, 0, NULL);
     assert_int_equal(cw_server_send(rig.server, slot, (const uint8_t *)"x", 1),
                      CW_ERROR_NOT_CONNECTED);
     expect_gone(&rig, slot, CW_DISCONNECT_BY_SERVER);
-    assert_int_equal(rig_down(&rig, client, &at), 10);
-    assert_int_equal(cw_client_state(client), CW_CLIENT_DISCONNECTED);
+    assert_int_equal(rig_down(&rig, client, &at), 20);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_KICKED);
     struct cw_server_client about;
     assert_false(cw_server_client(rig.server, slot, &about));
     cw_client_destroy(client);
@@ -67,8 +67,8 @@ static void server_disconnects_all(void **state)
     rig_connect(&rig, b, &at_b);
     cw_server_disconnect_all(rig.server);
     assert_int_equal(rig_stats(&rig).clients, 0);
-    assert_int_equal(rig_down(&rig, a, &at_a), 20);
-    assert_int_equal(cw_client_state(a), CW_CLIENT_DISCONNECTED);
+    assert_int_equal(rig_down(&rig, a, &at_a), 40);
+    assert_int_equal(cw_client_state(a), CW_CLIENT_STOPPING);
     cw_client_destroy(a);
     cw_client_destroy(b);
     rig_stop(&rig);
@@ -88,7 +88,7 @@ static void silent_client_times_out(void **state)
     rig.now += 0.2;
     cw_server_update(rig.server, rig.now);
     expect_gone(&rig, slot, CW_DISCONNECT_TIMED_OUT);
-    assert_int_equal(rig_down(&rig, client, &at), 10);
+    assert_int_equal(rig_down(&rig, client, &at), 20);
     cw_client_destroy(client);
 
     /* Not so with a timeout below zero. */
@@ -170,11 +170,11 @@ static void ends_once(void **state)
     const struct cw_address at = rig_client_address(1);
     struct cw_client *client = rig_client(&rig, 1);
     const uint32_t slot = rig_connect(&rig, client, &at);
-    cw_server_disconnect(rig.server, slot);
+    cw_server_disconnect(rig.server, slot, 0, NULL);
     rig.now += 6;
     cw_server_update(rig.server, rig.now);
     expect_gone(&rig, slot, CW_DISCONNECT_BY_SERVER);
-    assert_int_equal(rig_down(&rig, client, &at), 10);
+    assert_int_equal(rig_down(&rig, client, &at), 20);
     rig.now += 6;
     cw_server_update(rig.server, rig.now);
     assert_true(rig_silent(&rig));
@@ -235,7 +235,7 @@ static void payload_for_one_who_left(void **state)
     struct cw_client *a = rig_client(&rig, 1), *b = rig_client(&rig, 2);
     const uint32_t slot_a = rig_connect(&rig, a, &at_a), slot_b = rig_connect(&rig, b, &at_b);
     assert_int_equal(cw_server_send(rig.server, slot_a, (const uint8_t *)"x", 1), CW_OK);
-    cw_server_disconnect(rig.server, slot_a);
+    cw_server_disconnect(rig.server, slot_a, 0, NULL);
     assert_int_equal(cw_server_send(rig.server, slot_b, (const uint8_t *)"y", 1), CW_OK);
     rig_down(&rig, b, &at_b);
     struct cw_client_event event;
@@ -248,7 +248,7 @@ static void payload_for_one_who_left(void **state)
     rig_drain(&rig, NULL);
     const uint32_t slot_c = rig_connect(&rig, a, &at_a);
     assert_int_equal(cw_server_send(rig.server, slot_b, (const uint8_t *)"z", 1), CW_OK);
-    cw_server_disconnect(rig.server, slot_c);
+    cw_server_disconnect(rig.server, slot_c, 0, NULL);
     rig_down(&rig, b, &at_b);
     assert_true(cw_client_next(b, &event));
     assert_memory_equal(event.payload, "z", 1);

@@ -7,6 +7,8 @@
 #define CLIENTS  3
 #define PROTOCOL 77
 
+static const struct cw_farewell kick = {.reason = CW_DISCONNECT_BY_SERVER};
+
 struct room {
     _Alignas(max_align_t) uint8_t memory[16384];
     struct cw_server_config config;
@@ -126,12 +128,12 @@ static void peers_are_found_while_they_are_connected(void **state)
     assert_true(cw_slots_full(&room.slots));
     assert_null(cw_slots_get(&room.slots, CLIENTS));
     const struct cw_peer gone = peer_of(1);
-    cw_slots_disconnect(&room.slots, 1);
+    cw_slots_disconnect(&room.slots, 1, &kick);
     assert_null(cw_slots_by_address(&room.slots, &gone.address));
     assert_false(cw_slots_has_id(&room.slots, gone.id));
     assert_int_equal(room.slots.clients, CLIENTS - 1);
-    cw_slots_disconnect(&room.slots, 1); /* nothing more */
-    cw_slots_disconnect(&room.slots, CLIENTS);
+    cw_slots_disconnect(&room.slots, 1, &kick); /* nothing more */
+    cw_slots_disconnect(&room.slots, CLIENTS, &kick);
     expect_event(&room, CW_SERVER_EVENT_DISCONNECTED, 1);
     expect_no_event(&room);
 }
@@ -145,10 +147,10 @@ static void a_slot_is_free_when_both_sides_know(void **state)
         connect_to(&room, 0, 0);
         assert_int_equal(next_packet(&room, 0, 0), CW_SECURE_KEEP_ALIVE);
         expect_silence(&room, 0);
-        cw_slots_disconnect(&room.slots, 0);
+        cw_slots_disconnect(&room.slots, 0, &kick);
         if (told_first)
             expect_event(&room, CW_SERVER_EVENT_DISCONNECTED, 0);
-        for (uint32_t i = 0; i < room.config.disconnect_packets; i++) {
+        for (uint32_t i = 0; i < 2 * room.config.disconnect_packets; i++) {
             assert_non_null(cw_slots_get(&room.slots, 0));
             assert_int_equal(next_packet(&room, 0, 0), CW_SECURE_DISCONNECT);
         }
