@@ -220,7 +220,7 @@ static void run(struct sums *sums)
         for (uint32_t tick = 1; tick <= STEPS; tick++)
             step(scene, tick, sums);
         for (int i = 0; i < CW_SNAPSHOT_CODING_COUNT; i++)
-            check(scene->views[i].received > STEPS * 0.9, "too little arrived");
+            check(scene->views[i].received * 10 > STEPS * 9, "too little arrived");
         stop(scene);
     }
     free(scene);
