@@ -71,7 +71,7 @@ for (const [name, { start, prepare }] of Object.entries(browsers))
       await page.close();
     });
 
-    test('the game of the demo is read and runs', async () => {
+    test('the game kit is read and runs', async () => {
       const page = await openOldPage();
       const kit = await page.evaluate(async () => {
         const { ClockSync, loadGame } = await import('causeway-net/game');
@@ -81,3 +81,38 @@ for (const [name, { start, prepare }] of Object.entries(browsers))
       await page.close();
     });
   });
+
+describe('the demo, where its script cannot run', () => {
+  const note = '#unsupported';
+  let browser;
+
+  before(async () => {
+    browser = await startChromium();
+  });
+
+  after(() => browser?.close());
+
+  test('without JavaScript it says so', async () => {
+    const page = await browser.newPage({ javaScriptEnabled: false });
+    await page.goto(place.url);
+    assert.ok(await page.locator(note).isVisible());
+    await page.close();
+  });
+
+  test('with a script that is not read it says so after a while', async () => {
+    const page = await browser.newPage();
+    await page.route('**/causeway-net/index.js', (route) =>
+      route.fulfill({ contentType: 'text/javascript', body: 'this is newer than the browser' }),
+    );
+    await page.goto(place.url);
+    await page.locator(note).waitFor({ state: 'visible' });
+    await page.close();
+  });
+
+  test('where it runs there is no such note', async () => {
+    const page = await browser.newPage();
+    await page.goto(place.url);
+    await page.locator(note).waitFor({ state: 'detached' });
+    await page.close();
+  });
+});

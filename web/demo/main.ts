@@ -56,6 +56,7 @@ class Page {
 
   /** Connects, and plays until the connection ends. */
   async join(transports: TransportKind[] | undefined): Promise<void> {
+    this.play = undefined;
     element('ended').hidden = true;
     state('connecting', 'connecting');
     const { core, kit, step } = this.parts;
@@ -118,9 +119,12 @@ function showScores({ me, players, bodies }: Scene): void {
 }
 
 async function main(): Promise<void> {
+  element('unsupported').remove();
   element<HTMLAnchorElement>('second').href = location.href;
   const [core, kit, step] = await Promise.all([loadCore(), loadGame(), loadStep()]);
   const page = new Page({ core, kit, step });
+  // Back may bring the page as it was when it was left, which ended its connection.
+  addEventListener('pageshow', ({ persisted }) => persisted && void page.join(wishes()));
   // For whoever wants to look inside, as the tests do.
   Object.assign(globalThis, { page });
   await page.join(wishes());
