@@ -1,0 +1,140 @@
+// WebKitGTK for the length of a test: Debian's MiniBrowser on a screen of its own, driven by plain WebDriver
+// calls. It has no WebRTC.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch];
+const BROWSER =
+  process.env.MINIBROWSER ?? `/usr/lib/${machine}-linux-gnu/webkit2gtk-4.1/MiniBrowser`;
+
+const inPath = (program) =>
+  process.env.PATH.split(delimiter).some((folder) => existsSync(join(folder, program)));
+
+/** What is not here and has to be, or nothing. */
+export const webKitMisses = () => {
+  const missing = ['WebKitWebDriver', 'Xvfb'].filter((program) => !inPath(program));
+  if (!existsSync(BROWSER)) missing.push(BROWSER);
+  return missing.length > 0 && `not here: ${missing.join(', ')} (webkit2gtk-driver and xvfb)`;
+};
+
+async function freePort() {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A program that ends with the test. */
+function start(program, parameters, options) {
+  const child = spawn(program, parameters, options);
+  const ended = once(child, 'close');
+  return {
+    child,
+    stop: async () => {
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+/** A screen that nobody sees. */
+async function startScreen() {
+  const screen = start(
+    'Xvfb',
+    ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'],
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
+  );
+  const [number] = await once(screen.child.stdio[3], 'data');
+  return { ...screen, display: `:${String(number).trim()}` };
+}
+
+/** A page as the other browsers' libraries give one, as far as the tests need it. */
+class Page {
+  constructor(call) {
+    this.call = call;
+  }
+
+  goto(url) {
+    return this.call('POST', '/url', { url: String(url) });
+  }
+
+  goBack() {
+    return this.call('POST', '/back', {});
+  }
+
+  /** Calls a function of the page, which may give a promise, with one value. */
+  async evaluate(what, value) {
+    const script = `const [value, done] = arguments;
+      Promise.resolve(value).then(${what}).then(
+        (result) => done({ result }), (error) => done({ error: String(error.stack ?? error) }));`;
+    const { result, error } = await this.call('POST', '/execute/async', {
+      script,
+      args: [value ?? null],
+    });
+    if (error) throw new Error(error);
+    return result;
+  }
+}
+
+/** The driver of WebDriver calls at a port, when it answers. */
+async function startDriver(display, home) {
+  const port = await freePort();
+  const driver = start('WebKitWebDriver', [`--port=${port}`], {
+    stdio: 'ignore',
+    env: { PATH: process.env.PATH, HOME: home, DISPLAY: display, GDK_BACKEND: 'x11' },
+  });
+  const call = async (method, path, body) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const { value } = await response.json();
+    if (!response.ok) throw new Error(`${method} ${path}: ${value.error} ${value.message}`);
+    return value;
+  };
+  const answers = () =>
+    call('GET', '/status').then(
+      () => true,
+      () => false,
+    );
+  while (!(await answers())) await new Promise((resolve) => setTimeout(resolve, 50));
+  return { ...driver, call };
+}
+
+/** A browser with one page. */
+export async function startWebKit() {
+  /** What is to be undone, the last first: the browser outlives a driver that ends before its session. */
+  const undo = [];
+  const close = async () => {
+    for (const each of undo.splice(0).reverse()) await each();
+  };
+  try {
+    const home = mkdtempSync(join(tmpdir(), 'causeway-webkit-'));
+    undo.push(() => rmSync(home, { recursive: true, force: true }));
+    const screen = await startScreen();
+    undo.push(screen.stop);
+    const { call, stop } = await startDriver(screen.display, home);
+    undo.push(stop);
+    const { sessionId } = await call('POST', '/session', {
+      capabilities: {
+        alwaysMatch: {
+          'webkitgtk:browserOptions': { binary: BROWSER, args: ['--automation'] },
+          timeouts: { script: 120_000 },
+        },
+      },
+    });
+    const session = `/session/${sessionId}`;
+    undo.push(() => call('DELETE', session));
+    return { page: new Page((method, path, body) => call(method, session + path, body)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
