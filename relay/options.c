@@ -53,6 +53,11 @@ static const char *const usage[] = {
     "  --idle-timeout SECONDS  end one (4000) without a datagram either way for so long\n"
     "                          (default 120; 0 = never). Hidden browser tabs may be silent\n"
     "                          for a minute\n"
+    "  --resume-seconds SECONDS\n"
+    "                          keep a session that was answered for so long after it has lost\n"
+    "                          its connection, for another of the same page, which gives the\n"
+    "                          session's key; when all places are taken it may go sooner\n"
+    "                          (default 15; 0 = end it at once)\n"
     "  --upstream-packets N, --upstream-bytes BYTES\n"
     "                          most that goes from one browser to the game server per\n"
     "                          second, a quarter of it at once; what is over is dropped\n"
@@ -101,6 +106,7 @@ enum option_name {
     OPTION_REQUEST_TIMEOUT,
     OPTION_ANSWER_TIMEOUT,
     OPTION_IDLE_TIMEOUT,
+    OPTION_RESUME,
     OPTION_UPSTREAM_PACKETS,
     OPTION_UPSTREAM_BYTES,
     OPTION_PING_INTERVAL,
@@ -129,6 +135,7 @@ static const struct option long_options[] = {
     {"request-timeout", required_argument, NULL, OPTION_REQUEST_TIMEOUT},
     {"answer-timeout", required_argument, NULL, OPTION_ANSWER_TIMEOUT},
     {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
+    {"resume-seconds", required_argument, NULL, OPTION_RESUME},
     {"upstream-packets", required_argument, NULL, OPTION_UPSTREAM_PACKETS},
     {"upstream-bytes", required_argument, NULL, OPTION_UPSTREAM_BYTES},
     {"ping-interval", required_argument, NULL, OPTION_PING_INTERVAL},
@@ -231,6 +238,7 @@ static bool take_number(enum option_name name, const char *option, const char *v
         [OPTION_REQUEST_TIMEOUT] = {1, 1e6, NULL, &out->request_timeout_seconds},
         [OPTION_ANSWER_TIMEOUT] = {1, 1e6, NULL, &out->answer_timeout_seconds},
         [OPTION_IDLE_TIMEOUT] = {0, 1e6, NULL, &out->idle_timeout_seconds},
+        [OPTION_RESUME] = {0, 1e6, NULL, &out->resume_seconds},
         [OPTION_UPSTREAM_PACKETS] = {0, 1e9, NULL, &out->allowance.packets_per_second},
         [OPTION_UPSTREAM_BYTES] = {0, 1e12, NULL, &out->allowance.bytes_per_second},
         [OPTION_PING_INTERVAL] = {0, 30000, NULL, &out->ping_interval_seconds},
@@ -273,6 +281,7 @@ static bool take(enum option_name name, const char *option, const char *value, s
     case OPTION_REQUEST_TIMEOUT:
     case OPTION_ANSWER_TIMEOUT:
     case OPTION_IDLE_TIMEOUT:
+    case OPTION_RESUME:
     case OPTION_UPSTREAM_PACKETS:
     case OPTION_UPSTREAM_BYTES:
     case OPTION_PING_INTERVAL:
@@ -317,6 +326,7 @@ enum options_result options_parse(int argc, char **argv, struct options *out)
         .request_timeout_seconds = 5.0,
         .answer_timeout_seconds = 10.0,
         .idle_timeout_seconds = 120.0,
+        .resume_seconds = 15.0,
         .allowance = {.packets_per_second = 1500.0, .bytes_per_second = 2e6},
         .ping_interval_seconds = 30.0,
         .queue_bytes = 65536,

@@ -26,6 +26,7 @@ struct options {
     double request_timeout_seconds;
     double answer_timeout_seconds;
     double idle_timeout_seconds; /* 0 = never */
+    double resume_seconds;       /* 0 = none */
     struct allowance_limits allowance;
     double ping_interval_seconds; /* 0 = never */
     unsigned queue_bytes;

@@ -186,6 +186,7 @@ static bool open_parts(struct relay *relay)
         .request_timeout_seconds = options->request_timeout_seconds,
         .answer_timeout_seconds = options->answer_timeout_seconds,
         .idle_timeout_seconds = options->idle_timeout_seconds,
+        .resume_seconds = options->resume_seconds,
     };
     struct websockets_config websockets = {
         .queue_bytes = options->queue_bytes,

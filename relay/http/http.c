@@ -3,7 +3,7 @@
 #include "http/download.h"
 #include "http/files.h"
 #include "http/reply.h"
-#include "http/websocket.h"
+#include "http/subprotocol.h"
 #include "net/linger.h"
 #include "net/log.h"
 #include "net/pre_session_limit.h"
@@ -20,6 +20,7 @@
 #define HEADER_MAX  512
 #define ORIGIN_TEXT "Pages of this origin are not allowed here."
 #define METHOD_TEXT "This method is not allowed here."
+#define KEY_TEXT    "A session key is 22 letters, digits, - or _, and there is only one."
 #define LENGTH_TEXT "A body needs one Content-Length and no Transfer-Encoding."
 /* A browser asks no second time for so long whether a page may use a route; none keeps it longer.
  */
@@ -137,19 +138,6 @@ static bool allowed(struct http *http, struct lws *wsi, char origin[HEADER_MAX])
     return false;
 }
 
-static bool has_subprotocol(const char *list)
-{
-    size_t size = strlen(WEBSOCKET_SUBPROTOCOL);
-    while (*list) {
-        list += strspn(list, ", \t");
-        size_t token = strcspn(list, ", \t");
-        if (token == size && memcmp(list, WEBSOCKET_SUBPROTOCOL, size) == 0)
-            return true;
-        list += token;
-    }
-    return false;
-}
-
 /* Sends a reply and ends the connection; for use in a callback's return, as the next ones. */
 static int send_last(struct http *http, struct reply *reply, const void *body, size_t size)
 {
@@ -192,13 +180,18 @@ static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
 {
     char origin[HEADER_MAX];
     char protocols[HEADER_MAX];
+    char key[SESSION_KEY_SIZE + 1];
+    enum subprotocol subprotocol = SUBPROTOCOL_MISSING;
     int64_t length;
     unsigned status = read_length(wsi, &length);
     if (status != 0)
         return refuse(http, wsi, status, LENGTH_TEXT);
-    if (strcasecmp(upgrade, "websocket") != 0 ||
-        !header(wsi, WSI_TOKEN_PROTOCOL, protocols, sizeof protocols) ||
-        !has_subprotocol(protocols))
+    if (strcasecmp(upgrade, "websocket") == 0 &&
+        header(wsi, WSI_TOKEN_PROTOCOL, protocols, sizeof protocols))
+        subprotocol = subprotocol_read(protocols, key);
+    if (subprotocol == SUBPROTOCOL_BAD_KEY)
+        return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST, KEY_TEXT);
+    if (subprotocol == SUBPROTOCOL_MISSING)
         return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST,
                       "This is for WebSockets with the subprotocol " WEBSOCKET_SUBPROTOCOL ".");
     if (!allowed(http, wsi, origin))
@@ -297,6 +290,7 @@ static int answer(struct http *http, struct lws *wsi, struct exchange *exchange)
         .content_type = pending->content_type,
         .authorization = pending->authorization,
         .host = pending->host,
+        .origin = pending->origin,
         .body = pending->body,
         .size = pending->size,
         .client.size = sizeof request.client.address,

@@ -17,9 +17,10 @@
 struct http_request {
     const char *method;       /* "POST" or "DELETE" */
     const char *path;         /* "/rtc/17", decoded, without the query */
-    const char *content_type; /* "" when the client sent none; so are the next two */
+    const char *content_type; /* "" when the client sent none; so are the next three */
     const char *authorization;
     const char *host;
+    const char *origin;
     const uint8_t *body;
     size_t size;
     struct socket_address client; /* where the request came from */

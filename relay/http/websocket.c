@@ -1,5 +1,6 @@
 #include "http/websocket.h"
 
+#include "http/subprotocol.h"
 #include "net/heartbeat.h"
 #include "net/pre_session_limit.h"
 #include "session/queue.h"
@@ -35,11 +36,17 @@
 
 #define CLOSE_TEXT_MAX 64
 
+/* Longer headers have been refused. */
+#define HEADER_MAX 512
+
+/* The code with which a browser closes on purpose (RFC 6455). */
+#define CLOSE_NORMAL 1000
+
 /* One browser's connection. Allocated and zeroed by libwebsockets. */
 struct ws_link {
     struct websockets *all;
     struct lws *wsi;
-    struct session *session; /* NULL when it was refused */
+    struct session_link base;
     struct heartbeat heartbeat;
     struct queue queue;
     uint8_t *partial; /* a message that has not come whole */
@@ -49,6 +56,7 @@ struct ws_link {
     enum { READING, PAUSING, PAUSED } reading;
     bool closing;
     bool close_sent;
+    bool left; /* the browser closed it on purpose */
 };
 
 struct websockets {
@@ -61,6 +69,11 @@ struct websockets {
     unsigned gathered_frames;
     uint8_t out[LWS_PRE + WRITE_MAX];
 };
+
+static struct ws_link *ws_link_of(struct session_link *base)
+{
+    return lws_container_of(base, struct ws_link, base);
+}
 
 static size_t frame_header(uint8_t header[FRAME_HEADER_MAX], size_t size)
 {
@@ -87,20 +100,20 @@ static void stop_sending(struct ws_link *link)
 
 /* Sends our close and waits for the browser's. libwebsockets can do that too, but it cuts the
    connection when more of a large message comes instead, and the browser never sees the code. */
-static void begin_close(struct ws_link *link, unsigned code, const char *text)
+static void begin_close(struct ws_link *link, const struct session_farewell *farewell)
 {
     uint8_t frame[LWS_PRE + 4 + CLOSE_TEXT_MAX];
     uint8_t *at = frame + LWS_PRE;
-    size_t size = strlen(text);
+    size_t size = strlen(farewell->text);
     if (link->closing)
         return;
     stop_sending(link);
     link->close_sent = true;
     at[0] = 0x88; /* final, close */
     at[1] = (uint8_t)(2 + size);
-    at[2] = (uint8_t)(code >> 8);
-    at[3] = (uint8_t)code;
-    memcpy(at + 4, text, size);
+    at[2] = (uint8_t)(farewell->code >> 8);
+    at[3] = (uint8_t)farewell->code;
+    memcpy(at + 4, farewell->text, size);
     if (lws_write(link->wsi, at, 4 + size, LWS_WRITE_HTTP) < 0)
         lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
 }
@@ -154,9 +167,9 @@ static void enqueue(struct ws_link *link, const uint8_t *data, size_t size)
     link->all->stats->dropped_bytes += drops.bytes;
 }
 
-static void ws_link_send(void *context, const uint8_t *data, size_t size)
+static void ws_link_send(struct session_link *base, const uint8_t *data, size_t size)
 {
-    struct ws_link *link = context;
+    struct ws_link *link = ws_link_of(base);
     struct websockets *all = link->all;
     if (link->closing) {
         all->stats->dropped_closing++;
@@ -183,9 +196,9 @@ static void ws_link_send(void *context, const uint8_t *data, size_t size)
     all->gathered_frames++;
 }
 
-static void ws_link_flush(void *context)
+static void ws_link_flush(struct session_link *base)
 {
-    struct ws_link *link = context;
+    struct ws_link *link = ws_link_of(base);
     if (link->all->gatherer != link)
         return;
     write_gathered(link);
@@ -194,11 +207,12 @@ static void ws_link_flush(void *context)
         lws_callback_on_writable(link->wsi);
 }
 
-static void ws_link_close(void *context, enum session_end why)
+static void ws_link_close(struct session_link *base, const struct session_farewell *farewell,
+                          bool at_once)
 {
-    struct ws_link *link = context;
-    begin_close(link, session_farewells[why].code, session_farewells[why].text);
-    if (why == SESSION_END_ROOM)
+    struct ws_link *link = ws_link_of(base);
+    begin_close(link, farewell);
+    if (at_once)
         lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
 }
 
@@ -245,6 +259,19 @@ void websockets_destroy(struct websockets *all)
     free(all);
 }
 
+/* Which session it is for; it has been checked. */
+static void read_name(const struct websockets *all, struct lws *wsi, struct name *name)
+{
+    char list[HEADER_MAX];
+    char origin[HEADER_MAX];
+    char key[SESSION_KEY_SIZE + 1] = "";
+    if (lws_hdr_copy(wsi, list, sizeof list, WSI_TOKEN_PROTOCOL) > 0)
+        subprotocol_read(list, key);
+    if (lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) <= 0)
+        origin[0] = '\0';
+    session_name(all->sessions, key, origin, name);
+}
+
 static void on_established(struct ws_link *link, struct websockets *all, struct lws *wsi)
 {
     int fd = lws_get_socket_fd(wsi);
@@ -259,11 +286,12 @@ static void on_established(struct ws_link *link, struct websockets *all, struct 
     link->queue.limit_age_seconds = all->config.queue_age_seconds;
     struct socket_address client = {.size = sizeof client.address};
     getpeername(fd, (struct sockaddr *)&client.address, &client.size);
-    enum session_refusal why;
-    link->session = session_open(all->sessions, &websocket_transport, link, &client, &why);
-    if (!link->session) {
-        const struct session_farewell *farewell = session_refusal_farewell(why);
-        begin_close(link, farewell->code, farewell->text);
+    struct name name;
+    read_name(all, wsi, &name);
+    const enum session_refusal why =
+        session_link_open(all->sessions, &link->base, &websocket_transport, &client, &name);
+    if (why != SESSION_REFUSED_NOT) {
+        begin_close(link, session_refusal_farewell(why));
         return;
     }
     pre_session_limit_leave(wsi);
@@ -308,20 +336,20 @@ static void on_receive(struct ws_link *link, const uint8_t *data, size_t size)
     }
     heartbeat_heard(&link->heartbeat);
     if (!lws_frame_is_binary(link->wsi)) {
-        session_end(link->session, SESSION_END_TEXT);
+        session_end(link->base.session, SESSION_END_TEXT);
         return;
     }
     bool last = lws_is_final_fragment(link->wsi);
     size_t total = link->partial_size + size;
     if (total + lws_remaining_packet_payload(link->wsi) > SESSION_DATAGRAM_MAX) {
-        session_end(link->session, SESSION_END_OVERSIZE);
+        session_end(link->base.session, SESSION_END_OVERSIZE);
         return;
     }
     if (link->partial_size > 0 || !last) {
         if (!link->partial)
             link->partial = malloc(SESSION_DATAGRAM_MAX);
         if (!link->partial) {
-            session_end(link->session, SESSION_END_RESOURCES);
+            session_end(link->base.session, SESSION_END_RESOURCES);
             return;
         }
         if (size > 0)
@@ -332,7 +360,7 @@ static void on_receive(struct ws_link *link, const uint8_t *data, size_t size)
         data = link->partial;
     }
     link->partial_size = 0;
-    if (!session_receive(link->session, data, total) && !link->closing)
+    if (!session_receive(link->base.session, data, total) && !link->closing)
         begin_pause(link);
 }
 
@@ -369,9 +397,13 @@ static void on_closed(struct ws_link *link)
     link->all->stats->dropped_closing += link->queue.count;
     queue_free(&link->queue);
     free(link->partial);
-    if (link->session)
-        session_close(link->session);
-    link->session = NULL;
+    session_link_close(&link->base, link->left);
+}
+
+/* Of a close from a browser; 0 when it has none. */
+static unsigned close_code(const uint8_t *payload, size_t size)
+{
+    return size < 2 ? 0 : (unsigned)payload[0] << 8 | payload[1];
 }
 
 static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -403,6 +435,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
            libwebsockets, and nothing may follow the answer. */
         if (link->close_sent)
             return -1;
+        link->left = close_code(in, size) == CLOSE_NORMAL;
         if (!link->closing)
             stop_sending(link);
         return 0;

@@ -6,9 +6,6 @@
 
 #include <libwebsockets.h>
 
-/* The subprotocol for which a client must ask. */
-#define WEBSOCKET_SUBPROTOCOL "causeway.v1"
-
 struct websockets;
 
 struct websockets_config {

@@ -67,6 +67,14 @@ struct address_count *per_address_limit_enter(struct per_address_limit *limit,
     return count;
 }
 
+bool per_address_limit_counts(const struct address_count *count,
+                              const struct socket_address *client)
+{
+    unsigned char owner[16];
+    socket_address_owner(client, owner);
+    return memcmp(count->owner, owner, sizeof owner) == 0;
+}
+
 unsigned per_address_limit_count(const struct address_count *count)
 {
     return count->sessions;

@@ -1,4 +1,4 @@
-/* How many sessions each client address has. */
+/* How many sessions, links or connections each client address has. */
 #ifndef CAUSEWAY_RELAY_PER_ADDRESS_LIMIT_H
 #define CAUSEWAY_RELAY_PER_ADDRESS_LIMIT_H
 
@@ -18,6 +18,10 @@ struct address_count *per_address_limit_enter(struct per_address_limit *limit,
                                               const struct socket_address *client, unsigned most,
                                               bool *full);
 void per_address_limit_leave(struct per_address_limit *limit, struct address_count *count);
+
+/* True when it counts for the owner of this address. */
+bool per_address_limit_counts(const struct address_count *count,
+                              const struct socket_address *client);
 
 /* How many sessions the address has. */
 unsigned per_address_limit_count(const struct address_count *count);

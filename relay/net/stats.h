@@ -23,7 +23,8 @@
     X(dropped_rate, "to a browser: more than --peer-rate")                                         \
     X(dropped_congested, "to a browser: too much on its way, not acknowledged")                    \
     X(dropped_unproven, "to a browser: its address is unproven and has had its share")             \
-    X(dropped_closing, "to a browser: its session was ending")                                     \
+    X(dropped_closing, "to a browser: its session or link was ending")                             \
+    X(dropped_unlinked, "to a browser: its session had no link")                                   \
     X(dropped_empty, "to a browser: no bytes")                                                     \
     X(dropped_oversize, "to a browser: longer than a datagram may be")
 
@@ -37,13 +38,17 @@
     X(sessions_ended_idle, "ended: no datagram for the idle timeout")                              \
     X(sessions_ended_silent, "ended: no connection request within --request-timeout")              \
     X(sessions_ended_unanswered, "ended: no answer from the game server within --answer-timeout")  \
-    X(sessions_ended_room, "ended before the game server answered: others needed the room")        \
+    X(sessions_ended_unlinked, "ended: no new link within --resume-seconds")                       \
+    X(sessions_ended_room, "ended without an answer of the game server, or a link: no room")       \
     X(sessions_ended_drain, "ended: the relay is stopping")                                        \
     X(sessions_ended_text, "ended: the browser sent text")                                         \
     X(sessions_ended_empty, "ended: the browser sent an empty message")                            \
     X(sessions_ended_oversize, "ended: the browser sent more than fits into a datagram")           \
     X(sessions_ended_protocol, "ended: the browser sent no packets of a secure connection")        \
     X(sessions_ended_resources, "ended: no socket or memory for it")                               \
+    X(sessions_unlinked, "times that a session lost its last link and waited for another")         \
+    X(sessions_resumed, "times that another came")                                                 \
+    X(links_joined, "links of sessions that were open already, these included")                    \
     X(client_datagrams, "datagrams taken from browsers")                                           \
     X(client_bytes, "their bytes")                                                                 \
     X(forwarded_datagrams, "datagrams handed to the sockets towards the game server")              \

@@ -49,6 +49,7 @@ struct peer {
     uint32_t channel;      /* the stream of the data channel */
     struct bucket allowed; /* bytes that may go out */
     const char *reason;
+    bool left; /* the browser has ended it on purpose */
 };
 
 /* All that goes to a browser goes through here. */
@@ -158,12 +159,23 @@ const char *peer_reason(const struct peer *peer)
     return peer->reason;
 }
 
+bool peer_left(const struct peer *peer)
+{
+    return peer->left;
+}
+
 static void has_ended(struct peer *peer, const char *reason)
 {
     if (peer->state == PEER_ENDED)
         return;
     peer->state = PEER_ENDED;
     peer->reason = reason;
+}
+
+static void has_left(struct peer *peer, const char *reason)
+{
+    peer->left = peer->state != PEER_ENDED;
+    has_ended(peer, reason);
 }
 
 /* Sends all that SCTP has to say. */
@@ -265,7 +277,7 @@ static void follow_dtls(struct peer *peer, double now)
 {
     const enum dtls_state state = dtls_state(peer->dtls);
     if (state == DTLS_CLOSED)
-        has_ended(peer, "closed by the browser");
+        has_left(peer, "closed by the browser");
     else if (state == DTLS_FAILED)
         has_ended(peer, peer->sctp ? "DTLS failed" : "the DTLS handshake failed");
     else if (state == DTLS_CONNECTED && !peer->sctp)
@@ -388,6 +400,7 @@ static void take_reset(struct peer *peer, const struct sctp_event *event, double
     sctp_reset(peer->sctp, (uint16_t)peer->channel);
     flush(peer, now);
     peer_end(peer, "the data channel was closed", now);
+    peer->left = true;
 }
 
 static bool take_event(struct peer *peer, const struct sctp_event *event,
@@ -410,7 +423,7 @@ static bool take_event(struct peer *peer, const struct sctp_event *event,
     case SCTP_ENDED:
         flush(peer, now);
         dtls_close(peer->dtls);
-        has_ended(peer, event->reason);
+        has_left(peer, event->reason);
         return false;
     }
     return false;

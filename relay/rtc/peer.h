@@ -118,6 +118,9 @@ const char *peer_ufrag(const struct peer *peer);
 /* True once it has started DTLS, which takes much memory. */
 bool peer_shakes_hands(const struct peer *peer);
 
+/* True when the browser has ended it on purpose: it closed the channel or the connection. */
+bool peer_left(const struct peer *peer);
+
 /* Why it has ended: constant text for log lines. */
 const char *peer_reason(const struct peer *peer);
 

@@ -36,6 +36,8 @@ const char *sdp_error_string(enum sdp_error error)
         return "The offer needs a=sctp-port with a number from 1 to 65535.";
     case SDP_ICE_LITE:
         return "The offer says a=ice-lite, as the relay does: one side must make the checks.";
+    case SDP_SESSION_KEY:
+        return "The offer may have one a=x-causeway-session, with 22 letters, digits, - or _.";
     }
     return "The offer is not accepted.";
 }
@@ -203,6 +205,10 @@ static enum sdp_error read_attribute(struct reading *reading, struct text line)
         }
     } else if (equals(line, "ice-lite")) {
         return SDP_ICE_LITE;
+    } else if (skip(&line, "x-causeway-session:")) {
+        if (offer->session_key[0] || !session_key_valid(line.at, line.size))
+            return SDP_SESSION_KEY;
+        memcpy(offer->session_key, line.at, line.size);
     } else if (skip(&line, "group:BUNDLE")) {
         offer->bundle = true;
     } else if (reading->in_media && skip(&line, "mid:")) {

@@ -3,6 +3,8 @@
 #ifndef CAUSEWAY_RELAY_RTC_SDP_H
 #define CAUSEWAY_RELAY_RTC_SDP_H
 
+#include "session/key.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +29,7 @@ enum sdp_error {
     SDP_MID,
     SDP_SCTP_PORT,
     SDP_ICE_LITE,
+    SDP_SESSION_KEY,
 };
 
 /* One sentence for the reply to a bad offer: what is wrong, and what to offer instead. Static text.
@@ -40,6 +43,8 @@ struct sdp_offer {
     uint16_t sctp_port;
     uint32_t max_message_size; /* 0: any */
     bool bundle;               /* the offer bundles, so the answer must */
+    /* Of a=x-causeway-session, which may stand anywhere; "" for none. */
+    char session_key[SESSION_KEY_SIZE + 1];
 };
 
 /* Reads an offer with one data channel section. size may be anything; data need not be terminated.

@@ -57,13 +57,19 @@ void webrtc_set_deadline(struct rtc_link *link)
 
 static const struct transport webrtc_transport;
 
+static struct rtc_link *rtc_link_of(struct session_link *base)
+{
+    return lws_container_of(base, struct rtc_link, base);
+}
+
 static void open_session(struct rtc_link *link)
 {
     struct socket_address client;
-    enum session_refusal why;
     rtc_socket_socket_address(&peer_path(link->peer)->remote, &client);
-    link->session = session_open(link->all->sessions, &webrtc_transport, link, &client, &why);
-    if (link->session)
+    link->opened = true;
+    const enum session_refusal why = session_link_open(link->all->sessions, &link->base,
+                                                       &webrtc_transport, &client, &link->session);
+    if (why == SESSION_REFUSED_NOT)
         half_open_leave(link->all->half_open, &link->half_open);
     else
         peer_end(link->peer, session_refusal_farewell(why)->text, loop_now());
@@ -74,7 +80,7 @@ void webrtc_follow(struct rtc_link *link)
     struct webrtc *all = link->all;
     if (link->ended)
         return;
-    if (peer_state(link->peer) == PEER_OPEN && !link->session)
+    if (peer_state(link->peer) == PEER_OPEN && !link->opened)
         open_session(link);
     if (peer_state(link->peer) != PEER_ENDED) {
         webrtc_set_deadline(link);
@@ -103,8 +109,7 @@ void webrtc_make_room(struct webrtc *all)
 static void rtc_link_destroy(struct rtc_link *link)
 {
     struct webrtc *all = link->all;
-    if (link->session)
-        session_close(link->session);
+    session_link_close(&link->base, link->deleted || peer_left(link->peer));
     half_open_leave(all->half_open, &link->half_open);
     unlist(link);
     rtc_table_remove(all->table, &link->entry);
@@ -186,9 +191,9 @@ static void on_peer_send(void *context, const struct udp_path *path, const uint8
     rtc_socket_send(all->socket, path, data, size);
 }
 
-static void rtc_link_send(void *context, const uint8_t *data, size_t size)
+static void rtc_link_send(struct session_link *base, const uint8_t *data, size_t size)
 {
-    struct rtc_link *link = context;
+    struct rtc_link *link = rtc_link_of(base);
     struct stats *stats = link->all->stats;
     switch (peer_send(link->peer, data, size, loop_now())) {
     case PEER_SENT:
@@ -213,15 +218,17 @@ static void rtc_link_send(void *context, const uint8_t *data, size_t size)
     }
 }
 
-static void rtc_link_flush(void *context)
+static void rtc_link_flush(struct session_link *base)
 {
-    webrtc_follow(context);
+    webrtc_follow(rtc_link_of(base));
 }
 
-static void rtc_link_close(void *context, enum session_end why)
+static void rtc_link_close(struct session_link *base, const struct session_farewell *farewell,
+                           bool at_once)
 {
-    struct rtc_link *link = context;
-    peer_end(link->peer, session_farewells[why].text, loop_now());
+    (void)at_once; /* as always */
+    struct rtc_link *link = rtc_link_of(base);
+    peer_end(link->peer, farewell->text, loop_now());
     webrtc_follow(link);
 }
 
@@ -261,16 +268,17 @@ static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const 
         half_open_shake_hands(all->half_open, &link->half_open, now))
         webrtc_make_room(all);
     while (!link->ended && peer_next(link->peer, &datagram, now)) {
-        if (!link->session)
+        if (!link->opened)
             webrtc_follow(link);
-        if (!link->session) {
+        struct session *session = link->base.session;
+        if (!session) {
             sessions_discard(all->sessions, datagram.text ? 0 : datagram.size);
             break;
         }
         if (datagram.text)
-            session_end(link->session, SESSION_END_TEXT);
+            session_end(session, SESSION_END_TEXT);
         else
-            session_receive(link->session, datagram.data, datagram.size);
+            session_receive(session, datagram.data, datagram.size);
     }
     webrtc_follow(link);
     return peer_took(link->peer);

@@ -19,13 +19,16 @@
 struct rtc_link {
     struct webrtc *all;
     struct peer *peer;
-    struct session *session; /* while its channel is open */
+    struct name session; /* which one its offer named */
+    struct session_link base;
     struct deadline deadline;
     struct rtc_entry entry;
     struct rtc_listing listings[PATHS_MAX]; /* of the paths of the peer */
     struct rtc_link *next_ended;
     struct half_open_entry half_open; /* while its channel is not open */
+    bool opened;                      /* its channel; or a session refused it */
     bool ended;
+    bool deleted;                                            /* over HTTP */
     char name[RTC_PLACE_DIGITS + 2 * WEBRTC_NAME_BYTES + 1]; /* of the resource for DELETE */
 };
 

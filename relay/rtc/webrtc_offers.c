@@ -144,6 +144,7 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
         say(reply, HTTP_STATUS_SERVICE_UNAVAILABLE, "Too many offers are waiting: try later.");
         return;
     }
+    session_name(all->sessions, offer.session_key, request->origin, &link->session);
     all->stats->rtc_offers++;
     if (all->most < rtc_table_count(all->table))
         all->most = rtc_table_count(all->table);
@@ -161,6 +162,7 @@ static void take_delete(struct webrtc *all, const char *name, struct http_reply 
         say(reply, HTTP_STATUS_NOT_FOUND, "There is no such connection, or no longer.");
         return;
     }
+    link->deleted = true;
     peer_end(link->peer, "deleted", loop_now());
     webrtc_follow(link);
     say(reply, HTTP_STATUS_OK, "The connection is closed.");

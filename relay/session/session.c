@@ -1,10 +1,4 @@
-#include "session/session.h"
-
-#include "net/address_memory.h"
-#include "net/deadlines.h"
-#include "net/log.h"
-#include "net/per_address_limit.h"
-#include "session/upstream.h"
+#include "session/session_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,57 +9,9 @@
 
 /* What an address has opened counts so long, less and less. */
 #define OPENED_SECONDS 10.0
-/* Those of a household, or of one player who tries again. */
-#define OPENED_FEW 8.0
 
-struct session {
-    struct sessions *all;
-    const struct transport *transport;
-    void *link;
-    struct address_count *address;
-    unsigned char owner[16]; /* of the address */
-    struct session *before;  /* neighbours among those that make room */
-    struct session *after;
-    struct deadline deadline; /* none while it is ending */
-    double active; /* when it last came a step on, or a datagram came, from either side */
-    unsigned long id;
-    bool makes_room;
-    bool ending;
-    bool evicted;
-    enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
-    unsigned offences;         /* datagrams that the gate has not let pass */
-    struct allowance allowance;
-    struct upstream upstream;
-};
-
-struct sessions {
-    struct sessions_config config;
-    struct loop *loop;
-    struct stats *stats;
-    struct per_address_limit *per_address;
-    struct address_memory *opened;     /* sessions */
-    struct address_memory *unanswered; /* datagrams of sessions that were not answered */
-    double unanswered_most;            /* that is remembered of one address */
-    struct upstream_batch *batch;
-    /* Those that make room when all places are taken, the first of them first: those that are
-       ending, then those that the game server has not answered, the oldest first. */
-    struct session *first;
-    struct session *last;
-    unsigned count;
-    unsigned evicted; /* of these, those that have given up their places */
-    unsigned long last_id;
-    struct deadlines deadlines;
-    struct loop_timer timer;
-    double timer_at;
-    bool draining;
-    void (*drained)(void *context);
-    void *drained_context;
-    struct log_limit refused_limit;
-    struct log_limit room_limit;
-    struct log_limit rate_limit;
-};
-
-const struct session_farewell session_farewells[] = {
+/* By enum session_end. */
+static const struct session_farewell farewells[] = {
 #define SESSION_FAREWELL(NAME, name, code, text, line) [SESSION_END_##NAME] = {code, text},
     SESSION_ENDS(SESSION_FAREWELL)
 #undef SESSION_FAREWELL
@@ -73,29 +19,7 @@ const struct session_farewell session_farewells[] = {
 
 const struct session_farewell *session_refusal_farewell(enum session_refusal why)
 {
-    return &session_farewells[why == SESSION_REFUSED_DRAINING ? SESSION_END_DRAIN
-                                                              : SESSION_END_ROOM];
-}
-
-/* Takes it out of those that make room. */
-static void list_remove(struct session *session)
-{
-    struct sessions *all = session->all;
-    if (!session->makes_room)
-        return;
-    *(session->before ? &session->before->after : &all->first) = session->after;
-    *(session->after ? &session->after->before : &all->last) = session->before;
-    session->makes_room = false;
-}
-
-static void list_insert(struct session *session, struct session *before, struct session *after)
-{
-    struct sessions *all = session->all;
-    session->before = before;
-    session->after = after;
-    *(before ? &before->after : &all->first) = session;
-    *(after ? &after->before : &all->last) = session;
-    session->makes_room = true;
+    return &farewells[why == SESSION_REFUSED_DRAINING ? SESSION_END_DRAIN : SESSION_END_ROOM];
 }
 
 static struct session *session_due(struct deadline *deadline)
@@ -119,7 +43,12 @@ static double due(const struct session *session, enum session_end *why)
         timeout = config->request_timeout_seconds;
         *why = SESSION_END_SILENT;
     }
-    return session->active + timeout;
+    const double time = session->active + timeout;
+    const double unlinked = session->unlinked + config->resume_seconds;
+    if (unlinked >= time)
+        return time;
+    *why = SESSION_END_UNLINKED;
+    return unlinked;
 }
 
 /* One timer serves all. */
@@ -132,13 +61,17 @@ static void arm(struct sessions *all, double now)
     loop_timer_start(all->loop, &all->timer, first->time - now);
 }
 
-/* It has come a step on: it is open, it has asked, or it has been answered. */
-static void step(struct session *session)
+void session_hurry(struct session *session)
 {
     enum session_end why;
-    session->active = loop_now();
     deadlines_set(&session->all->deadlines, &session->deadline, due(session, &why));
-    arm(session->all, session->active);
+    arm(session->all, loop_now());
+}
+
+void session_step(struct session *session)
+{
+    session->active = loop_now();
+    session_hurry(session);
 }
 
 /* Datagrams do not move deadlines: a session that is found to be due too early gets a new one. */
@@ -179,13 +112,14 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     all->timer.expired = on_timer;
     all->timer.context = all;
     all->timer_at = INFINITY;
+    all->names = names_create(config->max_sessions);
     all->per_address = per_address_limit_create(config->max_sessions);
     all->opened = address_memory_create(OPENED_SECONDS);
     all->unanswered = address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
     all->unanswered_most = ALLOWANCE_UNANSWERED * sessions_of_one_address(config);
     all->batch = upstream_batch_create(loop, stats, &all->config.upstream);
-    if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->per_address ||
-        !all->opened || !all->unanswered || !all->batch) {
+    if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->names ||
+        !all->per_address || !all->opened || !all->unanswered || !all->batch) {
         sessions_destroy(all);
         return NULL;
     }
@@ -198,6 +132,7 @@ void sessions_destroy(struct sessions *all)
         return;
     loop_timer_stop(&all->timer);
     deadlines_free(&all->deadlines);
+    names_destroy(all->names);
     per_address_limit_destroy(all->per_address);
     address_memory_destroy(all->opened);
     address_memory_destroy(all->unanswered);
@@ -235,85 +170,6 @@ void sessions_drain(struct sessions *all, void (*drained)(void *context), void *
         session_end(session_due(first), SESSION_END_DRAIN);
 }
 
-static void count_refusal(struct sessions *all, enum session_refusal why)
-{
-    static const char *const reasons[] = {
-        [SESSION_REFUSED_FULL] = "--max-sessions is reached",
-        [SESSION_REFUSED_ADDRESS] = "its address has --max-sessions-per-address sessions",
-        [SESSION_REFUSED_DRAINING] = "the relay is stopping",
-        [SESSION_REFUSED_MEMORY] = "there is no memory",
-    };
-    if (why == SESSION_REFUSED_ADDRESS)
-        all->stats->sessions_refused_address++;
-    else if (why == SESSION_REFUSED_DRAINING)
-        all->stats->sessions_refused_draining++;
-    else
-        all->stats->sessions_refused_full++;
-    unsigned held;
-    if (log_limit_pass(&all->refused_limit, loop_now(), &held))
-        log_warn("session refused: %s (%u more since the last such line)", reasons[why], held);
-}
-
-/* Who opens one session after another must not have that of a newcomer ended before the game server
-   could answer him. */
-static bool crowds_out(const struct sessions *all, const struct session *newest,
-                       const struct session *oldest)
-{
-    const double now = loop_now();
-    const double opened = address_memory_count(all->opened, newest->owner, now);
-    return !oldest->ending && opened > OPENED_FEW &&
-           opened > address_memory_count(all->opened, oldest->owner, now);
-}
-
-/* A place for one more. Those whom the game server has answered keep theirs. */
-static bool make_room(struct sessions *all, const struct session *newest)
-{
-    struct session *session = all->first;
-    if (all->count - all->evicted < all->config.max_sessions)
-        return true;
-    if (!session || crowds_out(all, newest, session))
-        return false;
-    unsigned held;
-    if (log_limit_pass(&all->room_limit, loop_now(), &held))
-        log_warn(
-            "session %lu ended for another: --max-sessions is reached, and the game server has "
-            "not answered it (%u more since the last such line)",
-            session->id, held);
-    list_remove(session);
-    session->evicted = true;
-    all->evicted++;
-    if (session->ending)
-        session->transport->close(session->link, SESSION_END_ROOM);
-    else
-        session_end(session, SESSION_END_ROOM);
-    return true;
-}
-
-static enum session_refusal admit(struct sessions *all, const struct socket_address *client,
-                                  struct session **out)
-{
-    if (all->draining)
-        return SESSION_REFUSED_DRAINING;
-    bool full;
-    struct address_count *address =
-        per_address_limit_enter(all->per_address, client, all->config.max_per_address, &full);
-    if (!address)
-        return full ? SESSION_REFUSED_ADDRESS : SESSION_REFUSED_MEMORY;
-    struct session *session = calloc(1, sizeof *session);
-    if (session)
-        socket_address_owner(client, session->owner);
-    if (!session || !make_room(all, session)) {
-        per_address_limit_leave(all->per_address, address);
-        free(session);
-        return session ? SESSION_REFUSED_FULL : SESSION_REFUSED_MEMORY;
-    }
-    session->address = address;
-    address_memory_add(all->opened, session->owner, loop_now());
-    session->verdict = GATE_NO_REQUEST;
-    *out = session;
-    return SESSION_REFUSED_NOT;
-}
-
 static void on_upstream_datagram(void *context, const uint8_t *data, size_t size)
 {
     struct session *session = context;
@@ -321,12 +177,16 @@ static void on_upstream_datagram(void *context, const uint8_t *data, size_t size
         session->all->stats->dropped_closing++;
         return;
     }
+    if (!session->newest) {
+        session->all->stats->dropped_unlinked++;
+        return;
+    }
     if (!session->allowance.answered) {
         allowance_answered(&session->allowance);
-        list_remove(session);
-        step(session);
+        session_list_remove(session);
+        session_step(session);
     }
-    session->transport->send(session->link, data, size);
+    session->newest->transport->send(session->newest, data, size);
 }
 
 static void on_upstream_flush(void *context)
@@ -335,33 +195,41 @@ static void on_upstream_flush(void *context)
     if (session->ending)
         return;
     session->active = loop_now();
-    session->transport->flush(session->link);
+    if (session->newest)
+        session->newest->transport->flush(session->newest);
 }
 
-struct session *session_open(struct sessions *all, const struct transport *transport, void *link,
-                             const struct socket_address *client, enum session_refusal *why)
+void session_name(const struct sessions *all, const char *key, const char *origin, struct name *out)
 {
-    struct session *session = NULL;
-    *why = admit(all, client, &session);
-    if (!session) {
-        count_refusal(all, *why);
+    names_make(all->names, key, origin, out);
+}
+
+struct session *session_begin(struct sessions *all, struct session_link *link,
+                              const struct socket_address *client, enum session_refusal *why)
+{
+    struct session *session = calloc(1, sizeof *session);
+    *why = SESSION_REFUSED_MEMORY;
+    if (!session)
+        return NULL;
+    *why = SESSION_REFUSED_FULL;
+    socket_address_owner(client, session->owner);
+    if (!session_make_room(all, session->owner)) {
+        free(session);
         return NULL;
     }
+    *why = SESSION_REFUSED_NOT;
     session->all = all;
-    session->transport = transport;
-    session->link = link;
+    session->newest = link;
+    session->unlinked = INFINITY;
     session->id = ++all->last_id;
+    session->verdict = GATE_NO_REQUEST;
     allowance_init(&session->allowance);
     upstream_init(&session->upstream, all->batch, on_upstream_datagram, on_upstream_flush, session);
-    list_insert(session, all->last, NULL);
-    step(session);
+    address_memory_add(all->opened, session->owner, loop_now());
+    session_list_append(&all->unproven, session);
+    session_step(session);
     all->count++;
     all->stats->sessions_opened++;
-    if (log_wants(LOG_DEBUG)) {
-        char text[SOCKET_ADDRESS_TEXT];
-        socket_address_format(client, text);
-        log_debug("session %lu: %s from %s", session->id, transport->name, text);
-    }
     return session;
 }
 
@@ -393,12 +261,14 @@ void session_end(struct session *session, enum session_end why)
     log_debug("session %lu: ended: %s", session->id,
               why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : lines[why]);
     deadlines_remove(&all->deadlines, &session->deadline);
-    if (!session->evicted) {
-        list_remove(session);
-        list_insert(session, NULL, all->first);
-    }
+    names_remove(all->names, &session->named);
+    if (!session->evicted)
+        session_list_prepend(&all->unproven, session);
     upstream_close(&session->upstream);
-    session->transport->close(session->link, why);
+    if (session->newest)
+        session_close_links(session, &farewells[why], why == SESSION_END_ROOM);
+    else
+        session_free(session);
 }
 
 /* Nothing has been opened or sent for a session before the gate lets a datagram pass. */
@@ -410,7 +280,7 @@ static bool passes(struct session *session, const uint8_t *data, size_t size)
     session->verdict = gate_opens(gate, data, size, (uint64_t)time(NULL));
     if (session->verdict != GATE_PASS)
         return false;
-    step(session);
+    session_step(session);
     return true;
 }
 
@@ -484,7 +354,7 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
     return true;
 }
 
-void session_close(struct session *session)
+void session_free(struct session *session)
 {
     struct sessions *all = session->all;
     if (!session->ending) {
@@ -492,17 +362,14 @@ void session_close(struct session *session)
         log_debug("session %lu: ended by its browser", session->id);
     }
     upstream_close(&session->upstream);
-    list_remove(session);
+    session_list_remove(session);
+    names_remove(all->names, &session->named);
     deadlines_remove(&all->deadlines, &session->deadline);
-    per_address_limit_leave(all->per_address, session->address);
+    if (session->address)
+        per_address_limit_leave(all->per_address, session->address);
     all->evicted -= session->evicted;
     all->count--;
     free(session);
     if (all->draining && all->count == 0)
         all->drained(all->drained_context);
-}
-
-unsigned long session_id(const struct session *session)
-{
-    return session->id;
 }

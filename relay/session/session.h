@@ -1,5 +1,7 @@
 /* A session: one browser on one side, and one UDP socket connected to the game server on the other.
-   Limits, counters and timeouts live here and are the same for every transport. */
+   Links carry it to the browser, and may come and go while it lasts: what comes from the browser is
+   taken from any of them, and what goes there takes the newest. Limits, counters and timeouts live
+   here and are the same for every transport. */
 #ifndef CAUSEWAY_RELAY_SESSION_H
 #define CAUSEWAY_RELAY_SESSION_H
 
@@ -9,6 +11,7 @@
 #include "session/allowance.h"
 #include "session/datagram.h"
 #include "session/gate.h"
+#include "session/names.h"
 #include "session/transport.h"
 
 #include <stdbool.h>
@@ -23,13 +26,14 @@ struct sessions_config {
     struct gate gate;                  /* what may go there */
     struct allowance_limits allowance; /* and how much of it, from each session */
     unsigned max_sessions;             /* over all transports */
-    unsigned max_per_address;          /* 0 = no limit; an IPv6 address counts by its /64 */
+    unsigned max_per_address;          /* links; 0 = no limit; an IPv6 address counts by its /64 */
     double request_timeout_seconds;    /* until a datagram has passed the gate */
     double answer_timeout_seconds;     /* from then until the game server has answered */
     double idle_timeout_seconds;       /* without a datagram either way; 0 = never */
+    double resume_seconds;             /* without a link, when it has a name; 0 = none */
 };
 
-/* Why session_open returned NULL. */
+/* Why a link was refused. */
 enum session_refusal {
     SESSION_REFUSED_NOT,
     SESSION_REFUSED_FULL,
@@ -48,21 +52,32 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
 /* Frees the set. Every session must be closed. NULL is allowed. */
 void sessions_destroy(struct sessions *sessions);
 
-/* The number of open sessions, including those that are ending. */
+/* The number of open sessions, including those that have no link and those that are ending. */
 unsigned sessions_count(const struct sessions *sessions);
 
 /* Ends every session with SESSION_END_DRAIN and refuses new ones. `drained` is called once, when
    the last one has closed (at once when there is none). */
 void sessions_drain(struct sessions *sessions, void (*drained)(void *context), void *context);
 
-/* Begins a session for a browser at the address `client` over `transport`. The transport gets
-   `link` in every call. When all places are taken, the oldest session that the game server has not
-   answered is ended to make room, unless this client has opened more sessions lately. NULL when the
-   session is refused; *why is the reason, which has been counted. No socket is opened before the
-   first datagram. */
-struct session *session_open(struct sessions *sessions, const struct transport *transport,
-                             void *link, const struct socket_address *client,
-                             enum session_refusal *why);
+/* Makes the name that a session has by the key of a page; see names_make. */
+void session_name(const struct sessions *sessions, const char *key, const char *origin,
+                  struct name *out);
+
+/* Opens a link for a browser at the address `client`. It joins the session that has its name, where
+   it takes the place of a link of the same transport. When there is none, or no name is given, it
+   begins a session; when all places are taken, the oldest session that the game server has not
+   answered is ended to make room, or else the one that has been without a link for longest, unless
+   this client has opened more sessions lately. Returns SESSION_REFUSED_NOT, or why the link was
+   refused, which has been counted. No socket is opened before the first datagram. */
+enum session_refusal session_link_open(struct sessions *sessions, struct session_link *link,
+                                       const struct transport *transport,
+                                       const struct socket_address *client,
+                                       const struct name *name);
+
+/* The transport is done with the link. Call it once per link, refused or not. The session ends with
+   its last link, unless it has a name, the game server has answered it, and the browser did not
+   close the link on purpose: then it waits for the next one. */
+void session_link_close(struct session_link *link, bool on_purpose);
 
 /* Takes a datagram from the browser to the game server. An empty or oversized one ends the session.
    One that the gate does not pass is dropped, and several of them end the session. False when the
@@ -75,20 +90,14 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size);
    is ending. */
 void sessions_discard(struct sessions *sessions, size_t size);
 
-/* Ends a session on the relay's behalf: counts the reason and calls the transport's close. Does
-   nothing when the session is already ending. */
+/* Ends a session on the relay's behalf: counts the reason and closes all its links. Does nothing
+   when the session is already ending. */
 void session_end(struct session *session, enum session_end why);
-
-/* The transport is done with the session: frees it. Call it exactly once per session_open. */
-void session_close(struct session *session);
 
 /* Sends what session_receive has gathered. Call it in each turn of the loop. */
 void sessions_flush(struct sessions *sessions);
 
 /* Adds the datagrams that found the sockets of open sessions full to stats. */
 void sessions_count_overflow(struct sessions *sessions);
-
-/* A number that names the session in log lines. */
-unsigned long session_id(const struct session *session);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_RELAY_TRANSPORT_H
 #define CAUSEWAY_RELAY_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +13,8 @@
     X(SILENT, silent, 4001, "no request in time", "no request within --request-timeout")           \
     X(UNANSWERED, unanswered, 4002, "the game server does not answer",                             \
       "no answer of the game server within --answer-timeout")                                      \
-    X(ROOM, room, 1013, "try later", "no answer of the game server yet, and others need the room") \
+    X(UNLINKED, unlinked, 1001, "no link", "no new link within --resume-seconds")                  \
+    X(ROOM, room, 1013, "try later", "others need the room")                                       \
     X(DRAIN, drain, 1001, "relay is stopping", "the relay is stopping")                            \
     X(TEXT, text, 1003, "text is not supported", "it sent text")                                   \
     X(EMPTY, empty, 1003, "empty message", "it sent an empty message")                             \
@@ -27,32 +29,44 @@ enum session_end {
 #undef SESSION_END_MEMBER
 };
 
-/* What the browser is told, by enum session_end. */
+/* What the browser is told when the relay closes a link. */
 struct session_farewell {
-    unsigned code;
+    unsigned code; /* closes a WebSocket */
     const char *text;
 };
-extern const struct session_farewell session_farewells[];
 
-/* One constant per kind of transport. `link` is what the transport gave to session_open. The
-   transport counts every datagram that it gets: as delivered, or as dropped by reason. */
+struct session_link;
+
+/* One constant per kind of transport, of which a session has one link at most. The transport counts
+   every datagram that it gets: as delivered, or as dropped by reason. */
 struct transport {
     /* For log lines: "websocket", "webrtc". */
     const char *name;
 
     /* Sends one datagram of 1 to SESSION_DATAGRAM_MAX bytes to the browser, without blocking. The
        bytes belong to the caller and must be copied if they have to wait. */
-    void (*send)(void *link, const uint8_t *data, size_t size);
+    void (*send)(struct session_link *link, const uint8_t *data, size_t size);
 
     /* All datagrams that are due now have been given: send what has been gathered. Called after
        every run of send calls for one link, before another link gets any. */
-    void (*flush)(void *link);
+    void (*flush)(struct session_link *link);
 
-    /* The session is over. Tell the browser, then call session_close, in this call or later, but
+    /* Tell the browser that the link is over, then call session_link_close: after this call, but
        within a few seconds whatever the browser does. Neither send nor flush is called afterwards.
-       With SESSION_END_ROOM the connection must go in this turn of the loop; that may also be
-       called for a session that is already ending for another reason. */
-    void (*close)(void *link, enum session_end why);
+       With `at_once` the connection must go in this turn of the loop; that may also be asked for
+       when the link is being closed already. */
+    void (*close)(struct session_link *link, const struct session_farewell *farewell, bool at_once);
+};
+
+/* One way to a browser. Embedded in the connection that the transport has for it; all zero before
+   session_link_open. */
+struct session_link {
+    struct session *session; /* NULL when the link was refused, or when another took its place */
+    struct sessions *all;
+    const struct transport *transport;
+    struct address_count
+        *address; /* which counts it; NULL when the next link has taken that over */
+    struct session_link *older;
 };
 
 #endif

@@ -16,6 +16,7 @@ test('--help and --version print and end with 0', async () => {
     '--origin',
     '--max-sessions',
     '--idle-timeout',
+    '--resume-seconds',
     '--watchdog',
   ])
     assert.match(help.stdout, new RegExp(`${option} `));
@@ -48,6 +49,7 @@ const bad = {
   'a negative timeout': [[...good, '--idle-timeout', '-1'], /--idle-timeout/],
   'no time to ask in': [[...good, '--request-timeout', '0'], /--request-timeout/],
   'no time to answer in': [[...good, '--answer-timeout', '0'], /--answer-timeout/],
+  'a negative time to resume in': [[...good, '--resume-seconds', '-1'], /--resume-seconds/],
   'a negative rate': [[...good, '--upstream-packets', '-1'], /--upstream-packets/],
   'an age in milliseconds': [[...good, '--queue-age', '250'], /--queue-age .* from 0 to 60/],
   'half a second for a turn': [[...good, '--watchdog', '0.5'], /--watchdog/],
@@ -72,7 +74,14 @@ for (const [name, [args, pattern]] of Object.entries(bad)) {
 }
 
 test('times are in seconds and may have fractions', async () => {
-  const times = ['queue-age', 'ping-interval', 'request-timeout', 'answer-timeout', 'idle-timeout'];
+  const times = [
+    'queue-age',
+    'ping-interval',
+    'request-timeout',
+    'answer-timeout',
+    'idle-timeout',
+    'resume-seconds',
+  ];
   const { code, stderr } = await run([
     ...times.flatMap((time) => [`--${time}`, '1.25']),
     '--help', // so that it does not go on to run

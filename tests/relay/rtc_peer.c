@@ -242,6 +242,7 @@ static void test_every_state_has_its_end(void **state)
     run_to_end(wire, false);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(now == 1000.0 + PEER_CONSENT_SECONDS);
+    assert_false(peer_left(wire->peer));
     wire_close(wire);
 
     /* Open, and the checks go on. */
@@ -264,12 +265,14 @@ static void test_a_closing_browser_ends_it_at_once(void **state)
     rtc_client_abort(&wire->client);
     carry(wire);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
+    assert_true(peer_left(wire->peer));
     wire_close(wire);
 
     wire = wire_connect();
     SSL_shutdown(wire->client.ssl);
     carry(wire);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
+    assert_true(peer_left(wire->peer));
     wire_close(wire);
 
     /* Ours tells the browser. */
@@ -277,6 +280,7 @@ static void test_a_closing_browser_ends_it_at_once(void **state)
     peer_end(wire->peer, "the relay is stopping", now);
     carry(wire);
     assert_true(wire->client.sctp.ended);
+    assert_false(peer_left(wire->peer));
     assert_int_equal(peer_send(wire->peer, (const uint8_t *)"x", 1, now), PEER_NOT_OPEN);
     wire_close(wire);
 }
@@ -297,6 +301,7 @@ static void test_a_closed_channel_is_closed_on_both_sides(void **state)
     carry(wire);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(wire->from_relay > before);
+    assert_true(peer_left(wire->peer));
     wire_close(wire);
 }
 

@@ -11,6 +11,9 @@
     "00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:01:02:03:04:05:06:07:08:09:0a:0b:0c:0d:0e:"   \
     "0f:10"
 
+#define KEY     "AZaz09-_AZaz09-_AZaz09"
+#define SESSION "a=x-causeway-session:" KEY
+
 /* The shape of a Chromium offer. */
 static const char chromium[] =
     "v=0\r\no=- 4611731400430051336 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0\r\n"
@@ -104,6 +107,18 @@ static void test_a_fingerprint_of_the_media_goes_first(void **state)
                      SDP_OK);
 }
 
+static void test_a_session_may_be_named_anywhere(void **state)
+{
+    (void)state;
+    struct sdp_offer offer;
+    assert_int_equal(read_exactly(&offer, chromium, strlen(chromium)), SDP_OK);
+    assert_string_equal(offer.session_key, "");
+    assert_int_equal(read_changed(&offer, "t=0 0\r\n", "t=0 0\r\n" SESSION "\r\n"), SDP_OK);
+    assert_string_equal(offer.session_key, KEY);
+    assert_int_equal(read_changed(&offer, "a=max-message-size:262144\r\n", SESSION), SDP_OK);
+    assert_string_equal(offer.session_key, KEY);
+}
+
 static void test_says_what_is_wrong(void **state)
 {
     (void)state;
@@ -143,6 +158,10 @@ static void test_says_what_is_wrong(void **state)
         {"a=sctp-port:5000\r\n", "a=sctp-port:5000x\r\n", SDP_SCTP_PORT},
         {"a=max-message-size:262144\r\n", "a=max-message-size:99999999999\r\n", SDP_MALFORMED},
         {"a=setup:actpass\r\n", "a=setup:actpass\r\na=ice-lite\r\n", SDP_ICE_LITE},
+        {"t=0 0\r\n", "t=0 0\r\na=x-causeway-session:\r\n", SDP_SESSION_KEY},
+        {"t=0 0\r\n", "t=0 0\r\na=x-causeway-session:" KEY "A\r\n", SDP_SESSION_KEY},
+        {"t=0 0\r\n", "t=0 0\r\na=x-causeway-session:+" KEY "\r\n", SDP_SESSION_KEY},
+        {"a=mid:0\r\n", "a=mid:0\r\n" SESSION "\r\n" SESSION "\r\n", SDP_SESSION_KEY},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sdp_offer offer;
@@ -238,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_reads_the_offers_of_browsers),
         cmocka_unit_test(test_the_line_ends_may_be_bare),
         cmocka_unit_test(test_a_fingerprint_of_the_media_goes_first),
+        cmocka_unit_test(test_a_session_may_be_named_anywhere),
         cmocka_unit_test(test_says_what_is_wrong),
         cmocka_unit_test(test_bounds_the_size),
         cmocka_unit_test(test_no_truncation_is_read_past_its_end),

@@ -30,17 +30,28 @@ export const postOffer = (url, sdp, headers = {}) =>
     body: sdp,
   });
 
-async function negotiate(peer, url, edit) {
+async function negotiate(peer, url, edit, editOffer) {
   await peer.setLocalDescription(await peer.createOffer());
-  const reply = await postOffer(url, peer.localDescription.sdp);
+  const reply = await postOffer(url, editOffer(peer.localDescription.sdp));
   const answer = await reply.text();
   if (reply.status !== 201) throw new Error(`${reply.status}: ${answer}`);
   await peer.setRemoteDescription({ type: 'answer', sdp: edit(answer) });
   return { answer, location: reply.headers.get('location') };
 }
 
-/** A connection whose answer has come but may be changed by `edit` before it is used. */
-export async function connect(RTCPeerConnection, url, options = unreliable, edit = (sdp) => sdp) {
+const same = (sdp) => sdp;
+
+/**
+ * A connection whose answer has come but may be changed by `edit` before it is used, as the offer may be by
+ * `editOffer` before it is posted.
+ */
+export async function connect(
+  RTCPeerConnection,
+  url,
+  options = unreliable,
+  edit = same,
+  editOffer = same,
+) {
   const peer = new RTCPeerConnection();
   const channel = peer.createDataChannel('game', options);
   channel.binaryType = 'arraybuffer';
@@ -54,7 +65,7 @@ export async function connect(RTCPeerConnection, url, options = unreliable, edit
   const opened = new Promise((resolve) => (channel.onopen = resolve));
   const closed = new Promise((resolve) => (channel.onclose = resolve));
   // A peer that is not closed keeps the process alive, and a failed test would look like a hang.
-  const { answer, location } = await negotiate(peer, url, edit).catch((error) => {
+  const { answer, location } = await negotiate(peer, url, edit, editOffer).catch((error) => {
     peer.close();
     throw error;
   });

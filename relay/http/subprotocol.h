@@ -1,0 +1,22 @@
+/* What a client asks for in the list of subprotocols of its WebSocket. */
+#ifndef CAUSEWAY_RELAY_SUBPROTOCOL_H
+#define CAUSEWAY_RELAY_SUBPROTOCOL_H
+
+#include "session/key.h"
+
+/* The one that the relay speaks, and for which a client must ask. */
+#define WEBSOCKET_SUBPROTOCOL "causeway.v1"
+/* Before the key of its session, which a client may name as another one. Headers are not logged on
+   the way, as addresses are. */
+#define SUBPROTOCOL_SESSION "causeway.session."
+
+enum subprotocol {
+    SUBPROTOCOL_OK,
+    SUBPROTOCOL_MISSING, /* WEBSOCKET_SUBPROTOCOL */
+    SUBPROTOCOL_BAD_KEY, /* it has another form, or there are two */
+};
+
+/* Reads the value of the header. The key is "" when there is none. */
+enum subprotocol subprotocol_read(const char *list, char key[SESSION_KEY_SIZE + 1]);
+
+#endif

@@ -1,0 +1,91 @@
+#include "session/names.h"
+
+#include "session/key.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The longest origin that is told from others. HTTP refuses longer ones. */
+#define ORIGIN_MAX 1024
+
+struct names {
+    uint8_t secret[32];
+    size_t buckets; /* a power of two */
+    struct name_entry *bucket[];
+};
+
+struct names *names_create(unsigned expected)
+{
+    size_t buckets = 64;
+    while (buckets < expected)
+        buckets *= 2;
+    struct names *names = calloc(1, sizeof *names + buckets * sizeof(void *));
+    if (!names)
+        return NULL;
+    names->buckets = buckets;
+    if (RAND_bytes(names->secret, sizeof names->secret) == 1)
+        return names;
+    free(names);
+    return NULL;
+}
+
+void names_destroy(struct names *names)
+{
+    free(names);
+}
+
+void names_make(const struct names *names, const char *key, const char *origin, struct name *out)
+{
+    /* All keys have the same length, so no two pairs have the same text. */
+    uint8_t text[SESSION_KEY_SIZE + ORIGIN_MAX];
+    const size_t size = strlen(origin);
+    *out = (struct name){0};
+    if (!session_key_valid(key, strlen(key)) || size > ORIGIN_MAX)
+        return;
+    memcpy(text, key, SESSION_KEY_SIZE);
+    memcpy(text + SESSION_KEY_SIZE, origin, size);
+    out->given = HMAC(EVP_sha256(), names->secret, sizeof names->secret, text,
+                      SESSION_KEY_SIZE + size, out->hash, NULL) != NULL;
+    OPENSSL_cleanse(text, SESSION_KEY_SIZE);
+}
+
+static size_t bucket_of(const struct names *names, const struct name *name)
+{
+    size_t hash;
+    memcpy(&hash, name->hash, sizeof hash);
+    return hash & (names->buckets - 1);
+}
+
+void names_add(struct names *names, struct name_entry *entry, const struct name *name)
+{
+    if (!name->given)
+        return;
+    struct name_entry **bucket = &names->bucket[bucket_of(names, name)];
+    *entry = (struct name_entry){.name = *name, .next = *bucket, .listed = true};
+    *bucket = entry;
+}
+
+void names_remove(struct names *names, struct name_entry *entry)
+{
+    if (!entry->listed)
+        return;
+    struct name_entry **at = &names->bucket[bucket_of(names, &entry->name)];
+    while (*at != entry)
+        at = &(*at)->next;
+    *at = entry->next;
+    entry->listed = false;
+}
+
+struct name_entry *names_find(const struct names *names, const struct name *name)
+{
+    if (!name->given)
+        return NULL;
+    struct name_entry *entry = names->bucket[bucket_of(names, name)];
+    while (entry && CRYPTO_memcmp(entry->name.hash, name->hash, sizeof name->hash) != 0)
+        entry = entry->next;
+    return entry;
+}

@@ -1,0 +1,96 @@
+/* What the parts of a session share: session_links.c has its links, session_room.c says who gets a
+   place; session.c has all else. */
+#ifndef CAUSEWAY_RELAY_SESSION_INTERNAL_H
+#define CAUSEWAY_RELAY_SESSION_INTERNAL_H
+
+#include "net/address_memory.h"
+#include "net/deadlines.h"
+#include "net/log.h"
+#include "net/per_address_limit.h"
+#include "session/session.h"
+#include "session/upstream.h"
+
+/* Sessions that make room when all places are taken, the first of them first. */
+struct session_list {
+    struct session *first;
+    struct session *last;
+};
+
+struct session {
+    struct sessions *all;
+    struct session_link *newest;   /* NULL while it has none; the others are older */
+    struct address_count *address; /* of the last link, which counts while there is none */
+    unsigned char owner[16];       /* of the address of the newest or last link */
+    struct session_list *list;     /* NULL: it does not make room */
+    struct session *before;        /* neighbours there */
+    struct session *after;
+    struct name_entry named;
+    struct deadline deadline; /* none while it is ending */
+    double active;   /* when it last came a step on, or a datagram came, from either side */
+    double unlinked; /* when it lost its last link; INFINITY while it has one */
+    unsigned long id;
+    bool ending;
+    bool evicted;
+    enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
+    unsigned offences;         /* datagrams that the gate has not let pass */
+    struct allowance allowance;
+    struct upstream upstream;
+};
+
+struct sessions {
+    struct sessions_config config;
+    struct loop *loop;
+    struct stats *stats;
+    struct names *names;
+    struct per_address_limit *per_address;
+    struct address_memory *opened;     /* sessions */
+    struct address_memory *unanswered; /* datagrams of sessions that were not answered */
+    double unanswered_most;            /* that is remembered of one address */
+    struct upstream_batch *batch;
+    struct session_list unproven; /* those that are ending, then those that the game server has not
+                                     answered, the oldest first */
+    struct session_list waiting;  /* for a link, the longest first */
+    unsigned count;
+    unsigned evicted; /* of these, those that have given up their places */
+    unsigned long last_id;
+    struct deadlines deadlines;
+    struct loop_timer timer;
+    double timer_at;
+    bool draining;
+    void (*drained)(void *context);
+    void *drained_context;
+    struct log_limit refused_limit;
+    struct log_limit room_limit;
+    struct log_limit rate_limit;
+};
+
+/* Begins a session with a place, which counts for the address of its link from now on. NULL when
+   there is none for it; *why is the reason. */
+struct session *session_begin(struct sessions *all, struct session_link *link,
+                              const struct socket_address *client, enum session_refusal *why);
+
+/* Frees a session that has no link. */
+void session_free(struct session *session);
+
+/* It has come a step on: it is open, it has asked, it has been answered, it has a link again. */
+void session_step(struct session *session);
+
+/* Its deadline may be sooner than it was. */
+void session_hurry(struct session *session);
+
+/* Closes all links of a session. */
+void session_close_links(struct session *session, const struct session_farewell *farewell,
+                         bool at_once);
+
+/* Puts a session at the front or the end of a list, out of the one that it is in. */
+void session_list_prepend(struct session_list *list, struct session *session);
+void session_list_append(struct session_list *list, struct session *session);
+
+/* Takes it out of the list that it is in, if any. */
+void session_list_remove(struct session *session);
+
+/* A place for one more session, from the owner of an address. Those that the game server has
+   answered keep theirs while they have a link. False when nobody gives way. */
+bool session_make_room(struct sessions *all, const unsigned char owner[16]);
+
+#endif

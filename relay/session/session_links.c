@@ -1,0 +1,184 @@
+#include "session/session_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A link that has lost its place to the next of its transport. */
+static const struct session_farewell replaced = {4003, "another link took its place"};
+
+static void count_refusal(struct sessions *all, enum session_refusal why)
+{
+    static const char *const reasons[] = {
+        [SESSION_REFUSED_FULL] = "--max-sessions is reached",
+        [SESSION_REFUSED_ADDRESS] = "its address has --max-sessions-per-address links",
+        [SESSION_REFUSED_DRAINING] = "the relay is stopping",
+        [SESSION_REFUSED_MEMORY] = "there is no memory",
+    };
+    if (why == SESSION_REFUSED_ADDRESS)
+        all->stats->sessions_refused_address++;
+    else if (why == SESSION_REFUSED_DRAINING)
+        all->stats->sessions_refused_draining++;
+    else
+        all->stats->sessions_refused_full++;
+    unsigned held;
+    if (log_limit_pass(&all->refused_limit, loop_now(), &held))
+        log_warn("session refused: %s (%u more since the last such line)", reasons[why], held);
+}
+
+static struct session_link **place_of(struct session *session, const struct session_link *link)
+{
+    struct session_link **at = &session->newest;
+    while (*at && *at != link)
+        at = &(*at)->older;
+    return at;
+}
+
+static struct session_link *link_over(const struct session *session,
+                                      const struct transport *transport)
+{
+    struct session_link *link = session->newest;
+    while (link && link->transport != transport)
+        link = link->older;
+    return link;
+}
+
+/* Has the address count a link. One that follows another of its session there counts in its stead.
+ */
+static enum session_refusal count_link(struct sessions *all, struct session_link *link,
+                                       const struct socket_address *client,
+                                       struct address_count **stead)
+{
+    bool full;
+    if (stead && *stead && per_address_limit_counts(*stead, client)) {
+        link->address = *stead;
+        *stead = NULL;
+        return SESSION_REFUSED_NOT;
+    }
+    link->address =
+        per_address_limit_enter(all->per_address, client, all->config.max_per_address, &full);
+    if (link->address)
+        return SESSION_REFUSED_NOT;
+    return full ? SESSION_REFUSED_ADDRESS : SESSION_REFUSED_MEMORY;
+}
+
+static void uncount(struct sessions *all, struct address_count **address)
+{
+    if (*address)
+        per_address_limit_leave(all->per_address, *address);
+    *address = NULL;
+}
+
+static void report(const struct session *session, const char *what, const struct session_link *link,
+                   const struct socket_address *client)
+{
+    char text[SOCKET_ADDRESS_TEXT];
+    if (!log_wants(LOG_DEBUG))
+        return;
+    socket_address_format(client, text);
+    log_debug("session %lu: %s%s from %s", session->id, what, link->transport->name, text);
+}
+
+static enum session_refusal join(struct session *session, struct session_link *link,
+                                 const struct socket_address *client)
+{
+    struct sessions *all = session->all;
+    struct session_link *old = link_over(session, link->transport);
+    const bool waited = !session->newest;
+    const enum session_refusal why = count_link(all, link, client,
+                                                waited ? &session->address
+                                                : old  ? &old->address
+                                                       : NULL);
+    if (why != SESSION_REFUSED_NOT)
+        return why;
+    uncount(all, &session->address);
+    socket_address_owner(client, session->owner);
+    link->older = session->newest;
+    session->newest = link;
+    report(session, waited ? "goes on over " : "also over ", link, client);
+    all->stats->links_joined++;
+    if (waited) {
+        all->stats->sessions_resumed++;
+        session_list_remove(session);
+        session->unlinked = INFINITY;
+        session_step(session);
+    }
+    if (old) {
+        *place_of(session, old) = old->older;
+        old->session = NULL;
+        old->transport->close(old, &replaced, true);
+    }
+    return SESSION_REFUSED_NOT;
+}
+
+static enum session_refusal begin(struct sessions *all, struct session_link *link,
+                                  const struct socket_address *client, const struct name *name)
+{
+    enum session_refusal why =
+        all->draining ? SESSION_REFUSED_DRAINING : count_link(all, link, client, NULL);
+    if (why != SESSION_REFUSED_NOT)
+        return why;
+    link->session = session_begin(all, link, client, &why);
+    if (!link->session) {
+        uncount(all, &link->address);
+        return why;
+    }
+    names_add(all->names, &link->session->named, name);
+    report(link->session, "", link, client);
+    return SESSION_REFUSED_NOT;
+}
+
+enum session_refusal session_link_open(struct sessions *all, struct session_link *link,
+                                       const struct transport *transport,
+                                       const struct socket_address *client, const struct name *name)
+{
+    struct name_entry *entry = names_find(all->names, name);
+    struct session *session = entry ? lws_container_of(entry, struct session, named) : NULL;
+    *link = (struct session_link){.session = session, .all = all, .transport = transport};
+    const enum session_refusal why =
+        session ? join(session, link, client) : begin(all, link, client, name);
+    if (why != SESSION_REFUSED_NOT) {
+        link->session = NULL;
+        count_refusal(all, why);
+    }
+    return why;
+}
+
+void session_close_links(struct session *session, const struct session_farewell *farewell,
+                         bool at_once)
+{
+    for (struct session_link *link = session->newest; link; link = link->older)
+        link->transport->close(link, farewell, at_once);
+}
+
+/* Its last link is gone. Only one that the game server has answered is worth its place. */
+static bool waits(const struct session *session, bool on_purpose)
+{
+    return session->named.listed && session->allowance.answered && !on_purpose &&
+           session->all->config.resume_seconds > 0.0;
+}
+
+static void wait(struct session *session, struct address_count **address)
+{
+    session->address = *address;
+    *address = NULL;
+    session->unlinked = loop_now();
+    session_list_append(&session->all->waiting, session);
+    session_hurry(session);
+    session->all->stats->sessions_unlinked++;
+    log_debug("session %lu: without a link", session->id);
+}
+
+void session_link_close(struct session_link *link, bool on_purpose)
+{
+    struct session *session = link->session;
+    if (session) {
+        *place_of(session, link) = link->older;
+        link->session = NULL;
+        if (!session->newest && waits(session, on_purpose))
+            wait(session, &link->address);
+        else if (!session->newest)
+            session_free(session);
+    }
+    if (link->all)
+        uncount(link->all, &link->address);
+}

@@ -1,0 +1,33 @@
+// What the tests of sessions with several links share.
+import { randomBytes } from 'node:crypto';
+import * as rtc from '../support/rtc.mjs';
+import { connect } from './support.mjs';
+
+export const PROTOCOL = 'causeway.v1';
+
+/** A key as a page makes it. */
+export const newKey = () => randomBytes(16).toString('base64url');
+
+/** The subprotocols that name the session with this key. */
+export const protocolsOf = (key) => [PROTOCOL, `causeway.session.${key}`];
+
+/** Opens a WebSocket for the session with this key. */
+export const connectAs = (t, relay, key, options = {}) =>
+  connect(t, relay, { protocols: protocolsOf(key), ...options });
+
+/** An offer that names the session with this key. */
+export const withKey = (sdp, key) => `${sdp}a=x-causeway-session:${key}\r\n`;
+
+/** Opens a data channel for the session with this key; `stack` is one of rtc.stacks. */
+export async function openRtcAs(
+  t,
+  relay,
+  key,
+  { stack = rtc.stacks[0], channel = rtc.unreliable, edit } = {},
+) {
+  const url = `http://127.0.0.1:${relay.port}/`;
+  const editOffer = (sdp) => withKey(sdp, key);
+  const link = await rtc.open(stack.RTCPeerConnection, url, channel, edit, editOffer);
+  t.after(link.close);
+  return link;
+}

@@ -1,0 +1,224 @@
+// One session, several WebSockets: a link dies, another with the same key goes on.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connectAs, newKey, PROTOCOL, protocolsOf } from './links.mjs';
+import {
+  assertAddsUp,
+  connect,
+  pattern,
+  sleep,
+  startRelay,
+  startServer,
+  statsUntil,
+} from './support.mjs';
+
+/** Sends a datagram and gives the port from which the server got it, when its answer has come. */
+async function ask(server, link, text) {
+  const before = link.messages.length;
+  link.send(Buffer.from(text));
+  await link.received(before + 1);
+  assert.equal(link.messages.at(-1).data.toString(), text);
+  return server.received.findLast(({ data }) => data.toString() === text).port;
+}
+
+const waiting = (relay) => statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked === 1);
+
+test('a WebSocket dies, and the next with its key goes on from the same port', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const key = newKey();
+  const first = await connectAs(t, relay, key);
+  assert.equal(first.socket.protocol, PROTOCOL, 'the key is not sent back');
+  const port = await ask(server, first, 'before');
+  first.socket.terminate();
+  const kept = await waiting(relay);
+  assert.equal(kept.sessions_open, 1);
+
+  // What comes meanwhile is dropped, not kept.
+  for (let i = 0; i < 5; i++) server.send(pattern(10, i), server.peers.get(port));
+  await statsUntil(relay, ({ dropped_unlinked }) => dropped_unlinked === 5);
+
+  const second = await connectAs(t, relay, key);
+  assert.equal(await ask(server, second, 'after'), port);
+  assert.equal(second.messages.length, 1);
+  const stats = await relay.stats();
+  assert.equal(stats.sessions_opened, 1);
+  assert.equal(stats.sessions_open, 1);
+  assert.equal(stats.sessions_resumed, 1);
+  assertAddsUp(stats);
+});
+
+test('the server reaches a browser that says nothing over its new link', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const key = newKey();
+  const first = await connectAs(t, relay, key);
+  const port = await ask(server, first, 'before');
+  first.socket.terminate();
+  await waiting(relay);
+  const second = await connectAs(t, relay, key);
+  server.send(pattern(100), server.peers.get(port));
+  await second.received(1);
+});
+
+test('a link that nobody knows to be dead gives way to the next', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const key = newKey();
+  const first = await connectAs(t, relay, key);
+  const port = await ask(server, first, 'before');
+  const second = await connectAs(t, relay, key);
+  assert.deepEqual(await first.closed(), { code: 4003, reason: 'another link took its place' });
+  assert.equal(await ask(server, second, 'after'), port);
+  const stats = await relay.stats();
+  assert.equal(stats.sessions_open, 1);
+  assert.equal(stats.links_joined, 1);
+  assert.equal(stats.sessions_unlinked, 0);
+});
+
+for (const [what, end] of Object.entries({
+  'is closed with 1000': { how: (link) => link.close(1000) },
+  'has no key': { options: { protocols: [PROTOCOL] }, how: (link) => link.socket.terminate() },
+  'was never answered': { silent: true, how: (link) => link.socket.terminate() },
+  'may not be resumed': { args: ['--resume-seconds', '0'], how: (link) => link.socket.terminate() },
+}))
+  test(`a session whose only link ${what} ends at once`, async (t) => {
+    const server = await startServer(t, { answer: (data) => (end.silent ? null : data) });
+    const relay = await startRelay(t, { upstream: server.upstream, args: end.args });
+    const link = await connectAs(t, relay, newKey(), end.options);
+    link.send(pattern(20));
+    if (!end.silent) await link.received(1);
+    end.how(link);
+    const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
+    assert.equal(stats.sessions_ended_client, 1);
+    assert.equal(stats.sessions_unlinked, 0);
+  });
+
+for (const [what, end] of Object.entries({
+  'is left with 1001': (link) => link.close(1001),
+  'is closed without a code': (link) => link.close(),
+  'is cut': (link) => link.socket.terminate(),
+}))
+  test(`a session whose link ${what} ends when no other comes in time`, async (t) => {
+    const server = await startServer(t);
+    const args = ['--resume-seconds', '1'];
+    const relay = await startRelay(t, { upstream: server.upstream, args });
+    const key = newKey();
+    const link = await connectAs(t, relay, key);
+    const port = await ask(server, link, 'before');
+    const began = performance.now();
+    end(link);
+    await waiting(relay);
+    const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
+    assert.ok(performance.now() - began > 800);
+    assert.equal(stats.sessions_ended_unlinked, 1);
+    const late = await connectAs(t, relay, key);
+    assert.notEqual(await ask(server, late, 'after'), port);
+  });
+
+test('a session that is resumed again and again is not held to its first loss', async (t) => {
+  const server = await startServer(t);
+  const args = ['--resume-seconds', '2'];
+  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const key = newKey();
+  let link = await connectAs(t, relay, key);
+  const port = await ask(server, link, 'before');
+  for (let i = 0; i < 4; i++) {
+    link.socket.terminate();
+    await statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked === i + 1);
+    await sleep(700);
+    link = await connectAs(t, relay, key);
+    assert.equal(await ask(server, link, `after ${i}`), port);
+  }
+  await sleep(2200);
+  assert.equal(await ask(server, link, 'at last'), port);
+});
+
+test('the idle timeout holds for a session without a link', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '1'] });
+  const link = await connectAs(t, relay, newKey());
+  await ask(server, link, 'before');
+  link.socket.terminate();
+  const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
+  assert.equal(stats.sessions_ended_idle, 1);
+});
+
+test('a relay that stops does not wait for sessions without a link', async (t) => {
+  const server = await startServer(t);
+  const args = ['--resume-seconds', '1000', '--idle-timeout', '0'];
+  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const [kept, open] = [await connectAs(t, relay, newKey()), await connectAs(t, relay, newKey())];
+  await ask(server, kept, 'kept');
+  await ask(server, open, 'open');
+  kept.socket.terminate();
+  await waiting(relay);
+  relay.kill('SIGTERM');
+  assert.equal((await open.closed()).code, 1001);
+  assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+  assert.match(relay.log(), /sessions_open=0 .*sessions_ended_drain=2/);
+  assert.doesNotMatch(relay.log(), /did not close in time/);
+});
+
+test('another origin with the same key has another session', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--origin', '*'] });
+  const key = newKey();
+  const [ours, theirs] = ['https://game.example', 'https://evil.example'];
+  const first = await connectAs(t, relay, key, { origin: ours });
+  const port = await ask(server, first, 'before');
+  const stranger = await connectAs(t, relay, key, { origin: theirs });
+  assert.notEqual(await ask(server, stranger, 'mine?'), port);
+  const nobody = await connectAs(t, relay, key);
+  assert.notEqual(await ask(server, nobody, 'or mine?'), port);
+  assert.equal(await ask(server, first, 'still mine'), port);
+  first.socket.terminate();
+  await waiting(relay);
+  const again = await connectAs(t, relay, key, { origin: theirs });
+  assert.notEqual(await ask(server, again, 'now mine?'), port);
+  const second = await connectAs(t, relay, key, { origin: ours });
+  assert.equal(await ask(server, second, 'after'), port);
+});
+
+const bad = {
+  'without a key': ['causeway.session.'],
+  'with a short key': [`causeway.session.${newKey().slice(1)}`],
+  'with a long key': [`causeway.session.${newKey()}A`],
+  'with another letter': [`causeway.session.${newKey().slice(1)}~`],
+  'with two keys': [`causeway.session.${newKey()}`, `causeway.session.${newKey()}`],
+};
+for (const [what, protocols] of Object.entries(bad))
+  test(`a WebSocket that names a session ${what} is refused`, async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream });
+    await assert.rejects(connect(t, relay, { protocols: [PROTOCOL, ...protocols] }), {
+      status: 400,
+    });
+    assert.equal((await relay.stats()).sessions_opened, 0);
+  });
+
+test('a key without the subprotocol is not enough', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  await assert.rejects(connect(t, relay, { protocols: protocolsOf(newKey()).slice(1) }), {
+    status: 400,
+  });
+});
+
+test('no key is logged', async (t) => {
+  const server = await startServer(t);
+  const args = ['--log-level', 'debug', '--resume-seconds', '0.1'];
+  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const key = newKey();
+  for (let i = 0; i < 2; i++) {
+    const link = await connectAs(t, relay, key);
+    await ask(server, link, `link ${i}`);
+    link.socket.terminate();
+    await statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked === i + 1);
+  }
+  for (const protocols of [protocolsOf(key).slice(1), protocolsOf(`${key}A`)])
+    await assert.rejects(connect(t, relay, { protocols }), { status: 400 });
+  await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
+  assert.match(relay.log(), /goes on over websocket/);
+  assert.doesNotMatch(relay.log(), new RegExp(key.slice(4, 18)));
+});

@@ -1,0 +1,193 @@
+// One session over WebSocket and WebRTC: up, back, both at once, and how its last link ends.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import * as rtc from '../support/rtc.mjs';
+import { connectAs, newKey, openRtcAs, withKey } from './links.mjs';
+import { assertAddsUp, connect, startRelay, startServer, statsUntil } from './support.mjs';
+
+const args = ['--rtc', '127.0.0.1:0'];
+
+/** A game server that says only what it is told to, and a relay before it. */
+async function begin(t, options = []) {
+  const server = await startServer(t, { answer: () => null });
+  const relay = await startRelay(t, { upstream: server.upstream, args: [...args, ...options] });
+  const url = `http://127.0.0.1:${relay.port}/`;
+  /** Gives the port from which this came to the game server, sent over a link. */
+  const tell = async (link, text) => {
+    (link.channel ?? link).send(Buffer.from(text));
+    const find = () => server.received.find(({ data }) => data.toString() === text);
+    return (await rtc.until(text, find)).port;
+  };
+  const say = (port, text) => server.send(Buffer.from(text), server.peers.get(port));
+  return { server, relay, url, tell, say };
+}
+
+const next = async (link, count) => {
+  await link.received(count);
+  return link.messages.at(-1).data.toString();
+};
+
+for (const stack of rtc.stacks) {
+  test(`up to WebRTC and back, ${stack.name}`, async (t) => {
+    const { relay, tell, say } = await begin(t);
+    const key = newKey();
+    const first = await connectAs(t, relay, key);
+    const player = await tell(first, 'over WebSocket');
+    say(player, 'one');
+    assert.equal(await next(first, 1), 'one');
+
+    const better = await openRtcAs(t, relay, key, { stack });
+    assert.equal(await tell(better, 'over WebRTC'), player);
+    say(player, 'two');
+    assert.equal((await better.next()).toString(), 'two');
+    // It is not the last link, so the session stays.
+    first.close(1000);
+    await first.closed();
+    assert.equal(await tell(better, 'over WebRTC alone'), player);
+    say(player, 'three');
+    assert.equal((await better.next()).toString(), 'three');
+
+    const back = await connectAs(t, relay, key);
+    say(player, 'four');
+    assert.equal(await next(back, 1), 'four');
+    better.close();
+    assert.equal(await tell(back, 'over WebSocket again'), player);
+    say(player, 'five');
+    assert.equal(await next(back, 2), 'five');
+    assert.equal(first.messages.length, 1);
+    assert.equal(better.arrived.length, 0);
+
+    const stats = await statsUntil(relay, ({ client_datagrams }) => client_datagrams === 4);
+    assert.equal(stats.sessions_opened, 1);
+    assert.equal(stats.sessions_open, 1);
+    assert.equal(stats.links_joined, 2);
+    assert.equal(stats.sessions_unlinked, 0);
+    assertAddsUp(stats);
+  });
+
+  for (const [what, end] of Object.entries({
+    'closes its channel': (link) => link.channel.close(),
+    'closes its connection': (link) => link.close(),
+    'deletes it': (link, url) => fetch(new URL(link.location, url), { method: 'DELETE' }),
+  }))
+    test(`who ${what} ends the session, ${stack.name}`, async (t) => {
+      const { relay, url, tell, say } = await begin(t);
+      const link = await openRtcAs(t, relay, newKey(), { stack });
+      say(await tell(link, 'hello'), 'hello');
+      await link.next();
+      await end(link, url);
+      const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
+      assert.equal(stats.sessions_ended_client, 1);
+      assert.equal(stats.sessions_unlinked, 0);
+    });
+}
+
+test('both at once: either is heard, and the newest is told', async (t) => {
+  const { relay, tell, say } = await begin(t);
+  const key = newKey();
+  const [slow, fast] = await Promise.all([connectAs(t, relay, key), openRtcAs(t, relay, key)]);
+  const player = await tell(slow, 'over WebSocket');
+  for (let i = 0; i < 10; i++)
+    assert.equal(await tell(i % 2 ? slow : fast, `turn ${i}`), player, 'the same session');
+  for (let i = 0; i < 10; i++) say(player, `answer ${i}`);
+  const stats = await statsUntil(relay, ({ delivered_datagrams }) => delivered_datagrams === 10);
+  await rtc.until('all answers', () => slow.messages.length + fast.arrived.length === 10);
+  assert.ok(slow.messages.length === 10 || fast.arrived.length === 10, 'over one of them');
+  assert.equal(stats.sessions_opened, 1);
+  assertAddsUp(stats);
+});
+
+test('a path that fails: the next WebSocket takes over before WebRTC is known to be dead', async (t) => {
+  const { relay, tell, say } = await begin(t);
+  const [, port] = await relay.logged(/webrtc on udp \S+:(\d+)/);
+  let cut = false;
+  const path = await rtc.startProxy(Number(port), () => cut);
+  after(path.close);
+  const key = newKey();
+  const first = await openRtcAs(t, relay, key, { edit: path.edit });
+  const player = await tell(first, 'over WebRTC');
+  say(player, 'one');
+  await first.next();
+  cut = true;
+  say(player, 'lost');
+  const second = await connectAs(t, relay, key);
+  assert.equal(await tell(second, 'over WebSocket'), player);
+  say(player, 'two');
+  assert.equal(await next(second, 1), 'two');
+});
+
+test('a second channel takes the place of the first', async (t) => {
+  const { relay, tell, say } = await begin(t);
+  const key = newKey();
+  const first = await openRtcAs(t, relay, key);
+  const player = await tell(first, 'first');
+  say(player, 'one');
+  await first.next();
+  const second = await openRtcAs(t, relay, key);
+  await first.closed();
+  assert.equal(await tell(second, 'second'), player);
+  say(player, 'two');
+  assert.equal((await second.next()).toString(), 'two');
+  assert.equal((await relay.stats()).sessions_open, 1);
+});
+
+test('an offer of another origin has another session', async (t) => {
+  const { relay, tell } = await begin(t, ['--origin', '*']);
+  const key = newKey();
+  const first = await connectAs(t, relay, key, { origin: 'https://game.example' });
+  const player = await tell(first, 'ours');
+  const stranger = await openRtcAs(t, relay, key); // which sends no Origin
+  assert.notEqual(await tell(stranger, 'theirs'), player);
+});
+
+test('an offer with a malformed key is refused, and says what a key is', async (t) => {
+  const { relay, url } = await begin(t);
+  const peer = new rtc.stacks[0].RTCPeerConnection();
+  t.after(() => peer.close());
+  peer.createDataChannel('game', rtc.unreliable);
+  const { sdp } = await peer.createOffer();
+  const key = newKey();
+  for (const offer of [
+    withKey(sdp, ''),
+    withKey(sdp, key.slice(1)),
+    withKey(sdp, `${key}A`),
+    withKey(sdp, `${key.slice(1)}+`),
+    withKey(withKey(sdp, key), key),
+  ]) {
+    const reply = await rtc.postOffer(url, offer);
+    assert.equal(reply.status, 400);
+    const text = await reply.text();
+    assert.match(text, /x-causeway-session/);
+    assert.ok(!text.includes(key.slice(4, 18)));
+  }
+  assert.equal((await relay.stats()).rtc_offers_refused, 5);
+});
+
+test('the relay stops: all links are told', async (t) => {
+  const { relay, tell } = await begin(t);
+  const key = newKey();
+  const first = await connectAs(t, relay, key);
+  const second = await openRtcAs(t, relay, key);
+  assert.equal(await tell(first, 'one'), await tell(second, 'two'));
+  relay.kill('SIGTERM');
+  assert.equal((await first.closed()).code, 1001);
+  await second.closed();
+  assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+  assert.match(relay.log(), /sessions_open=0 .*sessions_ended_drain=1/);
+});
+
+test('what ends a session ends all its links', async (t) => {
+  const { relay, tell } = await begin(t);
+  const key = newKey();
+  const first = await connectAs(t, relay, key);
+  const second = await openRtcAs(t, relay, key);
+  await tell(second, 'hello');
+  first.send('text');
+  assert.equal((await first.closed()).code, 1003);
+  await second.closed();
+  const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
+  assert.equal(stats.sessions_ended_text, 1);
+  assert.equal(stats.sessions_ended_client, 0);
+  const third = await connect(t, relay);
+  await tell(third, 'another');
+});
