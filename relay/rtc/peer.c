@@ -268,7 +268,9 @@ static void begin_sctp(struct peer *peer)
                                  .remote_port = peer->remote_sctp_port};
     if (RAND_bytes(config.random, sizeof config.random) == 1)
         peer->sctp = sctp_create(&config);
-    if (!peer->sctp)
+    if (peer->sctp)
+        sctp_connect(peer->sctp);
+    else
         has_ended(peer, "no memory");
 }
 

@@ -34,6 +34,12 @@ void sctp_destroy(struct sctp *sctp)
     free(sctp);
 }
 
+void sctp_connect(struct sctp *sctp)
+{
+    sctp->asked = true;
+    sctp->init_due = true;
+}
+
 bool sctp_is_established(const struct sctp *sctp)
 {
     return sctp->state == ESTABLISHED;
@@ -166,24 +172,26 @@ static size_t finish(const struct sctp *sctp, struct sctp_writer *packet)
     return packet->size;
 }
 
-static void put_init_ack(struct sctp *sctp, struct sctp_writer *packet)
+/* An INIT, or the INIT ACK that answers one with a cookie. */
+static void put_init(struct sctp *sctp, struct sctp_writer *packet, enum sctp_chunk_type type)
 {
     static const uint8_t extensions[2] = {CHUNK_RECONFIG, CHUNK_FORWARD_TSN};
+    const bool answers = type == CHUNK_INIT_ACK;
     struct sctp_writer parameters = {packet->data + packet->size + SCTP_INIT_SIZE, 0,
                                      packet->capacity - packet->size - SCTP_INIT_SIZE};
-    sctp_make_cookie(sctp, sctp_put(&parameters, PARAMETER_STATE_COOKIE, COOKIE_SIZE));
+    if (answers)
+        sctp_make_cookie(sctp, sctp_put(&parameters, PARAMETER_STATE_COOKIE, COOKIE_SIZE));
     memcpy(sctp_put(&parameters, PARAMETER_EXTENSIONS, sizeof extensions), extensions,
            sizeof extensions);
     sctp_put(&parameters, PARAMETER_FORWARD_TSN, 0);
 
-    uint8_t *out = sctp_put_chunk(packet, CHUNK_INIT_ACK, 0,
+    uint8_t *out = sctp_put_chunk(packet, (uint8_t)type, 0,
                                   SCTP_INIT_SIZE - SCTP_CHUNK_HEADER + parameters.size);
     store32(out, sctp->local_tag);
     store32(out + 4, RECEIVE_WINDOW);
-    store16(out + 8, sctp->remote_streams);
+    store16(out + 8, answers ? sctp->remote_streams : STREAMS);
     store16(out + 10, STREAMS);
     store32(out + 12, sctp->local_tsn);
-    sctp->init_ack_due = false;
 }
 
 static void put_sack(struct sctp *sctp, struct sctp_writer *packet)
@@ -318,8 +326,10 @@ size_t sctp_transmit(struct sctp *sctp, uint8_t *out, size_t capacity, double no
     if (capacity < SCTP_PACKET_MAX)
         return 0;
     struct sctp_writer packet = {out, SCTP_HEADER_SIZE, SCTP_PACKET_MAX};
-    if (sctp->init_ack_due) {
-        put_init_ack(sctp, &packet);
+    if (sctp->init_due || sctp->init_ack_due) {
+        /* Each goes alone, an INIT before the other side has a tag. */
+        put_init(sctp, &packet, sctp->init_due ? CHUNK_INIT : CHUNK_INIT_ACK);
+        *(sctp->init_due ? &sctp->init_due : &sctp->init_ack_due) = false;
         return finish(sctp, &packet);
     }
 

@@ -1,6 +1,6 @@
 /* SCTP for datagrams (RFC 9260, RFC 3758 and RFC 6525, as far as WebRTC data channels use them):
-   one association, opened by the other side. Messages to the other side are unordered and never
-   sent again. No sockets, no clock: packets and the time come from the caller.
+   one association, opened by the other side or by both at once. Messages to the other side are
+   unordered and never sent again. No sockets, no clock: packets and the time come from the caller.
 
    Hand in a packet with sctp_receive() and call sctp_next() until it returns false. Then fetch what
    is to be sent with sctp_transmit() until it returns 0. There is no send queue: a message goes out
@@ -77,6 +77,10 @@ struct sctp;
 /* NULL when there is no memory. */
 struct sctp *sctp_create(const struct sctp_config *config);
 void sctp_destroy(struct sctp *sctp);
+
+/* Asks for the association without waiting for the other side, which saves a round trip. Call it
+   first. It is sent once: the other side asks too, and repeats that. */
+void sctp_connect(struct sctp *sctp);
 
 /* Takes a packet. It must stay in place until sctp_next() has returned false. */
 void sctp_receive(struct sctp *sctp, const uint8_t *packet, size_t size, double now);

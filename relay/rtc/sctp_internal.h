@@ -25,6 +25,7 @@
 enum state {
     CLOSED,
     ANSWERED, /* an INIT came and was acknowledged */
+    ECHOED,   /* our own INIT was acknowledged, and the cookie sent back */
     ESTABLISHED,
     ENDED,
 };
@@ -82,6 +83,8 @@ struct sctp {
     bool reset_due;
     uint16_t reset_stream;
     uint32_t reset_request;
+    bool asked; /* for the association ourselves */
+    bool init_due;
     bool init_ack_due;
     struct sctp_writer control; /* answers that go out with the next packet */
     uint8_t control_data[SCTP_PACKET_MAX - SCTP_HEADER_SIZE];

@@ -38,11 +38,11 @@ static bool is_well_formed(const struct sctp *sctp, const uint8_t *packet, size_
     const uint32_t tag = load32(packet + 4);
     if (first.type == CHUNK_INIT)
         return tag == 0 && alone;
-    if (sctp->state == CLOSED)
+    if (sctp->state == CLOSED && !sctp->asked)
         return false;
     /* Flag 1 of an ABORT says that it echoes the tag which we send. */
-    return tag == sctp->local_tag ||
-           (first.type == CHUNK_ABORT && (first.flags & 1) != 0 && tag == sctp->remote_tag);
+    return tag == sctp->local_tag || (first.type == CHUNK_ABORT && (first.flags & 1) != 0 &&
+                                      tag != 0 && tag == sctp->remote_tag);
 }
 
 void sctp_receive(struct sctp *sctp, const uint8_t *packet, size_t size, double now)
@@ -75,41 +75,100 @@ static bool violated(struct sctp *sctp, struct sctp_event *event, uint16_t cause
     return goes_down(sctp, event, reason);
 }
 
-static bool supports_forward(const uint8_t *at, const uint8_t *end)
+/* What an INIT or an INIT ACK says of its sender. */
+struct init {
+    uint32_t tag;
+    uint32_t window;
+    uint16_t streams_out;
+    uint16_t streams_in;
+    uint32_t tsn;
+    struct sctp_piece cookie; /* size 0 = none */
+    bool supports_forward;
+};
+
+static bool read_init(const struct sctp_piece *chunk, struct init *init)
 {
+    const size_t fixed = SCTP_INIT_SIZE - SCTP_CHUNK_HEADER;
+    if (chunk->size < fixed || load32(chunk->value) == 0)
+        return false;
+    *init = (struct init){.tag = load32(chunk->value),
+                          .window = load32(chunk->value + 4),
+                          .streams_out = load16(chunk->value + 8),
+                          .streams_in = load16(chunk->value + 10),
+                          .tsn = load32(chunk->value + 12)};
+    const uint8_t *at = chunk->value + fixed;
     struct sctp_piece parameter;
-    while (sctp_next_parameter(&at, end, &parameter)) {
-        if (parameter.type == PARAMETER_FORWARD_TSN)
-            return true;
-        if (parameter.type == PARAMETER_EXTENSIONS && parameter.size > 0 &&
-            memchr(parameter.value, CHUNK_FORWARD_TSN, parameter.size) != NULL)
-            return true;
+    while (sctp_next_parameter(&at, chunk->value + chunk->size, &parameter)) {
+        if (parameter.type == PARAMETER_STATE_COOKIE)
+            init->cookie = parameter;
+        else if (parameter.type == PARAMETER_FORWARD_TSN)
+            init->supports_forward = true;
+        else if (parameter.type == PARAMETER_EXTENSIONS && parameter.size > 0 &&
+                 memchr(parameter.value, CHUNK_FORWARD_TSN, parameter.size) != NULL)
+            init->supports_forward = true;
     }
-    return false;
+    return true;
+}
+
+static bool is_known(const struct sctp *sctp, const struct init *init)
+{
+    return sctp->remote_tag == init->tag && sctp->remote_tsn == init->tsn;
+}
+
+static void learn(struct sctp *sctp, const struct init *init)
+{
+    sctp->remote_tag = init->tag;
+    sctp->remote_window = init->window;
+    sctp->remote_tsn = init->tsn;
+    sctp->remote_streams = init->streams_in;
 }
 
 static bool take_init(struct sctp *sctp, const struct sctp_piece *chunk, struct sctp_event *event)
 {
+    struct init init;
     /* Inside one DTLS connection there is no reason to begin anew. */
     if (sctp->state == ESTABLISHED)
         return false;
-    const size_t fixed = SCTP_INIT_SIZE - SCTP_CHUNK_HEADER;
-    if (chunk->size < fixed || load32(chunk->value) == 0) {
+    if (!read_init(chunk, &init)) {
         sctp->stats.packets_refused++;
         return false;
     }
-    const uint16_t streams_in = load16(chunk->value + 10);
-    sctp->remote_tag = load32(chunk->value);
-    sctp->remote_window = load32(chunk->value + 4);
-    sctp->remote_tsn = load32(chunk->value + 12);
-    sctp->remote_streams = streams_in;
-    if (streams_in == 0 || load16(chunk->value + 8) == 0)
+    const bool echoed = sctp->state == ECHOED && is_known(sctp, &init);
+    learn(sctp, &init);
+    if (init.streams_in == 0 || init.streams_out == 0)
         return violated(sctp, event, CAUSE_PROTOCOL_VIOLATION, "an INIT without streams");
-    if (!supports_forward(chunk->value + fixed, chunk->value + chunk->size))
+    if (!init.supports_forward)
         return violated(sctp, event, CAUSE_PROTOCOL_VIOLATION, "no support of FORWARD-TSN");
-    sctp->state = ANSWERED;
+    sctp->state = echoed ? ECHOED : ANSWERED;
     sctp->init_ack_due = true;
     return false;
+}
+
+/* The answer to our INIT. One that does not fit is passed over: the other side asks too. */
+static void take_init_ack(struct sctp *sctp, const struct sctp_piece *chunk)
+{
+    struct init init;
+    if (!sctp->asked || (sctp->state != CLOSED && sctp->state != ANSWERED) ||
+        !read_init(chunk, &init) || init.cookie.size == 0 || init.streams_in == 0 ||
+        init.streams_out == 0 || !init.supports_forward ||
+        (sctp->state == ANSWERED && !is_known(sctp, &init)))
+        return;
+    uint8_t *out = sctp_put_chunk(&sctp->control, CHUNK_COOKIE_ECHO, 0, init.cookie.size);
+    if (!out)
+        return;
+    memcpy(out, init.cookie.value, init.cookie.size);
+    learn(sctp, &init);
+    sctp->state = ECHOED;
+}
+
+static bool establish(struct sctp *sctp, struct sctp_event *event)
+{
+    sctp->state = ESTABLISHED;
+    sctp->init_ack_due = false;
+    sctp->next_request = sctp->remote_tsn;
+    tsn_map_reset(&sctp->arrived, sctp->remote_tsn);
+    *event = (struct sctp_event){.type = SCTP_ESTABLISHED};
+    return true;
 }
 
 static bool take_cookie(struct sctp *sctp, const struct sctp_piece *chunk, struct sctp_event *event)
@@ -119,15 +178,7 @@ static bool take_cookie(struct sctp *sctp, const struct sctp_piece *chunk, struc
     if (chunk->size != COOKIE_SIZE || memcmp(chunk->value, cookie, COOKIE_SIZE) != 0)
         return false;
     sctp_put_chunk(&sctp->control, CHUNK_COOKIE_ACK, 0, 0);
-    if (sctp->state == ESTABLISHED)
-        return false; /* our answer was lost */
-
-    sctp->state = ESTABLISHED;
-    sctp->init_ack_due = false;
-    sctp->next_request = sctp->remote_tsn;
-    tsn_map_reset(&sctp->arrived, sctp->remote_tsn);
-    *event = (struct sctp_event){.type = SCTP_ESTABLISHED};
-    return true;
+    return sctp->state != ESTABLISHED && establish(sctp, event); /* or our answer was lost */
 }
 
 static bool take_data(struct sctp *sctp, const struct sctp_piece *chunk, struct sctp_event *event)
@@ -359,22 +410,39 @@ static void schedule_acknowledgement(struct sctp *sctp, double now)
         sctp->acknowledge_at = now + ACK_DELAY;
 }
 
+static bool take_chunk(struct sctp *sctp, const struct sctp_piece *chunk, struct sctp_event *event,
+                       double now)
+{
+    switch (chunk->type) {
+    case CHUNK_INIT:
+        return take_init(sctp, chunk, event);
+    case CHUNK_INIT_ACK:
+        take_init_ack(sctp, chunk);
+        return false;
+    case CHUNK_COOKIE_ECHO:
+        return take_cookie(sctp, chunk, event);
+    case CHUNK_COOKIE_ACK:
+        return sctp->state == ECHOED && establish(sctp, event);
+    case CHUNK_ABORT:
+        return goes_down(sctp, event, "aborted by the other side");
+    case CHUNK_DATA:
+        if (sctp->state == ECHOED) {
+            sctp->at = chunk->start; /* the COOKIE ACK was lost: take it once established */
+            return establish(sctp, event);
+        }
+        break;
+    default:
+        break;
+    }
+    return sctp->state == ESTABLISHED && take_established(sctp, chunk, event, now);
+}
+
 bool sctp_next(struct sctp *sctp, struct sctp_event *event, double now)
 {
     struct sctp_piece chunk;
-    while (sctp->at && sctp_next_chunk(&sctp->at, sctp->end, &chunk)) {
-        bool happened = false;
-        if (chunk.type == CHUNK_INIT)
-            happened = take_init(sctp, &chunk, event);
-        else if (chunk.type == CHUNK_COOKIE_ECHO)
-            happened = take_cookie(sctp, &chunk, event);
-        else if (chunk.type == CHUNK_ABORT)
-            happened = goes_down(sctp, event, "aborted by the other side");
-        else if (sctp->state == ESTABLISHED)
-            happened = take_established(sctp, &chunk, event, now);
-        if (happened)
+    while (sctp->at && sctp_next_chunk(&sctp->at, sctp->end, &chunk))
+        if (take_chunk(sctp, &chunk, event, now))
             return true;
-    }
     sctp->at = NULL;
     if (sctp->packet_has_data && sctp->state == ESTABLISHED)
         schedule_acknowledgement(sctp, now);

@@ -58,12 +58,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     now = 1.0;
     sctp_client_init(&client, 1, 0xfffffff0);
+    sctp_connect(sctp);
+    drain(sctp, &client);
 
     if (size > 0 && (data[0] & 0x80)) {
         sctp_client_write_init(&client, &packet);
         give(sctp, &packet);
         drain(sctp, &client);
         sctp_client_write_cookie(&client, &packet);
+        give(sctp, &packet);
+        drain(sctp, &client);
+    }
+    if (size > 0 && (data[0] & 0x40)) {
+        sctp_client_write_init_ack(&client, &packet, 20);
         give(sctp, &packet);
         drain(sctp, &client);
     }

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#define PORT 5000
+#define PORT        5000
+#define COOKIE_BYTE 0xc0
 
 static void put16(uint8_t *p, unsigned value)
 {
@@ -102,9 +103,10 @@ void sctp_client_init(struct sctp_client *client, uint32_t tag, uint32_t tsn)
     *client = (struct sctp_client){.tag = tag, .tsn = tsn, .acknowledged = tsn - 1};
 }
 
-void sctp_client_write_init(struct sctp_client *client, struct sctp_packet *packet)
+#define INIT_SIZE (16 + 4 + 8)
+
+static void put_init(const struct sctp_client *client, uint8_t init[INIT_SIZE])
 {
-    uint8_t init[16 + 4 + 8];
     put32(init, client->tag);
     put32(init + 4, 1u << 20);
     put16(init + 8, 1024);
@@ -113,9 +115,35 @@ void sctp_client_write_init(struct sctp_client *client, struct sctp_packet *pack
     put32(init + 16, 0xc0000004);
     put32(init + 20, 0x80080006);
     put32(init + 24, 0x82c00000);
+}
+
+void sctp_client_write_init(struct sctp_client *client, struct sctp_packet *packet)
+{
+    uint8_t init[INIT_SIZE];
+    put_init(client, init);
     sctp_packet_begin(packet, 0);
     sctp_packet_chunk(packet, 1, 0, init, sizeof init);
     packet->data[15] = 16 + 4 + 4 + 6; /* the last parameter's padding is not counted */
+    sctp_packet_end(packet);
+}
+
+void sctp_client_write_init_ack(struct sctp_client *client, struct sctp_packet *packet,
+                                size_t cookie)
+{
+    uint8_t init[INIT_SIZE + SCTP_CLIENT_PACKET_MAX];
+    put_init(client, init);
+    put16(init + INIT_SIZE, 7);
+    put16(init + INIT_SIZE + 2, (unsigned)(4 + cookie));
+    memset(init + INIT_SIZE + 4, COOKIE_BYTE, cookie);
+    sctp_packet_begin(packet, client->remote_tag);
+    sctp_packet_chunk(packet, 2, 0, init, INIT_SIZE + 4 + cookie);
+    sctp_packet_end(packet);
+}
+
+void sctp_client_write_cookie_ack(struct sctp_client *client, struct sctp_packet *packet)
+{
+    sctp_packet_begin(packet, client->remote_tag);
+    sctp_packet_chunk(packet, 11, 0, NULL, 0);
     sctp_packet_end(packet);
 }
 
@@ -148,6 +176,21 @@ void sctp_client_write_message(struct sctp_client *client, struct sctp_packet *p
                                         .stream = stream},
                      data, size);
     sctp_packet_end(packet);
+}
+
+static void read_init(struct sctp_client *client, const uint8_t *value)
+{
+    client->asked = true;
+    client->remote_tag = get32(value);
+    client->cumulative = get32(value + 12) - 1;
+}
+
+static bool is_our_cookie(const uint8_t *value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (value[i] != COOKIE_BYTE)
+            return false;
+    return size > 0;
 }
 
 static void read_init_ack(struct sctp_client *client, const uint8_t *value, size_t size)
@@ -184,7 +227,7 @@ static void read_data(struct sctp_client *client, uint8_t flags, const uint8_t *
 bool sctp_client_read(struct sctp_client *client, const uint8_t *data, size_t size)
 {
     uint8_t copy[SCTP_CLIENT_PACKET_MAX];
-    if (size < 16 || size > sizeof copy || get32(data + 4) != client->tag)
+    if (size < 16 || size > sizeof copy || get32(data + 4) != (data[12] == 1 ? 0 : client->tag))
         return false;
     memcpy(copy, data, size);
     memset(copy + 8, 0, 4);
@@ -202,6 +245,10 @@ bool sctp_client_read(struct sctp_client *client, const uint8_t *data, size_t si
             return false;
         if (chunk[0] == 0 && length > 16)
             read_data(client, chunk[1], chunk + 4, length - 4);
+        else if (chunk[0] == 1 && length >= 20)
+            read_init(client, chunk + 4);
+        else if (chunk[0] == 10)
+            client->echoed = is_our_cookie(chunk + 4, length - 4);
         else if (chunk[0] == 2 && length >= 20)
             read_init_ack(client, chunk + 4, length - 4);
         else if (chunk[0] == 3 && length >= 16)

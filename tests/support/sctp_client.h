@@ -19,6 +19,8 @@ struct sctp_client {
     uint32_t cumulative; /* the highest of theirs */
     uint32_t acknowledged;
     uint32_t forwarded; /* the last FORWARD-TSN of theirs */
+    bool asked;         /* an INIT of theirs came */
+    bool echoed;        /* and the cookie that answered it came back */
     bool established;
     bool ended;
     bool acknowledge; /* a SACK is due */
@@ -61,6 +63,11 @@ void sctp_packet_end(struct sctp_packet *packet);
 void sctp_client_init(struct sctp_client *client, uint32_t tag, uint32_t tsn);
 void sctp_client_write_init(struct sctp_client *client, struct sctp_packet *packet);
 void sctp_client_write_cookie(struct sctp_client *client, struct sctp_packet *packet);
+
+/* The answers to an INIT, with a cookie of this size, and to that cookie. */
+void sctp_client_write_init_ack(struct sctp_client *client, struct sctp_packet *packet,
+                                size_t cookie);
+void sctp_client_write_cookie_ack(struct sctp_client *client, struct sctp_packet *packet);
 
 /* Returns what the last HEARTBEAT carried. */
 void sctp_client_write_heartbeat_ack(struct sctp_client *client, struct sctp_packet *packet);
