@@ -726,6 +726,7 @@ static void test_server(void **state)
     GIVES_NOTHING(cw_server_broadcast_refused, nothing, 0);
     DOES_NOTHING(cw_server_disconnect, nothing, 0, 0, NULL);
     DOES_NOTHING(cw_server_disconnect, rig.server, 0, 0, nothing);
+    DOES_NOTHING(cw_server_flush_and_disconnect, nothing, 0, 0, NULL, 1.0, 0);
     DOES_NOTHING(cw_server_disconnect_all, nothing);
     GIVES_NOTHING(cw_server_client, nothing, 0, &about);
     DOES_NOTHING(cw_server_stats, nothing, &stats);

@@ -169,6 +169,9 @@ static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t 
     default:
         if (size == 0)
             cw_server_disconnect(world->server, who, 0, NULL);
+        else if (size == 1 && bytes[0] % 8 == 7)
+            cw_server_flush_and_disconnect(world->server, who, 0, NULL, bytes[0] / 32.0,
+                                           world->now);
         else if (cw_server_connection(world->server, who))
             send_note(cw_server_connection(world->server, who), bytes[0], world->now);
         else

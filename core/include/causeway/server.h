@@ -188,6 +188,13 @@ enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const ui
 void cw_server_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
                           const char *text);
 
+/* The same, but only when all that was sent to the client is done: its reliable messages have
+   arrived, all others and a payload are on their way. After flush_seconds it ends in any case; 0
+   and below: at once. Until then the client stays connected, its events go on, and sending to it is
+   refused with CW_ERROR_NOT_CONNECTED. */
+void cw_server_flush_and_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
+                                    const char *text, double flush_seconds, double now);
+
 /* Ends all connections because the server is about to stop, and tells the clients that:
    CW_CLIENT_STOPPING. */
 void cw_server_disconnect_all(struct cw_server *server);

@@ -276,6 +276,14 @@ void cw_connection_set_open(struct cw_connection *c, bool open)
     c->open = open;
 }
 
+bool cw_connection_is_idle(const struct cw_connection *c)
+{
+    for (uint32_t i = 0; i < c->config.channel_count; i++)
+        if (!cw_channel_is_idle(&c->channels[i]))
+            return false;
+    return true;
+}
+
 /* Byte by byte, so that it is the same on every machine. */
 static size_t put(uint8_t *out, size_t size, uint32_t value)
 {

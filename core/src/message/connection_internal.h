@@ -86,6 +86,10 @@ static inline bool cw_connection_can_run(const struct cw_connection *c, double n
    after create; a reset does not change it. */
 void cw_connection_set_open(struct cw_connection *connection, bool open);
 
+/* Whether everything that was sent is done: reliable messages have arrived, and all others are on
+   their way. */
+bool cw_connection_is_idle(const struct cw_connection *connection);
+
 /* The config of the connection's endpoint, whose packets are no longer than needed. */
 struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config);
 

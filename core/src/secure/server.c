@@ -261,6 +261,14 @@ void cw_server_disconnect(struct cw_server *server, uint32_t client, uint32_t co
         cw_slots_disconnect(&server->slots, client, &farewell);
 }
 
+void cw_server_flush_and_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
+                                    const char *text, double flush_seconds, double now)
+{
+    const struct cw_farewell farewell = cw_farewell_make(CW_DISCONNECT_BY_SERVER, code, text);
+    if (can_run(server, now) && isfinite(flush_seconds))
+        cw_slots_flush(&server->slots, client, &farewell, now + flush_seconds, now);
+}
+
 void cw_server_disconnect_all(struct cw_server *server)
 {
     const struct cw_farewell farewell = {.reason = CW_DISCONNECT_STOPPING};

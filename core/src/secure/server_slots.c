@@ -168,6 +168,40 @@ void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
         close_slot(slots, &slots->slots[client], farewell);
 }
 
+/* Whether all that was sent to a client is done. */
+static bool is_flushed(const struct cw_slots *slots, uint32_t client)
+{
+    return slots->connections ? cw_connection_is_idle(slots->connections[client])
+                              : slots->outgoing_size == 0 || slots->outgoing_client != client;
+}
+
+static void end_flush(struct cw_slots *slots, uint32_t client, double now)
+{
+    struct cw_slot *slot = &slots->slots[client];
+    if (now >= slot->flush_deadline || is_flushed(slots, client))
+        close_slot(slots, slot, &slot->farewell);
+}
+
+void cw_slots_flush(struct cw_slots *slots, uint32_t client, const struct cw_farewell *farewell,
+                    double deadline, double now)
+{
+    if (!is_connected(slots, client))
+        return;
+    struct cw_slot *slot = &slots->slots[client];
+    slot->flushing = true;
+    slot->flush_deadline = deadline;
+    slot->farewell = *farewell;
+    if (slots->connections)
+        cw_connection_set_open(slots->connections[client], false);
+    end_flush(slots, client, now);
+}
+
+/* Whether the application can send to a client. */
+static bool takes_messages(const struct cw_slots *slots, uint32_t client)
+{
+    return is_connected(slots, client) && !slots->slots[client].flushing;
+}
+
 static enum cw_error take_payload(struct cw_slots *slots, struct cw_slot *slot, size_t size,
                                   double now)
 {
@@ -213,7 +247,7 @@ enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, con
 enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8_t *payload,
                             size_t size)
 {
-    if (!is_connected(slots, client))
+    if (!takes_messages(slots, client))
         return CW_ERROR_NOT_CONNECTED;
     if (size > CW_PAYLOAD_MAX)
         return CW_ERROR_PACKET_TOO_LARGE;
@@ -249,7 +283,7 @@ static enum cw_error begin_broadcast(struct cw_slots *slots, uint32_t channel,
 static void broadcast_to_one(struct cw_slots *slots, const struct cw_broadcast *broadcast,
                              uint32_t client, double now)
 {
-    if (!is_connected(slots, client) ||
+    if (!takes_messages(slots, client) ||
         cw_broadcast_send(broadcast, slots->connections[client], now) == CW_OK)
         return;
     cw_bit_set(slots->refused, client);
@@ -401,6 +435,11 @@ void cw_slots_update(struct cw_slots *slots, double now)
             now - slot->last_received >= slot->peer.timeout_seconds) {
             close_slot(slots, slot, &(struct cw_farewell){.reason = CW_DISCONNECT_TIMED_OUT});
             continue;
+        }
+        if (slot->flushing) {
+            end_flush(slots, number, now);
+            if (slot->state != CW_SLOT_CONNECTED)
+                continue;
         }
         if (now - slot->last_sent >= slots->config->keep_alive_seconds) {
             slot->keep_alive_due = true;

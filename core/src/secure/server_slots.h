@@ -31,8 +31,10 @@ struct cw_slot {
     bool introduced; /* the keep-alive that must come before a payload to an unconfirmed client was
                         sent */
     bool round_open; /* its connection may have datagrams to transmit */
+    bool flushing;   /* CONNECTED, until what was sent is done or it is flush_deadline */
+    double flush_deadline;
     bool farewell_taken;         /* CLOSED: the application has been told */
-    struct cw_farewell farewell; /* CLOSED: what the client is told */
+    struct cw_farewell farewell; /* CLOSED or flushing: what the client is told */
     uint32_t disconnects_left;   /* with the farewell and without it */
 };
 
@@ -82,6 +84,9 @@ void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double
 /* Ends a connection with these words. Does nothing when there is none. */
 void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
                          const struct cw_farewell *farewell);
+/* The same when all that was sent is done, or at the deadline. */
+void cw_slots_flush(struct cw_slots *slots, uint32_t client, const struct cw_farewell *farewell,
+                    double deadline, double now);
 
 enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, const uint8_t *data,
                                size_t size, double now);

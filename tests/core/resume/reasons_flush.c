@@ -1,0 +1,201 @@
+/* A server that ends a connection only when its last words have arrived. */
+#include "secure_message_rig.h"
+
+struct pair {
+    struct message_rig messages;
+    struct cw_client *client;
+    struct cw_address at;
+};
+
+static void begin(struct pair *pair)
+{
+    message_rig_start(&pair->messages, 2);
+    pair->at = rig_client_address(1);
+    pair->client = message_rig_client(&pair->messages, 1, &pair->messages.connection);
+    assert_int_equal(rig_connect(&pair->messages.rig, pair->client, &pair->at), 0);
+}
+
+static void end(struct pair *pair)
+{
+    cw_client_destroy(pair->client);
+    message_rig_stop(&pair->messages);
+}
+
+static struct cw_connection *at_server(struct pair *pair)
+{
+    return cw_server_connection(pair->messages.rig.server, 0);
+}
+
+/* A tick in which every other datagram from the server is lost. */
+static void lossy_tick(struct pair *pair)
+{
+    struct rig *rig = &pair->messages.rig;
+    uint8_t datagram[CW_SECURE_MAX];
+    struct cw_address to;
+    size_t size;
+    rig->now += 1.0 / 60;
+    cw_server_update(rig->server, rig->now);
+    cw_client_update(pair->client, rig->now);
+    rig_up(rig, pair->client, &pair->at);
+    for (int i = (int)(rig->now * 60);
+         (size = cw_server_transmit(rig->server, datagram, sizeof datagram, rig->now, &to)) > 0;
+         i++)
+        if (i % 2 == 0)
+            cw_client_receive(pair->client, &rig->address, datagram, size, rig->now);
+}
+
+/* Takes notes up to the end, which must have come by then. Returns how many. */
+static uint32_t take_all(struct cw_client *client, enum cw_client_state state)
+{
+    struct cw_client_event event;
+    uint32_t notes = 0;
+    while (cw_client_next(client, &event) && event.type == CW_CLIENT_EVENT_MESSAGE)
+        assert_int_equal(take_note(event.message).number, notes++);
+    assert_int_equal(event.type, CW_CLIENT_EVENT_DISCONNECTED);
+    assert_int_equal(event.state, state);
+    return notes;
+}
+
+static void the_last_words_arrive_before_the_end(void **state)
+{
+    (void)state;
+    for (int flush = 0; flush < 2; flush++) {
+        struct pair pair;
+        begin(&pair);
+        struct rig *rig = &pair.messages.rig;
+        for (uint32_t i = 0; i < 100; i++)
+            send_note(at_server(&pair), RELIABLE, i, 0, rig->now);
+        if (flush)
+            cw_server_flush_and_disconnect(rig->server, 0, 7, "that was it", 60, rig->now);
+        else
+            cw_server_disconnect(rig->server, 0, 7, "that was it");
+        while (cw_client_state(pair.client) == CW_CLIENT_CONNECTED)
+            lossy_tick(&pair);
+        assert_int_equal(take_all(pair.client, CW_CLIENT_KICKED), flush ? 100 : 0);
+        end(&pair);
+    }
+}
+
+static void unreliable_messages_and_payloads_are_sent_once(void **state)
+{
+    (void)state;
+    struct pair pair;
+    begin(&pair);
+    struct rig *rig = &pair.messages.rig;
+    send_note(at_server(&pair), UNRELIABLE, 0, 0, rig->now);
+    cw_server_flush_and_disconnect(rig->server, 0, 7, NULL, 60, rig->now);
+    for (int i = 0; i < 2; i++)
+        rig_tick(rig, pair.client, &pair.at);
+    assert_int_equal(take_all(pair.client, CW_CLIENT_KICKED), 1);
+    end(&pair);
+
+    struct rig plain;
+    struct cw_client_event event;
+    rig_open(&plain);
+    struct cw_client *client = rig_client(&plain, 1);
+    const uint32_t slot = rig_connect(&plain, client, &pair.at);
+    assert_int_equal(cw_server_send(plain.server, slot, (const uint8_t *)"x", 1), CW_OK);
+    cw_server_flush_and_disconnect(plain.server, slot, 0, NULL, 60, plain.now);
+    assert_int_equal(cw_server_send(plain.server, slot, (const uint8_t *)"y", 1),
+                     CW_ERROR_NOT_CONNECTED);
+    rig_tick(&plain, client, &pair.at);
+    assert_true(cw_client_next(client, &event));
+    assert_int_equal(event.type, CW_CLIENT_EVENT_PAYLOAD);
+    rig_tick(&plain, client, &pair.at);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_KICKED);
+    cw_client_destroy(client);
+    rig_stop(&plain);
+}
+
+/* To one who acks nothing. */
+static void it_takes_no_longer_than_allowed(void **state)
+{
+    (void)state;
+    static const double allowed[] = {-1, 0, 0.5, 3};
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+        struct pair pair;
+        begin(&pair);
+        struct rig *rig = &pair.messages.rig;
+        const double start = rig->now;
+        send_note(at_server(&pair), RELIABLE, 0, 0, rig->now);
+        cw_server_flush_and_disconnect(rig->server, 0, 7, NULL, allowed[i], start);
+        while (rig_stats(rig).clients > 0) {
+            assert_true(rig->now - start < allowed[i]);
+            rig->now += 0.25;
+            cw_server_update(rig->server, rig->now);
+            rig_down(rig, NULL, NULL);
+        }
+        assert_true(rig->now - start >= allowed[i]);
+        end(&pair);
+    }
+}
+
+static void nothing_more_is_sent(void **state)
+{
+    (void)state;
+    struct pair pair;
+    begin(&pair);
+    struct rig *rig = &pair.messages.rig;
+    struct cw_message *message;
+    send_note(at_server(&pair), RELIABLE, 0, 0, rig->now);
+    cw_server_flush_and_disconnect(rig->server, 0, 7, NULL, 60, rig->now);
+    assert_int_equal(cw_connection_create_message(at_server(&pair), 0, &message), CW_OK);
+    assert_int_equal(cw_connection_send(at_server(&pair), RELIABLE, message, rig->now),
+                     CW_ERROR_NOT_CONNECTED);
+    cw_message_release(message);
+    assert_int_equal(cw_server_create_message(rig->server, 0, &message), CW_OK);
+    assert_int_equal(
+        cw_server_broadcast(rig->server, RELIABLE, message, CW_SERVER_NOBODY, rig->now), CW_OK);
+    assert_false(cw_server_broadcast_refused(rig->server, 0));
+
+    /* What the client still says is heard, and a second call ends it at once. */
+    send_note(cw_client_connection(pair.client), RELIABLE, 5, 0, rig->now);
+    cw_client_update(pair.client, rig->now);
+    rig_up(rig, pair.client, &pair.at);
+    struct cw_server_event event;
+    assert_true(cw_server_next(rig->server, &event));
+    assert_int_equal(event.type, CW_SERVER_EVENT_MESSAGE);
+    cw_message_release(event.message);
+    cw_server_disconnect_all(rig->server);
+    assert_true(cw_server_next(rig->server, &event));
+    assert_int_equal(event.type, CW_SERVER_EVENT_DISCONNECTED);
+    assert_int_equal(event.reason, CW_DISCONNECT_STOPPING);
+    rig_down(rig, pair.client, &pair.at);
+    assert_int_equal(cw_client_state(pair.client), CW_CLIENT_STOPPING);
+    end(&pair);
+}
+
+/* The slot's next owner is not affected. */
+static void the_next_owner_can_be_sent_to(void **state)
+{
+    (void)state;
+    struct pair pair;
+    begin(&pair);
+    struct rig *rig = &pair.messages.rig;
+    cw_server_flush_and_disconnect(rig->server, 0, 7, NULL, 60, rig->now); /* nothing to wait for */
+    assert_int_equal(rig_stats(rig).clients, 0);
+    rig_down(rig, pair.client, &pair.at);
+    rig_drain(rig, pair.client);
+    cw_client_destroy(pair.client);
+    pair.client = message_rig_client(&pair.messages, 1, &pair.messages.connection);
+    assert_int_equal(rig_connect(rig, pair.client, &pair.at), 0);
+    send_note(at_server(&pair), RELIABLE, 0, 0, rig->now);
+    for (int i = 0; i < 4; i++)
+        rig_tick(rig, pair.client, &pair.at);
+    cw_server_disconnect(rig->server, 0, 0, NULL);
+    rig_down(rig, pair.client, &pair.at);
+    assert_int_equal(take_all(pair.client, CW_CLIENT_KICKED), 1);
+    end(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_words_arrive_before_the_end),
+        cmocka_unit_test(unreliable_messages_and_payloads_are_sent_once),
+        cmocka_unit_test(it_takes_no_longer_than_allowed),
+        cmocka_unit_test(nothing_more_is_sent),
+        cmocka_unit_test(the_next_owner_can_be_sent_to),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
