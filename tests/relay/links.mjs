@@ -1,4 +1,5 @@
 // What the tests of sessions with several links share.
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import * as rtc from '../support/rtc.mjs';
 import { connect } from './support.mjs';
@@ -30,4 +31,21 @@ export async function openRtcAs(
   const link = await rtc.open(stack.RTCPeerConnection, url, channel, edit, editOffer);
   t.after(link.close);
   return link;
+}
+
+/** A path of WebRTC to the relay that makes its address 127.0.0.1; see rtc.startProxy. */
+export async function startPath(t, relay, drop) {
+  const [, port] = await relay.logged(/webrtc on udp \S+:(\d+)/);
+  const path = await rtc.startProxy(Number(port), drop);
+  t.after(path.close);
+  return path;
+}
+
+/** Sends a text over a WebSocket and gives the port from which the server got it, when its echo has come. */
+export async function ask(server, link, text) {
+  const before = link.messages.length;
+  link.send(Buffer.from(text));
+  await link.received(before + 1);
+  assert.equal(link.messages.at(-1).data.toString(), text);
+  return server.received.findLast(({ data }) => data.toString() === text).port;
 }

@@ -1,25 +1,21 @@
 // One session, several WebSockets: a link dies, another with the same key goes on.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
 import { test } from 'node:test';
-import { connectAs, newKey, PROTOCOL, protocolsOf } from './links.mjs';
+import { ask, connectAs, newKey, PROTOCOL, protocolsOf } from './links.mjs';
 import {
   assertAddsUp,
+  binaryFrame,
   connect,
+  handshake,
+  patiently,
   pattern,
   sleep,
   startRelay,
   startServer,
   statsUntil,
 } from './support.mjs';
-
-/** Sends a datagram and gives the port from which the server got it, when its answer has come. */
-async function ask(server, link, text) {
-  const before = link.messages.length;
-  link.send(Buffer.from(text));
-  await link.received(before + 1);
-  assert.equal(link.messages.at(-1).data.toString(), text);
-  return server.received.findLast(({ data }) => data.toString() === text).port;
-}
 
 const waiting = (relay) => statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked === 1);
 
@@ -203,6 +199,23 @@ test('a key without the subprotocol is not enough', async (t) => {
   await assert.rejects(connect(t, relay, { protocols: protocolsOf(newKey()).slice(1) }), {
     status: 400,
   });
+});
+
+test('a key may stand in a header of its own, and in any order', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const key = newKey();
+  const first = await connectAs(t, relay, key);
+  const port = await ask(server, first, 'before');
+  const lines = `Sec-WebSocket-Protocol: causeway.session.${key}\r\nSec-WebSocket-Protocol: ${PROTOCOL}\r\n`;
+  const raw = net.connect(relay.port, '127.0.0.1');
+  t.after(() => raw.destroy());
+  raw.write(handshake.replace(`Sec-WebSocket-Protocol: ${PROTOCOL}\r\n`, lines));
+  await patiently(once(raw, 'data'), 'the handshake');
+  await first.closed();
+  raw.write(binaryFrame(Buffer.from('after')));
+  await patiently(once(raw, 'data'), 'the echo');
+  assert.equal(server.received.at(-1).port, port);
 });
 
 test('no key is logged', async (t) => {

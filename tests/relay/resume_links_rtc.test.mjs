@@ -1,8 +1,8 @@
 // One session over WebSocket and WebRTC: up, back, both at once, and how its last link ends.
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import * as rtc from '../support/rtc.mjs';
-import { connectAs, newKey, openRtcAs, withKey } from './links.mjs';
+import { connectAs, newKey, openRtcAs, startPath, withKey } from './links.mjs';
 import { assertAddsUp, connect, startRelay, startServer, statsUntil } from './support.mjs';
 
 const args = ['--rtc', '127.0.0.1:0'];
@@ -99,10 +99,8 @@ test('both at once: either is heard, and the newest is told', async (t) => {
 
 test('a path that fails: the next WebSocket takes over before WebRTC is known to be dead', async (t) => {
   const { relay, tell, say } = await begin(t);
-  const [, port] = await relay.logged(/webrtc on udp \S+:(\d+)/);
   let cut = false;
-  const path = await rtc.startProxy(Number(port), () => cut);
-  after(path.close);
+  const path = await startPath(t, relay, () => cut);
   const key = newKey();
   const first = await openRtcAs(t, relay, key, { edit: path.edit });
   const player = await tell(first, 'over WebRTC');
