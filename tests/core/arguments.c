@@ -669,6 +669,8 @@ static void test_client(void **state)
     GIVES_NOTHING(cw_client_next, nothing, &event);
     GIVES_NOTHING(cw_client_connection, nothing);
     REFUSES(cw_client_send, nothing, bytes, 8);
+    REFUSES(cw_client_move, nothing, 0);
+    GIVES_NOTHING(cw_client_moving, nothing);
     DOES_NOTHING(cw_client_disconnect, nothing);
     GIVES(CW_CLIENT_DISCONNECTED, cw_client_state, nothing);
     GIVES_NOTHING(cw_client_server_address, nothing);
@@ -681,6 +683,7 @@ static void test_client(void **state)
     REFUSES(cw_client_connect, client, nothing, CW_TOKEN_SIZE, 0);
     REFUSES(cw_client_receive, client, NULL, nothing, 40, 0);
     REFUSES(cw_client_send, client, nothing, 8);
+    REFUSES(cw_client_move, client, (double)NAN);
     GIVES_NOTHING(cw_client_transmit, client, nothing, sizeof bytes, 0, NULL);
     GIVES_NOTHING(cw_client_next, client, nothing);
     DOES_NOTHING(cw_client_stats, client, nothing);

@@ -58,6 +58,11 @@ CW_EXPORT(client_update) void client_update(struct cw_client *client, double now
     cw_client_update(client, now);
 }
 
+CW_EXPORT(client_move) enum cw_error client_move(struct cw_client *client, double now)
+{
+    return cw_client_move(client, now);
+}
+
 CW_EXPORT(client_disconnect) void client_disconnect(struct cw_client *client)
 {
     cw_client_disconnect(client);

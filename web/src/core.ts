@@ -60,6 +60,7 @@ export interface CoreExports extends ModuleExports {
   client_receive(client: number, data: number, size: number, now: number): number;
   client_transmit(client: number, out: number, capacity: number, now: number): number;
   client_update(client: number, now: number): void;
+  client_move(client: number, now: number): number;
   client_disconnect(client: number): void;
   client_send(client: number, payload: number, size: number): number;
   client_next_payload(client: number): number;

@@ -130,6 +130,21 @@ struct cw_connection *cw_client_connection(struct cw_client *client);
    connection; CW_ERROR_TRANSMIT_PENDING when the previous payload has not been transmitted yet. */
 enum cw_error cw_client_send(struct cw_client *client, const uint8_t *payload, size_t size);
 
+/* For a connected client whose datagrams now leave from another address: another network, another
+   relay. The client proves its keys to the server from there, which takes one round trip and a
+   half, and the connection goes on: events, messages and statistics stay. A server of ours moves a
+   client for as long as it keeps the slot, even when the token has expired. Other servers do not.
+
+   Transmit gives the connect request first and repeats it every resend_seconds until the server
+   answers. Until then what else was due is lost, as it is in any gap. Nothing else happens when the
+   address is in fact the same. An attempt without an answer ends after the token's timeout; the
+   connection usually times out with it. Errors: CW_ERROR_NOT_CONNECTED in any state but
+   CW_CLIENT_CONNECTED. */
+enum cw_error cw_client_move(struct cw_client *client, double now);
+
+/* Whether a move has begun that the server has not confirmed yet. */
+bool cw_client_moving(const struct cw_client *client);
+
 /* Ends the connection or the attempt to connect. Does nothing when there is neither. The state
    becomes CW_CLIENT_DISCONNECTED at once. Transmit then gives the packets that tell the server. */
 void cw_client_disconnect(struct cw_client *client);

@@ -60,6 +60,15 @@ struct cw_farewell {
     char text[CW_FAREWELL_TEXT_MAX + 1]; /* UTF-8, ends with a NUL */
 };
 
+/* How a connected client moves to another address; an extension of ours. It repeats its request
+   from there. The server's challenge is like any other. The client numbers each response to it
+   CW_SEQUENCE_OUTSIDE_SLOT, plus a count of these responses in the bits above CW_MOVE_SLOT_BITS,
+   plus its slot, by which the server finds the keys. The server confirms the move with a keep-alive
+   that has CW_KEEP_ALIVE_MOVED for a slot and the low 32 bits of the challenge's number for the
+   number of slots. */
+#define CW_MOVE_SLOT_BITS   10
+#define CW_KEEP_ALIVE_MOVED UINT32_MAX
+
 /* The packets that have been received, so that none is accepted twice. All zero is the state before
    the first. */
 #define CW_REPLAY_WINDOW 256

@@ -52,7 +52,8 @@ struct cw_server_config {
     uint32_t token_history; /* used tokens to remember until they expire, 1 to 2^24; when it is
                                full, no new token is accepted; default CW_AUTO: 16 times
                                max_clients, at least 1024 */
-    double requests_per_second;  /* the most that are decrypted, above 0 to 10^9; default 5000 */
+    double requests_per_second;  /* the most that are decrypted, moves included, above 0 to 10^9;
+                                    default 5000 */
     double keep_alive_seconds;   /* of silence until a keep-alive is sent, above 0 to 10; default
                                     0.1 */
     uint32_t disconnect_packets; /* sent on disconnect of either kind (with the reason, then plain),
@@ -86,13 +87,18 @@ void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seco
    following receive. Returns CW_OK when the datagram did something. Otherwise it was dropped and
    counted by its error.
 
+   A connected client may go on from another address; see cw_client_move. The server answers its
+   request from there with a challenge, even when the token has expired, and the response moves the
+   slot. Repeating what the client has sent moves nothing.
+
    Errors for a request: those of cw_request_parse, cw_request_check and cw_request_open,
    CW_ERROR_TOKEN_LIFE, CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOKEN_SERVER, CW_ERROR_CONNECTED (the
    address or the client's id is connected already), CW_ERROR_TOKEN_USED, CW_ERROR_HISTORY_FULL and
    CW_ERROR_PENDING_FULL.
 
    Errors for any other packet: CW_ERROR_NOT_CONNECTED, those of cw_secure_read,
-   CW_ERROR_UNEXPECTED, CW_ERROR_EVENTS_PENDING, and those of cw_connection_receive.
+   CW_ERROR_UNEXPECTED, CW_ERROR_STALE (a response to an old challenge), CW_ERROR_CONNECTED,
+   CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_EVENTS_PENDING, and those of cw_connection_receive.
 
    CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA also send the client a denial. */
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
@@ -221,6 +227,7 @@ struct cw_server_stats {
     uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
     uint64_t bytes_received;
     uint64_t connections;     /* ever made */
+    uint64_t moves;           /* of clients to another address */
     uint64_t challenges_sent; /* one per request that was accepted */
     uint64_t denied_sent;
     uint64_t datagrams_dropped;  /* those received for which receive returned an error */

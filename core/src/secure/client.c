@@ -1,6 +1,7 @@
 #include "causeway/client.h"
 
 #include "base/memory.h"
+#include "secure/client_move.h"
 #include "secure/payload.h"
 
 #include <math.h>
@@ -34,6 +35,7 @@ struct cw_client {
     uint32_t max_clients;
     uint32_t disconnects_left;
     struct cw_farewell farewell; /* what the server said last */
+    struct cw_client_move move;
 
     size_t outgoing_size; /* 0: none waits */
     uint8_t outgoing[CW_PAYLOAD_MAX];
@@ -197,6 +199,7 @@ enum cw_error cw_client_connect(struct cw_client *client, const uint8_t *token, 
     memset(client->dropped, 0, sizeof(client->dropped));
     client->address = 0;
     client->sequence = 0;
+    client->move = (struct cw_client_move){0};
     client->token = read;
     if (client->connection)
         cw_connection_reset(client->connection);
@@ -245,8 +248,11 @@ static enum cw_error take(struct cw_client *client, const struct cw_secure_packe
             packet->sequence & CW_SEQUENCE_OTHER_SCHEMA ? CW_CLIENT_SCHEMA : CW_CLIENT_DENIED, now);
         return CW_OK;
     case CW_SECURE_CHALLENGE:
+        if (connected && cw_client_move_challenge(&client->move, packet, now))
+            return CW_OK;
         if (client->state != CW_CLIENT_SENDING_REQUEST)
             break;
+        client->move.newest_challenge = packet->sequence;
         memcpy(client->challenge_token, cw_challenge_get(client->body, &client->challenge_sequence),
                CW_CHALLENGE_TOKEN_SIZE);
         enter(client, CW_CLIENT_SENDING_RESPONSE);
@@ -262,11 +268,13 @@ static enum cw_error take(struct cw_client *client, const struct cw_secure_packe
         } else if (!connected) {
             break;
         }
+        cw_client_move_heard(&client->move, packet);
         client->last_received = now;
         return CW_OK;
     case CW_SECURE_PAYLOAD:
         if (!connected)
             break;
+        cw_client_move_heard(&client->move, packet);
         client->last_received = now;
         if (client->connection)
             return cw_connection_receive(client->connection, client->body, packet->size, now);
@@ -347,6 +355,17 @@ static size_t write_datagram(struct cw_client *client, uint8_t *out, size_t capa
         out, capacity);
 }
 
+/* What the server would not take from the new address anyway is lost, as in any gap: a relay
+   carries little until the server has answered, and should carry the request. */
+static void lose_outgoing(struct cw_client *client, uint8_t *out, double now)
+{
+    client->outgoing_size = 0;
+    client->send_due = false;
+    while (client->connection &&
+           cw_connection_transmit(client->connection, out, CW_PAYLOAD_MAX, now) > 0)
+        ;
+}
+
 static size_t write_next(struct cw_client *client, uint8_t *out, size_t capacity, double now)
 {
     if (client->disconnects_left > 0) {
@@ -355,6 +374,14 @@ static size_t write_next(struct cw_client *client, uint8_t *out, size_t capacity
         if (--client->disconnects_left == 0)
             forget_keys(client);
         return size;
+    }
+    if (client->state == CW_CLIENT_CONNECTED) {
+        const size_t size =
+            cw_client_move_write(&client->move, &client->token, client->index, out, capacity, now);
+        if (size > 0)
+            return size;
+        if (cw_client_move_holds(&client->move))
+            lose_outgoing(client, out, now);
     }
     if (client->outgoing_size > 0) {
         const size_t size = client->outgoing_size;
@@ -442,6 +469,8 @@ void cw_client_update(struct cw_client *client, double now)
         connected ? client->config.keep_alive_seconds : client->config.resend_seconds;
     if (client->state > CW_CLIENT_DISCONNECTED && now - client->last_sent >= interval)
         client->send_due = true;
+    cw_client_move_update(&client->move, client->config.resend_seconds,
+                          client->token.timeout_seconds, now);
     if (client->state == CW_CLIENT_CONNECTED && client->connection)
         cw_connection_update(client->connection, now);
 }
@@ -509,6 +538,21 @@ void cw_client_disconnect(struct cw_client *client)
     /* Whoever has answered a challenge may have a slot already. */
     if (client && client->state > CW_CLIENT_DISCONNECTED)
         finish(client, CW_CLIENT_DISCONNECTED, client->state >= CW_CLIENT_SENDING_RESPONSE);
+}
+
+enum cw_error cw_client_move(struct cw_client *client, double now)
+{
+    if (!can_run(client, now))
+        return CW_ERROR_INVALID_ARGUMENT;
+    if (client->state != CW_CLIENT_CONNECTED)
+        return CW_ERROR_NOT_CONNECTED;
+    cw_client_move_start(&client->move, now);
+    return CW_OK;
+}
+
+bool cw_client_moving(const struct cw_client *client)
+{
+    return client && client->state == CW_CLIENT_CONNECTED && client->move.step != CW_MOVE_NONE;
 }
 
 struct cw_connection *cw_client_connection(struct cw_client *client)

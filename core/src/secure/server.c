@@ -155,13 +155,14 @@ static enum cw_error receive(struct cw_server *server, const struct cw_address *
 {
     if (size == 0)
         return CW_ERROR_PACKET_SHORT;
-    if (*(const uint8_t *)data == CW_SECURE_REQUEST)
+    if (*data == CW_SECURE_REQUEST)
         return cw_handshake_request(&server->handshake, from, data, size, now);
     if (server->events.payload_waits)
         return CW_ERROR_EVENTS_PENDING;
     struct cw_slot *slot = cw_slots_by_address(&server->slots, from);
-    return slot ? cw_slots_receive(&server->slots, slot, data, size, now)
-                : cw_handshake_response(&server->handshake, from, data, size, now);
+    return slot && (*data & 15) != CW_SECURE_RESPONSE
+               ? cw_slots_receive(&server->slots, slot, data, size, now)
+               : cw_handshake_response(&server->handshake, from, data, size, now);
 }
 
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
@@ -185,7 +186,7 @@ size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacit
 {
     if (!can_run(server, now) || !to || !out || capacity < CW_SECURE_MAX)
         return 0;
-    size_t size = cw_handshake_transmit(&server->handshake, out, capacity, to);
+    size_t size = cw_handshake_transmit(&server->handshake, out, capacity, now, to);
     if (size == 0)
         size = cw_slots_transmit(&server->slots, out, capacity, now, to);
     if (size > 0) {
@@ -297,10 +298,11 @@ void cw_server_stats(const struct cw_server *server, struct cw_server_stats *sta
         return;
     *stats = server->stats;
     stats->clients = server->slots.clients;
+    stats->moves = server->slots.moves;
     stats->connections = server->slots.connections_made;
     stats->broadcasts_refused = server->slots.broadcasts_refused;
     stats->pending = server->handshake.active_count;
-    stats->challenges_sent = server->handshake.challenges_sent;
+    stats->challenges_sent = server->handshake.challenges.sent;
     stats->denied_sent = server->handshake.denied_sent;
 }
 

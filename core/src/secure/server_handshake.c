@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-/* Packets outside a slot count from a random number on: the servers that a token names, and one
-   that started anew, encrypt with the same keys. */
-#define RANDOM_BITS (((uint64_t)1 << 61) - 1)
-
 /* A pending client is forgotten this long after its last request at the latest. */
 #define PENDING_SECONDS 10.0
 
@@ -20,6 +16,10 @@ void cw_handshake_layout(struct cw_handshake *handshake, struct cw_arena *arena)
     handshake->challenge_queue = cw_arena_take(arena, count * sizeof(*handshake->challenge_queue));
     cw_hash_index_layout(&handshake->by_address, arena, count);
     cw_token_history_layout(&handshake->history, arena, handshake->config->token_history);
+    handshake->challenges.config = handshake->moves.config = handshake->config;
+    handshake->moves.slots = handshake->slots;
+    handshake->moves.challenges = &handshake->challenges;
+    cw_moves_layout(&handshake->moves, arena);
 }
 
 void cw_handshake_start(struct cw_handshake *handshake)
@@ -28,13 +28,9 @@ void cw_handshake_start(struct cw_handshake *handshake)
     for (uint32_t i = 0; i < count; i++)
         handshake->pending[i].place = i + 1 < count ? i + 1 : CW_HASH_INDEX_NONE;
     handshake->first_free = 0;
-    cw_random_fill(&handshake->config->random, handshake->challenge_key, CW_KEY_BYTES);
+    cw_challenges_start(&handshake->challenges);
     cw_random_fill(&handshake->config->random, (uint8_t *)&handshake->hash_seed,
                    sizeof(handshake->hash_seed));
-    cw_random_fill(&handshake->config->random, (uint8_t *)&handshake->global_sequence,
-                   sizeof(handshake->global_sequence));
-    handshake->global_sequence =
-        CW_SEQUENCE_OUTSIDE_SLOT | (handshake->global_sequence & RANDOM_BITS);
     handshake->allowance = handshake->config->requests_per_second * REQUEST_BURST;
     if (handshake->allowance < 1)
         handshake->allowance = 1;
@@ -100,7 +96,8 @@ static void remove_pending(struct cw_handshake *handshake, struct cw_pending *pe
     handshake->first_free = number;
 }
 
-static void refill_allowance(struct cw_handshake *handshake, double now)
+/* Whether something may be decrypted for somebody who is not connected. */
+static bool take_allowance(struct cw_handshake *handshake, double now)
 {
     const double rate = handshake->config->requests_per_second;
     const double most = rate * REQUEST_BURST < 1 ? 1 : rate * REQUEST_BURST;
@@ -109,6 +106,10 @@ static void refill_allowance(struct cw_handshake *handshake, double now)
     if (handshake->allowance > most)
         handshake->allowance = most;
     handshake->allowance_time = now;
+    if (handshake->allowance < 1)
+        return false;
+    handshake->allowance -= 1;
+    return true;
 }
 
 static void deny(struct cw_handshake *handshake, const struct cw_address *address,
@@ -169,7 +170,7 @@ static enum cw_error admit(struct cw_handshake *handshake, const struct cw_addre
     }
 
     struct cw_pending *pending = find_pending(handshake, from);
-    if (pending && memcmp(pending->mac, request->mac, CW_MAC_BYTES) != 0) {
+    if (pending && memcmp(pending->peer.mac, request->mac, CW_MAC_BYTES) != 0) {
         /* The same client with another token: what it asks for now counts. */
         remove_pending(handshake, pending);
         pending = NULL;
@@ -180,8 +181,9 @@ static enum cw_error admit(struct cw_handshake *handshake, const struct cw_addre
             return CW_ERROR_PENDING_FULL;
         pending->peer.id = token->client_id;
         pending->peer.timeout_seconds = token->timeout_seconds;
-        pending->first_challenge = handshake->challenge_sequence;
-        memcpy(pending->mac, request->mac, CW_MAC_BYTES);
+        pending->peer.expire_time = request->expire_time;
+        pending->first_challenge = handshake->challenges.number;
+        memcpy(pending->peer.mac, request->mac, CW_MAC_BYTES);
         memcpy(pending->peer.client_to_server_key, token->client_to_server_key, CW_KEY_BYTES);
         memcpy(pending->peer.server_to_client_key, token->server_to_client_key, CW_KEY_BYTES);
         memcpy(pending->peer.user_data, token->user_data, CW_USER_DATA_SIZE);
@@ -201,29 +203,48 @@ enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct 
     enum cw_error error = cw_request_parse(data, size, &request);
     if (!error)
         error = cw_request_check(&request, handshake->config->protocol_id, unix_time);
-    if (error)
+    if (error && error != CW_ERROR_TOKEN_EXPIRED)
         return error;
-    if (wrong_life(handshake, request.expire_time, unix_time))
+    /* The token of a connected client need not be fresh any more, as it connects nobody. */
+    const struct cw_slot *moving = cw_slots_by_token(handshake->slots, request.mac);
+    if (error && !moving)
+        return error;
+    if (!moving && wrong_life(handshake, request.expire_time, unix_time))
         return CW_ERROR_TOKEN_LIFE;
-
-    refill_allowance(handshake, now);
-    if (handshake->allowance < 1)
+    if (!take_allowance(handshake, now))
         return CW_ERROR_TOO_MANY_REQUESTS;
-    handshake->allowance -= 1;
     struct cw_token_private token;
     error = cw_request_open(&request, handshake->config->private_key, &token);
     if (!error)
-        error = admit(handshake, from, &request, &token, now);
+        error = moving ? cw_moves_request(&handshake->moves, moving, from)
+                       : admit(handshake, from, &request, &token, now);
     cw_crypto_wipe(&token, sizeof(token));
     return error;
 }
 
-enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct cw_address *from,
-                                    const uint8_t *data, size_t size, double now)
+/* A response that its sequence says is from a connected client. */
+static enum cw_error take_move(struct cw_handshake *handshake, struct cw_slot *slot,
+                               const struct cw_address *from, const uint8_t *data, size_t size,
+                               double now)
 {
-    struct cw_pending *pending = find_pending(handshake, from);
-    if (!pending || now >= pending->deadline)
-        return CW_ERROR_NOT_CONNECTED;
+    return take_allowance(handshake, now)
+               ? cw_moves_response(&handshake->moves, slot, from, data, size, now)
+               : CW_ERROR_TOO_MANY_REQUESTS;
+}
+
+/* What comes from an address where neither a response is due nor a move ends. */
+static enum cw_error take_other(struct cw_handshake *handshake, const struct cw_address *from,
+                                const uint8_t *data, size_t size, double now)
+{
+    struct cw_slot *slot = cw_slots_by_address(handshake->slots, from);
+    return slot ? cw_slots_receive(handshake->slots, slot, data, size, now)
+                : CW_ERROR_NOT_CONNECTED;
+}
+
+/* The response of a pending client. */
+static enum cw_error take_response(struct cw_handshake *handshake, struct cw_pending *pending,
+                                   const uint8_t *data, size_t size, double now)
+{
     struct cw_secure_packet packet;
     uint8_t body[CW_PAYLOAD_MAX];
     const enum cw_error error =
@@ -237,24 +258,36 @@ enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct
     if (packet.type != CW_SECURE_RESPONSE)
         return CW_ERROR_UNEXPECTED;
 
-    uint64_t sequence;
+    uint64_t number;
     struct cw_challenge_token token;
-    const uint8_t *sealed = cw_challenge_get(body, &sequence);
-    if (!cw_challenge_token_open(sealed, sequence, handshake->challenge_key, &token) ||
-        token.client_id != pending->peer.id || sequence < pending->first_challenge)
+    if (!cw_challenges_open(&handshake->challenges, body, &number, &token) ||
+        token.client_id != pending->peer.id || number < pending->first_challenge ||
+        number & CW_CHALLENGE_MOVE)
         return CW_ERROR_NOT_AUTHENTIC;
-    if (cw_slots_has_id(handshake->slots, pending->peer.id))
+    if (cw_slots_has_id(handshake->slots, pending->peer.id) ||
+        cw_slots_by_address(handshake->slots, &pending->peer.address))
         return CW_ERROR_CONNECTED;
     if (cw_slots_full(handshake->slots)) {
-        deny(handshake, from, pending->peer.server_to_client_key, false);
+        deny(handshake, &pending->peer.address, pending->peer.server_to_client_key, false);
         return CW_ERROR_SERVER_FULL;
     }
-    if (!cw_token_history_consume(&handshake->history, pending->mac))
+    if (!cw_token_history_consume(&handshake->history, pending->peer.mac))
         return CW_ERROR_TOKEN_USED;
     memcpy(pending->peer.user_data, token.user_data, CW_USER_DATA_SIZE);
     cw_slots_connect(handshake->slots, &pending->peer, now);
     remove_pending(handshake, pending);
     return CW_OK;
+}
+
+enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct cw_address *from,
+                                    const uint8_t *data, size_t size, double now)
+{
+    struct cw_slot *slot = cw_moves_slot(&handshake->moves, data, size);
+    if (slot)
+        return take_move(handshake, slot, from, data, size, now);
+    struct cw_pending *pending = find_pending(handshake, from);
+    return pending && now < pending->deadline ? take_response(handshake, pending, data, size, now)
+                                              : take_other(handshake, from, data, size, now);
 }
 
 static size_t write_denial(struct cw_handshake *handshake, struct cw_address *to, uint8_t *out,
@@ -264,7 +297,7 @@ static size_t write_denial(struct cw_handshake *handshake, struct cw_address *to
     handshake->denial_first = (handshake->denial_first + 1) % CW_DENIALS;
     handshake->denial_count--;
     const uint64_t sequence =
-        handshake->global_sequence++ | (denial->schema ? CW_SEQUENCE_OTHER_SCHEMA : 0);
+        handshake->challenges.sequence++ | (denial->schema ? CW_SEQUENCE_OTHER_SCHEMA : 0);
     const size_t size =
         cw_secure_write(&(struct cw_secure_packet){.type = CW_SECURE_DENIED, .sequence = sequence},
                         &(struct cw_secure_key){.protocol_id = handshake->config->protocol_id,
@@ -281,23 +314,13 @@ static size_t write_challenge(struct cw_handshake *handshake, const struct cw_pe
 {
     struct cw_challenge_token token = {.client_id = pending->peer.id};
     memcpy(token.user_data, pending->peer.user_data, CW_USER_DATA_SIZE);
-    uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], body[CW_CHALLENGE_BODY_SIZE];
-    cw_challenge_token_seal(&token, handshake->challenge_sequence, handshake->challenge_key,
-                            sealed);
-    cw_challenge_put(handshake->challenge_sequence++, sealed, body);
     *to = pending->peer.address;
-    handshake->challenges_sent++;
-    return cw_secure_write(&(struct cw_secure_packet){.type = CW_SECURE_CHALLENGE,
-                                                      .sequence = handshake->global_sequence++,
-                                                      .body = body,
-                                                      .size = sizeof(body)},
-                           &(struct cw_secure_key){.protocol_id = handshake->config->protocol_id,
-                                                   .bytes = pending->peer.server_to_client_key},
-                           out, capacity);
+    return cw_challenges_write(&handshake->challenges, &token, 0,
+                               pending->peer.server_to_client_key, out, capacity);
 }
 
 size_t cw_handshake_transmit(struct cw_handshake *handshake, uint8_t *out, size_t capacity,
-                             struct cw_address *to)
+                             double now, struct cw_address *to)
 {
     if (handshake->denial_count > 0)
         return write_denial(handshake, to, out, capacity);
@@ -311,7 +334,7 @@ size_t cw_handshake_transmit(struct cw_handshake *handshake, uint8_t *out, size_
         if (pending->active)
             return write_challenge(handshake, pending, to, out, capacity);
     }
-    return 0;
+    return cw_moves_transmit(&handshake->moves, out, capacity, now, to);
 }
 
 void cw_handshake_update(struct cw_handshake *handshake, double now)

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_SERVER_HANDSHAKE_H
 #define CAUSEWAY_SERVER_HANDSHAKE_H
 
-#include "secure/server_slots.h"
+#include "secure/server_moves.h"
 #include "secure/token_history.h"
 
 #define CW_DENIALS 32
@@ -12,8 +12,7 @@ struct cw_pending {
     bool active;
     bool queued; /* its number is in the challenge queue */
     struct cw_peer peer;
-    uint8_t mac[CW_MAC_BYTES];
-    uint64_t first_challenge; /* sequence number; no earlier challenge is this client's */
+    uint64_t first_challenge; /* its number; no earlier challenge is this client's */
     double deadline;
     uint32_t place; /* in the list of active ones; if not active, the next free one */
 };
@@ -44,11 +43,9 @@ struct cw_handshake {
     uint32_t challenge_first, challenge_count;
     struct cw_denial denials[CW_DENIALS]; /* a ring */
     uint32_t denial_first, denial_count;
-    uint64_t global_sequence;    /* of the next packet outside a slot */
-    uint64_t challenge_sequence; /* of the next challenge token */
-    uint8_t challenge_key[CW_KEY_BYTES];
-    uint64_t challenges_sent;
     uint64_t denied_sent;
+    struct cw_challenges challenges;
+    struct cw_moves moves;
 };
 
 /* config and slots must be set. */
@@ -60,10 +57,11 @@ void cw_handshake_start(struct cw_handshake *handshake);
 void cw_handshake_set_time(struct cw_handshake *handshake, double now);
 enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct cw_address *from,
                                    const uint8_t *data, size_t size, double now);
+/* Takes a response, and what comes from an address without a slot. */
 enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct cw_address *from,
                                     const uint8_t *data, size_t size, double now);
 size_t cw_handshake_transmit(struct cw_handshake *handshake, uint8_t *out, size_t capacity,
-                             struct cw_address *to);
+                             double now, struct cw_address *to);
 void cw_handshake_update(struct cw_handshake *handshake, double now);
 
 #endif

@@ -13,6 +13,7 @@ enum cw_error cw_slots_layout(struct cw_slots *slots, struct cw_arena *arena,
     slots->slots = cw_arena_take(arena, count * sizeof(*slots->slots));
     cw_hash_index_layout(&slots->by_address, arena, count);
     cw_hash_index_layout(&slots->by_id, arena, count);
+    cw_hash_index_layout(&slots->by_token, arena, count);
     if (!connection)
         return CW_OK;
     slots->connections = cw_arena_take(arena, count * sizeof(*slots->connections));
@@ -45,7 +46,7 @@ void cw_slots_start(struct cw_slots *slots)
     cw_random_fill(&slots->config->random, (uint8_t *)&slots->hash_seed, sizeof(slots->hash_seed));
 }
 
-static uint32_t number_of(const struct cw_slots *slots, const struct cw_slot *slot)
+uint32_t cw_slots_number(const struct cw_slots *slots, const struct cw_slot *slot)
 {
     return (uint32_t)(slot - slots->slots);
 }
@@ -68,6 +69,24 @@ bool cw_slots_has_id(const struct cw_slots *slots, uint64_t id)
         if (slots->slots[number].peer.id == id)
             return true;
     return false;
+}
+
+/* MACs are as good as random. */
+static uint64_t hash_of_token(const uint8_t mac[CW_MAC_BYTES])
+{
+    uint64_t hash;
+    memcpy(&hash, mac, sizeof(hash));
+    return hash;
+}
+
+struct cw_slot *cw_slots_by_token(const struct cw_slots *slots, const uint8_t mac[CW_MAC_BYTES])
+{
+    uint32_t number, probe = 0;
+    while ((number = cw_hash_index_find(&slots->by_token, hash_of_token(mac), &probe)) !=
+           CW_HASH_INDEX_NONE)
+        if (memcmp(slots->slots[number].peer.mac, mac, CW_MAC_BYTES) == 0)
+            return &slots->slots[number];
+    return NULL;
 }
 
 static uint32_t find_vacant(const struct cw_slots *slots)
@@ -108,6 +127,7 @@ void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double
     cw_hash_index_add(&slots->by_address,
                       cw_hash_index_hash_address(slots->hash_seed, &peer->address), number);
     cw_hash_index_add(&slots->by_id, cw_hash_index_hash(slots->hash_seed, peer->id), number);
+    cw_hash_index_add(&slots->by_token, hash_of_token(peer->mac), number);
     cw_bit_set(slots->used, number);
     cw_bit_set(slots->due, number);
     if (slots->connections)
@@ -121,11 +141,12 @@ void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double
 static void close_slot(struct cw_slots *slots, struct cw_slot *slot,
                        const struct cw_farewell *farewell)
 {
-    const uint32_t number = number_of(slots, slot);
+    const uint32_t number = cw_slots_number(slots, slot);
     cw_hash_index_remove(&slots->by_address,
                          cw_hash_index_hash_address(slots->hash_seed, &slot->peer.address), number);
     cw_hash_index_remove(&slots->by_id, cw_hash_index_hash(slots->hash_seed, slot->peer.id),
                          number);
+    cw_hash_index_remove(&slots->by_token, hash_of_token(slot->peer.mac), number);
     slot->state = CW_SLOT_CLOSED;
     slot->farewell = *farewell;
     if (slots->connections)
@@ -147,7 +168,7 @@ static void release(struct cw_slots *slots, struct cw_slot *slot)
 {
     if (slot->state != CW_SLOT_CLOSED || !slot->farewell_taken || slot->disconnects_left > 0)
         return;
-    const uint32_t number = number_of(slots, slot);
+    const uint32_t number = cw_slots_number(slots, slot);
     cw_bit_clear(slots->used, number);
     cw_bit_clear(slots->due, number);
     if (slots->connections)
@@ -155,17 +176,39 @@ static void release(struct cw_slots *slots, struct cw_slot *slot)
     cw_crypto_wipe(slot, sizeof(*slot));
 }
 
-static bool is_connected(const struct cw_slots *slots, uint32_t client)
+void cw_slots_move(struct cw_slots *slots, struct cw_slot *slot, const struct cw_address *address,
+                   uint64_t challenge, double now)
 {
-    const struct cw_slot *slot = cw_slots_get(slots, client);
-    return slot && slot->state == CW_SLOT_CONNECTED;
+    const uint32_t number = cw_slots_number(slots, slot);
+    slot->moved = true;
+    cw_bit_set(slots->due, number);
+    if (challenge == slot->challenge)
+        return;
+    slot->challenge = challenge;
+    slot->last_received = now;
+    if (cw_address_equal(address, &slot->peer.address))
+        return;
+    cw_hash_index_remove(&slots->by_address,
+                         cw_hash_index_hash_address(slots->hash_seed, &slot->peer.address), number);
+    slot->peer.address = *address;
+    cw_hash_index_add(&slots->by_address, cw_hash_index_hash_address(slots->hash_seed, address),
+                      number);
+    slots->moves++;
+}
+
+struct cw_slot *cw_slots_connected(const struct cw_slots *slots, uint32_t client)
+{
+    return client < slots->config->max_clients && slots->slots[client].state == CW_SLOT_CONNECTED
+               ? &slots->slots[client]
+               : NULL;
 }
 
 void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
                          const struct cw_farewell *farewell)
 {
-    if (is_connected(slots, client))
-        close_slot(slots, &slots->slots[client], farewell);
+    struct cw_slot *slot = cw_slots_connected(slots, client);
+    if (slot)
+        close_slot(slots, slot, farewell);
 }
 
 /* Whether all that was sent to a client is done. */
@@ -185,9 +228,9 @@ static void end_flush(struct cw_slots *slots, uint32_t client, double now)
 void cw_slots_flush(struct cw_slots *slots, uint32_t client, const struct cw_farewell *farewell,
                     double deadline, double now)
 {
-    if (!is_connected(slots, client))
+    struct cw_slot *slot = cw_slots_connected(slots, client);
+    if (!slot)
         return;
-    struct cw_slot *slot = &slots->slots[client];
     slot->flushing = true;
     slot->flush_deadline = deadline;
     slot->farewell = *farewell;
@@ -199,13 +242,14 @@ void cw_slots_flush(struct cw_slots *slots, uint32_t client, const struct cw_far
 /* Whether the application can send to a client. */
 static bool takes_messages(const struct cw_slots *slots, uint32_t client)
 {
-    return is_connected(slots, client) && !slots->slots[client].flushing;
+    const struct cw_slot *slot = cw_slots_connected(slots, client);
+    return slot && !slot->flushing;
 }
 
 static enum cw_error take_payload(struct cw_slots *slots, struct cw_slot *slot, size_t size,
                                   double now)
 {
-    const uint32_t number = number_of(slots, slot);
+    const uint32_t number = cw_slots_number(slots, slot);
     if (slots->connections) {
         cw_bit_set(slots->readable, number);
         return cw_connection_receive(slots->connections[number], slots->body, size, now);
@@ -332,7 +376,11 @@ static size_t write_keep_alive(struct cw_slots *slots, struct cw_slot *slot, uin
                                size_t capacity)
 {
     uint8_t body[CW_KEEP_ALIVE_SIZE];
-    cw_keep_alive_put(number_of(slots, slot), slots->config->max_clients, body);
+    if (slot->moved)
+        cw_keep_alive_put(CW_KEEP_ALIVE_MOVED, (uint32_t)slot->challenge, body);
+    else
+        cw_keep_alive_put(cw_slots_number(slots, slot), slots->config->max_clients, body);
+    slot->moved = false;
     slot->keep_alive_due = false;
     return write_packet(
         slots, slot,
@@ -345,7 +393,7 @@ static size_t write_keep_alive(struct cw_slots *slots, struct cw_slot *slot, uin
 static size_t write_payload(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
                             size_t capacity, double now)
 {
-    const uint32_t number = number_of(slots, slot);
+    const uint32_t number = cw_slots_number(slots, slot);
     const bool waits = slots->outgoing_size > 0 && slots->outgoing_client == number;
     if (!waits && !slot->round_open)
         return 0;
@@ -394,6 +442,8 @@ static size_t write_next(struct cw_slots *slots, struct cw_slot *slot, uint8_t *
 {
     if (slot->state == CW_SLOT_CLOSED)
         return slot->disconnects_left > 0 ? write_disconnect(slots, slot, out, capacity) : 0;
+    if (slot->moved)
+        return write_keep_alive(slots, slot, out, capacity);
     const size_t size = write_payload(slots, slot, out, capacity, now);
     if (size > 0)
         return size;

@@ -11,6 +11,8 @@
 struct cw_peer {
     struct cw_address address;
     uint64_t id;
+    uint64_t expire_time;      /* of the token, Unix seconds */
+    uint8_t mac[CW_MAC_BYTES]; /* of the token, which it identifies */
     int32_t timeout_seconds;
     uint8_t client_to_server_key[CW_KEY_BYTES];
     uint8_t server_to_client_key[CW_KEY_BYTES];
@@ -36,6 +38,8 @@ struct cw_slot {
     bool farewell_taken;         /* CLOSED: the application has been told */
     struct cw_farewell farewell; /* CLOSED or flushing: what the client is told */
     uint32_t disconnects_left;   /* with the farewell and without it */
+    uint64_t challenge;          /* the number of the one that has moved the slot last; 0: none */
+    bool moved;                  /* the client is to be told so */
 };
 
 struct cw_slots {
@@ -56,6 +60,8 @@ struct cw_slots {
     uint64_t hash_seed;
     struct cw_hash_index by_address;
     struct cw_hash_index by_id;
+    struct cw_hash_index by_token; /* its MAC */
+    uint64_t moves;                /* ever, to another address */
 
     uint8_t body[CW_PAYLOAD_MAX]; /* of the packet received last */
 
@@ -75,12 +81,22 @@ void cw_slots_destroy(struct cw_slots *slots);
 struct cw_slot *cw_slots_by_address(const struct cw_slots *slots, const struct cw_address *address);
 /* Whether a client with this id is connected. */
 bool cw_slots_has_id(const struct cw_slots *slots, uint64_t id);
+/* The connected slot of the client that came with the token of this MAC; NULL. */
+struct cw_slot *cw_slots_by_token(const struct cw_slots *slots, const uint8_t mac[CW_MAC_BYTES]);
 bool cw_slots_full(const struct cw_slots *slots);
 /* A client's slot, connected or closed; NULL when it is free or there is no such slot. */
 const struct cw_slot *cw_slots_get(const struct cw_slots *slots, uint32_t client);
+/* A client's slot while it is connected; NULL. */
+struct cw_slot *cw_slots_connected(const struct cw_slots *slots, uint32_t client);
+/* The opposite: a slot's number. */
+uint32_t cw_slots_number(const struct cw_slots *slots, const struct cw_slot *slot);
 
 /* There must be room. */
 void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double now);
+/* The slot's client has answered the challenge of this number, not below slot->challenge, at the
+   address. A number that is not new only tells the client again. */
+void cw_slots_move(struct cw_slots *slots, struct cw_slot *slot, const struct cw_address *address,
+                   uint64_t challenge, double now);
 /* Ends a connection with these words. Does nothing when there is none. */
 void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
                          const struct cw_farewell *farewell);

@@ -60,7 +60,8 @@ static bool answer(struct room *room, struct cw_client *client)
 {
     uint8_t datagram[CW_SECURE_MAX];
     struct cw_address to;
-    const size_t size = cw_handshake_transmit(&room->handshake, datagram, sizeof(datagram), &to);
+    const size_t size =
+        cw_handshake_transmit(&room->handshake, datagram, sizeof(datagram), room->rig.now, &to);
     if (size > 0)
         cw_client_receive(client, &room->rig.address, datagram, size, room->rig.now);
     return size > 0;

@@ -1,0 +1,32 @@
+/* The challenges of a server, and the numbers of all packets that it sends outside a slot. */
+#ifndef CAUSEWAY_SERVER_CHALLENGES_H
+#define CAUSEWAY_SERVER_CHALLENGES_H
+
+#include "causeway/server.h"
+
+/* This bit is set in the number of a challenge token that is for a move. It keeps the two kinds
+   apart: their user data means different things. */
+#define CW_CHALLENGE_MOVE ((uint64_t)1 << 63)
+
+struct cw_challenges {
+    const struct cw_server_config *config;
+    uint8_t key[CW_KEY_BYTES]; /* of the challenge tokens */
+    uint64_t number;           /* of the next challenge token */
+    uint64_t sequence;         /* of the next packet outside a slot */
+    uint64_t sent;
+};
+
+/* config must be set. */
+void cw_challenges_start(struct cw_challenges *challenges);
+
+/* Writes a challenge packet for the client with this key. mark: CW_CHALLENGE_MOVE or 0. */
+size_t cw_challenges_write(struct cw_challenges *challenges, const struct cw_challenge_token *token,
+                           uint64_t mark, const uint8_t key[CW_KEY_BYTES], uint8_t *out,
+                           size_t capacity);
+
+/* Opens the challenge in the body of a response and sets its number, mark included. */
+bool cw_challenges_open(const struct cw_challenges *challenges,
+                        const uint8_t body[CW_CHALLENGE_BODY_SIZE], uint64_t *number,
+                        struct cw_challenge_token *token);
+
+#endif

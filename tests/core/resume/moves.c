@@ -1,0 +1,312 @@
+/* A connected client that goes to another address keeps its slot, its numbers and its messages. */
+#include "move_rig.h"
+
+static struct move_world world;
+
+/* One round trip and a half, and nothing else changes. */
+static void a_client_moves(void **state)
+{
+    (void)state;
+    move_world_init(&world);
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    move_connect(&world);
+    const struct cw_server_stats before = rig_stats(&world.rig);
+    move_to(&world, client, 7);
+    const double took = move_finish(&world, client);
+    assert_true(took > 0.12);
+    assert_true(took < 0.3);
+    assert_in_range(client->moved_requests, 1, 2);
+    assert_int_equal(move_place(&world, client), 7);
+    assert_int_equal(cw_client_state(client->client), CW_CLIENT_CONNECTED);
+    const struct cw_server_stats after = rig_stats(&world.rig);
+    assert_int_equal(after.moves, before.moves + 1);
+    assert_int_equal(after.connections, 2);
+    assert_int_equal(after.pending, 0);
+    move_world_stop(&world);
+}
+
+/* Again and again, at up to 50 % loss each way. */
+static void moves_at_loss(void **state)
+{
+    (void)state;
+    for (int loss = 0; loss <= 50; loss += 10) {
+        double longest = 0;
+        move_world_init(&world);
+        world.rig.seed = (uint64_t)loss + 1;
+        world.path.loss = loss / 100.0;
+        rig_start(&world.rig);
+        struct move_client *client = move_connect(&world);
+        for (uint32_t place = 1; place <= 20; place++) {
+            move_to(&world, client, place);
+            const double took = move_finish(&world, client);
+            assert_int_equal(move_place(&world, client), place);
+            if (took > longest)
+                longest = took;
+            move_world_run(&world, 0.5);
+        }
+        printf("%d %% loss: at most %.2f s\n", loss, longest);
+        assert_true(longest < (loss == 0 ? 0.3 : 4.5));
+        assert_int_equal(rig_stats(&world.rig).moves, 20);
+        move_world_stop(&world);
+    }
+}
+
+/* The token has expired and is forgotten; the slot is there. */
+static void moves_after_the_token_has_expired(void **state)
+{
+    (void)state;
+    move_world_init(&world);
+    world.rig.config.token_history = 1;
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    move_world_run(&world, 60);
+    struct move_client *later = move_connect(&world); /* takes the one place of the history */
+    for (uint32_t place = 1; place <= 3; place++) {
+        move_to(&world, client, place);
+        assert_true(move_finish(&world, client) < 0.3);
+        assert_int_equal(move_place(&world, client), place);
+        move_world_run(&world, 600);
+    }
+    assert_int_equal(move_place(&world, later), 0);
+    move_world_stop(&world);
+}
+
+/* The address changes before the connection is confirmed or the last move has ended. The client
+   ends where it was last. */
+static void moves_in_a_row(void **state)
+{
+    (void)state;
+    move_world_init(&world);
+    world.path.loss = 0.1;
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    for (uint32_t ticks = 0; ticks < 40; ticks++) {
+        const uint32_t first = 1 + 3 * ticks;
+        for (uint32_t i = 0; i < 3; i++) {
+            move_to(&world, client, first + i);
+            for (uint32_t tick = 0; tick < ticks / 2; tick++)
+                move_world_tick(&world);
+        }
+        move_finish(&world, client);
+        assert_int_equal(move_place(&world, client), first + 2);
+    }
+    move_world_stop(&world);
+}
+
+/* The client comes back to where it was while it is still on the way to elsewhere. */
+static void moves_there_and_back(void **state)
+{
+    (void)state;
+    move_world_init(&world);
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    for (uint32_t ticks = 1; ticks < 40; ticks++) {
+        move_to(&world, client, ticks);
+        for (uint32_t tick = 0; tick < ticks; tick++)
+            move_world_tick(&world);
+        move_to(&world, client, 0);
+        move_finish(&world, client);
+        assert_int_equal(move_place(&world, client), 0);
+        move_world_run(&world, 0.5);
+        assert_int_equal(move_place(&world, client), 0);
+    }
+    move_world_stop(&world);
+}
+
+/* Nothing has changed but that the client thinks so. It goes on sending. */
+static void a_move_to_the_same_address(void **state)
+{
+    (void)state;
+    move_world_init(&world);
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    const uint32_t taken = client->up_taken;
+    move_to(&world, client, 0);
+    assert_true(move_finish(&world, client) < 2.2);
+    assert_true(client->up_taken > taken + 100);
+    assert_int_equal(rig_stats(&world.rig).moves, 0);
+    move_world_stop(&world);
+}
+
+/* Begins a move and runs until the server has just sent its challenge. */
+static void move_as_far_as_the_challenge(struct move_client *client)
+{
+    const uint64_t before = rig_stats(&world.rig).challenges_sent;
+    move_to(&world, client, 1);
+    while (rig_stats(&world.rig).challenges_sent == before)
+        move_world_tick(&world);
+}
+
+/* While both addresses work, what comes to the old one does not end the move, even when all of the
+   first responses are lost. */
+static void the_old_address_still_works(void **state)
+{
+    (void)state;
+    move_world_init(&world);
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    const struct cw_simulator_path gone = {.loss = 1}, good = world.path;
+    client->keeps_old = true;
+    move_as_far_as_the_challenge(client);
+    assert_int_equal(cw_simulator_change(client->up, &gone), CW_OK);
+    move_world_run(&world, 0.5);
+    assert_int_equal(move_place(&world, client), 0);
+    assert_true(cw_client_moving(client->client));
+    assert_int_equal(cw_simulator_change(client->up, &good), CW_OK);
+    move_finish(&world, client);
+    assert_int_equal(move_place(&world, client), 1);
+    move_world_stop(&world);
+}
+
+/* The confirmations are lost for a while: responses come again, and move nothing. */
+static void confirmations_are_lost(void **state)
+{
+    (void)state;
+    move_world_init(&world);
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    const struct cw_simulator_path gone = {.loss = 1}, good = world.path;
+    move_as_far_as_the_challenge(client);
+    assert_int_equal(cw_simulator_change(client->down, &gone), CW_OK);
+    move_world_run(&world, 0.7);
+    assert_int_equal(move_place(&world, client), 1);
+    assert_true(cw_client_moving(client->client));
+    assert_int_equal(cw_simulator_change(client->down, &good), CW_OK);
+    move_finish(&world, client);
+    assert_int_equal(rig_stats(&world.rig).moves, 1);
+    move_world_stop(&world);
+}
+
+/* A relay starts anew, with all players of a server on it. */
+static void all_clients_move_at_once(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 64 };
+    move_world_init(&world);
+    world.rig.config.max_clients = CLIENTS;
+    world.path = (struct cw_simulator_path){.latency_seconds = 0.04};
+    rig_start(&world.rig);
+    for (uint32_t n = 0; n < CLIENTS; n++) {
+        const struct cw_token_grant grant = rig_grant(&world.rig, n);
+        move_client_of(&world, &grant);
+    }
+    move_world_run(&world, 1);
+    for (uint32_t n = 0; n < CLIENTS; n++)
+        move_to(&world, &world.clients[n], 1);
+    move_world_run(&world, 0.3);
+    for (uint32_t n = 0; n < CLIENTS; n++) {
+        assert_false(cw_client_moving(world.clients[n].client));
+        assert_int_equal(move_place(&world, &world.clients[n]), 1);
+        assert_in_range(world.clients[n].moved_requests, 1, 2);
+    }
+    move_world_stop(&world);
+}
+
+static void send_file(struct move_client *client, const uint8_t *bytes, uint32_t size, double now)
+{
+    struct cw_connection *connection = cw_client_connection(client->client);
+    struct cw_message *message;
+    assert_int_equal(cw_connection_create_message(connection, MOVE_FILE, &message), CW_OK);
+    assert_int_equal(cw_message_attach(message, (uint8_t *)bytes, size, NULL, NULL), CW_OK);
+    assert_int_equal(cw_connection_send(connection, MOVE_BLOCKS, message, now), CW_OK);
+}
+
+/* In the middle of big data, at each of its tenths. */
+static void moves_during_blocks(void **state)
+{
+    (void)state;
+    static uint8_t bytes[60000];
+    move_world_init(&world);
+    world.path.loss = 0.05;
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    for (uint32_t place = 1; place <= 10; place++) {
+        send_file(client, bytes, sizeof bytes, world.rig.now);
+        move_world_run(&world, 0.05 * place);
+        move_to(&world, client, place);
+        move_finish(&world, client);
+        for (int i = 0; i < 1200 && client->files < place; i++)
+            move_world_tick(&world);
+        assert_int_equal(client->files, place);
+    }
+    move_world_stop(&world);
+}
+
+/* After the slot has ended there is nothing to move: the client times out. */
+static void the_slot_is_gone(void **state)
+{
+    (void)state;
+    move_world_init(&world);
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    const struct cw_simulator_path gone = {.loss = 1}, good = world.path;
+    cw_simulator_change(client->up, &gone);
+    cw_simulator_change(client->down, &gone);
+    move_world_run(&world, 4.5);
+    cw_server_disconnect_all(world.rig.server);
+    move_server_tick(&world);
+    cw_simulator_change(client->up, &good);
+    cw_simulator_change(client->down, &good);
+    move_to(&world, client, 1);
+    move_world_run(&world, 1);
+    assert_int_equal(cw_client_state(client->client), CW_CLIENT_TIMED_OUT);
+    assert_false(cw_client_moving(client->client));
+    assert_int_equal(cw_client_move(client->client, world.rig.now), CW_ERROR_NOT_CONNECTED);
+    assert_int_equal(rig_stats(&world.rig).clients, 0);
+    assert_true(cw_server_dropped(world.rig.server, CW_ERROR_TOKEN_USED) > 3);
+    cw_client_destroy(client->client);
+    cw_simulator_destroy(client->up);
+    cw_simulator_destroy(client->down);
+    rig_stop(&world.rig);
+    cw_schema_destroy(world.schema);
+}
+
+/* Payloads of the application's own: what is due before the challenge is lost, and then they go
+   on. The request comes first, whatever else is due. */
+static void raw_payloads_move(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at = rig_client_address(1), there = rig_client_address(2);
+    struct cw_client *client = rig_client(&rig, 1);
+    rig_connect(&rig, client, &at);
+    rig_down(&rig, client, &at);
+    assert_int_equal(cw_client_send(client, (const uint8_t *)"lost", 4), CW_OK);
+    assert_int_equal(cw_client_move(client, rig.now), CW_OK);
+    uint8_t datagram[CW_SECURE_MAX];
+    assert_int_equal(cw_client_transmit(client, datagram, sizeof datagram, rig.now, NULL),
+                     CW_REQUEST_SIZE);
+    assert_int_equal(cw_client_transmit(client, datagram + 0, sizeof datagram, rig.now, NULL), 0);
+    cw_client_move(client, rig.now);
+    rig_exchange(&rig, client, &there);
+    assert_int_equal(cw_client_send(client, (const uint8_t *)"kept", 4), CW_OK);
+    assert_int_equal(rig_up(&rig, client, &there), 2);
+    assert_int_equal(rig_drain(&rig, NULL), 1);
+    assert_int_equal(cw_server_send(rig.server, 0, (const uint8_t *)"down", 4), CW_OK);
+    assert_int_equal(rig_down(&rig, client, &there), 2);
+    assert_int_equal(rig_drain(&rig, client), 1);
+    assert_false(cw_client_moving(client));
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_moves),
+        cmocka_unit_test(moves_at_loss),
+        cmocka_unit_test(moves_after_the_token_has_expired),
+        cmocka_unit_test(moves_in_a_row),
+        cmocka_unit_test(moves_there_and_back),
+        cmocka_unit_test(a_move_to_the_same_address),
+        cmocka_unit_test(the_old_address_still_works),
+        cmocka_unit_test(confirmations_are_lost),
+        cmocka_unit_test(all_clients_move_at_once),
+        cmocka_unit_test(moves_during_blocks),
+        cmocka_unit_test(the_slot_is_gone),
+        cmocka_unit_test(raw_payloads_move),
+    };
+    return cmocka_run_group_tests_name("moves", tests, NULL, NULL);
+}

@@ -1,0 +1,423 @@
+/* What somebody may try who has seen a client move, or is a client: to move a slot that is not
+   theirs, to keep one from moving, to make the server send more than it is sent. */
+#include "counted.h"
+#include "secure_rig.h"
+
+/* A client that is connected at an address of its own, with its token. */
+struct player {
+    struct cw_client *client;
+    struct cw_address at;
+    struct cw_token token;
+    uint32_t slot;
+};
+
+static struct player connect_player(struct rig *rig, uint32_t number)
+{
+    struct player player = {.at = rig_client_address(number)};
+    const struct cw_client_config config = cw_client_config_default();
+    uint8_t token[CW_TOKEN_SIZE];
+    rig_token(rig, token, number);
+    assert_int_equal(cw_token_read(token, sizeof token, &player.token), CW_OK);
+    player.client = rig_client_with(rig, &config, token);
+    player.slot = rig_connect(rig, player.client, &player.at);
+    rig_down(rig, player.client, &player.at);
+    return player;
+}
+
+static void expect_at(struct rig *rig, const struct player *player, const struct cw_address *at)
+{
+    struct cw_server_client about;
+    assert_true(cw_server_client(rig->server, player->slot, &about));
+    assert_true(cw_address_equal(&about.address, at));
+}
+
+static enum cw_error give_request(struct rig *rig, const struct player *player,
+                                  const struct cw_address *from)
+{
+    uint8_t request[CW_REQUEST_SIZE];
+    cw_request_write(&player->token, request);
+    return rig_give(rig, from, request, sizeof request);
+}
+
+/* Lets a client begin to move and gives its response, which nobody has got yet. */
+static size_t response_of(struct rig *rig, struct player *player, const struct cw_address *from,
+                          uint8_t out[CW_SECURE_MAX])
+{
+    rig->now += 0.2;
+    cw_client_update(player->client, rig->now);
+    assert_int_equal(cw_client_move(player->client, rig->now), CW_OK);
+    rig_exchange(rig, player->client, from);
+    const size_t size = cw_client_transmit(player->client, out, CW_SECURE_MAX, rig->now, NULL);
+    assert_int_equal(out[0], 8 << 4 | CW_SECURE_RESPONSE);
+    return size;
+}
+
+/* The body of the challenge for a move that this request gets. */
+static void challenge_of(struct rig *rig, const struct player *player,
+                         const struct cw_address *from, uint8_t body[CW_PAYLOAD_MAX])
+{
+    uint8_t datagram[CW_SECURE_MAX];
+    struct cw_secure_packet packet;
+    struct cw_address to;
+    assert_int_equal(give_request(rig, player, from), CW_OK);
+    const size_t size = cw_server_transmit(rig->server, datagram, sizeof datagram, rig->now, &to);
+    assert_true(cw_address_equal(&to, from));
+    assert_int_equal(
+        cw_secure_read(datagram, size,
+                       &(struct cw_secure_key){.protocol_id = RIG_PROTOCOL,
+                                               .direction = CW_TO_CLIENT,
+                                               .bytes = player->token.server_to_client_key},
+                       NULL, body, &packet),
+        CW_OK);
+}
+
+static enum cw_error give_response(struct rig *rig, const struct player *keys, uint64_t sequence,
+                                   const uint8_t *body, const struct cw_address *from)
+{
+    uint8_t datagram[CW_SECURE_MAX];
+    const size_t size =
+        cw_secure_write(&(struct cw_secure_packet){.type = CW_SECURE_RESPONSE,
+                                                   .sequence = sequence,
+                                                   .body = body,
+                                                   .size = CW_CHALLENGE_BODY_SIZE},
+                        &(struct cw_secure_key){.protocol_id = RIG_PROTOCOL,
+                                                .bytes = keys->token.client_to_server_key},
+                        datagram, sizeof datagram);
+    return rig_give(rig, from, datagram, size);
+}
+
+/* A request that somebody has seen, from their own address: a challenge that is smaller, and that
+   is all, however long ago it was and whether the token has expired or not. */
+static void a_stolen_request(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct player player = connect_player(&rig, 1);
+    const struct cw_address thief = rig_client_address(9);
+    for (int step = 0; step < 10; step++) {
+        uint8_t datagram[CW_SECURE_MAX];
+        struct cw_address to;
+        assert_int_equal(give_request(&rig, &player, &thief), CW_OK);
+        const size_t size = cw_server_transmit(rig.server, datagram, sizeof datagram, rig.now, &to);
+        assert_in_range(size, 1, CW_REQUEST_SIZE * 4 / 10);
+        assert_true(cw_address_equal(&to, &thief));
+        assert_true(rig_silent(&rig));
+        assert_int_equal(give_request(&rig, &player, &player.at), CW_ERROR_CONNECTED);
+        assert_true(rig_silent(&rig));
+        expect_at(&rig, &player, &player.at);
+        for (int tick = 0; tick < 600; tick++)
+            rig_tick(&rig, player.client, &player.at);
+    }
+    assert_int_equal(rig_stats(&rig).pending, 0);
+    assert_int_equal(rig_stats(&rig).moves, 0);
+
+    /* After the connection it is a used token, or an old one. */
+    cw_server_disconnect_all(rig.server);
+    assert_int_equal(give_request(&rig, &player, &thief), CW_ERROR_TOKEN_EXPIRED);
+    rig_down(&rig, NULL, NULL);
+    rig_drain(&rig, NULL);
+    struct player late = connect_player(&rig, 2);
+    cw_server_disconnect_all(rig.server);
+    rig_down(&rig, NULL, NULL);
+    assert_int_equal(give_request(&rig, &late, &thief), CW_ERROR_TOKEN_USED);
+    assert_true(rig_silent(&rig));
+    cw_client_destroy(player.client);
+    cw_client_destroy(late.client);
+    rig_stop(&rig);
+}
+
+/* One byte of the request is another: no answer, wherever it is. */
+static void an_altered_request(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.requests_per_second = 1e6;
+    rig_start(&rig);
+    struct player player = connect_player(&rig, 1);
+    const struct cw_address elsewhere = rig_client_address(9);
+    for (size_t i = 0; i < CW_REQUEST_SIZE; i++) {
+        uint8_t request[CW_REQUEST_SIZE];
+        cw_request_write(&player.token, request);
+        request[i] ^= 1;
+        assert_int_not_equal(rig_give(&rig, &elsewhere, request, sizeof request), CW_OK);
+    }
+    assert_true(rig_silent(&rig));
+    cw_client_destroy(player.client);
+    rig_stop(&rig);
+}
+
+/* A response that somebody has seen: from their own address, before the client's and after it; from
+   the client's address, when the client has gone on; and from there after a long time. */
+static void a_stolen_response(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct player player = connect_player(&rig, 1);
+    const struct cw_address one = rig_client_address(2), two = rig_client_address(3),
+                            thief = rig_client_address(9);
+    uint8_t first[CW_SECURE_MAX], second[CW_SECURE_MAX], third[CW_SECURE_MAX];
+    size_t size = response_of(&rig, &player, &one, first);
+    assert_int_equal(rig_give(&rig, &thief, first, size), CW_ERROR_NOT_AUTHENTIC);
+    assert_int_equal(rig_give(&rig, &one, first, size), CW_OK);
+    expect_at(&rig, &player, &one);
+    assert_int_equal(rig_give(&rig, &thief, first, size), CW_ERROR_NOT_AUTHENTIC);
+
+    size = response_of(&rig, &player, &two, second);
+    assert_int_equal(rig_give(&rig, &two, second, size), CW_OK);
+    expect_at(&rig, &player, &two);
+    assert_int_equal(rig_give(&rig, &one, first, size), CW_ERROR_STALE);
+    expect_at(&rig, &player, &two);
+
+    /* The client has gone back to where it was and sends from there: its slot never moved. */
+    size = response_of(&rig, &player, &one, third);
+    for (int tick = 0; tick < 310; tick++)
+        rig_tick(&rig, player.client, &two);
+    assert_int_equal(rig_give(&rig, &one, third, size), CW_ERROR_STALE);
+    expect_at(&rig, &player, &two);
+    assert_int_equal(rig_stats(&rig).moves, 2);
+    cw_client_destroy(player.client);
+    rig_stop(&rig);
+}
+
+/* A response again and again does not keep the slot of a client that has gone. */
+static void a_repeated_response_is_no_life(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct player player = connect_player(&rig, 1);
+    const struct cw_address there = rig_client_address(2);
+    uint8_t response[CW_SECURE_MAX];
+    const size_t size = response_of(&rig, &player, &there, response);
+    for (int step = 0; step < 48; step++) {
+        assert_int_equal(rig_give(&rig, &there, response, size), CW_OK);
+        rig.now += 0.1;
+        cw_server_update(rig.server, rig.now);
+        rig_down(&rig, NULL, NULL);
+    }
+    assert_int_equal(rig_stats(&rig).clients, 1);
+    rig.now += 0.3;
+    cw_server_update(rig.server, rig.now);
+    assert_int_equal(rig_stats(&rig).clients, 0);
+    assert_int_equal(rig_give(&rig, &there, response, size), CW_ERROR_NOT_CONNECTED);
+    rig_drain(&rig, NULL);
+    cw_client_destroy(player.client);
+    rig_stop(&rig);
+}
+
+/* A player with keys of their own tries to move another's slot: with each mixture of keys, slot and
+   challenge, and of both kinds of challenge. */
+static void somebody_elses_slot(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct player victim = connect_player(&rig, 1), thief = connect_player(&rig, 2);
+    const struct cw_address there = rig_client_address(9);
+    const uint64_t moves = CW_SEQUENCE_OUTSIDE_SLOT | 5 << CW_MOVE_SLOT_BITS;
+    uint8_t of_victim[CW_PAYLOAD_MAX], of_thief[CW_PAYLOAD_MAX], connects[CW_PAYLOAD_MAX];
+    challenge_of(&rig, &victim, &there, of_victim);
+    challenge_of(&rig, &thief, &there, of_thief);
+    assert_int_equal(give_response(&rig, &thief, moves | victim.slot, of_victim, &there),
+                     CW_ERROR_NOT_AUTHENTIC);
+    assert_int_equal(give_response(&rig, &thief, moves | victim.slot, of_thief, &there),
+                     CW_ERROR_NOT_AUTHENTIC);
+    assert_int_equal(give_response(&rig, &thief, moves | thief.slot, of_victim, &there),
+                     CW_ERROR_NOT_AUTHENTIC);
+    for (uint32_t slot = 2; slot < 1u << CW_MOVE_SLOT_BITS; slot++)
+        assert_int_equal(give_response(&rig, &thief, moves | slot, of_thief, &there),
+                         CW_ERROR_NOT_CONNECTED);
+    /* Without the mark in its number it is the response of nobody. */
+    assert_int_equal(
+        give_response(&rig, &thief, 5 << CW_MOVE_SLOT_BITS | thief.slot, of_thief, &there),
+        CW_ERROR_NOT_CONNECTED);
+    of_thief[CW_CHALLENGE_BODY_SIZE - 1] ^= 1;
+    assert_int_equal(give_response(&rig, &thief, moves | thief.slot, of_thief, &there),
+                     CW_ERROR_NOT_AUTHENTIC);
+    of_thief[CW_CHALLENGE_BODY_SIZE - 1] ^= 1;
+
+    /* A challenge for a move connects nobody, and one for a connection moves nobody. */
+    struct player third = {.at = rig_client_address(3)};
+    uint8_t token[CW_TOKEN_SIZE];
+    rig_token(&rig, token, 2);
+    assert_int_equal(cw_token_read(token, sizeof token, &third.token), CW_OK);
+    rig_token(&rig, token, 3);
+    assert_int_equal(cw_token_read(token, sizeof token, &third.token), CW_OK);
+    challenge_of(&rig, &third, &third.at, connects);
+    assert_int_equal(give_response(&rig, &third, 0, of_thief, &third.at), CW_ERROR_NOT_AUTHENTIC);
+    assert_int_equal(give_response(&rig, &thief, moves | thief.slot, connects, &third.at),
+                     CW_ERROR_NOT_AUTHENTIC);
+
+    expect_at(&rig, &victim, &victim.at);
+    expect_at(&rig, &thief, &thief.at);
+    assert_int_equal(rig_stats(&rig).moves, 0);
+    assert_int_equal(give_response(&rig, &thief, moves | thief.slot, of_thief, &there), CW_OK);
+    expect_at(&rig, &thief, &there);
+    cw_client_destroy(victim.client);
+    cw_client_destroy(thief.client);
+    rig_stop(&rig);
+}
+
+/* To where another client is, or comes to be before the response. */
+static void an_address_that_is_taken(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct player player = connect_player(&rig, 1), other = connect_player(&rig, 2);
+    const struct cw_address there = rig_client_address(9);
+    assert_int_equal(give_request(&rig, &player, &other.at), CW_ERROR_CONNECTED);
+    uint8_t response[CW_SECURE_MAX], others[CW_SECURE_MAX];
+    const size_t size = response_of(&rig, &player, &there, response);
+    assert_int_equal(response_of(&rig, &other, &there, others), size);
+    assert_int_equal(rig_give(&rig, &there, others, size), CW_OK);
+    assert_int_equal(rig_give(&rig, &there, response, size), CW_ERROR_CONNECTED);
+    expect_at(&rig, &other, &there);
+    expect_at(&rig, &player, &player.at);
+    cw_client_destroy(player.client);
+    cw_client_destroy(other.client);
+    rig_stop(&rig);
+}
+
+/* Clients that are connecting and clients that move take nothing from each other; one may even move
+   to where another has begun to connect. */
+static void pending_clients(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_pending = 1;
+    rig_start(&rig);
+    struct player player = connect_player(&rig, 1);
+    const struct cw_address there = rig_client_address(9);
+    struct cw_client *pending = rig_client(&rig, 5);
+    rig_challenge(&rig, pending, &there);
+    assert_int_equal(rig_stats(&rig).pending, 1);
+    uint8_t response[CW_SECURE_MAX];
+    const size_t size = response_of(&rig, &player, &there, response);
+    assert_int_equal(rig_stats(&rig).pending, 1);
+    assert_int_equal(rig_give(&rig, &there, response, size), CW_OK);
+    expect_at(&rig, &player, &there);
+    rig_up(&rig, pending, &there);
+    assert_int_equal(rig_stats(&rig).clients, 1);
+    expect_at(&rig, &player, &there);
+    cw_client_destroy(player.client);
+    cw_client_destroy(pending);
+    rig_stop(&rig);
+}
+
+/* 10,000 replays per second of a request, twice as many as are looked at, from as many addresses,
+   and as many forged responses: its client still moves, others notice nothing, and less comes out
+   than went in. */
+static void a_storm_of_moves(void **state)
+{
+    (void)state;
+    enum { TICKS = 600, PER_TICK = 167 };
+    struct rig rig;
+    rig_init(&rig);
+    struct counted counted = {0};
+    rig.config.allocator = counted_allocator(&counted);
+    rig_start(&rig);
+    struct player player = connect_player(&rig, 1), other = connect_player(&rig, 2);
+    uint8_t request[CW_REQUEST_SIZE], forged[CW_SECURE_MAX] = {8 << 4 | CW_SECURE_RESPONSE};
+    cw_request_write(&player.token, request);
+    uint32_t place = 9, moves = 0;
+    uint64_t bytes_in = 0, bytes_out = 0;
+    for (int tick = 0; tick < TICKS; tick++) {
+        rig.now += 1.0 / 60;
+        uint8_t turn;
+        netcode_fill(&rig.seed, &turn, 1);
+        for (int i = 0; i < PER_TICK; i++) {
+            uint32_t source;
+            netcode_fill(&rig.seed, (uint8_t *)&source, sizeof source);
+            struct cw_address from = rig_client_address(100 + source % 60000);
+            from.bytes[1] = 2;
+            netcode_fill(&rig.seed, forged + 1, 64);
+            forged[1] = (uint8_t)player.slot;
+            forged[2] = 0;
+            forged[8] |= 0x80;
+            cw_server_receive(rig.server, &from, i % 2 ? request : forged,
+                              i % 2 ? sizeof request : 333, rig.now);
+            bytes_in += i % 2 ? sizeof request : 333;
+            if (i != turn % PER_TICK)
+                continue;
+            cw_client_update(player.client, rig.now);
+            if (!cw_client_moving(player.client)) {
+                moves++;
+                player.at = rig_client_address(++place);
+                assert_int_equal(cw_client_move(player.client, rig.now), CW_OK);
+            }
+            rig_up(&rig, player.client, &player.at);
+        }
+        cw_server_update(rig.server, rig.now);
+        cw_client_update(other.client, rig.now);
+        assert_int_equal(cw_client_send(other.client, request, 8), CW_OK);
+        rig_up(&rig, other.client, &other.at);
+        assert_int_equal(rig_drain(&rig, NULL), 1);
+        uint8_t datagram[CW_SECURE_MAX];
+        struct cw_address to;
+        size_t size;
+        while ((size = cw_server_transmit(rig.server, datagram, sizeof datagram, rig.now, &to)) >
+               0) {
+            if (to.bytes[1] == 2)
+                bytes_out += size;
+            if (cw_address_equal(&to, &player.at))
+                cw_client_receive(player.client, NULL, datagram, size, rig.now);
+            if (cw_address_equal(&to, &other.at))
+                cw_client_receive(other.client, NULL, datagram, size, rig.now);
+        }
+    }
+    printf("%u moves, amplification %.3f\n", moves - 1, (double)bytes_out / (double)bytes_in);
+    assert_in_range(moves, 10, TICKS);
+    assert_true(bytes_out > 0);
+    assert_true((double)bytes_out <= 0.4 * (double)bytes_in);
+    assert_int_equal(cw_client_state(player.client), CW_CLIENT_CONNECTED);
+    assert_int_equal(cw_client_state(other.client), CW_CLIENT_CONNECTED);
+    assert_true(rig_stats(&rig).moves >= moves - 1);
+    assert_int_equal(rig_stats(&rig).clients, 2);
+    assert_int_equal(rig_stats(&rig).pending, 0);
+    assert_int_equal(counted.allocations, 1);
+    cw_client_destroy(player.client);
+    cw_client_destroy(other.client);
+    rig_stop(&rig);
+}
+
+/* An old challenge is none: a client that is moving waits for its own. */
+static void a_replayed_challenge(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct player player = connect_player(&rig, 1);
+    const struct cw_address there = rig_client_address(2);
+    uint8_t old[CW_SECURE_MAX], out[CW_SECURE_MAX];
+    struct cw_address to;
+    assert_int_equal(give_request(&rig, &player, &there), CW_OK);
+    const size_t size = cw_server_transmit(rig.server, old, sizeof old, rig.now, &to);
+    const size_t length = response_of(&rig, &player, &there, out);
+    assert_int_equal(rig_give(&rig, &there, out, length), CW_OK);
+    rig_down(&rig, player.client, &there);
+    assert_false(cw_client_moving(player.client));
+    assert_int_equal(cw_client_move(player.client, rig.now), CW_OK);
+    assert_int_equal(cw_client_receive(player.client, NULL, old, size, rig.now),
+                     CW_ERROR_UNEXPECTED);
+    assert_int_equal(cw_client_transmit(player.client, out, sizeof out, rig.now, NULL),
+                     CW_REQUEST_SIZE);
+    cw_client_destroy(player.client);
+    rig_stop(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stolen_request),     cmocka_unit_test(an_altered_request),
+        cmocka_unit_test(a_stolen_response),    cmocka_unit_test(a_repeated_response_is_no_life),
+        cmocka_unit_test(somebody_elses_slot),  cmocka_unit_test(an_address_that_is_taken),
+        cmocka_unit_test(pending_clients),      cmocka_unit_test(a_storm_of_moves),
+        cmocka_unit_test(a_replayed_challenge),
+    };
+    return cmocka_run_group_tests_name("moves_attacks", tests, NULL, NULL);
+}
