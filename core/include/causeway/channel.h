@@ -72,6 +72,8 @@ struct cw_channel_stats {
                            arrived and then made room for later ones */
     uint32_t queued;    /* messages waiting for their first packet */
     uint32_t in_flight; /* reliable: messages sent and not yet known to have arrived */
+    uint32_t room;      /* messages that could be sent now: queue or pool has no more */
+    uint32_t capacity;  /* the room of a channel that has sent nothing */
     double delivery_latency_seconds; /* reliable: seconds from send to the ack, smoothed by 1/16; 0
                                 before the first */
 };

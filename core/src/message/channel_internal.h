@@ -54,6 +54,13 @@ static inline enum cw_error cw_channel_queue(struct cw_channel *channel, struct 
                : cw_unreliable_send(&channel->unreliable, message, bits);
 }
 
+/* How many messages are in the queue. */
+static inline uint32_t cw_channel_count(const struct cw_channel *channel)
+{
+    return cw_channel_is_reliable(channel) ? cw_reliable_count(&channel->reliable)
+                                           : channel->common.stats.queued;
+}
+
 /* The next message for the application, with its reference; NULL when there is none. */
 static inline struct cw_message *cw_channel_next(struct cw_channel *channel)
 {

@@ -409,6 +409,12 @@ enum cw_error cw_connection_channel_stats(const struct cw_connection *c, uint32_
 {
     if (!c || !stats || index >= c->config.channel_count)
         return CW_ERROR_INVALID_ARGUMENT;
-    *stats = c->channels[index].common.stats;
+    const struct cw_channel *channel = &c->channels[index];
+    const uint32_t most = c->config.max_messages, size = channel->common.config.send_queue_size;
+    const uint32_t pool = most - cw_message_pool_used(c->made);
+    const uint32_t queue = size - cw_channel_count(channel);
+    *stats = channel->common.stats;
+    stats->room = queue < pool ? queue : pool;
+    stats->capacity = size < most ? size : most;
     return CW_OK;
 }

@@ -5,11 +5,6 @@
 #define LATENCY_WEIGHT (1.0 / 16.0)
 #define ALIGNMENT_BITS 7
 
-static uint16_t count_of(const struct cw_reliable_channel *channel)
-{
-    return (uint16_t)(channel->next_id - channel->oldest_unacked);
-}
-
 static uint16_t slot_number(const struct cw_reliable_channel *channel, uint16_t id)
 {
     return id & (channel->slots.size - 1);
@@ -55,7 +50,7 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
 enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
                                uint32_t bits, double now)
 {
-    if (count_of(channel) == channel->slots.size)
+    if (cw_reliable_count(channel) == channel->slots.size)
         return CW_ERROR_QUEUE_FULL;
     message->held = true;
     message->id = channel->next_id++;
@@ -165,7 +160,8 @@ static bool may_begin(const struct cw_reliable_channel *channel, const struct cw
 /* Whether a block has its turn: nothing that was sent before it is unacked. */
 static bool block_is_first(const struct cw_reliable_channel *channel)
 {
-    return count_of(channel) > 0 && is_block(slot_of(channel, channel->oldest_unacked)->message);
+    return cw_reliable_count(channel) > 0 &&
+           is_block(slot_of(channel, channel->oldest_unacked)->message);
 }
 
 /* The next message that is due, which the cursor then has passed; NULL when there is none. */
@@ -308,7 +304,7 @@ static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
 /* The slot of a message that was sent and is not acked, else NULL. */
 static struct cw_reliable_slot *find_sent(const struct cw_reliable_channel *channel, uint16_t id)
 {
-    if ((uint16_t)(id - channel->oldest_unacked) >= count_of(channel))
+    if ((uint16_t)(id - channel->oldest_unacked) >= cw_reliable_count(channel))
         return NULL;
     struct cw_reliable_slot *slot = slot_of(channel, id);
     return slot->message ? slot : NULL;

@@ -33,6 +33,12 @@ struct cw_reliable_channel {
 
 void cw_reliable_reset(struct cw_reliable_channel *channel);
 
+/* How many messages are queued or not acked, those acked out of order included. */
+static inline uint16_t cw_reliable_count(const struct cw_reliable_channel *channel)
+{
+    return (uint16_t)(channel->next_id - channel->oldest_unacked);
+}
+
 /* Queues a message that takes at most `bits` bits, and takes over its reference unless it fails
    with CW_ERROR_QUEUE_FULL. */
 enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,

@@ -242,6 +242,34 @@ static void test_a_full_queue_refuses_and_recovers(void **state)
     cw_connection_destroy(b);
 }
 
+static void test_the_room_of_a_channel_is_what_it_still_takes(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.channels[0].send_queue_size = 16;
+    config.channels[1].send_queue_size = 8;
+    config.max_messages = 20;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    assert_int_equal(channel_of(a, 0).room, 16);
+    assert_int_equal(channel_of(a, 1).room, 8);
+    assert_int_equal(channel_of(a, 0).capacity, 16);
+    assert_int_equal(channel_of(a, 1).capacity, 8);
+    for (uint32_t i = 0; i < 1000; i++) {
+        const uint32_t channel = i % 2, most = i * 7 % 30;
+        const uint32_t room = channel_of(a, channel).room;
+        uint32_t sent = 0;
+        while (sent < most && try_note(a, channel, i, 0, i * TICK))
+            sent++;
+        assert_int_equal(sent, most < room ? most : room);
+        assert_int_equal(channel_of(a, channel).room, room - sent);
+        round_of(a, i % 3 ? b : NULL, i * TICK);
+        round_of(b, i % 5 ? a : NULL, i * TICK);
+        drain(b);
+    }
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
 /* Bug 8 of others: a message too large for its channel was taken, and clogged it for ever. */
 static void test_whatever_send_accepts_fits_into_a_packet(void **state)
 {
@@ -303,6 +331,7 @@ int main(void)
         TEST(test_messages_come_from_a_pool_of_a_fixed_size),
         TEST(test_every_error_of_send_changes_nothing),
         TEST(test_a_full_queue_refuses_and_recovers),
+        TEST(test_the_room_of_a_channel_is_what_it_still_takes),
         TEST(test_whatever_send_accepts_fits_into_a_packet),
         TEST(test_the_budget_may_be_any_number),
     };

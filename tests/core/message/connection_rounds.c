@@ -420,8 +420,9 @@ static void test_reset_leaves_nothing(void **state)
         assert_memory_equal(&stats, &none, sizeof stats);
         assert_int_equal(stats.messages_in_use, 0);
         for (uint32_t channel = 0; channel < 3; channel++) {
-            const struct cw_channel_stats after = channel_of(used[i], channel), zero = {0};
-            assert_memory_equal(&after, &zero, sizeof zero);
+            const struct cw_channel_stats after = channel_of(used[i], channel);
+            const struct cw_channel_stats before = channel_of(fresh[i], channel);
+            assert_memory_equal(&after, &before, sizeof before);
         }
         assert_null(next_message(used[i], NULL));
     }
