@@ -48,6 +48,7 @@ export class StateEvent extends Event {
 /** The events of a {@link ClientHost}. */
 export interface ClientHostEvents<Of extends Schema> {
   message: ReceivedEvent<Of>;
+  drain: Event;
   state: StateEvent;
   disconnect: DisconnectedEvent;
 }

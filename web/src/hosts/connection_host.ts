@@ -26,6 +26,7 @@ export class ClosedEvent extends Event implements TransportClose {
 /** The events of a connection. */
 export interface ConnectionHostEvents<Of extends Schema> {
   message: ReceivedEvent<Of>;
+  drain: Event;
   close: ClosedEvent;
 }
 

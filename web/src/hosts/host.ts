@@ -46,7 +46,7 @@ export const fitsTransport = (size: number, { maxDatagramSize }: Transport): voi
  */
 export abstract class Host<
   Of extends Schema,
-  Events extends { message: ReceivedEvent<Of> },
+  Events extends { message: ReceivedEvent<Of>; drain: Event },
   End extends ConnectionBase<Of> = ConnectionBase<Of>,
 > extends EventTarget {
   /** @internal */
@@ -62,6 +62,8 @@ export abstract class Host<
   #last: Event | undefined;
   /** Loops that wait for a message. */
   #waiting: (() => void)[] = [];
+  /** Since a channel was full. */
+  #full = false;
   readonly #tracked = new Map<number, (fate: Fate) => void>();
   #receipt = 0;
 
@@ -88,6 +90,11 @@ export abstract class Host<
   /** Whether messages can be sent. @internal */
   protected abstract get open(): boolean;
 
+  /** Whether each channel takes a message now. A `drain` event tells that all are half empty again. */
+  get writable(): boolean {
+    return this.open && this.connection.room > 0;
+  }
+
   /**
    * Sends a message on a channel: with the next datagrams, within a tick.
    * @param block the bytes that go along, for a message whose type carries a block
@@ -101,8 +108,7 @@ export abstract class Host<
     value: MessageValue<Of, Name>,
     ...block: MessageBlock<Of, Name>
   ): void {
-    if (!this.open) throw new ClosedError();
-    this.connection.send(channel, type, value, seconds(), block[0]);
+    this.#send(channel, type, value, block[0]);
   }
 
   /**
@@ -117,10 +123,22 @@ export abstract class Host<
     value: MessageValue<Of, Name>,
     ...block: MessageBlock<Of, Name>
   ): Promise<Fate> {
+    const receipt = (this.#receipt % 0xffffffff) + 1;
+    this.#send(channel, type, value, block[0], receipt);
+    this.#receipt = receipt;
+    return new Promise((resolve) => this.#tracked.set(receipt, resolve));
+  }
+
+  #send<Name extends MessageName<Of>>(
+    channel: number,
+    type: Name,
+    value: MessageValue<Of, Name>,
+    block?: Uint8Array,
+    receipt?: number,
+  ): void {
     if (!this.open) throw new ClosedError();
-    this.#receipt = (this.#receipt % 0xffffffff) + 1;
-    this.connection.send(channel, type, value, seconds(), block[0], this.#receipt);
-    return new Promise((resolve) => this.#tracked.set(this.#receipt, resolve));
+    this.connection.send(channel, type, value, seconds(), block, receipt);
+    this.#full ||= this.connection.isFull(channel);
   }
 
   /** Takes the next message that arrived, `undefined` when there is none now. */
@@ -190,6 +208,7 @@ export abstract class Host<
   /** @internal */
   protected arrived(datagram: Uint8Array<ArrayBuffer>): void {
     this.connection.receive(datagram, seconds());
+    this.#tellOfRoom();
     this.#hand();
   }
 
@@ -198,6 +217,7 @@ export abstract class Host<
     this.connection.update(seconds());
     this.#settle();
     this.transmit();
+    this.#tellOfRoom();
   }
 
   /** Sends the datagrams that are due; says whether they are the last. @internal */
@@ -215,6 +235,13 @@ export abstract class Host<
     this.#tracked.forEach((resolve) => resolve('lost'));
     this.#last = last;
     this.#hand();
+  }
+
+  /** Tells once that there is room again, and not for every message that has left. */
+  #tellOfRoom(): void {
+    if (!this.#full || !this.open || this.connection.room < 0.5) return;
+    this.#full = false;
+    this.dispatchEvent(new Event('drain'));
   }
 
   /** Says what became of tracked messages, whether or not anybody takes those that have arrived. */

@@ -23,6 +23,9 @@ import type {
   Message,
 } from './types.js';
 
+/** Where the module says how much room a channel has. */
+const ROOM = channelStatsFields.find(([name]) => name === 'room')![2];
+
 /** Calls a function of the module that takes the config of a connection. */
 export const withConfig = <Result>(
   core: Core,
@@ -150,6 +153,23 @@ export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
     } finally {
       exports.message_release(message);
     }
+  }
+
+  /** The share of its capacity that the fullest channel has free, from 0 to 1. */
+  get room(): number {
+    let least = 1;
+    for (let channel = 0; channel < this.#channelCount; channel++) {
+      const { room, capacity } = this.channelStats(channel);
+      least = Math.min(least, room / capacity);
+    }
+    return least;
+  }
+
+  /** Whether a channel takes no message now. */
+  isFull(channel: number): boolean {
+    const { exports, memory, scratch } = this.core;
+    exports.connection_channel_stats(this.connection, channel);
+    return memory.u32(scratch + ROOM) === 0;
   }
 
   /** Whether the next event is `acked` or `lost`, for those who leave messages waiting. */

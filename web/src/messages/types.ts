@@ -90,6 +90,10 @@ export interface ChannelStats {
   readonly queued: number;
   /** Reliable: messages that were sent and are not known to have arrived. */
   readonly inFlight: number;
+  /** Messages that could be sent now: more do not fit into the queue, or into `maxMessages`. */
+  readonly room: number;
+  /** The room when nothing waits. */
+  readonly capacity: number;
   /** Reliable: seconds from send to the ack, smoothed. */
   readonly deliveryLatencySeconds: number;
 }

@@ -1,0 +1,130 @@
+// A host whose queues fill: it says so before `send` throws, and when there is room again.
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import {
+  Connection,
+  ConnectionHost,
+  loadCore,
+  message,
+  reliable,
+  schema,
+  uint,
+  unreliable,
+} from '../support/causeway.mjs';
+import { until } from '../support/rtc.mjs';
+
+const core = await loadCore();
+const types = schema(message('count', { n: uint(0, 2 ** 32 - 1) }));
+const now = () => performance.now() / 1000;
+const open = [];
+
+afterEach(() => open.splice(0).forEach((end) => end()));
+
+/** A host; `answer()` lets the other end say what has reached it. */
+const start = (config) => {
+  const far = new Connection(core, types, config);
+  let end;
+  const transport = {
+    kind: 'websocket',
+    state: 'open',
+    maxDatagramSize: 1200,
+    ondatagram: null,
+    closed: new Promise((resolve) => {
+      end = () => resolve({ code: 1000, reason: '' });
+    }),
+    send: (datagram) => far.receive(datagram, now()),
+    stats: () => ({}),
+    close: () => end(),
+  };
+  const host = new ConnectionHost(core, types, transport, config);
+  const drains = [];
+  host.addEventListener('drain', () => drains.push(host.writable));
+  open.push(end);
+  const answer = () => {
+    for (let event = far.next(); event; event = far.next());
+    far.update(now());
+    for (let out = far.transmit(now()); out; out = far.transmit(now())) transport.ondatagram(out);
+  };
+  return { host, transport, answer, drains };
+};
+
+const fill = (host, channel) => {
+  let sent = 0;
+  while (host.writable) host.send(channel, 'count', { n: sent++ });
+  return sent;
+};
+
+test('a full queue is told before send throws, and that it has drained once it has', async () => {
+  const { host, answer, drains } = start({ channels: [reliable({ sendQueueSize: 16 })] });
+  assert.equal(host.writable, true);
+  assert.equal(fill(host, 0), 16);
+  assert.throws(() => host.send(0, 'count', { n: 16 }), { code: 'QUEUE_FULL' });
+  await until('they have been sent', () => host.channelStats(0).queued === 0);
+  assert.equal(host.writable, false);
+  assert.deepEqual(drains, []);
+  await until('they have been acked', () => {
+    answer();
+    return drains.length > 0;
+  });
+  assert.deepEqual(drains, [true]);
+  assert.equal(host.channelStats(0).room, 16);
+});
+
+test('a queue has drained when half of it is free', async () => {
+  const channels = [reliable({ sendQueueSize: 16, maxMessagesPerPacket: 6 })];
+  const { host, transport, answer, drains } = start({ channels });
+  const { send } = transport;
+  let passed = 0;
+  transport.send = (datagram) => passed++ > 0 || send(datagram);
+  fill(host, 0);
+  await until('some have been acked', () => {
+    answer();
+    return host.channelStats(0).room === 6;
+  });
+  assert.deepEqual(drains, []);
+  transport.send = send;
+  await until('it has drained', () => {
+    answer();
+    return drains.length > 0;
+  });
+});
+
+test('an unreliable queue drains when its messages have left', async () => {
+  const { host, drains } = start({ channels: [unreliable({ sendQueueSize: 8 })] });
+  assert.equal(fill(host, 0), 8);
+  await until('it has drained', () => drains.length > 0);
+  assert.equal(fill(host, 0), 8);
+  await until('it has drained again', () => drains.length > 1);
+  assert.deepEqual(drains, [true, true]);
+});
+
+test('one full channel is enough, and so is an empty pool', () => {
+  const channels = [reliable({ sendQueueSize: 8 }), reliable({ sendQueueSize: 64 })];
+  const { host } = start({ channels, maxMessages: 32 });
+  assert.equal(fill(host, 0), 8);
+  assert.equal(host.channelStats(1).room, 24);
+  const { host: other } = start({ channels, maxMessages: 32 });
+  for (let i = 0; i < 32; i++) void other.track(1, 'count', { n: i });
+  assert.equal(other.writable, false);
+  assert.throws(() => other.send(1, 'count', { n: 0 }), { code: 'POOL_EMPTY' });
+});
+
+test('a queue that was never full does not drain', async () => {
+  const { host, answer, drains } = start({ channels: [reliable({ sendQueueSize: 16 })] });
+  for (let i = 0; i < 15; i++) host.send(0, 'count', { n: i });
+  await until('they have been acked', () => {
+    answer();
+    return host.channelStats(0).room === 16;
+  });
+  assert.deepEqual(drains, []);
+});
+
+test('a connection that has ended is not writable', async () => {
+  const { host, transport, drains } = start({ channels: [reliable({ sendQueueSize: 8 })] });
+  fill(host, 0);
+  transport.state = 'closed';
+  assert.equal(host.writable, false);
+  open.pop()();
+  await host.closed;
+  assert.deepEqual(drains, []);
+});
