@@ -371,8 +371,10 @@ enum dtls_state dtls_receive(struct dtls *dtls, const uint8_t *data, size_t size
 size_t dtls_read(struct dtls *dtls, uint8_t *out, size_t capacity)
 {
     /* Asking OpenSSL for nothing costs it as much as half a record. */
-    if (dtls->state != DTLS_CONNECTED || (!next_record(dtls) && !SSL_has_pending(dtls->ssl)))
+    if (dtls->state != DTLS_CONNECTED || (!next_record(dtls) && !SSL_has_pending(dtls->ssl))) {
+        dtls->datagram_size = 0; /* what is left of it is no record, and it will be gone */
         return 0;
+    }
     forget_errors();
     const int result = SSL_read(dtls->ssl, out, (int)capacity);
     if (result > 0)

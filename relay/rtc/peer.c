@@ -228,40 +228,6 @@ static bool names_match(const struct peer *peer, const struct stun_request *requ
            memcmp(request->username + ours + 1, peer->remote_ufrag, theirs) == 0;
 }
 
-bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
-                size_t size, const struct udp_path *ends, double now)
-{
-    if (peer->state == PEER_ENDED || !names_match(peer, request) ||
-        !stun_verify(request, data, peer->password))
-        return false;
-
-    uint8_t response[STUN_RESPONSE_MAX];
-    bool accepted;
-    const size_t length =
-        stun_respond(response, sizeof response, request, &ends->remote, peer->password, &accepted);
-    if (!accepted || length == 0) {
-        if (length > 0)
-            peer->common->send(peer->common->context, ends, response, length);
-        return true;
-    }
-    peer->consented = now;
-    struct path *path = paths_add(&peer->paths, ends, now);
-    paths_hear(&peer->paths, path, false, now);
-    paths_receive(path, size);
-    send_on(peer, path, response, length);
-    if (peer->state == PEER_OFFERED) {
-        /* Browsers begin with DTLS after the first answer; they nominate later. */
-        peer->dtls = dtls_create(peer->common->identity, peer->fingerprint, on_dtls_send, peer);
-        peer->expires = now + PEER_SETUP_SECONDS;
-        peer->state = PEER_CONNECTING;
-        if (!peer->dtls)
-            has_ended(peer, "no memory");
-    }
-    send_flight(peer);
-    probe(peer, now);
-    return true;
-}
-
 static void begin_sctp(struct peer *peer)
 {
     struct sctp_config config = {.local_port = PEER_SCTP_PORT,
@@ -287,26 +253,72 @@ static void follow_dtls(struct peer *peer, double now)
     peer->dtls_at = now + dtls_timeout(peer->dtls);
 }
 
-bool peer_receive(struct peer *peer, const struct udp_path *ends, const uint8_t *data, size_t size,
-                  double now)
+/* path is NULL while nothing but this has come along it. */
+static void read_dtls(struct peer *peer, struct path *path, const uint8_t *data, size_t size,
+                      double now)
 {
-    struct path *path = paths_find(&peer->paths, ends);
     const bool connected = peer->sctp != NULL;
-    if (!peer->dtls || (!path && !connected) || peer->state == PEER_ENDED)
-        return false;
     peer->from = path;
-    peer->ends = *ends;
-    peer->size = size;
     if (!dtls_number(data, size, &peer->number))
         peer->number = 0;
     if (path) {
-        paths_receive(path, size);
         paths_speak(&peer->paths, path);
         send_flight(peer);
     }
     dtls_receive(peer->dtls, data, size);
     if (!connected)
         follow_dtls(peer, now);
+}
+
+bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
+                size_t size, const struct udp_path *ends, double now)
+{
+    if (peer->state == PEER_ENDED || !names_match(peer, request) ||
+        !stun_verify(request, data, peer->password))
+        return false;
+
+    uint8_t response[STUN_RESPONSE_MAX];
+    bool accepted;
+    const size_t length =
+        stun_respond(response, sizeof response, request, &ends->remote, peer->password, &accepted);
+    if (!accepted || length == 0) {
+        if (length > 0)
+            peer->common->send(peer->common->context, ends, response, length);
+        return true;
+    }
+    peer->consented = now;
+    struct path *path = paths_add(&peer->paths, ends, now);
+    paths_hear(&peer->paths, path, false, now);
+    paths_receive(path, size);
+    peer->ends = *ends;
+    peer->size = size;
+    send_on(peer, path, response, length);
+    if (peer->state == PEER_OFFERED) {
+        /* Browsers begin with DTLS after the first answer; they nominate later. */
+        peer->dtls = dtls_create(peer->common->identity, peer->fingerprint, on_dtls_send, peer);
+        peer->expires = now + PEER_SETUP_SECONDS;
+        peer->state = PEER_CONNECTING;
+        if (!peer->dtls)
+            has_ended(peer, "no memory");
+    }
+    send_flight(peer);
+    if (request->dtls && peer->dtls && !peer->sctp)
+        read_dtls(peer, path, request->dtls, request->dtls_size, now);
+    probe(peer, now);
+    return true;
+}
+
+bool peer_receive(struct peer *peer, const struct udp_path *ends, const uint8_t *data, size_t size,
+                  double now)
+{
+    struct path *path = paths_find(&peer->paths, ends);
+    if (!peer->dtls || (!path && !peer->sctp) || peer->state == PEER_ENDED)
+        return false;
+    peer->ends = *ends;
+    peer->size = size;
+    if (path)
+        paths_receive(path, size);
+    read_dtls(peer, path, data, size, now);
     return true;
 }
 

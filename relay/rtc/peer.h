@@ -70,7 +70,7 @@ void peer_destroy(struct peer *peer);
 
 /* Takes a connectivity check that carries our ufrag. False when it is not from this browser; then
    nothing changes and nothing is answered. Otherwise it has been answered, and peer_path_at may
-   have changed. */
+   have changed; call peer_next as after peer_receive, because it may have carried DTLS. */
 bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
                 size_t size, const struct udp_path *path, double now);
 

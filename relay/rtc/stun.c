@@ -30,6 +30,8 @@ enum {
     USE_CANDIDATE = 0x0025,
     FINGERPRINT = 0x8028,
     ICE_CONTROLLED = 0x8029,
+    EMBEDDED_DTLS = 0xc070,
+    EMBEDDED_DTLS_RECEIVED = 0xc071, /* the CRC-32 of each datagram */
 };
 
 static uint32_t fingerprint(const uint8_t *data, size_t size)
@@ -73,6 +75,14 @@ static bool read_attribute(struct stun_request *request, const uint8_t *data, si
         return true;
     case ICE_CONTROLLED:
         request->controlled = true;
+        return true;
+    case EMBEDDED_DTLS:
+        request->dtls = size > 0 ? data + offset + 4 : NULL;
+        request->dtls_size = size;
+        request->embeds_dtls = true;
+        return true;
+    case EMBEDDED_DTLS_RECEIVED:
+        request->embeds_dtls = true;
         return true;
     default:
         if (type < 0x8000 && !is_known(type) && request->unknown_required == 0)
@@ -149,6 +159,17 @@ static size_t put_error(uint8_t *out, size_t at, int code, uint16_t unknown)
     return at;
 }
 
+/* Each response acknowledges what came in its own request: that is all that the browser waits for.
+ */
+static size_t put_received(uint8_t *out, size_t at, const struct stun_request *request)
+{
+    at = put_attribute(out, at, EMBEDDED_DTLS_RECEIVED, request->dtls ? 4 : 0);
+    if (!request->dtls)
+        return at;
+    store32(out + at, (uint32_t)crc32(0, request->dtls, (uInt)request->dtls_size));
+    return at + 4;
+}
+
 size_t stun_respond(uint8_t *out, size_t capacity, const struct stun_request *request,
                     const struct udp_address *from, const char *password, bool *accepted)
 {
@@ -166,6 +187,8 @@ size_t stun_respond(uint8_t *out, size_t capacity, const struct stun_request *re
         at = put_error(out, at, 420, request->unknown_required);
     else
         at = put_error(out, at, 487, 0);
+    if (*accepted && request->embeds_dtls)
+        at = put_received(out, at, request);
 
     uint8_t signature[INTEGRITY_SIZE];
     if (!sign(signature, out, at, password))

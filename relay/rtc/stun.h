@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Longer requests are not read. */
-#define STUN_REQUEST_MAX 1024
+/* Longer requests are not read. With DTLS in them browsers keep below it. */
+#define STUN_REQUEST_MAX 1200
 /* Room for any response that this room writes. */
 #define STUN_RESPONSE_MAX 128
 
@@ -24,6 +24,12 @@ struct stun_request {
     bool nominates;            /* USE-CANDIDATE: the sender wants this path */
     bool controlled;           /* the sender claims the controlled role, which is ours */
     uint16_t unknown_required; /* a required attribute that is unknown; 0: none */
+    /* A browser may put the DTLS handshake into its checks, which saves it a round trip (the draft
+       "Embedding DTLS in STUN"). It waits in vain, and longer, unless the response says that the
+       other side knows of that. */
+    bool embeds_dtls;
+    const uint8_t *dtls; /* a DTLS datagram; NULL for none */
+    size_t dtls_size;
 };
 
 /* True when the datagram may be STUN: its first byte is 0 to 3 (RFC 7983). */
@@ -39,9 +45,10 @@ bool stun_parse(struct stun_request *request, const uint8_t *data, size_t size);
 /* True when the request was signed with our password. data is what stun_parse() got. */
 bool stun_verify(const struct stun_request *request, const uint8_t *data, const char *password);
 
-/* Writes the response to a verified request: success with the address from which it came, or error
-   420 or 487 when it asks for what we do not do. Returns its size; 0 when capacity is below
-   STUN_RESPONSE_MAX. *accepted tells whether it is a success. */
+/* Writes the response to a verified request: success with the address from which it came and an
+   acknowledgement of the DTLS in it, or error 420 or 487 when it asks for what we do not do.
+   Returns its size; 0 when capacity is below STUN_RESPONSE_MAX. *accepted tells whether it is a
+   success. */
 size_t stun_respond(uint8_t *out, size_t capacity, const struct stun_request *request,
                     const struct udp_address *from, const char *password, bool *accepted);
 

@@ -239,30 +239,12 @@ static const struct transport webrtc_transport = {
     .close = rtc_link_close,
 };
 
-static void take_check(struct webrtc *all, const struct udp_path *path, const uint8_t *data,
-                       size_t size)
-{
-    struct stun_request request;
-    struct rtc_link *link = NULL;
-    if (stun_parse(&request, data, size))
-        link = webrtc_link_of(rtc_table_named(all->table, request.username, request.username_size));
-    if (!link || link->ended || !peer_check(link->peer, &request, data, size, path, loop_now())) {
-        all->stats->rtc_packets_ignored++;
-        return;
-    }
-    list(link);
-    webrtc_follow(link);
-}
-
-/* Gives a link a DTLS datagram. False when the link has nothing to do with it. */
-static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
-                      size_t size)
+/* Works off what the peer of a link has taken. */
+static void work_off(struct rtc_link *link)
 {
     struct webrtc *all = link->all;
     const double now = loop_now();
     struct peer_datagram datagram;
-    if (link->ended || !peer_receive(link->peer, path, data, size, now))
-        return false;
     /* Once for a handshake, not for each of its datagrams: it looks at all that are half open. */
     if (peer_shakes_hands(link->peer) &&
         half_open_shake_hands(all->half_open, &link->half_open, now))
@@ -281,6 +263,30 @@ static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const 
             session_receive(session, datagram.data, datagram.size);
     }
     webrtc_follow(link);
+}
+
+static void take_check(struct webrtc *all, const struct udp_path *path, const uint8_t *data,
+                       size_t size)
+{
+    struct stun_request request;
+    struct rtc_link *link = NULL;
+    if (stun_parse(&request, data, size))
+        link = webrtc_link_of(rtc_table_named(all->table, request.username, request.username_size));
+    if (!link || link->ended || !peer_check(link->peer, &request, data, size, path, loop_now())) {
+        all->stats->rtc_packets_ignored++;
+        return;
+    }
+    list(link);
+    work_off(link);
+}
+
+/* Gives a link a DTLS datagram. False when the link has nothing to do with it. */
+static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
+                      size_t size)
+{
+    if (link->ended || !peer_receive(link->peer, path, data, size, loop_now()))
+        return false;
+    work_off(link);
     return peer_took(link->peer);
 }
 

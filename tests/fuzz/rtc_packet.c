@@ -1,5 +1,5 @@
 /* What comes on the UDP port after a first verified check: datagrams of any contents for STUN and
-   for DTLS before and in its handshake, with time passing in between. */
+   for DTLS before and in its handshake, also embedded in checks, with time passing in between. */
 #include "relay/rtc/peer.h"
 #include "stun_request.h"
 
@@ -35,6 +35,8 @@ static void give(struct peer *peer, const uint8_t *data, size_t size, double now
     if (stun_is(data, size)) {
         if (stun_parse(&request, data, size))
             peer_check(peer, &request, data, size, &path, now);
+        while (peer_next(peer, &datagram, now))
+            abort(); /* nobody has the keys */
         return;
     }
     if (!dtls_is(data, size))
@@ -77,7 +79,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!exact)
             break;
         memcpy(exact, data, length);
-        give(peer, exact, length, now);
+        uint8_t check[STUN_REQUEST_SIZE];
+        if (wanted & 0x8000 && length <= 1200)
+            give(peer, check, stun_request_embed(check, UFRAG ":brow", PASSWORD, exact, length),
+                 now);
+        else
+            give(peer, exact, length, now);
         free(exact);
         peer_update(peer, now);
         data += length;

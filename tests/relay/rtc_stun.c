@@ -159,6 +159,64 @@ static void test_names_an_attribute_that_it_must_know_and_does_not(void **state)
     assert_int_equal(request.unknown_required, 0);
 }
 
+/* The attributes between the mapped address and the signature. */
+static const uint8_t *respond(const uint8_t *data, size_t size, size_t *extra)
+{
+    static uint8_t out[STUN_RESPONSE_MAX];
+    struct stun_request request;
+    bool accepted;
+    assert_true(stun_parse(&request, data, size));
+    const size_t length = stun_respond(out, sizeof out, &request, &v6, password, &accepted);
+    assert_true(accepted);
+    assert_true(stun_response_is_signed(out, length, password));
+    *extra = length - (20 + 24 + 24 + 8);
+    return out + 20 + 24;
+}
+
+static void test_acknowledges_dtls_that_is_embedded(void **state)
+{
+    (void)state;
+    /* The check value of CRC-32 is that of these nine digits. */
+    static const uint8_t digits[] = "123456789";
+    static const uint8_t received[] = {0xc0, 0x71, 0, 4, 0xcb, 0xf4, 0x39, 0x26};
+    static const uint8_t knows[] = {0xc0, 0x71, 0, 0};
+    uint8_t data[STUN_REQUEST_SIZE];
+    struct stun_request request;
+    size_t extra;
+    size_t size = stun_request_embed(data, "a:b", password, digits, 9);
+    assert_true(stun_parse(&request, data, size));
+    assert_int_equal(request.dtls_size, 9);
+    assert_memory_equal(request.dtls, digits, 9);
+    const uint8_t *out = respond(data, size, &extra);
+    assert_int_equal(extra, sizeof received);
+    assert_memory_equal(out, received, sizeof received);
+
+    size = stun_request_embed(data, "a:b", password, NULL, 0);
+    assert_true(stun_parse(&request, data, size));
+    assert_null(request.dtls);
+    out = respond(data, size, &extra);
+    assert_int_equal(extra, sizeof knows);
+    assert_memory_equal(out, knows, sizeof knows);
+
+    /* Whoever does not ask is not told, and gets no more than it sent. */
+    size = stun_request(data, "a:b", password, 0, 0);
+    respond(data, size, &extra);
+    assert_int_equal(extra, 0);
+}
+
+static void test_reads_the_longest_that_browsers_send(void **state)
+{
+    (void)state;
+    static const uint8_t dtls[1200];
+    uint8_t data[STUN_REQUEST_SIZE];
+    struct stun_request request;
+    assert_true(stun_parse(
+        &request, data,
+        stun_request_embed(data, "24-letters-of-the-relays:and-their-own", password, dtls, 900)));
+    assert_false(
+        stun_parse(&request, data, stun_request_embed(data, "a:b", password, dtls, sizeof dtls)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +227,8 @@ int main(void)
         cmocka_unit_test(test_answers_with_the_mapped_address),
         cmocka_unit_test(test_refuses_a_peer_that_wants_our_role),
         cmocka_unit_test(test_names_an_attribute_that_it_must_know_and_does_not),
+        cmocka_unit_test(test_acknowledges_dtls_that_is_embedded),
+        cmocka_unit_test(test_reads_the_longest_that_browsers_send),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

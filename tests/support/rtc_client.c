@@ -13,7 +13,13 @@
 static int bio_write(BIO *bio, const char *data, int size)
 {
     struct rtc_client *client = BIO_get_data(bio);
-    client->send(client->context, (const uint8_t *)data, (size_t)size);
+    uint8_t request[STUN_REQUEST_SIZE];
+    if (client->embeds && !client->connected)
+        client->send(client->context, request,
+                     stun_request_embed(request, client->username, client->password,
+                                        (const uint8_t *)data, (size_t)size));
+    else
+        client->send(client->context, (const uint8_t *)data, (size_t)size);
     return size;
 }
 
@@ -114,13 +120,6 @@ void rtc_client_open(struct rtc_client *client)
     SSL_set_connect_state(client->ssl);
 }
 
-void rtc_client_check(struct rtc_client *client)
-{
-    uint8_t request[STUN_REQUEST_SIZE];
-    const size_t size = stun_request(request, client->username, client->password, 0, 0);
-    client->send(client->context, request, size);
-}
-
 void rtc_client_send_packet(struct rtc_client *client, const struct sctp_packet *packet)
 {
     ERR_clear_error();
@@ -190,6 +189,17 @@ static void shake_hands(struct rtc_client *client)
     X509_digest(certificate, EVP_sha256(), client->remote_fingerprint, &size);
     X509_free(certificate);
     rtc_client_repeat(client);
+}
+
+void rtc_client_check(struct rtc_client *client)
+{
+    uint8_t request[STUN_REQUEST_SIZE];
+    if (client->embeds && !client->checked) {
+        shake_hands(client);
+        return;
+    }
+    const size_t size = stun_request(request, client->username, client->password, 0, 0);
+    client->send(client->context, request, size);
 }
 
 static void answer_heartbeat(struct rtc_client *client)

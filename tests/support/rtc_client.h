@@ -28,6 +28,7 @@ struct rtc_client {
     bool negotiated;    /* the channel is agreed on beforehand: no DCEP */
     uint8_t kind;       /* the channel type of DCEP; 0x81: unordered, unreliable */
     uint16_t stream;
+    bool embeds; /* the handshake goes in checks */
     void (*send)(void *context, const uint8_t *data, size_t size);
     void (*message)(void *context, const uint8_t *data, size_t size);
     void *context;

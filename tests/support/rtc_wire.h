@@ -131,6 +131,8 @@ static inline bool give_peer(struct wire *wire, const struct udp_path *path, con
     if (stun_is(data, size)) {
         taken = stun_parse(&request, exact, size) &&
                 peer_check(wire->peer, &request, exact, size, path, now);
+        if (taken)
+            drain_peer(wire);
     } else {
         uint64_t number;
         taken = (is_known(wire, path) ||

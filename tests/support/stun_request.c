@@ -39,20 +39,21 @@ static uint32_t checksum(const uint8_t *data, size_t size)
     return (uint32_t)crc32(0, data, (uInt)size) ^ 0x5354554eu;
 }
 
-size_t stun_request(uint8_t *out, const char *username, const char *password, uint16_t extra,
-                    unsigned without)
+static size_t begin(uint8_t *out, const char *username)
 {
-    uint8_t digest[20];
     put16(out, 1);
     put32(out + 4, 0x2112a442);
     memcpy(out + 8, "transaction!", 12);
     size_t at = 20;
-    if (!(without & STUN_WITHOUT_USERNAME))
+    if (username)
         at = attribute(out, at, 0x0006, username, strlen(username));
     at = attribute(out, at, 0x802a, "tiebreak", 8);
-    at = attribute(out, at, 0x0024, "\x6e\x7f\x1e\xff", 4);
-    if (extra)
-        at = attribute(out, at, extra, NULL, 0);
+    return attribute(out, at, 0x0024, "\x6e\x7f\x1e\xff", 4);
+}
+
+static size_t finish(uint8_t *out, size_t at, const char *password, unsigned without)
+{
+    uint8_t digest[20];
     if (!(without & STUN_WITHOUT_INTEGRITY)) {
         hmac(digest, out, at, password);
         at = attribute(out, at, 0x0008, digest, sizeof digest);
@@ -63,6 +64,24 @@ size_t stun_request(uint8_t *out, const char *username, const char *password, ui
     }
     put16(out + 2, at - 20);
     return at;
+}
+
+size_t stun_request(uint8_t *out, const char *username, const char *password, uint16_t extra,
+                    unsigned without)
+{
+    size_t at = begin(out, without & STUN_WITHOUT_USERNAME ? NULL : username);
+    if (extra)
+        at = attribute(out, at, extra, NULL, 0);
+    return finish(out, at, password, without);
+}
+
+size_t stun_request_embed(uint8_t *out, const char *username, const char *password,
+                          const uint8_t *dtls, size_t size)
+{
+    size_t at = begin(out, username);
+    at = attribute(out, at, 0xc071, NULL, 0);
+    at = attribute(out, at, 0xc070, dtls, size);
+    return finish(out, at, password, 0);
 }
 
 void stun_request_fingerprint(uint8_t *data, size_t size)

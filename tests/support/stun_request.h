@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STUN_REQUEST_SIZE 700
+#define STUN_REQUEST_SIZE 1400
 
 enum {
     STUN_WITHOUT_USERNAME = 1,
@@ -18,6 +18,10 @@ enum {
    the signature when it is not 0. */
 size_t stun_request(uint8_t *out, const char *username, const char *password, uint16_t extra,
                     unsigned without);
+
+/* The same with a DTLS datagram of at most 1200 bytes embedded; size 0 for an empty attribute. */
+size_t stun_request_embed(uint8_t *out, const char *username, const char *password,
+                          const uint8_t *dtls, size_t size);
 
 /* Writes the checksum of a changed request anew. */
 void stun_request_fingerprint(uint8_t *data, size_t size);
