@@ -94,6 +94,7 @@ export type HandshakeCode =
   | 'TOKEN_EXPIRED'
   | 'SCHEMA'
   | 'DENIED'
+  | 'ID_CONNECTED'
   | 'REQUEST_TIMED_OUT'
   | 'RESPONSE_TIMED_OUT'
   | 'TRANSPORT_CLOSED';

@@ -39,6 +39,9 @@ enum cw_direction { CW_TO_SERVER, CW_TO_CLIENT };
    it. */
 #define CW_SEQUENCE_OTHER_SCHEMA ((uint64_t)1 << 62)
 
+/* The same when a client with its id is connected and the server does not replace it. */
+#define CW_SEQUENCE_ID_CONNECTED ((uint64_t)1 << 61)
+
 /* Why a connection ended. The numbers are on the wire. */
 enum cw_disconnect_reason {
     CW_DISCONNECT_BY_CLIENT = 1,

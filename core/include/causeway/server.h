@@ -61,6 +61,9 @@ struct cw_server_config {
     uint32_t max_broadcasts; /* the most messages that cw_server_create_message has made and that
                                 are not released yet, 1 to 32768; default 64. Only with
                                 connections */
+    bool takeover;           /* a client that connects with a newer token, one that expires later,
+                                ends its old connection and gets its slot; default true. false: it
+                                is denied for as long as the old one is connected */
 };
 
 struct cw_server_config cw_server_config_default(void);
@@ -91,16 +94,21 @@ void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seco
    request from there with a challenge, even when the token has expired, and the response moves the
    slot. Repeating what the client has sent moves nothing.
 
+   A client that connects anew with a newer token takes over its slot when it has answered its
+   challenge. The old connection ends with CW_DISCONNECT_REPLACED. The new one's CONNECTED event
+   comes after that DISCONNECTED event has been taken and transmit has told the old client.
+
    Errors for a request: those of cw_request_parse, cw_request_check and cw_request_open,
    CW_ERROR_TOKEN_LIFE, CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOKEN_SERVER, CW_ERROR_CONNECTED (the
-   address or the client's id is connected already), CW_ERROR_TOKEN_USED, CW_ERROR_HISTORY_FULL and
-   CW_ERROR_PENDING_FULL.
+   address is connected already, or the client's id is and with a token that is not older),
+   CW_ERROR_TOKEN_USED, CW_ERROR_HISTORY_FULL and CW_ERROR_PENDING_FULL.
 
    Errors for any other packet: CW_ERROR_NOT_CONNECTED, those of cw_secure_read,
    CW_ERROR_UNEXPECTED, CW_ERROR_STALE (a response to an old challenge), CW_ERROR_CONNECTED,
    CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_EVENTS_PENDING, and those of cw_connection_receive.
 
-   CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA also send the client a denial. */
+   CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA also send the client a denial, as does
+   CW_ERROR_CONNECTED for its id when the config allows no takeover. */
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now);
 
@@ -228,6 +236,7 @@ struct cw_server_stats {
     uint64_t bytes_received;
     uint64_t connections;     /* ever made */
     uint64_t moves;           /* of clients to another address */
+    uint64_t takeovers;       /* of slots, by newer sessions of the same clients */
     uint64_t challenges_sent; /* one per request that was accepted */
     uint64_t denied_sent;
     uint64_t datagrams_dropped;  /* those received for which receive returned an error */

@@ -233,6 +233,14 @@ static enum cw_client_state state_after(const struct cw_farewell *farewell)
     return CW_CLIENT_KICKED;
 }
 
+/* What a denied packet's number says. */
+static enum cw_client_state denial_of(uint64_t sequence)
+{
+    if (sequence & CW_SEQUENCE_OTHER_SCHEMA)
+        return CW_CLIENT_SCHEMA;
+    return sequence & CW_SEQUENCE_ID_CONNECTED ? CW_CLIENT_ID_CONNECTED : CW_CLIENT_DENIED;
+}
+
 static enum cw_error take(struct cw_client *client, const struct cw_secure_packet *packet,
                           double now)
 {
@@ -243,9 +251,7 @@ static enum cw_error take(struct cw_client *client, const struct cw_secure_packe
     case CW_SECURE_DENIED:
         if (!connecting)
             break;
-        next_server(
-            client,
-            packet->sequence & CW_SEQUENCE_OTHER_SCHEMA ? CW_CLIENT_SCHEMA : CW_CLIENT_DENIED, now);
+        next_server(client, denial_of(packet->sequence), now);
         return CW_OK;
     case CW_SECURE_CHALLENGE:
         if (connected && cw_client_move_challenge(&client->move, packet, now))
@@ -568,6 +574,9 @@ enum cw_client_state cw_client_state(const struct cw_client *client)
 const char *cw_client_state_string(enum cw_client_state state)
 {
     switch (state) {
+    case CW_CLIENT_ID_CONNECTED:
+        return "a client with this id is connected already, and the server does not replace it; "
+               "disconnect it first, or give each player an id of their own";
     case CW_CLIENT_STOPPING:
         return "the server is stopping";
     case CW_CLIENT_REPLACED:

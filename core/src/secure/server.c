@@ -17,6 +17,7 @@ struct cw_server_config cw_server_config_default(void)
         .keep_alive_seconds = 0.1,
         .disconnect_packets = 10,
         .max_broadcasts = 64,
+        .takeover = true,
     };
 }
 
@@ -189,6 +190,8 @@ size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacit
     size_t size = cw_handshake_transmit(&server->handshake, out, capacity, now, to);
     if (size == 0)
         size = cw_slots_transmit(&server->slots, out, capacity, now, to);
+    if (size == 0 && cw_handshake_settle(&server->handshake, now))
+        size = cw_slots_transmit(&server->slots, out, capacity, now, to);
     if (size > 0) {
         server->stats.datagrams_sent++;
         server->stats.bytes_sent += size;
@@ -299,6 +302,7 @@ void cw_server_stats(const struct cw_server *server, struct cw_server_stats *sta
     *stats = server->stats;
     stats->clients = server->slots.clients;
     stats->moves = server->slots.moves;
+    stats->takeovers = server->handshake.takeovers;
     stats->connections = server->slots.connections_made;
     stats->broadcasts_refused = server->slots.broadcasts_refused;
     stats->pending = server->handshake.active_count;

@@ -1,8 +1,9 @@
 #include "secure/server_challenges.h"
 
 /* Packets outside a slot count from a random number on: the servers that a token names, and one
-   that started anew, encrypt with the same keys. */
-#define RANDOM_BITS (((uint64_t)1 << 61) - 1)
+   that started anew, encrypt with the same keys. There is room to count below the bits that say why
+   a client is denied. */
+#define RANDOM_BITS (((uint64_t)1 << 60) - 1)
 
 void cw_challenges_start(struct cw_challenges *challenges)
 {

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* A pending client is forgotten this long after its last request at the latest. */
+/* A pending client is forgotten this long after its last request at the latest, an heir after its
+   response. */
 #define PENDING_SECONDS 10.0
 
 /* Seconds of requests that may come at once. */
@@ -83,6 +84,10 @@ static struct cw_pending *add_pending(struct cw_handshake *handshake,
 static void remove_pending(struct cw_handshake *handshake, struct cw_pending *pending)
 {
     const uint32_t number = (uint32_t)(pending - handshake->pending);
+    if (pending->heir) {
+        handshake->heirs--;
+        cw_slots_unkeep(handshake->slots, pending->slot);
+    }
     cw_hash_index_remove(&handshake->by_address,
                          cw_hash_index_hash_address(handshake->hash_seed, &pending->peer.address),
                          number);
@@ -113,7 +118,7 @@ static bool take_allowance(struct cw_handshake *handshake, double now)
 }
 
 static void deny(struct cw_handshake *handshake, const struct cw_address *address,
-                 const uint8_t key[CW_KEY_BYTES], bool schema)
+                 const uint8_t key[CW_KEY_BYTES], uint64_t reason)
 {
     if (handshake->denial_count == CW_DENIALS)
         return;
@@ -121,7 +126,7 @@ static void deny(struct cw_handshake *handshake, const struct cw_address *addres
         &handshake->denials[(handshake->denial_first + handshake->denial_count++) % CW_DENIALS];
     denial->address = *address;
     memcpy(denial->key, key, CW_KEY_BYTES);
-    denial->schema = schema;
+    denial->reason = reason;
 }
 
 static void challenge(struct cw_handshake *handshake, struct cw_pending *pending)
@@ -143,6 +148,40 @@ static bool wrong_life(const struct cw_handshake *handshake, uint64_t expire_tim
     return life != 0 && (expire_time > now + life || expire_time <= start + life);
 }
 
+/* Whether a client is ignored: another one is at its address, or it is connected with a token that
+   is as new. */
+static bool is_ignored(const struct cw_handshake *handshake, const struct cw_address *address,
+                       uint64_t id, uint64_t expire_time)
+{
+    const struct cw_slot *there = cw_slots_by_address(handshake->slots, address);
+    const struct cw_slot *old = cw_slots_by_id(handshake->slots, id);
+    return (there && there != old) ||
+           (old && handshake->config->takeover && expire_time <= old->peer.expire_time);
+}
+
+/* Denies a client for which there is no place. */
+static enum cw_error find_place(struct cw_handshake *handshake, const struct cw_address *address,
+                                uint64_t id, const uint8_t key[CW_KEY_BYTES])
+{
+    const bool connected = cw_slots_by_id(handshake->slots, id) != NULL;
+    if (connected && !handshake->config->takeover) {
+        deny(handshake, address, key, CW_SEQUENCE_ID_CONNECTED);
+        return CW_ERROR_CONNECTED;
+    }
+    if (!connected && cw_slots_full(handshake->slots)) {
+        deny(handshake, address, key, 0);
+        return CW_ERROR_SERVER_FULL;
+    }
+    return CW_OK;
+}
+
+static void set_deadline(struct cw_pending *pending, double now)
+{
+    const int32_t timeout = pending->peer.timeout_seconds;
+    pending->deadline =
+        now + (timeout > 0 && timeout < PENDING_SECONDS ? timeout : PENDING_SECONDS);
+}
+
 /* The token is authentic. */
 static enum cw_error admit(struct cw_handshake *handshake, const struct cw_address *from,
                            const struct cw_request *request, const struct cw_token_private *token,
@@ -150,24 +189,21 @@ static enum cw_error admit(struct cw_handshake *handshake, const struct cw_addre
 {
     if (!cw_token_names(token, handshake->config->addresses, handshake->config->address_count))
         return CW_ERROR_TOKEN_SERVER;
-    if (cw_slots_by_address(handshake->slots, from) ||
-        cw_slots_has_id(handshake->slots, token->client_id))
+    if (is_ignored(handshake, from, token->client_id, request->expire_time))
         return CW_ERROR_CONNECTED;
-    const enum cw_error error =
-        cw_token_history_use(&handshake->history, request->mac, from, request->expire_time,
-                             unix_seconds(handshake, now));
+    enum cw_error error = cw_token_history_use(&handshake->history, request->mac, from,
+                                               request->expire_time, unix_seconds(handshake, now));
     if (error)
         return error;
     const uint64_t fingerprint = cw_user_data_fingerprint(token->user_data);
     if (handshake->config->fingerprint != 0 && fingerprint != 0 &&
         fingerprint != handshake->config->fingerprint) {
-        deny(handshake, from, token->server_to_client_key, true);
+        deny(handshake, from, token->server_to_client_key, CW_SEQUENCE_OTHER_SCHEMA);
         return CW_ERROR_SCHEMA;
     }
-    if (cw_slots_full(handshake->slots)) {
-        deny(handshake, from, token->server_to_client_key, false);
-        return CW_ERROR_SERVER_FULL;
-    }
+    error = find_place(handshake, from, token->client_id, token->server_to_client_key);
+    if (error)
+        return error;
 
     struct cw_pending *pending = find_pending(handshake, from);
     if (pending && memcmp(pending->peer.mac, request->mac, CW_MAC_BYTES) != 0) {
@@ -188,9 +224,7 @@ static enum cw_error admit(struct cw_handshake *handshake, const struct cw_addre
         memcpy(pending->peer.server_to_client_key, token->server_to_client_key, CW_KEY_BYTES);
         memcpy(pending->peer.user_data, token->user_data, CW_USER_DATA_SIZE);
     }
-    const int32_t timeout = token->timeout_seconds;
-    pending->deadline =
-        now + (timeout > 0 && timeout < PENDING_SECONDS ? timeout : PENDING_SECONDS);
+    set_deadline(pending, now);
     challenge(handshake, pending);
     return CW_OK;
 }
@@ -241,13 +275,47 @@ static enum cw_error take_other(struct cw_handshake *handshake, const struct cw_
                 : CW_ERROR_NOT_CONNECTED;
 }
 
+/* The client's old session ends. The new one begins when the old one's client and the application
+   have been told. */
+static void inherit(struct cw_handshake *handshake, struct cw_pending *pending, struct cw_slot *old,
+                    double now)
+{
+    set_deadline(pending, now);
+    pending->heir = true;
+    pending->slot = cw_slots_number(handshake->slots, old);
+    handshake->heirs++;
+    handshake->takeovers++;
+    cw_slots_replace(handshake->slots, old);
+}
+
+bool cw_handshake_settle(struct cw_handshake *handshake, double now)
+{
+    bool any = false;
+    for (uint32_t i = handshake->active_count; handshake->heirs > 0 && i-- > 0;) {
+        struct cw_pending *pending = &handshake->pending[handshake->active[i]];
+        const struct cw_peer *peer = &pending->peer;
+        if (!pending->heir)
+            continue;
+        /* Meanwhile there may be a third session of the same client, or somebody at its address. */
+        const bool late = cw_slots_by_id(handshake->slots, peer->id) ||
+                          cw_slots_by_address(handshake->slots, &peer->address);
+        if (!late && !cw_slots_connect_kept(handshake->slots, pending->slot, peer, now))
+            continue;
+        any = any || !late;
+        remove_pending(handshake, pending);
+    }
+    return any;
+}
+
 /* The response of a pending client. */
 static enum cw_error take_response(struct cw_handshake *handshake, struct cw_pending *pending,
                                    const uint8_t *data, size_t size, double now)
 {
+    if (pending->heir)
+        return CW_ERROR_DUPLICATE;
     struct cw_secure_packet packet;
     uint8_t body[CW_PAYLOAD_MAX];
-    const enum cw_error error =
+    enum cw_error error =
         cw_secure_read(data, size,
                        &(struct cw_secure_key){.protocol_id = handshake->config->protocol_id,
                                                .direction = CW_TO_SERVER,
@@ -264,18 +332,22 @@ static enum cw_error take_response(struct cw_handshake *handshake, struct cw_pen
         token.client_id != pending->peer.id || number < pending->first_challenge ||
         number & CW_CHALLENGE_MOVE)
         return CW_ERROR_NOT_AUTHENTIC;
-    if (cw_slots_has_id(handshake->slots, pending->peer.id) ||
-        cw_slots_by_address(handshake->slots, &pending->peer.address))
+    const struct cw_peer *peer = &pending->peer;
+    if (is_ignored(handshake, &peer->address, peer->id, peer->expire_time))
         return CW_ERROR_CONNECTED;
-    if (cw_slots_full(handshake->slots)) {
-        deny(handshake, &pending->peer.address, pending->peer.server_to_client_key, false);
-        return CW_ERROR_SERVER_FULL;
-    }
-    if (!cw_token_history_consume(&handshake->history, pending->peer.mac))
+    error = find_place(handshake, &peer->address, peer->id, peer->server_to_client_key);
+    if (error)
+        return error;
+    if (!cw_token_history_consume(&handshake->history, peer->mac))
         return CW_ERROR_TOKEN_USED;
     memcpy(pending->peer.user_data, token.user_data, CW_USER_DATA_SIZE);
-    cw_slots_connect(handshake->slots, &pending->peer, now);
-    remove_pending(handshake, pending);
+    struct cw_slot *old = cw_slots_by_id(handshake->slots, peer->id);
+    if (old) {
+        inherit(handshake, pending, old, now);
+    } else {
+        cw_slots_connect(handshake->slots, peer, now);
+        remove_pending(handshake, pending);
+    }
     return CW_OK;
 }
 
@@ -296,8 +368,7 @@ static size_t write_denial(struct cw_handshake *handshake, struct cw_address *to
     struct cw_denial *denial = &handshake->denials[handshake->denial_first];
     handshake->denial_first = (handshake->denial_first + 1) % CW_DENIALS;
     handshake->denial_count--;
-    const uint64_t sequence =
-        handshake->challenges.sequence++ | (denial->schema ? CW_SEQUENCE_OTHER_SCHEMA : 0);
+    const uint64_t sequence = handshake->challenges.sequence++ | denial->reason;
     const size_t size =
         cw_secure_write(&(struct cw_secure_packet){.type = CW_SECURE_DENIED, .sequence = sequence},
                         &(struct cw_secure_key){.protocol_id = handshake->config->protocol_id,

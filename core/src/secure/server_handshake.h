@@ -12,6 +12,8 @@ struct cw_pending {
     bool active;
     bool queued; /* its number is in the challenge queue */
     struct cw_peer peer;
+    bool heir;                /* it has responded and waits for the slot of its old session */
+    uint32_t slot;            /* an heir's */
     uint64_t first_challenge; /* its number; no earlier challenge is this client's */
     double deadline;
     uint32_t place; /* in the list of active ones; if not active, the next free one */
@@ -20,7 +22,7 @@ struct cw_pending {
 struct cw_denial {
     struct cw_address address;
     uint8_t key[CW_KEY_BYTES];
-    bool schema;
+    uint64_t reason; /* a bit of the denial's sequence; 0: the server is full */
 };
 
 struct cw_handshake {
@@ -32,6 +34,7 @@ struct cw_handshake {
     struct cw_pending *pending;
     uint32_t *active; /* numbers of the active ones, in no order */
     uint32_t active_count;
+    uint32_t heirs;
     uint32_t first_free;
     uint64_t hash_seed;
     struct cw_hash_index by_address;
@@ -44,6 +47,7 @@ struct cw_handshake {
     struct cw_denial denials[CW_DENIALS]; /* a ring */
     uint32_t denial_first, denial_count;
     uint64_t denied_sent;
+    uint64_t takeovers;
     struct cw_challenges challenges;
     struct cw_moves moves;
 };
@@ -62,6 +66,8 @@ enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct
                                     const uint8_t *data, size_t size, double now);
 size_t cw_handshake_transmit(struct cw_handshake *handshake, uint8_t *out, size_t capacity,
                              double now, struct cw_address *to);
+/* Connects the heirs whose slots are free by now. Whether there was one. */
+bool cw_handshake_settle(struct cw_handshake *handshake, double now);
 void cw_handshake_update(struct cw_handshake *handshake, double now);
 
 #endif

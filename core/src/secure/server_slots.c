@@ -61,14 +61,14 @@ struct cw_slot *cw_slots_by_address(const struct cw_slots *slots, const struct c
     return NULL;
 }
 
-bool cw_slots_has_id(const struct cw_slots *slots, uint64_t id)
+struct cw_slot *cw_slots_by_id(const struct cw_slots *slots, uint64_t id)
 {
     const uint64_t hash = cw_hash_index_hash(slots->hash_seed, id);
     uint32_t number, probe = 0;
     while ((number = cw_hash_index_find(&slots->by_id, hash, &probe)) != CW_HASH_INDEX_NONE)
         if (slots->slots[number].peer.id == id)
-            return true;
-    return false;
+            return &slots->slots[number];
+    return NULL;
 }
 
 /* MACs are as good as random. */
@@ -108,15 +108,15 @@ bool cw_slots_full(const struct cw_slots *slots)
 
 const struct cw_slot *cw_slots_get(const struct cw_slots *slots, uint32_t client)
 {
-    return client < slots->config->max_clients && slots->slots[client].state != CW_SLOT_FREE
+    return client < slots->config->max_clients &&
+                   (slots->slots[client].state == CW_SLOT_CONNECTED ||
+                    slots->slots[client].state == CW_SLOT_CLOSED)
                ? &slots->slots[client]
                : NULL;
 }
 
-void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double now)
+static void occupy(struct cw_slots *slots, uint32_t number, const struct cw_peer *peer, double now)
 {
-    const uint32_t number = find_vacant(slots);
-    assert(number != CW_BIT_NONE);
     slots->slots[number] = (struct cw_slot){
         .state = CW_SLOT_CONNECTED,
         .peer = *peer,
@@ -136,6 +136,32 @@ void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double
     slots->connections_made++;
     cw_server_events_put(slots->events, &(struct cw_server_event){.type = CW_SERVER_EVENT_CONNECTED,
                                                                   .client = number});
+}
+
+void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double now)
+{
+    const uint32_t number = find_vacant(slots);
+    assert(number != CW_BIT_NONE);
+    occupy(slots, number, peer, now);
+}
+
+bool cw_slots_connect_kept(struct cw_slots *slots, uint32_t client, const struct cw_peer *peer,
+                           double now)
+{
+    if (slots->slots[client].state != CW_SLOT_KEPT)
+        return false;
+    occupy(slots, client, peer, now);
+    return true;
+}
+
+void cw_slots_unkeep(struct cw_slots *slots, uint32_t client)
+{
+    struct cw_slot *slot = &slots->slots[client];
+    slot->kept = false;
+    if (slot->state != CW_SLOT_KEPT)
+        return;
+    slot->state = CW_SLOT_FREE;
+    cw_bit_clear(slots->used, client);
 }
 
 static void close_slot(struct cw_slots *slots, struct cw_slot *slot,
@@ -169,11 +195,21 @@ static void release(struct cw_slots *slots, struct cw_slot *slot)
     if (slot->state != CW_SLOT_CLOSED || !slot->farewell_taken || slot->disconnects_left > 0)
         return;
     const uint32_t number = cw_slots_number(slots, slot);
-    cw_bit_clear(slots->used, number);
+    const bool kept = slot->kept;
+    if (!kept)
+        cw_bit_clear(slots->used, number);
     cw_bit_clear(slots->due, number);
     if (slots->connections)
         cw_connection_reset(slots->connections[number]);
     cw_crypto_wipe(slot, sizeof(*slot));
+    slot->state = kept ? CW_SLOT_KEPT : CW_SLOT_FREE;
+}
+
+void cw_slots_replace(struct cw_slots *slots, struct cw_slot *slot)
+{
+    const struct cw_farewell farewell = cw_farewell_make(CW_DISCONNECT_REPLACED, 0, NULL);
+    close_slot(slots, slot, &farewell);
+    slot->kept = true;
 }
 
 void cw_slots_move(struct cw_slots *slots, struct cw_slot *slot, const struct cw_address *address,

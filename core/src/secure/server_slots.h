@@ -19,7 +19,12 @@ struct cw_peer {
     uint8_t user_data[CW_USER_DATA_SIZE];
 };
 
-enum cw_slot_state { CW_SLOT_FREE = 0, CW_SLOT_CONNECTED, CW_SLOT_CLOSED };
+enum cw_slot_state {
+    CW_SLOT_FREE = 0,
+    CW_SLOT_CONNECTED,
+    CW_SLOT_CLOSED,
+    CW_SLOT_KEPT /* free, but only for the client that has replaced the last one */
+};
 
 struct cw_slot {
     enum cw_slot_state state;
@@ -40,6 +45,7 @@ struct cw_slot {
     uint32_t disconnects_left;   /* with the farewell and without it */
     uint64_t challenge;          /* the number of the one that has moved the slot last; 0: none */
     bool moved;                  /* the client is to be told so */
+    bool kept;                   /* CLOSED: KEPT comes next */
 };
 
 struct cw_slots {
@@ -79,8 +85,8 @@ void cw_slots_destroy(struct cw_slots *slots);
 
 /* The connected slot of an address; NULL. */
 struct cw_slot *cw_slots_by_address(const struct cw_slots *slots, const struct cw_address *address);
-/* Whether a client with this id is connected. */
-bool cw_slots_has_id(const struct cw_slots *slots, uint64_t id);
+/* The connected slot of the client with this id; NULL. */
+struct cw_slot *cw_slots_by_id(const struct cw_slots *slots, uint64_t id);
 /* The connected slot of the client that came with the token of this MAC; NULL. */
 struct cw_slot *cw_slots_by_token(const struct cw_slots *slots, const uint8_t mac[CW_MAC_BYTES]);
 bool cw_slots_full(const struct cw_slots *slots);
@@ -93,6 +99,14 @@ uint32_t cw_slots_number(const struct cw_slots *slots, const struct cw_slot *slo
 
 /* There must be room. */
 void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double now);
+/* Ends the connection in the slot because the same client has connected anew, and keeps the slot
+   for it. */
+void cw_slots_replace(struct cw_slots *slots, struct cw_slot *slot);
+/* Connects the client for which a slot was kept. False while the slot is not free yet. */
+bool cw_slots_connect_kept(struct cw_slots *slots, uint32_t client, const struct cw_peer *peer,
+                           double now);
+/* Keeps the slot no longer, if it was. */
+void cw_slots_unkeep(struct cw_slots *slots, uint32_t client);
 /* The slot's client has answered the challenge of this number, not below slot->challenge, at the
    address. A number that is not new only tells the client again. */
 void cw_slots_move(struct cw_slots *slots, struct cw_slot *slot, const struct cw_address *address,

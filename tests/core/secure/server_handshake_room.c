@@ -87,7 +87,7 @@ static void a_response_moves_a_client_to_a_slot(void **state)
     assert_int_equal(give_response(&room, client, 1), CW_OK);
     assert_int_equal(room.handshake.active_count, 0);
     assert_int_equal(room.slots.clients, 1);
-    assert_true(cw_slots_has_id(&room.slots, 1));
+    assert_non_null(cw_slots_by_id(&room.slots, 1));
     assert_int_equal(cw_slots_get(&room.slots, 0)->peer.user_data[0], 1);
     assert_false(answer(&room, client));
     cw_client_destroy(client);

@@ -119,18 +119,18 @@ static void peers_are_found_while_they_are_connected(void **state)
         assert_false(cw_slots_full(&room.slots));
         assert_null(cw_slots_get(&room.slots, number));
         assert_null(cw_slots_by_address(&room.slots, &peer.address));
-        assert_false(cw_slots_has_id(&room.slots, peer.id));
+        assert_null(cw_slots_by_id(&room.slots, peer.id));
         connect_to(&room, number, number);
         assert_ptr_equal(cw_slots_by_address(&room.slots, &peer.address),
                          cw_slots_get(&room.slots, number));
-        assert_true(cw_slots_has_id(&room.slots, peer.id));
+        assert_non_null(cw_slots_by_id(&room.slots, peer.id));
     }
     assert_true(cw_slots_full(&room.slots));
     assert_null(cw_slots_get(&room.slots, CLIENTS));
     const struct cw_peer gone = peer_of(1);
     cw_slots_disconnect(&room.slots, 1, &kick);
     assert_null(cw_slots_by_address(&room.slots, &gone.address));
-    assert_false(cw_slots_has_id(&room.slots, gone.id));
+    assert_null(cw_slots_by_id(&room.slots, gone.id));
     assert_int_equal(room.slots.clients, CLIENTS - 1);
     cw_slots_disconnect(&room.slots, 1, &kick); /* nothing more */
     cw_slots_disconnect(&room.slots, CLIENTS, &kick);

@@ -7,7 +7,7 @@ export const refusal = (
   message: string,
   expireTime: number,
 ): HandshakeError => {
-  const answered = stage === 'response' || code === 'DENIED' || code === 'SCHEMA';
+  const answered = stage === 'response' || ['DENIED', 'SCHEMA', 'ID_CONNECTED'].includes(code);
   // Neither relay nor server answer those whose token is no good any more.
   if (answered || Date.now() / 1000 < expireTime) return new HandshakeError(code, stage, message);
   return new HandshakeError(

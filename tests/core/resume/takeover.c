@@ -1,0 +1,438 @@
+/* A client that connects anew with a newer token gets the slot of its old session, whose client is
+   told; or, where the server is configured so, it is refused and told. */
+#include "secure_rig.h"
+
+#include "causeway/simulator.h"
+
+/* A client of this id with a token made now, which is newer than those of the seconds before. */
+static struct cw_client *newer_client(struct rig *rig, uint64_t id)
+{
+    rig->now += 1;
+    cw_server_update(rig->server, rig->now);
+    return rig_client(rig, id);
+}
+
+static void expect_event(struct rig *rig, enum cw_server_event_type type, uint32_t client)
+{
+    struct cw_server_event event;
+    assert_true(cw_server_next(rig->server, &event));
+    assert_int_equal(event.type, type);
+    assert_int_equal(event.client, client);
+    if (type == CW_SERVER_EVENT_DISCONNECTED)
+        assert_int_equal(event.reason, CW_DISCONNECT_REPLACED);
+}
+
+/* Ticks of two clients at their addresses. The events are taken when the clients have sent. */
+static void tick_two(struct rig *rig, struct cw_client *const clients[2],
+                     const struct cw_address at[2])
+{
+    uint8_t datagram[CW_SECURE_MAX];
+    struct cw_address to;
+    size_t size;
+    rig->now += 1.0 / 60;
+    for (int n = 0; n < 2; n++) {
+        cw_client_update(clients[n], rig->now);
+        rig_up(rig, clients[n], &at[n]);
+    }
+    cw_server_update(rig->server, rig->now);
+    while ((size = cw_server_transmit(rig->server, datagram, sizeof datagram, rig->now, &to)) > 0)
+        for (int n = 0; n < 2; n++)
+            if (cw_address_equal(&to, &at[n]))
+                cw_client_receive(clients[n], NULL, datagram, size, rig->now);
+}
+
+/* On a server with other clients and on a full one, from another address and from the same. */
+static void the_newer_session_wins(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 4; round++) {
+        struct rig rig;
+        rig_init(&rig);
+        rig.config.max_clients = round < 2 ? 2 : 1;
+        rig_start(&rig);
+        const struct cw_address at[2] = {rig_client_address(1),
+                                         rig_client_address(round % 2 ? 1 : 2)};
+        struct cw_client *clients[2] = {rig_client(&rig, 7)};
+        assert_int_equal(rig_connect(&rig, clients[0], &at[0]), 0);
+        clients[1] = newer_client(&rig, 7);
+        rig_exchange(&rig, clients[1], &at[1]);
+        assert_int_equal(cw_client_state(clients[0]), CW_CLIENT_CONNECTED);
+        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
+        rig_up(&rig, clients[1], &at[1]);
+        /* The slot is the old one's until the application has taken its end. */
+        struct cw_server_client about;
+        assert_true(cw_server_client(rig.server, 0, &about));
+        assert_true(cw_address_equal(&about.address, &at[0]));
+        tick_two(&rig, clients, at);
+        assert_int_equal(cw_client_state(clients[0]), CW_CLIENT_REPLACED);
+        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
+        expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+        rig_no_event(&rig);
+        assert_false(cw_server_client(rig.server, 0, &about));
+        tick_two(&rig, clients, at);
+        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_CONNECTED);
+        expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
+        assert_true(cw_server_client(rig.server, 0, &about));
+        assert_int_equal(about.id, 7);
+        assert_true(cw_address_equal(&about.address, &at[1]));
+        assert_int_equal(cw_client_index(clients[1]), 0);
+        for (int i = 0; i < 600; i++)
+            tick_two(&rig, clients, at);
+        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_CONNECTED);
+        rig_no_event(&rig);
+        assert_int_equal(rig_stats(&rig).clients, 1);
+        assert_int_equal(rig_stats(&rig).takeovers, 1);
+        assert_int_equal(rig_stats(&rig).pending, 0);
+        cw_client_destroy(clients[0]);
+        cw_client_destroy(clients[1]);
+        rig_stop(&rig);
+    }
+}
+
+/* Again and again at loss, each way: the newest session always wins, within its time. */
+static void takeover_at_loss(void **state)
+{
+    (void)state;
+    for (int loss = 0; loss <= 50; loss += 10) {
+        struct rig rig;
+        rig_init(&rig);
+        rig.seed = (uint64_t)loss + 1;
+        rig.config.max_clients = 1;
+        rig_start(&rig);
+        struct cw_simulator *up, *down;
+        struct cw_simulator_config config = cw_simulator_config_default();
+        config.path = (struct cw_simulator_path){.latency_seconds = 0.04, .loss = loss / 100.0};
+        config.seed = rig.seed;
+        assert_int_equal(cw_simulator_create(&config, &up), CW_OK);
+        config.seed++;
+        assert_int_equal(cw_simulator_create(&config, &down), CW_OK);
+        double longest = 0;
+        for (uint32_t session = 1; session <= 20; session++) {
+            struct cw_client *client = newer_client(&rig, 7);
+            const struct cw_address at = rig_client_address(session);
+            const double start = rig.now;
+            while (cw_client_state(client) != CW_CLIENT_CONNECTED && rig.now < start + 10) {
+                uint8_t datagram[CW_SECURE_MAX];
+                struct cw_address to;
+                size_t size;
+                rig.now += 1.0 / 60;
+                while ((size = cw_simulator_transmit(down, datagram, sizeof datagram, rig.now)) > 0)
+                    cw_client_receive(client, NULL, datagram, size, rig.now);
+                cw_client_update(client, rig.now);
+                while ((size = cw_client_transmit(client, datagram, sizeof datagram, rig.now,
+                                                  NULL)) > 0)
+                    cw_simulator_receive(up, datagram, size, rig.now);
+                while ((size = cw_simulator_transmit(up, datagram, sizeof datagram, rig.now)) > 0)
+                    cw_server_receive(rig.server, &at, datagram, size, rig.now);
+                rig_drain(&rig, NULL);
+                cw_server_update(rig.server, rig.now);
+                while ((size = cw_server_transmit(rig.server, datagram, sizeof datagram, rig.now,
+                                                  &to)) > 0)
+                    if (cw_address_equal(&to, &at))
+                        cw_simulator_receive(down, datagram, size, rig.now);
+            }
+            assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
+            if (rig.now - start > longest)
+                longest = rig.now - start;
+            cw_client_destroy(client);
+        }
+        printf("%d %% loss: at most %.2f s\n", loss, longest);
+        assert_true(longest < (loss == 0 ? 0.3 : 5));
+        assert_int_equal(rig_stats(&rig).takeovers, 19);
+        cw_simulator_destroy(up);
+        cw_simulator_destroy(down);
+        rig_stop(&rig);
+    }
+}
+
+/* A token that is as old or older replaces nobody and gets no answer, however fresh it is. */
+static void only_a_newer_token(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at = rig_client_address(1), elsewhere = rig_client_address(2);
+    struct cw_client *client = newer_client(&rig, 7);
+    rig_connect(&rig, client, &at);
+    rig_down(&rig, client, &at);
+    struct cw_token_grant grant = rig_grant(&rig, 7);
+    assert_int_equal(rig_give_grant(&rig, &elsewhere, &grant, rig_key), CW_ERROR_CONNECTED);
+    grant.create_time--;
+    assert_int_equal(rig_give_grant(&rig, &elsewhere, &grant, rig_key), CW_ERROR_CONNECTED);
+    /* The create time is not authentic, and does not count. */
+    grant.create_time += 10;
+    grant.life_seconds -= 9;
+    assert_int_equal(rig_give_grant(&rig, &elsewhere, &grant, rig_key), CW_ERROR_CONNECTED);
+    assert_true(rig_silent(&rig));
+    grant.life_seconds++;
+    assert_int_equal(rig_give_grant(&rig, &elsewhere, &grant, rig_key), CW_OK);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* Without the keys, or from an address where the challenge does not arrive, nobody is replaced. */
+static void only_with_the_response(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at = rig_client_address(1), elsewhere = rig_client_address(2);
+    struct cw_client *client = rig_client(&rig, 7);
+    rig_connect(&rig, client, &at);
+    for (int i = 0; i < 30; i++) {
+        rig.now += 1;
+        rig_down(&rig, client, &at);
+        uint8_t token[CW_TOKEN_SIZE], junk[333] = {1 << 4 | CW_SECURE_RESPONSE};
+        rig_token(&rig, token, 7);
+        assert_int_equal(rig_give_token(&rig, &elsewhere, token), CW_OK);
+        assert_int_equal(rig_down(&rig, NULL, NULL), 1);
+        assert_int_equal(rig_give(&rig, &elsewhere, junk, sizeof junk), CW_ERROR_NOT_AUTHENTIC);
+        cw_client_update(client, rig.now);
+        rig_up(&rig, client, &at);
+        cw_server_update(rig.server, rig.now);
+    }
+    assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
+    assert_int_equal(rig_stats(&rig).takeovers, 0);
+    rig_no_event(&rig);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* Newcomers ask a full server all the time; the slot that becomes free is not for them. */
+static void nobody_else_gets_the_slot(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_clients = 1;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1), there = rig_client_address(2),
+                            late = rig_client_address(3);
+    struct cw_client *newcomer = rig_client(&rig, 9);
+    rig_challenge(&rig, newcomer, &late);
+    struct cw_client *old = rig_client(&rig, 7);
+    rig_connect(&rig, old, &at);
+    struct cw_client *client = newer_client(&rig, 7);
+    rig_challenge(&rig, client, &there);
+    rig_up(&rig, client, &there);
+    rig_down(&rig, NULL, NULL);
+    expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+    uint8_t response[CW_SECURE_MAX];
+    const size_t size = cw_client_transmit(newcomer, response, sizeof response, rig.now, NULL);
+    assert_int_equal(rig_give(&rig, &late, response, size), CW_ERROR_SERVER_FULL);
+    uint8_t token[CW_TOKEN_SIZE];
+    rig_token(&rig, token, 10);
+    assert_int_equal(rig_give_token(&rig, &late, token), CW_ERROR_SERVER_FULL);
+    rig_down(&rig, client, &there);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
+    cw_client_destroy(newcomer);
+    cw_client_destroy(old);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* The application takes no events until the new client has given up: then the slot is for others,
+   once it is free. */
+static void an_application_that_is_late(void **state)
+{
+    (void)state;
+    for (int taken_first = 0; taken_first < 2; taken_first++) {
+        struct rig rig;
+        rig_init(&rig);
+        rig.config.max_clients = 1;
+        rig_start(&rig);
+        const struct cw_address at = rig_client_address(1), there = rig_client_address(2),
+                                late = rig_client_address(3);
+        struct cw_client *old = rig_client(&rig, 7);
+        rig_connect(&rig, old, &at);
+        struct cw_client *client = newer_client(&rig, 7);
+        rig_challenge(&rig, client, &there);
+        rig_up(&rig, client, &there);
+        if (taken_first) {
+            /* Taken, but nothing is transmitted. */
+            expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+            rig.now += 6;
+            cw_server_update(rig.server, rig.now);
+            rig_down(&rig, NULL, NULL);
+        } else {
+            rig_down(&rig, NULL, NULL);
+            rig.now += 6;
+            cw_server_update(rig.server, rig.now);
+            expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+        }
+        assert_true(rig_silent(&rig));
+        assert_int_equal(rig_stats(&rig).pending, 0);
+        assert_int_equal(rig_stats(&rig).clients, 0);
+        struct cw_client *newcomer = rig_client(&rig, 9);
+        assert_int_equal(rig_connect(&rig, newcomer, &late), 0);
+        cw_client_destroy(newcomer);
+        cw_client_destroy(old);
+        cw_client_destroy(client);
+        rig_stop(&rig);
+    }
+}
+
+/* A third session, newer still, comes in while the second one waits for the slot. */
+static void three_sessions(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_clients = 2;
+    rig_start(&rig);
+    const struct cw_address at = rig_client_address(1), one = rig_client_address(2),
+                            two = rig_client_address(3);
+    struct cw_client *old = rig_client(&rig, 7);
+    rig_connect(&rig, old, &at);
+    struct cw_client *second = newer_client(&rig, 7), *third = newer_client(&rig, 7);
+    rig_challenge(&rig, second, &one);
+    rig_challenge(&rig, third, &two);
+    rig_up(&rig, second, &one);
+    rig_up(&rig, third, &two);
+    rig_down(&rig, third, &two);
+    assert_int_equal(cw_client_state(third), CW_CLIENT_CONNECTED);
+    expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+    expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 1);
+    rig_down(&rig, second, &one);
+    assert_int_equal(cw_client_state(second), CW_CLIENT_SENDING_RESPONSE);
+    assert_int_equal(rig_stats(&rig).clients, 1);
+    assert_int_equal(rig_stats(&rig).pending, 0);
+    rig_no_event(&rig);
+    /* The slot that was kept is anybody's. */
+    struct cw_client *newcomer = rig_client(&rig, 9);
+    const struct cw_address late = rig_client_address(4);
+    assert_int_equal(rig_connect(&rig, newcomer, &late), 0);
+    cw_client_destroy(old);
+    cw_client_destroy(second);
+    cw_client_destroy(third);
+    cw_client_destroy(newcomer);
+    rig_stop(&rig);
+}
+
+/* The old session can neither move nor come back, nor can whoever replays it. */
+static void the_old_session_stays_away(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
+    const struct cw_address elsewhere = rig_client_address(3);
+    const struct cw_client_config config = cw_client_config_default();
+    uint8_t token[CW_TOKEN_SIZE];
+    rig_token(&rig, token, 7);
+    struct cw_client *clients[2] = {rig_client_with(&rig, &config, token)};
+    rig_connect(&rig, clients[0], &at[0]);
+    clients[1] = newer_client(&rig, 7);
+    /* Nothing gets through to the old client, which moves. */
+    rig_challenge(&rig, clients[1], &at[1]);
+    rig_up(&rig, clients[1], &at[1]);
+    rig_drain(&rig, NULL);
+    rig_down(&rig, clients[1], &at[1]);
+    assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_CONNECTED);
+    assert_int_equal(cw_client_move(clients[0], rig.now), CW_OK);
+    rig_exchange(&rig, clients[0], &elsewhere);
+    assert_int_equal(rig_give_token(&rig, &elsewhere, token), CW_ERROR_CONNECTED);
+    assert_true(rig_silent(&rig));
+    assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_CONNECTED);
+    assert_int_equal(rig_stats(&rig).moves, 0);
+    cw_client_destroy(clients[0]);
+    cw_client_destroy(clients[1]);
+    rig_stop(&rig);
+}
+
+/* Without takeover: told at once, at the request or at the response, with the old one left alone.
+   When that has gone there is a place again. */
+static void refused_and_told(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        struct rig rig;
+        rig_init(&rig);
+        rig.config.takeover = false;
+        rig.config.max_clients = 1;
+        rig_start(&rig);
+        const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
+        struct cw_client *clients[2];
+        if (late) {
+            clients[1] = rig_client(&rig, 7);
+            rig_challenge(&rig, clients[1], &at[1]);
+        }
+        clients[0] = rig_client(&rig, 7);
+        rig_connect(&rig, clients[0], &at[0]);
+        if (!late)
+            clients[1] = newer_client(&rig, 7);
+        tick_two(&rig, clients, at);
+        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_ID_CONNECTED);
+        assert_int_equal(cw_client_state(clients[0]), CW_CLIENT_CONNECTED);
+        assert_int_equal(rig_stats(&rig).denied_sent, 1);
+        assert_int_equal(rig_stats(&rig).takeovers, 0);
+        assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_CONNECTED), 1);
+        rig_no_event(&rig);
+        /* Only the one to whom the token belongs is told. */
+        uint8_t token[CW_TOKEN_SIZE];
+        const struct cw_address thief = rig_client_address(9);
+        rig_token(&rig, token, 7);
+        assert_int_equal(rig_give_token(&rig, &at[1], token), CW_ERROR_CONNECTED);
+        assert_int_equal(rig_give_token(&rig, &thief, token), CW_ERROR_TOKEN_USED);
+        assert_int_equal(rig_down(&rig, clients[0], &at[0]), 1);
+
+        cw_client_disconnect(clients[0]);
+        rig_up(&rig, clients[0], &at[0]);
+        rig_drain(&rig, NULL);
+        struct cw_client *again = newer_client(&rig, 7);
+        rig_connect(&rig, again, &at[1]);
+        cw_client_destroy(again);
+        cw_client_destroy(clients[0]);
+        cw_client_destroy(clients[1]);
+        rig_stop(&rig);
+    }
+}
+
+/* What the old session sent last still comes before its end, and then the new one begins afresh. */
+static void the_last_payload_comes_first(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
+    struct cw_client *clients[2] = {rig_client(&rig, 7)};
+    struct cw_server_event event;
+    rig_connect(&rig, clients[0], &at[0]);
+    rig_down(&rig, clients[0], &at[0]);
+    clients[1] = newer_client(&rig, 7);
+    rig_challenge(&rig, clients[1], &at[1]);
+    assert_int_equal(cw_client_send(clients[0], (const uint8_t *)"last", 4), CW_OK);
+    rig_up(&rig, clients[0], &at[0]);
+    rig_up(&rig, clients[1], &at[1]); /* waits, as the payload has not been taken */
+    assert_true(cw_server_next(rig.server, &event));
+    assert_int_equal(event.type, CW_SERVER_EVENT_PAYLOAD);
+    rig_no_event(&rig);
+    for (int i = 0; i < 8; i++)
+        tick_two(&rig, clients, at);
+    expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+    tick_two(&rig, clients, at);
+    expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
+    assert_int_equal(cw_server_send(rig.server, 0, (const uint8_t *)"first", 5), CW_OK);
+    tick_two(&rig, clients, at);
+    assert_int_equal(rig_drain(&rig, clients[1]), 1);
+    cw_client_destroy(clients[0]);
+    cw_client_destroy(clients[1]);
+    rig_stop(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_newer_session_wins),
+        cmocka_unit_test(takeover_at_loss),
+        cmocka_unit_test(only_a_newer_token),
+        cmocka_unit_test(only_with_the_response),
+        cmocka_unit_test(nobody_else_gets_the_slot),
+        cmocka_unit_test(an_application_that_is_late),
+        cmocka_unit_test(three_sessions),
+        cmocka_unit_test(the_old_session_stays_away),
+        cmocka_unit_test(refused_and_told),
+        cmocka_unit_test(the_last_payload_comes_first),
+    };
+    return cmocka_run_group_tests_name("takeover", tests, NULL, NULL);
+}
