@@ -3,7 +3,7 @@ import { require } from './packages.mjs';
 
 const { chromium } = require('playwright-core');
 
-export const startChromium = () =>
+export const startChromium = (...flags) =>
   chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: [
@@ -17,5 +17,6 @@ export const startChromium = () =>
       // Without these two a machine that has no network but loopback finds no path.
       '--allow-loopback-in-peer-connection',
       '--disable-features=WebRtcHideLocalIpsWithMdns',
+      ...flags,
     ],
   });

@@ -76,12 +76,16 @@ class Connection {
       (leave) => leave(),
       () => path.paused || this.#stranded,
     );
+    const kind = trips === 1 ? 'tcp up' : 'tcp down';
     const put = (leave) => {
       const retransmission = path.loses() ? Math.max(path.rtt, RETRANSMIT_MS) : 0;
       const sent = Math.max(performance.now(), this.#begun + trips * path.rtt);
       line.put(leave, sent + path.rtt / 2 + retransmission);
     };
-    from.on('data', (data) => put(() => to.write(data) || from.pause()));
+    from.on('data', (data) => {
+      path.watch?.(kind, data);
+      put(() => to.write(data) || from.pause());
+    });
     to.on('drain', () => from.resume());
     from.on('end', () => put(() => to.end()));
     from.on('error', () => put(() => to.resetAndDestroy()));
@@ -127,6 +131,7 @@ class Flow {
   }
 
   #put(line, data) {
+    this.#path.watch?.(line === this.#up ? 'udp up' : 'udp down', data);
     const { paused, rtt } = this.#path;
     if (!paused && !this.#path.loses()) line.put(data, performance.now() + rtt / 2);
   }
@@ -147,6 +152,8 @@ class DelayPath {
   rtt;
   /** Which share of what is sent gets lost, 0 to 1; may be changed at any time. TCP repeats what was. */
   loss;
+  /** Is told what is sent: 'tcp up', 'tcp down', 'udp up' or 'udp down', and the bytes. */
+  watch = null;
   paused = false;
   #random;
   #target = null;

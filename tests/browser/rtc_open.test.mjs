@@ -1,0 +1,108 @@
+// How the package opens a WebRTC transport to a relay at a distance, in Chromium: what it sends for
+// that, and about when it is open.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startChromium } from '../support/chromium.mjs';
+import { startDelayPath } from '../support/delay_path.mjs';
+import { openPackagePage, openingTime, startPackagePage } from '../support/package_page.mjs';
+import { startRelay, startUdpServer } from '../support/relay.mjs';
+
+const RTT = 100;
+/** Three times what tests/bench/bars.txt allows. */
+const LATEST = 3 * 750;
+
+let udp;
+let site;
+let path;
+let relay;
+
+before(async () => {
+  udp = await startUdpServer();
+  site = await startPackagePage();
+  path = await startDelayPath({ rtt: RTT });
+  relay = await startRelay(udp.port, ...path.relayOptions, '--origin', site.origin);
+  path.to(relay);
+});
+
+after(async () => {
+  await relay.stop();
+  await path.close();
+  await udp.stop();
+  site.stop();
+});
+
+/** What went through while a transport opened. */
+async function watchOpening(page) {
+  const seen = { 'tcp up': [], 'tcp down': [], 'udp up': [], 'udp down': [] };
+  const all = [];
+  path.watch = (kind, data) => {
+    seen[kind].push(Buffer.from(data));
+    all.push({ kind, data });
+  };
+  const took = await openingTime(page, path.url);
+  path.watch = null;
+  return { ...seen, all, took };
+}
+
+const isDtls = ([type]) => type >= 20 && type <= 63;
+const isStun = ([type]) => type <= 3;
+/** Whether the first STUN message says that DTLS may be embedded in it, or has been received so. */
+const knowsEmbedding = (seen) => seen.find(isStun).includes(Buffer.of(0xc0, 0x71));
+
+describe('as it is', () => {
+  let browser;
+  let page;
+
+  before(async () => {
+    browser = await startChromium();
+    page = await openPackagePage(browser, site);
+  });
+
+  after(() => browser?.close());
+
+  test('a page of another origin posts its offer without asking first', async () => {
+    const { 'tcp up': up, took } = await watchOpening(page);
+    const requests = up.map((data) => data.toString('latin1').split(' ')[0]);
+    assert.equal(requests.filter((method) => method === 'POST').length, 1);
+    assert.ok(!requests.includes('OPTIONS'));
+    assert.ok(took < LATEST, `${took} ms`);
+  });
+
+  test('the answer has a candidate that is checked at once', async () => {
+    const { 'tcp down': down, 'udp up': up } = await watchOpening(page);
+    assert.match(Buffer.concat(down).toString(), new RegExp(`127\\.0\\.0\\.1 ${path.rtcPort} typ`));
+    assert.ok(up.some(isStun));
+  });
+
+  test('the relay asks for the association with the end of the DTLS handshake', async () => {
+    const { all, 'udp down': down } = await watchOpening(page);
+    const answered = all.findIndex(({ kind }) => kind === 'tcp down');
+    const encrypted = all
+      .slice(answered)
+      .find(({ kind, data }) => kind !== 'tcp down' && data[0] === 23);
+    assert.equal(encrypted.kind, 'udp down');
+    assert.equal(knowsEmbedding(down), false);
+  });
+});
+
+describe('with DTLS embedded in the checks', () => {
+  let browser;
+  let page;
+
+  before(async () => {
+    browser = await startChromium('--force-fieldtrials=WebRTC-IceHandshakeDtls/Enabled/');
+    page = await openPackagePage(browser, site);
+  });
+
+  after(() => browser?.close());
+
+  test('the relay takes it', async () => {
+    await openingTime(page, path.url);
+    const { 'udp up': up, 'udp down': down, took } = await watchOpening(page);
+    assert.ok(knowsEmbedding(up), 'the browser embeds');
+    assert.ok(knowsEmbedding(down), 'the relay says that it knows');
+    assert.ok(took < LATEST, `${took} ms`);
+    // What it has received is not sent again: the rest of the ClientHello comes at most twice.
+    assert.ok(up.filter(isDtls).filter((data) => data[13] === 1).length <= 2);
+  });
+});

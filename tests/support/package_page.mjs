@@ -1,0 +1,42 @@
+// An empty page of an origin of its own, beside which the package lies.
+import { createServer } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { dist } from './causeway.mjs';
+
+const types = { js: 'text/javascript', wasm: 'application/wasm' };
+
+export async function startPackagePage() {
+  const server = createServer(async ({ url }, response) => {
+    const [, name] = /^\/dist\/([\w./-]+)$/.exec(url) ?? [];
+    const body = name
+      ? await readFile(new URL(name, dist))
+      : '<!doctype html><title>A page</title>';
+    response.setHeader('content-type', types[name?.split('.').at(-1)] ?? 'text/html');
+    response.end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `http://127.0.0.1:${server.address().port}`,
+    stop: () => server.close(),
+  };
+}
+
+/** Opens the page; `evaluate` of the result has the package as its first argument. */
+export async function openPackagePage(browser, { origin }) {
+  const page = await browser.newPage();
+  await page.goto(`${origin}/`);
+  await page.evaluate(async () => (globalThis.causeway = await import('/dist/index.js')));
+  return page;
+}
+
+/** Milliseconds until a transport over WebRTC is open to that relay, in such a page. */
+export const openingTime = (page, url) =>
+  page.evaluate(async (url) => {
+    const begun = performance.now();
+    const transport = await globalThis.causeway.WebRtcTransport.connect(url);
+    const took = performance.now() - begun;
+    transport.close();
+    return took;
+  }, url);
