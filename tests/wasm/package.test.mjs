@@ -1,50 +1,22 @@
 // The package as its users get it: packed, unpacked into a project, typed, bundled.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { dist } from '../support/causeway.mjs';
+import { modules, packedProject, web } from '../support/packed.mjs';
 import { read_sbom } from '../support/sbom.mjs';
 
-const web = fileURLToPath(new URL('..', dist));
-const modules = join(web, 'node_modules');
 let project;
-
-const run = (program, ...parameters) => {
-  try {
-    return execFileSync(program, parameters, { cwd: project, encoding: 'utf8', stdio: 'pipe' });
-  } catch (error) {
-    throw new Error(`${program} ${parameters.join(' ')}: ${error.stdout}${error.stderr}`);
-  }
-};
-const write = (name, text) => writeFileSync(join(project, name), text);
+let run;
+let write;
+let remove;
 
 before(() => {
-  project = mkdtempSync(join(tmpdir(), 'causeway-package-'));
-  run('npm', 'pack', '--silent', '--pack-destination', project, web);
-  const [archive] = readdirSync(project);
-  mkdirSync(join(project, 'node_modules'));
-  run('tar', 'xzf', archive);
-  cpSync(join(project, 'package'), join(project, 'node_modules/causeway-net'), { recursive: true });
-  for (const name of ['ws', '@types', 'undici-types'])
-    symlinkSync(join(modules, name), join(project, 'node_modules', name));
-  write('package.json', JSON.stringify({ type: 'module' }));
+  ({ folder: project, run, write, remove } = packedProject());
 });
 
-after(() => rmSync(project, { recursive: true }));
+after(() => remove());
 
 test('the bill of materials has the hashes of the modules', () => {
   const file = (name) => join(project, 'package', name);
@@ -416,39 +388,6 @@ test('messages have the types that their declaration says', () => {
     host.send(0, 'say', file);
     host.addEventListener('message', (event) => take(event.message));
     export {};`);
-});
-
-test('vite takes the modules along', async () => {
-  write('index.html', '<script type="module" src="/main.js"></script>');
-  write(
-    'main.js',
-    `import { Endpoint, loadCore } from 'causeway-net';
-     import { ClockSync, loadGame } from 'causeway-net/game';
-     console.log(new Endpoint(await loadCore()), new ClockSync(await loadGame()));`,
-  );
-  run(
-    process.execPath,
-    join(modules, 'vite/bin/vite.js'),
-    'build',
-    '--target',
-    'esnext',
-    '--logLevel',
-    'warn',
-  );
-  const assets = readdirSync(join(project, 'dist/assets'));
-  const script = readFileSync(
-    join(
-      project,
-      'dist/assets',
-      assets.find((name) => name.endsWith('.js')),
-    ),
-    'utf8',
-  );
-  for (const module of ['causeway', 'causeway-game']) {
-    const wasm = assets.find((name) => new RegExp(`^${module}-[\\w-]{8}\\.wasm$`).test(name));
-    assert.ok(wasm, `no ${module}.wasm among ${assets}`);
-    assert.ok(script.includes(wasm), `the script does not name ${wasm}`);
-  }
 });
 
 const SCHEMA = `import { message, schema, uint } from 'causeway-net';

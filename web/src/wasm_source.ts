@@ -1,4 +1,5 @@
 import { LoadError } from './errors.js';
+import { nodeModule, ownFile } from './own_file.js';
 
 /** Where a module can come from. */
 export type WasmSource =
@@ -7,43 +8,72 @@ export type WasmSource =
 /** Options of `loadCore` and `loadGame`. */
 export interface LoadOptions {
   /**
-   * The module: its address, a `fetch` of it, its bytes, or compiled. Default: the file beside the
-   * package's code, which bundlers that know `new URL(..., import.meta.url)` take along.
+   * The module: its address, a `fetch` of it, its bytes, or compiled. Default: the one that was loaded
+   * first; without one the file beside the package's code, which bundlers that know
+   * `new URL(..., import.meta.url)` take along.
    */
-  readonly wasm?: WasmSource;
+  readonly wasm?: WasmSource | undefined;
 }
 
-/** What loads the module of that name. Without a source it loads the one at `home`, once for all calls. */
+/** What loads the module of one name. */
+export interface Loader<Module> {
+  /** Loads it from the source, or gives the first one that was loaded. */
+  load(options?: LoadOptions): Promise<Module>;
+  /** The first one that was loaded; if there is none, it is loaded from the source. */
+  first(source: WasmSource | undefined): Promise<Module>;
+}
+
+/** Loads a module; `home` is where it is in the package. */
 export function loader<Module>(
   name: string,
   home: () => URL,
   instantiate: (module: WebAssembly.Module) => Promise<Module>,
-): (options?: LoadOptions) => Promise<Module> {
-  const load = async (source: WasmSource): Promise<Module> => {
+): Loader<Module> {
+  const instance = async (source: WasmSource | undefined): Promise<Module> => {
     try {
-      return await instantiate(await compile(await open(source), name));
+      const opened = source === undefined ? openOwn(name, home) : open(source);
+      return await instantiate(await compile(await opened, name));
     } catch (error) {
       if (error instanceof LoadError) throw error;
       throw new LoadError(`${name} cannot be used: ${String(error)}`, { cause: error });
     }
   };
   let shared: Promise<Module> | undefined;
-  return ({ wasm } = {}) => {
-    if (wasm !== undefined) return load(wasm);
-    shared ??= load(home()).catch((error: unknown) => {
-      shared = undefined;
-      throw error;
+  const load = (source: WasmSource | undefined): Promise<Module> => {
+    const loading = instance(source);
+    shared ??= loading;
+    loading.catch(() => {
+      if (shared === loading) shared = undefined;
     });
-    return shared;
+    return loading;
   };
+  const first = (source: WasmSource | undefined): Promise<Module> => shared ?? load(source);
+  return { first, load: ({ wasm } = {}) => (wasm === undefined ? first(wasm) : load(wasm)) };
 }
 
+type Source = Response | BufferSource | WebAssembly.Module;
+
 /** Turns an address into a response or, for a file under Node, which cannot fetch those, bytes. */
-async function open(source: WasmSource): Promise<Response | BufferSource | WebAssembly.Module> {
+async function open(source: WasmSource): Promise<Source> {
   if (typeof source !== 'string' && !(source instanceof URL)) return source;
   const address = new URL(source, globalThis.location?.href);
-  const files = address.protocol === 'file:' ? nodeFiles() : undefined;
+  const files = address.protocol === 'file:' ? nodeModule('node:fs') : undefined;
   return files ? new Uint8Array(files.readFileSync(address)) : fetch(address);
+}
+
+/** Opens the package's own file. */
+async function openOwn(name: string, home: () => URL): Promise<Source> {
+  try {
+    const opened = await open(ownFile(name, home));
+    if (!('ok' in opened) || opened.ok) return opened;
+    throw new Error(`${opened.url} answered ${opened.status}`);
+  } catch (error) {
+    throw new LoadError(
+      `${name} is not beside this code: ${String(error)}. Copy it there from causeway-net/dist, or pass ` +
+        'its address or bytes as `wasm`',
+      { cause: error },
+    );
+  }
 }
 
 async function compile(
@@ -58,12 +88,4 @@ async function compile(
   return type.startsWith('application/wasm')
     ? WebAssembly.compileStreaming(source)
     : WebAssembly.compile(await source.arrayBuffer());
-}
-
-/** Node's file system without an import that a bundler would follow. */
-function nodeFiles(): { readFileSync(path: URL): Uint8Array<ArrayBuffer> } | undefined {
-  const { process } = globalThis as {
-    process?: { getBuiltinModule?(name: 'node:fs'): ReturnType<typeof nodeFiles> };
-  };
-  return process?.getBuiltinModule?.('node:fs');
 }

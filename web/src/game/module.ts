@@ -129,11 +129,11 @@ export class GameCore extends WasmModule<GameExports> {
 export abstract class GameObject extends WasmObject<GameCore> {}
 
 /**
- * Loads the game kit. Without a source it is loaded once, and every call gives the same one.
+ * Loads the game kit. Without a source every call gives the same one: the first that was loaded.
  * @throws {@link LoadError} when it cannot be fetched or is no module of this package.
  */
 export const loadGame: (options?: LoadOptions) => Promise<GameCore> = loader(
   'causeway-game.wasm',
   () => new URL('../causeway-game.wasm', import.meta.url),
   (module) => GameCore.instantiate(module),
-);
+).load;

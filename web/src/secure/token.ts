@@ -1,4 +1,3 @@
-import type { Core } from '../core.js';
 import type { EndpointConfig } from '../endpoint.js';
 import { CoreError } from '../errors.js';
 import {
@@ -10,13 +9,13 @@ import {
   errorCodes,
   tokenOptions,
 } from '../generated.js';
-import { loadCore } from '../loader.js';
+import { coreOf, type CoreOptions } from '../loader.js';
 import type { Channel } from '../messages/channels.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
 
 /** What {@link generateConnectToken} puts into a token, and the key that it needs. */
-export interface ConnectTokenOptions {
+export interface ConnectTokenOptions extends CoreOptions {
   /** The game's number, 64 bits. Relays and servers take only their own. */
   readonly protocolId: bigint | number;
   /** The key that the game servers have too: 32 bytes, or 64 hexadecimal digits. */
@@ -41,8 +40,6 @@ export interface ConnectTokenOptions {
   readonly endpoint?: EndpointConfig;
   /** Instead of schema, channels and endpoint: their {@link fingerprint}. */
   readonly fingerprint?: bigint;
-  /** Where to make it. Default: the one core that {@link loadCore} gives. */
-  readonly core?: Core;
 }
 
 const unsigned64 = (name: string, value: unknown): bigint => {
@@ -116,7 +113,7 @@ export async function generateConnectToken(
   const servers = addressList('servers', options.servers, 1);
   const internal = addressList('internalServers', options.internalServers ?? [], 0);
 
-  const core = options.core ?? (await loadCore());
+  const core = await coreOf(options);
   const { exports, memory } = core;
   const wanted = options.schema
     ? fingerprint(core, options.schema, options.channels, options.endpoint)

@@ -1,0 +1,142 @@
+// The package in what bundlers make of it, and with tools that know no `exports`.
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, readFileSync, readdirSync, renameSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { require } from '../support/packages.mjs';
+import { modules, packedProject } from '../support/packed.mjs';
+
+const esbuild = require('esbuild');
+
+let project;
+let run;
+let write;
+let remove;
+
+before(() => {
+  ({ folder: project, run, write, remove } = packedProject());
+});
+
+after(() => remove());
+
+test('vite takes the modules along', async () => {
+  write('index.html', '<script type="module" src="/main.js"></script>');
+  write(
+    'main.js',
+    `import { Endpoint, loadCore } from 'causeway-net';
+     import { ClockSync, loadGame } from 'causeway-net/game';
+     console.log(new Endpoint(await loadCore()), new ClockSync(await loadGame()));`,
+  );
+  run(
+    process.execPath,
+    join(modules, 'vite/bin/vite.js'),
+    'build',
+    '--target',
+    'esnext',
+    '--logLevel',
+    'warn',
+  );
+  const assets = readdirSync(join(project, 'dist/assets'));
+  const script = readFileSync(
+    join(
+      project,
+      'dist/assets',
+      assets.find((name) => name.endsWith('.js')),
+    ),
+    'utf8',
+  );
+  for (const module of ['causeway', 'causeway-game']) {
+    const wasm = assets.find((name) => new RegExp(`^${module}-[\\w-]{8}\\.wasm$`).test(name));
+    assert.ok(wasm, `no ${module}.wasm among ${assets}`);
+    assert.ok(script.includes(wasm), `the script does not name ${wasm}`);
+  }
+});
+
+/** A backend that prints the size of a token; with the game kit also what that makes. */
+const backend = (kit) => `
+  import { generateConnectToken, generateKey } from 'causeway-net';
+  import { ClockSync, loadGame } from 'causeway-net/game';
+  async function main() {
+    const token = await generateConnectToken({
+      protocolId: 1n, privateKey: generateKey(), clientId: 1n, servers: ['127.0.0.1:40000'],
+    });
+    console.log(token.length${kit ? ', new ClockSync(await loadGame()).constructor.name' : ''});
+  }
+  void main();`;
+
+/** A backend as one file, in a folder of its own. */
+function bundle(folder, format, contents) {
+  const outfile = join(project, folder, `backend.${format === 'esm' ? 'mjs' : 'cjs'}`);
+  esbuild.buildSync({
+    stdin: { contents, resolveDir: project },
+    bundle: true,
+    platform: 'node',
+    format,
+    outfile,
+    logLevel: 'error',
+  });
+  return outfile;
+}
+
+/** Does it where the package is not installed. */
+function withoutPackage(what) {
+  const installed = join(project, 'node_modules/causeway-net');
+  renameSync(installed, `${installed}-away`);
+  try {
+    what();
+  } finally {
+    renameSync(`${installed}-away`, installed);
+  }
+}
+
+for (const format of ['esm', 'cjs']) {
+  test(`${format}: a bundled backend finds the modules of the installed package`, () => {
+    const file = bundle(`${format}-installed`, format, backend(true));
+    assert.equal(run(process.execPath, file), '2048 ClockSync\n');
+  });
+
+  test(`${format}: without the package a bundled backend finds the module beside it`, () => {
+    const file = bundle(`${format}-alone`, format, backend(false));
+    const module = join(project, 'package/dist/causeway.wasm');
+    copyFileSync(module, join(file, '../causeway.wasm'));
+    withoutPackage(() => assert.equal(run(process.execPath, file), '2048\n'));
+  });
+
+  test(`${format}: a bundled backend that finds no module says what to do`, () => {
+    const file = bundle(`${format}-lost`, format, backend(false));
+    withoutPackage(() =>
+      assert.throws(
+        () => run(process.execPath, file),
+        /LoadError: causeway\.wasm is not beside this code: .*no such file.*Copy it there.*or pass .*`wasm`/,
+      ),
+    );
+  });
+}
+
+test('resolvers that know no exports find the same files', () => {
+  const root = join(project, 'package');
+  const read = (folder) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  for (const [name, target] of Object.entries(read('.').exports)) {
+    if (typeof target === 'string') continue;
+    const { main, types } = read(name);
+    assert.equal(resolve(root, name, main), resolve(root, target.default));
+    assert.equal(resolve(root, name, types), resolve(root, target.types));
+    assert.ok(existsSync(resolve(root, name, main)));
+  }
+});
+
+test('TypeScript that knows no exports finds the types', () => {
+  write(
+    'main.ts',
+    `import { connect, type ClientHost } from 'causeway-net';
+     import { ClockSync } from 'causeway-net/game';
+     // @ts-expect-error the token and the schema are missing
+     const client: Promise<ClientHost> = connect('wss://x/');
+     // @ts-expect-error the kit is missing
+     new ClockSync();`,
+  );
+  const options = { noEmit: true, strict: true, target: 'es2022', module: 'esnext', types: [] };
+  const compilerOptions = { ...options, moduleResolution: 'node10', lib: ['es2022', 'dom'] };
+  write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['main.ts'] }));
+  run(process.execPath, join(modules, 'typescript5/bin/tsc'), '-p', '.');
+});

@@ -1,0 +1,39 @@
+// Where the module comes from, in a process that has not loaded it yet; each test goes on from the one before.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import {
+  LoadError,
+  dist,
+  generateConnectToken,
+  generateKey,
+  loadCore,
+} from '../support/causeway.mjs';
+
+const bytes = readFileSync(new URL('causeway.wasm', dist));
+const foreign = new Uint8Array(8);
+const token = (wasm) =>
+  generateConnectToken({
+    protocolId: 1n,
+    privateKey: generateKey(),
+    clientId: 1n,
+    servers: ['127.0.0.1:40000'],
+    wasm,
+  });
+
+test('a source that fails is not kept', async () => {
+  await assert.rejects(loadCore({ wasm: foreign }), LoadError);
+  await assert.rejects(token(foreign), LoadError);
+});
+
+test('the first source that is given is the default from then on', async () => {
+  const [first, second] = [loadCore({ wasm: bytes }), loadCore({ wasm: bytes })];
+  assert.notEqual(await first, await second);
+  assert.equal(await loadCore(), await first);
+});
+
+test('what has been loaded is not loaded again by those who say where it is', async () => {
+  assert.equal((await token(foreign)).length, 2048);
+  await assert.rejects(loadCore({ wasm: foreign }), LoadError);
+  assert.equal((await token()).length, 2048);
+});
