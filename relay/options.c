@@ -25,8 +25,14 @@ static const char *const usage[] = {
     "  --protocol-id N         take only secure connections of this game, up to 8 times;\n"
     "                          decimal or 0x...; default: of any\n"
     "  --raw                   take any datagrams. Without it a session must begin with a\n"
-    "                          connect token that has not expired, and nothing that is no\n"
-    "                          packet of a secure connection (netcode 1.02) goes on\n"
+    "                          connect token that has not expired for long, and nothing\n"
+    "                          that is no packet of a secure connection (netcode 1.02)\n"
+    "                          goes on\n"
+    "  --expired-token-seconds SECONDS\n"
+    "                          let a session begin with a token that has expired for less\n"
+    "                          than that: a player who comes from another relay or network\n"
+    "                          proves with it who they are. The game server lets nobody\n"
+    "                          else in with it (default 3600; 0 = none that has expired)\n"
     "  --root DIRECTORY        serve the files in it over HTTP\n"
     "  --origin ORIGIN         allow pages of this origin (https://game.example), may be\n"
     "                          repeated; '*' allows all; default: the page must come from\n"
@@ -99,6 +105,7 @@ enum option_name {
     OPTION_UPSTREAM,
     OPTION_PROTOCOL_ID,
     OPTION_RAW,
+    OPTION_EXPIRED_TOKEN,
     OPTION_ROOT,
     OPTION_ORIGIN,
     OPTION_MAX_SESSIONS,
@@ -128,6 +135,7 @@ static const struct option long_options[] = {
     {"upstream", required_argument, NULL, OPTION_UPSTREAM},
     {"protocol-id", required_argument, NULL, OPTION_PROTOCOL_ID},
     {"raw", no_argument, NULL, OPTION_RAW},
+    {"expired-token-seconds", required_argument, NULL, OPTION_EXPIRED_TOKEN},
     {"root", required_argument, NULL, OPTION_ROOT},
     {"origin", required_argument, NULL, OPTION_ORIGIN},
     {"max-sessions", required_argument, NULL, OPTION_MAX_SESSIONS},
@@ -238,6 +246,7 @@ static bool take_number(enum option_name name, const char *option, const char *v
         [OPTION_REQUEST_TIMEOUT] = {1, 1e6, NULL, &out->request_timeout_seconds},
         [OPTION_ANSWER_TIMEOUT] = {1, 1e6, NULL, &out->answer_timeout_seconds},
         [OPTION_IDLE_TIMEOUT] = {0, 1e6, NULL, &out->idle_timeout_seconds},
+        [OPTION_EXPIRED_TOKEN] = {0, 1e9, NULL, &out->gate.expired_seconds},
         [OPTION_RESUME] = {0, 1e6, NULL, &out->resume_seconds},
         [OPTION_UPSTREAM_PACKETS] = {0, 1e9, NULL, &out->allowance.packets_per_second},
         [OPTION_UPSTREAM_BYTES] = {0, 1e12, NULL, &out->allowance.bytes_per_second},
@@ -282,6 +291,7 @@ static bool take(enum option_name name, const char *option, const char *value, s
     case OPTION_ANSWER_TIMEOUT:
     case OPTION_IDLE_TIMEOUT:
     case OPTION_RESUME:
+    case OPTION_EXPIRED_TOKEN:
     case OPTION_UPSTREAM_PACKETS:
     case OPTION_UPSTREAM_BYTES:
     case OPTION_PING_INTERVAL:
@@ -321,6 +331,7 @@ static void print_usage(void)
 enum options_result options_parse(int argc, char **argv, struct options *out)
 {
     *out = (struct options){
+        .gate = {.expired_seconds = 3600.0},
         .max_sessions = 1000,
         .max_per_address = 100,
         .request_timeout_seconds = 5.0,

@@ -21,8 +21,10 @@ enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_
         return GATE_NO_REQUEST;
     if (!allows(gate, request.protocol_id))
         return GATE_PROTOCOL;
-    return cw_request_check(&request, request.protocol_id, unix_time) == CW_OK ? GATE_PASS
-                                                                               : GATE_EXPIRED;
+    const double time = (double)unix_time - gate->expired_seconds;
+    return cw_request_check(&request, request.protocol_id, time > 0 ? (uint64_t)time : 0) == CW_OK
+               ? GATE_PASS
+               : GATE_EXPIRED;
 }
 
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size)

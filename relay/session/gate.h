@@ -13,12 +13,14 @@ struct gate {
     bool raw; /* everything may go on */
     uint64_t protocols[GATE_PROTOCOLS_MAX];
     unsigned protocol_count; /* 0: all are allowed */
+    double expired_seconds;  /* for so long after its end a token may still begin a session: that of
+                                a player whom the server knows, and who comes from elsewhere */
 };
 
 enum gate_verdict { GATE_PASS, GATE_NO_REQUEST, GATE_PROTOCOL, GATE_EXPIRED };
 
 /* Whether a datagram may begin a session: it must be a connection request for an allowed protocol,
-   with a token that has not expired at unix_time (seconds). */
+   with a token that has not expired, or not for long, at unix_time (seconds). */
 enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_t size,
                              uint64_t unix_time);
 

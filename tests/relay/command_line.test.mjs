@@ -17,6 +17,7 @@ test('--help and --version print and end with 0', async () => {
     '--max-sessions',
     '--idle-timeout',
     '--resume-seconds',
+    '--expired-token-seconds',
     '--watchdog',
   ])
     assert.match(help.stdout, new RegExp(`${option} `));
@@ -81,6 +82,7 @@ test('times are in seconds and may have fractions', async () => {
     'answer-timeout',
     'idle-timeout',
     'resume-seconds',
+    'expired-token-seconds',
   ];
   const { code, stderr } = await run([
     ...times.flatMap((time) => [`--${time}`, '1.25']),

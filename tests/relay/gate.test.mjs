@@ -52,8 +52,13 @@ test('several protocols can be allowed, and without any all are', async (t) => {
   }
 });
 
-const late = request();
-late.writeBigUInt64LE(BigInt(Math.floor(Date.now() / 1000) - 10), EXPIRES_AT);
+/** A request whose token expired so many seconds ago. */
+const expired = (seconds) => {
+  const datagram = request();
+  datagram.writeBigUInt64LE(BigInt(Math.floor(Date.now() / 1000) - seconds), EXPIRES_AT);
+  return datagram;
+};
+const late = expired(3610);
 const wrongVersion = request();
 wrongVersion.write('NETCODE 1.03', 1);
 const openers = {
@@ -77,6 +82,25 @@ for (const [name, opener] of Object.entries(openers)) {
     assert.equal(server.received[0].data.length, REQUEST_SIZE);
   });
 }
+
+test('a token that has expired for less than is allowed begins a session', async (t) => {
+  for (const [seconds, args] of [
+    [3500, []],
+    [10, ['--expired-token-seconds', '30']],
+  ]) {
+    const { server, relay, client } = await begin(t, ...args);
+    const opener = expired(seconds);
+    client.send(opener);
+    await statsUntil(relay, () => server.received.length === 1);
+    assert.deepEqual(server.received[0].data, opener);
+  }
+  for (const limit of ['0', '5']) {
+    const { server, relay, client } = await begin(t, '--expired-token-seconds', limit);
+    client.send(expired(10));
+    await statsUntil(relay, (stats) => stats.dropped_protocol === 1);
+    assert.equal(server.received.length, 0);
+  }
+});
 
 test('the log tells why a session did not come to be', async (t) => {
   const reasons = [
