@@ -79,6 +79,7 @@ export { Host, ReceivedEvent } from './hosts/host.js';
 export type { HostStats } from './hosts/host.js';
 export { SecureTransport, openSecureTransport } from './hosts/secure_transport.js';
 export type { SecureTransportOptions } from './hosts/secure_transport.js';
+export { SimulatedNetwork } from './hosts/simulated_network.js';
 export { Simulator } from './simulator.js';
 export type { SimulatorConfig, SimulatorPath, SimulatorStats } from './simulator.js';
 export { openTransport } from './transports/race.js';
