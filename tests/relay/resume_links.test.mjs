@@ -156,6 +156,24 @@ test('a relay that stops does not wait for sessions without a link', async (t) =
   assert.doesNotMatch(relay.log(), /did not close in time/);
 });
 
+test('a session that is ending is not joined any more', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const key = newKey();
+  // It sends text, and never answers the close.
+  const stuck = net.connect(relay.port, '127.0.0.1');
+  t.after(() => stuck.destroy());
+  stuck.write(handshake.replace(PROTOCOL, protocolsOf(key).join(', ')));
+  await patiently(once(stuck, 'data'), 'the handshake');
+  stuck.write(binaryFrame(Buffer.from('hello')));
+  await patiently(once(stuck, 'data'), 'the echo');
+  stuck.write(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61]));
+  await statsUntil(relay, ({ sessions_ended_text }) => sessions_ended_text === 1);
+  const next = await connectAs(t, relay, key);
+  assert.notEqual(await ask(server, next, 'anew'), server.received[0].port);
+  assert.equal((await relay.stats()).sessions_open, 2);
+});
+
 test('another origin with the same key has another session', async (t) => {
   const server = await startServer(t);
   const relay = await startRelay(t, { upstream: server.upstream, args: ['--origin', '*'] });
