@@ -167,6 +167,11 @@ static void enqueue(struct ws_link *link, const uint8_t *data, size_t size)
     link->all->stats->dropped_bytes += drops.bytes;
 }
 
+static bool ws_link_ready(const struct session_link *base)
+{
+    return !lws_container_of(base, const struct ws_link, base)->closing;
+}
+
 static void ws_link_send(struct session_link *base, const uint8_t *data, size_t size)
 {
     struct ws_link *link = ws_link_of(base);
@@ -218,6 +223,7 @@ static void ws_link_close(struct session_link *base, const struct session_farewe
 
 static const struct transport websocket_transport = {
     .name = "websocket",
+    .ready = ws_link_ready,
     .send = ws_link_send,
     .flush = ws_link_flush,
     .close = ws_link_close,

@@ -133,6 +133,11 @@ bool peer_took(const struct peer *peer)
     return peer->from != NULL;
 }
 
+bool peer_is_proven(const struct peer *peer)
+{
+    return peer->state == PEER_OPEN && peer->paths.current->proven;
+}
+
 bool peer_is_at(const struct peer *peer, const struct udp_address *address, double now)
 {
     for (size_t i = 0; i < PATHS_MAX; i++) {

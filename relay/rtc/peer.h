@@ -111,6 +111,9 @@ const struct udp_path *peer_path_at(const struct peer *peer, size_t index);
 /* True when the last DTLS datagram came on one of these paths, which it may just have added. */
 bool peer_took(const struct peer *peer);
 
+/* True while it is open and has proven that it is at the end of the path on which we send. */
+bool peer_is_proven(const struct peer *peer);
+
 /* True when it has proven that it is at an address and was heard from there recently. */
 bool peer_is_at(const struct peer *peer, const struct udp_address *address, double now);
 const char *peer_ufrag(const struct peer *peer);

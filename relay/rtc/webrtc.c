@@ -191,6 +191,11 @@ static void on_peer_send(void *context, const struct udp_path *path, const uint8
     rtc_socket_send(all->socket, path, data, size);
 }
 
+static bool rtc_link_ready(const struct session_link *base)
+{
+    return peer_is_proven(lws_container_of(base, const struct rtc_link, base)->peer);
+}
+
 static void rtc_link_send(struct session_link *base, const uint8_t *data, size_t size)
 {
     struct rtc_link *link = rtc_link_of(base);
@@ -234,6 +239,7 @@ static void rtc_link_close(struct session_link *base, const struct session_farew
 
 static const struct transport webrtc_transport = {
     .name = "webrtc",
+    .ready = rtc_link_ready,
     .send = rtc_link_send,
     .flush = rtc_link_flush,
     .close = rtc_link_close,

@@ -170,6 +170,15 @@ void sessions_drain(struct sessions *all, void (*drained)(void *context), void *
         session_end(session_due(first), SESSION_END_DRAIN);
 }
 
+/* The newest link that is ready; the newest when there is none. */
+static struct session_link *choose_carrier(const struct session *session)
+{
+    struct session_link *link = session->newest;
+    while (link && !link->transport->ready(link))
+        link = link->older;
+    return link ? link : session->newest;
+}
+
 static void on_upstream_datagram(void *context, const uint8_t *data, size_t size)
 {
     struct session *session = context;
@@ -186,7 +195,9 @@ static void on_upstream_datagram(void *context, const uint8_t *data, size_t size
         session_list_remove(session);
         session_step(session);
     }
-    session->newest->transport->send(session->newest, data, size);
+    if (!session->carrier)
+        session->carrier = choose_carrier(session);
+    session->carrier->transport->send(session->carrier, data, size);
 }
 
 static void on_upstream_flush(void *context)
@@ -195,8 +206,9 @@ static void on_upstream_flush(void *context)
     if (session->ending)
         return;
     session->active = loop_now();
-    if (session->newest)
-        session->newest->transport->flush(session->newest);
+    if (session->carrier)
+        session->carrier->transport->flush(session->carrier);
+    session->carrier = NULL;
 }
 
 void session_name(const struct sessions *all, const char *key, const char *origin, struct name *out)

@@ -1,7 +1,7 @@
 /* A session: one browser on one side, and one UDP socket connected to the game server on the other.
    Links carry it to the browser, and may come and go while it lasts: what comes from the browser is
-   taken from any of them, and what goes there takes the newest. Limits, counters and timeouts live
-   here and are the same for every transport. */
+   taken from any of them, and what goes there takes the newest one that is ready. Limits, counters
+   and timeouts live here and are the same for every transport. */
 #ifndef CAUSEWAY_RELAY_SESSION_H
 #define CAUSEWAY_RELAY_SESSION_H
 

@@ -19,6 +19,7 @@ struct session_list {
 struct session {
     struct sessions *all;
     struct session_link *newest;   /* NULL while it has none; the others are older */
+    struct session_link *carrier;  /* takes the run of datagrams at hand from the game server */
     struct address_count *address; /* of the last link, which counts while there is none */
     unsigned char owner[16];       /* of the address of the newest or last link */
     struct session_list *list;     /* NULL: it does not make room */

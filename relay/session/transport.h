@@ -43,6 +43,10 @@ struct transport {
     /* For log lines: "websocket", "webrtc". */
     const char *name;
 
+    /* True when a datagram may go out now: the link is not closing, and its browser has proven
+       where it is. */
+    bool (*ready)(const struct session_link *link);
+
     /* Sends one datagram of 1 to SESSION_DATAGRAM_MAX bytes to the browser, without blocking. The
        bytes belong to the caller and must be copied if they have to wait. */
     void (*send)(struct session_link *link, const uint8_t *data, size_t size);

@@ -24,11 +24,13 @@ export async function openRtcAs(
   t,
   relay,
   key,
-  { stack = rtc.stacks[0], channel = rtc.unreliable, edit } = {},
+  { stack = rtc.stacks[0], channel = rtc.unreliable, edit, origin } = {},
 ) {
   const url = `http://127.0.0.1:${relay.port}/`;
-  const editOffer = (sdp) => withKey(sdp, key);
-  const link = await rtc.open(stack.RTCPeerConnection, url, channel, edit, editOffer);
+  const link = await rtc.open(stack.RTCPeerConnection, url, channel, edit, {
+    editOffer: (sdp) => withKey(sdp, key),
+    headers: origin && { origin },
+  });
   t.after(link.close);
   return link;
 }

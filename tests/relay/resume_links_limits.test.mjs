@@ -47,9 +47,16 @@ test('a session without a link counts for the address of its last one', async (t
   const back = await connectAs(t, relay, key, { localAddress: HERE });
   assert.deepEqual(await back.closed(), TRY_LATER);
   assert.equal(await ask(server, away, 'still away'), port);
+
+  // So it is when it went there without a link.
+  await cut(relay, away);
+  const elsewhere = await connectAs(t, relay, key, { localAddress: '127.0.0.4' });
+  assert.equal(await ask(server, elsewhere, 'elsewhere'), port);
+  const one = await connectAs(t, relay, newKey(), { localAddress: THERE });
+  await ask(server, one, 'room for one');
   const stats = await relay.stats();
   assert.equal(stats.sessions_refused_address, 3);
-  assert.equal(stats.sessions_open, 2);
+  assert.equal(stats.sessions_open, 3);
   assertAddsUp(stats);
 });
 
@@ -86,9 +93,8 @@ test('a second link that its address has no place for leaves the first alone', a
   const url = `http://127.0.0.1:${relay.port}/`;
   const { RTCPeerConnection } = rtc.stacks[0];
   const { edit } = await startPath(t, relay);
-  const second = await rtc.connect(RTCPeerConnection, url, rtc.unreliable, edit, (sdp) =>
-    withKey(sdp, key),
-  );
+  const editOffer = (sdp) => withKey(sdp, key);
+  const second = await rtc.connect(RTCPeerConnection, url, rtc.unreliable, edit, { editOffer });
   t.after(second.close);
   await second.closed();
   assert.equal(await ask(server, first, 'after'), port);

@@ -23,6 +23,8 @@ const within = (ms, what, promise) => {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 };
 
+const same = (sdp) => sdp;
+
 export const postOffer = (url, sdp, headers = {}) =>
   fetch(new URL('/rtc', url), {
     method: 'POST',
@@ -30,27 +32,25 @@ export const postOffer = (url, sdp, headers = {}) =>
     body: sdp,
   });
 
-async function negotiate(peer, url, edit, editOffer) {
+async function negotiate(peer, url, edit, { editOffer = same, headers }) {
   await peer.setLocalDescription(await peer.createOffer());
-  const reply = await postOffer(url, editOffer(peer.localDescription.sdp));
+  const reply = await postOffer(url, editOffer(peer.localDescription.sdp), headers);
   const answer = await reply.text();
   if (reply.status !== 201) throw new Error(`${reply.status}: ${answer}`);
   await peer.setRemoteDescription({ type: 'answer', sdp: edit(answer) });
   return { answer, location: reply.headers.get('location') };
 }
 
-const same = (sdp) => sdp;
-
 /**
  * A connection whose answer has come but may be changed by `edit` before it is used, as the offer may be by
- * `editOffer` before it is posted.
+ * `posted.editOffer` before it is posted with `posted.headers`.
  */
 export async function connect(
   RTCPeerConnection,
   url,
   options = unreliable,
   edit = same,
-  editOffer = same,
+  posted = {},
 ) {
   const peer = new RTCPeerConnection();
   const channel = peer.createDataChannel('game', options);
@@ -65,7 +65,7 @@ export async function connect(
   const opened = new Promise((resolve) => (channel.onopen = resolve));
   const closed = new Promise((resolve) => (channel.onclose = resolve));
   // A peer that is not closed keeps the process alive, and a failed test would look like a hang.
-  const { answer, location } = await negotiate(peer, url, edit, editOffer).catch((error) => {
+  const { answer, location } = await negotiate(peer, url, edit, posted).catch((error) => {
     peer.close();
     throw error;
   });
