@@ -216,4 +216,4 @@ export const loadLab: (options?: LoadOptions) => Promise<Lab> = loader(
   'causeway-lab.wasm',
   () => new URL('./causeway-lab.wasm', import.meta.url),
   (module) => Lab.instantiate(module),
-);
+).load;
