@@ -673,6 +673,7 @@ static void test_client(void **state)
     GIVES_NOTHING(cw_client_moving, nothing);
     DOES_NOTHING(cw_client_disconnect, nothing);
     GIVES(CW_CLIENT_DISCONNECTED, cw_client_state, nothing);
+    GIVES_NOTHING(cw_client_farewell, nothing);
     GIVES_NOTHING(cw_client_server_address, nothing);
     GIVES_NOTHING(cw_client_index, nothing);
     GIVES_NOTHING(cw_client_max_clients, nothing);

@@ -57,6 +57,8 @@ static void take(struct cw_server *server, const struct cw_server_event *event, 
         struct said said = {.player = event->client};
         memcpy(said.text, ((struct say *)event->message->data)->text, sizeof said.text);
         send_to_all(server, 0, MESSAGES_SAID, &said, sizeof said, now);
+        if (strncmp(said.text, "/kick ", 6) == 0) /* me, with these words */
+            cw_server_flush_and_disconnect(server, event->client, 7, said.text + 6, 5, now);
     } else if (event->message->type == MESSAGES_MOVE) {
         positions[event->client] = *(struct move *)event->message->data;
     }

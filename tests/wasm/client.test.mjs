@@ -101,10 +101,12 @@ test('an end is told once, in full, to all who listen', async () => {
   const states = [];
   const client = await join({ onstate: (state) => states.push(state) });
   const told = [];
-  client.addEventListener('disconnect', ({ reason, message }) => told.push({ reason, message }));
+  client.addEventListener('disconnect', ({ reason, message, code, text }) =>
+    told.push({ reason, message, code, text }),
+  );
   assert.equal(client.slot.count, 64);
   client.disconnect();
-  const how = { reason: 'client', message: 'this side has disconnected' };
+  const how = { reason: 'client', message: 'this side has disconnected', code: 0, text: '' };
   assert.deepEqual(await client.closed, how);
   assert.deepEqual(told, [how]);
   assert.deepEqual(client.slot, { index: 0, count: 0 });
@@ -130,8 +132,10 @@ test('the end of server and relay is told with its reason', async () => {
   await demo.server.stop();
   for (const client of [one, two])
     assert.deepEqual(await client.closed, {
-      reason: 'server',
-      message: 'the server has disconnected this client',
+      reason: 'stopping',
+      message: 'the server is stopping',
+      code: 0,
+      text: '',
     });
 });
 

@@ -187,10 +187,28 @@ for (const kind of kinds) {
     })();
     await sleep(200);
     assert.equal(await mortal.server.stop(), 0);
-    assert.equal((await client.closed).reason, 'server');
+    assert.equal((await client.closed).reason, 'stopping');
     await loop;
     assert.ok(taken.length > 0);
     await mortal.relay.stop();
+  });
+
+  test(`${kind}: a kick tells code and text, after the last message`, async () => {
+    const client = await join(demo, options);
+    const events = [];
+    client.addEventListener('disconnect', ({ reason, code, text }) =>
+      events.push({ reason, code, text }),
+    );
+    client.send(0, 'say', { text: '/kick no ch\u00e9ating' });
+    const heard = [];
+    for await (const { type, value } of client) if (type === 'said') heard.push(value.text);
+    assert.deepEqual(heard, ['/kick no ch\u00e9ating']);
+    const words = { reason: 'kicked', code: 7, text: 'no ch\u00e9ating' };
+    assert.deepEqual(await client.closed, {
+      ...words,
+      message: 'the server has disconnected this client: no ch\u00e9ating',
+    });
+    assert.deepEqual(events, [words]);
   });
 
   test(`${kind}: a relay that stops ends the connection`, async () => {

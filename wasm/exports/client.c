@@ -98,6 +98,16 @@ CW_EXPORT(client_state) enum cw_client_state client_state(const struct cw_client
     return cw_client_state(client);
 }
 
+/* The code and the address of the text go to the scratch area. */
+CW_EXPORT(client_farewell) void client_farewell(const struct cw_client *client)
+{
+    const struct cw_farewell *farewell = cw_client_farewell(client);
+    cw_scratch.client_farewell = (struct cw_client_farewell){
+        .code = farewell->code,
+        .text = cw_place(farewell->text),
+    };
+}
+
 CW_EXPORT(client_state_string) const char *client_state_string(enum cw_client_state state)
 {
     return cw_client_state_string(state);

@@ -18,6 +18,7 @@ extern union cw_scratch {
     struct cw_endpoint_news endpoint_news;
     struct cw_connection_news connection_news;
     struct cw_client_slot client_slot;
+    struct cw_client_farewell client_farewell;
     struct cw_token_facts token_facts;
     struct cw_endpoint_stats endpoint_stats;
     struct cw_connection_stats connection_stats;

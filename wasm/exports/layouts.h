@@ -89,6 +89,11 @@ struct cw_client_slot {
     uint32_t count;
 };
 
+struct cw_client_farewell {
+    uint32_t code;
+    uint32_t text;
+};
+
 struct cw_token_facts {
     uint64_t expire_time;
     uint64_t fingerprint;

@@ -143,6 +143,7 @@ const constants = {
   endpointNews: offsets(LAYOUTS, 'cw_endpoint_news'),
   connectionNews: offsets(LAYOUTS, 'cw_connection_news'),
   clientSlotFields: exported('cw_client_slot'),
+  clientFarewell: offsets(LAYOUTS, 'cw_client_farewell'),
   tokenFacts: offsets(LAYOUTS, 'cw_token_facts'),
   tokenOptions: offsets(LAYOUTS, 'cw_token_options'),
   TOKEN_OPTIONS_SIZE: layout(LAYOUTS, 'cw_token_options').end,

@@ -67,6 +67,7 @@ export interface CoreExports extends ModuleExports {
   client_state(client: number): number;
   client_state_string(state: number): number;
   client_stats(client: number): void;
+  client_farewell(client: number): void;
   client_dropped(client: number, error: number): number;
 }
 

@@ -60,7 +60,7 @@ export type {
 } from './messages/schema.js';
 export { Client } from './secure/client.js';
 export type { ClientStats } from './secure/client.js';
-export type { ClientState } from './secure/core_client.js';
+export type { ClientState, Farewell } from './secure/core_client.js';
 export { generateConnectToken, generateKey } from './secure/token.js';
 export type { ConnectTokenOptions } from './secure/token.js';
 export { ClientHost, DisconnectedEvent, StateEvent } from './hosts/client_host.js';
@@ -69,9 +69,9 @@ export type {
   ClientHostState,
   ClientHostStats,
   Disconnect,
-  DisconnectReason,
 } from './hosts/client_host.js';
 export { connect } from './hosts/connect.js';
+export type { DisconnectReason } from './hosts/ending.js';
 export type { ConnectOptions } from './hosts/connect.js';
 export { ClosedEvent, ConnectionHost } from './hosts/connection_host.js';
 export type { ConnectionHostConfig, ConnectionHostEvents } from './hosts/connection_host.js';

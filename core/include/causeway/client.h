@@ -155,6 +155,10 @@ enum cw_client_state cw_client_state(const struct cw_client *client);
 /* One sentence that says what the state means. */
 const char *cw_client_state_string(enum cw_client_state state);
 
+/* What the server of ours said when it ended the connection: as in the event, for applications that
+   do not take events. All zero when it said nothing, and after connect. */
+const struct cw_farewell *cw_client_farewell(const struct cw_client *client);
+
 /* The server's address that the client is connected to or is trying. Its type is CW_ADDRESS_NONE
    before connect. */
 const struct cw_address *cw_client_server_address(const struct cw_client *client);

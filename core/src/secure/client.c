@@ -582,7 +582,7 @@ const char *cw_client_state_string(enum cw_client_state state)
     case CW_CLIENT_REPLACED:
         return "the same player has connected from elsewhere";
     case CW_CLIENT_KICKED:
-        return "the server has ended the connection";
+        return "the server has disconnected this client";
     case CW_CLIENT_SCHEMA:
         return "the server has another schema; build client and server from the same one";
     case CW_CLIENT_TOKEN_EXPIRED:
@@ -608,6 +608,11 @@ const char *cw_client_state_string(enum cw_client_state state)
         return "connected";
     }
     return "unknown state";
+}
+
+const struct cw_farewell *cw_client_farewell(const struct cw_client *client)
+{
+    return client ? &client->farewell : NULL;
 }
 
 const struct cw_address *cw_client_server_address(const struct cw_client *client)

@@ -317,14 +317,16 @@ bool cw_farewell_get(const uint8_t *body, size_t size, struct cw_farewell *farew
 {
     if (!body || !farewell || size < CW_FAREWELL_SIZE_MIN || size > CW_FAREWELL_SIZE_MAX)
         return false;
-    const uint64_t reason = cw_little_endian_get(&body, 1);
-    *farewell = (struct cw_farewell){.reason = CW_DISCONNECT_BY_SERVER};
-    if (reason > CW_DISCONNECT_BY_SERVER && reason <= CW_DISCONNECT_STOPPING)
-        farewell->reason = (enum cw_disconnect_reason)reason;
+    const uint8_t reason = *body++;
+    farewell->reason = reason > CW_DISCONNECT_BY_SERVER && reason <= CW_DISCONNECT_STOPPING
+                           ? (enum cw_disconnect_reason)reason
+                           : CW_DISCONNECT_BY_SERVER;
     farewell->code = (uint32_t)cw_little_endian_get(&body, 4);
-    const size_t length = size - CW_FAREWELL_SIZE_MIN;
-    if (cw_text_valid((const char *)body, length))
-        memcpy(farewell->text, body, length);
+    size -= CW_FAREWELL_SIZE_MIN;
+    if (!cw_text_valid((const char *)body, size))
+        size = 0;
+    memcpy(farewell->text, body, size);
+    farewell->text[size] = 0;
     return true;
 }
 

@@ -1,8 +1,9 @@
 import { ClosedError, type HandshakeCode, type HandshakeStage } from '../errors.js';
 import type { Schema } from '../messages/schema.js';
 import type { Client, ClientStats } from '../secure/client.js';
-import type { ClientState } from '../secure/core_client.js';
+import type { ClientState, Farewell } from '../secure/core_client.js';
 import type { Transport, TransportClose } from '../transports/transport.js';
+import { endingOf, type DisconnectReason } from './ending.js';
 import { Host, type HostStats, type ReceivedEvent } from './host.js';
 import { refusal } from './refusal.js';
 
@@ -13,11 +14,8 @@ import { refusal } from './refusal.js';
 export type ClientHostState =
   'opening' | 'requesting' | 'responding' | 'connected' | 'disconnected';
 
-/** Who ended a connection: this side, the server, or nobody: it timed out, or its transport ended. */
-export type DisconnectReason = 'client' | 'server' | 'timeout' | 'transport';
-
-/** How a connection ended. */
-export interface Disconnect {
+/** How a connection ended; code and text are the game server's, of `cw_server_disconnect`. */
+export interface Disconnect extends Farewell {
   readonly reason: DisconnectReason;
   /** One sentence about it, for people. */
   readonly message: string;
@@ -27,11 +25,15 @@ export interface Disconnect {
 export class DisconnectedEvent extends Event implements Disconnect {
   readonly reason: DisconnectReason;
   readonly message: string;
+  readonly code: number;
+  readonly text: string;
 
-  constructor({ reason, message }: Disconnect) {
+  constructor({ reason, message, code, text }: Disconnect) {
     super('disconnect');
     this.reason = reason;
     this.message = message;
+    this.code = code;
+    this.text = text;
   }
 }
 
@@ -130,7 +132,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
    * tells the page, and a page that crashes tells nobody: then the server waits for its timeout.
    */
   disconnect(): void {
-    this.#leave({ reason: 'client', message: 'this side has disconnected' });
+    this.#leave('client', 'this side has disconnected');
   }
 
   /** Ends the attempt to connect. @internal */
@@ -157,10 +159,9 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     const state = states[now] ?? 'disconnected';
     if (state === this.#state) return false;
     if (state === 'disconnected') {
-      const message = this.connection.explain();
-      if (this.#state !== 'connected') this.#refuse(now as HandshakeCode, message);
-      else if (now === 'TIMED_OUT') this.#end({ reason: 'timeout', message });
-      else this.#end({ reason: 'server', message: 'the server has disconnected this client' });
+      const ending = endingOf(this.connection);
+      if (this.#state === 'connected') this.#end(ending.reason, ending.message);
+      else this.#refuse(now as HandshakeCode, this.connection.explain());
       return false;
     }
     this.#enter(state);
@@ -178,7 +179,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     if (this.#state === 'disconnected') return;
     const message = `the relay ended the ${this.transport} transport (${[code, reason].filter(Boolean).join(' ')})`;
     if (this.#state !== 'connected') this.#refuse('TRANSPORT_CLOSED', message);
-    else this.#leave({ reason: 'transport', message });
+    else this.#leave('transport', message);
   }
 
   /** There will be no connection. */
@@ -187,13 +188,14 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     this.abort(refusal(code, stage, message, this.#expireTime));
   }
 
-  #leave(how: Disconnect): void {
+  #leave(reason: DisconnectReason, message: string): void {
     if (this.#state === 'disconnected') return;
     this.connection.disconnect();
-    this.#end(how);
+    this.#end(reason, message);
   }
 
-  #end(how: Disconnect): void {
+  #end(reason: DisconnectReason, message: string): void {
+    const how = { reason, message, ...this.connection.farewell() };
     this.transmit(true);
     setTimeout(() => this.carrier.close(), FAREWELL);
     globalThis.removeEventListener?.('pagehide', this.#pageGoes);

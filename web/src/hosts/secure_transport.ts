@@ -9,6 +9,7 @@ import { openTransport, type TransportOptions } from '../transports/race.js';
 import type { Transport, TransportClose } from '../transports/transport.js';
 import { FAREWELL } from './client_host.js';
 import { readToken } from './connect.js';
+import { endingOf } from './ending.js';
 import { fitsTransport, seconds, tickInterval } from './host.js';
 import { refusal } from './refusal.js';
 
@@ -113,10 +114,9 @@ export class SecureTransport extends BaseTransport {
       this.#connected = true;
       this.#resolveConnected();
     } else if (!this.#over) {
-      const message = this.#client.explain();
-      this.#refuse(state as HandshakeCode, message);
-      if (state === 'TIMED_OUT') this.#finish({ code: 1006, reason: message });
-      else this.#finish({ code: 1000, reason: 'the server has disconnected this client' });
+      this.#refuse(state as HandshakeCode, this.#client.explain());
+      const { closeCode, message } = endingOf(this.#client);
+      this.#finish({ code: closeCode, reason: message });
     }
   }
 

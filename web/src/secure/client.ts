@@ -11,7 +11,14 @@ import {
 import { ConnectionBase } from '../messages/connection_base.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
-import { beginToConnect, explain, stateOf, type ClientState } from './core_client.js';
+import {
+  beginToConnect,
+  explain,
+  farewellOf,
+  stateOf,
+  type ClientState,
+  type Farewell,
+} from './core_client.js';
 
 /** What went over the wire, counted since the connection was begun. */
 export interface ClientStats {
@@ -71,6 +78,11 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
     const { exports, memory, scratch } = this.core;
     exports.client_state(this.address);
     return memory.struct(scratch, clientSlotFields);
+  }
+
+  /** What the server said when it ended the connection. */
+  farewell(): Farewell {
+    return farewellOf(this.core, this.address);
   }
 
   /** One sentence that says what the state means. */

@@ -1,8 +1,16 @@
 import type { Core } from '../core.js';
-import { clientStates } from '../generated.js';
+import { clientFarewell, clientStates } from '../generated.js';
 
 /** Where a client is, by the names of `enum cw_client_state`. */
 export type ClientState = (typeof clientStates)[keyof typeof clientStates];
+
+/** What a server told a client when it ended the connection. */
+export interface Farewell {
+  /** The game server's own number, 0 without one. */
+  readonly code: number;
+  /** Its text for people, empty without one. */
+  readonly text: string;
+}
 
 /** Hands a token to a client in the module, and leaves none behind. */
 export function beginToConnect(core: Core, client: number, token: Uint8Array, now: number): void {
@@ -20,6 +28,18 @@ export const stateOf = (core: Core, client: number): ClientState => {
   return clientStates[state as keyof typeof clientStates];
 };
 
-/** One sentence that says what the state means. */
-export const explain = (core: Core, client: number): string =>
-  core.memory.text(core.exports.client_state_string(core.exports.client_state(client)));
+export const farewellOf = (core: Core, client: number): Farewell => {
+  const { exports, memory, scratch } = core;
+  exports.client_farewell(client);
+  return {
+    code: memory.u32(scratch + clientFarewell.code),
+    text: memory.text(memory.u32(scratch + clientFarewell.text)),
+  };
+};
+
+/** One sentence that says what the state means, with the text of the server that ended it. */
+export const explain = (core: Core, client: number): string => {
+  const { exports, memory } = core;
+  const state = memory.text(exports.client_state_string(exports.client_state(client)));
+  return [state, farewellOf(core, client).text].filter(Boolean).join(': ');
+};
