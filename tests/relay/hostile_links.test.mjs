@@ -9,8 +9,6 @@ import {
   assertAddsUp,
   binaryFrame,
   handshake,
-  patiently,
-  sleep,
   startRelay,
   startServer,
   statsUntil,

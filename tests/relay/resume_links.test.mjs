@@ -97,7 +97,7 @@ for (const [what, end] of Object.entries({
 }))
   test(`a session whose link ${what} ends when no other comes in time`, async (t) => {
     const server = await startServer(t);
-    const args = ['--resume-seconds', '1'];
+    const args = ['--resume-seconds', '1', '--max-sessions-per-address', '1'];
     const relay = await startRelay(t, { upstream: server.upstream, args });
     const key = newKey();
     const link = await connectAs(t, relay, key);
