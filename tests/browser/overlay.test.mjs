@@ -1,0 +1,128 @@
+// The overlay over a page with a connection.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { attempt, chat, leave, makeRoot, openPage, startChat } from '../support/chat_page.mjs';
+import { startChromium } from '../support/chromium.mjs';
+
+let browser;
+let root;
+let place;
+
+before(async () => {
+  root = makeRoot();
+  browser = await startChromium();
+  place = await startChat(root, { loss: 0.2 });
+});
+
+after(async () => {
+  await browser?.close();
+  assert.equal(await place?.stop(), 0);
+  root.remove();
+});
+
+/** A page that is connected, with the overlay. */
+async function openOverlay(options) {
+  const page = await openPage(browser, place);
+  await attempt(page, await place.server.token(), { transports: ['websocket'] });
+  await page.evaluate(async (given) => {
+    const { overlay } = await import('/causeway-net/overlay.js');
+    globalThis.removeOverlay = overlay(globalThis.client, given);
+  }, options);
+  return page;
+}
+
+const shown = (page) => page.getByRole('group', { name: 'Network', exact: true });
+
+/** How many pixels of its graph are in the colour of what. */
+const pixels = (page, what) =>
+  page.evaluate((color) => {
+    const { shadowRoot } = document.querySelector('[aria-label="Network"]');
+    const canvas = shadowRoot.querySelector('canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4)
+      if (data[i + 3] > 200 && color.every((part, j) => Math.abs(data[i + j] - part) < 40)) count++;
+    return count;
+  }, what);
+
+const RTT = [76, 201, 224];
+const LOSS = [255, 107, 122];
+
+test('it shows transport, round trip, loss and bandwidth', async () => {
+  const page = await openOverlay();
+  const box = shown(page);
+  await chat(page, 3000);
+  const text = await box.evaluate(({ shadowRoot }) => shadowRoot.firstElementChild.innerText);
+  assert.match(text, /WebSocket/);
+  assert.match(text, /\d+(\.\d)? ms/);
+  assert.match(text, /loss\s*↑ \d+\.\d % {2}↓ \d+\.\d %/);
+  assert.match(text, /kB\/s\s*↑ \d+\.\d {2}↓ \d+\.\d/);
+  assert.doesNotMatch(text, /loss\s*↑ 0\.0 % {2}↓ 0\.0 %/);
+  assert.ok((await pixels(page, RTT)) > 10);
+  assert.ok((await pixels(page, LOSS)) > 10);
+  await leave(page);
+  await page.waitForFunction(() =>
+    document
+      .querySelector('[aria-label="Network"]')
+      .shadowRoot.textContent.startsWith('disconnected'),
+  );
+  await page.close();
+});
+
+for (const [corner, x, y] of [
+  [undefined, 8, 8],
+  ['bottom right', 'right', 'bottom'],
+])
+  test(`in the corner ${corner ?? 'by default'} it fits on a phone and lets touches through`, async () => {
+    const page = await openOverlay({ corner });
+    await page.setViewportSize({ width: 320, height: 568 });
+    const { box, below } = await page.evaluate(() => {
+      const element = document.querySelector('[aria-label="Network"]');
+      const { left, top, right, bottom } = element.getBoundingClientRect();
+      const below = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+      return { box: { left, top, right, bottom }, below: below !== element };
+    });
+    assert.ok(below);
+    assert.equal(x === 'right' ? 320 - box.right : box.left, 8);
+    assert.equal(y === 'bottom' ? 568 - box.bottom : box.top, 8);
+    assert.ok(box.right - box.left < 200 && box.bottom - box.top < 130);
+    await page.close();
+  });
+
+test('no policy of the page stops it, nor does its style change it', async () => {
+  const page = await openOverlay();
+  const height = () =>
+    shown(page).evaluate(({ shadowRoot }) => shadowRoot.firstElementChild.offsetHeight);
+  const before = await height();
+  await page.evaluate(() => {
+    const policy = document.createElement('meta');
+    policy.httpEquiv = 'content-security-policy';
+    policy.content = "style-src 'self'";
+    document.head.append(policy);
+    const { sheet } = [...document.querySelectorAll('link[rel=stylesheet]')][0];
+    sheet.insertRule('div, span, canvas { font-size: 40px !important; padding: 30px !important }');
+  });
+  await page.evaluate(async () => {
+    globalThis.removeOverlay();
+    const { overlay } = await import('/causeway-net/overlay.js');
+    globalThis.removeOverlay = overlay(globalThis.client);
+  });
+  assert.equal(await height(), before);
+  await page.close();
+});
+
+test('it is taken away without a trace', async () => {
+  const page = await openOverlay();
+  await shown(page).waitFor();
+  await page.evaluate(() => globalThis.removeOverlay());
+  assert.equal(await shown(page).count(), 0);
+  const asked = await page.evaluate(async () => {
+    const { stats } = globalThis.client;
+    let count = 0;
+    globalThis.client.stats = () => count++ && stats.call(globalThis.client);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    return count;
+  });
+  assert.equal(asked, 0);
+  await page.close();
+});

@@ -1,0 +1,143 @@
+import type { EndpointStats } from './endpoint.js';
+
+/** What an {@link overlay} shows: a `ClientHost` or a `ConnectionHost`. */
+export interface Watched {
+  /** Over which kind of transport it goes. */
+  readonly transport: string;
+  readonly state: string;
+  stats(): EndpointStats;
+}
+
+/** Options of {@link overlay}. */
+export interface OverlayOptions {
+  /** Where it is on the screen. Default `'top left'`. */
+  readonly corner?: 'top left' | 'top right' | 'bottom left' | 'bottom right';
+}
+
+const WIDTH = 176;
+const HEIGHT = 44;
+const SAMPLES_PER_SECOND = 4;
+/** As many samples as the graph is wide, a few pixels each: 22 s. */
+const STEP = 2;
+const SAMPLES = WIDTH / STEP;
+
+const COLORS = { text: '#e5f0f2', faint: '#a3bac0', rtt: '#4cc9e0', loss: '#ff6b7a' };
+/** The least that the top of the graph stands for, in milliseconds. */
+const LEAST_TOP = 50;
+
+const names: Record<string, string> = { webrtc: 'WebRTC', websocket: 'WebSocket' };
+
+interface Sample {
+  readonly milliseconds: number;
+  /** Of the worse way, from 0 to 1. */
+  readonly loss: number;
+}
+
+/** Puts an element into another. Its style goes through the CSSOM, which no Content-Security-Policy stops. */
+function add<Name extends keyof HTMLElementTagNameMap>(
+  parent: Node,
+  name: Name,
+  style: string,
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  element.style.cssText = style;
+  parent.appendChild(element);
+  return element;
+}
+
+/** A row with a name on the left; gives what is on the right. */
+function addRow(parent: Node, name: string, color: string): HTMLElement {
+  const row = add(parent, 'div', 'display: flex; justify-content: space-between');
+  add(row, 'span', `color: ${color}`).textContent = name;
+  return add(row, 'span', '');
+}
+
+const both = (up: string, down: string): string => `\u2191 ${up}  \u2193 ${down}`;
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+
+const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1);
+
+/** The lines of samples, the latest on the right. */
+function draw(canvas: HTMLCanvasElement, samples: readonly Sample[]): void {
+  const scale = globalThis.devicePixelRatio || 1;
+  canvas.width = WIDTH * scale; // also clears it
+  canvas.height = HEIGHT * scale;
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  context.scale(scale, scale);
+
+  const top = Math.max(LEAST_TOP, ...samples.map(({ milliseconds }) => milliseconds)) * 1.2;
+  const x = (i: number): number => WIDTH - (samples.length - i) * STEP;
+  context.fillStyle = COLORS.loss;
+  samples.forEach(({ loss }, i) => {
+    // However little it is, it is seen.
+    if (loss > 0) context.fillRect(x(i), HEIGHT, STEP, -Math.max(1, loss * HEIGHT));
+  });
+  context.strokeStyle = COLORS.rtt;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  samples.forEach(({ milliseconds }, i) =>
+    context.lineTo(x(i) + STEP / 2, HEIGHT - (milliseconds / top) * HEIGHT),
+  );
+  context.stroke();
+}
+
+/**
+ * Shows in a corner of the page what a connection is like: transport, round-trip time, loss and bandwidth.
+ * It takes no clicks and no touches.
+ * @returns what takes it away again
+ */
+export function overlay(client: Watched, options: OverlayOptions = {}): () => void {
+  const [vertical, horizontal] = (options.corner ?? 'top left').split(' ') as [string, string];
+  const host = add(
+    document.body,
+    'div',
+    `all: initial; position: fixed; z-index: 2147483647; pointer-events: none;
+     ${vertical}: calc(8px + env(safe-area-inset-${vertical}, 0px));
+     ${horizontal}: calc(8px + env(safe-area-inset-${horizontal}, 0px))`,
+  );
+  host.setAttribute('role', 'group');
+  host.setAttribute('aria-label', 'Network');
+  const box = add(
+    host.attachShadow({ mode: 'open' }),
+    'div',
+    `width: ${WIDTH}px; padding: 6px 8px; border-radius: 6px; white-space: pre;
+     font: 12px/1.4 system-ui, sans-serif; font-variant-numeric: tabular-nums;
+     color: ${COLORS.text}; background: rgba(10, 20, 23, 0.9)`,
+  );
+  const head = add(box, 'div', 'display: flex; justify-content: space-between; font-weight: 600');
+  const transport = add(head, 'span', '');
+  const rtt = add(head, 'span', `color: ${COLORS.rtt}`);
+  const canvas = add(box, 'canvas', `display: block; width: ${WIDTH}px; height: ${HEIGHT}px`);
+  const loss = addRow(box, 'loss', COLORS.loss);
+  const bandwidth = addRow(box, 'kB/s', COLORS.faint);
+
+  const samples: Sample[] = [];
+  const update = (): void => {
+    const connected = client.state === 'connected' || client.state === 'open';
+    transport.textContent = connected
+      ? (names[client.transport] ?? client.transport)
+      : client.state;
+    if (!connected) return;
+    const stats = client.stats();
+    samples.push({
+      milliseconds: stats.rtt * 1000,
+      loss: Math.max(stats.lossSent, stats.lossReceived),
+    });
+    if (samples.length > SAMPLES) samples.shift();
+    rtt.textContent = `${(stats.rtt * 1000).toFixed(stats.rtt < 0.01 ? 1 : 0)} ms`;
+    loss.textContent = both(percent(stats.lossSent), percent(stats.lossReceived));
+    bandwidth.textContent = both(
+      kilobytes(stats.sentBytesPerSecond),
+      kilobytes(stats.receivedBytesPerSecond),
+    );
+    draw(canvas, samples);
+  };
+  update();
+  const timer = setInterval(update, 1000 / SAMPLES_PER_SECOND);
+  return () => {
+    clearInterval(timer);
+    host.remove();
+  };
+}
