@@ -192,6 +192,27 @@ void cw_socket_address(const struct cw_socket *socket, struct cw_address *addres
     from_system(&system, address);
 }
 
+enum cw_error cw_socket_source(const struct cw_address *to, struct cw_address *source)
+{
+    union system_address system = {0};
+    if (!to || !source)
+        return CW_ERROR_INVALID_ARGUMENT;
+    const bool is_ipv6 = to->type == CW_ADDRESS_IPV6;
+    const int handle = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM, IPPROTO_UDP);
+    if (handle < 0)
+        return CW_ERROR_SEND;
+    socklen_t length = to_system(to, is_ipv6, &system);
+    const bool has_way = connect(handle, &system.any, length) == 0;
+    length = sizeof system;
+    const bool known = has_way && getsockname(handle, &system.any, &length) == 0;
+    close(handle);
+    if (!known)
+        return CW_ERROR_SEND;
+    from_system(&system, source);
+    source->port = 0;
+    return CW_OK;
+}
+
 intptr_t cw_socket_handle(const struct cw_socket *socket)
 {
     return socket ? socket->handle : -1;

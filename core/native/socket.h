@@ -41,6 +41,10 @@ void cw_socket_close(struct cw_socket *socket);
 /* The address that the socket is bound to, with the port that the system chose. */
 void cw_socket_address(const struct cw_socket *socket, struct cw_address *address);
 
+/* From which address of this machine datagrams to an address leave now, with port 0. Nothing is
+   sent. CW_ERROR_SEND when there is no way. */
+enum cw_error cw_socket_source(const struct cw_address *to, struct cw_address *source);
+
 /* The system's handle (a file descriptor), for event loops. The socket keeps ownership. */
 intptr_t cw_socket_handle(const struct cw_socket *socket);
 

@@ -5,6 +5,7 @@
 #include "arguments.h"
 
 #include "causeway/causeway.h"
+#include "causeway/native/client_host.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host.h"
 #include "causeway/native/resolve.h"
@@ -780,6 +781,24 @@ static void test_native(void **state)
     GIVES_NOTHING(cw_host_next, host, (double)INFINITY, &event);
     cw_host_close(host);
 
+    const struct cw_client_host_config client_config = cw_client_host_config_default();
+    struct cw_client_host *client = NULL;
+    struct cw_client_event client_event;
+    REFUSES(cw_client_host_open, nothing, &client);
+    REFUSES(cw_client_host_open, &client_config, nothing);
+    assert_null(client);
+    DOES_NOTHING(cw_client_host_close, nothing);
+    REFUSES(cw_client_host_connect, nothing, bytes, CW_TOKEN_SIZE);
+    GIVES_NOTHING(cw_client_host_client, nothing);
+    GIVES_NOTHING(cw_client_host_next, nothing, 0, &client_event);
+    DOES_NOTHING(cw_client_host_update, nothing);
+    assert_int_equal(cw_client_host_open(&client_config, &client), CW_OK);
+    REFUSES(cw_client_host_connect, client, nothing, CW_TOKEN_SIZE);
+    GIVES_NOTHING(cw_client_host_next, client, cw_clock_now() + 60, nothing);
+    GIVES_NOTHING(cw_client_host_next, client, (double)NAN, &client_event);
+    GIVES_NOTHING(cw_client_host_next, client, (double)INFINITY, &client_event);
+    cw_client_host_close(client);
+
     struct cw_address address;
     REFUSES(cw_resolve, "127.0.0.1", nothing);
     REFUSES(cw_resolve, nothing, &address);
@@ -792,6 +811,8 @@ static void test_native(void **state)
     assert_null(socket);
     DOES_NOTHING(cw_socket_close, nothing);
     DOES_NOTHING(cw_socket_address, nothing, &address);
+    REFUSES(cw_socket_source, nothing, &address);
+    REFUSES(cw_socket_source, &address, nothing);
     GIVES(-1, cw_socket_handle, nothing);
     REFUSES(cw_socket_send, nothing, &address, bytes, 1);
     GIVES_NOTHING(cw_socket_receive, nothing, bytes, sizeof bytes, &address);

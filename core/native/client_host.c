@@ -1,0 +1,185 @@
+#include "causeway/native/client_host.h"
+
+#include "base/memory.h"
+#include "causeway/native/clock.h"
+#include "causeway/native/socket.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DATAGRAMS_PER_UPDATE 4096
+
+/* Between two looks at the network. Each costs the system a socket. */
+#define LOOK_SECONDS 0.25
+
+struct cw_client_host {
+    struct cw_allocator allocator;
+    struct cw_client *client;
+    struct cw_socket *socket;
+    double silence_seconds;
+    double last_heard;        /* or when the last move for silence began */
+    double look_time;         /* of the next look at the network */
+    struct cw_address source; /* from which datagrams leave; CW_ADDRESS_NONE: not known */
+    bool cut_off;             /* there was no way for a datagram since the last look */
+    size_t datagrams_left;    /* that are received before the next update though the tick is over */
+    uint8_t data[CW_SECURE_MAX];
+};
+
+struct cw_client_host_config cw_client_host_config_default(void)
+{
+    return (struct cw_client_host_config){
+        .client = cw_client_config_default(),
+        .silence_seconds = 1,
+    };
+}
+
+static enum cw_error open_parts(struct cw_client_host *host,
+                                const struct cw_client_host_config *config)
+{
+    if (!(config->silence_seconds >= 0 && isfinite(config->silence_seconds)))
+        return CW_ERROR_CONFIG_TIME;
+    struct cw_socket_config socket = cw_socket_config_default();
+    socket.allocator = config->client.allocator;
+    const enum cw_error error = cw_socket_open(&socket, &host->socket);
+    return error == CW_OK ? cw_client_create(&config->client, &host->client) : error;
+}
+
+enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
+                                  struct cw_client_host **host)
+{
+    if (!config || !host)
+        return CW_ERROR_INVALID_ARGUMENT;
+    struct cw_client_host *made = cw_allocate(&config->client.allocator, sizeof *made);
+    if (!made)
+        return CW_ERROR_NO_MEMORY;
+    memset(made, 0, sizeof *made);
+    made->allocator = config->client.allocator;
+    made->silence_seconds = config->silence_seconds;
+    made->datagrams_left = DATAGRAMS_PER_UPDATE;
+    const enum cw_error error = open_parts(made, config);
+    if (error == CW_OK)
+        *host = made;
+    else
+        cw_client_host_close(made);
+    return error;
+}
+
+/* What the socket does not take is lost, as datagrams may be. */
+static void transmit(struct cw_client_host *host, double now)
+{
+    uint8_t data[CW_SECURE_MAX];
+    struct cw_address to;
+    size_t size;
+    while ((size = cw_client_transmit(host->client, data, sizeof data, now, &to)) > 0)
+        if (cw_socket_send(host->socket, &to, data, size) == CW_ERROR_SEND)
+            host->cut_off = true;
+}
+
+void cw_client_host_close(struct cw_client_host *host)
+{
+    if (!host)
+        return;
+    if (host->client) {
+        cw_client_disconnect(host->client);
+        transmit(host, cw_clock_now());
+    }
+    cw_client_destroy(host->client);
+    cw_socket_close(host->socket);
+    const struct cw_allocator allocator = host->allocator;
+    cw_release(&allocator, host, sizeof *host);
+}
+
+enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t *token, size_t size)
+{
+    if (!host)
+        return CW_ERROR_INVALID_ARGUMENT;
+    const double now = cw_clock_now();
+    const enum cw_error error = cw_client_connect(host->client, token, size, now);
+    if (error == CW_OK)
+        transmit(host, now);
+    return error;
+}
+
+struct cw_client *cw_client_host_client(struct cw_client_host *host)
+{
+    return host ? host->client : NULL;
+}
+
+/* Gives the client the next datagram; false when none had arrived. */
+static bool receive(struct cw_client_host *host, double until)
+{
+    const double now = cw_clock_now();
+    struct cw_address from;
+    if (host->datagrams_left == 0 && now >= until)
+        return false;
+    const size_t size = cw_socket_receive(host->socket, host->data, sizeof host->data, &from);
+    if (size == 0)
+        return false;
+    if (host->datagrams_left > 0)
+        host->datagrams_left--;
+    if (cw_client_receive(host->client, &from, host->data, size, now) == CW_OK)
+        host->last_heard = now;
+    return true;
+}
+
+bool cw_client_host_next(struct cw_client_host *host, double until, struct cw_client_event *event)
+{
+    if (!host || !event)
+        return false;
+    if (!isfinite(until))
+        until = cw_clock_now();
+    for (;;) {
+        if (cw_client_next(host->client, event))
+            return true;
+        if (receive(host, until))
+            continue;
+        const double now = cw_clock_now();
+        transmit(host, now);
+        if (now >= until)
+            return false;
+        cw_socket_wait(host->socket, until - now);
+    }
+}
+
+/* Whether datagrams leave from another address than when last seen. Without a way there is none,
+   and then it is the address before that counts. */
+static bool has_other_source(struct cw_client_host *host)
+{
+    struct cw_address source;
+    if (cw_socket_source(cw_client_server_address(host->client), &source) != CW_OK)
+        return false;
+    const bool other =
+        host->source.type != CW_ADDRESS_NONE && !cw_address_equal(&source, &host->source);
+    host->source = source;
+    return other;
+}
+
+/* Lets a connected client go on from where it is now, when it may have another address there. */
+static void look_after(struct cw_client_host *host, double now)
+{
+    if (now < host->look_time)
+        return;
+    host->look_time = now + LOOK_SECONDS;
+    bool lost = has_other_source(host) || host->cut_off;
+    host->cut_off = false;
+    if (host->silence_seconds > 0 && now - host->last_heard >= host->silence_seconds) {
+        host->last_heard = now;
+        lost = lost || !cw_client_moving(host->client);
+    }
+    if (lost)
+        (void)cw_client_move(host->client, now);
+}
+
+void cw_client_host_update(struct cw_client_host *host)
+{
+    if (!host)
+        return;
+    const double now = cw_clock_now();
+    host->datagrams_left = DATAGRAMS_PER_UPDATE;
+    if (cw_client_state(host->client) == CW_CLIENT_CONNECTED)
+        look_after(host, now);
+    else
+        host->source.type = CW_ADDRESS_NONE;
+    cw_client_update(host->client, now);
+    transmit(host, now);
+}

@@ -1,0 +1,65 @@
+/* A game client on a UDP socket and the system's clock. It does everything between a cw_client and
+   the game loop, and keeps the connection when the network changes.
+
+       for (double tick = cw_clock_now(); running; tick = cw_clock_next_tick(tick, 1 / 60.0)) {
+           while (cw_client_host_next(host, tick, &event))
+               ...what the server said...
+           ...what the game does in a tick...
+           cw_client_host_update(host);
+       }
+*/
+#ifndef CAUSEWAY_NATIVE_CLIENT_HOST_H
+#define CAUSEWAY_NATIVE_CLIENT_HOST_H
+
+#include "causeway/client.h"
+#include "causeway/linkage.h"
+
+CW_BEGIN_DECLARATIONS
+
+/* Not thread-safe; any number may exist. */
+struct cw_client_host;
+
+struct cw_client_host_config {
+    struct cw_client_config client; /* its allocator is the host's too */
+
+    /* A connected client that hears nothing for this long asks the server to let it go on from
+       where it is now: the network may have given it another address; see cw_client_move. Every
+       second of silence costs a few requests of CW_REQUEST_SIZE bytes. At least 0; 0: never;
+       default 1. */
+    double silence_seconds;
+};
+
+struct cw_client_host_config cw_client_host_config_default(void);
+
+/* Opens a socket and creates a client on it. *host is set only on CW_OK. Errors: those of
+   cw_socket_open and cw_client_create, and CW_ERROR_CONFIG_TIME for silence_seconds. */
+enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
+                                  struct cw_client_host **host);
+
+/* Ends the connection, tells the server, and destroys the client. First release all messages that
+   the application still holds. NULL is allowed. */
+void cw_client_host_close(struct cw_client_host *host);
+
+/* Starts to connect, at first and after every DISCONNECTED event, each time with a new token from
+   the backend. A newer token of the same player takes over a slot that the server still holds for
+   it. Errors: those of cw_client_connect. */
+enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t *token,
+                                     size_t size);
+
+/* The client, for sending messages, disconnecting and reading statistics. Do not call its connect,
+   receive, transmit, next or update: the host does. */
+struct cw_client *cw_client_host_client(struct cw_client_host *host);
+
+/* Takes the next event, and waits for one until cw_clock_now reaches `until`. False when that time
+   has come and there is none. A time that is not finite counts as having come. Calls after that do
+   not wait, but still take datagrams that have arrived, up to 4096 between two updates. */
+bool cw_client_host_next(struct cw_client_host *host, double until, struct cw_client_event *event);
+
+/* Lets time pass, sends what is due, and looks after the network: when datagrams leave from another
+   address of this machine than before, when there was no way for a while, and after silence, the
+   client asks the server to move it. Call it once per tick. */
+void cw_client_host_update(struct cw_client_host *host);
+
+CW_END_DECLARATIONS
+
+#endif
