@@ -125,6 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         default:
             if (length == 0)
                 cw_client_disconnect(client);
+            else if (length == 1)
+                cw_client_move(client, now);
             else
                 cw_client_send(client, data, length);
         }

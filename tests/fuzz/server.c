@@ -1,6 +1,7 @@
 /* A server against anything that may come from four addresses: each has a token and its keys, so
-   that the input reaches every state. An input is a byte, whose lowest bit says whether there are
-   connections or raw payloads, and a list of steps: what, who, how many bytes, bytes. */
+   that the input reaches every state. An input is a byte and a list of steps: what, who, how many
+   bytes, bytes. The lowest bit of the byte says whether there are connections or raw payloads, the
+   next whether a newer token takes over. */
 #include "causeway/server.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void make_tokens(void)
         struct cw_token_grant grant = cw_token_grant_default();
         grant.protocol_id = 7;
         grant.client_id = n / 2;
-        grant.create_time = UNIX;
+        grant.create_time = UNIX + n % 2; /* the second of a client is newer */
         grant.addresses = &server_address;
         grant.address_count = 1;
         grant.random = (struct cw_random){fill, &counter};
@@ -50,7 +51,7 @@ static void make_tokens(void)
 struct world {
     struct cw_server *server;
     double now;
-    uint64_t sequences[CLIENTS];
+    uint64_t sequences[CLIENTS], responses[CLIENTS];
     uint8_t challenges[CLIENTS][CW_CHALLENGE_BODY_SIZE];
     uint32_t connected;
 };
@@ -78,18 +79,33 @@ static void transmit(struct world *world)
     struct cw_address to;
     size_t size;
     while ((size = cw_server_transmit(world->server, out, sizeof(out), world->now, &to)) > 0) {
-        const uint32_t who = to.port - 1000u;
         struct cw_secure_packet packet;
-        if (who >= CLIENTS)
+        uint32_t who = 0;
+        if (to.port - 1000u >= CLIENTS)
             abort();
-        if (cw_secure_read(out, size,
-                           &(struct cw_secure_key){.protocol_id = 7,
-                                                   .direction = CW_TO_CLIENT,
-                                                   .bytes = tokens[who].server_to_client_key},
-                           NULL, body, &packet) == CW_OK &&
-            packet.type == CW_SECURE_CHALLENGE)
+        while (who < CLIENTS &&
+               cw_secure_read(out, size,
+                              &(struct cw_secure_key){.protocol_id = 7,
+                                                      .direction = CW_TO_CLIENT,
+                                                      .bytes = tokens[who].server_to_client_key},
+                              NULL, body, &packet) != CW_OK)
+            who++;
+        if (who == CLIENTS)
+            abort();
+        if (packet.type == CW_SECURE_CHALLENGE)
             memcpy(world->challenges[who], body, CW_CHALLENGE_BODY_SIZE);
     }
+}
+
+/* No two clients have the same address or id. */
+static void check_clients(struct world *world)
+{
+    struct cw_server_client one, other;
+    const uint32_t both = 3;
+    if ((world->connected & both) == both && cw_server_client(world->server, 0, &one) &&
+        cw_server_client(world->server, 1, &other) &&
+        (one.id == other.id || cw_address_equal(&one.address, &other.address)))
+        abort();
 }
 
 static void take_events(struct world *world)
@@ -124,7 +140,7 @@ static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t 
 {
     uint8_t out[CW_SECURE_MAX];
     size_t length;
-    switch (what % 8) {
+    switch (what == 8 ? what : what % 8) {
     case 0:
         give(world, who, bytes, size);
         break;
@@ -155,6 +171,18 @@ static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t 
             &(struct cw_secure_key){.protocol_id = 7, .bytes = tokens[who].client_to_server_key},
             out, sizeof(out));
         give(world, who, out, length);
+        break;
+    case 8: /* the response that moves a slot, the client's or another, to an address */
+        length = cw_secure_write(
+            &(struct cw_secure_packet){.type = CW_SECURE_RESPONSE,
+                                       .sequence = CW_SEQUENCE_OUTSIDE_SLOT |
+                                                   world->responses[who]++ << CW_MOVE_SLOT_BITS |
+                                                   (size > 0 && bytes[0]),
+                                       .body = world->challenges[who],
+                                       .size = CW_CHALLENGE_BODY_SIZE},
+            &(struct cw_secure_key){.protocol_id = 7, .bytes = tokens[who].client_to_server_key},
+            out, sizeof(out));
+        give(world, size > 1 ? bytes[1] % CLIENTS : who, out, length);
         break;
     case 4:
         world->now += size ? bytes[0] / 32.0 : 0;
@@ -196,6 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config.token_history = 3;
     config.max_token_life_seconds = 0;
     config.unix_offset_seconds = UNIX;
+    config.takeover = size == 0 || !(data[0] & 2);
     config.random = (struct cw_random){fill, &counter};
     static struct cw_schema *schema;
     if (!schema) {
@@ -229,6 +258,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         cw_server_stats(world.server, &stats);
         if (stats.clients > 2 || stats.pending > 2)
             abort();
+        check_clients(&world);
     }
     transmit(&world);
     take_events(&world);
