@@ -72,8 +72,23 @@ static void moves_after_the_token_has_expired(void **state)
     move_world_stop(&world);
 }
 
-/* The address changes before the connection is confirmed or the last move has ended. The client
-   ends where it was last. */
+/* The server's clock is set to before the token was made: that is no matter for a client which is
+   connected. */
+static void moves_when_the_clock_is_set(void **state)
+{
+    (void)state;
+    move_world_init(&world);
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    cw_server_set_unix_offset(world.rig.server, RIG_UNIX - 1000);
+    move_to(&world, client, 1);
+    assert_true(move_finish(&world, client) < 0.3);
+    assert_int_equal(move_place(&world, client), 1);
+    move_world_stop(&world);
+}
+
+/* The address changes before the last move has ended, and what went to the last one still arrives.
+   The client ends where it was last. */
 static void moves_in_a_row(void **state)
 {
     (void)state;
@@ -81,6 +96,7 @@ static void moves_in_a_row(void **state)
     world.path.loss = 0.1;
     rig_start(&world.rig);
     struct move_client *client = move_connect(&world);
+    client->keeps_old = true;
     for (uint32_t ticks = 0; ticks < 40; ticks++) {
         const uint32_t first = 1 + 3 * ticks;
         for (uint32_t i = 0; i < 3; i++) {
@@ -173,8 +189,24 @@ static void confirmations_are_lost(void **state)
     assert_int_equal(move_place(&world, client), 1);
     assert_true(cw_client_moving(client->client));
     assert_int_equal(cw_simulator_change(client->down, &good), CW_OK);
-    move_finish(&world, client);
+    assert_true(move_finish(&world, client) < 0.3);
     assert_int_equal(rig_stats(&world.rig).moves, 1);
+    move_world_stop(&world);
+}
+
+/* The address changes once more, unnoticed, between request and response: the client asks again
+   from where it is now. */
+static void the_address_changes_unnoticed(void **state)
+{
+    (void)state;
+    move_world_init(&world);
+    rig_start(&world.rig);
+    struct move_client *client = move_connect(&world);
+    move_as_far_as_the_challenge(client);
+    client->keeps_old = true;
+    client->place = 2;
+    assert_true(move_finish(&world, client) < 1.5);
+    assert_int_equal(move_place(&world, client), 2);
     move_world_stop(&world);
 }
 
@@ -262,6 +294,33 @@ static void the_slot_is_gone(void **state)
     cw_schema_destroy(world.schema);
 }
 
+/* The confirmation of one move comes when the client has answered the challenge of the next. */
+static void a_late_confirmation(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at[3] = {rig_client_address(1), rig_client_address(2),
+                                     rig_client_address(3)};
+    struct cw_client *client = rig_client(&rig, 1);
+    rig_connect(&rig, client, &at[0]);
+    rig_down(&rig, client, &at[0]);
+    uint8_t late[CW_SECURE_MAX];
+    struct cw_address to;
+    assert_int_equal(cw_client_move(client, rig.now), CW_OK);
+    rig_exchange(&rig, client, &at[1]);
+    rig_up(&rig, client, &at[1]);
+    const size_t size = cw_server_transmit(rig.server, late, sizeof late, rig.now, &to);
+    assert_int_equal(cw_client_move(client, rig.now), CW_OK);
+    rig_exchange(&rig, client, &at[2]);
+    assert_int_equal(cw_client_receive(client, NULL, late, size, rig.now), CW_OK);
+    assert_true(cw_client_moving(client));
+    rig_exchange(&rig, client, &at[2]);
+    assert_false(cw_client_moving(client));
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
 /* Payloads of the application's own: what is due before the challenge is lost, and then they go
    on. The request comes first, whatever else is due. */
 static void raw_payloads_move(void **state)
@@ -278,7 +337,7 @@ static void raw_payloads_move(void **state)
     uint8_t datagram[CW_SECURE_MAX];
     assert_int_equal(cw_client_transmit(client, datagram, sizeof datagram, rig.now, NULL),
                      CW_REQUEST_SIZE);
-    assert_int_equal(cw_client_transmit(client, datagram + 0, sizeof datagram, rig.now, NULL), 0);
+    assert_int_equal(cw_client_transmit(client, datagram, sizeof datagram, rig.now, NULL), 0);
     cw_client_move(client, rig.now);
     rig_exchange(&rig, client, &there);
     assert_int_equal(cw_client_send(client, (const uint8_t *)"kept", 4), CW_OK);
@@ -298,14 +357,17 @@ int main(void)
         cmocka_unit_test(a_client_moves),
         cmocka_unit_test(moves_at_loss),
         cmocka_unit_test(moves_after_the_token_has_expired),
+        cmocka_unit_test(moves_when_the_clock_is_set),
         cmocka_unit_test(moves_in_a_row),
         cmocka_unit_test(moves_there_and_back),
         cmocka_unit_test(a_move_to_the_same_address),
         cmocka_unit_test(the_old_address_still_works),
         cmocka_unit_test(confirmations_are_lost),
+        cmocka_unit_test(the_address_changes_unnoticed),
         cmocka_unit_test(all_clients_move_at_once),
         cmocka_unit_test(moves_during_blocks),
         cmocka_unit_test(the_slot_is_gone),
+        cmocka_unit_test(a_late_confirmation),
         cmocka_unit_test(raw_payloads_move),
     };
     return cmocka_run_group_tests_name("moves", tests, NULL, NULL);

@@ -182,7 +182,7 @@ static void a_stolen_response(void **state)
     rig_stop(&rig);
 }
 
-/* A response again and again does not keep the slot of a client that has gone. */
+/* A response keeps the slot, and again and again it does not. */
 static void a_repeated_response_is_no_life(void **state)
 {
     (void)state;
@@ -191,6 +191,7 @@ static void a_repeated_response_is_no_life(void **state)
     struct player player = connect_player(&rig, 1);
     const struct cw_address there = rig_client_address(2);
     uint8_t response[CW_SECURE_MAX];
+    rig.now += 3;
     const size_t size = response_of(&rig, &player, &there, response);
     for (int step = 0; step < 48; step++) {
         assert_int_equal(rig_give(&rig, &there, response, size), CW_OK);
@@ -208,8 +209,8 @@ static void a_repeated_response_is_no_life(void **state)
     rig_stop(&rig);
 }
 
-/* A player with keys of their own tries to move another's slot: with each mixture of keys, slot and
-   challenge, and of both kinds of challenge. */
+/* A player with keys of their own tries to move another's slot, with each mixture of keys, slot and
+   challenge. */
 static void somebody_elses_slot(void **state)
 {
     (void)state;
@@ -218,7 +219,7 @@ static void somebody_elses_slot(void **state)
     struct player victim = connect_player(&rig, 1), thief = connect_player(&rig, 2);
     const struct cw_address there = rig_client_address(9);
     const uint64_t moves = CW_SEQUENCE_OUTSIDE_SLOT | 5 << CW_MOVE_SLOT_BITS;
-    uint8_t of_victim[CW_PAYLOAD_MAX], of_thief[CW_PAYLOAD_MAX], connects[CW_PAYLOAD_MAX];
+    uint8_t of_victim[CW_PAYLOAD_MAX], of_thief[CW_PAYLOAD_MAX];
     challenge_of(&rig, &victim, &there, of_victim);
     challenge_of(&rig, &thief, &there, of_thief);
     assert_int_equal(give_response(&rig, &thief, moves | victim.slot, of_victim, &there),
@@ -239,18 +240,6 @@ static void somebody_elses_slot(void **state)
                      CW_ERROR_NOT_AUTHENTIC);
     of_thief[CW_CHALLENGE_BODY_SIZE - 1] ^= 1;
 
-    /* A challenge for a move connects nobody, and one for a connection moves nobody. */
-    struct player third = {.at = rig_client_address(3)};
-    uint8_t token[CW_TOKEN_SIZE];
-    rig_token(&rig, token, 2);
-    assert_int_equal(cw_token_read(token, sizeof token, &third.token), CW_OK);
-    rig_token(&rig, token, 3);
-    assert_int_equal(cw_token_read(token, sizeof token, &third.token), CW_OK);
-    challenge_of(&rig, &third, &third.at, connects);
-    assert_int_equal(give_response(&rig, &third, 0, of_thief, &third.at), CW_ERROR_NOT_AUTHENTIC);
-    assert_int_equal(give_response(&rig, &thief, moves | thief.slot, connects, &third.at),
-                     CW_ERROR_NOT_AUTHENTIC);
-
     expect_at(&rig, &victim, &victim.at);
     expect_at(&rig, &thief, &thief.at);
     assert_int_equal(rig_stats(&rig).moves, 0);
@@ -258,6 +247,92 @@ static void somebody_elses_slot(void **state)
     expect_at(&rig, &thief, &there);
     cw_client_destroy(victim.client);
     cw_client_destroy(thief.client);
+    rig_stop(&rig);
+}
+
+/* A challenge for a move connects nobody, and one for a connection moves nobody, even when the
+   user data of its token look like what a challenge for a move holds. */
+static void the_other_kind_of_challenge(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct player old = connect_player(&rig, 1), newer = {.at = rig_client_address(2)};
+    const struct {
+        struct cw_address address;
+        double deadline;
+    } proof = {newer.at, 1e9};
+    rig.now += 1;
+    struct cw_token_grant grant = rig_grant(&rig, 1);
+    memcpy(grant.user_data, &proof, sizeof proof);
+    uint8_t token[CW_TOKEN_SIZE], moves[CW_PAYLOAD_MAX], connects[CW_PAYLOAD_MAX];
+    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
+    assert_int_equal(cw_token_read(token, sizeof token, &newer.token), CW_OK);
+    challenge_of(&rig, &newer, &newer.at, connects);
+    challenge_of(&rig, &old, &newer.at, moves);
+    assert_int_equal(give_response(&rig, &newer, 0, moves, &newer.at), CW_ERROR_NOT_AUTHENTIC);
+    assert_int_equal(
+        give_response(&rig, &old, CW_SEQUENCE_OUTSIDE_SLOT | old.slot, connects, &newer.at),
+        CW_ERROR_NOT_AUTHENTIC);
+    expect_at(&rig, &old, &old.at);
+    assert_int_equal(give_response(&rig, &newer, 0, connects, &newer.at), CW_OK);
+    assert_int_equal(rig_stats(&rig).takeovers, 1);
+    cw_client_destroy(old.client);
+    rig_stop(&rig);
+}
+
+/* The connection ends before its challenge is sent: nobody gets one. */
+static void a_slot_that_ends_before_the_challenge(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct player player = connect_player(&rig, 1);
+    const struct cw_address there = rig_client_address(9);
+    assert_int_equal(give_request(&rig, &player, &there), CW_OK);
+    cw_server_disconnect_all(rig.server);
+    uint8_t datagram[CW_SECURE_MAX];
+    struct cw_address to;
+    while (cw_server_transmit(rig.server, datagram, sizeof datagram, rig.now, &to) > 0)
+        assert_true(cw_address_equal(&to, &player.at));
+    cw_client_destroy(player.client);
+    rig_stop(&rig);
+}
+
+/* An ordinary keep-alive whose number of slots happens to be the challenge's number. */
+static void a_keep_alive_is_no_confirmation(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct player player = connect_player(&rig, 1);
+    const struct cw_address there = rig_client_address(2);
+    uint8_t response[CW_SECURE_MAX];
+    for (uint32_t n = 0; n <= 2 * rig.config.max_clients; n++) {
+        response_of(&rig, &player, &there, response);
+        cw_server_update(rig.server, rig.now);
+        assert_int_equal(rig_down(&rig, player.client, &player.at), 1);
+        assert_true(cw_client_moving(player.client));
+    }
+    cw_client_destroy(player.client);
+    rig_stop(&rig);
+}
+
+/* Forged responses are decrypted no more often than requests. */
+static void forged_responses(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    struct player player = connect_player(&rig, 1);
+    const struct cw_address there = rig_client_address(2);
+    const uint8_t forged[333] = {8 << 4 | CW_SECURE_RESPONSE, [8] = 0x80};
+    uint32_t looked_at = 0;
+    for (int i = 0; i < 2000; i++)
+        looked_at += rig_give(&rig, &there, forged, sizeof forged) == CW_ERROR_NOT_AUTHENTIC;
+    assert_in_range(looked_at, 400, 500); /* a tenth of a second's */
+    assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_TOO_MANY_REQUESTS), 2000 - looked_at);
+    cw_client_destroy(player.client);
     rig_stop(&rig);
 }
 
@@ -385,18 +460,27 @@ static void a_storm_of_moves(void **state)
     rig_stop(&rig);
 }
 
-/* An old challenge is none: a client that is moving waits for its own. */
+/* An old challenge is none, be it of the connection or of a move: a client that is moving waits for
+   its own. */
 static void a_replayed_challenge(void **state)
 {
     (void)state;
     struct rig rig;
     rig_open(&rig);
-    struct player player = connect_player(&rig, 1);
+    struct player player = {.client = rig_client(&rig, 1), .at = rig_client_address(1)};
     const struct cw_address there = rig_client_address(2);
-    uint8_t old[CW_SECURE_MAX], out[CW_SECURE_MAX];
+    uint8_t first[CW_SECURE_MAX], old[CW_SECURE_MAX], out[CW_SECURE_MAX];
     struct cw_address to;
-    assert_int_equal(give_request(&rig, &player, &there), CW_OK);
-    const size_t size = cw_server_transmit(rig.server, old, sizeof old, rig.now, &to);
+    rig_up(&rig, player.client, &player.at);
+    size_t size = cw_server_transmit(rig.server, first, sizeof first, rig.now, &to);
+    assert_int_equal(cw_client_receive(player.client, NULL, first, size, rig.now), CW_OK);
+    player.slot = rig_connect(&rig, player.client, &player.at);
+    rig_down(&rig, player.client, &player.at);
+    assert_int_equal(cw_client_move(player.client, rig.now), CW_OK);
+    assert_int_equal(cw_client_receive(player.client, NULL, first, size, rig.now),
+                     CW_ERROR_UNEXPECTED);
+    rig_up(&rig, player.client, &there);
+    size = cw_server_transmit(rig.server, old, sizeof old, rig.now, &to);
     const size_t length = response_of(&rig, &player, &there, out);
     assert_int_equal(rig_give(&rig, &there, out, length), CW_OK);
     rig_down(&rig, player.client, &there);
@@ -413,10 +497,18 @@ static void a_replayed_challenge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stolen_request),     cmocka_unit_test(an_altered_request),
-        cmocka_unit_test(a_stolen_response),    cmocka_unit_test(a_repeated_response_is_no_life),
-        cmocka_unit_test(somebody_elses_slot),  cmocka_unit_test(an_address_that_is_taken),
-        cmocka_unit_test(pending_clients),      cmocka_unit_test(a_storm_of_moves),
+        cmocka_unit_test(a_stolen_request),
+        cmocka_unit_test(an_altered_request),
+        cmocka_unit_test(a_stolen_response),
+        cmocka_unit_test(a_repeated_response_is_no_life),
+        cmocka_unit_test(somebody_elses_slot),
+        cmocka_unit_test(the_other_kind_of_challenge),
+        cmocka_unit_test(a_slot_that_ends_before_the_challenge),
+        cmocka_unit_test(a_keep_alive_is_no_confirmation),
+        cmocka_unit_test(forged_responses),
+        cmocka_unit_test(an_address_that_is_taken),
+        cmocka_unit_test(pending_clients),
+        cmocka_unit_test(a_storm_of_moves),
         cmocka_unit_test(a_replayed_challenge),
     };
     return cmocka_run_group_tests_name("moves_attacks", tests, NULL, NULL);

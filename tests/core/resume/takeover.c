@@ -236,7 +236,8 @@ static void nobody_else_gets_the_slot(void **state)
 static void an_application_that_is_late(void **state)
 {
     (void)state;
-    for (int taken_first = 0; taken_first < 2; taken_first++) {
+    enum { NOT_TAKEN, NOT_TRANSMITTED, BOTH_BUT_NOT_AGAIN, CASES };
+    for (int which = 0; which < CASES; which++) {
         struct rig rig;
         rig_init(&rig);
         rig.config.max_clients = 1;
@@ -248,18 +249,16 @@ static void an_application_that_is_late(void **state)
         struct cw_client *client = newer_client(&rig, 7);
         rig_challenge(&rig, client, &there);
         rig_up(&rig, client, &there);
-        if (taken_first) {
-            /* Taken, but nothing is transmitted. */
-            expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
-            rig.now += 6;
-            cw_server_update(rig.server, rig.now);
+        if (which != NOT_TRANSMITTED)
             rig_down(&rig, NULL, NULL);
-        } else {
-            rig_down(&rig, NULL, NULL);
-            rig.now += 6;
-            cw_server_update(rig.server, rig.now);
+        if (which != NOT_TAKEN)
             expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
-        }
+        rig.now += 6;
+        cw_server_update(rig.server, rig.now);
+        if (which == NOT_TAKEN)
+            expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+        if (which == NOT_TRANSMITTED)
+            rig_down(&rig, NULL, NULL);
         assert_true(rig_silent(&rig));
         assert_int_equal(rig_stats(&rig).pending, 0);
         assert_int_equal(rig_stats(&rig).clients, 0);
@@ -270,6 +269,70 @@ static void an_application_that_is_late(void **state)
         cw_client_destroy(client);
         rig_stop(&rig);
     }
+}
+
+/* The response comes in the last moment and again, and then the application is late: the client
+   waits for the slot and gets it, and no other. */
+static void a_response_in_the_last_moment(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at = rig_client_address(1), there = rig_client_address(2);
+    struct cw_client *old = rig_client(&rig, 7);
+    struct cw_token_grant grant = rig_grant(&rig, 7);
+    const struct cw_client_config config = cw_client_config_default();
+    grant.create_time++;
+    rig_connect(&rig, old, &at);
+    struct cw_client *client = rig_client_of(&rig, &config, &grant);
+    rig_challenge(&rig, client, &there);
+    rig.now += 4.8;
+    uint8_t response[CW_SECURE_MAX];
+    const size_t size = cw_client_transmit(client, response, sizeof response, rig.now, NULL);
+    assert_int_equal(rig_give(&rig, &there, response, size), CW_OK);
+    for (int i = 0; i < 48; i++) {
+        rig.now += 0.1;
+        cw_server_update(rig.server, rig.now);
+        rig_down(&rig, NULL, NULL);
+        assert_int_equal(rig_give(&rig, &there, response, size), CW_ERROR_DUPLICATE);
+    }
+    expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+    rig_no_event(&rig);
+    rig_down(&rig, client, &there);
+    expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
+    cw_client_destroy(old);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* While the client waits for the slot, another one moves to its address: one slot per address. */
+static void an_address_that_is_taken_meanwhile(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at = rig_client_address(1), there = rig_client_address(2),
+                            elsewhere = rig_client_address(3);
+    struct cw_client *old = rig_client(&rig, 7), *other = rig_client(&rig, 8);
+    rig_connect(&rig, old, &at);
+    rig_connect(&rig, other, &elsewhere);
+    struct cw_client *client = newer_client(&rig, 7);
+    rig_challenge(&rig, client, &there);
+    rig_up(&rig, client, &there);
+    assert_int_equal(cw_client_move(other, rig.now), CW_OK);
+    rig_exchange(&rig, other, &there);
+    rig_up(&rig, other, &there);
+    assert_int_equal(rig_stats(&rig).moves, 1);
+    rig_drain(&rig, NULL);
+    rig_exchange(&rig, other, &there);
+    assert_int_equal(rig_stats(&rig).clients, 1);
+    assert_int_equal(rig_stats(&rig).pending, 0);
+    rig_no_event(&rig);
+    cw_client_destroy(old);
+    cw_client_destroy(other);
+    cw_client_destroy(client);
+    rig_stop(&rig);
 }
 
 /* A third session, newer still, comes in while the second one waits for the slot. */
@@ -429,6 +492,8 @@ int main(void)
         cmocka_unit_test(only_with_the_response),
         cmocka_unit_test(nobody_else_gets_the_slot),
         cmocka_unit_test(an_application_that_is_late),
+        cmocka_unit_test(a_response_in_the_last_moment),
+        cmocka_unit_test(an_address_that_is_taken_meanwhile),
         cmocka_unit_test(three_sessions),
         cmocka_unit_test(the_old_session_stays_away),
         cmocka_unit_test(refused_and_told),
