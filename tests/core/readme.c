@@ -1,5 +1,6 @@
 /* The server of the README as it stands there: it gives back what a player says, and after it was
-   held up it goes on with the next tick, without making up for those that it missed. */
+   held up it goes on with the next tick, without making up for those that it missed. And the client
+   of the guide: it says hello to that server, also to the next one after a crash. */
 #define _XOPEN_SOURCE 700
 
 #include "causeway/client.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,23 +38,35 @@ struct world {
     uint32_t datagrams; /* that came */
 };
 
-/* Its first line tells where it listens. */
-static void start_server(struct world *world)
+/* Starts a program with one argument. Returns its output. */
+static FILE *start(const char *program, const char *argument, pid_t *process)
 {
-    char line[128];
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    world->server = fork();
-    assert_true(world->server >= 0);
-    if (world->server == 0) {
+    *process = fork();
+    assert_true(*process >= 0);
+    if (*process == 0) {
         alarm((unsigned)(3 * PATIENCE));
         setenv("CAUSEWAY_KEY", KEY, 1);
         dup2(ends[1], STDOUT_FILENO);
-        execl(README_SERVER, "server", "127.0.0.1:0", (char *)NULL);
+        execl(program, program, argument, (char *)NULL);
         _exit(1);
     }
     close(ends[1]);
-    FILE *output = fdopen(ends[0], "r");
+    return fdopen(ends[0], "r");
+}
+
+static void stop(pid_t process)
+{
+    kill(process, SIGKILL);
+    waitpid(process, NULL, 0);
+}
+
+/* Its first line tells where it listens. */
+static void start_server(struct world *world, const char *listen)
+{
+    char line[128];
+    FILE *output = start(README_SERVER, listen, &world->server);
     assert_non_null(fgets(line, sizeof line, output));
     fclose(output);
     line[strcspn(line, "\n")] = 0;
@@ -62,7 +76,7 @@ static void start_server(struct world *world)
     sleep(2);
 }
 
-static void start_client(struct world *world)
+static void make_token(const struct world *world, uint8_t token[CW_TOKEN_SIZE])
 {
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = 0x1122334455667788;
@@ -72,10 +86,15 @@ static void start_client(struct world *world)
     grant.addresses = &world->address;
     grant.address_count = 1;
     grant.fingerprint = cw_connection_fingerprint(&world->connection);
-    uint8_t token[CW_TOKEN_SIZE];
     uint8_t key[CW_KEY_BYTES];
     assert_int_equal(cw_key_parse(KEY, key), CW_OK);
     assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
+}
+
+static void start_client(struct world *world)
+{
+    uint8_t token[CW_TOKEN_SIZE];
+    make_token(world, token);
     struct cw_client_config config = cw_client_config_default();
     config.connection = &world->connection;
     assert_int_equal(cw_client_create(&config, &world->client), CW_OK);
@@ -127,7 +146,7 @@ static void the_server_of_the_readme(void **state)
     const struct cw_schema_config schema = {.types = &say_type, .count = 1};
     assert_int_equal(cw_schema_create(&schema, &world.schema), CW_OK);
     world.connection = cw_connection_config_default(world.schema);
-    start_server(&world);
+    start_server(&world, "127.0.0.1:0");
     start_client(&world);
     assert_int_equal(await_event(&world).type, CW_CLIENT_EVENT_CONNECTED);
 
@@ -153,10 +172,53 @@ static void the_server_of_the_readme(void **state)
     print_message("%u datagrams where %.0f ticks were due\n", world.datagrams, due);
     assert_in_range(world.datagrams, 1, (uint32_t)due + 60);
 
-    kill(world.server, SIGKILL);
-    waitpid(world.server, NULL, 0);
+    stop(world.server);
     cw_client_destroy(world.client);
     cw_socket_close(world.socket);
+    cw_schema_destroy(world.schema);
+}
+
+/* Waits until the client asks for a token, and gives it one. */
+static void give_token(const struct world *world, const char *path)
+{
+    uint8_t token[CW_TOKEN_SIZE];
+    alarm((unsigned)(3 * PATIENCE)); /* for a client that does not ask */
+    FILE *file = fopen(path, "wb");
+    alarm(0);
+    assert_non_null(file);
+    make_token(world, token);
+    assert_int_equal(fwrite(token, 1, sizeof token, file), sizeof token);
+    fclose(file);
+}
+
+static void the_client_of_the_guide(void **state)
+{
+    (void)state;
+    struct world world = {0};
+    char line[128], folder[] = "/tmp/causeway-readme-XXXXXX", path[64], text[CW_ADDRESS_TEXT_SIZE];
+    const struct cw_schema_config schema = {.types = &say_type, .count = 1};
+    assert_int_equal(cw_schema_create(&schema, &world.schema), CW_OK);
+    world.connection = cw_connection_config_default(world.schema);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/token", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+
+    start_server(&world, "127.0.0.1:0");
+    pid_t client;
+    FILE *output = start(README_CLIENT, path, &client);
+    for (int life = 0; life < 2; life++) {
+        give_token(&world, path);
+        assert_non_null(fgets(line, sizeof line, output));
+        assert_string_equal(line, "hello\n");
+        stop(world.server);
+        if (life == 0)
+            start_server(&world, cw_address_format(&world.address, text));
+    }
+
+    stop(client);
+    fclose(output);
+    unlink(path);
+    rmdir(folder);
     cw_schema_destroy(world.schema);
 }
 
@@ -176,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tick_follows_another),
         cmocka_unit_test(the_server_of_the_readme),
+        cmocka_unit_test(the_client_of_the_guide),
     };
     return cmocka_run_group_tests_name("readme", tests, NULL, NULL);
 }
