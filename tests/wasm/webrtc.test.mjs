@@ -7,7 +7,6 @@ import {
   ConnectError,
   TransportError,
   WebRtcTransport,
-  WebSocketTransport,
   openTransport,
   require,
 } from '../support/causeway.mjs';
@@ -177,28 +176,27 @@ test('an aborted signal ends the attempt with its reason', async () => {
   await assert.rejects(attempt, reason);
 });
 
-test('the best transport that opens wins, and is remembered', async () => {
-  const first = await openTransport(url, { ...options, staggerSeconds: 10 });
-  assert.equal(first.kind, 'webrtc');
-  first.close();
+test('the best transport that opens carries in the end', async () => {
+  const transport = await openTransport(url, options);
+  for (let i = 0; transport.kind !== 'webrtc'; i++) {
+    assert.ok(i < 500);
+    transport.send(bytes(5));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  transport.send(bytes(6));
+  for (let last; last !== 6;) [last] = await arrival(transport);
+  transport.close();
   closePeers();
 
   answer = (_, response) => response.writeHead(404).end();
   const second = await openTransport(url, options);
   assert.equal(second.kind, 'websocket');
   second.close();
-
-  answer = () => assert.fail('WebRTC was tried before the one that won');
-  const third = await openTransport(url, options);
-  assert.equal(third.kind, 'websocket');
-  third.close();
 });
 
-test('a transport that hangs does not hold up the next one', { timeout: 60_000 }, async () => {
+test('a transport that hangs does not hold up the other', { timeout: 60_000 }, async () => {
   answer = () => {};
-  const other = url.replace('127.0.0.1', 'localhost');
-  const patient = { ...options, staggerSeconds: 0.05, timeoutSeconds: 600 };
-  const transport = await openTransport(other, patient);
+  const transport = await openTransport(url, { ...options, timeoutSeconds: 600 });
   assert.equal(transport.kind, 'websocket');
   transport.send(bytes(4));
   assert.deepEqual(await arrival(transport), bytes(4));
@@ -218,7 +216,7 @@ test('when none opens, the error tells of each', async () => {
 
 test("the choice of transports is the caller's", async () => {
   const transport = await openTransport(url, { ...options, transports: ['websocket'] });
-  assert.ok(transport instanceof WebSocketTransport);
+  assert.equal(transport.kind, 'websocket');
   transport.close();
   await failsAt('setup', openTransport(url, { ...options, transports: [] }));
 });

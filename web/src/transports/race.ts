@@ -1,15 +1,17 @@
-import { Abort, reasonOf, throwIfAborted } from '../abort.js';
-import { ConnectError, TransportError } from '../errors.js';
-import type { Transport, TransportKind } from './transport.js';
+import { reasonOf, throwIfAborted } from '../abort.js';
+import { TransportError } from '../errors.js';
+import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
+import type { OpenLink } from './dialer.js';
+import { SessionTransport } from './links.js';
+import { relayAddress, sessionKey } from './session.js';
+import type { TransportKind } from './transport.js';
 import { WebRtcTransport, type WebRtcOptions } from './webrtc.js';
 import { WebSocketTransport, type WebSocketOptions } from './websocket.js';
 
 /** Options of {@link openTransport}. Those of the transports go to each that knows them. */
-export interface TransportOptions extends WebRtcOptions, WebSocketOptions {
-  /** What to try, the best first. Default: `['webrtc', 'websocket']`. */
+export interface TransportOptions extends Omit<WebRtcOptions & WebSocketOptions, 'session'> {
+  /** The kinds of links that may be used, the best first. Default: `['webrtc', 'websocket']`. */
   readonly transports?: readonly TransportKind[];
-  /** The next one is tried after so long beside those that have not opened yet. Default 0.7. */
-  readonly staggerSeconds?: number;
 }
 
 const kinds = {
@@ -17,78 +19,68 @@ const kinds = {
   websocket: WebSocketTransport,
 } satisfies Record<TransportKind, unknown>;
 
-/** The kind that won last, by the origin of the relay, for as long as the page lives. */
-const winners = new Map<string, TransportKind>();
+/**
+ * Opens a session for a host, which closes it.
+ * @throws what {@link openTransport} throws
+ */
+export async function openSession(
+  url: string | URL,
+  options: TransportOptions,
+): Promise<SessionTransport> {
+  const { transports = ['webrtc', 'websocket'], signal } = options;
+  throwIfAborted(signal);
+  if (transports.length === 0) throw new TransportError('setup', 'there is no transport to try');
+  const relay = relayAddress(url, 'http');
+  let session = sessionKey();
+  const open =
+    (kind: TransportKind): OpenLink =>
+    (how) =>
+      kinds[kind].connect(relay, { ...options, ...how, session });
+  const transport = new SessionTransport({
+    kinds: new Map(transports.map((kind) => [kind, open(kind)])),
+    maxDatagramSize: options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE,
+    timeoutSeconds: options.timeoutSeconds ?? 10,
+    renewSession: () => {
+      session = sessionKey();
+    },
+  });
+  return untilAborted(transport, signal);
+}
+
+/** The transport when it is open; the reason of the signal when that is aborted before. */
+async function untilAborted(
+  transport: SessionTransport,
+  signal: AbortSignal | undefined,
+): Promise<SessionTransport> {
+  let abort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(reasonOf(signal!));
+    signal?.addEventListener('abort', abort);
+  });
+  try {
+    await Promise.race([transport.opened, aborted]);
+    return transport;
+  } catch (error) {
+    transport.close();
+    throw error;
+  } finally {
+    if (abort) signal?.removeEventListener('abort', abort);
+  }
+}
 
 /**
- * Opens the first transport to the relay that works. They are tried one after the other: the next one
- * begins when the one before failed or takes long, and all but the first that opens are closed. What
- * won is tried first the next time.
- * @throws {@link ConnectError} with what each of them failed of; the reason of an aborted signal.
+ * Opens a transport to the relay: over what opens first, and over the best that opens in the end. It
+ * survives the loss of its links for 15 s, and ends with the page.
+ * @throws {@link ConnectError} with what each kind of link failed of, when none opens;
+ *   {@link TransportError} for an address that is none; the reason of an aborted signal.
  */
 export async function openTransport(
   url: string | URL,
   options: TransportOptions = {},
-): Promise<Transport> {
-  const { transports = ['webrtc', 'websocket'], staggerSeconds = 0.7, signal } = options;
-  throwIfAborted(signal);
-  if (transports.length === 0) throw new TransportError('setup', 'there is no transport to try');
-  const origin = new URL(url, globalThis.location?.href).host;
-  const last = winners.get(origin);
-  const order = [...transports].sort((a, b) => Number(b === last) - Number(a === last));
-
-  const race = new Abort(signal);
-  try {
-    const winner = await firstToOpen(order, staggerSeconds, race.signal, (kind) =>
-      kinds[kind].connect(url, { ...options, signal: race.signal }),
-    );
-    winners.set(origin, winner.kind);
-    return winner;
-  } catch (error) {
-    throwIfAborted(signal);
-    throw error;
-  } finally {
-    race.release();
-    race.abort();
-  }
-}
-
-function firstToOpen(
-  order: readonly TransportKind[],
-  staggerSeconds: number,
-  signal: AbortSignal,
-  connect: (kind: TransportKind) => Promise<Transport>,
-): Promise<Transport> {
-  return new Promise((resolve, reject) => {
-    const errors = new Map<TransportKind, unknown>();
-    let started = 0;
-    let won = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-
-    const next = (): void => {
-      clearTimeout(timer);
-      const kind = order[started++];
-      if (kind === undefined || signal.aborted) return;
-      timer = setTimeout(next, staggerSeconds * 1000);
-      connect(kind).then(
-        (transport) => {
-          clearTimeout(timer);
-          if (won) transport.close();
-          won = true;
-          resolve(transport);
-        },
-        (error: unknown) => {
-          errors.set(kind, error);
-          if (errors.size === order.length)
-            reject(new ConnectError(order.map((name) => errors.get(name))));
-          else next();
-        },
-      );
-    };
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      if (!won) reject(reasonOf(signal));
-    });
-    next();
-  });
+): Promise<SessionTransport> {
+  const transport = await openSession(url, options);
+  const leave = (): void => transport.close();
+  globalThis.addEventListener?.('pagehide', leave);
+  void transport.closed.then(() => globalThis.removeEventListener?.('pagehide', leave));
+  return transport;
 }

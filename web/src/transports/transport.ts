@@ -1,8 +1,8 @@
 /** The kinds of transport, as `Transport.kind` tells them. */
 export type TransportKind = 'webrtc' | 'websocket';
 
-/** The life of a transport. */
-export type TransportState = 'open' | 'closing' | 'closed';
+/** The life of a transport. One that is made of several links is `reconnecting` while it has none. */
+export type TransportState = 'open' | 'reconnecting' | 'closing' | 'closed';
 
 /** How a transport ended. */
 export interface TransportClose {

@@ -2,6 +2,10 @@ import { Abort, reasonOf, throwIfAborted } from '../abort.js';
 import { TransportError, type TransportStage } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { BaseTransport } from './base.js';
+import { relayAddress, type SessionOptions } from './session.js';
+
+/** Before the key of a session in the offer, among the lines that describe all of it. */
+const SESSION = 'a=x-causeway-session:';
 
 /** What this transport needs of a data channel. */
 export interface DataChannelLike {
@@ -32,7 +36,7 @@ export interface PeerConnectionLike {
 }
 
 /** Options of {@link WebRtcTransport.connect}. */
-export interface WebRtcOptions {
+export interface WebRtcOptions extends SessionOptions {
   /** Gives up connecting; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** To connect in. Default 10. */
@@ -72,14 +76,9 @@ export class WebRtcTransport extends BaseTransport {
         'setup',
         'there is no RTCPeerConnection here; pass one in the options',
       );
-    let address: URL;
-    try {
-      address = new URL('rtc', signallingBase(url));
-    } catch (error) {
-      throw new TransportError('setup', `${url} is no address of a relay`, { cause: error });
-    }
+    const address = new URL('rtc', relayAddress(url, 'http'));
 
-    const attempt = new Attempt(newPeer(PeerConnection), address);
+    const attempt = new Attempt(newPeer(PeerConnection), address, options.session);
     try {
       const channel = await attempt.open(options);
       return new WebRtcTransport(attempt.peer, channel, options);
@@ -148,6 +147,7 @@ class Attempt {
   constructor(
     readonly peer: PeerConnectionLike,
     readonly address: URL,
+    readonly session: string | undefined,
   ) {}
 
   async open({ signal, timeoutSeconds = 10 }: WebRtcOptions): Promise<DataChannelLike> {
@@ -205,7 +205,7 @@ class Attempt {
         method: 'POST',
         // A type that needs no question beforehand, which would cost two round trips.
         headers: { 'content-type': 'text/plain' },
-        body: sdp,
+        body: this.session ? sdp.replace(/^m=/m, `${SESSION}${this.session}\r\n$&`) : sdp,
         signal,
       });
     } catch (error) {
@@ -273,10 +273,4 @@ function newPeer(PeerConnection: new () => unknown): PeerConnectionLike {
       cause: error,
     });
   }
-}
-
-function signallingBase(url: string | URL): URL {
-  const address = new URL(url, globalThis.location?.href);
-  address.protocol = address.protocol.replace(/^ws/, 'http');
-  return address;
 }

@@ -2,9 +2,13 @@ import { reasonOf, throwIfAborted } from '../abort.js';
 import { TransportError } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { BaseTransport } from './base.js';
+import { relayAddress, type SessionOptions } from './session.js';
 
 /** The subprotocol that the relay speaks. */
 export const WEBSOCKET_PROTOCOL = 'causeway.v1';
+
+/** Before the key of a session in the list of subprotocols: unlike an address, proxies do not log it. */
+const SESSION = 'causeway.session.';
 
 /** What this transport needs of a WebSocket: the browser's, Node's or that of the package `ws`. */
 export interface WebSocketLike {
@@ -22,7 +26,7 @@ export interface WebSocketLike {
 }
 
 /** Options of {@link WebSocketTransport.connect}. */
-export interface WebSocketOptions {
+export interface WebSocketOptions extends SessionOptions {
   /** Gives up connecting; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** To connect in. Default 10. */
@@ -53,17 +57,16 @@ export class WebSocketTransport extends BaseTransport {
     url: string | URL,
     options: WebSocketOptions = {},
   ): Promise<WebSocketTransport> {
-    const { signal, timeoutSeconds = 10 } = options;
+    const { signal, session, timeoutSeconds = 10 } = options;
     throwIfAborted(signal);
     const Socket = options.WebSocket ?? globalThis.WebSocket;
     if (!Socket)
       throw new TransportError('setup', 'there is no WebSocket here; pass one in the options');
 
     let socket: WebSocketLike;
-    let address = String(url);
+    const address = relayAddress(url, 'ws').href;
     try {
-      address = webSocketAddress(url);
-      socket = new Socket(address, [WEBSOCKET_PROTOCOL]);
+      socket = new Socket(address, [WEBSOCKET_PROTOCOL, ...(session ? [SESSION + session] : [])]);
     } catch (error) {
       throw new TransportError('setup', `${url} cannot be connected to: ${String(error)}`, {
         cause: error,
@@ -131,10 +134,4 @@ export class WebSocketTransport extends BaseTransport {
   protected override end(code: number, reason: string): void {
     this.#socket.close(code, reason);
   }
-}
-
-function webSocketAddress(url: string | URL): string {
-  const address = new URL(url, globalThis.location?.href);
-  address.protocol = address.protocol.replace(/^http/, 'ws');
-  return address.href;
 }

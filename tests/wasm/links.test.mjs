@@ -1,0 +1,520 @@
+// One transport over links that come and go. The links do what the test says, and so does the time.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { ConnectError, TransportError, openTransport } from '../support/causeway.mjs';
+import { FakePlatform } from '../support/fake_links.mjs';
+import { randomFrom } from '../support/secure.mjs';
+
+const turn = setImmediate;
+const { fetch } = globalThis;
+let platform;
+let page;
+
+beforeEach(() => {
+  platform = new FakePlatform();
+  globalThis.fetch = platform.fetch;
+  page = new EventTarget();
+  for (const name of ['addEventListener', 'removeEventListener'])
+    globalThis[name] = page[name].bind(page);
+  globalThis.document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+  mock.timers.enable({ apis: ['setTimeout'] });
+  mock.method(Math, 'random', randomFrom(1));
+});
+
+afterEach(() => {
+  mock.timers.reset();
+  mock.restoreAll();
+  globalThis.fetch = fetch;
+  for (const name of ['addEventListener', 'removeEventListener', 'document'])
+    delete globalThis[name];
+});
+
+/** Lets everything happen that is due now. */
+const settle = async () => {
+  for (let i = 0; i < 8; i++) await new Promise((resolve) => turn(resolve));
+};
+
+/** Lets so many seconds pass. */
+const pass = async (seconds) => {
+  for (let i = 0; i < seconds * 20; i++) {
+    mock.timers.tick(50);
+    await settle();
+  }
+};
+
+/** Lets time pass until the next attempt with WebRTC, which comes within so many seconds. */
+const passToPeer = async (seconds) => {
+  const { length } = platform.peers;
+  for (let i = 0; i < seconds && platform.peers.length === length; i++) await pass(1);
+  assert.equal(platform.peers.length, length + 1);
+};
+
+/** An open transport with what it told, over a WebSocket, while WebRTC is still being opened. */
+const start = async (options = {}) => {
+  const { WebSocket, RTCPeerConnection } = platform;
+  const opening = openTransport('https://relay.example/', {
+    WebSocket,
+    RTCPeerConnection,
+    ...options,
+  });
+  opening.catch(() => {});
+  await settle();
+  platform.socket.open();
+  const transport = await opening;
+  const told = [];
+  transport.addEventListener('transport', () => told.push(transport.kind));
+  transport.addEventListener('state', () => told.push(transport.state));
+  const received = [];
+  transport.ondatagram = (datagram) => received.push([...datagram]);
+  return { transport, told, received };
+};
+
+/** The same, moved to WebRTC. */
+const startUpgraded = async () => {
+  const started = await start();
+  platform.peer.open();
+  await settle();
+  platform.peer.channel.deliver(0);
+  await settle();
+  assert.equal(started.transport.kind, 'webrtc');
+  started.told.length = 0;
+  started.received.length = 0;
+  return started;
+};
+
+const keyOf = (socket) => /^causeway\.session\.(.*)$/.exec(socket.protocols[1])[1];
+
+test('both kinds start at once, with the same key', async () => {
+  const { transport } = await start();
+  assert.equal(platform.sockets.length, 1);
+  assert.equal(platform.peers.length, 1);
+  const [socket] = platform.sockets;
+  assert.equal(socket.url, 'wss://relay.example/');
+  assert.equal(socket.protocols.length, 2);
+  assert.equal(socket.protocols[0], 'causeway.v1');
+  assert.match(keyOf(socket), /^[\w-]{22}$/);
+  const [offer] = platform.offers;
+  assert.match(offer, /^v=0\r\ns=-\r\na=x-causeway-session:[\w-]{22}\r\nm=application\r\n/);
+  assert.ok(offer.includes(`:${keyOf(socket)}\r\n`));
+  const other = await start();
+  assert.notEqual(keyOf(platform.socket), keyOf(socket));
+  transport.close();
+  other.transport.close();
+});
+
+test('what opens first carries, and the better kind takes over when it brings something', async () => {
+  const { transport, told, received } = await start();
+  assert.equal(transport.kind, 'websocket');
+  transport.send(new Uint8Array([1]));
+  platform.peer.open();
+  await settle();
+  // That it is open does not say that it carries this session.
+  assert.equal(transport.kind, 'websocket');
+  transport.send(new Uint8Array([2]));
+  platform.socket.deliver(3);
+  platform.peer.channel.deliver(4);
+  transport.send(new Uint8Array([5]));
+  await settle();
+  assert.deepEqual(told, ['webrtc']);
+  assert.deepEqual(platform.socket.sent, [[1], [2]]);
+  assert.deepEqual(platform.peer.channel.sent, [[2], [5]]);
+  assert.deepEqual(received, [[3], [4]]);
+  assert.equal(platform.socket.closedWith, 1000);
+  assert.equal(transport.state, 'open');
+  assert.equal(transport.stats().datagramsSent, 4);
+  assert.equal(transport.stats().datagramsReceived, 2);
+  await pass(120);
+  assert.equal(platform.sockets.length + platform.peers.length, 2);
+  transport.close();
+});
+
+test('the relay learns of the better link by what goes over it, ten times a second', async () => {
+  const { transport, told } = await start();
+  platform.peer.open();
+  await settle();
+  const { channel } = platform.peer;
+  for (let i = 0; i < 10; i++) {
+    transport.send(new Uint8Array([i]));
+    await pass(0.05);
+  }
+  assert.equal(platform.socket.sent.length, 10);
+  assert.deepEqual(channel.sent.slice(0, 2), [[0], [2]]);
+  assert.equal(channel.sent.length, 5);
+  assert.deepEqual(told, []);
+  channel.deliver(1);
+  assert.deepEqual(told, ['webrtc']);
+  transport.close();
+});
+
+test('as long as nothing comes at all, both links stay', async () => {
+  const { transport, told } = await start();
+  platform.peer.open();
+  await pass(5);
+  assert.deepEqual(told, []);
+  assert.equal(platform.peer.closed, false);
+  transport.send(new Uint8Array([1]));
+  // The answer may be faster than the relay's news of the new link.
+  platform.socket.deliver(2);
+  await pass(5);
+  assert.equal(platform.peer.closed, false);
+  platform.peer.channel.deliver(3);
+  assert.deepEqual(told, ['webrtc']);
+  transport.close();
+});
+
+test('a better kind of another session is given up, and tried again in a minute', async () => {
+  const { transport, told } = await start();
+  platform.peer.open();
+  for (let i = 0; i < 12; i++) {
+    assert.equal(platform.peer.closed, false);
+    transport.send(new Uint8Array([i]));
+    platform.socket.deliver(1);
+    await pass(0.1);
+  }
+  assert.deepEqual(told, []);
+  assert.equal(transport.kind, 'websocket');
+  assert.equal(platform.socket.closedWith, undefined);
+  assert.equal(platform.peer.closed, true);
+  await pass(28);
+  assert.equal(platform.peers.length, 1);
+  await passToPeer(62);
+  platform.peer.open();
+  await settle();
+  platform.peer.channel.deliver(2);
+  assert.deepEqual(told, ['webrtc']);
+  transport.close();
+});
+
+test('WebRTC that opens first leaves no WebSocket', async () => {
+  const { WebSocket, RTCPeerConnection } = platform;
+  const opening = openTransport('https://relay.example/', { WebSocket, RTCPeerConnection });
+  await settle();
+  platform.peer.open();
+  const transport = await opening;
+  assert.equal(transport.kind, 'webrtc');
+  assert.equal(platform.socket.closedWith, 1000);
+  transport.close();
+});
+
+test('WebRTC that fails is tried again after a minute, and when the network changes', async () => {
+  const { transport, told } = await start();
+  platform.peer.fail();
+  await pass(29);
+  assert.equal(platform.peers.length, 1);
+  await passToPeer(62);
+  platform.peer.fail();
+  await settle();
+  page.dispatchEvent(new Event('online'));
+  await settle();
+  assert.equal(platform.peers.length, 3);
+  platform.peer.open();
+  await settle();
+  platform.peer.channel.deliver(1);
+  assert.equal(transport.kind, 'webrtc');
+  assert.deepEqual(told, ['webrtc']);
+  transport.close();
+});
+
+test('when no kind opens, each tells why', async () => {
+  const { WebSocket, RTCPeerConnection } = platform;
+  const opening = openTransport('https://relay.example/', { WebSocket, RTCPeerConnection });
+  opening.catch(() => {});
+  await settle();
+  platform.peer.fail();
+  platform.socket.end(1006);
+  await assert.rejects(opening, (error) => {
+    assert.ok(error instanceof ConnectError);
+    assert.deepEqual(
+      error.errors.map(({ stage }) => stage),
+      ['ice', 'handshake'],
+    );
+    return true;
+  });
+  assert.equal(platform.sockets.length + platform.peers.length, 2);
+});
+
+test('a lost link is replaced with the same key, and what was sent meanwhile is lost', async () => {
+  const { transport, told, received } = await start();
+  const [first] = platform.sockets;
+  transport.send(new Uint8Array([1]));
+  first.deliver(2);
+  first.end();
+  await settle();
+  assert.deepEqual(told, ['reconnecting']);
+  assert.equal(transport.state, 'reconnecting');
+  assert.equal(transport.send(new Uint8Array([3])), false);
+  assert.equal(platform.sockets.length, 2);
+  assert.equal(keyOf(platform.socket), keyOf(first));
+  assert.ok(platform.offers.at(-1).includes(keyOf(first)));
+  platform.socket.open();
+  await settle();
+  transport.send(new Uint8Array([4]));
+  platform.socket.deliver(5);
+  assert.deepEqual(told, ['reconnecting', 'open']);
+  assert.deepEqual(received, [[2], [5]]);
+  assert.deepEqual(platform.socket.sent, [[4]]);
+  const { datagramsSent, datagramsReceived, droppedClosed } = transport.stats();
+  assert.deepEqual(
+    { datagramsSent, datagramsReceived, droppedClosed },
+    {
+      datagramsSent: 2,
+      datagramsReceived: 2,
+      droppedClosed: 1,
+    },
+  );
+  transport.close();
+});
+
+test('a lost WebRTC link is replaced by what opens first', async () => {
+  const { transport, told } = await startUpgraded();
+  platform.peer.end();
+  await settle();
+  assert.deepEqual([platform.sockets.length, platform.peers.length], [2, 2]);
+  platform.socket.open();
+  await settle();
+  platform.peer.open();
+  await settle();
+  platform.peer.channel.deliver(1);
+  await settle();
+  assert.deepEqual(told, ['reconnecting', 'websocket', 'open', 'webrtc']);
+  transport.close();
+});
+
+test('attempts to replace a link come at growing, uneven times', async () => {
+  const { transport } = await start({ transports: ['websocket'] });
+  let at = 0;
+  const times = [];
+  let known = platform.sockets.length;
+  platform.socket.end();
+  for (; at < 14; at += 0.05) {
+    await pass(0.05);
+    if (platform.sockets.length > known) {
+      known = platform.sockets.length;
+      times.push(at);
+      platform.socket.end();
+    }
+  }
+  const gaps = times.slice(1).map((time, i) => time - times[i]);
+  assert.ok(times[0] < 0.1, String(times));
+  assert.ok(gaps[0] < 0.4 && Math.max(...gaps) < 4.6, String(gaps));
+  assert.ok(gaps.length >= 5 && gaps.length <= 14, String(gaps));
+  transport.close();
+});
+
+test('a session that no link takes up for 15 s is over', async () => {
+  const { transport, told } = await start({ transports: ['websocket'] });
+  const closed = transport.closed;
+  platform.socket.end(1006, 'gone');
+  await pass(14.8);
+  assert.equal(transport.state, 'reconnecting');
+  await pass(0.4);
+  assert.deepEqual(told, ['reconnecting', 'closed']);
+  assert.deepEqual(await closed, { code: 1006, reason: 'gone' });
+  const attempts = platform.sockets.length;
+  await pass(100);
+  assert.equal(platform.sockets.length, attempts);
+});
+
+test('an attempt that hangs is given up for the next one', async () => {
+  const { transport } = await start({ transports: ['websocket'] });
+  platform.socket.end();
+  await pass(1);
+  const hanging = platform.sockets.length;
+  assert.equal(hanging, 2);
+  await pass(5);
+  assert.equal(platform.sockets.length, 3);
+  platform.socket.open();
+  await settle();
+  assert.equal(transport.state, 'open');
+  transport.close();
+});
+
+for (const [what, say] of Object.entries({
+  'the network comes back': () => page.dispatchEvent(new Event('online')),
+  'the page is looked at': () => document.dispatchEvent(new Event('visibilitychange')),
+}))
+  test(`a lost link is replaced at once when ${what}`, async () => {
+    const { transport } = await start({ transports: ['websocket'] });
+    platform.socket.end();
+    for (let i = 0; i < 12; i++) {
+      await pass(0.5);
+      if (platform.socket.closedWith === undefined) platform.socket.end();
+    }
+    const before = platform.sockets.length;
+    say();
+    await settle();
+    assert.equal(platform.sockets.length, before + 1);
+    // Also instead of one that may hang.
+    say();
+    await settle();
+    assert.equal(platform.sockets.length, before + 2);
+    platform.socket.open();
+    await settle();
+    assert.equal(transport.state, 'open');
+    transport.close();
+  });
+
+test('a page that is hidden changes nothing', async () => {
+  const { transport } = await start({ transports: ['websocket'] });
+  platform.socket.end();
+  await settle();
+  document.visibilityState = 'hidden';
+  document.dispatchEvent(new Event('visibilitychange'));
+  await settle();
+  assert.equal(platform.sockets.length, 2);
+  transport.close();
+});
+
+test('a link that is open on a network that changed gets one beside it', async () => {
+  const { transport, told } = await start({ transports: ['websocket'] });
+  const relinks = [];
+  transport.addEventListener('relink', () => relinks.push(platform.sockets.length));
+  const [first] = platform.sockets;
+  page.dispatchEvent(new Event('online'));
+  await settle();
+  platform.socket.open();
+  await settle();
+  transport.send(new Uint8Array([1]));
+  assert.deepEqual(platform.socket.sent, [[1]]);
+  platform.socket.deliver(2);
+  await settle();
+  assert.equal(first.closedWith, 1000);
+  assert.deepEqual(told, []);
+  assert.deepEqual(relinks, [2]);
+  transport.close();
+});
+
+test('a link that only seemed silent stays when the new one is of another session', async () => {
+  const { transport } = await start({ transports: ['websocket'] });
+  const [first] = platform.sockets;
+  transport.renew();
+  await settle();
+  platform.socket.open();
+  await settle();
+  first.deliver(1);
+  first.deliver(2);
+  first.deliver(3);
+  await pass(1.2);
+  assert.equal(platform.socket.closedWith, 1000);
+  transport.send(new Uint8Array([2]));
+  assert.deepEqual(first.sent, [[2]]);
+  transport.close();
+});
+
+test('the loss of one of two links interrupts nothing', async () => {
+  const { transport, told } = await start();
+  platform.peer.open();
+  await settle();
+  platform.socket.end();
+  await settle();
+  transport.send(new Uint8Array([1]));
+  assert.deepEqual(platform.peer.channel.sent, [[1]]);
+  assert.deepEqual(told, ['webrtc']);
+  assert.equal(transport.state, 'open');
+  const second = await start();
+  platform.peer.open();
+  await settle();
+  platform.peer.end();
+  await settle();
+  second.transport.send(new Uint8Array([2]));
+  assert.deepEqual(platform.socket.sent, [[2]]);
+  assert.deepEqual(second.told, []);
+  transport.close();
+  second.transport.close();
+});
+
+test('a link whose place a newer one takes is no loss', async () => {
+  const { transport, told } = await start({ transports: ['websocket'] });
+  const [first] = platform.sockets;
+  transport.renew();
+  await settle();
+  // The relay knows of the new one before this side does.
+  first.end(4003, 'another link took its place');
+  await settle();
+  platform.socket.open();
+  await settle();
+  assert.equal(platform.sockets.length, 2);
+  assert.equal(keyOf(platform.socket), keyOf(first));
+  assert.deepEqual(told, ['reconnecting', 'open']);
+  transport.renew();
+  await settle();
+  const second = platform.sockets[1];
+  platform.socket.open();
+  await settle();
+  second.end(4003, 'another link took its place');
+  await settle();
+  assert.equal(platform.sockets.length, 3);
+  assert.deepEqual(told, ['reconnecting', 'open']);
+  transport.close();
+});
+
+test('what the relay ends for a reason of its own is over', async () => {
+  const { transport, told } = await start();
+  platform.socket.end(4000, 'idle');
+  assert.deepEqual(await transport.closed, { code: 4000, reason: 'idle' });
+  assert.deepEqual(told, ['closed']);
+  await settle();
+  assert.equal(platform.peer.closed, true);
+});
+
+test('closing ends every link and every attempt', async () => {
+  const { transport, told } = await start();
+  transport.close();
+  transport.close();
+  assert.equal(transport.state, 'closing');
+  assert.equal((await transport.closed).code, 1000);
+  assert.deepEqual(told, ['closing', 'closed']);
+  assert.equal(platform.socket.closedWith, 1000);
+  assert.equal(platform.peer.closed, true);
+  platform.peer.open();
+  await pass(100);
+  assert.equal(platform.sockets.length + platform.peers.length, 2);
+  assert.equal(transport.send(new Uint8Array([1])), false);
+});
+
+test('closing while there is no link ends at once', async () => {
+  const { transport } = await start({ transports: ['websocket'] });
+  platform.socket.end();
+  await settle();
+  transport.close();
+  assert.equal(transport.state, 'closed');
+  assert.equal((await transport.closed).code, 1000);
+  platform.socket.open();
+  await settle();
+  assert.equal(platform.socket.closedWith, 1000);
+});
+
+test('a page that goes closes its bare transport', async () => {
+  const { transport } = await start();
+  page.dispatchEvent(new Event('pagehide'));
+  await settle();
+  assert.equal(transport.state, 'closed');
+  assert.equal(platform.socket.closedWith, 1000);
+});
+
+test('an aborted signal ends the attempt with its reason', async () => {
+  const controller = new AbortController();
+  const { WebSocket, RTCPeerConnection } = platform;
+  const opening = openTransport('https://relay.example/', {
+    WebSocket,
+    RTCPeerConnection,
+    signal: controller.signal,
+  });
+  await settle();
+  const reason = new Error('enough');
+  controller.abort(reason);
+  await assert.rejects(opening, reason);
+  assert.equal(platform.socket.closedWith, 1000);
+  assert.equal(platform.peer.closed, true);
+});
+
+test('what is no address of a relay is one clear error', async () => {
+  for (const url of [undefined, null, '/relay', 'relay.example'])
+    await assert.rejects(openTransport(url), (error) => {
+      assert.ok(error instanceof TransportError, String(error));
+      assert.equal(error.code, 'TRANSPORT');
+      assert.equal(error.stage, 'setup');
+      assert.match(error.message, /is no address of a relay; outside of pages it must be whole/);
+      return true;
+    });
+});

@@ -1,0 +1,99 @@
+import type { Transport } from './transport.js';
+
+/** Opens one link. */
+export type OpenLink = (how: {
+  readonly signal: AbortSignal;
+  readonly timeoutSeconds: number;
+}) => Promise<Transport>;
+
+/** What becomes of attempts. */
+interface Outcome {
+  opened(link: Transport): void;
+  failed(error: unknown): void;
+}
+
+/** How long an attempt to replace a lost link may take at first; then it grows like the pauses. */
+const REPLACE_SECONDS = 4;
+const GROWTH = 1.5;
+
+/** Opens links of one kind for as long as they are wanted: one attempt at a time, at times of its own. */
+export class Dialer {
+  readonly #open: OpenLink;
+  readonly #timeoutSeconds: number;
+  readonly #outcome: Outcome;
+  #attempt: AbortController | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #failures = 0;
+
+  constructor(open: OpenLink, timeoutSeconds: number, outcome: Outcome) {
+    this.#open = open;
+    this.#timeoutSeconds = timeoutSeconds;
+    this.#outcome = outcome;
+  }
+
+  /** Whether an attempt runs or is to come. */
+  get isBusy(): boolean {
+    return Boolean(this.#attempt ?? this.#timer);
+  }
+
+  /** Begins an attempt, unless one runs. */
+  dial(timeoutSeconds = this.#timeoutSeconds): void {
+    if (this.#attempt) return;
+    this.#cancelTimer();
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    this.#open({ signal: attempt.signal, timeoutSeconds }).then(
+      (link) => {
+        if (this.#attempt !== attempt) return link.close();
+        this.#attempt = undefined;
+        this.#outcome.opened(link);
+      },
+      (error: unknown) => {
+        if (this.#attempt !== attempt) return;
+        this.#attempt = undefined;
+        this.#outcome.failed(error);
+      },
+    );
+  }
+
+  /** Begins an attempt in so many seconds, and up to half as many more or less. */
+  dialIn(seconds: number): void {
+    this.#wait(seconds, () => this.dial());
+  }
+
+  /** Begins to replace a lost link at once, unless an attempt runs. */
+  replace(): void {
+    this.dial(Math.min(this.#timeoutSeconds, REPLACE_SECONDS * GROWTH ** this.#failures));
+  }
+
+  /** Tries again to replace a lost link, after a pause that grows each time. */
+  replaceLater(): void {
+    this.#wait(0.15 * GROWTH ** this.#failures, () => this.replace());
+    this.#failures = Math.min(this.#failures + 1, 7);
+  }
+
+  /** Nothing is wanted any more. */
+  stop(): void {
+    this.#cancelTimer();
+    const attempt = this.#attempt;
+    this.#attempt = undefined;
+    attempt?.abort();
+    this.#failures = 0;
+  }
+
+  #wait(seconds: number, then: () => void): void {
+    this.#cancelTimer();
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        then();
+      },
+      seconds * (0.5 + Math.random()) * 1000,
+    );
+  }
+
+  #cancelTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,350 @@
+import { ConnectError } from '../errors.js';
+import { Dialer, type OpenLink } from './dialer.js';
+import type {
+  Transport,
+  TransportClose,
+  TransportKind,
+  TransportState,
+  TransportStats,
+} from './transport.js';
+
+/**
+ * Codes of ends after which the relay still has the session, or takes it up again. The last one says that
+ * a newer link of this kind has come.
+ */
+const LOST: readonly number[] = [1001, 1005, 1006, 1012, 4003];
+
+/** For how long the relay keeps a session without a link. */
+const RESUME_SECONDS = 15;
+
+/** While a new link is tried beside an open one: between looks, and how many there are at least. */
+const TRIAL_SECONDS = 0.1;
+const TRIAL_LOOKS = 10;
+
+/** Datagrams that come over the old link because the relay does not know the new one yet. */
+const TRIAL_LATE = 2;
+
+/** Until a better kind that failed is tried again. */
+const UPGRADE_SECONDS = 60;
+
+/** What links are made of; the best kind first. */
+export interface LinkSource {
+  readonly kinds: ReadonlyMap<TransportKind, OpenLink>;
+  readonly maxDatagramSize: number;
+  readonly timeoutSeconds: number;
+  /** Asks for another session of the relay: the old one has ended. */
+  renewSession(): void;
+}
+
+/** A link that has opened beside another one. */
+interface Trial {
+  readonly old: Transport;
+  readonly link: Transport;
+  /** Datagrams that the old one had brought when the trial began. */
+  readonly received: number;
+  /** Whether the next datagram goes over both: only what it brings opens a link for the relay. */
+  probes: boolean;
+  /** Since the first datagram went over the new one. */
+  looks: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/**
+ * A session with the relay: one transport over links that come and go. It opens links of all kinds at
+ * once, carries datagrams over the first that opens and moves to a better kind when that opens. A link
+ * that is lost is replaced, for as long as the relay may know the session. {@link openTransport} makes one.
+ *
+ * Its events: `transport` when `kind` has changed, `state` when `state` has, and `relink` when another
+ * link has taken the place of one that was lost or is silent.
+ */
+export class SessionTransport extends EventTarget implements Transport {
+  readonly maxDatagramSize: number;
+  readonly closed: Promise<TransportClose>;
+  /** Resolves when the first link has opened. @internal */
+  readonly opened: Promise<void>;
+  readonly #source: LinkSource;
+  /** By kind, the best first. */
+  readonly #dialers: ReadonlyMap<TransportKind, Dialer>;
+  readonly #errors = new Map<TransportKind, unknown>();
+  #state: TransportState = 'open';
+  #handler: Transport['ondatagram'] = null;
+  /** Those that have not ended. */
+  readonly #links = new Set<Transport>();
+  /** What carries datagrams; the last that did while there is none. */
+  #current: Transport | undefined;
+  #trial: Trial | undefined;
+  /** Opened during the trial of another. */
+  #next: Transport | undefined;
+  /** The current link is open, but nothing comes from it. */
+  #silent = false;
+  #kept = false;
+  #deadline: ReturnType<typeof setTimeout> | undefined;
+  /** How the last link ended, while there is none. @internal */
+  loss: TransportClose | undefined;
+  /** Links whose figures are not in the sums of those that are gone. */
+  readonly #counted = new Set<Transport>();
+  #past: TransportStats | undefined;
+  #resolveOpened!: () => void;
+  #rejectOpened!: (reason: unknown) => void;
+  #resolveClosed!: (close: TransportClose) => void;
+
+  /** @internal */
+  constructor(source: LinkSource) {
+    super();
+    this.#source = source;
+    this.maxDatagramSize = source.maxDatagramSize;
+    this.opened = new Promise((resolve, reject) => {
+      this.#resolveOpened = resolve;
+      this.#rejectOpened = reject;
+    });
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+    this.#dialers = new Map(
+      [...source.kinds].map(([kind, open]) => [
+        kind,
+        new Dialer(open, source.timeoutSeconds, {
+          opened: (link) => this.#opened(link),
+          failed: (error) => this.#failed(kind, error),
+        }),
+      ]),
+    );
+    for (const [target, type] of signs()) target?.addEventListener?.(type, this.#sign);
+    this.#dialers.forEach((dialer) => dialer.dial());
+  }
+
+  /** Of the link that carries datagrams now, or did until it was lost. */
+  get kind(): TransportKind {
+    return this.#current!.kind;
+  }
+
+  get state(): TransportState {
+    return this.#state;
+  }
+
+  get ondatagram(): Transport['ondatagram'] {
+    return this.#handler;
+  }
+
+  set ondatagram(handler: Transport['ondatagram']) {
+    this.#handler = handler;
+    this.#links.forEach((link) => this.#listen(link));
+  }
+
+  /** While no link is open, what is sent is dropped. */
+  send(datagram: Uint8Array<ArrayBuffer>, last = false): boolean {
+    const trial = this.#trial;
+    if (trial?.probes && this.#current === trial.old) {
+      trial.probes = !trial.link.send(datagram);
+      trial.looks ||= 1;
+    }
+    return this.#current!.send(datagram, last);
+  }
+
+  stats(): TransportStats {
+    return [...this.#counted].reduce((sum, link) => add(sum, link.stats()), this.#past)!;
+  }
+
+  /**
+   * Opens a new link beside the one that is open and has become silent; datagrams go over the new one
+   * unless it shows that the old one still works. Does nothing while a link is being replaced.
+   */
+  renew(): void {
+    if (this.#state !== 'open' || this.#trial) return;
+    this.#silent = true;
+    this.#dialers.forEach((dialer) => dialer.dial());
+  }
+
+  /** From now on only `close` ends the transport: whatever else happens, links are replaced. @internal */
+  keep(): void {
+    this.#kept = true;
+    clearTimeout(this.#deadline);
+  }
+
+  close(code = 1000, reason = ''): void {
+    if (this.#state === 'closing' || this.#state === 'closed') return;
+    this.#stop();
+    if (this.#links.size === 0) return this.#end({ code, reason });
+    this.#enter('closing');
+    this.#links.forEach((link) => link.close(code, reason));
+  }
+
+  #opened(link: Transport): void {
+    this.#links.add(link);
+    this.#counted.add(link);
+    this.#listen(link);
+    void link.closed.then((close) => this.#ended(link, close));
+    const old = this.#current;
+    if (!old || !this.#links.has(old)) this.#use(link);
+    else if (this.#trial) this.#next = link;
+    else this.#try(link, old);
+  }
+
+  /**
+   * Whether both links carry the same session, nobody knows: they may have come to different relays. If
+   * they do, the relay sends over the newer one, as soon as something has come over it.
+   */
+  #try(link: Transport, old: Transport): void {
+    const { datagramsReceived: received } = old.stats();
+    this.#trial = { old, link, received, probes: true, looks: 0, timer: undefined };
+    if (this.#silent) this.#carry(link);
+    this.#look(this.#trial);
+  }
+
+  #look(trial: Trial): void {
+    const { old, link, received } = trial;
+    const brought = (one: Transport): number => one.stats().datagramsReceived;
+    if (this.#current === link) trial.looks ||= 1;
+    if (brought(link) > 0) return this.#settle(link);
+    if (trial.looks > TRIAL_LOOKS && brought(old) > received + TRIAL_LATE) return this.#settle(old);
+    trial.probes = true;
+    if (trial.looks > 0) trial.looks++;
+    trial.timer = setTimeout(() => this.#look(trial), TRIAL_SECONDS * 1000);
+  }
+
+  #settle(winner: Transport): void {
+    clearTimeout(this.#trial?.timer);
+    this.#trial = undefined;
+    const next = this.#next;
+    this.#next = undefined;
+    this.#use(winner, next);
+    if (!next) return;
+    if (this.#rank(next.kind) < this.#rank(winner.kind)) this.#try(next, winner);
+    else next.close();
+  }
+
+  /** This link carries the session from now on, and the others end. */
+  #use(link: Transport, spared?: Transport): void {
+    this.#carry(link);
+    this.#silent = false;
+    this.loss = undefined;
+    clearTimeout(this.#deadline);
+    for (const other of this.#links) if (other !== link && other !== spared) other.close();
+    for (const [kind, dialer] of this.#dialers)
+      if (this.#rank(kind) >= this.#rank(link.kind)) dialer.stop();
+      else if (!dialer.isBusy && spared?.kind !== kind) dialer.dialIn(UPGRADE_SECONDS);
+    this.#resolveOpened();
+    this.#enter('open');
+  }
+
+  #carry(link: Transport): void {
+    const old = this.#current;
+    this.#current = link;
+    if (!old || old === link) return;
+    const lost = !this.#links.has(old);
+    this.#sum();
+    if (old.kind !== link.kind) this.dispatchEvent(new Event('transport'));
+    if (lost || this.#silent) this.dispatchEvent(new Event('relink'));
+  }
+
+  #ended(link: Transport, close: TransportClose): void {
+    this.#links.delete(link);
+    if (this.#next === link) this.#next = undefined;
+    const trial = this.#trial;
+    if (this.#state === 'closing') {
+      if (this.#links.size === 0) this.#end(close);
+    } else if (trial && (link === trial.link || link === trial.old)) {
+      this.#settle(link === trial.link ? trial.old : trial.link);
+    } else if (link === this.#current) {
+      this.#lost(close);
+    }
+    this.#sum();
+  }
+
+  /** There is no link any more. */
+  #lost(close: TransportClose): void {
+    const known = LOST.includes(close.code);
+    if (!known && !this.#kept) return this.#end(close);
+    if (!known) this.#source.renewSession();
+    if (!this.#kept) this.#deadline = setTimeout(() => this.#end(close), RESUME_SECONDS * 1000);
+    this.loss = close;
+    this.#enter('reconnecting');
+    for (const dialer of this.#dialers.values())
+      if (known) dialer.replace();
+      else dialer.replaceLater();
+  }
+
+  #failed(kind: TransportKind, error: unknown): void {
+    const dialer = this.#dialers.get(kind)!;
+    const current = this.#current;
+    if (!current) {
+      this.#errors.set(kind, error);
+      if (this.#errors.size < this.#dialers.size) return;
+      this.#rejectOpened(
+        new ConnectError([...this.#dialers.keys()].map((each) => this.#errors.get(each))),
+      );
+    } else if (this.#state === 'reconnecting') dialer.replaceLater();
+    else if (this.#rank(kind) < this.#rank(current.kind)) dialer.dialIn(UPGRADE_SECONDS);
+  }
+
+  /** There may be another network, or somebody looks again. */
+  readonly #sign = (event: Event): void => {
+    if (event.type === 'visibilitychange' && globalThis.document?.visibilityState !== 'visible')
+      return;
+    if (this.#state === 'reconnecting')
+      this.#dialers.forEach((dialer) => {
+        dialer.stop();
+        dialer.replace();
+      });
+    else if (event.type !== 'visibilitychange' && this.#current) this.renew();
+  };
+
+  #listen(link: Transport): void {
+    link.ondatagram =
+      this.#handler &&
+      ((datagram) => {
+        if (link === this.#trial?.link) this.#settle(link);
+        this.#handler?.(datagram);
+      });
+  }
+
+  #rank(kind: TransportKind): number {
+    return [...this.#dialers.keys()].indexOf(kind);
+  }
+
+  #enter(state: TransportState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.dispatchEvent(new Event('state'));
+  }
+
+  /** Keeps what links that are gone have counted. */
+  #sum(): void {
+    for (const link of this.#counted)
+      if (!this.#links.has(link) && link !== this.#current) {
+        this.#counted.delete(link);
+        this.#past = add(this.#past, link.stats());
+      }
+  }
+
+  #stop(): void {
+    this.#dialers.forEach((dialer) => dialer.stop());
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#trial?.timer);
+    this.#trial = undefined;
+    for (const [target, type] of signs()) target?.removeEventListener?.(type, this.#sign);
+  }
+
+  #end(close: TransportClose): void {
+    this.#stop();
+    this.#enter('closed');
+    this.#resolveClosed(close);
+  }
+}
+
+/** What says that there may be another network, or that somebody looks at the page again. */
+const signs = (): readonly [Partial<EventTarget> | undefined, string][] => [
+  [globalThis, 'online'],
+  [(globalThis.navigator as { connection?: EventTarget } | undefined)?.connection, 'change'],
+  [globalThis.document, 'visibilitychange'],
+];
+
+const add = (sum: TransportStats | undefined, more: TransportStats): TransportStats =>
+  sum
+    ? (Object.fromEntries(
+        Object.entries(more).map(([name, value]) => [
+          name,
+          value + sum[name as keyof TransportStats],
+        ]),
+      ) as unknown as TransportStats)
+    : more;

@@ -1,0 +1,39 @@
+import { TransportError } from '../errors.js';
+
+/** Where links find the relay's session that they carry. */
+export interface SessionOptions {
+  /**
+   * Key of the relay's session that this link joins, as {@link sessionKey} makes it. All links of a page
+   * with the same key carry the same session, so that the game server sees one player. It is a secret.
+   * Default: a session of its own, which ends with this link.
+   */
+  readonly session?: string;
+}
+
+/** Makes the key of a session: 128 random bits in base64url. */
+export function sessionKey(): string {
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  return btoa(String.fromCharCode(...random))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
+
+/**
+ * The address of a relay, with another scheme if it has to be.
+ * @param scheme of the transport: `http` or `ws`; with an `s` when the address of the relay has one
+ * @throws {@link TransportError} of the stage `setup`
+ */
+export function relayAddress(url: string | URL, scheme: 'http' | 'ws'): URL {
+  const base = globalThis.location?.href;
+  try {
+    const address = new URL(url, base);
+    address.protocol = address.protocol.replace(/^(ws|http)/, scheme);
+    return address;
+  } catch (error) {
+    const wanted = base
+      ? ''
+      : '; outside of pages it must be whole, such as https://relay.example/';
+    throw new TransportError('setup', `${url} is no address of a relay${wanted}`, { cause: error });
+  }
+}
