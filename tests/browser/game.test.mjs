@@ -37,7 +37,7 @@ const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.
 
 test(`${SECONDS} s at 10 % loss: what is predicted is what happens`, async (t) => {
   const page = await open();
-  assert.equal(await playing(page), 'webrtc');
+  await playing(page, 'webrtc');
   const { p99, corrections, states } = await playThroughLoss(page, SECONDS, randomFrom(1));
   t.diagnostic(`frames: 99 in 100 within ${p99.toFixed(1)} ms`);
   t.diagnostic(`${corrections} corrections of ${states} states`);
@@ -263,12 +263,12 @@ test('over WebSocket when UDP does not come through, long before that is sure', 
 
 test('the transport is changed while playing', async () => {
   const page = await open();
-  assert.equal(await playing(page), 'webrtc');
+  await playing(page, 'webrtc');
   await page.locator('input[value="websocket"]').check();
   await page.waitForFunction(() =>
     document.getElementById('state').textContent.endsWith('WebSocket'),
   );
-  assert.equal(await playing(page), 'websocket');
+  await playing(page, 'websocket');
   await page.close();
 });
 

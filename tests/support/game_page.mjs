@@ -11,12 +11,19 @@ export async function until(page, what, ask, ...values) {
   assert.fail(`${what}: never, within 30 s`);
 }
 
-/** Waits until the page plays; gives the transport. */
-export async function playing(page) {
+/** Waits until the page plays, over this transport if one is given; gives the transport. */
+export async function playing(page, transport) {
   await until(page, 'it plays', () => {
     const { play } = globalThis.page ?? {};
     return play?.scene(performance.now() / 1000).players.some(({ number }) => number === play.me);
   });
+  if (transport)
+    await until(
+      page,
+      `it plays over ${transport}`,
+      (kind) => globalThis.page.play?.client.transport === kind,
+      transport,
+    );
   return page.evaluate(() => globalThis.page.play.client.transport);
 }
 

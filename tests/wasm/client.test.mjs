@@ -120,7 +120,7 @@ test('the end of server and relay is told with its reason', async () => {
   assert.deepEqual([one.slot.index, two.slot.index], [0, 1]);
   const other = await startGatedRelay(demo.path.port);
   const three = await connect(other.url, {
-    token: await demo.server.token(),
+    token: await demo.server.token({ timeoutSeconds: 2 }),
     schema: messages,
     transports: ['websocket'],
     WebSocket,
@@ -128,7 +128,7 @@ test('the end of server and relay is told with its reason', async () => {
   await other.stop();
   const { reason, message } = await three.closed;
   assert.equal(reason, 'transport');
-  assert.match(message, /^the relay ended the websocket transport \(1001 /);
+  assert.match(message, /^the relay ended the websocket transport \(1001 .*and cannot be reached/);
   await demo.server.stop();
   for (const client of [one, two])
     assert.deepEqual(await client.closed, {

@@ -1,5 +1,6 @@
 // Secure connections from Node through the real relay to the native game server, over both transports.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
 import {
@@ -211,18 +212,29 @@ for (const kind of kinds) {
     assert.deepEqual(events, [words]);
   });
 
-  test(`${kind}: a relay that stops ends the connection`, async () => {
+  test(`${kind}: a relay that stops for good ends the connection in the end`, async () => {
     const mortal = await startSecureServer();
-    const client = await join(mortal, options);
+    const token = await mortal.server.token({ timeoutSeconds: 2 });
+    const client = await join(mortal, { ...options, token });
+    const states = [];
+    client.addEventListener('state', ({ state }) => states.push(state));
     await mortal.relay.stop();
     assert.equal((await client.closed).reason, 'transport');
+    assert.deepEqual(states, ['reconnecting', 'disconnected']);
     await mortal.server.stop();
   });
 }
 
-test('WebRTC is tried first', async () => {
+test('what opens first carries, and then WebRTC', async () => {
   const client = await join(demo);
+  const moved = client.transport === 'webrtc' || once(client, 'transport');
+  const text = 'on the way';
+  const fate = client.track(0, 'say', { text });
+  await moved;
   assert.equal(client.transport, 'webrtc');
+  assert.equal(await fate, 'acked');
+  assert.equal(await client.track(0, 'say', { text }), 'acked');
+  assert.equal(client.state, 'connected');
   client.disconnect();
 });
 

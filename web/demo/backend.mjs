@@ -11,7 +11,7 @@ const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(listen);
 let clientId = 0;
 
 const server = createServer(async (request, response) => {
-  if (request.method !== 'GET' || request.url !== '/token') {
+  if (!['GET', 'POST'].includes(request.method) || request.url !== '/token') {
     response.writeHead(404).end();
     return;
   }

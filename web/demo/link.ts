@@ -21,7 +21,7 @@ export class Link {
 
   connect(
     url: URL,
-    token: ArrayBuffer,
+    token: () => Promise<ArrayBuffer>,
     transports: readonly TransportKind[] | undefined,
   ): Promise<ClientHost<typeof messages>> {
     return connect(url, {

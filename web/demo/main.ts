@@ -1,9 +1,10 @@
-import { loadCore, type Core, type TransportKind } from 'causeway-net';
+import { loadCore, type ClientHost, type Core, type TransportKind } from 'causeway-net';
 import { loadGame, type GameCore } from 'causeway-net/game';
 import { Controls } from './controls.js';
 import { Link } from './link.js';
 import { Panel, element } from './panel.js';
 import { Play, seconds, type Command, type Player } from './play.js';
+import type { messages } from './schema.js';
 import { loadStep } from './step.js';
 import { View, hue, nameOf, type Scene } from './view.js';
 
@@ -23,7 +24,7 @@ async function askToken(): Promise<ArrayBuffer> {
   const backend = new URL('/token', location.href);
   const port = new URLSearchParams(location.search).get('backend');
   backend.port = port ?? String(Number(location.port) + 1);
-  const response = await fetch(backend);
+  const response = await fetch(backend, { method: 'POST', cache: 'no-store' });
   if (!response.ok) throw new Error(`the backend answered ${response.status}`);
   return response.arrayBuffer();
 }
@@ -41,6 +42,7 @@ class Page {
   readonly #controls = new Controls(this.#canvas);
   readonly #panel = new Panel();
   #link: Link | undefined;
+  #client: ClientHost<typeof messages> | undefined;
   play: Play | undefined;
 
   constructor(readonly parts: Parts) {
@@ -59,24 +61,45 @@ class Page {
     this.play = undefined;
     element('ended').hidden = true;
     state('connecting', 'connecting');
-    const { core, kit, step } = this.parts;
     try {
-      const link = new Link(core, this.#panel.path);
+      const link = new Link(this.parts.core, this.#panel.path);
       this.#link = link;
-      const client = await link.connect(new URL('/', location.href), await askToken(), transports);
-      const play = new Play(kit, client, step, this.#panel.switches);
-      this.play = play;
-      state('open', `playing over ${client.transport === 'webrtc' ? 'WebRTC' : 'WebSocket'}`);
-      this.#panel.transport = client.transport;
+      const client = await link.connect(new URL('/', location.href), askToken, transports);
+      this.#begin(client);
+      this.#client = client;
+      const isOurs = (): boolean => this.#client === client;
+      client.addEventListener('transport', () => isOurs() && this.#tell(client));
+      client.addEventListener('state', ({ state: now }) => {
+        if (!isOurs() || now === 'disconnected') return;
+        this.#tell(client);
+        // After a time in which the page did not run, the server may have a new client in us.
+        if (now === 'requesting') this.#begin(client);
+      });
+      client.addEventListener('disconnect', ({ message }) => isOurs() && this.#end(message));
       this.#canvas.focus();
-      void client.closed.then(({ message }) => this.play === play && this.#end(message));
     } catch (error) {
       console.error(error);
       this.#end(error instanceof Error ? error.message : String(error));
     }
   }
 
+  #begin(client: ClientHost<typeof messages>): void {
+    this.play?.leave();
+    this.play = new Play(this.parts.kit, client, this.parts.step, this.#panel.switches);
+    element('ended').hidden = true;
+    this.#tell(client);
+  }
+
+  /** Says how the player is connected. */
+  #tell({ state: now, transport }: ClientHost<typeof messages>): void {
+    const name = transport === 'webrtc' ? 'WebRTC' : 'WebSocket';
+    if (now === 'connected') state('open', `playing over ${name}`);
+    else state('connecting', 'reconnecting');
+    this.#panel.transport = transport;
+  }
+
   #end(reason: string): void {
+    this.play?.leave();
     this.play = undefined;
     state('closed', 'not connected');
     element('reason').textContent = `The game has ended: ${reason}`;

@@ -1,4 +1,4 @@
-import type { ClientHost } from 'causeway-net';
+import type { ClientHost, MessageValue, ReceivedEvent } from 'causeway-net';
 import {
   ClockSync,
   InputSender,
@@ -8,7 +8,6 @@ import {
   type Entity,
   type GameCore,
 } from 'causeway-net/game';
-import type { MessageValue } from 'causeway-net';
 import type { Wish } from './controls.js';
 import {
   BODIES,
@@ -68,13 +67,20 @@ export class Play {
     this.#snapshots = new SnapshotClient(kit, entities, { maxEntities: MAX_PLAYERS + BODIES });
     this.#interpolation = new Interpolation<World>(kit, { ticksPerSecond: TICKS_PER_SECOND });
     this.prediction = new Prediction(kit, entities, { input: 'command', state: 'player' });
-    client.addEventListener('message', ({ message }) => {
-      const now = seconds();
-      if (message.type === 'welcome') this.me = message.value.player;
-      if (message.type === 'world') this.#take(message.value, now);
-      if (message.type === 'shot')
-        this.#shots = [...this.#shots, shotOf(message.value, now)].slice(-SHOTS);
-    });
+    client.addEventListener('message', this.#receive);
+  }
+
+  readonly #receive = ({ message }: ReceivedEvent<typeof messages>): void => {
+    const now = seconds();
+    if (message.type === 'welcome') this.me = message.value.player;
+    if (message.type === 'world') this.#take(message.value, now);
+    if (message.type === 'shot')
+      this.#shots = [...this.#shots, shotOf(message.value, now)].slice(-SHOTS);
+  };
+
+  /** Takes no more messages: the client is of another game now. */
+  leave(): void {
+    this.client.removeEventListener('message', this.#receive);
   }
 
   #take(world: MessageValue<typeof messages, 'world'>, now: number): void {

@@ -63,13 +63,10 @@ export type { ClientStats } from './secure/client.js';
 export type { ClientState, Farewell } from './secure/core_client.js';
 export { generateConnectToken, generateKey } from './secure/token.js';
 export type { ConnectTokenOptions } from './secure/token.js';
-export { ClientHost, DisconnectedEvent, StateEvent } from './hosts/client_host.js';
-export type {
-  ClientHostEvents,
-  ClientHostState,
-  ClientHostStats,
-  Disconnect,
-} from './hosts/client_host.js';
+export { DisconnectedEvent, StateEvent, TransportEvent } from './hosts/client_events.js';
+export type { ClientHostEvents, ClientHostState, Disconnect } from './hosts/client_events.js';
+export { ClientHost } from './hosts/client_host.js';
+export type { ClientHostStats } from './hosts/client_host.js';
 export { connect } from './hosts/connect.js';
 export type { DisconnectReason } from './hosts/ending.js';
 export type { ConnectOptions } from './hosts/connect.js';
@@ -79,11 +76,15 @@ export { Host, ReceivedEvent } from './hosts/host.js';
 export type { HostStats } from './hosts/host.js';
 export { SecureTransport, openSecureTransport } from './hosts/secure_transport.js';
 export type { SecureTransportOptions } from './hosts/secure_transport.js';
+export type { ConnectToken, TokenOption } from './hosts/token.js';
 export { SimulatedNetwork } from './hosts/simulated_network.js';
 export { Simulator } from './simulator.js';
 export type { SimulatorConfig, SimulatorPath, SimulatorStats } from './simulator.js';
+export { SessionTransport } from './transports/links.js';
 export { openTransport } from './transports/race.js';
 export type { TransportOptions } from './transports/race.js';
+export { sessionKey } from './transports/session.js';
+export type { SessionOptions } from './transports/session.js';
 export { WebRtcTransport } from './transports/webrtc.js';
 export type { DataChannelLike, PeerConnectionLike, WebRtcOptions } from './transports/webrtc.js';
 export { WEBSOCKET_PROTOCOL, WebSocketTransport } from './transports/websocket.js';

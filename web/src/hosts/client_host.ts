@@ -1,67 +1,42 @@
-import { ClosedError, type HandshakeCode, type HandshakeStage } from '../errors.js';
+import { Abort, reasonOf } from '../abort.js';
+import { ClosedError, CoreError, type HandshakeCode } from '../errors.js';
+import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import type { Schema } from '../messages/schema.js';
 import type { Client, ClientStats } from '../secure/client.js';
-import type { ClientState, Farewell } from '../secure/core_client.js';
+import type { ClientState } from '../secure/core_client.js';
+import type { SessionTransport } from '../transports/links.js';
 import type { Transport, TransportClose } from '../transports/transport.js';
+import {
+  DisconnectedEvent,
+  StateEvent,
+  TransportEvent,
+  type ClientHostEvents,
+  type ClientHostState,
+  type Disconnect,
+} from './client_events.js';
+import { Host, fitsTransport, seconds, type HostStats } from './host.js';
+import { Presence } from './presence.js';
 import { endingOf, type DisconnectReason } from './ending.js';
-import { Host, type HostStats, type ReceivedEvent } from './host.js';
-import { refusal } from './refusal.js';
-
-/**
- * Where a client is: its transport is being opened, it asks the server for a connection, it answers the
- * server's challenge, it is connected, it is not or no more.
- */
-export type ClientHostState =
-  'opening' | 'requesting' | 'responding' | 'connected' | 'disconnected';
-
-/** How a connection ended; code and text are the game server's, of `cw_server_disconnect`. */
-export interface Disconnect extends Farewell {
-  readonly reason: DisconnectReason;
-  /** One sentence about it, for people. */
-  readonly message: string;
-}
-
-/** The connection has ended. */
-export class DisconnectedEvent extends Event implements Disconnect {
-  readonly reason: DisconnectReason;
-  readonly message: string;
-  readonly code: number;
-  readonly text: string;
-
-  constructor({ reason, message, code, text }: Disconnect) {
-    super('disconnect');
-    this.reason = reason;
-    this.message = message;
-    this.code = code;
-    this.text = text;
-  }
-}
-
-/** The client is in another state. */
-export class StateEvent extends Event {
-  readonly state: ClientHostState;
-
-  constructor(state: ClientHostState) {
-    super('state');
-    this.state = state;
-  }
-}
-
-/** The events of a {@link ClientHost}. */
-export interface ClientHostEvents<Of extends Schema> {
-  message: ReceivedEvent<Of>;
-  drain: Event;
-  state: StateEvent;
-  disconnect: DisconnectedEvent;
-}
+import { reasonFor, refusal } from './refusal.js';
+import type { Tokens } from './token.js';
 
 /** Statistics of a client: of the connection, of its encrypted packets, and of the transport. */
 export interface ClientHostStats extends HostStats {
   readonly secure: ClientStats;
 }
 
+/** How a client gets to its server, each time that it connects. */
+export interface Way {
+  readonly tokens: Tokens;
+  open(signal: AbortSignal): Promise<SessionTransport>;
+  through(transport: Transport): Transport;
+}
+
 /** Milliseconds that a transport stays open for the packets that tell the server of the end. */
 export const FAREWELL = 100;
+
+/** Pauses in milliseconds between the attempts of a page that is back after an absence. */
+const COMEBACKS = [0, 500, 1000, 2000, 4000, 8000];
 
 const states: Partial<Record<ClientState, ClientHostState>> = {
   SENDING_REQUEST: 'requesting',
@@ -69,48 +44,75 @@ const states: Partial<Record<ClientState, ClientHostState>> = {
   CONNECTED: 'connected',
 };
 
+/** One connection, from the attempt to its end. */
+class Life {
+  /** Ends the attempt. */
+  readonly attempt: Abort;
+  readonly presence = new Presence(seconds());
+  session: SessionTransport | undefined;
+  /** The session, or what the application has put before it. */
+  carrier: Transport | undefined;
+  /** When its token expires, by the clock of the world, in seconds. */
+  expireTime = Infinity;
+  resolve!: () => void;
+  reject!: (reason: unknown) => void;
+  /** Settles when the server has taken the client, or there will be no connection. */
+  readonly connected = new Promise<void>((resolve, reject) => {
+    this.resolve = resolve;
+    this.reject = reject;
+  });
+
+  constructor(signal?: AbortSignal) {
+    this.attempt = new Abort(signal);
+    this.attempt.signal.addEventListener('abort', () => this.reject(reasonOf(this.attempt.signal)));
+    // Who waits for something else first asks later.
+    this.connected.catch(() => {});
+  }
+}
+
 /**
  * A connection with a game server, encrypted and authenticated from end to end. {@link connect} makes
  * one. Messages that arrive go to the listeners of `message` events; while there is none they wait to be
- * taken by `for await`, one by one with `next`, or by the next listener.
+ * taken by `for await`, one by one with `next`, or by the next listener. A way to the server that breaks
+ * is replaced: the state is `reconnecting`, and messages and statistics go on.
  */
 export class ClientHost<Of extends Schema = Schema> extends Host<
   Of,
   ClientHostEvents<Of>,
   Client<Of>
 > {
-  /** Resolves when the connection has ended, for whatever reason; never rejects. */
-  readonly closed: Promise<Disconnect>;
-  /** Resolves when the server has taken the client. @internal */
-  readonly connected: Promise<void>;
-  #state: ClientHostState = 'requesting';
-  /** When the token expires, by the clock of the world, in seconds. */
-  readonly #expireTime: number;
-  #resolveConnected!: () => void;
-  #rejectConnected!: (reason: unknown) => void;
+  readonly #way: Way;
+  readonly #interval: number;
+  #state: ClientHostState = 'disconnected';
+  #life: Life | undefined;
+  #closed!: Promise<Disconnect>;
   #resolveClosed!: (how: Disconnect) => void;
   /** A page takes its transports along, so the server must hear of the end before. */
-  readonly #pageGoes = (): void => this.abort(new ClosedError());
+  readonly #pageGoes = (): void => {
+    this.disconnect();
+    if (this.#way.tokens.renewable) globalThis.addEventListener?.('pageshow', this.#pageComes);
+  };
+  readonly #pageComes = (event: Event): void => {
+    globalThis.removeEventListener?.('pageshow', this.#pageComes);
+    if (!(event as PageTransitionEvent).persisted || this.#state !== 'disconnected') return;
+    this.#begin();
+    void this.#comeBack('client', 'the page was left');
+  };
 
   /** @internal */
-  constructor(client: Client<Of>, transport: Transport, expireTime: number, interval: number) {
-    super(client, transport);
-    this.#expireTime = expireTime;
-    this.closed = new Promise((resolve) => {
-      this.#resolveClosed = resolve;
-    });
-    this.connected = new Promise((resolve, reject) => {
-      this.#resolveConnected = resolve;
-      this.#rejectConnected = reject;
-    });
-    void transport.closed.then((close) => this.#lost(close));
-    globalThis.addEventListener?.('pagehide', this.#pageGoes);
-    this.transmit();
-    this.start(interval);
+  constructor(client: Client<Of>, way: Way, interval: number) {
+    super(client);
+    this.#way = way;
+    this.#interval = interval;
   }
 
   get state(): ClientHostState {
     return this.#state;
+  }
+
+  /** Resolves when the connection has ended, for whatever reason; never rejects. */
+  get closed(): Promise<Disconnect> {
+    return this.#closed;
   }
 
   /** While connected: the number of this client on the server, from 0, and how many there can be. */
@@ -119,11 +121,33 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   }
 
   protected override get open(): boolean {
-    return this.#state === 'connected';
+    return this.#state === 'connected' || this.#state === 'reconnecting';
   }
 
   override stats(): ClientHostStats {
     return { ...super.stats(), secure: this.connection.clientStats() };
+  }
+
+  /**
+   * Connects again after the end, as a new client of the server, with a new token: `connect` must have
+   * been given a function as `token`. Messages of the old connection that nobody took are gone.
+   * @param options `signal` gives the attempt up when it is aborted
+   * @throws what {@link connect} throws; {@link CoreError} `CONNECTED` before the end, `TOKEN_USED` when
+   *   there is no function to ask for a token
+   */
+  async reconnect(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    if (this.#state !== 'disconnected')
+      throw new CoreError(
+        'CONNECTED',
+        'the client is connected or connecting; disconnect it first',
+      );
+    this.#begin();
+    try {
+      await this.#join(options.signal);
+    } catch (error) {
+      this.#end(reasonFor(error), error instanceof Error ? error.message : String(error));
+      throw error;
+    }
   }
 
   /**
@@ -132,72 +156,194 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
    * tells the page, and a page that crashes tells nobody: then the server waits for its timeout.
    */
   disconnect(): void {
-    this.#leave('client', 'this side has disconnected');
+    this.#life?.attempt.abort(new ClosedError());
+    this.#end('client', 'this side has disconnected');
   }
 
-  /** Ends the attempt to connect. @internal */
-  abort(reason: unknown): void {
-    this.#rejectConnected(reason);
-    this.disconnect();
-  }
-
-  protected override arrived(datagram: Uint8Array<ArrayBuffer>): void {
-    if (this.#state === 'disconnected') return;
-    super.arrived(datagram);
+  protected override arrived(datagram: Uint8Array<ArrayBuffer>): boolean {
+    if (this.#state === 'disconnected') return false;
+    const taken = super.arrived(datagram);
+    if (taken) this.#heard();
     // What the next step of the handshake asks for need not wait for the tick.
     if (this.#follow()) this.transmit();
+    return taken;
   }
 
   protected override tick(): void {
     super.tick();
     this.#follow();
+    this.#listen();
+  }
+
+  #begin(): void {
+    this.#closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+    globalThis.removeEventListener?.('pageshow', this.#pageComes);
+    globalThis.addEventListener?.('pagehide', this.#pageGoes);
+  }
+
+  /** Becomes a client of the server. */
+  async #join(signal?: AbortSignal): Promise<void> {
+    const life = new Life(signal);
+    const { attempt } = life;
+    this.#life = life;
+    this.#enter('opening');
+    try {
+      const token = await Promise.race([this.#way.tokens.next(), life.connected]);
+      if (!token) throw new ClosedError();
+      life.expireTime = token.expireTime;
+      life.session = await this.#way.open(attempt.signal);
+      this.#carry(life, life.session, token.bytes);
+      await life.connected;
+    } catch (error) {
+      if (this.#life === life) this.#part();
+      throw error;
+    } finally {
+      attempt.release();
+    }
+  }
+
+  /** The session carries the connection, or the attempt. */
+  #carry(life: Life, session: SessionTransport, token: Uint8Array): void {
+    const carrier = (life.carrier = this.#way.through(session));
+    const needed = Math.max(DEFAULT_DATAGRAM_SIZE, this.connection.maxDatagramSize);
+    fitsTransport(needed, carrier);
+    this.connection.connect(token, seconds());
+    this.#enter('requesting');
+    session.addEventListener('transport', () => {
+      if (this.#life === life) this.dispatchEvent(new TransportEvent(session.kind));
+    });
+    session.addEventListener('state', () => {
+      const isLost = session.state === 'reconnecting' && this.#state === 'connected';
+      if (this.#life === life && isLost) this.#enter('reconnecting');
+    });
+    // The relay may have another session now, which the server knows nothing of.
+    session.addEventListener('relink', () => {
+      if (this.#life !== life || !this.open) return;
+      this.connection.move(seconds());
+      this.transmit();
+    });
+    void session.closed.then((close) => this.#lost(life, close));
+    this.start(carrier, this.#interval);
+    this.transmit();
+  }
+
+  #heard(): void {
+    this.#life?.presence.heard(seconds());
+    if (this.#state === 'reconnecting' && this.#life?.session?.state === 'open')
+      this.#enter('connected');
+  }
+
+  /** Looks after the way to the server. */
+  #listen(): void {
+    const { session, presence } = this.#life ?? {};
+    if (!session || !presence || !this.open) return;
+    const now = seconds();
+    if (presence.isSilent(now, session.state === 'open')) {
+      session.renew();
+      this.#enter('reconnecting');
+    } else if (presence.isForgotten(now) && this.#way.tokens.renewable) {
+      this.#timedOut('the server does not know this client any more');
+    }
   }
 
   /** Takes over the core's state; true when it is another one and not the end. */
   #follow(): boolean {
     const now = this.connection.state;
     const state = states[now] ?? 'disconnected';
-    if (state === this.#state) return false;
+    const isSame = state === 'connected' ? this.open : state === this.#state;
+    if (isSame || this.#state === 'disconnected') return false;
     if (state === 'disconnected') {
-      const ending = endingOf(this.connection);
-      if (this.#state === 'connected') this.#end(ending.reason, ending.message);
-      else this.#refuse(now as HandshakeCode, this.connection.explain());
+      const { reason, message } = endingOf(this.connection);
+      if (!this.open) this.#refuse(now as HandshakeCode, this.connection.explain());
+      else if (reason === 'timeout') this.#timedOut(message);
+      else this.#end(reason, message);
       return false;
     }
     this.#enter(state);
-    if (state === 'connected') this.#resolveConnected();
+    if (state === 'connected') {
+      this.#life?.session?.keep();
+      this.#life?.resolve();
+    }
     return true;
   }
 
   #enter(state: ClientHostState): void {
+    if (state === this.#state) return;
     this.#state = state;
     this.dispatchEvent(new StateEvent(state));
   }
 
+  /** Nothing has come for too long. A page that did not run meanwhile begins anew if it can. */
+  #timedOut(message: string): void {
+    const { presence, session } = this.#life!;
+    const { absence } = presence;
+    if (absence > 0) {
+      const what = `the page did not run for ${absence.toFixed(0)} s, and ${message}`;
+      if (this.#way.tokens.renewable) void this.#comeBack('timeout', what);
+      else this.#end('timeout', what);
+    } else if (session?.loss) {
+      const what = `${this.#endOf(session.loss)} and cannot be reached any more`;
+      this.#end('transport', `${what}: ${message}`);
+    } else {
+      this.#end('timeout', message);
+    }
+  }
+
+  /** Connects anew after an absence, during which the network may have gone too. */
+  async #comeBack(reason: DisconnectReason, message: string): Promise<void> {
+    const { closed } = this;
+    // Somebody may disconnect meanwhile, and even connect again.
+    const isOver = (): boolean => this.#closed !== closed || this.#state === 'disconnected';
+    this.#part();
+    for (const pause of COMEBACKS) {
+      this.#enter('reconnecting');
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      if (isOver()) return;
+      try {
+        return await this.#join();
+      } catch {
+        if (isOver()) return;
+      }
+    }
+    this.#end(reason, message);
+  }
+
   /** The transport has ended, by itself or because the relay closed it. */
-  #lost({ code, reason }: TransportClose): void {
-    if (this.#state === 'disconnected') return;
-    const message = `the relay ended the ${this.transport} transport (${[code, reason].filter(Boolean).join(' ')})`;
-    if (this.#state !== 'connected') this.#refuse('TRANSPORT_CLOSED', message);
-    else this.#leave('transport', message);
+  #lost(life: Life, close: TransportClose): void {
+    if (this.#life !== life || this.#state === 'disconnected') return;
+    const message = this.#endOf(close);
+    if (!this.open) this.#refuse('TRANSPORT_CLOSED', message);
+    else this.#end('transport', message);
+  }
+
+  #endOf({ code, reason }: TransportClose): string {
+    const said = [code, reason].filter(Boolean).join(' ');
+    return `the relay ended the ${this.transport} transport (${said})`;
   }
 
   /** There will be no connection. */
   #refuse(code: HandshakeCode, message: string): void {
-    const stage: HandshakeStage = this.#state === 'responding' ? 'response' : 'request';
-    this.abort(refusal(code, stage, message, this.#expireTime));
+    const stage = this.#state === 'responding' ? 'response' : 'request';
+    this.#life!.reject(refusal(code, stage, message, this.#life!.expireTime));
   }
 
-  #leave(reason: DisconnectReason, message: string): void {
-    if (this.#state === 'disconnected') return;
+  /** Leaves the server and the transport; no connection is left. */
+  #part(): void {
+    const { session, carrier = session } = this.#life ?? {};
+    this.#life = undefined;
+    if (!carrier) return;
     this.connection.disconnect();
-    this.#end(reason, message);
+    this.transmit(true);
+    this.stop();
+    setTimeout(() => carrier.close(), FAREWELL);
   }
 
   #end(reason: DisconnectReason, message: string): void {
+    if (this.#state === 'disconnected') return;
     const how = { reason, message, ...this.connection.farewell() };
-    this.transmit(true);
-    setTimeout(() => this.carrier.close(), FAREWELL);
+    this.#part();
     globalThis.removeEventListener?.('pagehide', this.#pageGoes);
     this.#enter('disconnected');
     this.finish(new DisconnectedEvent(how));

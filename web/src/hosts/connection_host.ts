@@ -41,13 +41,13 @@ export class ConnectionHost<Of extends Schema = Schema> extends Host<Of, Connect
    */
   constructor(core: Core, schema: Of, transport: Transport, config: ConnectionHostConfig = {}) {
     const interval = tickInterval(config.ticksPerSecond);
-    super(new Connection(core, schema, config), transport);
+    super(new Connection(core, schema, config));
     fitsTransport(this.connection.maxDatagramSize, transport);
     this.closed = transport.closed.then((close) => {
       this.finish(new ClosedEvent(close));
       return close;
     });
-    this.start(interval);
+    this.start(transport, interval);
   }
 
   get state(): TransportState {
@@ -55,7 +55,7 @@ export class ConnectionHost<Of extends Schema = Schema> extends Host<Of, Connect
   }
 
   protected override get open(): boolean {
-    return this.state === 'open';
+    return this.state === 'open' || this.state === 'reconnecting';
   }
 
   /** Ends the connection; `closed` resolves when it has ended. Nothing can be sent afterwards. */

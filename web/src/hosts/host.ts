@@ -51,8 +51,8 @@ export abstract class Host<
 > extends EventTarget {
   /** @internal */
   protected readonly connection: End;
-  /** @internal */
-  protected readonly carrier: Transport;
+  /** What carries the connection. @internal */
+  protected carrier!: Transport;
   #timer: ReturnType<typeof setInterval> | undefined;
   /** A message for which there was no listener: the next to be taken. */
   #unheard: Message<Of> | undefined;
@@ -67,19 +67,21 @@ export abstract class Host<
   readonly #tracked = new Map<number, (fate: Fate) => void>();
   #receipt = 0;
 
-  protected constructor(connection: End, transport: Transport) {
+  protected constructor(connection: End) {
     super();
     this.connection = connection;
-    this.carrier = transport;
   }
 
   /**
-   * Begins to tick and to take what arrives, also what arrived before: the last step of a constructor.
+   * Begins to tick and to take what arrives over a transport, also what arrived before.
    * @internal
    */
-  protected start(interval: number): void {
+  protected start(carrier: Transport, interval: number): void {
+    this.carrier = carrier;
+    this.#unheard = undefined;
+    this.#ended = this.#full = false;
     this.#timer = setInterval(() => this.tick(), interval);
-    this.carrier.ondatagram = (datagram) => this.arrived(datagram);
+    carrier.ondatagram = (datagram) => this.arrived(datagram);
   }
 
   /** Over which kind of transport it goes. */
@@ -205,11 +207,12 @@ export abstract class Host<
     super.removeEventListener(type, type === 'message' ? standInOf(listener) : listener, options);
   }
 
-  /** @internal */
-  protected arrived(datagram: Uint8Array<ArrayBuffer>): void {
-    this.connection.receive(datagram, seconds());
+  /** A datagram arrived; says whether it was one of this connection. @internal */
+  protected arrived(datagram: Uint8Array<ArrayBuffer>): boolean {
+    const taken = this.connection.receive(datagram, seconds());
     this.#tellOfRoom();
     this.#hand();
+    return taken;
   }
 
   /** @internal */
@@ -227,12 +230,18 @@ export abstract class Host<
       this.carrier.send(out, last);
   }
 
-  /** No more ticks; loops over messages end when they have taken the last one. @internal */
-  protected finish(last: Event): void {
+  /** No more ticks; what has not been acked is lost. @internal */
+  protected stop(): void {
     clearInterval(this.#timer);
-    this.#ended = true;
     this.#settle();
     this.#tracked.forEach((resolve) => resolve('lost'));
+    this.#tracked.clear();
+  }
+
+  /** Stops; loops over messages end when they have taken the last one. @internal */
+  protected finish(last: Event): void {
+    this.stop();
+    this.#ended = true;
     this.#last = last;
     this.#hand();
   }

@@ -1,4 +1,5 @@
-import { HandshakeError, type HandshakeCode, type HandshakeStage } from '../errors.js';
+import { ClosedError, HandshakeError, type HandshakeCode, type HandshakeStage } from '../errors.js';
+import type { DisconnectReason } from './ending.js';
 
 /** Why there is no connection; `expireTime` is that of the token, in seconds by the clock of the world. */
 export const refusal = (
@@ -15,4 +16,18 @@ export const refusal = (
     stage,
     'the connect token has expired; ask the backend for a new one',
   );
+};
+
+const reasons: Partial<Record<HandshakeCode, DisconnectReason>> = {
+  DENIED: 'server',
+  ID_CONNECTED: 'server',
+  SCHEMA: 'server',
+  REQUEST_TIMED_OUT: 'timeout',
+  RESPONSE_TIMED_OUT: 'timeout',
+};
+
+/** The reason with which a connection ends that never was one, because of an error. */
+export const reasonFor = (error: unknown): DisconnectReason => {
+  if (error instanceof ClosedError) return 'client';
+  return (error instanceof HandshakeError && reasons[error.code]) || 'transport';
 };

@@ -5,18 +5,20 @@ import { DEFAULT_DATAGRAM_SIZE, PAYLOAD_MAX, SECURE_OVERHEAD } from '../generate
 import { loadCore } from '../loader.js';
 import { PayloadClient } from '../secure/payload_client.js';
 import { BaseTransport } from '../transports/base.js';
-import { openTransport, type TransportOptions } from '../transports/race.js';
-import type { Transport, TransportClose } from '../transports/transport.js';
+import type { SessionTransport } from '../transports/links.js';
+import { openSession, type TransportOptions } from '../transports/race.js';
+import type { TransportClose, TransportKind, TransportState } from '../transports/transport.js';
 import { FAREWELL } from './client_host.js';
-import { readToken } from './connect.js';
 import { endingOf } from './ending.js';
+import { Presence } from './presence.js';
 import { fitsTransport, seconds, tickInterval } from './host.js';
 import { refusal } from './refusal.js';
+import { Tokens, type TokenOption } from './token.js';
 
 /** Options of {@link openSecureTransport}. */
 export interface SecureTransportOptions extends TransportOptions {
-  /** The connect token from the game's backend, for this connection only: 2048 bytes. */
-  readonly token: Uint8Array | ArrayBuffer;
+  /** The connect token from the game's backend, for this connection only: 2048 bytes; or a function that gets it. */
+  readonly token: TokenOption;
   /** Gives the attempt up when it is aborted; the transport that it became is not concerned. */
   readonly signal?: AbortSignal;
   /** Where the protocol runs. Default: the one core that `loadCore` gives. */
@@ -30,11 +32,11 @@ export interface SecureTransportOptions extends TransportOptions {
  * {@link openSecureTransport} makes one.
  */
 export class SecureTransport extends BaseTransport {
-  readonly kind;
   /** Resolves when the server has taken the client. @internal */
   readonly connected: Promise<void>;
   readonly #client: PayloadClient;
-  readonly #carrier: Transport;
+  readonly #carrier: SessionTransport;
+  readonly #presence = new Presence(seconds());
   readonly #expireTime: number;
   readonly #timer: ReturnType<typeof setInterval>;
   #connected = false;
@@ -45,9 +47,8 @@ export class SecureTransport extends BaseTransport {
   readonly #pageGoes = (): void => this.abort(new ClosedError());
 
   /** @internal */
-  constructor(client: PayloadClient, carrier: Transport, expireTime: number) {
+  constructor(client: PayloadClient, carrier: SessionTransport, expireTime: number) {
     super(Math.min(PAYLOAD_MAX, carrier.maxDatagramSize - SECURE_OVERHEAD));
-    this.kind = carrier.kind;
     this.#client = client;
     this.#carrier = carrier;
     this.#expireTime = expireTime;
@@ -55,11 +56,25 @@ export class SecureTransport extends BaseTransport {
       this.#resolveConnected = resolve;
       this.#rejectConnected = reject;
     });
+    // The relay may have another session now, which the server knows nothing of.
+    carrier.addEventListener('relink', () => {
+      if (!this.#connected || this.#over) return;
+      client.move(seconds());
+      this.#transmit();
+    });
     void carrier.closed.then((close) => this.#lost(close));
     globalThis.addEventListener?.('pagehide', this.#pageGoes);
     this.#transmit();
     this.#timer = setInterval(() => this.#tick(), tickInterval());
     carrier.ondatagram = (datagram) => this.#receive(datagram);
+  }
+
+  get kind(): TransportKind {
+    return this.#carrier.kind;
+  }
+
+  override get state(): TransportState {
+    return super.state === 'open' ? this.#carrier.state : super.state;
   }
 
   protected override isBusy(): boolean {
@@ -84,7 +99,7 @@ export class SecureTransport extends BaseTransport {
 
   #receive(datagram: Uint8Array<ArrayBuffer>): void {
     if (this.#over) return;
-    this.#client.receive(datagram, seconds());
+    if (this.#client.receive(datagram, seconds())) this.#presence.heard(seconds());
     const payload = this.#client.next();
     this.#follow();
     if (payload) this.arrived(payload.buffer);
@@ -95,6 +110,8 @@ export class SecureTransport extends BaseTransport {
     this.#client.update(seconds());
     this.#transmit();
     this.#follow();
+    const isOpen = this.#carrier.state === 'open';
+    if (this.#presence.isSilent(seconds(), isOpen) && this.#connected) this.#carrier.renew();
   }
 
   /** Sends what is due; whether the transport took it all. */
@@ -112,6 +129,7 @@ export class SecureTransport extends BaseTransport {
     if (state === 'SENDING_REQUEST' || state === 'SENDING_RESPONSE') return;
     if (state === 'CONNECTED') {
       this.#connected = true;
+      this.#carrier.keep();
       this.#resolveConnected();
     } else if (!this.#over) {
       this.#refuse(state as HandshakeCode, this.#client.explain());
@@ -159,14 +177,13 @@ export async function openSecureTransport(
   const { signal } = options;
   throwIfAborted(signal);
   const core = options.core ?? (await loadCore());
-  const token = new Uint8Array(options.token);
-  const { expireTime } = readToken(core, token);
-  const carrier = await openTransport(url, options);
+  const { bytes, expireTime } = await new Tokens(core, options.token).next();
+  const carrier = await openSession(url, options);
   const client = new PayloadClient(core);
   let transport: SecureTransport;
   try {
     fitsTransport(DEFAULT_DATAGRAM_SIZE, carrier);
-    client.connect(token, seconds());
+    client.connect(bytes, seconds());
     transport = new SecureTransport(client, carrier, expireTime);
   } catch (error) {
     carrier.close();

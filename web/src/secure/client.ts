@@ -106,6 +106,16 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
     return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
   }
 
+  /**
+   * Says that from now on datagrams leave from another address, as over another relay: the client proves
+   * to the server that it is the same one, and the connection goes on. It does no harm when the address
+   * is the same after all.
+   * @throws {@link CoreError} `NOT_CONNECTED`
+   */
+  move(now: number): void {
+    this.core.check(this.core.exports.client_move(this.address, now));
+  }
+
   /** Ends the connection, or the attempt; the packets that tell the server wait in {@link transmit}. */
   disconnect(): void {
     this.core.exports.client_disconnect(this.address);

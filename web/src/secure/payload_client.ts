@@ -30,10 +30,13 @@ export class PayloadClient extends CoreObject {
     return explain(this.core, this.address);
   }
 
-  /** Takes a datagram; take the payload with {@link next} before the following one. */
-  receive(datagram: Uint8Array, now: number): void {
+  /**
+   * Takes a datagram; take the payload with {@link next} before the following one.
+   * @returns whether it was one of this connection
+   */
+  receive(datagram: Uint8Array, now: number): boolean {
     const size = this.core.memory.put(datagram, this.#incoming, DATAGRAM_MAX);
-    this.core.exports.client_receive(this.address, this.#incoming, size, now);
+    return this.core.exports.client_receive(this.address, this.#incoming, size, now) === 0;
   }
 
   next(): Uint8Array<ArrayBuffer> | undefined {
@@ -56,6 +59,11 @@ export class PayloadClient extends CoreObject {
     const { exports, memory } = this.core;
     const size = exports.client_transmit(this.address, this.#outgoing, SECURE_PACKET_MAX, now);
     return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
+  }
+
+  /** Like that of `Client`. */
+  move(now: number): void {
+    this.core.check(this.core.exports.client_move(this.address, now));
   }
 
   disconnect(): void {

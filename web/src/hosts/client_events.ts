@@ -1,0 +1,65 @@
+import type { Schema } from '../messages/schema.js';
+import type { Farewell } from '../secure/core_client.js';
+import type { TransportKind } from '../transports/transport.js';
+import type { DisconnectReason } from './ending.js';
+import type { ReceivedEvent } from './host.js';
+
+/**
+ * Where a client is: its transport is being opened, it asks the server for a connection, it answers the
+ * server's challenge, it is connected, it is connected but nothing comes and the way to the server is
+ * being replaced, it is not or no more.
+ */
+export type ClientHostState =
+  'opening' | 'requesting' | 'responding' | 'connected' | 'reconnecting' | 'disconnected';
+
+/** How a connection ended; code and text are the game server's, of `cw_server_disconnect`. */
+export interface Disconnect extends Farewell {
+  readonly reason: DisconnectReason;
+  /** One sentence about it, for people. */
+  readonly message: string;
+}
+
+/** The connection has ended. */
+export class DisconnectedEvent extends Event implements Disconnect {
+  readonly reason: DisconnectReason;
+  readonly message: string;
+  readonly code: number;
+  readonly text: string;
+
+  constructor({ reason, message, code, text }: Disconnect) {
+    super('disconnect');
+    this.reason = reason;
+    this.message = message;
+    this.code = code;
+    this.text = text;
+  }
+}
+
+/** The client is in another state. */
+export class StateEvent extends Event {
+  readonly state: ClientHostState;
+
+  constructor(state: ClientHostState) {
+    super('state');
+    this.state = state;
+  }
+}
+
+/** The connection goes over another kind of transport. */
+export class TransportEvent extends Event {
+  readonly transport: TransportKind;
+
+  constructor(transport: TransportKind) {
+    super('transport');
+    this.transport = transport;
+  }
+}
+
+/** The events of a `ClientHost`. */
+export interface ClientHostEvents<Of extends Schema> {
+  message: ReceivedEvent<Of>;
+  drain: Event;
+  state: StateEvent;
+  transport: TransportEvent;
+  disconnect: DisconnectedEvent;
+}
