@@ -108,12 +108,14 @@ static void idle(void)
 }
 
 /* The mean and the 99th percentile of both directions, and the bytes of both. */
-static void lossy(const char *name, const struct cw_simulator_path *path, double seconds)
+static void lossy(const char *name, const struct cw_simulator_path *path, bool repair,
+                  double seconds)
 {
     struct cw_connection_config config = traffic_messages();
     double mean = 0, p99 = 0, bytes = 0;
     char figure[64];
-    config.channels[0].redundancy = 1;
+    config.channels[0].redundancy = repair ? 0 : 1;
+    config.channels[0].repair = repair;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct run *run = begin(seed, path, &config);
         for (int i = 0; i < 2; i++)
@@ -139,14 +141,25 @@ static void bursts(void)
     path.burst_end = 0.25;
     path.burst_start = path.burst_end * 0.2 / 0.8;
     path.burst_loss = 1;
-    lossy("rtt_200_burst_20", &path, 600);
+    lossy("rtt_200_burst_20", &path, false, 600);
 }
 
 static void rare_losses(void)
 {
     struct cw_simulator_path path = path_of_rtt(RTT);
     path.loss = 0.01;
-    lossy("loss_1_redundancy", &path, 600);
+    lossy("loss_1_redundancy", &path, false, 600);
+}
+
+static void repair(void)
+{
+    struct cw_simulator_path path = path_of_rtt(RTT);
+    path.loss = 0.05;
+    lossy("repair_5", &path, true, 600);
+    path.loss = 0.2;
+    lossy("repair_20", &path, true, 600);
+    path.loss = 0.5;
+    lossy("repair_50", &path, true, 600);
 }
 
 /* Two ends of nearly the same rate on a short path without losses: how many times more bytes than
@@ -189,11 +202,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } scenes[] = {
-        {"slow_receivers", slow_receivers},
-        {"idle", idle},
-        {"bursts", bursts},
-        {"rare_losses", rare_losses},
-        {"short_paths", short_paths},
+        {"slow_receivers", slow_receivers}, {"idle", idle},     {"bursts", bursts},
+        {"rare_losses", rare_losses},       {"repair", repair}, {"short_paths", short_paths},
     };
     if (argc > 2)
         only_seed = strtoull(argv[2], NULL, 10);

@@ -95,6 +95,7 @@ static void channel(void **state)
     ZERO(connection, good, channels[0].packet_budget, CW_ERROR_CONFIG_CHANNEL);
     ZERO(connection, good, channels[0].weight, CW_ERROR_CONFIG_CHANNEL);
     ZERO(connection, good, channels[0].redundancy, CW_OK);        /* none */
+    ZERO(connection, good, channels[0].repair, CW_OK);            /* none */
     ZERO(connection, good, channels[0].redundancy_budget, CW_OK); /* none */
 }
 

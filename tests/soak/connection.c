@@ -276,6 +276,7 @@ static struct cw_channel_config choose_channel(struct cw_prng *random, uint32_t 
     config.weight = 1 + cw_prng_below(random, 20);
     config.redundancy = cw_prng_below(random, 4);
     config.redundancy_budget = cw_prng_below(random, 1000);
+    config.repair = config.kind == CW_CHANNEL_RELIABLE_ORDERED && cw_prng_chance(random, 0.5);
     if (!config.blocks && cw_prng_chance(random, 0.3))
         config.packet_budget = 60 + cw_prng_below(random, 1200);
     return config;

@@ -372,6 +372,7 @@ test('the fingerprint is that of types and channels', () => {
   assert.equal(fingerprint(core, schema(...types.types)), own);
   assert.notEqual(fingerprint(core, schema(message('say', { text: string(201) }))), own);
   assert.notEqual(fingerprint(core, types, [reliable()]), own);
+  assert.notEqual(fingerprint(core, types, [reliable({ repair: true }), unreliable()]), own);
   // What is the sender's own business is not part of it.
   assert.equal(fingerprint(core, types, [reliable({ redundancy: 2 }), unreliable()]), own);
 });

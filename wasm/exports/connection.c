@@ -20,6 +20,7 @@ struct cw_connection_config cw_make_connection_config(const struct cw_schema *sc
                                                  ? CW_CHANNEL_RELIABLE_ORDERED
                                                  : CW_CHANNEL_UNRELIABLE);
         channel->blocks = of->blocks == 1;
+        channel->repair = of->repair == 1;
         cw_set_u32(&channel->max_messages_per_packet, of->max_messages_per_packet);
         cw_set_u32(&channel->receive_queue_size, of->receive_queue_size);
         cw_set_u32(&channel->max_block_size, of->max_block_size);

@@ -41,6 +41,7 @@ struct cw_channel_numbers {
     double weight;
     double redundancy;
     double redundancy_budget;
+    double repair; /* 1 or 0 */
 };
 
 /* What a token takes beside its addresses. */

@@ -24,6 +24,17 @@ enum cw_channel_kind {
     CW_CHANNEL_UNRELIABLE
 };
 
+/* Coded repair, an extension of the wire that other implementations do not have: both ends turn it
+   on, and where tokens carry a fingerprint it is part of that.
+
+   While packets are being lost, messages are followed by combinations of all that are not acked,
+   and a receiver that lacks some rebuilds them from as many combinations, without a round trip.
+   Where a round trip takes 100 ms and 5 % of packets are lost, 99 % of messages arrive within 75 ms
+   instead of 175 ms, for nearly twice the bytes; with 20 % loss, within 175 ms instead of 308 ms,
+   for 40 % more bytes. Without loss it costs next to nothing. It is for a few messages a tick, of
+   up to 256 bytes with their type. Others are sent as without it, only again a little later. It
+   does not pay where losses come in long bursts, since what would repair them is lost with them,
+   nor beside blocks. About 40 KB of memory. */
 struct cw_channel_config {
     enum cw_channel_kind kind; /* default: the kind given to cw_channel_config_default */
 
@@ -36,6 +47,7 @@ struct cw_channel_config {
     bool blocks; /* messages may carry a block; default false. A reliable receiver holds one block
                     until its message is released, and the next block waits. An unreliable one holds
                     the latest 8 */
+    bool repair; /* reliable: see above; default false */
     uint32_t max_block_size;      /* bytes, 1 to 64 MB and at most 65,535 fragments; default 256 KB.
                                      A reliable channel with blocks has a receive buffer of this
                                      size */

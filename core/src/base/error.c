@@ -79,7 +79,8 @@ const char *cw_error_string(enum cw_error error)
                "max_packets_per_update from 1 to 64";
     case CW_ERROR_CONFIG_CHANNEL:
         return "a channel's max_messages_per_packet must be from 1 to 256, its packet_budget at "
-               "least 1, its weight from 1 to 1000 and its redundancy from 0 to 3";
+               "least 1, its weight from 1 to 1000, its redundancy from 0 to 3, and only "
+               "reliable channels have repair";
     case CW_ERROR_CONFIG_QUEUE:
         return "a channel's queue sizes must be powers of two from 2 to 16384";
     case CW_ERROR_CONFIG_BLOCK:

@@ -39,6 +39,8 @@ enum cw_error cw_channel_config_check(const struct cw_channel_config *config, ui
         return CW_ERROR_CONFIG_CHANNEL;
     if (!queue_is_valid(config->send_queue_size) || !queue_is_valid(config->receive_queue_size))
         return CW_ERROR_CONFIG_QUEUE;
+    if (config->repair && config->kind != CW_CHANNEL_RELIABLE_ORDERED)
+        return CW_ERROR_CONFIG_CHANNEL;
     if (!config->blocks)
         return CW_OK;
     if (config->max_block_size < 1 || config->max_block_size > MAX_BLOCK_SIZE ||
@@ -72,6 +74,11 @@ static void lay_out_reliable(struct cw_arena *arena, const struct cw_channel_con
         cw_arena_take(arena, sizeof *slots * (config->send_queue_size + CW_RELIABLE_LISTS));
     struct cw_message **received =
         cw_arena_take(arena, sizeof *received * config->receive_queue_size);
+    if (config->repair) {
+        struct cw_repair *repair = cw_arena_take(arena, sizeof *repair);
+        if (channel)
+            channel->repair = repair;
+    }
     if (channel) {
         channel->slots.all = slots;
         channel->slots.size = (uint16_t)config->send_queue_size;
@@ -154,7 +161,7 @@ static bool fits_reliable(const struct cw_reliable_channel *channel,
 {
     const struct cw_channel_common *common = &channel->common;
     const size_t around = message->block ? cw_reliable_fragment_bits(channel, message->block_size)
-                                         : common->entry_bits + CW_MESSAGE_ID_BITS;
+                                         : cw_reliable_entry_bits(channel) + CW_MESSAGE_ID_BITS;
     return bits + around <= (message->block ? common->fragment_bits : common->packet_bits);
 }
 
@@ -169,6 +176,8 @@ enum cw_error cw_channel_measure(const struct cw_channel *channel, struct cw_mes
         return CW_ERROR_MESSAGE_VALUE;
     size_t all = channel->common.type_bits + body;
     if (cw_channel_is_reliable(channel)) {
+        if (channel->reliable.repair && !message->block)
+            all += CW_REPAIR_ALIGN_BITS;
         if (!fits_reliable(&channel->reliable, message, all))
             return CW_ERROR_MESSAGE_TOO_LARGE;
     } else {

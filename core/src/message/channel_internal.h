@@ -72,19 +72,20 @@ static inline struct cw_message *cw_channel_next(struct cw_channel *channel)
 static inline bool cw_channel_is_idle(const struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel)
-               ? channel->reliable.oldest_unacked == channel->reliable.next_id
+               ? channel->reliable.oldest_unacked == channel->reliable.next_id &&
+                     !cw_repair_has_news(channel->reliable.repair)
                : channel->unreliable.queue_count == 0;
 }
 
-/* Begins a new packet. copies: it may hold copies of new messages. False when the channel has
-   nothing for it. */
-static inline bool cw_channel_begin(struct cw_channel *channel, bool copies)
+/* Begins a new packet. first: of its round; it may hold copies of new messages. False when the
+   channel has nothing for it. */
+static inline bool cw_channel_begin(struct cw_channel *channel, bool first)
 {
     channel->exhausted = cw_channel_is_idle(channel);
     channel->waits &= !channel->exhausted;
     channel->bits_left = channel->common.packet_bits;
     if (cw_channel_is_reliable(channel))
-        cw_reliable_begin(&channel->reliable, copies);
+        cw_reliable_begin(&channel->reliable, first);
     else
         cw_unreliable_begin(&channel->unreliable);
     return !channel->exhausted;
@@ -98,6 +99,12 @@ static inline uint32_t cw_channel_pick(struct cw_channel *channel, const struct 
     const uint32_t bits = bits_left < channel->bits_left ? bits_left : channel->bits_left;
     return cw_channel_is_reliable(channel) ? cw_reliable_pick(&channel->reliable, timing, bits)
                                            : cw_unreliable_pick(&channel->unreliable, bits);
+}
+
+/* Whether the packet being made has an entry of the channel. */
+static inline bool cw_channel_has_entry(const struct cw_channel *channel)
+{
+    return channel->common.picked_count > 0 || channel->common.extra;
 }
 
 /* Writes the entry of what was picked; index is the channel's. */
@@ -150,10 +157,11 @@ static inline bool cw_channel_read(struct cw_channel *channel, struct cw_stream 
 }
 
 /* Takes what was parsed, with its references. */
-static inline void cw_channel_take(struct cw_channel *channel, const struct cw_parsed_entry *parsed)
+static inline void cw_channel_take(struct cw_channel *channel, const struct cw_parsed_entry *parsed,
+                                   double now)
 {
     if (cw_channel_is_reliable(channel))
-        cw_reliable_take(&channel->reliable, parsed);
+        cw_reliable_take(&channel->reliable, parsed, now);
     else
         cw_unreliable_take(&channel->unreliable, parsed);
 }

@@ -12,6 +12,7 @@
 #define MAX_RECEIPTS           32768
 #define YOJIMBO_QUEUE          1024
 #define YOJIMBO_REASSEMBLIES   64
+#define REPAIR_AGREED          0x100u /* in the fingerprint, beside a channel's kind */
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema)
 {
@@ -303,7 +304,7 @@ uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
     for (uint32_t i = 0; i < config->channel_count && i < CW_MAX_CHANNELS; i++) {
         const struct cw_channel_config *channel = &config->channels[i];
         const uint32_t values[] = {
-            (uint32_t)channel->kind,
+            (uint32_t)channel->kind | (channel->repair ? REPAIR_AGREED : 0),
             channel->max_messages_per_packet,
             channel->receive_queue_size,
             channel->blocks ? channel->max_block_size : 0,

@@ -194,7 +194,7 @@ static void fill_packet(struct cw_connection *c, struct filling *packet)
         channel->waits = channel->common.more;
         c->more |= channel->common.more;
         c->held |= channel->common.held;
-        packet->entries += channel->common.picked_count > 0;
+        packet->entries += cw_channel_has_entry(channel);
     }
 }
 
@@ -239,7 +239,7 @@ static size_t write_payload(struct cw_connection *c, uint32_t entries, uint8_t *
     bool done = cw_stream_uint(&stream, &entries, 0, c->config.channel_count);
     for (uint32_t i = 0; i < c->config.channel_count && done; i++) {
         struct cw_channel *channel = &c->channels[i];
-        if (channel->common.picked_count == 0)
+        if (!cw_channel_has_entry(channel))
             continue;
         done = cw_channel_write(channel, &stream, i);
     }
@@ -435,11 +435,11 @@ static bool make_room(struct cw_connection *c, const struct parsed *parsed)
     return dropped;
 }
 
-static inline void take_parsed(struct cw_connection *c, const struct parsed *parsed)
+static inline void take_parsed(struct cw_connection *c, const struct parsed *parsed, double now)
 {
     for (uint32_t i = 0; i < parsed->count; i++) {
         struct cw_channel *channel = &c->channels[parsed->channels[i]];
-        cw_channel_take(channel, &parsed->entries[i]);
+        cw_channel_take(channel, &parsed->entries[i], now);
     }
 }
 
@@ -473,19 +473,19 @@ static enum cw_error read_with_room(struct cw_connection *c, const struct cw_end
 
 /* What cannot be kept whole, if it can be kept in part, and what is malformed. */
 static enum cw_error take_part(struct cw_connection *c, const struct cw_endpoint_event *packet,
-                               enum cw_error error, struct parsed *parsed)
+                               enum cw_error error, struct parsed *parsed, double now)
 {
     if (error == CW_ERROR_RECEIVER_FULL)
         error = read_with_room(c, packet, parsed);
     if (error == CW_OK) {
         cw_endpoint_accept_checked(c->endpoint);
-        take_parsed(c, parsed);
+        take_parsed(c, parsed, now);
         return CW_OK;
     }
     release_parsed(parsed);
     if (error == CW_ERROR_RECEIVER_FULL) {
         (void)read_payload(c, packet->payload, packet->size, true, parsed);
-        take_parsed(c, parsed);
+        take_parsed(c, parsed, now);
     }
     c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
     c->packets_invalid += error == CW_ERROR_MALFORMED;
@@ -493,14 +493,14 @@ static enum cw_error take_part(struct cw_connection *c, const struct cw_endpoint
 }
 
 static inline enum cw_error take_packet(struct cw_connection *c,
-                                        const struct cw_endpoint_event *packet)
+                                        const struct cw_endpoint_event *packet, double now)
 {
     struct parsed parsed;
     const enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
     if (error != CW_OK)
-        return take_part(c, packet, error, &parsed);
+        return take_part(c, packet, error, &parsed, now);
     cw_endpoint_accept_checked(c->endpoint);
-    take_parsed(c, &parsed);
+    take_parsed(c, &parsed, now);
     return CW_OK;
 }
 
@@ -518,7 +518,7 @@ enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data
         return CW_ERROR_INVALID_ARGUMENT;
     enum cw_error error = cw_endpoint_receive_checked(c->endpoint, data, size, now);
     if (c->endpoint->packet_waits)
-        error = take_packet(c, cw_endpoint_next_packet(c->endpoint));
+        error = take_packet(c, cw_endpoint_next_packet(c->endpoint), now);
     take_fates(c, now);
     return error;
 }
@@ -563,6 +563,7 @@ static void set_timing(struct cw_connection *c)
     if (c->timing.patience > CW_LONGEST_TIMEOUT)
         c->timing.patience = CW_LONGEST_TIMEOUT;
     set_copies(c);
+    c->timing.interval = (float)c->interval;
 }
 
 void cw_connection_update(struct cw_connection *c, double now)

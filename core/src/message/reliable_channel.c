@@ -1,4 +1,4 @@
-#include "message/reliable_channel.h"
+#include "message/reliable_channel_internal.h"
 
 #include "causeway/sequence.h"
 
@@ -13,11 +13,6 @@ static uint16_t slot_number(const struct cw_reliable_channel *channel, uint16_t 
 static struct cw_reliable_slot *slot_of(const struct cw_reliable_channel *channel, uint16_t id)
 {
     return &channel->slots.all[slot_number(channel, id)];
-}
-
-static struct cw_message **received_slot(const struct cw_reliable_channel *channel, uint16_t id)
-{
-    return &channel->received[id & (channel->common.config.receive_queue_size - 1)];
 }
 
 static bool is_block(const struct cw_message *message)
@@ -42,10 +37,11 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
     channel->block_sender.active = false;
     if (config->blocks)
         cw_block_receiver_reset(&channel->block_receiver);
+    if (channel->repair)
+        cw_repair_reset(channel->repair);
+    channel->common.extra = false;
     channel->common.stats = (struct cw_channel_stats){0};
 }
-
-/* Sending */
 
 enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
                                uint32_t bits, double now)
@@ -69,13 +65,17 @@ static void look_at(struct cw_reliable_channel *channel, enum cw_reliable_list l
     channel->cursor = channel->slots.all[cw_reliable_slots_end(&channel->slots, list)].next;
 }
 
-void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies)
+void cw_reliable_begin(struct cw_reliable_channel *channel, bool first)
 {
     look_at(channel, CW_LIST_SENT);
     channel->common.picked_count = 0;
     channel->common.more = channel->common.held = false;
     channel->picked_fragment = false;
-    channel->copy_bits_left = copies ? (uint64_t)channel->common.config.redundancy_budget * 8 : 0;
+    channel->copy_bits_left = first ? (uint64_t)channel->common.config.redundancy_budget * 8 : 0;
+    if (cw_reliable_repairs(channel)) {
+        cw_repair_begin(channel->repair, first);
+        channel->common.extra = false;
+    }
 }
 
 static void count_send(struct cw_reliable_channel *channel, enum cw_due due)
@@ -84,12 +84,24 @@ static void count_send(struct cw_reliable_channel *channel, enum cw_due due)
         channel->common.stats.resent++;
 }
 
+uint32_t cw_reliable_entry_bits(const struct cw_reliable_channel *channel)
+{
+    return channel->common.entry_bits + (channel->repair ? CW_REPAIR_ENTRY_BITS : 0);
+}
+
+/* What the entry takes beside what is in it by now. */
+static uint32_t head_bits(const struct cw_reliable_channel *channel)
+{
+    const bool begun = channel->common.picked_count > 0 || channel->common.extra;
+    return begun ? 0 : cw_reliable_entry_bits(channel);
+}
+
 static uint32_t id_bits(const struct cw_reliable_channel *channel, uint16_t id)
 {
     const uint16_t *picked = channel->common.picked;
     const uint32_t count = channel->common.picked_count;
     if (count == 0)
-        return channel->common.entry_bits + CW_MESSAGE_ID_BITS;
+        return head_bits(channel) + CW_MESSAGE_ID_BITS;
     struct cw_stream measurer = cw_stream_measurer();
     cw_stream_relative_sequence(&measurer, picked[count - 1], &id);
     return (uint32_t)cw_stream_position(&measurer);
@@ -183,6 +195,18 @@ static struct cw_reliable_slot *next_due(struct cw_reliable_channel *channel,
     }
 }
 
+/* Keeps the bytes of a message for combinations. */
+static void add_symbol(struct cw_reliable_channel *channel, const struct cw_reliable_slot *slot)
+{
+    struct cw_repair_symbol *symbol =
+        cw_repair_sender_add(&channel->repair->sender, slot->message->id);
+    if (slot->bits > CW_REPAIR_BYTES * 8)
+        return;
+    struct cw_stream stream = cw_stream_writer(symbol->bytes, sizeof symbol->bytes);
+    if (cw_channel_write_message(&stream, &channel->common, slot->message))
+        symbol->size = (uint16_t)cw_stream_flush(&stream);
+}
+
 /* Notes that a message goes into the packet being made, whose ids ascend. */
 static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *slot,
                  enum cw_due due, const struct cw_timing *timing)
@@ -193,13 +217,40 @@ static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *s
     for (; at > 0 && cw_sequence_newer(common->picked[at - 1], id); at--)
         common->picked[at] = common->picked[at - 1];
     common->picked[at] = id;
-    if (due == CW_DUE_FIRST)
+    if (due == CW_DUE_FIRST) {
         leave_queue(channel);
+        if (cw_reliable_repairs(channel))
+            add_symbol(channel, slot);
+    }
     count_send(channel, due);
     cw_transmission_send(&slot->transmission, due, common->config.redundancy, timing);
     cw_reliable_slots_unlink(&channel->slots, number);
     cw_reliable_slots_append(&channel->slots, number,
                              slot->transmission.copies > 0 ? CW_LIST_COPIES : CW_LIST_SENT);
+}
+
+/* What coded repair adds when all messages are picked. Beside messages the news has its room. */
+static uint32_t pick_repair(struct cw_reliable_channel *channel, uint32_t bits_left)
+{
+    struct cw_channel_common *common = &channel->common;
+    struct cw_repair *repair = channel->repair;
+    const uint32_t head = head_bits(channel);
+    const uint16_t slot =
+        channel->slots.all[cw_reliable_slots_end(&channel->slots, CW_LIST_UNSENT)].next;
+    const uint16_t end =
+        slot < channel->slots.size ? channel->slots.all[slot].message->id : channel->next_id;
+    if (common->extra)
+        return 0;
+    if (head > bits_left) {
+        common->more |= cw_repair_waits(repair);
+        return 0;
+    }
+    const uint32_t bits = cw_repair_pick(repair, channel->oldest_unacked, end, common->picked,
+                                         common->picked_count, bits_left - head);
+    common->extra = bits > 0 || repair->telling;
+    common->more |= cw_repair_waits(repair) || common->held;
+    common->held &= !common->extra; /* the fragment goes into the next packet */
+    return common->extra ? head + bits : 0;
 }
 
 uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
@@ -212,6 +263,8 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
         common->more = true;
         return 0;
     }
+    if (cw_reliable_repairs(channel))
+        timing = cw_repair_timing(channel->repair, timing);
     enum cw_due due;
     struct cw_reliable_slot *slot;
     while ((slot = next_due(channel, timing, &due)) != NULL) {
@@ -227,9 +280,12 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
         pick(channel, slot, due, timing);
         return bits;
     }
-    return common->picked_count == 0 && block_is_first(channel)
-               ? pick_fragment(channel, timing, bits_left)
-               : 0;
+    if (common->picked_count == 0 && !common->extra && block_is_first(channel)) {
+        const uint32_t bits = pick_fragment(channel, timing, bits_left);
+        if (bits > 0)
+            return bits;
+    }
+    return cw_reliable_repairs(channel) ? pick_repair(channel, bits_left) : 0;
 }
 
 static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
@@ -258,12 +314,10 @@ static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream
            cw_channel_write_message(stream, common, slot_of(channel, (uint16_t)id)->message);
 }
 
-bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream,
-                       uint32_t index)
+CW_INLINE bool write_messages(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                              uint32_t index, bool aligned)
 {
     struct cw_channel_common *common = &channel->common;
-    if (channel->picked_fragment)
-        return write_fragment(channel, stream, index);
     const uint32_t count = common->picked_count;
     if (!cw_channel_write_head(stream, common, index, common->picked[0], CW_MESSAGE_ID_BITS))
         return false;
@@ -272,10 +326,31 @@ bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *st
             return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!cw_channel_write_message(stream, common, slot_of(channel, common->picked[i])->message))
+        if ((aligned && !cw_stream_align(stream)) ||
+            !cw_channel_write_message(stream, common, slot_of(channel, common->picked[i])->message))
             return false;
     }
     return true;
+}
+
+static bool write_with_repair(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                              uint32_t index)
+{
+    const struct cw_channel_common *common = &channel->common;
+    uint32_t head = index; /* no block, no messages */
+    return (common->picked_count > 0 ? write_messages(channel, stream, index, true)
+                                     : cw_stream_bits(stream, &head, common->index_bits + 2)) &&
+           cw_repair_write(channel->repair, stream,
+                           cw_reliable_first_missing(channel, channel->next_taken));
+}
+
+bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                       uint32_t index)
+{
+    if (channel->picked_fragment)
+        return write_fragment(channel, stream, index);
+    return cw_reliable_repairs(channel) ? write_with_repair(channel, stream, index)
+                                        : write_messages(channel, stream, index, false);
 }
 
 /* What became of it */
@@ -324,6 +399,20 @@ void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids,
     }
 }
 
+void cw_reliable_acked_before(struct cw_reliable_channel *channel, uint16_t first_missing,
+                              double now)
+{
+    if ((uint16_t)(first_missing - channel->oldest_unacked) > cw_reliable_count(channel))
+        return;
+    for (uint16_t id = channel->oldest_unacked; id != first_missing; id++) {
+        const struct cw_reliable_slot *slot = find_sent(channel, id);
+        if (slot && !slot->transmission.sent)
+            return; /* also a block, whose fragments are acked */
+        if (slot)
+            settle(channel, id, now);
+    }
+}
+
 void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
                       bool is_fragment, uint16_t packet)
 {
@@ -331,6 +420,8 @@ void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, 
         cw_block_sender_lost(&channel->block_sender, ids[0], ids[1], packet);
         return;
     }
+    if (cw_repair_is_active(channel->repair))
+        return;
     for (uint32_t i = count; i-- > 0;) {
         struct cw_reliable_slot *slot = find_sent(channel, ids[i]);
         if (!slot || slot->transmission.packet != packet || slot->transmission.lost)
@@ -339,173 +430,4 @@ void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, 
         cw_reliable_slots_unlink(&channel->slots, slot_number(channel, ids[i]));
         cw_reliable_slots_prepend(&channel->slots, slot_number(channel, ids[i]), CW_LIST_SENT);
     }
-}
-
-/* Receiving */
-
-enum keep { KEEP, IGNORE, REFUSE };
-
-static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id)
-{
-    if (cw_sequence_newer(channel->next_taken, id))
-        return IGNORE;
-    if ((uint16_t)(id - channel->next_taken) >= channel->common.config.receive_queue_size)
-        return REFUSE;
-    return *received_slot(channel, id) ? IGNORE : KEEP;
-}
-
-/* From id on, the first message that has not arrived. */
-static uint16_t first_missing(const struct cw_reliable_channel *channel, uint16_t id)
-{
-    const uint32_t size = channel->common.config.receive_queue_size;
-    while ((uint16_t)(id - channel->next_taken) < size && *received_slot(channel, id))
-        id++;
-    return id;
-}
-
-static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
-                          struct cw_parsed_entry *parsed)
-{
-    struct cw_channel_common *common = &channel->common;
-    const struct cw_channel_config *config = &common->config;
-    struct cw_block_receiver *receiver = &channel->block_receiver;
-    if (!config->blocks)
-        return false;
-    const uint32_t most =
-        cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
-    struct cw_block_piece piece = {0};
-    uint32_t id = 0, type = 0;
-    if (!cw_stream_bits(stream, &id, CW_MESSAGE_ID_BITS) ||
-        !cw_stream_uint(stream, &piece.count, 1, most) ||
-        !cw_stream_uint(stream, &piece.fragment, 0, piece.count - 1) ||
-        !cw_stream_uint(stream, &piece.size, 1, config->block_fragment_size) ||
-        !cw_bit_reader_borrow(&stream->reader, piece.size, &piece.bytes))
-        return false;
-    piece.id = (uint16_t)id;
-    if (piece.fragment == 0 && (!cw_channel_read_type(stream, common, &type) ||
-                                !cw_schema_type_checked(common->schema, type)->block))
-        return false;
-
-    const enum keep keep = judge_id(channel, piece.id);
-    enum cw_error error = keep == REFUSE ? CW_ERROR_RECEIVER_FULL : CW_OK;
-    if (keep == KEEP)
-        error = cw_block_receiver_check(receiver, &piece);
-    if (error == CW_ERROR_MALFORMED)
-        return false;
-    const bool is_new = keep == KEEP && error == CW_OK && !cw_block_receiver_has(receiver, &piece);
-    struct cw_message *message = NULL;
-    if (piece.fragment == 0) {
-        const bool is_next =
-            !parsed->only_next || piece.id == first_missing(channel, channel->next_taken);
-        if (!cw_channel_read_body(stream, common, parsed, type, is_new && is_next, &message))
-            return false;
-        if (message)
-            cw_parsed_add(parsed, message);
-        parsed->full |= is_new && !message;
-    }
-    parsed->full |= error == CW_ERROR_RECEIVER_FULL;
-    if (is_new && (piece.fragment > 0 || message))
-        parsed->piece = piece;
-    return true;
-}
-
-static bool read_ids(struct cw_reliable_channel *channel, struct cw_stream *stream, uint16_t *ids,
-                     uint32_t *count)
-{
-    const struct cw_channel_common *common = &channel->common;
-    uint32_t head = 0;
-    if (!cw_stream_bits(stream, &head, common->count_bits + CW_MESSAGE_ID_BITS))
-        return false;
-    *count = (head & ((1u << common->count_bits) - 1)) + 1;
-    ids[0] = (uint16_t)(head >> common->count_bits);
-    if (*count > common->config.max_messages_per_packet)
-        return false;
-    for (uint32_t i = 1; i < *count; i++) {
-        if (!cw_stream_relative_sequence(stream, ids[i - 1], &ids[i]))
-            return false;
-    }
-    return true;
-}
-
-bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
-                      bool is_fragment, struct cw_parsed_entry *parsed)
-{
-    if (is_fragment)
-        return read_fragment(channel, stream, parsed);
-    struct cw_channel_common *common = &channel->common;
-    uint16_t ids[CW_MAX_MESSAGES_PER_PACKET];
-    uint32_t count = 0;
-    bool any = false;
-    if (!cw_stream_bool(stream, &any))
-        return false;
-    if (!any)
-        return true;
-    if (!read_ids(channel, stream, ids, &count))
-        return false;
-    uint16_t next = parsed->only_next ? first_missing(channel, channel->next_taken) : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t type = 0;
-        struct cw_message *message;
-        const enum keep keep = judge_id(channel, ids[i]);
-        const bool is_next = !parsed->only_next || ids[i] == next;
-        if (!cw_channel_read_type(stream, common, &type) ||
-            cw_schema_type_checked(common->schema, type)->block ||
-            !cw_channel_read_body(stream, common, parsed, type, keep == KEEP && is_next, &message))
-            return false;
-        if (message) {
-            message->id = ids[i];
-            cw_parsed_add(parsed, message);
-            if (parsed->only_next)
-                next = first_missing(channel, (uint16_t)(next + 1));
-        }
-        parsed->full |= keep == REFUSE || (keep == KEEP && !message);
-    }
-    return true;
-}
-
-/* Puts a message where next finds it, unless the packet held it twice. */
-static void keep_message(struct cw_reliable_channel *channel, struct cw_message *message)
-{
-    struct cw_message **slot = received_slot(channel, message->id);
-    if (*slot) {
-        cw_message_drop(message);
-        return;
-    }
-    *slot = message;
-    channel->common.stats.received++;
-}
-
-static void take_piece(struct cw_reliable_channel *channel, const struct cw_block_piece *piece,
-                       struct cw_message *message)
-{
-    struct cw_message *complete = cw_block_receiver_take(&channel->block_receiver, piece, message);
-    if (complete) {
-        complete->id = piece->id;
-        keep_message(channel, complete);
-    }
-}
-
-void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed)
-{
-    if (parsed->piece.size > 0) {
-        take_piece(channel, &parsed->piece, parsed->first);
-        return;
-    }
-    struct cw_message *message = parsed->first;
-    while (message) {
-        struct cw_message *next = message->next;
-        keep_message(channel, message);
-        message = next;
-    }
-}
-
-struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel)
-{
-    struct cw_message **slot = received_slot(channel, channel->next_taken);
-    struct cw_message *message = *slot;
-    if (!message)
-        return NULL;
-    *slot = NULL;
-    channel->next_taken++;
-    return message;
 }

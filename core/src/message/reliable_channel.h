@@ -7,6 +7,7 @@
 #include "message/block_sender.h"
 #include "message/channel_common.h"
 #include "message/reliable_slots.h"
+#include "message/repair_entry.h"
 
 #define CW_MESSAGE_ID_BITS 16
 
@@ -26,8 +27,9 @@ struct cw_reliable_channel {
     bool picked_fragment; /* picked holds its message's id and its number */
 
     /* Messages that arrived, from next_taken on, each in slot id & mask. */
-    struct cw_message **received;
     uint16_t next_taken;
+    struct cw_message **received;
+    struct cw_repair *repair; /* NULL: without the option */
     struct cw_block_receiver block_receiver;
 };
 
@@ -48,8 +50,11 @@ enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_me
    with the first fragment. */
 uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, uint32_t size);
 
-/* Begins a new packet. copies: it may hold copies of new messages. */
-void cw_reliable_begin(struct cw_reliable_channel *channel, bool copies);
+/* The most bits that an entry takes without its messages. */
+uint32_t cw_reliable_entry_bits(const struct cw_reliable_channel *channel);
+
+/* Begins a new packet. first: of its round; it may hold copies of new messages. */
+void cw_reliable_begin(struct cw_reliable_channel *channel, bool first);
 
 /* Picks what is due next for the packet being made, if it takes at most bits_left bits. A block
    fragment is also picked whenever the packet is empty. Returns the bits it takes, 0 when nothing
@@ -68,12 +73,14 @@ void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, 
                       bool is_fragment, uint16_t packet);
 
 /* Reads an entry after its channel and block flag into parsed, which must be all zero. The channel
-   does not change. False when it is malformed; the caller must release what was parsed by then. */
+   does not change, but for what coded repair learns: messages are as they are read even if there is
+   no room for them. False when it is malformed; the caller must release what was parsed by then. */
 bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
                       bool is_fragment, struct cw_parsed_entry *parsed);
 
 /* Takes what was parsed, with its references. */
-void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed);
+void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed,
+                      double now);
 
 /* The next message in order, with its reference; NULL when it has not arrived. */
 struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel);

@@ -21,6 +21,7 @@ struct cw_timing {
     double loss;     /* recent share of our packets that were lost */
     bool redundant;  /* new messages are to be followed by copies */
     bool bursts;     /* packets are lost several in a row */
+    float interval;  /* between our rounds, smoothed; 0 before the second */
     double copy;     /* with bursts, the first copy leaves so long after what it copies */
     double copies;   /* and each further one so long after the one before */
     uint16_t packet; /* sequence number of the packet being made */

@@ -77,7 +77,7 @@ static void carry(struct rig *rig)
     struct cw_parsed_entry parsed = {.pool_limit = RIG_MESSAGES};
     const bool is_fragment = channel_rig_is_fragment(&reader);
     assert_true(cw_channel_read(&rig->to, &reader, is_fragment, &parsed));
-    cw_channel_take(&rig->to, &parsed);
+    cw_channel_take(&rig->to, &parsed, 0);
 }
 
 /* One packet with all that is due and fits. */

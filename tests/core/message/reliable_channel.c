@@ -110,7 +110,7 @@ static bool arrive(struct rig *rig, const struct packet *packet)
     const bool is_fragment = channel_rig_is_fragment(&stream);
     assert_int_equal(is_fragment, packet->is_fragment);
     assert_true(cw_reliable_read(&rig->to.channel, &stream, is_fragment, &parsed));
-    cw_reliable_take(&rig->to.channel, &parsed);
+    cw_reliable_take(&rig->to.channel, &parsed, 0);
     return !parsed.full;
 }
 

@@ -16,6 +16,12 @@ export interface ChannelConfig {
   readonly maxBlockSize?: number;
   /** Bytes of a block that go into one packet. Default 1024. */
   readonly blockFragmentSize?: number;
+  /**
+   * Reliable: while packets are being lost, they also carry combinations of all unacked messages, from which the
+   * receiver rebuilds lost ones without a round trip. An extension of the wire, which the server's channel needs
+   * too. For a few small messages a tick; it does not pay where losses come in long bursts. Default false.
+   */
+  readonly repair?: boolean;
   /** The sender's own: messages that may wait or be unacked, a power of two. Default 256. */
   readonly sendQueueSize?: number;
   /** The sender's own: bytes that this channel may take of one packet, 1 or more. Default all. */
@@ -63,5 +69,6 @@ export const channelNumbers = (channels: readonly Channel[]): number[] =>
       ...channel,
       kind: kinds[channel.kind],
       blocks: channel.blocks ? 1 : 0,
+      repair: channel.repair ? 1 : 0,
     }),
   );

@@ -1,0 +1,34 @@
+/* What the two halves of a reliable channel share: reliable_channel.c, which sends, and
+   reliable_receiving.c. */
+#ifndef CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
+#define CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
+
+#include "message/reliable_channel.h"
+
+/* Whether the channel has coded repair; most have not, and should not pay for it. */
+static inline bool cw_reliable_repairs(const struct cw_reliable_channel *channel)
+{
+    return !CW_LIKELY(!channel->repair);
+}
+
+static inline struct cw_message **
+cw_reliable_received_slot(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    return &channel->received[id & (channel->common.config.receive_queue_size - 1)];
+}
+
+/* From id on, the first message that has not arrived. */
+static inline uint16_t cw_reliable_first_missing(const struct cw_reliable_channel *channel,
+                                                 uint16_t id)
+{
+    const uint32_t size = channel->common.config.receive_queue_size;
+    while ((uint16_t)(id - channel->next_taken) < size && *cw_reliable_received_slot(channel, id))
+        id++;
+    return id;
+}
+
+/* The other end says that all messages before this one have arrived there. */
+void cw_reliable_acked_before(struct cw_reliable_channel *channel, uint16_t first_missing,
+                              double now);
+
+#endif

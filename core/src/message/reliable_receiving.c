@@ -1,0 +1,216 @@
+/* The receiving half of a reliable channel. */
+#include "message/reliable_channel_internal.h"
+
+#include "causeway/sequence.h"
+
+enum keep { KEEP, IGNORE, REFUSE };
+
+static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    if (cw_sequence_newer(channel->next_taken, id))
+        return IGNORE;
+    if ((uint16_t)(id - channel->next_taken) >= channel->common.config.receive_queue_size)
+        return REFUSE;
+    return *cw_reliable_received_slot(channel, id) ? IGNORE : KEEP;
+}
+
+static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                          struct cw_parsed_entry *parsed)
+{
+    struct cw_channel_common *common = &channel->common;
+    const struct cw_channel_config *config = &common->config;
+    struct cw_block_receiver *receiver = &channel->block_receiver;
+    if (!config->blocks)
+        return false;
+    const uint32_t most =
+        cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
+    struct cw_block_piece piece = {0};
+    uint32_t id = 0, type = 0;
+    if (!cw_stream_bits(stream, &id, CW_MESSAGE_ID_BITS) ||
+        !cw_stream_uint(stream, &piece.count, 1, most) ||
+        !cw_stream_uint(stream, &piece.fragment, 0, piece.count - 1) ||
+        !cw_stream_uint(stream, &piece.size, 1, config->block_fragment_size) ||
+        !cw_bit_reader_borrow(&stream->reader, piece.size, &piece.bytes))
+        return false;
+    piece.id = (uint16_t)id;
+    if (piece.fragment == 0 && (!cw_channel_read_type(stream, common, &type) ||
+                                !cw_schema_type_checked(common->schema, type)->block))
+        return false;
+
+    const enum keep keep = judge_id(channel, piece.id);
+    enum cw_error error = keep == REFUSE ? CW_ERROR_RECEIVER_FULL : CW_OK;
+    if (keep == KEEP)
+        error = cw_block_receiver_check(receiver, &piece);
+    if (error == CW_ERROR_MALFORMED)
+        return false;
+    const bool is_new = keep == KEEP && error == CW_OK && !cw_block_receiver_has(receiver, &piece);
+    struct cw_message *message = NULL;
+    if (piece.fragment == 0) {
+        const bool is_next = !parsed->only_next ||
+                             piece.id == cw_reliable_first_missing(channel, channel->next_taken);
+        if (!cw_channel_read_body(stream, common, parsed, type, is_new && is_next, &message))
+            return false;
+        if (message)
+            cw_parsed_add(parsed, message);
+        parsed->full |= is_new && !message;
+    }
+    parsed->full |= error == CW_ERROR_RECEIVER_FULL;
+    if (is_new && (piece.fragment > 0 || message))
+        parsed->piece = piece;
+    return true;
+}
+
+static bool read_ids(struct cw_reliable_channel *channel, struct cw_stream *stream, uint16_t *ids,
+                     uint32_t *count)
+{
+    const struct cw_channel_common *common = &channel->common;
+    uint32_t head = 0;
+    if (!cw_stream_bits(stream, &head, common->count_bits + CW_MESSAGE_ID_BITS))
+        return false;
+    *count = (head & ((1u << common->count_bits) - 1)) + 1;
+    ids[0] = (uint16_t)(head >> common->count_bits);
+    if (*count > common->config.max_messages_per_packet)
+        return false;
+    for (uint32_t i = 1; i < *count; i++) {
+        if (!cw_stream_relative_sequence(stream, ids[i - 1], &ids[i]))
+            return false;
+    }
+    return true;
+}
+
+/* With repair, the bytes of a message are of use even if there is no room for it. */
+CW_INLINE bool read_messages(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                             const uint16_t *ids, uint32_t count, struct cw_parsed_entry *parsed,
+                             struct cw_repair *repair)
+{
+    const struct cw_channel_common *common = &channel->common;
+    uint16_t next = parsed->only_next ? cw_reliable_first_missing(channel, channel->next_taken) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t type = 0;
+        struct cw_message *message;
+        const enum keep keep = judge_id(channel, ids[i]);
+        const bool is_next = !parsed->only_next || ids[i] == next;
+        if (repair && !cw_stream_align(stream))
+            return false;
+        const size_t start = repair ? cw_stream_position(stream) : 0;
+        if (!cw_channel_read_type(stream, common, &type) ||
+            cw_schema_type_checked(common->schema, type)->block ||
+            !cw_channel_read_body(stream, common, parsed, type, keep == KEEP && is_next, &message))
+            return false;
+        if (message) {
+            message->id = ids[i];
+            cw_parsed_add(parsed, message);
+            if (parsed->only_next)
+                next = cw_reliable_first_missing(channel, (uint16_t)(next + 1));
+        }
+        parsed->full |= keep == REFUSE || (keep == KEEP && !message);
+        if (repair && keep != REFUSE)
+            cw_repair_receiver_add(&repair->receiver, ids[i], stream->reader.data + start / 8,
+                                   cw_stream_position(stream) - start);
+    }
+    return true;
+}
+
+static bool read_with_repair(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                             const uint16_t *ids, uint32_t count, struct cw_parsed_entry *parsed)
+{
+    const uint32_t limit = channel->next_taken + channel->common.config.receive_queue_size;
+    return read_messages(channel, stream, ids, count, parsed, channel->repair) &&
+           cw_repair_read(channel->repair, stream, count > 0 ? &ids[count - 1] : NULL,
+                          (uint16_t)limit);
+}
+
+bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                      bool is_fragment, struct cw_parsed_entry *parsed)
+{
+    if (is_fragment)
+        return read_fragment(channel, stream, parsed);
+    uint16_t ids[CW_MAX_MESSAGES_PER_PACKET];
+    uint32_t count = 0;
+    bool any = false;
+    if (!cw_stream_bool(stream, &any) || (any && !read_ids(channel, stream, ids, &count)))
+        return false;
+    return cw_reliable_repairs(channel) ? read_with_repair(channel, stream, ids, count, parsed)
+                                        : read_messages(channel, stream, ids, count, parsed, NULL);
+}
+
+/* Puts a message where next finds it, unless the packet held it twice. */
+static void keep_message(struct cw_reliable_channel *channel, struct cw_message *message)
+{
+    struct cw_message **slot = cw_reliable_received_slot(channel, message->id);
+    if (*slot) {
+        cw_message_drop(message);
+        return;
+    }
+    *slot = message;
+    channel->common.stats.received++;
+}
+
+static void take_piece(struct cw_reliable_channel *channel, const struct cw_block_piece *piece,
+                       struct cw_message *message)
+{
+    struct cw_message *complete = cw_block_receiver_take(&channel->block_receiver, piece, message);
+    if (complete) {
+        complete->id = piece->id;
+        keep_message(channel, complete);
+    }
+}
+
+/* Messages that cannot be kept now are sent again later. */
+static void take_repaired(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed)
+{
+    struct cw_parsed_entry entry = {.pool_limit = parsed->pool_limit};
+    const struct cw_channel_common *common = &channel->common;
+    struct cw_stream stream;
+    uint16_t id;
+    while (cw_repair_receiver_next(&channel->repair->receiver, &id, &stream)) {
+        struct cw_message *message;
+        uint32_t type = 0;
+        if (parsed->only_next || judge_id(channel, id) != KEEP ||
+            !cw_channel_read_type(&stream, common, &type) ||
+            cw_schema_type_checked(common->schema, type)->block ||
+            !cw_channel_read_body(&stream, common, &entry, type, true, &message) || !message)
+            continue;
+        message->id = id;
+        keep_message(channel, message);
+        cw_repair_tell(channel->repair);
+    }
+}
+
+static void take_repair(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed,
+                        double now)
+{
+    struct cw_repair *repair = channel->repair;
+    take_repaired(channel, parsed);
+    if (repair->told)
+        cw_reliable_acked_before(channel, repair->first_missing, now);
+    repair->told = false;
+}
+
+void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed,
+                      double now)
+{
+    if (parsed->piece.size > 0) {
+        take_piece(channel, &parsed->piece, parsed->first);
+        return;
+    }
+    struct cw_message *message = parsed->first;
+    while (message) {
+        struct cw_message *next = message->next;
+        keep_message(channel, message);
+        message = next;
+    }
+    if (cw_reliable_repairs(channel))
+        take_repair(channel, parsed, now);
+}
+
+struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel)
+{
+    struct cw_message **slot = cw_reliable_received_slot(channel, channel->next_taken);
+    struct cw_message *message = *slot;
+    if (!message)
+        return NULL;
+    *slot = NULL;
+    channel->next_taken++;
+    return message;
+}

@@ -1,0 +1,55 @@
+/* Coded repair: what both ends of a reliable channel with the option `repair` agree on. Messages of
+   up to 256 bytes (type and body, from a byte boundary on) are also sent in combinations: sums over
+   GF(256) of the bytes of a range of messages, each times a factor that follows from the numbers in
+   the packet. A receiver that lacks n messages of the range learns them from any n combinations. */
+#ifndef CAUSEWAY_REPAIR_H
+#define CAUSEWAY_REPAIR_H
+
+#include <stdint.h>
+
+#define CW_REPAIR_WINDOW 64  /* the newest messages, of which combinations are made */
+#define CW_REPAIR_BYTES  256 /* of the longest message that is in them, a multiple of 8 */
+#define CW_REPAIR_MOST   3   /* combinations in a packet */
+
+/* Bits of the parts that follow the messages of an entry; see core/PROTOCOL.md. */
+#define CW_REPAIR_MOST_BITS  2
+#define CW_REPAIR_SIZE_BITS  8
+#define CW_REPAIR_COUNT_BITS 6
+#define CW_REPAIR_SEED_BITS  8
+#define CW_REPAIR_ALIGN_BITS 7 /* at most, before a message or a combination */
+
+/* All of them but the bytes of the combinations, with two ids and two flags. */
+#define CW_REPAIR_ENTRY_BITS                                                                       \
+    (2 + 2 * 16 + CW_REPAIR_MOST_BITS + CW_REPAIR_SIZE_BITS + CW_REPAIR_COUNT_BITS +               \
+     CW_REPAIR_SEED_BITS + CW_REPAIR_ALIGN_BITS)
+
+/* What the combinations in a packet are sums of. */
+struct cw_repair_range {
+    uint16_t end;   /* one past the newest id */
+    uint16_t count; /* of ids: 1 to CW_REPAIR_WINDOW */
+    uint16_t size;  /* bytes of a combination: 1 to CW_REPAIR_BYTES */
+    uint8_t seed;   /* tells ranges of the same end apart */
+};
+
+static inline uint32_t cw_repair_slot(uint16_t id)
+{
+    return id % CW_REPAIR_WINDOW;
+}
+
+/* The bytes of a message or combination that are worked on: size, rounded up to whole words. */
+static inline uint32_t cw_repair_words(uint32_t size)
+{
+    return (size + 7) & ~7u;
+}
+
+/* The factor of a message in the index-th combination of its packet: 1 to 255. */
+static inline uint8_t cw_repair_factor(const struct cw_repair_range *range, uint32_t index,
+                                       uint16_t id)
+{
+    uint32_t mixed = (uint32_t)range->end << 16 | (uint32_t)range->seed << 8 | index;
+    mixed = (mixed ^ id * 0x9E3779B1u) * 0x85EBCA6Bu;
+    mixed = (mixed ^ mixed >> 15) * 0xC2B2AE35u;
+    return (uint8_t)(1 + ((mixed >> 16) * 255 >> 16));
+}
+
+#endif
