@@ -19,6 +19,7 @@ enum { CHANNEL_MESSAGES, CHANNEL_STATES, CHANNEL_BLOCKS, CHANNEL_COUNT };
 /* What a peer type changes of the defaults. */
 struct mode {
     uint32_t redundancy;
+    bool repair; /* coded, of messages */
     bool binary; /* congestion control in the mode CW_CONGESTION_BINARY */
 };
 
@@ -54,6 +55,7 @@ static struct cw_connection_config connection_config(const struct mode *mode,
     config.channels[CHANNEL_MESSAGES].send_queue_size = QUEUE;
     config.channels[CHANNEL_MESSAGES].receive_queue_size = QUEUE;
     config.channels[CHANNEL_MESSAGES].redundancy = mode->redundancy;
+    config.channels[CHANNEL_MESSAGES].repair = mode->repair;
     if (mode->binary)
         config.congestion.mode = CW_CONGESTION_BINARY;
     return config;
@@ -236,4 +238,5 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
 
 CONNECTION_PEER(plain, .redundancy = 0)
 CONNECTION_PEER(redundancy, .redundancy = 1)
+CONNECTION_PEER(repair, .repair = true)
 CONNECTION_PEER(binary, .binary = true)

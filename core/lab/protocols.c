@@ -6,7 +6,7 @@
 #include "causeway/lab/peer_window.h"
 
 static const struct cw_lab_peer_type *const protocols[] = {
-    &cw_lab_peer_plain, &cw_lab_peer_redundancy, &cw_lab_peer_binary,
+    &cw_lab_peer_plain, &cw_lab_peer_redundancy, &cw_lab_peer_repair, &cw_lab_peer_binary,
     &cw_lab_peer_rudp,  &cw_lab_peer_notify,     &cw_lab_peer_window,
 };
 

@@ -2,6 +2,7 @@
 const NAMES: Readonly<Record<string, string>> = {
   plain: 'Causeway',
   redundancy: 'Causeway, redundant',
+  repair: 'Causeway, coded repair',
   binary: 'Causeway, good/bad',
   rudp: 'Request-based',
   notify: 'Packet notification',

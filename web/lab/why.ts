@@ -28,6 +28,15 @@ const REDUNDANCY: Texts = {
     'Both packets that held a message were lost, so later messages wait for it. It comes again after a round trip, as without redundancy; this is rare unless packets are lost in a row.',
 };
 
+const REPAIR: Texts = {
+  ...CAUSEWAY,
+  nothing:
+    'Nothing is lost, so each message is sent once and costs hardly more than without repair. When packets begin to get lost, they also carry combinations of the messages that are not acknowledged yet.',
+  loss: 'Packets are lost, so each packet also carries a combination of all unacknowledged messages. As many of them as there are lost messages let the receiver compute those, without asking for anything.',
+  message:
+    'A lost packet held a message, and later messages wait for it. The next combinations that arrive let the receiver compute it, which takes a few packets instead of a round trip.',
+};
+
 const BINARY: Texts = {
   ...CAUSEWAY,
   rate: 'The round trip was high, so the connection is in its bad mode and sends only a few packets a second. It returns to the good mode when the round trip has been low for a while.',
@@ -76,6 +85,7 @@ const TCP: Texts = {
 const TEXTS: Readonly<Record<string, Texts>> = {
   plain: CAUSEWAY,
   redundancy: REDUNDANCY,
+  repair: REPAIR,
   binary: BINARY,
   rudp: RUDP,
   notify: NOTIFY,
