@@ -49,8 +49,8 @@ void cw_received_packets_advance(struct cw_received_packets *received, uint16_t 
     if (sequence == received->window.next) {
         step(received);
         received->untold++;
-        cw_sequence_buffer_insert(&received->window, sequence);
-        cw_sequence_buffer_remove(&received->window, sequence);
+        received->window.sequences[sequence & received->window.mask] = CW_SEQUENCE_EMPTY;
+        received->window.next++;
     } else if (cw_sequence_newer(next, received->window.next)) {
         leap(received, (uint16_t)(next - received->window.next));
         received->untold += (uint16_t)(next - received->window.next);
