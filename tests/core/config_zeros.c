@@ -67,6 +67,7 @@ static void connection(void **state)
     ZERO(connection, good, max_received_messages, CW_ERROR_CONFIG_CONNECTION);
     ZERO(connection, good, max_receipts, CW_OK); /* none */
     ZERO(connection, good, max_packets_per_update, CW_ERROR_CONFIG_CONNECTION);
+    ZERO(connection, good, idle_interval_seconds, CW_OK); /* never idle */
     ZERO(connection, good, congestion, CW_ERROR_CONFIG_TIME);
     ZERO(connection, good, congestion.mode, CW_OK); /* no congestion control */
     ZERO(connection, good, congestion.target_seconds, CW_ERROR_CONFIG_TIME);

@@ -130,6 +130,7 @@ static inline struct cw_connection_config vector_config(const cJSON *file, const
     config.channel_count = (uint32_t)vectors_int(from, "num_channels");
     config.max_messages = 4096;
     config.max_packets_per_update = 1;
+    config.idle_interval_seconds = 0; /* the reference sends a packet in every round */
     config.congestion.mode = CW_CONGESTION_NONE;
     config.endpoint.max_packet_size = (uint32_t)vectors_int(reliable, "max_packet_size");
     config.endpoint.fragment_above = (uint32_t)vectors_int(reliable, "fragment_above");

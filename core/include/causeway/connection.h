@@ -43,7 +43,10 @@ struct cw_connection_config {
                                        that is next in order */
     uint32_t max_receipts; /* messages sent with a receipt whose event has not been taken yet, 0 (no
                               receipts) to 32768; default 256 */
-    uint32_t max_packets_per_update;        /* in one round, 1 to 64; default 32 */
+    uint32_t max_packets_per_update; /* in one round, 1 to 64; default 32 */
+    double
+        idle_interval_seconds; /* how long to send nothing when there is nothing to say, 0
+                                  (never)    to 10; default 0.1. It should be alike on both ends */
     struct cw_congestion_config congestion; /* heeded by transmit; default CW_CONGESTION_DELAY */
 };
 
@@ -152,9 +155,14 @@ void cw_connection_update(struct cw_connection *connection, double now);
 /* Writes the next datagram of this round to out and returns its size; 0 when the round is over.
    capacity must be at least cw_connection_max_datagram_size().
 
-   The first datagram of a round is always sent, because it carries the acks. More follow while
-   messages are due, up to max_packets_per_update. Beyond that, more follow while received packets
-   are not acked yet; one datagram acks 32.
+   The first datagram of a round is sent even without messages, because it carries the acks. More
+   follow while messages are due, up to max_packets_per_update. Beyond that, more follow while
+   received packets are not acked yet; one datagram acks 32.
+
+   While the connection is idle, rounds are empty, except for one datagram each
+   idle_interval_seconds. It is idle when no message is due or unacked, none has arrived within the
+   time after which the endpoint reports packets lost, and the other end does not wait to hear of a
+   packet that is missing.
 
    Congestion control may end a round sooner. In the mode CW_CONGESTION_DELAY, it holds back blocks,
    and messages that do not fit into the first four packets of a round. In CW_CONGESTION_BINARY, it

@@ -10,6 +10,7 @@
 #define MAX_PACKETS_PER_UPDATE 64
 #define MAX_MESSAGES           32768
 #define MAX_RECEIPTS           32768
+#define MAX_IDLE_INTERVAL      10 /* seconds */
 #define YOJIMBO_QUEUE          1024
 #define YOJIMBO_REASSEMBLIES   64
 #define REPAIR_AGREED          0x100u /* in the fingerprint, beside a channel's kind */
@@ -24,6 +25,7 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
         .max_received_messages = CW_AUTO,
         .max_receipts = 256,
         .max_packets_per_update = 32,
+        .idle_interval_seconds = 0.1,
         .congestion = cw_congestion_config_default(),
     };
     config.endpoint.max_packet_size = MAX_PACKET_SIZE;
@@ -100,6 +102,8 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
         config->max_messages > MAX_MESSAGES || room_for_all(config) < 1 ||
         room_for_all(config) > MAX_MESSAGES || config->max_receipts > MAX_RECEIPTS)
         return CW_ERROR_CONFIG_CONNECTION;
+    if (!(config->idle_interval_seconds >= 0 && config->idle_interval_seconds <= MAX_IDLE_INTERVAL))
+        return CW_ERROR_CONFIG_TIME;
     const enum cw_error endpoint_error = cw_endpoint_config_check(&config->endpoint);
     if (endpoint_error != CW_OK)
         return endpoint_error;
@@ -259,7 +263,7 @@ void cw_connection_reset(struct cw_connection *c)
         ((struct cw_carried *)c->packets.entries)[i].receipts = CW_RECEIPT_NONE;
     cw_receipts_reset(&c->receipts);
     c->words_written = 0;
-    c->updated = CW_NEVER;
+    c->updated = c->sent = c->spoken_to = c->answered = CW_NEVER;
     c->interval = 0;
     c->share_clock = 0;
     c->packets_this_round = 0;

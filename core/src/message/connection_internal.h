@@ -38,6 +38,7 @@ struct cw_carried {
     uint16_t words;
     uint16_t receipts; /* of its unreliable messages: a list */
     uint8_t flight;    /* what congestion control knows of it: an enum cw_flight */
+    bool speaks;       /* has entries, which the other end answers */
 };
 
 struct cw_connection {
@@ -60,7 +61,10 @@ struct cw_connection {
     struct cw_receipts receipts;
 
     struct cw_timing timing;
-    double updated;  /* last, or CW_NEVER */
+    double updated;   /* last, or CW_NEVER */
+    double sent;      /* when the latest datagram was sent, or CW_NEVER */
+    double spoken_to; /* when the latest packet with entries arrived, or the first update was */
+    double answered; /* when the latest ack of a packet of ours with entries arrived, or CW_NEVER */
     double interval; /* between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;

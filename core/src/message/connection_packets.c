@@ -46,7 +46,7 @@ static void settle_bulk(struct cw_connection *c, struct cw_carried *carried, uin
         cw_congestion_lost(&c->congestion, packet, sent->bytes, now);
 }
 
-static inline void note_carried(struct cw_connection *c, uint16_t packet, double now)
+static inline void note_carried(struct cw_connection *c, uint16_t packet, bool speaks, double now)
 {
     struct cw_carried *carried = cw_sequence_buffer_insert(&c->packets, packet);
     /* of the packet that leaves the window */
@@ -70,6 +70,7 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, double
     }
     carried->words = (uint16_t)(c->words_written - carried->start);
     carried->flight = c->bulk ? CW_FLIGHT_SENT : CW_FLIGHT_NONE;
+    carried->speaks = speaks;
 }
 
 /* Tells the channels what became of a packet. */
@@ -79,6 +80,8 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
     if (!carried)
         return;
     settle_receipts(c, carried, acked);
+    if (acked && carried->speaks)
+        c->answered = now;
     if (carried->flight != CW_FLIGHT_NONE)
         settle_bulk(c, carried, packet, acked, now);
     if (c->words_written - carried->start > c->words_mask + 1)
@@ -269,6 +272,21 @@ static bool window_has_room(const struct cw_connection *c, bool first, bool due,
     return !due && sent->unseen < window;
 }
 
+/* Whether the first packet of a round goes without messages. Only packets with messages are
+   answered, for as long as one of the answers may be lost: so two idle ends do not answer each
+   other. */
+static bool must_send(const struct cw_connection *c)
+{
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        if (!cw_channel_is_idle(&c->channels[i]))
+            return true;
+    }
+    const double now = c->timing.round;
+    return now - c->sent >= c->config.idle_interval_seconds ||
+           now - c->spoken_to < c->endpoint->sent.loss_timeout ||
+           cw_received_packets_urgent(&c->endpoint->received);
+}
+
 /* Whether messages or fragments may go into the next packet. The first packets of a round never
    wait for congestion control: messages are small, and must not be late because a block is on its
    way. */
@@ -329,15 +347,16 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
         packet.left = begin_packet(c, now);
     if (go && due)
         compose(c, &packet);
-    if (!go || (packet.entries == 0 && !first && !acks_wait)) {
+    if (!go || (packet.entries == 0 && !(first ? must_send(c) : acks_wait))) {
         end_round(c);
         return 0;
     }
     c->bulk &= packet.entries > 0;
     uint8_t *payload = cw_endpoint_begin_checked(c->endpoint, packet.most, out);
     size_t size = write_payload(c, packet.entries, payload, packet.most);
-    note_carried(c, c->timing.packet, now);
+    note_carried(c, c->timing.packet, packet.entries > 0, now);
     c->packets_this_round++;
+    c->sent = now;
     size = cw_endpoint_commit_checked(c->endpoint, size, now, NULL);
     note_sent(c, size);
     return size;
@@ -497,6 +516,8 @@ static inline enum cw_error take_packet(struct cw_connection *c,
 {
     struct parsed parsed;
     const enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
+    if (parsed.count > 0)
+        c->spoken_to = now;
     if (error != CW_OK)
         return take_part(c, packet, error, &parsed, now);
     cw_endpoint_accept_checked(c->endpoint);
@@ -511,15 +532,25 @@ static void take_fates(struct cw_connection *c, double now)
         settle(c, (uint16_t)fate, !(fate & CW_SENT_EVENT_LOST), now);
 }
 
+/* Whether they may have nothing to say when they should be heard next. They answer a packet of ours
+   with messages for about as long as we would; half of that time leaves room for a difference. */
+static inline bool may_be_idle(const struct cw_connection *c, double now)
+{
+    return now - c->answered >= c->endpoint->sent.loss_timeout / 2;
+}
+
 enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data, size_t size,
                                     double now)
 {
     if (!cw_connection_can_run(c, now) || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     enum cw_error error = cw_endpoint_receive_checked(c->endpoint, data, size, now);
-    if (c->endpoint->packet_waits)
+    const bool heard = c->endpoint->packet_waits;
+    if (heard)
         error = take_packet(c, cw_endpoint_next_packet(c->endpoint), now);
     take_fates(c, now);
+    if (heard)
+        c->endpoint->sent.silence.idle = may_be_idle(c, now) ? c->config.idle_interval_seconds : 0;
     return error;
 }
 
@@ -575,6 +606,7 @@ void cw_connection_update(struct cw_connection *c, double now)
     const struct cw_sent_packets *sent = &c->endpoint->sent;
     if (!(c->updated > CW_NEVER)) {
         (void)cw_congestion_init(&c->congestion, &c->config.congestion, now);
+        c->spoken_to = now; /* as a beginning, so that both ends get to know the path */
     } else if (now > c->updated) {
         const double interval = now - c->updated;
         c->interval += c->interval == 0 ? interval : (interval - c->interval) * INTERVAL_WEIGHT;

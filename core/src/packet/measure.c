@@ -35,25 +35,30 @@ double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least)
 }
 
 /* What comes soon after a packet belongs to the same round. And a single silence, however long,
-   makes no more than twice as long a usual one. */
+   makes no more than twice as long a usual one. One in which they may have been idle tells that a
+   usual one is no longer than that, and no shorter than the rest of it. */
 void cw_silence_end(struct cw_silence *silence, bool next, double now)
 {
     const double length = now - silence->heard, usual = silence->usual;
-    double counts = length;
+    double known = usual > 0 ? length - silence->idle : length;
     silence->heard = now;
     if (!(length > 0))
         return;
-    if (length <= 2 * usual || usual == 0) {
-        if (length > usual / 2)
-            silence->excess = 0;
-    } else {
+    if (usual > 0 && length > 2 * usual) {
         silence->excess = length - usual;
-        counts = 2 * usual;
+        if (known > 2 * usual)
+            known = 2 * usual;
+    } else if (2 * length > usual) {
+        silence->excess = 0;
     }
     if (!next)
         return;
-    const double faded = usual - usual * (length / SILENCE_MEMORY);
-    silence->usual = faded > counts ? faded : counts;
+    if (length < usual) {
+        const double faded = usual - usual * (length / SILENCE_MEMORY);
+        silence->usual = faded > length ? faded : length;
+    } else if (known > usual) {
+        silence->usual = known;
+    }
 }
 
 void cw_rate_refresh(struct cw_rate *rate, uint64_t bytes, double elapsed)

@@ -7,6 +7,10 @@
 /* Packets that a header can ack: the newest and the 31 before it. */
 #define CW_ACKS_PER_HEADER 32
 
+/* A packet is lost when so many later ones have arrived: the three before the newest, as a mask. */
+#define CW_ACKS_THAT_TELL_LOSS 3
+#define CW_ACKS_BEFORE_NEWEST  (((1u << CW_ACKS_THAT_TELL_LOSS) - 1) << 1)
+
 struct cw_received_packets {
     struct cw_sequence_buffer window; /* presence only */
     uint32_t history; /* the ack_bits to send: bit k, packet newest - k has arrived */
@@ -42,6 +46,15 @@ static inline uint16_t cw_received_packets_tell(struct cw_received_packets *rece
     received->untold = 0;
     *bits = received->history;
     return cw_received_packets_newest(received);
+}
+
+/* Whether the other end waits for a header of ours, even if nothing else is to be sent. It does
+   when there are as many numbers to tell as a header can hold, and when a packet that arrived just
+   now follows on one that is missing: only a header tells that it was lost. */
+static inline bool cw_received_packets_urgent(const struct cw_received_packets *received)
+{
+    const uint32_t missing = received->counted & ~received->history & CW_ACKS_BEFORE_NEWEST;
+    return received->untold >= CW_ACKS_PER_HEADER || (received->untold > 0 && missing);
 }
 
 /* Gives up acking the numbers that the next header has no room for. */

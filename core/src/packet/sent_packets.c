@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#define ACKS_THAT_TELL_LOSS  3
 #define EVENTS_AT_MOST       2 /* of one packet */
 #define LATE_SAMPLES_REFUSED 16
 #define SHORT_SAMPLE         1.5 /* so many times shorter than the mean, at least */
@@ -163,7 +162,7 @@ static void find_lost(struct cw_sent_packets *sent)
         struct cw_sent_packet *packet = in_window(sent, sequence);
         if (packet->fate == CW_PACKET_ACKED)
             acked_later++;
-        else if (packet->fate == CW_PACKET_PENDING && acked_later >= ACKS_THAT_TELL_LOSS)
+        else if (packet->fate == CW_PACKET_PENDING && acked_later >= CW_ACKS_THAT_TELL_LOSS)
             declare_lost(sent, sequence, packet);
     }
 }
@@ -259,10 +258,10 @@ bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, 
     return now - in_window(sent, latest)->time >= round_trip / parts;
 }
 
-/* Their next packet may be long in coming, and tells of this one. */
+/* Their next packet may be long in coming, and longer while they are idle; it tells of this one. */
 static double patient_timeout(const struct cw_sent_packets *sent)
 {
-    double timeout = sent->rtt.smoothed + CW_SILENCES * sent->silence.usual;
+    double timeout = sent->rtt.smoothed + sent->silence.idle + CW_SILENCES * sent->silence.usual;
     if (timeout > CW_LONGEST_TIMEOUT)
         timeout = CW_LONGEST_TIMEOUT;
     return timeout > sent->loss_timeout ? timeout : sent->loss_timeout;

@@ -3,6 +3,8 @@
 
 #include "causeway/schema_bytes.h"
 
+#include <math.h>
+
 static void test_the_defaults_are_as_told(void **state)
 {
     (void)state;
@@ -19,6 +21,7 @@ static void test_the_defaults_are_as_told(void **state)
     assert_int_equal(config.max_messages, 256);
     assert_int_equal(config.max_received_messages, CW_AUTO);
     assert_int_equal(config.max_packets_per_update, 32);
+    assert_true(config.idle_interval_seconds == 0.1);
 }
 
 struct counted {
@@ -123,6 +126,9 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     REFUSED(max_received_messages, 32769, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_packets_per_update, 0, CW_ERROR_CONFIG_CONNECTION);
     REFUSED(max_packets_per_update, 65, CW_ERROR_CONFIG_CONNECTION);
+    REFUSED(idle_interval_seconds, -0.1, CW_ERROR_CONFIG_TIME);
+    REFUSED(idle_interval_seconds, 10.1, CW_ERROR_CONFIG_TIME);
+    REFUSED(idle_interval_seconds, (double)NAN, CW_ERROR_CONFIG_TIME);
     REFUSED(endpoint.sent_window, 100, CW_ERROR_CONFIG_WINDOW);
     REFUSED(channels[1].weight, 0, CW_ERROR_CONFIG_CHANNEL);
     REFUSED(channels[0].send_queue_size, 3, CW_ERROR_CONFIG_QUEUE);

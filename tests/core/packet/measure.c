@@ -89,6 +89,37 @@ static void an_unusual_silence(void **state)
     assert_true(silence.excess == 0 && fabs(silence.usual - 1) < 1e-9);
 }
 
+/* Of a silence in which the other end may have been idle, what is longer counts as usual, and a
+   shorter one is believed. All of it is told as excess. */
+static void an_idle_silence(void **state)
+{
+    (void)state;
+    struct cw_silence silence = {.heard = NAN};
+    double now = 0;
+    for (int i = 0; i < 10; i++, now += 0.05)
+        cw_silence_end(&silence, true, now);
+    silence.idle = 0.1;
+    now = silence.heard;
+    for (int i = 0; i < 20; i++) {
+        cw_silence_end(&silence, true, now += 0.11);
+        assert_true(fabs(silence.usual - 0.05) < 1e-9);
+        assert_true(fabs(silence.excess - 0.06) < 1e-9);
+    }
+    cw_silence_end(&silence, true, now += 0.3);
+    assert_true(fabs(silence.usual - 0.1) < 1e-9); /* no more than twice as long */
+    for (int i = 0; i < 4; i++)
+        cw_silence_end(&silence, true, now += 0.3);
+    assert_true(fabs(silence.usual - 0.2) < 1e-9);
+    for (int i = 0; i < 20; i++)
+        cw_silence_end(&silence, true, now += 0.11);
+    assert_true(fabs(silence.usual - 0.11) < 1e-9);
+    /* Before anything is known, all of it counts. */
+    silence = (struct cw_silence){.heard = NAN, .idle = 0.1};
+    cw_silence_end(&silence, true, 1);
+    cw_silence_end(&silence, true, 1.11);
+    assert_true(fabs(silence.usual - 0.11) < 1e-9);
+}
+
 static void no_timeout_is_longer_than_ten_seconds(void **state)
 {
     (void)state;
@@ -154,6 +185,7 @@ int main(void)
         cmocka_unit_test(unsteady_samples),
         cmocka_unit_test(silence),
         cmocka_unit_test(an_unusual_silence),
+        cmocka_unit_test(an_idle_silence),
         cmocka_unit_test(no_timeout_is_longer_than_ten_seconds),
         cmocka_unit_test(a_rate_is_that_of_the_last_second),
         cmocka_unit_test(a_short_look_at_a_rate_counts_less),

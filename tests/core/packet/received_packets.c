@@ -135,6 +135,30 @@ static void what_is_passed_by_is_not_told_in_turn(void **state)
     close_window(&received);
 }
 
+/* One that is missing is told with each of the three that follow it, then no longer. */
+static void what_the_other_end_waits_for(void **state)
+{
+    (void)state;
+    struct cw_received_packets received;
+    uint32_t bits;
+    open_window(&received);
+    for (uint16_t i = 0; i < 31; i++) {
+        add(&received, i);
+        assert_false(cw_received_packets_urgent(&received));
+    }
+    add(&received, 31);
+    assert_true(cw_received_packets_urgent(&received));
+    cw_received_packets_tell(&received, true, &bits);
+    assert_false(cw_received_packets_urgent(&received));
+    for (uint16_t i = 33; i < 38; i++) { /* 32 does not arrive */
+        add(&received, i);
+        assert_int_equal(cw_received_packets_urgent(&received), i < 36);
+        cw_received_packets_tell(&received, true, &bits);
+        assert_false(cw_received_packets_urgent(&received));
+    }
+    close_window(&received);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +167,7 @@ int main(void)
         cmocka_unit_test(what_leaves_the_history_without_having_arrived_is_missed),
         cmocka_unit_test(headers_in_turn_leave_nothing_out),
         cmocka_unit_test(what_is_passed_by_is_not_told_in_turn),
+        cmocka_unit_test(what_the_other_end_waits_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,9 +214,11 @@ static void slots_begin_anew(void **state)
     struct cw_client_event down;
     assert_false(cw_client_next(client, &down));
     assert_false(cw_server_next(messages.rig.server, &event));
-    struct cw_connection_stats stats;
+    struct cw_connection_stats stats, of_client;
     cw_connection_stats(cw_server_connection(messages.rig.server, 0), &stats);
-    assert_in_range(stats.endpoint.packets_received, 25, 40);
+    cw_connection_stats(cw_client_connection(client), &of_client);
+    assert_in_range(of_client.endpoint.packets_sent, 5, 40);
+    assert_int_equal(stats.endpoint.packets_received, of_client.endpoint.packets_sent);
     assert_int_equal(stats.messages_in_use, 1);
     assert_int_equal(((const struct note *)held->data)->number, 1);
     cw_message_release(held);
@@ -457,6 +459,45 @@ static void no_keep_alives_beside_packets(void **state)
     message_rig_stop(&messages);
 }
 
+/* Whoever is idle sends ten packets a second, no keep-alive beside them. Where the connection is
+   silent for longer, there are keep-alives instead, and nobody times out. */
+static void idle_ends_send_little(void **state)
+{
+    (void)state;
+    static const double intervals[] = {0.1, 10};
+    for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
+        struct message_rig messages;
+        message_rig_start(&messages, 1);
+        messages.connection.idle_interval_seconds = intervals[i];
+        cw_server_destroy(messages.rig.server);
+        rig_start(&messages.rig);
+        struct rig *rig = &messages.rig;
+        const struct cw_address at = rig_client_address(0);
+        struct cw_client *client = message_rig_client(&messages, 1, &messages.connection);
+        rig_connect(rig, client, &at);
+        for (int j = 0; j < 120; j++)
+            rig_tick(rig, client, &at);
+        struct cw_connection_stats before, after;
+        cw_connection_stats(cw_client_connection(client), &before);
+        int up = 0, down = 0;
+        for (int j = 0; j < 60 * 20; j++) {
+            rig->now += 1.0 / 60;
+            cw_server_update(rig->server, rig->now);
+            cw_client_update(client, rig->now);
+            up += rig_up(rig, client, &at);
+            down += rig_down(rig, client, &at);
+        }
+        cw_connection_stats(cw_client_connection(client), &after);
+        const int of_connection = (int)(after.endpoint.packets_sent - before.endpoint.packets_sent);
+        assert_in_range(up, 20 * 8, 20 * 10 + 2);
+        assert_in_range(down, 20 * 8, 20 * 10 + 2);
+        assert_int_equal(of_connection, intervals[i] < 1 ? up : 2);
+        assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
+        cw_client_destroy(client);
+        message_rig_stop(&messages);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,6 +512,7 @@ int main(void)
         cmocka_unit_test(unconfirmed_clients_are_introduced),
         cmocka_unit_test(silence_keeps_the_connection),
         cmocka_unit_test(no_keep_alives_beside_packets),
+        cmocka_unit_test(idle_ends_send_little),
     };
     return cmocka_run_group_tests_name("secure_messages", tests, NULL, NULL);
 }
