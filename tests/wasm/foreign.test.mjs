@@ -114,6 +114,7 @@ test('options that cannot work are refused, and the error says which', () => {
   refuses({ endpoint: { maxReassemblies: 65 } }, 'CONFIG_REASSEMBLIES');
   refuses({ endpoint: { sentWindow: 100 } }, 'CONFIG_WINDOW');
   refuses({ endpoint: { minLossTimeoutSeconds: -1 } }, 'CONFIG_TIME');
+  for (const idleIntervalSeconds of [-1, 11]) refuses({ idleIntervalSeconds }, 'CONFIG_TIME');
   for (const maxReceivedMessages of [0, -1, 32769, 2 ** 32 - 1])
     refuses({ maxReceivedMessages }, 'CONFIG_CONNECTION');
   for (const packetBudget of [0, -1, 2 ** 32 - 1])

@@ -424,3 +424,19 @@ test('all memory comes back', () => {
   for (let i = 0; i < 50; i++) use();
   assert.equal(size(), before);
 });
+
+test('an idle connection is silent but for a datagram each interval', () => {
+  const datagramsOf = (config) => {
+    const connection = new Connection(core, types, config);
+    let datagrams = 0;
+    for (let tick = 0; tick < 180; tick++) {
+      connection.update(tick / 60);
+      while (connection.transmit(tick / 60)) datagrams += tick >= 90;
+    }
+    connection.destroy();
+    return datagrams;
+  };
+  assert.ok(datagramsOf({}) <= 15);
+  assert.equal(datagramsOf({ idleIntervalSeconds: 0 }), 90);
+  assert.ok(datagramsOf({ idleIntervalSeconds: 1 }) <= 2);
+});

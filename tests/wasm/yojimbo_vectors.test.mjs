@@ -85,6 +85,7 @@ const configOf = (name) => {
       maxMessages: 4096,
       maxReceivedMessages: 4096,
       maxPacketsPerUpdate: 1,
+      idleIntervalSeconds: 0, // the reference sends a packet in every round
     },
   };
 };

@@ -11,6 +11,7 @@ struct cw_connection_config cw_make_connection_config(const struct cw_schema *sc
     cw_set_u32(&config.max_messages, numbers->max_messages);
     cw_set_u32(&config.max_received_messages, numbers->max_received_messages);
     cw_set_u32(&config.max_packets_per_update, numbers->max_packets_per_update);
+    cw_set_f64(&config.idle_interval_seconds, numbers->idle_interval_seconds);
     cw_set_endpoint(&config.endpoint, &numbers->endpoint);
     const struct cw_channel_numbers *of = (const struct cw_channel_numbers *)(numbers + 1);
     config.channel_count = channel_count;

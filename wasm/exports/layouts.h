@@ -27,6 +27,7 @@ struct cw_connection_numbers {
     double max_messages;
     double max_received_messages;
     double max_packets_per_update;
+    double idle_interval_seconds;
 };
 
 struct cw_channel_numbers {

@@ -22,6 +22,8 @@ export interface ConnectionConfig {
   readonly maxReceivedMessages?: number;
   /** Datagrams in one round, 1 to 64. Default 32. */
   readonly maxPacketsPerUpdate?: number;
+  /** How long to send nothing when there is nothing to say, 0 (never) to 10. Default 0.1. */
+  readonly idleIntervalSeconds?: number;
 }
 
 type BlockOf<Rest extends readonly unknown[]> = Rest extends []
