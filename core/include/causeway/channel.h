@@ -45,12 +45,12 @@ struct cw_channel_config {
                                     channel the next one waits at the sender; on an unreliable one
                                     it replaces the oldest */
     bool blocks; /* messages may carry a block; default false. A reliable receiver holds one block
-                    until its message is released, and the next block waits. An unreliable one holds
-                    the latest 8 */
+                    until its message is released; of the next one it takes the first 64 fragments
+                    until then, but never all. An unreliable one holds the latest 8 */
     bool repair; /* reliable: see above; default false */
     uint32_t max_block_size;      /* bytes, 1 to 64 MB and at most 65,535 fragments; default 256 KB.
                                      A reliable channel with blocks has a receive buffer of this
-                                     size */
+                                     size, and one of 64 fragments */
     uint32_t block_fragment_size; /* bytes of a block in one packet of a reliable channel, 1 or
                                      more, and at least 16 less than the longest packet sent;
                                      default 1024 */

@@ -10,12 +10,19 @@ void cw_block_receiver_reset(struct cw_block_receiver *receiver)
     receiver->active = false;
 }
 
+static uint32_t ahead_size(const struct cw_block_receiver *receiver)
+{
+    return cw_block_ahead(receiver->max_block_size, receiver->fragment_size);
+}
+
 static void free_buffer(void *context, uint8_t *block, size_t size)
 {
     struct cw_block_receiver *receiver = context;
     (void)block;
     (void)size;
     receiver->in_use = false;
+    if (receiver->active)
+        memcpy(receiver->buffer, receiver->ahead, ahead_size(receiver));
 }
 
 enum cw_error cw_block_receiver_check(const struct cw_block_receiver *receiver,
@@ -28,9 +35,12 @@ enum cw_error cw_block_receiver_check(const struct cw_block_receiver *receiver,
     if (receiver->active) {
         if (receiver->id != piece->id)
             return CW_ERROR_RECEIVER_FULL;
-        return receiver->count == piece->count ? CW_OK : CW_ERROR_MALFORMED;
+        if (receiver->count != piece->count)
+            return CW_ERROR_MALFORMED;
     }
-    return receiver->in_use ? CW_ERROR_RECEIVER_FULL : CW_OK;
+    const uint32_t missing = piece->count - (receiver->active ? receiver->arrived : 0);
+    const bool fits_ahead = end <= ahead_size(receiver) && missing > 1;
+    return receiver->in_use && !fits_ahead ? CW_ERROR_RECEIVER_FULL : CW_OK;
 }
 
 bool cw_block_receiver_has(const struct cw_block_receiver *receiver,
@@ -57,7 +67,8 @@ struct cw_message *cw_block_receiver_take(struct cw_block_receiver *receiver,
     receiver->received[piece->fragment / 8] |= (uint8_t)(1u << (piece->fragment % 8));
     receiver->arrived++;
     const size_t offset = (size_t)piece->fragment * receiver->fragment_size;
-    memcpy(receiver->buffer + offset, piece->bytes, piece->size);
+    memcpy((receiver->in_use ? receiver->ahead : receiver->buffer) + offset, piece->bytes,
+           piece->size);
     if (piece->fragment == piece->count - 1)
         receiver->size = (uint32_t)offset + piece->size;
     if (receiver->arrived < receiver->count)

@@ -6,6 +6,7 @@
 
 struct cw_block_receiver {
     uint8_t *buffer;   /* max_block_size bytes */
+    uint8_t *ahead;    /* cw_block_ahead bytes: the first fragments, while buffer is in use */
     uint8_t *received; /* a bit per fragment */
     uint32_t max_block_size;
     uint32_t fragment_size;
@@ -23,11 +24,21 @@ static inline uint32_t cw_block_max_fragments(uint32_t max_block_size, uint32_t 
     return (max_block_size - 1) / fragment_size + 1;
 }
 
+/* Fragments that come before the application has released the block before: those of two rounds of
+   32 packets at least. */
+#define CW_BLOCK_AHEAD 64
+
+static inline uint32_t cw_block_ahead(uint32_t max_block_size, uint32_t fragment_size)
+{
+    return max_block_size / CW_BLOCK_AHEAD < fragment_size ? max_block_size
+                                                           : CW_BLOCK_AHEAD * fragment_size;
+}
+
 /* Forgets a block that is not complete. One that the application holds stays as it is. */
 void cw_block_receiver_reset(struct cw_block_receiver *receiver);
 
 /* Whether the piece can be taken: CW_OK, CW_ERROR_MALFORMED, or CW_ERROR_RECEIVER_FULL while the
-   buffer still holds another block. */
+   buffer still holds another block; then the first pieces can be taken, but never all. */
 enum cw_error cw_block_receiver_check(const struct cw_block_receiver *receiver,
                                       const struct cw_block_piece *piece);
 

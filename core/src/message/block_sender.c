@@ -19,10 +19,10 @@ void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const ui
 }
 
 uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct cw_timing *timing,
-                             enum cw_due *due)
+                             bool others, enum cw_due *due)
 {
     struct cw_timing later = *timing;
-    if (sender->next_unsent < sender->count) {
+    if (others || sender->next_unsent < sender->count) {
         later.answer *= PATIENCE;
         later.patience *= PATIENCE;
     }
@@ -53,10 +53,26 @@ static struct cw_block_fragment *find(struct cw_block_sender *sender, uint16_t i
     return &sender->fragments[fragment];
 }
 
-bool cw_block_sender_acked(struct cw_block_sender *sender, uint16_t id, uint32_t fragment)
+/* Whether that packet carried the fragment last. */
+static bool is_latest(const struct cw_block_fragment *fragment, uint16_t packet)
+{
+    return fragment->transmission.packet == packet && !fragment->transmission.lost;
+}
+
+void cw_block_sender_doubt(struct cw_block_sender *sender, uint16_t told)
+{
+    for (uint32_t i = 0; i < sender->next_unsent; i++) {
+        struct cw_block_fragment *fragment = &sender->fragments[i];
+        if (!cw_sequence_newer(fragment->transmission.packet, told))
+            fragment->doubted = fragment->transmission.lost = true;
+    }
+}
+
+bool cw_block_sender_acked(struct cw_block_sender *sender, uint16_t id, uint32_t fragment,
+                           uint16_t packet)
 {
     struct cw_block_fragment *acked = find(sender, id, fragment);
-    if (!acked)
+    if (!acked || (acked->doubted && !is_latest(acked, packet)))
         return false;
     acked->acked = true;
     sender->acked++;

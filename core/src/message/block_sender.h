@@ -1,4 +1,9 @@
-/* The block at the head of a reliable channel, sent fragment by fragment. */
+/* A block of a reliable channel, sent fragment by fragment.
+
+   A block may begin while the last fragments of the one before are being acked. A receiver that
+   still waits for one of these acks the early fragments but drops them, as the reference library
+   does. So the ack of an early packet counts only when the block before was complete for sure
+   before the packet arrived: when the header that completed it did not yet tell of that packet. */
 #ifndef CAUSEWAY_BLOCK_SENDER_H
 #define CAUSEWAY_BLOCK_SENDER_H
 
@@ -9,6 +14,7 @@
 struct cw_block_fragment {
     struct cw_transmission transmission;
     bool acked;
+    bool doubted; /* an early packet with it may have been acked and dropped */
 };
 
 struct cw_block_sender {
@@ -27,15 +33,22 @@ struct cw_block_sender {
 void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const uint8_t *block,
                            uint32_t size);
 
-/* The first fragment that is due, or count when none is. */
+/* The first fragment that is due, or count when none is. others: there are fragments of the next
+   block to send instead. */
 uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct cw_timing *timing,
-                             enum cw_due *due);
+                             bool others, enum cw_due *due);
+
+/* The block before is complete: the newest header tells of packets up to `told`. The fragments in
+   these are sent again. */
+void cw_block_sender_doubt(struct cw_block_sender *sender, uint16_t told);
 
 /* Bytes of a fragment. */
 uint32_t cw_block_sender_fragment_size(const struct cw_block_sender *sender, uint32_t fragment);
 
-/* True when this was the last fragment missing: the sender is idle then. */
-bool cw_block_sender_acked(struct cw_block_sender *sender, uint16_t id, uint32_t fragment);
+/* The packet that carried a fragment was acked. True when this was the last fragment missing: the
+   sender is idle then. */
+bool cw_block_sender_acked(struct cw_block_sender *sender, uint16_t id, uint32_t fragment,
+                           uint16_t packet);
 
 /* The packet that carried a fragment was reported lost. */
 void cw_block_sender_lost(struct cw_block_sender *sender, uint16_t id, uint32_t fragment,

@@ -92,9 +92,15 @@ static void lay_out_reliable(struct cw_arena *arena, const struct cw_channel_con
     struct cw_block_fragment *fragments = cw_arena_take(arena, sizeof *fragments * most);
     uint8_t *arrived = cw_arena_take(arena, most / 8 + 1);
     uint8_t *buffer = cw_arena_take(arena, config->max_block_size);
+    uint8_t *ahead =
+        cw_arena_take(arena, cw_block_ahead(config->max_block_size, config->block_fragment_size));
+    struct cw_block_fragment *next = cw_arena_take(arena, sizeof *next * most);
     if (channel) {
         channel->block_sender.fragments = fragments;
+        channel->next_block.fragments = next;
         channel->block_sender.fragment_size = config->block_fragment_size;
+        channel->next_block.fragment_size = config->block_fragment_size;
+        channel->block_receiver.ahead = ahead;
         channel->block_receiver.received = arrived;
         channel->block_receiver.buffer = buffer;
         channel->block_receiver.max_block_size = config->max_block_size;

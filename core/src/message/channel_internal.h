@@ -135,9 +135,9 @@ static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool
 
 /* What became of a packet that carried these ids. */
 static inline void cw_channel_acked(struct cw_channel *channel, const uint16_t *ids, uint32_t count,
-                                    bool is_fragment, double now)
+                                    bool is_fragment, uint16_t packet, double now)
 {
-    cw_reliable_acked(&channel->reliable, ids, count, is_fragment, now);
+    cw_reliable_acked(&channel->reliable, ids, count, is_fragment, packet, now);
 }
 
 static inline void cw_channel_lost(struct cw_channel *channel, const uint16_t *ids, uint32_t count,

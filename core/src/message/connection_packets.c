@@ -103,7 +103,7 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
         }
         position += count;
         if (acked)
-            cw_channel_acked(channel, ids, count, is_fragment, now);
+            cw_channel_acked(channel, ids, count, is_fragment, packet, now);
         else
             cw_channel_lost(channel, ids, count, is_fragment, packet);
     }
@@ -121,6 +121,7 @@ static void set_headers(struct cw_connection *c)
     const struct cw_sent_packets *sent = &c->endpoint->sent;
     const double silence = sent->silence.usual;
     c->timing.heard = sent->silence.heard;
+    c->timing.told = sent->header_ack;
     if (c->timing.redundant && silence > c->timing.answer &&
         c->timing.now - c->timing.heard >= CW_SILENCES * silence)
         c->timing.heard = c->timing.now;
@@ -556,13 +557,16 @@ enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data
 
 /* Losses come in bursts when a packet beside a lost one is lost more often than not, beyond what is
    chance. Copies then leave twice in a round trip, the first a bit early: two of them and the
-   ticks that they wait for shall not take longer than an ack. */
+   ticks that they wait for shall not take longer than an ack. Where next to nothing is lost, a
+   block has arrived when the next one does, so that this may begin early. One packet a round is
+   what the reference sends: then its order is kept too. */
 static void set_copies(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = &c->endpoint->sent;
     c->timing.loss = sent->loss;
     c->timing.redundant =
         sent->loss > LOSS_FOR_REDUNDANCY || sent->lasting_loss > LASTING_FOR_REDUNDANCY;
+    c->timing.early = !c->timing.redundant && c->config.max_packets_per_update > 1;
     c->timing.bursts = c->timing.redundant && sent->paired_loss > (1 + sent->loss) / 2;
     if (!c->timing.bursts)
         return;

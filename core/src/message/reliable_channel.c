@@ -34,7 +34,7 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
     cw_reliable_slots_reset(&channel->slots);
     channel->oldest_unacked = channel->next_id = 0;
     channel->next_taken = 0;
-    channel->block_sender.active = false;
+    channel->block_sender.active = channel->next_block.active = false;
     if (config->blocks)
         cw_block_receiver_reset(&channel->block_receiver);
     if (channel->repair)
@@ -70,7 +70,7 @@ void cw_reliable_begin(struct cw_reliable_channel *channel, bool first)
     look_at(channel, CW_LIST_SENT);
     channel->common.picked_count = 0;
     channel->common.more = channel->common.held = false;
-    channel->picked_fragment = false;
+    channel->picked_fragment = NULL;
     channel->copy_bits_left = first ? (uint64_t)channel->common.config.redundancy_budget * 8 : 0;
     if (cw_reliable_repairs(channel)) {
         cw_repair_begin(channel->repair, first);
@@ -123,25 +123,83 @@ static void leave_queue(struct cw_reliable_channel *channel)
     channel->common.stats.in_flight++;
 }
 
+static void start_block(struct cw_reliable_channel *channel, struct cw_block_sender *sender,
+                        uint16_t id)
+{
+    const struct cw_message *message = slot_of(channel, id)->message;
+    cw_block_sender_start(sender, id, message->block, message->block_size);
+    leave_queue(channel);
+}
+
+/* The block whose turn it is, which may have begun early. */
+static void turn_to_first_block(struct cw_reliable_channel *channel, const struct cw_timing *timing)
+{
+    struct cw_block_sender *sender = &channel->block_sender;
+    if (sender->active)
+        return;
+    if (!channel->next_block.active) {
+        start_block(channel, sender, channel->oldest_unacked);
+        return;
+    }
+    const struct cw_block_sender done = *sender;
+    *sender = channel->next_block;
+    channel->next_block = done;
+    cw_block_sender_doubt(sender, timing->told);
+}
+
+/* Whether all of the first block left in rounds before this one. */
+static bool is_under_way(const struct cw_block_sender *sender, const struct cw_timing *timing)
+{
+    return sender->next_unsent == sender->count &&
+           sender->fragments[sender->count - 1].transmission.time < timing->round;
+}
+
+/* Whether there is something to send of the block after the first one. It does not begin in the
+   same round, because one header would ack both. */
+static bool begins_early(struct cw_reliable_channel *channel, const struct cw_timing *timing)
+{
+    struct cw_block_sender *next = &channel->next_block;
+    const uint16_t id = (uint16_t)(channel->oldest_unacked + 1);
+    if (!timing->early || !is_under_way(&channel->block_sender, timing) ||
+        cw_reliable_count(channel) < 2 || !is_block(slot_of(channel, id)->message))
+        return false;
+    if (!next->active)
+        start_block(channel, next, id);
+    return next->next_unsent < next->count;
+}
+
+/* The block with a fragment that is due, and which; NULL when there is none. Of a block that begins
+   early nothing is sent again. */
+static struct cw_block_sender *due_fragment(struct cw_reliable_channel *channel,
+                                            const struct cw_timing *timing, uint32_t *fragment,
+                                            enum cw_due *due)
+{
+    struct cw_block_sender *sender = &channel->block_sender;
+    turn_to_first_block(channel, timing);
+    const bool early = begins_early(channel, timing);
+    *fragment = cw_block_sender_due(sender, timing, early, due);
+    if (*due != CW_NOT_DUE)
+        return sender;
+    if (!early)
+        return NULL;
+    *due = CW_DUE_FIRST;
+    *fragment = channel->next_block.next_unsent;
+    return &channel->next_block;
+}
+
 static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct cw_timing *timing,
                               uint32_t bits_left)
 {
-    struct cw_block_sender *sender = &channel->block_sender;
-    const uint16_t id = channel->oldest_unacked;
-    const struct cw_reliable_slot *slot = slot_of(channel, id);
-    if (!sender->active) {
-        cw_block_sender_start(sender, id, slot->message->block, slot->message->block_size);
-        leave_queue(channel);
-    }
     enum cw_due due;
-    const uint32_t fragment = cw_block_sender_due(sender, timing, &due);
-    channel->common.held = due != CW_NOT_DUE && timing->no_fragments;
-    if (due == CW_NOT_DUE || timing->no_fragments)
+    uint32_t fragment;
+    struct cw_block_sender *sender = due_fragment(channel, timing, &fragment, &due);
+    channel->common.held = sender && timing->no_fragments;
+    if (!sender || timing->no_fragments)
         return 0;
     uint32_t bits =
         cw_reliable_fragment_bits(channel, cw_block_sender_fragment_size(sender, fragment));
     if (fragment == 0)
-        bits += slot->bits;
+        bits += slot_of(channel, sender->id)->bits;
     channel->common.more = true;
     const bool alone = bits_left == channel->common.packet_bits;
     if (bits > (alone ? channel->common.fragment_bits : bits_left))
@@ -154,10 +212,10 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     cw_transmission_send(&sent->transmission, due, 0, timing);
     sent->transmission.copies = 0; /* no fragment waits for another one */
     count_send(channel, due);
-    channel->common.picked[0] = id;
+    channel->common.picked[0] = sender->id;
     channel->common.picked[1] = (uint16_t)fragment;
     channel->common.picked_count = 2;
-    channel->picked_fragment = true;
+    channel->picked_fragment = sender;
     return bits;
 }
 
@@ -293,7 +351,7 @@ static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream
 {
     const struct cw_channel_common *common = &channel->common;
     const struct cw_channel_config *config = &common->config;
-    const struct cw_block_sender *sender = &channel->block_sender;
+    const struct cw_block_sender *sender = channel->picked_fragment;
     const uint32_t most =
         cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
     uint32_t id = common->picked[0];
@@ -386,10 +444,10 @@ static struct cw_reliable_slot *find_sent(const struct cw_reliable_channel *chan
 }
 
 void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
-                       bool is_fragment, double now)
+                       bool is_fragment, uint16_t packet, double now)
 {
     if (is_fragment) {
-        if (cw_block_sender_acked(&channel->block_sender, ids[0], ids[1]))
+        if (cw_block_sender_acked(&channel->block_sender, ids[0], ids[1], packet))
             settle(channel, ids[0], now);
         return;
     }

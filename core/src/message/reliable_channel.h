@@ -18,13 +18,15 @@ struct cw_reliable_channel {
     struct cw_reliable_slots slots;
     uint16_t oldest_unacked;
     uint16_t next_id;
-    struct cw_block_sender block_sender;
+    struct cw_block_sender block_sender; /* of oldest_unacked */
+    struct cw_block_sender next_block;   /* of the message after it, if that begins early */
 
     /* What goes into the packet being made. */
     enum cw_reliable_list list; /* that is looked at now */
     uint16_t cursor;            /* its slots before this one have been looked at */
     uint64_t copy_bits_left;
-    bool picked_fragment; /* picked holds its message's id and its number */
+    const struct cw_block_sender *picked_fragment; /* whose it is, else NULL: picked holds its
+                                                      message's id and its number */
 
     /* Messages that arrived, from next_taken on, each in slot id & mask. */
     uint16_t next_taken;
@@ -68,7 +70,7 @@ bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *st
 
 /* What became of a packet that carried these ids. */
 void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
-                       bool is_fragment, double now);
+                       bool is_fragment, uint16_t packet, double now);
 void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
                       bool is_fragment, uint16_t packet);
 

@@ -37,7 +37,9 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
                                 !cw_schema_type_checked(common->schema, type)->block))
         return false;
 
-    const enum keep keep = judge_id(channel, piece.id);
+    enum keep keep = judge_id(channel, piece.id);
+    if (keep == KEEP && piece.id != cw_reliable_first_missing(channel, channel->next_taken))
+        keep = IGNORE; /* too early: it comes again, see block_sender.h */
     enum cw_error error = keep == REFUSE ? CW_ERROR_RECEIVER_FULL : CW_OK;
     if (keep == KEEP)
         error = cw_block_receiver_check(receiver, &piece);
@@ -46,9 +48,7 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
     const bool is_new = keep == KEEP && error == CW_OK && !cw_block_receiver_has(receiver, &piece);
     struct cw_message *message = NULL;
     if (piece.fragment == 0) {
-        const bool is_next = !parsed->only_next ||
-                             piece.id == cw_reliable_first_missing(channel, channel->next_taken);
-        if (!cw_channel_read_body(stream, common, parsed, type, is_new && is_next, &message))
+        if (!cw_channel_read_body(stream, common, parsed, type, is_new, &message))
             return false;
         if (message)
             cw_parsed_add(parsed, message);

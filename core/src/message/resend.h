@@ -16,6 +16,7 @@ struct cw_timing {
     double answer;   /* a packet of theirs that comes this long after ours should ack it */
     bool rare;       /* their headers come so rarely that they pass packets by */
     uint16_t tells;  /* the oldest packet that the newest one of them can tell of */
+    uint16_t told;   /* the newest packet that it tells of */
     double repeat;   /* when what is older than that is sent again */
     double patience; /* how long to wait for an ack while nothing comes from them */
     double loss;     /* recent share of our packets that were lost */
@@ -25,6 +26,7 @@ struct cw_timing {
     double copy;     /* with bursts, the first copy leaves so long after what it copies */
     double copies;   /* and each further one so long after the one before */
     uint16_t packet; /* sequence number of the packet being made */
+    bool early;      /* a block may begin before the one before it is acked */
     bool no_fragments; /* it may not hold a fragment of a block, now at least */
 };
 

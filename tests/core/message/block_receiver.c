@@ -8,7 +8,7 @@
 struct rig {
     struct channel_rig channel;
     struct cw_block_receiver receiver;
-    uint8_t buffer[25], received[2];
+    uint8_t buffer[25], ahead[25], received[2];
 };
 
 static void start(struct rig *rig)
@@ -16,6 +16,7 @@ static void start(struct rig *rig)
     channel_rig_start(&rig->channel);
     rig->receiver = (struct cw_block_receiver){
         .buffer = rig->buffer,
+        .ahead = rig->ahead,
         .received = rig->received,
         .max_block_size = sizeof rig->buffer,
         .fragment_size = 10,
@@ -29,7 +30,7 @@ static struct cw_block_piece piece_of(uint16_t id, uint32_t fragment, uint32_t c
                                    .count = count,
                                    .fragment = fragment,
                                    .size = size,
-                                   .bytes = bytes + 10 * fragment};
+                                   .bytes = bytes + 10 * (fragment % 3)};
 }
 
 static enum cw_error check(const struct rig *rig, uint16_t id, uint32_t fragment, uint32_t count,
@@ -89,6 +90,42 @@ static void one_block_at_a_time(void **state)
     channel_rig_stop(&rig.channel);
 }
 
+static void the_next_block_begins_while_one_is_held(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    struct cw_message *held = take(&rig, 1, 0, 1, 5);
+    assert_null(take(&rig, 2, 0, 3, 10));
+    assert_null(take(&rig, 2, 1, 3, 10));
+    assert_int_equal(check(&rig, 2, 2, 3, 5), CW_ERROR_RECEIVER_FULL); /* it would be complete */
+    assert_memory_equal(held->block, "abcde", 5);
+    cw_message_drop(held);
+    struct cw_message *next = take(&rig, 2, 2, 3, 5);
+    assert_memory_equal(next->block, "abcdefghijklmnopqrstuvwxy", 25);
+    cw_message_drop(next);
+    channel_rig_stop(&rig.channel);
+}
+
+static void only_the_first_fragments_come_ahead(void **state)
+{
+    (void)state;
+    static uint8_t buffer[1000], ahead[CW_BLOCK_AHEAD * 10], received[13];
+    struct rig rig;
+    start(&rig);
+    rig.receiver.buffer = buffer;
+    rig.receiver.ahead = ahead;
+    rig.receiver.received = received;
+    rig.receiver.max_block_size = sizeof buffer;
+    assert_int_equal(cw_block_ahead(sizeof buffer, 10), sizeof ahead);
+    struct cw_message *held = take(&rig, 1, 0, 1, 5);
+    assert_int_equal(check(&rig, 2, CW_BLOCK_AHEAD - 1, 100, 10), CW_OK);
+    assert_int_equal(check(&rig, 2, CW_BLOCK_AHEAD, 100, 10), CW_ERROR_RECEIVER_FULL);
+    cw_message_drop(held);
+    assert_int_equal(check(&rig, 2, CW_BLOCK_AHEAD, 100, 10), CW_OK);
+    channel_rig_stop(&rig.channel);
+}
+
 static void what_does_not_fit_is_malformed(void **state)
 {
     (void)state;
@@ -109,6 +146,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fragments_in_any_order),
         cmocka_unit_test(one_block_at_a_time),
+        cmocka_unit_test(the_next_block_begins_while_one_is_held),
+        cmocka_unit_test(only_the_first_fragments_come_ahead),
         cmocka_unit_test(what_does_not_fit_is_malformed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

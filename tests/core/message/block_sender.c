@@ -29,7 +29,7 @@ static uint32_t send_due(struct cw_block_sender *sender, double now, uint16_t pa
 {
     const struct cw_timing timing = timing_at(now, packet);
     enum cw_due due;
-    const uint32_t fragment = cw_block_sender_due(sender, &timing, &due);
+    const uint32_t fragment = cw_block_sender_due(sender, &timing, false, &due);
     assert_int_equal(due, expected);
     if (due == CW_NOT_DUE)
         return fragment;
@@ -75,18 +75,48 @@ static void the_last_ack_ends_it(void **state)
 {
     (void)state;
     struct cw_block_sender sender = start(25);
-    assert_false(cw_block_sender_acked(&sender, 7, 0)); /* not sent yet */
+    assert_false(cw_block_sender_acked(&sender, 7, 0, 0)); /* not sent yet */
     for (uint16_t i = 0; i < 3; i++)
         send_due(&sender, 10.0, i, CW_DUE_FIRST);
-    assert_false(cw_block_sender_acked(&sender, 7, 2));
-    assert_false(cw_block_sender_acked(&sender, 7, 2));
-    assert_false(cw_block_sender_acked(&sender, 7, 0));
-    assert_false(cw_block_sender_acked(&sender, 6, 1));
-    assert_false(cw_block_sender_acked(&sender, 7, 3));
+    assert_false(cw_block_sender_acked(&sender, 7, 2, 2));
+    assert_false(cw_block_sender_acked(&sender, 7, 2, 2));
+    assert_false(cw_block_sender_acked(&sender, 7, 0, 0));
+    assert_false(cw_block_sender_acked(&sender, 6, 1, 1));
+    assert_false(cw_block_sender_acked(&sender, 7, 3, 3));
     assert_int_equal(send_due(&sender, 12.0, 9, CW_DUE_AGAIN), 1); /* the only one not acked */
-    assert_true(cw_block_sender_acked(&sender, 7, 1));
+    assert_true(cw_block_sender_acked(&sender, 7, 1, 1));
     assert_false(sender.active);
-    assert_false(cw_block_sender_acked(&sender, 7, 1));
+    assert_false(cw_block_sender_acked(&sender, 7, 1, 1));
+}
+
+static void what_may_have_been_dropped_is_sent_again(void **state)
+{
+    (void)state;
+    struct cw_block_sender sender = start(25);
+    for (uint16_t i = 0; i < 3; i++)
+        send_due(&sender, 10.0, i, CW_DUE_FIRST);
+    cw_block_sender_doubt(&sender, 1);
+    assert_false(cw_block_sender_acked(&sender, 7, 1, 1)); /* told late */
+    assert_false(cw_block_sender_acked(&sender, 7, 2, 2));
+    assert_int_equal(send_due(&sender, 10.1, 3, CW_DUE_AGAIN), 0);
+    assert_int_equal(send_due(&sender, 10.1, 4, CW_DUE_AGAIN), 1);
+    send_due(&sender, 10.1, 5, CW_NOT_DUE);
+    assert_false(cw_block_sender_acked(&sender, 7, 0, 0));
+    assert_false(cw_block_sender_acked(&sender, 7, 0, 3));
+    assert_true(cw_block_sender_acked(&sender, 7, 1, 4));
+}
+
+static void with_others_to_send_it_waits_longer(void **state)
+{
+    (void)state;
+    struct cw_block_sender sender = start(5);
+    send_due(&sender, 10.0, 0, CW_DUE_FIRST);
+    const struct cw_timing timing = timing_at(11.2, 1);
+    enum cw_due due;
+    cw_block_sender_due(&sender, &timing, true, &due);
+    assert_int_equal(due, CW_NOT_DUE);
+    cw_block_sender_due(&sender, &timing, false, &due);
+    assert_int_equal(due, CW_DUE_AGAIN);
 }
 
 int main(void)
@@ -95,6 +125,8 @@ int main(void)
         cmocka_unit_test(sizes_of_fragments),
         cmocka_unit_test(fragments_go_once_and_again_when_lost),
         cmocka_unit_test(the_last_ack_ends_it),
+        cmocka_unit_test(what_may_have_been_dropped_is_sent_again),
+        cmocka_unit_test(with_others_to_send_it_waits_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

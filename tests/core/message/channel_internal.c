@@ -134,7 +134,7 @@ static void test_what_a_packet_carried(void **state)
     cw_channel_begin(&rig->from, false);
     assert_int_equal(pick(rig, PACKET_SIZE * 8), 0);
     if (rig->reliable) {
-        cw_channel_acked(&rig->from, (const uint16_t[]){1}, 1, false, 10);
+        cw_channel_acked(&rig->from, (const uint16_t[]){1}, 1, false, 0, 10);
         assert_int_equal(cw_message_pool_used(rig->common.made), 1);
         cw_channel_lost(&rig->from, (const uint16_t[]){0}, 1, false, 0);
         cw_channel_begin(&rig->from, false);

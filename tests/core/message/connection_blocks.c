@@ -230,6 +230,61 @@ static void test_a_long_block_fills_every_packet(void **state)
     pair_close(&pair);
 }
 
+/* Takes so many parcels in order, as soon as they arrive. */
+static void take_parcels(struct pair *pair, uint32_t count, uint32_t size)
+{
+    for (uint32_t next = 0; next < count;) {
+        pair_tick(pair);
+        assert_true(pair->now < 60);
+        for (struct cw_message *message; (message = next_message(pair->sides[1], NULL)) != NULL;) {
+            check_parcel(message, next++, size);
+            cw_message_release(message);
+        }
+    }
+}
+
+static void test_one_block_follows_another_without_a_pause(void **state)
+{
+    (void)state;
+    const uint32_t size = 64 * 1024, count = 10;
+    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    config.channels[0].blocks = true;
+    config.max_packets_per_update = 4;
+    config.congestion.mode = CW_CONGESTION_NONE;
+    struct pair pair = pair_open(&config, 0.1, 0);
+    for (uint32_t i = 0; i < count; i++)
+        send_parcel(pair.sides[0], 0, i, size, 0);
+    take_parcels(&pair, count, size);
+    /* 64 fragments each, four a tick, and those that may have been dropped again: with a round trip
+       between them they would take 60 ticks more */
+    assert_in_range(pair.ticks, count * 16, count * 17 + 6);
+    assert_int_equal(stats_of(pair.sides[1]).packets_refused, 0);
+    pair_close(&pair);
+}
+
+static void test_early_blocks_survive_losses_and_other_orders(void **state)
+{
+    (void)state;
+    const uint32_t size = 20 * FRAGMENT + 7, count = 100;
+    struct cw_connection_config config = config_of_blocks();
+    for (int step = 0; step < 4; step++) {
+        config.schema = notes_schema(); /* the pair's */
+        struct pair pair = pair_open(&config, 0.1, 0);
+        struct cw_simulator_path path = path_of(0.1, 0.005 * step);
+        path.reorder = 0.05;
+        path.reorder_delay_seconds = 0.02 + 0.02 * step;
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(cw_simulator_change(pair.paths[i], &path), CW_OK);
+        for (uint32_t i = 0; i < count; i++)
+            send_parcel(pair.sides[0], 0, i, size, 0);
+        take_parcels(&pair, count, size);
+        pair_run(&pair, 60);
+        assert_int_equal(stats_of(pair.sides[0]).messages_in_use, 0);
+        assert_int_equal(stats_of(pair.sides[1]).packets_invalid, 0);
+        pair_close(&pair);
+    }
+}
+
 static void test_unreliable_blocks_beyond_what_can_be_held_are_dropped(void **state)
 {
     (void)state;
@@ -271,6 +326,8 @@ int main(void)
         TEST(test_a_block_is_released_once_whatever_happens),
         TEST(test_blocks_get_through_loss_and_only_lost_fragments_go_again),
         TEST(test_a_long_block_fills_every_packet),
+        TEST(test_one_block_follows_another_without_a_pause),
+        TEST(test_early_blocks_survive_losses_and_other_orders),
         TEST(test_unreliable_blocks_beyond_what_can_be_held_are_dropped),
     };
     return cmocka_run_group_tests_name("connection_blocks", tests, NULL, NULL);

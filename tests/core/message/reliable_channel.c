@@ -10,14 +10,16 @@ struct end {
     struct cw_reliable_channel channel;
     struct cw_reliable_slot slots[RIG_QUEUE + CW_RELIABLE_LISTS];
     struct cw_message *received[RIG_QUEUE];
-    struct cw_block_fragment fragments[3];
-    uint8_t arrived[2], buffer[25];
+    struct cw_block_fragment fragments[3], early[3];
+    uint8_t arrived[2], buffer[25], ahead[25];
 };
 
 struct rig {
     struct channel_rig common;
     struct end from, to;
     uint16_t packet;
+    uint16_t told; /* the newest packet that acks have told of */
+    bool early;
     double now;
 };
 
@@ -29,9 +31,11 @@ static void end_start(struct end *end, struct channel_rig *rig)
     end->channel.slots.size = RIG_QUEUE;
     end->channel.received = end->received;
     end->channel.block_sender.fragments = end->fragments;
-    end->channel.block_sender.fragment_size = 10;
+    end->channel.next_block.fragments = end->early;
+    end->channel.block_sender.fragment_size = end->channel.next_block.fragment_size = 10;
     end->channel.block_receiver.received = end->arrived;
     end->channel.block_receiver.buffer = end->buffer;
+    end->channel.block_receiver.ahead = end->ahead;
     end->channel.block_receiver.max_block_size = sizeof end->buffer;
     end->channel.block_receiver.fragment_size = 10;
     cw_reliable_reset(&end->channel);
@@ -42,7 +46,8 @@ static void start(struct rig *rig)
     channel_rig_start(&rig->common);
     end_start(&rig->from, &rig->common);
     end_start(&rig->to, &rig->common);
-    rig->packet = 0;
+    rig->packet = rig->told = 0;
+    rig->early = true;
     rig->now = 10.0;
 }
 
@@ -83,6 +88,8 @@ static struct packet make_packet(struct rig *rig, uint32_t bits_left)
     const struct cw_timing timing = {.now = rig->now,
                                      .round = rig->now,
                                      .heard = NAN,
+                                     .told = rig->told,
+                                     .early = rig->early,
                                      .answer = 1,
                                      .patience = 1,
                                      .packet = packet.number};
@@ -116,8 +123,10 @@ static bool arrive(struct rig *rig, const struct packet *packet)
 
 static void acked(struct rig *rig, const struct packet *packet)
 {
+    if (cw_sequence_newer(packet->number, rig->told))
+        rig->told = packet->number;
     cw_reliable_acked(&rig->from.channel, packet->ids, packet->count, packet->is_fragment,
-                      rig->now);
+                      packet->number, rig->now);
 }
 
 static void lost(struct rig *rig, const struct packet *packet)
@@ -314,6 +323,115 @@ static void a_block_goes_in_fragments(void **state)
     stop(&rig);
 }
 
+static const char first_block[] = "a block of 25 bytes, one.";
+static const char second_block[] = "a block of 25 bytes, two.";
+
+static void send_two_blocks(struct rig *rig)
+{
+    start(rig);
+    assert_int_equal(send_number(rig, 0, first_block), CW_OK);
+    assert_int_equal(send_number(rig, 1, second_block), CW_OK);
+}
+
+/* A packet with that fragment of that message. */
+static struct packet expect_fragment(struct rig *rig, uint16_t id, uint16_t fragment)
+{
+    const struct packet packet = make_packet(rig, 800);
+    assert_true(packet.is_fragment);
+    assert_int_equal(packet.ids[0], id);
+    assert_int_equal(packet.ids[1], fragment);
+    rig->now += 0.001;
+    return packet;
+}
+
+static void expect_block(struct rig *rig, uint32_t number, const char *block)
+{
+    struct cw_message *message = cw_reliable_next(&rig->to.channel);
+    assert_non_null(message);
+    assert_int_equal(message->block_size, strlen(block));
+    assert_memory_equal(message->block, block, message->block_size);
+    assert_int_equal(channel_rig_number(message), number);
+}
+
+static void a_block_begins_while_the_one_before_is_being_acked(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct packet packets[6];
+    send_two_blocks(&rig);
+    for (uint16_t i = 0; i < 6; i++)
+        packets[i] = expect_fragment(&rig, i / 3, i % 3);
+    assert_int_equal(make_packet(&rig, 800).count, 0);
+    assert_int_equal(rig.from.channel.common.stats.queued, 0);
+    assert_int_equal(rig.from.channel.common.stats.in_flight, 2);
+    for (uint16_t i = 0; i < 3; i++)
+        assert_true(arrive(&rig, &packets[i]));
+    expect_block(&rig, 0, first_block);
+    for (uint16_t i = 3; i < 6; i++)
+        assert_true(arrive(&rig, &packets[i]));
+    for (uint16_t i = 0; i < 4; i++)
+        acked(&rig, &packets[i]); /* in one header: the last one may have been dropped */
+    const struct packet again = expect_fragment(&rig, 1, 0);
+    assert_int_equal(make_packet(&rig, 800).count, 0);
+    for (uint16_t i = 4; i < 6; i++)
+        acked(&rig, &packets[i]);
+    assert_int_equal(rig.from.channel.common.stats.in_flight, 1);
+    acked(&rig, &again);
+    assert_int_equal(rig.from.channel.common.stats.in_flight, 0);
+    expect_block(&rig, 1, second_block);
+    stop(&rig);
+}
+
+/* Ours acks and drops it then, as the reference library does. */
+static void a_block_that_came_too_early_comes_again(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct packet packets[6];
+    send_two_blocks(&rig);
+    for (uint16_t i = 0; i < 6; i++)
+        packets[i] = expect_fragment(&rig, i / 3, i % 3);
+    for (uint16_t i = 3; i < 6; i++) {
+        assert_true(arrive(&rig, &packets[i]));
+        acked(&rig, &packets[i]);
+    }
+    assert_int_equal(make_packet(&rig, 800).count, 0);
+    for (uint16_t i = 0; i < 3; i++) {
+        assert_true(arrive(&rig, &packets[i]));
+        acked(&rig, &packets[i]);
+    }
+    expect_block(&rig, 0, first_block);
+    assert_null(cw_reliable_next(&rig.to.channel));
+    for (uint16_t i = 0; i < 3; i++) {
+        const struct packet again = expect_fragment(&rig, 1, i);
+        assert_true(arrive(&rig, &again));
+        acked(&rig, &again);
+    }
+    expect_block(&rig, 1, second_block);
+    assert_int_equal(rig.from.channel.common.stats.in_flight, 0);
+    stop(&rig);
+}
+
+static void blocks_begin_early_only_behind_blocks_on_good_paths(void **state)
+{
+    (void)state;
+    struct rig rig;
+    send_two_blocks(&rig);
+    rig.early = false;
+    for (uint16_t i = 0; i < 3; i++)
+        expect_fragment(&rig, 0, i);
+    assert_int_equal(make_packet(&rig, 800).count, 0);
+    stop(&rig);
+    start(&rig);
+    send_number(&rig, 0, first_block);
+    send_number(&rig, 1, NULL);
+    send_number(&rig, 2, second_block);
+    for (uint16_t i = 0; i < 3; i++)
+        expect_fragment(&rig, 0, i);
+    assert_int_equal(make_packet(&rig, 800).count, 0);
+    stop(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +442,9 @@ int main(void)
         cmocka_unit_test(a_packet_takes_what_fits),
         cmocka_unit_test(receipts_come_with_acks),
         cmocka_unit_test(a_block_goes_in_fragments),
+        cmocka_unit_test(a_block_begins_while_the_one_before_is_being_acked),
+        cmocka_unit_test(a_block_that_came_too_early_comes_again),
+        cmocka_unit_test(blocks_begin_early_only_behind_blocks_on_good_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
