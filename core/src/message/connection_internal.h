@@ -68,7 +68,8 @@ struct cw_connection {
     double interval; /* between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;
-    bool open; /* messages are accepted to be sent */
+    bool acks_twice; /* so many arrived before this round that two packets ack them */
+    bool open;       /* messages are accepted to be sent */
     bool round_open;
     bool more;             /* something is due that did not fit into the packet before */
     bool held;             /* a fragment is due, but may not go into that packet */

@@ -17,6 +17,10 @@
 #define NEXT_COPY   0.5
 #define SHARE_SCALE 1024 /* parts of a bit, so that weights divide it well */
 
+/* Where packets are lost, the acks of so many in a tick are worth a second packet: if only one
+   tells of them, and is lost, the next one may have no room for all. */
+#define MANY_ARRIVED 12
+
 #define PROMPT_PACKETS 4 /* of a round, that messages fill without being bulk data */
 
 /* What our packets carried */
@@ -305,6 +309,15 @@ static bool is_due(struct cw_connection *c, bool first)
     return limit == CW_CONGESTION_LIMIT_NONE;
 }
 
+/* Whether there are acks to send, which may go twice. */
+static bool acks_wait_now(struct cw_connection *c, bool first)
+{
+    const struct cw_received_packets *received = &c->endpoint->received;
+    if (first)
+        c->acks_twice = received->untold > MANY_ARRIVED && c->timing.loss > CW_LOSS_FOR_COPIES;
+    return received->untold > 0 || (c->acks_twice && c->packets_this_round == 1);
+}
+
 static bool counts_all(const struct cw_connection *c)
 {
     return c->congestion.mode == CW_CONGESTION_BINARY;
@@ -339,7 +352,7 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
             return size; /* the next fragment of the packet before */
     }
     const bool first = c->packets_this_round == 0;
-    const bool acks_wait = c->endpoint->received.untold > 0;
+    const bool acks_wait = acks_wait_now(c, first);
     const bool due = is_due(c, first);
     struct filling packet = {.bits_left = c->packet_size * 8 - c->entries_bits,
                              .most = c->packet_size};

@@ -86,6 +86,39 @@ static void test_a_round_acks_all_that_arrived(void **state)
     }
 }
 
+/* Lets so many packets of the peer arrive and tells how many the next round answers with. */
+static uint32_t answers(struct cw_connection *connection, struct cw_endpoint *peer, uint32_t arrive,
+                        double now)
+{
+    uint8_t datagram[2048];
+    uint32_t packets = 0;
+    for (uint32_t i = 0; i < arrive; i++)
+        assert_int_equal(peer_send(peer, connection, (const uint8_t *)"", 1, now), CW_OK);
+    cw_connection_update(connection, now);
+    while (transmit(connection, datagram, now) > 0)
+        packets++;
+    return packets;
+}
+
+static void test_many_packets_are_acked_twice_where_some_are_lost(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.idle_interval_seconds = 0; /* packets without messages are answered too */
+    struct cw_connection *connection = connection_with(&config);
+    struct cw_endpoint *peer = peer_of(&config);
+    int round = 0;
+    for (; round < 20; round++)
+        assert_int_equal(answers(connection, peer, 13, round * TICK), 1);
+    round += 120; /* none of ours was acked: they are lost by then */
+    answers(connection, peer, 1, round++ * TICK);
+    assert_int_equal(answers(connection, peer, 13, round++ * TICK), 2);
+    assert_int_equal(answers(connection, peer, 12, round++ * TICK), 1);
+    assert_int_equal(answers(connection, peer, 1, round++ * TICK), 1);
+    cw_connection_destroy(connection);
+    cw_endpoint_destroy(peer);
+}
+
 static void test_who_cuts_rounds_short_acks_the_newest(void **state)
 {
     (void)state;
@@ -535,6 +568,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_round_is_one_packet_and_more_while_messages_are_due),
         TEST(test_a_round_acks_all_that_arrived),
+        TEST(test_many_packets_are_acked_twice_where_some_are_lost),
         TEST(test_who_cuts_rounds_short_acks_the_newest),
         TEST(test_a_datagram_with_encryption_is_never_longer_than_1100_bytes),
         TEST(test_channels_share_by_weight_what_cannot_hold_all),
