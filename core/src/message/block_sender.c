@@ -5,6 +5,9 @@
    wait. */
 #define PATIENCE 1.5
 
+/* When no more than this part of a block is missing, what is sent again gets a copy. */
+#define LAST_PART 16
+
 void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const uint8_t *block,
                            uint32_t size)
 {
@@ -36,6 +39,19 @@ uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct 
     }
     *due = sender->next_unsent < sender->count ? CW_DUE_FIRST : CW_NOT_DUE;
     return sender->next_unsent;
+}
+
+void cw_block_sender_send(struct cw_block_sender *sender, uint32_t fragment, enum cw_due due,
+                          const struct cw_timing *timing)
+{
+    struct cw_block_fragment *sent = &sender->fragments[fragment];
+    if (due == CW_DUE_FIRST) {
+        *sent = (struct cw_block_fragment){0};
+        sender->next_unsent++;
+    }
+    cw_transmission_send(&sent->transmission, due, 0, timing);
+    if (due != CW_DUE_AGAIN || (sender->count - sender->acked) * LAST_PART > sender->count)
+        sent->transmission.copies = 0;
 }
 
 uint32_t cw_block_sender_fragment_size(const struct cw_block_sender *sender, uint32_t fragment)

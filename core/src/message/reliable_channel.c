@@ -204,13 +204,7 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     const bool alone = bits_left == channel->common.packet_bits;
     if (bits > (alone ? channel->common.fragment_bits : bits_left))
         return 0;
-    struct cw_block_fragment *sent = &sender->fragments[fragment];
-    if (due == CW_DUE_FIRST) {
-        *sent = (struct cw_block_fragment){0};
-        sender->next_unsent++;
-    }
-    cw_transmission_send(&sent->transmission, due, 0, timing);
-    sent->transmission.copies = 0; /* no fragment waits for another one */
+    cw_block_sender_send(sender, fragment, due, timing);
     count_send(channel, due);
     channel->common.picked[0] = sender->id;
     channel->common.picked[1] = (uint16_t)fragment;

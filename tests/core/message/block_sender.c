@@ -6,13 +6,21 @@
 #include <math.h>
 #include <string.h>
 
-static struct cw_block_fragment fragments[8];
-static const uint8_t block[25];
+static struct cw_block_fragment fragments[32];
+static const uint8_t block[320];
+static double path_loss;
 
 static struct cw_timing timing_at(double now, uint16_t packet)
 {
     return (struct cw_timing){
-        .now = now, .round = now, .heard = NAN, .answer = 1, .patience = 1, .packet = packet};
+        .now = now,
+        .round = now,
+        .heard = NAN,
+        .answer = 1,
+        .patience = 1,
+        .loss = path_loss,
+        .packet = packet,
+    };
 }
 
 static struct cw_block_sender start(uint32_t size)
@@ -33,9 +41,7 @@ static uint32_t send_due(struct cw_block_sender *sender, double now, uint16_t pa
     assert_int_equal(due, expected);
     if (due == CW_NOT_DUE)
         return fragment;
-    if (due == CW_DUE_FIRST)
-        sender->next_unsent++;
-    cw_transmission_send(&sender->fragments[fragment].transmission, due, 0, &timing);
+    cw_block_sender_send(sender, fragment, due, &timing);
     return fragment;
 }
 
@@ -106,6 +112,28 @@ static void what_may_have_been_dropped_is_sent_again(void **state)
     assert_true(cw_block_sender_acked(&sender, 7, 1, 4));
 }
 
+static void the_last_ones_go_again_twice_if_packets_are_lost(void **state)
+{
+    (void)state;
+    for (int lossy = 0; lossy < 2; lossy++) {
+        struct cw_block_sender sender = start(320);
+        path_loss = lossy ? 0.2 : 0;
+        for (uint16_t i = 0; i < 32; i++)
+            send_due(&sender, 10.0, i, CW_DUE_FIRST);
+        for (uint16_t i = 3; i < 32; i++)
+            cw_block_sender_acked(&sender, 7, i, i);
+        cw_block_sender_lost(&sender, 7, 0, 0);
+        assert_int_equal(send_due(&sender, 10.1, 32, CW_DUE_AGAIN), 0); /* of three */
+        send_due(&sender, 10.2, 33, CW_NOT_DUE);
+        cw_block_sender_acked(&sender, 7, 0, 32);
+        cw_block_sender_lost(&sender, 7, 1, 1);
+        assert_int_equal(send_due(&sender, 10.3, 34, CW_DUE_AGAIN), 1); /* of two */
+        send_due(&sender, 10.4, 35, lossy ? CW_DUE_COPY : CW_NOT_DUE);
+        send_due(&sender, 10.5, 36, CW_NOT_DUE);
+    }
+    path_loss = 0;
+}
+
 static void with_others_to_send_it_waits_longer(void **state)
 {
     (void)state;
@@ -126,6 +154,7 @@ int main(void)
         cmocka_unit_test(fragments_go_once_and_again_when_lost),
         cmocka_unit_test(the_last_ack_ends_it),
         cmocka_unit_test(what_may_have_been_dropped_is_sent_again),
+        cmocka_unit_test(the_last_ones_go_again_twice_if_packets_are_lost),
         cmocka_unit_test(with_others_to_send_it_waits_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
