@@ -162,6 +162,8 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     uint8_t *scratch = cw_arena_take(arena, cw_schema_message_size(config->schema));
     const uint32_t word_count = carried_words(config);
     uint16_t *words = cw_arena_take(arena, sizeof *words * word_count);
+    struct cw_carried *carried =
+        cw_arena_take(arena, sizeof *carried * config->endpoint.sent_window);
     cw_receipts_layout(c ? &c->receipts : NULL, arena, config->max_receipts);
     for (uint32_t i = 0; i < config->channel_count; i++)
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
@@ -176,8 +178,6 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         cw_arena_take(arena, cw_message_pool_memory(&made));
         cw_arena_take(arena, cw_message_pool_memory(&arrived));
         cw_arena_take(arena, cw_endpoint_memory(&endpoint));
-        cw_arena_take(arena, cw_sequence_buffer_memory(config->endpoint.sent_window,
-                                                       sizeof(struct cw_carried)));
         return CW_OK;
     }
     c->config = *config;
@@ -187,6 +187,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     c->channels = channels;
     c->room_for_all = room_for_all(config);
     c->words = words;
+    c->carried = carried;
     c->words_mask = word_count - 1;
     endpoint.allocator = made.allocator = arrived.allocator = cw_arena_allocator(arena);
     enum cw_error error = cw_message_pool_create(&made, &c->made);
@@ -196,9 +197,6 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         error = cw_endpoint_create(&endpoint, &c->endpoint);
     if (error == CW_OK)
         c->endpoint->acks_in_turn = c->endpoint->sent.patient = true;
-    if (error == CW_OK)
-        error = cw_sequence_buffer_create(endpoint.sent_window, sizeof(struct cw_carried),
-                                          &endpoint.allocator, &c->packets);
     for (uint32_t i = 0; i < config->channel_count; i++) {
         channels[i].common.pool = c->arrived;
         channels[i].common.receipts = &c->receipts;
@@ -258,9 +256,8 @@ void cw_connection_reset(struct cw_connection *c)
         cw_channel_reset(channel);
     }
     cw_endpoint_reset(c->endpoint);
-    cw_sequence_buffer_reset(&c->packets);
     for (uint32_t i = 0; i < c->config.endpoint.sent_window; i++)
-        ((struct cw_carried *)c->packets.entries)[i].receipts = CW_RECEIPT_NONE;
+        c->carried[i] = (struct cw_carried){.receipts = CW_RECEIPT_NONE};
     cw_receipts_reset(&c->receipts);
     c->words_written = 0;
     c->updated = c->sent = c->spoken_to = c->answered = CW_NEVER;

@@ -8,7 +8,6 @@
 #include "packet/endpoint_internal.h"
 
 #include "causeway/connection.h"
-#include "causeway/sequence_buffer.h"
 
 #include <math.h>
 
@@ -35,6 +34,7 @@ enum cw_flight {
 
 struct cw_carried {
     uint32_t start;
+    uint16_t packet; /* its number */
     uint16_t words;
     uint16_t receipts; /* of its unreliable messages: a list */
     uint8_t flight;    /* what congestion control knows of it: an enum cw_flight */
@@ -54,7 +54,7 @@ struct cw_connection {
                               in order */
     struct cw_channel *channels;
 
-    struct cw_sequence_buffer packets; /* of struct cw_carried */
+    struct cw_carried *carried; /* by the packets of the endpoint's window */
     uint16_t *words;
     uint32_t words_mask;
     uint32_t words_written;

@@ -50,13 +50,19 @@ static void settle_bulk(struct cw_connection *c, struct cw_carried *carried, uin
         cw_congestion_lost(&c->congestion, packet, sent->bytes, now);
 }
 
+static struct cw_carried *carried_by(const struct cw_connection *c, uint16_t packet)
+{
+    return &c->carried[packet & (c->config.endpoint.sent_window - 1)];
+}
+
 static inline void note_carried(struct cw_connection *c, uint16_t packet, bool speaks, double now)
 {
-    struct cw_carried *carried = cw_sequence_buffer_insert(&c->packets, packet);
+    struct cw_carried *carried = carried_by(c, packet);
     /* of the packet that leaves the window */
     settle_receipts(c, carried, false);
     if (carried->flight != CW_FLIGHT_NONE)
         settle_bulk(c, carried, (uint16_t)(packet - c->config.endpoint.sent_window), false, now);
+    carried->packet = packet;
     carried->receipts = cw_receipts_packet(&c->receipts);
     carried->start = c->words_written;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
@@ -80,8 +86,8 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
 /* Tells the channels what became of a packet. */
 static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, double now)
 {
-    struct cw_carried *carried = cw_sequence_buffer_find(&c->packets, packet);
-    if (!carried)
+    struct cw_carried *carried = carried_by(c, packet);
+    if (carried->packet != packet)
         return;
     settle_receipts(c, carried, acked);
     if (acked && carried->speaks)
@@ -111,8 +117,6 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
         else
             cw_channel_lost(channel, ids, count, is_fragment, packet);
     }
-    if (acked)
-        cw_sequence_buffer_remove(&c->packets, packet);
 }
 
 /* Sending */

@@ -60,7 +60,7 @@ void cw_received_packets_advance(struct cw_received_packets *received, uint16_t 
 
 void cw_received_packets_accept(struct cw_received_packets *received, uint16_t sequence)
 {
-    cw_sequence_buffer_insert(&received->window, sequence);
+    received->window.sequences[sequence & received->window.mask] = sequence;
     const uint16_t behind = (uint16_t)(received->window.next - 1 - sequence);
     if (behind < CW_ACKS_PER_HEADER)
         received->history |= 1u << behind;
