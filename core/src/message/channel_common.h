@@ -49,6 +49,7 @@ struct cw_channel_common {
 
     uint16_t *picked; /* max_messages_per_packet ids that go into the packet being made */
     uint32_t picked_count;
+    bool done;  /* what was just picked is known to be the last that is due */
     bool more;  /* something else is due, but does not go into this packet */
     bool held;  /* so is a fragment of a block, but this packet may not hold any */
     bool extra; /* the entry has a part that holds no messages */

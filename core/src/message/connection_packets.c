@@ -195,11 +195,11 @@ static void fill_packet(struct cw_connection *c, struct filling *packet)
             if (c->share_clock < begin)
                 c->share_clock = begin;
             begin += (uint64_t)bits * SHARE_SCALE / channel->common.config.weight;
-            if (packet->left > 1)
+            if (packet->left > 1 || channel->common.done)
                 break; /* it may be another's turn */
         }
         channel->finish = begin;
-        if (bits > 0)
+        if (bits > 0 && !channel->common.done)
             continue;
         channel->exhausted = true;
         packet->left--;
@@ -248,7 +248,7 @@ static size_t write_payload(struct cw_connection *c, uint32_t entries, uint8_t *
                             uint32_t most)
 {
     struct cw_stream stream = cw_stream_writer(payload, most);
-    bool done = cw_stream_uint(&stream, &entries, 0, c->config.channel_count);
+    bool done = cw_stream_bits(&stream, &entries, c->entries_bits);
     for (uint32_t i = 0; i < c->config.channel_count && done; i++) {
         struct cw_channel *channel = &c->channels[i];
         if (!cw_channel_has_entry(channel))
@@ -426,7 +426,7 @@ static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payloa
     parsed->only_next = only_next;
     parsed->seen = parsed->with_fragment = 0;
     parsed->count = 0;
-    if (!cw_stream_uint(&stream, &entries, 0, c->config.channel_count))
+    if (!cw_stream_bits(&stream, &entries, c->entries_bits) || entries > c->config.channel_count)
         return CW_ERROR_MALFORMED;
     bool full = false;
     while (parsed->count < entries) {

@@ -69,7 +69,7 @@ void cw_reliable_begin(struct cw_reliable_channel *channel, bool first)
 {
     look_at(channel, CW_LIST_SENT);
     channel->common.picked_count = 0;
-    channel->common.more = channel->common.held = false;
+    channel->common.done = channel->common.more = channel->common.held = false;
     channel->picked_fragment = NULL;
     channel->copy_bits_left = first ? (uint64_t)channel->common.config.redundancy_budget * 8 : 0;
     if (cw_reliable_repairs(channel)) {
@@ -330,6 +330,8 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
             continue;
         }
         pick(channel, slot, due, timing);
+        common->done = channel->list == CW_LIST_UNSENT && channel->cursor >= channel->slots.size &&
+                       !channel->repair;
         return bits;
     }
     if (common->picked_count == 0 && !common->extra && block_is_first(channel)) {

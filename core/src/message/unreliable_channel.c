@@ -58,7 +58,7 @@ void cw_unreliable_begin(struct cw_unreliable_channel *channel)
 {
     channel->cursor = 0;
     channel->common.picked_count = 0;
-    channel->common.more = false;
+    channel->common.done = channel->common.more = false;
 }
 
 uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left)
@@ -78,6 +78,7 @@ uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits
             continue;
         }
         common->picked[common->picked_count++] = (uint16_t)channel->cursor++;
+        common->done = channel->cursor == channel->queue_count;
         return bits;
     }
     return 0;
