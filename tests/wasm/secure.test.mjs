@@ -13,6 +13,7 @@ import {
   fingerprint,
   loadCore,
   message,
+  openSecureTransport,
   require,
   schema,
 } from '../support/causeway.mjs';
@@ -191,6 +192,19 @@ for (const kind of kinds) {
     assert.equal((await client.closed).reason, 'stopping');
     await loop;
     assert.ok(taken.length > 0);
+    await mortal.relay.stop();
+  });
+
+  test(`${kind}: a transport of payloads tells that the server stops`, async () => {
+    const mortal = await startSecureServer();
+    const transport = await openSecureTransport(mortal.url, {
+      token: await mortal.server.token(),
+      RTCPeerConnection,
+      WebSocket,
+      ...options,
+    });
+    assert.equal(await mortal.server.stop(), 0);
+    assert.deepEqual(await transport.closed, { code: 1001, reason: 'the server is stopping' });
     await mortal.relay.stop();
   });
 
