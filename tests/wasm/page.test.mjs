@@ -2,9 +2,17 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
-import { ClosedError, WebSocketTransport, connect, require } from '../support/causeway.mjs';
+import {
+  ClosedError,
+  WebRtcTransport,
+  WebSocketTransport,
+  connect,
+  openTransport,
+  require,
+} from '../support/causeway.mjs';
 import { until } from '../support/rtc.mjs';
 import { messages, packetType, startSecureServer, typeOf } from '../support/secure.mjs';
+import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { WebSocket } = require('ws');
 const HOUR = 3600;
@@ -96,3 +104,19 @@ test('the last packets go even when others wait to leave', async () => {
   transport.close();
   await small.stop();
 });
+
+for (const [name, open] of Object.entries({
+  'a session': (url) => openTransport(url, { transports: ['websocket'], WebSocket }),
+  'a WebSocket': (url) => WebSocketTransport.connect(url, { WebSocket }),
+  'a data channel': (url) => WebRtcTransport.connect(url, { RTCPeerConnection }),
+}))
+  test(`${name} without a host is closed with the page`, async () => {
+    const place = await startSecureServer();
+    const transport = await open(place.url);
+    assert.equal(listeners(), 1);
+    page.dispatchEvent(new Event('pagehide'));
+    assert.notEqual(transport.state, 'open');
+    await transport.closed;
+    assert.equal(listeners(), 0);
+    await place.stop();
+  });

@@ -4,11 +4,15 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import {
   LoadError,
+  connect,
   dist,
   generateConnectToken,
   generateKey,
   loadCore,
+  openSecureTransport,
 } from '../support/causeway.mjs';
+
+import { messages } from '../support/chat_schema.mjs';
 
 const bytes = readFileSync(new URL('causeway.wasm', dist));
 const foreign = new Uint8Array(8);
@@ -24,6 +28,12 @@ const token = (wasm) =>
 test('a source that fails is not kept', async () => {
   await assert.rejects(loadCore({ wasm: foreign }), LoadError);
   await assert.rejects(token(foreign), LoadError);
+});
+
+test('whatever needs the core takes a source', async () => {
+  const options = { token: new Uint8Array(2048), schema: messages, wasm: foreign };
+  await assert.rejects(connect('http://127.0.0.1:1/', options), LoadError);
+  await assert.rejects(openSecureTransport('http://127.0.0.1:1/', options), LoadError);
 });
 
 test('the first source that is given is the default from then on', async () => {

@@ -146,8 +146,6 @@ async function main(): Promise<void> {
   element<HTMLAnchorElement>('second').href = location.href;
   const [core, kit, step] = await Promise.all([loadCore(), loadGame(), loadStep()]);
   const page = new Page({ core, kit, step });
-  // Back may bring the page as it was when it was left, which ended its connection.
-  addEventListener('pageshow', ({ persisted }) => persisted && void page.join(wishes()));
   // For whoever wants to look inside, as the tests do.
   Object.assign(globalThis, { page });
   await page.join(wishes());

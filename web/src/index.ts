@@ -13,6 +13,7 @@ export {
 } from './errors.js';
 export type { CoreErrorCode, HandshakeCode, HandshakeStage, TransportStage } from './errors.js';
 export { loadCore } from './loader.js';
+export type { CoreOptions } from './loader.js';
 export type { LoadOptions, WasmSource } from './wasm_source.js';
 export type {
   Transport,

@@ -1,7 +1,6 @@
 import { throwIfAborted } from '../abort.js';
-import type { Core } from '../core.js';
 import { CoreError } from '../errors.js';
-import { loadCore } from '../loader.js';
+import { coreOf, type CoreOptions } from '../loader.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
@@ -15,7 +14,8 @@ import { tickInterval } from './host.js';
 import { Tokens, type TokenOption } from './token.js';
 
 /** Options of {@link connect}. */
-export interface ConnectOptions<Of extends Schema> extends TransportOptions, ConnectionConfig {
+export interface ConnectOptions<Of extends Schema>
+  extends TransportOptions, ConnectionConfig, CoreOptions {
   /**
    * The connect token from the game's backend: 2048 bytes, for one connection only. Or a function that
    * asks the backend for one; then the client can connect again, and does so by itself when the page was
@@ -32,8 +32,6 @@ export interface ConnectOptions<Of extends Schema> extends TransportOptions, Con
   readonly ticksPerSecond?: number;
   /** Puts something between the transport and the client, as a {@link Simulator}. */
   readonly through?: (transport: Transport) => Transport;
-  /** Where the protocol runs. Default: the one core that {@link loadCore} gives. */
-  readonly core?: Core;
 }
 
 /**
@@ -55,7 +53,7 @@ export async function connect<const Of extends Schema>(
   throwIfAborted(signal);
   const interval = tickInterval(options.ticksPerSecond);
   relayAddress(url, 'http');
-  const core = options.core ?? (await loadCore());
+  const core = await coreOf(options);
   const tokens = new Tokens(core, options.token, () =>
     fingerprint(core, schema, options.channels, options.endpoint),
   );

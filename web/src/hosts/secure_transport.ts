@@ -1,8 +1,7 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
-import type { Core } from '../core.js';
 import { ClosedError, type HandshakeCode } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, PAYLOAD_MAX, SECURE_OVERHEAD } from '../generated.js';
-import { loadCore } from '../loader.js';
+import { coreOf, type CoreOptions } from '../loader.js';
 import { PayloadClient } from '../secure/payload_client.js';
 import { BaseTransport } from '../transports/base.js';
 import type { SessionTransport } from '../transports/links.js';
@@ -16,13 +15,11 @@ import { refusal } from './refusal.js';
 import { Tokens, type TokenOption } from './token.js';
 
 /** Options of {@link openSecureTransport}. */
-export interface SecureTransportOptions extends TransportOptions {
+export interface SecureTransportOptions extends TransportOptions, CoreOptions {
   /** The connect token from the game's backend, for this connection only: 2048 bytes; or a function that gets it. */
   readonly token: TokenOption;
   /** Gives the attempt up when it is aborted; the transport that it became is not concerned. */
   readonly signal?: AbortSignal;
-  /** Where the protocol runs. Default: the one core that `loadCore` gives. */
-  readonly core?: Core;
 }
 
 /**
@@ -176,7 +173,7 @@ export async function openSecureTransport(
 ): Promise<SecureTransport> {
   const { signal } = options;
   throwIfAborted(signal);
-  const core = options.core ?? (await loadCore());
+  const core = await coreOf(options);
   const { bytes, expireTime } = await new Tokens(core, options.token).next();
   const carrier = await openSession(url, options);
   const client = new PayloadClient(core);

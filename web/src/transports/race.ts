@@ -7,6 +7,7 @@ import { relayAddress, sessionKey } from './session.js';
 import type { TransportKind } from './transport.js';
 import { WebRtcTransport, type WebRtcOptions } from './webrtc.js';
 import { WebSocketTransport, type WebSocketOptions } from './websocket.js';
+import { closeWithPage } from './with_page.js';
 
 /** Options of {@link openTransport}. Those of the transports go to each that knows them. */
 export interface TransportOptions extends Omit<WebRtcOptions & WebSocketOptions, 'session'> {
@@ -78,9 +79,5 @@ export async function openTransport(
   url: string | URL,
   options: TransportOptions = {},
 ): Promise<SessionTransport> {
-  const transport = await openSession(url, options);
-  const leave = (): void => transport.close();
-  globalThis.addEventListener?.('pagehide', leave);
-  void transport.closed.then(() => globalThis.removeEventListener?.('pagehide', leave));
-  return transport;
+  return closeWithPage(await openSession(url, options));
 }

@@ -5,7 +5,7 @@ export interface SessionOptions {
   /**
    * Key of the relay's session that this link joins, as {@link sessionKey} makes it. All links of a page
    * with the same key carry the same session, so that the game server sees one player. It is a secret.
-   * Default: a session of its own, which ends with this link.
+   * Default: a session of its own, which ends with this link, and with the page.
    */
   readonly session?: string;
 }

@@ -3,6 +3,7 @@ import { TransportError, type TransportStage } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { BaseTransport } from './base.js';
 import { relayAddress, type SessionOptions } from './session.js';
+import { closeWithPage } from './with_page.js';
 
 /** Before the key of a session in the offer, among the lines that describe all of it. */
 const SESSION = 'a=x-causeway-session:';
@@ -81,7 +82,8 @@ export class WebRtcTransport extends BaseTransport {
     const attempt = new Attempt(newPeer(PeerConnection), address, options.session);
     try {
       const channel = await attempt.open(options);
-      return new WebRtcTransport(attempt.peer, channel, options);
+      const transport = new WebRtcTransport(attempt.peer, channel, options);
+      return options.session ? transport : closeWithPage(transport);
     } catch (error) {
       attempt.cancel();
       throw error;

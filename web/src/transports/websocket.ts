@@ -3,6 +3,7 @@ import { TransportError } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { BaseTransport } from './base.js';
 import { relayAddress, type SessionOptions } from './session.js';
+import { closeWithPage } from './with_page.js';
 
 /** The subprotocol that the relay speaks. */
 export const WEBSOCKET_PROTOCOL = 'causeway.v1';
@@ -109,7 +110,7 @@ export class WebSocketTransport extends BaseTransport {
       clearTimeout(timer);
       if (abort) signal?.removeEventListener('abort', abort);
     }
-    return transport;
+    return session ? transport : closeWithPage(transport);
   }
 
   private constructor(socket: WebSocketLike, options: WebSocketOptions) {

@@ -1,0 +1,12 @@
+import type { Transport } from './transport.js';
+
+/**
+ * Closes a transport when its page is left, which says nothing to the relay by itself: that would wait for
+ * its timeout.
+ */
+export function closeWithPage<Of extends Transport>(transport: Of): Of {
+  const leave = (): void => transport.close();
+  globalThis.addEventListener?.('pagehide', leave);
+  void transport.closed.then(() => globalThis.removeEventListener?.('pagehide', leave));
+  return transport;
+}
