@@ -16,6 +16,9 @@ import {
 
 const MEGABYTE = 1024;
 
+// The first byte of a close; no handshake has it.
+const CLOSE = 0x88;
+
 /** The handshake that names the session with this key. */
 const named = (key) => handshake.replace(PROTOCOL, protocolsOf(key).join(', '));
 
@@ -61,24 +64,24 @@ for (const [what, places, lost] of [
     const args = ['--max-sessions', String(places), '--resume-seconds', '1000'];
     const relay = await startRelay(t, { upstream: server.upstream, args });
     const players = Array.from({ length: 20 }, (_, i) => ({ key: newKey(), name: `player ${i}` }));
-    for (const player of players) {
-      player.link = await connectAs(t, relay, player.key);
+    const enter = ({ key }, i) => connectAs(t, relay, key, { localAddress: `127.2.0.${1 + i}` });
+    for (const [i, player] of players.entries()) {
+      player.link = await enter(player, i);
       player.port = await ask(server, player.link, player.name);
     }
     for (const { link } of players) link.socket.terminate();
     await statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked === players.length);
+    const datagram = binaryFrame(forged(request()));
     const begin = (socket) => {
-      socket.resume();
       socket.write(named(newKey()));
-      socket.write(binaryFrame(forged(request())));
+      socket.write(datagram);
+      socket.on('data', (data) => data.includes(CLOSE) && socket.destroy());
     };
     const crowd = startCrowd(t, relay, { count: 200, addresses: 20, begin });
     await crowd.reached(600);
     let back = 0;
-    for (const { key, name, port } of players) {
-      const link = await connectAs(t, relay, key);
-      back += (await ask(server, link, `${name} is back`)) === port;
-    }
+    for (const [i, player] of players.entries())
+      back += (await ask(server, await enter(player, i), `${i} is back`)) === player.port;
     crowd.stop();
     const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === players.length);
     assert.ok(stats.sessions_ended_room > lost);
