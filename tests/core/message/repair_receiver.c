@@ -4,6 +4,7 @@
 #include "message/repair_sender.h"
 
 #include "base/prng.h"
+#include "causeway/sequence.h"
 #include "unit.h"
 
 #include <string.h>
@@ -66,13 +67,15 @@ static void combine(struct world *world, uint16_t oldest, uint16_t end, bool los
         assert_true(cw_repair_receiver_read(&world->receiver, &stream, NULL, end + LIMIT));
 }
 
-/* Takes what was repaired, which must be as it was sent. */
+/* Takes what was repaired, which must be as it was sent, and in order. */
 static void take(struct world *world)
 {
     struct cw_stream stream;
-    uint16_t id;
+    uint16_t id, before = (uint16_t)(world->receiver.end - CW_REPAIR_WINDOW - 1);
     while (cw_repair_receiver_next(&world->receiver, &id, &stream)) {
         uint8_t bytes[128];
+        assert_true(cw_sequence_newer(id, before));
+        before = id;
         assert_true(cw_stream_bytes(&stream, bytes, size_of(id)));
         for (size_t i = 0; i < size_of(id); i++)
             assert_int_equal(bytes[i], byte_of(id, i));
@@ -181,10 +184,45 @@ static void test_what_is_out_of_the_window_is_ignored(void **state)
     assert_int_equal(world.receiver.known, (uint64_t)1 << cw_repair_slot(99));
     combine(&world, 36, 100, false); /* 64 messages */
     assert_int_not_equal(world.receiver.equations, 0);
+    arrive(&world, 130); /* the window begins with 67 */
+    world.receiver.equations = 0;
+    combine(&world, 66, 100, false);
+    assert_int_equal(world.receiver.equations, 0);
+    combine(&world, 67, 100, false);
+    assert_int_not_equal(world.receiver.equations, 0);
     arrive(&world, 200);
     assert_int_equal(world.receiver.equations, 0);
-    combine(&world, 36, 100, false);
-    assert_int_equal(world.receiver.equations, 0);
+}
+
+/* What is in the place of a message that has no bytes here is another one. */
+static void test_a_range_ends_at_a_message_without_bytes(void **state)
+{
+    (void)state;
+    static struct world world;
+    start(&world);
+    for (uint16_t id = 0; id < 74; id++) {
+        if (id != 69)
+            add_message(&world, id);
+    }
+    world.sender.due = 1;
+    assert_true(cw_repair_sender_pick(&world.sender, 60, 74, NULL, 0, UINT32_MAX) > 0);
+    assert_int_equal(world.sender.range.count, 74 - 70);
+}
+
+static void test_combinations_do_not_pile_up(void **state)
+{
+    (void)state;
+    static struct world world;
+    start(&world);
+    for (uint16_t id = 0; id < 50; id++)
+        add_message(&world, id);
+    uint32_t combinations = 0;
+    for (int packet = 0; packet < 20; packet++) {
+        cw_repair_sender_begin(&world.sender, packet == 0);
+        (void)cw_repair_sender_pick(&world.sender, 0, 50, NULL, 0, UINT32_MAX);
+        combinations += world.sender.picked;
+    }
+    assert_in_range(combinations, 1, 4);
 }
 
 /* Ids that are not to be received yet do not move the window. */
@@ -241,6 +279,8 @@ int main(void)
         cmocka_unit_test(test_n_combinations_repair_any_n_messages),
         cmocka_unit_test(test_streams_become_whole_at_any_loss),
         cmocka_unit_test(test_what_is_out_of_the_window_is_ignored),
+        cmocka_unit_test(test_a_range_ends_at_a_message_without_bytes),
+        cmocka_unit_test(test_combinations_do_not_pile_up),
         cmocka_unit_test(test_ids_beyond_the_limit_are_ignored),
         cmocka_unit_test(test_malformed_ranges_are_refused),
     };
