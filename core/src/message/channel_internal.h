@@ -91,14 +91,15 @@ static inline bool cw_channel_begin(struct cw_channel *channel, bool first)
     return !channel->exhausted;
 }
 
-/* Picks what is due next for the packet being made. Returns the bits it takes, 0 when nothing was
+/* Picks what is due next for the packet being made. alone: no other channel has anything for it, so
+   that more than one message may be picked at once. Returns the bits it takes, 0 when nothing was
    picked. */
 static inline uint32_t cw_channel_pick(struct cw_channel *channel, const struct cw_timing *timing,
-                                       uint32_t bits_left)
+                                       uint32_t bits_left, bool alone)
 {
     const uint32_t bits = bits_left < channel->bits_left ? bits_left : channel->bits_left;
     return cw_channel_is_reliable(channel) ? cw_reliable_pick(&channel->reliable, timing, bits)
-                                           : cw_unreliable_pick(&channel->unreliable, bits);
+                                           : cw_unreliable_pick(&channel->unreliable, bits, alone);
 }
 
 /* Whether the packet being made has an entry of the channel. */

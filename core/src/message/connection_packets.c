@@ -187,7 +187,8 @@ static void fill_packet(struct cw_connection *c, struct filling *packet)
     while (packet->left > 0) {
         struct cw_channel *channel = next_channel(c, &begin);
         uint32_t bits;
-        while ((bits = cw_channel_pick(channel, &c->timing, packet->bits_left)) > 0) {
+        while ((bits = cw_channel_pick(channel, &c->timing, packet->bits_left, packet->left == 1)) >
+               0) {
             if (bits > packet->bits_left) /* a block's fragment that has the packet to itself */
                 packet->most = c->send_size;
             packet->bits_left -= bits < packet->bits_left ? bits : packet->bits_left;

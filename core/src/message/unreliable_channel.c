@@ -61,27 +61,31 @@ void cw_unreliable_begin(struct cw_unreliable_channel *channel)
     channel->common.done = channel->common.more = false;
 }
 
-uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left)
+uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all)
 {
     struct cw_channel_common *common = &channel->common;
-    if (common->picked_count == common->config.max_messages_per_packet) {
-        common->more = true;
-        return 0;
-    }
-    for (; channel->cursor < channel->queue_count; channel->cursor++) {
+    const uint32_t most = common->config.max_messages_per_packet;
+    uint32_t picked = 0;
+    for (; channel->cursor < channel->queue_count && common->picked_count < most;
+         channel->cursor++) {
         const struct cw_unreliable_slot *slot = &channel->queue[channel->cursor];
         const uint32_t bits = slot->bits + (common->picked_count == 0 ? common->entry_bits : 0);
         if (!slot->message)
             continue;
-        if (bits > bits_left) {
+        if (bits > bits_left - picked) {
             common->more = true;
             continue;
         }
-        common->picked[common->picked_count++] = (uint16_t)channel->cursor++;
-        common->done = channel->cursor == channel->queue_count;
-        return bits;
+        common->picked[common->picked_count++] = (uint16_t)channel->cursor;
+        picked += bits;
+        if (all)
+            continue;
+        channel->cursor++;
+        break;
     }
-    return 0;
+    common->done = channel->cursor == channel->queue_count;
+    common->more |= !common->done && common->picked_count == most;
+    return picked;
 }
 
 static bool write_block(struct cw_unreliable_channel *channel, struct cw_stream *stream,

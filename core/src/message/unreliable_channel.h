@@ -38,7 +38,9 @@ enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct c
 uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, uint32_t size);
 
 void cw_unreliable_begin(struct cw_unreliable_channel *channel);
-uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left);
+
+/* Picks the next message that fits into bits_left, or all that do. Returns their bits. */
+uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all);
 
 /* Writes the entry of what was picked, and releases it. index is the channel's. */
 bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream,

@@ -64,7 +64,7 @@ static uint32_t pick(struct rig *rig, uint32_t bits_left)
 {
     const struct cw_timing timing = {
         .now = 10, .round = 10, .heard = NAN, .answer = 1, .patience = 1};
-    return cw_channel_pick(&rig->from, &timing, bits_left);
+    return cw_channel_pick(&rig->from, &timing, bits_left, false);
 }
 
 /* Writes what was picked and gives it to the other end. */

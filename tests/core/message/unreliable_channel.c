@@ -15,6 +15,7 @@ struct end {
 struct rig {
     struct channel_rig common;
     struct end from, to;
+    bool at_once; /* messages are picked all that fit at once */
 };
 
 static void end_start(struct end *end, struct channel_rig *rig)
@@ -30,6 +31,7 @@ static void end_start(struct end *end, struct channel_rig *rig)
 static void start(struct rig *rig)
 {
     channel_rig_start(&rig->common);
+    rig->at_once = false;
     end_start(&rig->from, &rig->common);
     end_start(&rig->to, &rig->common);
 }
@@ -61,7 +63,7 @@ static uint32_t pass_packet(struct rig *rig, uint32_t bits_left, struct cw_parse
     struct cw_unreliable_channel *channel = &rig->from.channel;
     uint8_t bytes[200];
     cw_unreliable_begin(channel);
-    for (uint32_t bits; (bits = cw_unreliable_pick(channel, bits_left)) > 0;) {
+    for (uint32_t bits; (bits = cw_unreliable_pick(channel, bits_left, rig->at_once)) > 0;) {
         assert_true(bits <= bits_left);
         bits_left -= bits;
     }
@@ -83,12 +85,12 @@ static void expect_number(struct rig *rig, uint32_t number)
     assert_int_equal(channel_rig_number(cw_unreliable_next(&rig->to.channel)), number);
 }
 
-static void each_message_goes_once(void **state)
+static void check_each_message_goes_once(bool at_once)
 {
-    (void)state;
     struct rig rig;
     struct cw_parsed_entry parsed;
     start(&rig);
+    rig.at_once = at_once;
     for (uint32_t number = 1; number <= 6; number++)
         assert_int_equal(send_number(&rig, number, NULL), CW_OK);
     assert_int_equal(pass_packet(&rig, 800, &parsed), RIG_PER_PACKET);
@@ -101,15 +103,22 @@ static void each_message_goes_once(void **state)
     stop(&rig);
 }
 
-/* One that does not fit lets smaller ones behind it pass, and is dropped at the end of the round.
- */
-static void what_finds_no_room_is_dropped(void **state)
+static void each_message_goes_once(void **state)
 {
     (void)state;
+    check_each_message_goes_once(false);
+    check_each_message_goes_once(true);
+}
+
+/* One that does not fit lets smaller ones behind it pass, and is dropped at the end of the round.
+ */
+static void check_what_finds_no_room_is_dropped(bool at_once)
+{
     struct rig rig;
     struct cw_parsed_entry parsed;
     struct cw_receipt receipt;
     start(&rig);
+    rig.at_once = at_once;
     send_number(&rig, 1, "abcdefghijklmnopqrstuvwxy");
     send_number(&rig, 2, NULL);
     assert_int_equal(pass_packet(&rig, 150, &parsed), 1);
@@ -126,6 +135,13 @@ static void what_finds_no_room_is_dropped(void **state)
     assert_true(cw_receipts_next(&rig.common.receipts, &receipt));
     assert_int_equal(receipt.number, 2);
     stop(&rig);
+}
+
+static void what_finds_no_room_is_dropped(void **state)
+{
+    (void)state;
+    check_what_finds_no_room_is_dropped(false);
+    check_what_finds_no_room_is_dropped(true);
 }
 
 static void the_send_queue_is_bounded(void **state)
