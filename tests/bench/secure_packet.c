@@ -139,6 +139,22 @@ static void junk(struct cw_server *server, const char *kind, long rounds)
     }
 }
 
+/* What the connected client once sent, from another address: a challenge each, and no more. */
+static void replays(struct cw_server *server, const uint8_t token[CW_TOKEN_SIZE], long rounds)
+{
+    uint8_t request[CW_REQUEST_SIZE], answer[CW_SECURE_MAX];
+    struct cw_token read;
+    struct cw_address from = client_address, to;
+    from.port = 5;
+    check(cw_token_read(token, CW_TOKEN_SIZE, &read) == CW_OK);
+    cw_request_write(&read, request);
+    for (long i = 0; i < rounds; i++) {
+        const double now = 1 + (double)i / 1000;
+        cw_server_receive(server, &from, request, sizeof request, now);
+        cw_server_transmit(server, answer, sizeof answer, now, &to);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct cw_server_config config = server_config();
@@ -149,7 +165,8 @@ int main(int argc, char **argv)
                "count junk_wrong_protocol_instructions 1000: protocol 1100 - protocol 100\n"
                "count junk_expired_instructions 1000: expired 1100 - expired 100\n"
                "count junk_forged_request_instructions 1000: forged 1100 - forged 100\n"
-               "count junk_spoofed_payload_instructions 1000: spoofed 1100 - spoofed 100\n");
+               "count junk_spoofed_payload_instructions 1000: spoofed 1100 - spoofed 100\n"
+               "count replayed_request_instructions 1000: replayed 1100 - replayed 100\n");
         print_memory();
         return 0;
     }
@@ -172,6 +189,8 @@ int main(int argc, char **argv)
     check(cw_client_state(client) == CW_CLIENT_CONNECTED);
     if (strcmp(argv[1], "packets") == 0)
         packets(client, server, (size_t)atol(argv[2]), argc > 3 ? atol(argv[3]) : 0);
+    else if (strcmp(argv[1], "replayed") == 0)
+        replays(server, token, atol(argv[2]));
     else
         junk(server, argv[1], atol(argv[2]));
     cw_client_destroy(client);

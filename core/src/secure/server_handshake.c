@@ -239,19 +239,22 @@ enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct 
         error = cw_request_check(&request, handshake->config->protocol_id, unix_time);
     if (error && error != CW_ERROR_TOKEN_EXPIRED)
         return error;
-    /* The token of a connected client need not be fresh any more, as it connects nobody. */
+    /* The MAC identifies the token of a connected client, which was opened when it connected. It
+       need not be fresh any more, as it connects nobody: the response is what counts. */
     const struct cw_slot *moving = cw_slots_by_token(handshake->slots, request.mac);
-    if (error && !moving)
+    if (moving)
+        return take_allowance(handshake, now) ? cw_moves_request(&handshake->moves, moving, from)
+                                              : CW_ERROR_TOO_MANY_REQUESTS;
+    if (error)
         return error;
-    if (!moving && wrong_life(handshake, request.expire_time, unix_time))
+    if (wrong_life(handshake, request.expire_time, unix_time))
         return CW_ERROR_TOKEN_LIFE;
     if (!take_allowance(handshake, now))
         return CW_ERROR_TOO_MANY_REQUESTS;
     struct cw_token_private token;
     error = cw_request_open(&request, handshake->config->private_key, &token);
     if (!error)
-        error = moving ? cw_moves_request(&handshake->moves, moving, from)
-                       : admit(handshake, from, &request, &token, now);
+        error = admit(handshake, from, &request, &token, now);
     cw_crypto_wipe(&token, sizeof(token));
     return error;
 }
