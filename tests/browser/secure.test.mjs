@@ -179,7 +179,7 @@ test('a server that stops says so', async () => {
   const page = await openPage(mortal);
   await attempt(page, await mortal.server.token());
   assert.equal(await mortal.server.stop(), 0);
-  assert.equal(await ending(page), 'server');
+  assert.equal(await ending(page), 'stopping');
   await page.close();
   await mortal.relay.stop();
 });
