@@ -200,7 +200,7 @@ static void probe(struct peer *peer, double now)
 {
     uint8_t packet[SCTP_PACKET_MAX];
     struct path *path;
-    if (!peer->sctp || !sctp_is_established(peer->sctp) || peer->state == PEER_ENDED)
+    if (!peer->sctp || !sctp_is_answered(peer->sctp) || peer->state == PEER_ENDED)
         return;
     while ((path = paths_probe(&peer->paths, now))) {
         peer->to = path;

@@ -45,6 +45,11 @@ bool sctp_is_established(const struct sctp *sctp)
     return sctp->state == ESTABLISHED;
 }
 
+bool sctp_is_answered(const struct sctp *sctp)
+{
+    return sctp->state == ECHOED || sctp->state == ESTABLISHED;
+}
+
 void sctp_stats(const struct sctp *sctp, struct sctp_stats *stats)
 {
     *stats = sctp->stats;
@@ -357,7 +362,7 @@ size_t sctp_transmit(struct sctp *sctp, uint8_t *out, size_t capacity, double no
 size_t sctp_heartbeat(const struct sctp *sctp, const uint8_t *data, size_t size, uint8_t *out,
                       size_t capacity)
 {
-    if (capacity < SCTP_PACKET_MAX || sctp->state != ESTABLISHED)
+    if (capacity < SCTP_PACKET_MAX || !sctp_is_answered(sctp))
         return 0;
     struct sctp_writer packet = {out, SCTP_HEADER_SIZE, SCTP_PACKET_MAX};
     uint8_t *info = sctp_put_chunk(&packet, CHUNK_HEARTBEAT, 0, SCTP_PARAMETER_HEADER + size);

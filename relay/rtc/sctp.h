@@ -110,8 +110,8 @@ void sctp_abort(struct sctp *sctp, const char *reason);
 size_t sctp_transmit(struct sctp *sctp, uint8_t *out, size_t capacity, double now);
 
 /* Writes a packet that makes the other side send `data` back. It is apart from those of
-   sctp_transmit() and may take another path. 0 when the association is not up. capacity must be at
-   least SCTP_PACKET_MAX. */
+   sctp_transmit() and may take another path. 0 when the association is not answered. capacity must
+   be at least SCTP_PACKET_MAX. */
 size_t sctp_heartbeat(const struct sctp *sctp, const uint8_t *data, size_t size, uint8_t *out,
                       size_t capacity);
 
@@ -122,6 +122,9 @@ double sctp_deadline(const struct sctp *sctp);
 void sctp_update(struct sctp *sctp, double now);
 
 bool sctp_is_established(const struct sctp *sctp);
+
+/* True when it is established, or will be on the other side when what has been fetched arrives. */
+bool sctp_is_answered(const struct sctp *sctp);
 void sctp_stats(const struct sctp *sctp, struct sctp_stats *out);
 
 #endif

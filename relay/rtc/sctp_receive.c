@@ -426,6 +426,7 @@ static bool take_chunk(struct sctp *sctp, const struct sctp_piece *chunk, struct
     case CHUNK_ABORT:
         return goes_down(sctp, event, "aborted by the other side");
     case CHUNK_DATA:
+    case CHUNK_HEARTBEAT_ACK:
         if (sctp->state == ECHOED) {
             sctp->at = chunk->start; /* the COOKIE ACK was lost: take it once established */
             return establish(sctp, event);

@@ -136,6 +136,32 @@ static void test_data_tells_what_a_lost_cookie_ack_did(void **state)
     link_close(&link);
 }
 
+/* Whether the other side is where it says it is may be asked with the cookie. */
+static void test_a_heartbeat_goes_with_the_cookie(void **state)
+{
+    (void)state;
+    struct link link;
+    struct sctp_packet packet;
+    uint8_t out[SCTP_PACKET_MAX];
+    static const uint8_t nonce[4] = {1, 2, 3, 4};
+    ask(&link);
+    assert_false(sctp_is_answered(link.sctp));
+    assert_int_equal(sctp_heartbeat(link.sctp, nonce, sizeof nonce, out, sizeof out), 0);
+    answer(&link);
+    assert_true(sctp_is_answered(link.sctp));
+    assert_int_equal(fetch_all(&link), 1);
+    const size_t size = sctp_heartbeat(link.sctp, nonce, sizeof nonce, out, sizeof out);
+    assert_true(sctp_client_read(&link.client, out, size));
+    /* Its answer too tells what a lost COOKIE ACK did. */
+    sctp_client_write_heartbeat_ack(&link.client, &packet);
+    expect_established(&link, &packet);
+    assert_true(next(&link));
+    assert_int_equal(link.event.type, SCTP_HEARTBEAT);
+    assert_memory_equal(link.event.data, nonce, sizeof nonce);
+    assert_false(next(&link));
+    link_close(&link);
+}
+
 /* A side that answers before it has asked itself asks by another name then. */
 static void test_who_asks_anew_is_answered_anew(void **state)
 {
@@ -227,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_both_may_ask_at_once),
         cmocka_unit_test(test_the_other_side_may_be_faster),
         cmocka_unit_test(test_data_tells_what_a_lost_cookie_ack_did),
+        cmocka_unit_test(test_a_heartbeat_goes_with_the_cookie),
         cmocka_unit_test(test_who_asks_anew_is_answered_anew),
         cmocka_unit_test(test_bad_answers_are_passed_over),
     };
