@@ -207,6 +207,7 @@ static bool open_parts(struct relay *relay)
         log_error("cannot serve files from %s: %s", options->root, strerror(errno));
         return false;
     }
+    websockets.http = relay->http;
     relay->pre_session_limit = pre_session_limit_create(relay->descriptors.pre_session,
                                                         options->max_per_address, &relay->stats);
     relay->sessions = sessions_create(&sessions, relay->loop, &relay->stats);

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #define ROUTES_MAX  4
-#define HEADER_MAX  512
 #define ORIGIN_TEXT "Pages of this origin are not allowed here."
 #define METHOD_TEXT "This method is not allowed here."
 #define KEY_TEXT    "A session key is 22 letters, digits, - or _, and there is only one."
@@ -59,10 +58,10 @@ struct pending {
     const struct http_route *route;
     const char *method;
     char path[256];
-    char origin[HEADER_MAX];
-    char host[HEADER_MAX];
+    char origin[HTTP_HEADER_MAX];
+    char host[HTTP_HEADER_MAX];
     char content_type[128];
-    char authorization[HEADER_MAX];
+    char authorization[HTTP_HEADER_MAX];
     struct http_reply reply;
     size_t size;
     size_t capacity;
@@ -121,11 +120,10 @@ static bool header(struct lws *wsi, enum lws_token_indexes token, char *out, siz
            lws_hdr_copy(wsi, out, (int)capacity, token) >= 0;
 }
 
-/* Checks the Origin header; a refusal is counted and logged. */
-static bool allowed(struct http *http, struct lws *wsi, char origin[HEADER_MAX])
+bool http_allows(struct http *http, struct lws *wsi, char origin[HTTP_HEADER_MAX])
 {
-    char host[HEADER_MAX];
-    if (header(wsi, WSI_TOKEN_ORIGIN, origin, HEADER_MAX) &&
+    char host[HTTP_HEADER_MAX];
+    if (header(wsi, WSI_TOKEN_ORIGIN, origin, HTTP_HEADER_MAX) &&
         header(wsi, WSI_TOKEN_HOST, host, sizeof host) &&
         origin_allowed(http->origins, origin, host))
         return true;
@@ -150,7 +148,9 @@ static int refuse(struct http *http, struct lws *wsi, unsigned status, const cha
 {
     struct reply reply;
     size_t size = strlen(text);
-    if (!reply_begin(&reply, wsi, status, "text/plain", size))
+    /* A page whose origin is not allowed may read that it is not. */
+    if (!reply_begin(&reply, wsi, status, "text/plain", size) ||
+        !reply_add(&reply, "access-control-allow-origin:", "*"))
         return -1;
     return send_last(http, &reply, text, size);
 }
@@ -178,8 +178,7 @@ static unsigned read_length(struct lws *wsi, int64_t *out)
 /* 0 lets the upgrade go on. */
 static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
 {
-    char origin[HEADER_MAX];
-    char protocols[HEADER_MAX];
+    char protocols[HTTP_HEADER_MAX];
     char key[SESSION_KEY_SIZE + 1];
     enum subprotocol subprotocol = SUBPROTOCOL_MISSING;
     int64_t length;
@@ -194,8 +193,6 @@ static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
     if (subprotocol == SUBPROTOCOL_MISSING)
         return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST,
                       "This is for WebSockets with the subprotocol " WEBSOCKET_SUBPROTOCOL ".");
-    if (!allowed(http, wsi, origin))
-        return refuse(http, wsi, HTTP_STATUS_FORBIDDEN, ORIGIN_TEXT);
     return 0;
 }
 
@@ -348,8 +345,8 @@ static struct pending *pending_create(const struct http_route *route, struct lws
 static int begin_exchange(struct http *http, struct lws *wsi, struct exchange *exchange,
                           const struct http_route *route, const struct request_head *head)
 {
-    char origin[HEADER_MAX];
-    if (!allowed(http, wsi, origin))
+    char origin[HTTP_HEADER_MAX];
+    if (!http_allows(http, wsi, origin))
         return refuse(http, wsi, HTTP_STATUS_FORBIDDEN, ORIGIN_TEXT);
     if (head->method == LWSHUMETH_OPTIONS) {
         struct http_reply reply = {.status = HTTP_STATUS_NO_CONTENT};

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Longer headers are refused. */
+#define HTTP_HEADER_MAX 512
+
 /* A complete request. All pointers are valid until the handler returns. */
 struct http_request {
     const char *method;       /* "POST" or "DELETE" */
@@ -52,6 +55,10 @@ struct http;
    returned, with errno. origins and stats must outlive it. */
 struct http *http_create(const char *root, const struct origin_list *origins, struct loop *loop,
                          struct stats *stats);
+
+/* Checks the Origin header of a request, or of a WebSocket that has been established, and copies it
+   out. A refusal is counted and logged. */
+bool http_allows(struct http *http, struct lws *wsi, char origin[HTTP_HEADER_MAX]);
 
 /* Closes the connections that libwebsockets no longer knows. Call it before loop_destroy, which
    closes the others. NULL is allowed. */

@@ -36,11 +36,12 @@
 
 #define CLOSE_TEXT_MAX 64
 
-/* Longer headers have been refused. */
-#define HEADER_MAX 512
-
 /* The code with which a browser closes on purpose (RFC 6455). */
 #define CLOSE_NORMAL 1000
+
+/* For a page whose origin is not allowed. It could not read why an upgrade was refused, so its
+   WebSocket is established first. */
+static const struct session_farewell foreign = {4004, "this origin is not allowed (--origin)"};
 
 /* One browser's connection. Allocated and zeroed by libwebsockets. */
 struct ws_link {
@@ -266,15 +267,13 @@ void websockets_destroy(struct websockets *all)
 }
 
 /* Which session it is for; it has been checked. */
-static void read_name(const struct websockets *all, struct lws *wsi, struct name *name)
+static void read_name(const struct websockets *all, struct lws *wsi, const char *origin,
+                      struct name *name)
 {
-    char list[HEADER_MAX];
-    char origin[HEADER_MAX];
+    char list[HTTP_HEADER_MAX];
     char key[SESSION_KEY_SIZE + 1] = "";
     if (lws_hdr_copy(wsi, list, sizeof list, WSI_TOKEN_PROTOCOL) > 0)
         subprotocol_read(list, key);
-    if (lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) <= 0)
-        origin[0] = '\0';
     session_name(all->sessions, key, origin, name);
 }
 
@@ -292,8 +291,13 @@ static void on_established(struct ws_link *link, struct websockets *all, struct 
     link->queue.limit_age_seconds = all->config.queue_age_seconds;
     struct socket_address client = {.size = sizeof client.address};
     getpeername(fd, (struct sockaddr *)&client.address, &client.size);
+    char origin[HTTP_HEADER_MAX];
     struct name name;
-    read_name(all, wsi, &name);
+    if (!http_allows(all->config.http, wsi, origin)) {
+        begin_close(link, &foreign);
+        return;
+    }
+    read_name(all, wsi, origin, &name);
     const enum session_refusal why =
         session_link_open(all->sessions, &link->base, &websocket_transport, &client, &name);
     if (why != SESSION_REFUSED_NOT) {

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_RELAY_WEBSOCKET_H
 #define CAUSEWAY_RELAY_WEBSOCKET_H
 
+#include "http/http.h"
 #include "session/session.h"
 
 #include <libwebsockets.h>
@@ -9,6 +10,7 @@
 struct websockets;
 
 struct websockets_config {
+    struct http *http;            /* tells which origins are allowed */
     size_t queue_bytes;           /* the most that may wait for one browser */
     double queue_age_seconds;     /* how long a datagram may wait for one */
     double ping_interval_seconds; /* 0 = never */

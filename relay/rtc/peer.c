@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <openssl/rand.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@
 #define BURST_SECONDS 0.1
 #define BURST_LEAST   8192.0
 #define NO_CHANNEL    UINT32_MAX
+#define FAREWELL_MAX  96
 
 struct peer {
     struct peer_common *common;
@@ -222,6 +224,17 @@ void peer_end(struct peer *peer, const char *reason, double now)
     if (peer->dtls)
         dtls_close(peer->dtls);
     has_ended(peer, reason);
+}
+
+void peer_dismiss(struct peer *peer, unsigned code, const char *reason, double now)
+{
+    char text[FAREWELL_MAX];
+    const int size = snprintf(text, sizeof text, "%u %s", code, reason);
+    if (peer->state == PEER_OPEN && size > 0 && (size_t)size < sizeof text &&
+        sctp_send(peer->sctp, (uint16_t)peer->channel, PPID_STRING, (const uint8_t *)text,
+                  (size_t)size) == SCTP_SENT)
+        flush(peer, now);
+    peer_end(peer, reason, now);
 }
 
 static bool names_match(const struct peer *peer, const struct stun_request *request)

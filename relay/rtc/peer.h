@@ -94,6 +94,10 @@ enum peer_send peer_send(struct peer *peer, const uint8_t *data, size_t size, do
 /* Ends it and tells the browser why. The state is then PEER_ENDED. */
 void peer_end(struct peer *peer, const char *reason, double now);
 
+/* The same, but over an open channel the browser is told before, in a text message "CODE REASON":
+   not every browser tells its page what an ABORT says. */
+void peer_dismiss(struct peer *peer, unsigned code, const char *reason, double now);
+
 /* When peer_update has something to do, in seconds. */
 double peer_deadline(const struct peer *peer);
 

@@ -62,6 +62,11 @@ static struct rtc_link *rtc_link_of(struct session_link *base)
     return lws_container_of(base, struct rtc_link, base);
 }
 
+static void dismiss(struct rtc_link *link, const struct session_farewell *farewell)
+{
+    peer_dismiss(link->peer, farewell->code, farewell->text, loop_now());
+}
+
 static void open_session(struct rtc_link *link)
 {
     struct socket_address client;
@@ -72,7 +77,7 @@ static void open_session(struct rtc_link *link)
     if (why == SESSION_REFUSED_NOT)
         half_open_leave(link->all->half_open, &link->half_open);
     else
-        peer_end(link->peer, session_refusal_farewell(why)->text, loop_now());
+        dismiss(link, session_refusal_farewell(why));
 }
 
 void webrtc_follow(struct rtc_link *link)
@@ -233,7 +238,7 @@ static void rtc_link_close(struct session_link *base, const struct session_farew
 {
     (void)at_once; /* as always */
     struct rtc_link *link = rtc_link_of(base);
-    peer_end(link->peer, farewell->text, loop_now());
+    dismiss(link, farewell);
     webrtc_follow(link);
 }
 

@@ -7,6 +7,10 @@
 /* Some may be damaged on the way, or come late from an earlier connection. */
 #define OFFENCES_MAX 8
 
+/* For so long a game server may be away, as when it starts anew, before those who ask for it are
+   told. */
+#define DOWN_SECONDS 3.0
+
 /* What an address has opened counts so long, less and less. */
 #define OPENED_SECONDS 10.0
 
@@ -39,6 +43,10 @@ static double due(const struct session *session, enum session_end *why)
     if (!session->allowance.answered && session->verdict == GATE_PASS) {
         timeout = config->answer_timeout_seconds;
         *why = SESSION_END_UNANSWERED;
+        if (session->upstream.refused) {
+            timeout = fmin(timeout, DOWN_SECONDS);
+            *why = SESSION_END_DOWN;
+        }
     } else if (!session->allowance.answered && config->request_timeout_seconds < idle) {
         timeout = config->request_timeout_seconds;
         *why = SESSION_END_SILENT;
@@ -68,10 +76,17 @@ void session_hurry(struct session *session)
     arm(session->all, loop_now());
 }
 
+static void set_deadline(struct session *session, double now)
+{
+    enum session_end why;
+    deadlines_set(&session->all->deadlines, &session->deadline, due(session, &why));
+    arm(session->all, now);
+}
+
 void session_step(struct session *session)
 {
     session->active = loop_now();
-    session_hurry(session);
+    set_deadline(session, session->active);
 }
 
 /* Datagrams do not move deadlines: a session that is found to be due too early gets a new one. */
@@ -357,6 +372,8 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
             session_end(session, SESSION_END_PROTOCOL);
         return !session->ending;
     }
+    if (session->upstream.refused && !session->allowance.answered)
+        set_deadline(session, loop_now());
     if (!within_allowance(session, size))
         return false;
     if (!upstream_send(&session->upstream, data, size)) {

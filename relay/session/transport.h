@@ -13,6 +13,7 @@
     X(SILENT, silent, 4001, "no request in time", "no request within --request-timeout")           \
     X(UNANSWERED, unanswered, 4002, "the game server does not answer",                             \
       "no answer of the game server within --answer-timeout")                                      \
+    X(DOWN, down, 4005, "the game server is down", "nobody is at the address of the game server")  \
     X(UNLINKED, unlinked, 1001, "no link", "no new link within --resume-seconds")                  \
     X(ROOM, room, 1013, "try later", "others need the room")                                       \
     X(DRAIN, drain, 1001, "relay is stopping", "the relay is stopping")                            \
@@ -31,7 +32,7 @@ enum session_end {
 
 /* What the browser is told when the relay closes a link. */
 struct session_farewell {
-    unsigned code; /* closes a WebSocket */
+    unsigned code; /* closes a WebSocket; a data channel brings it before its text */
     const char *text;
 };
 

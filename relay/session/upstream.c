@@ -72,8 +72,10 @@ static bool means_down(int error)
            error == EHOSTDOWN || error == ENETDOWN;
 }
 
-static void report_down(struct upstream_batch *batch, int error)
+static void report_down(struct upstream *upstream, int error)
 {
+    struct upstream_batch *batch = upstream->batch;
+    upstream->refused = true;
     batch->stats->upstream_refused++;
     unsigned held;
     if (!log_limit_pass(&batch->down_limit, loop_now(), &held))
@@ -112,7 +114,7 @@ static void transmit(struct upstream_batch *batch, int fd, unsigned count)
         /* The error may be the answer to an earlier datagram, and this one not tried yet. */
         bool down = means_down(errno);
         if (down)
-            report_down(batch, errno);
+            report_down(batch->sender, errno);
         if ((down || errno == EINTR) && !retried) {
             retried = true;
             continue;
@@ -143,9 +145,10 @@ static void receive(void *context, unsigned events)
     if (count < 0) {
         /* Fetching the error clears it; datagrams behind it wake the loop again. */
         if (means_down(errno))
-            report_down(batch, errno);
+            report_down(upstream, errno);
         return;
     }
+    upstream->refused = false;
     if (batch->down)
         report_up(batch);
     batch->receiver = upstream;

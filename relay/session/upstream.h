@@ -16,6 +16,7 @@ struct upstream_batch;
 struct upstream {
     struct upstream_batch *batch;
     struct loop_watch watch;
+    bool refused;        /* the latest that came back says that nobody is there */
     uint32_t overflowed; /* see overflow.h */
     void (*datagram)(void *context, const uint8_t *data, size_t size);
     void (*flush)(void *context);

@@ -342,6 +342,32 @@ static void test_what_is_not_acknowledged_is_bounded(void **state)
     wire_close(wire);
 }
 
+static void test_who_is_dismissed_is_told_why(void **state)
+{
+    (void)state;
+    struct wire *wire = wire_connect();
+    peer_dismiss(wire->peer, 1013, "try later", now);
+    assert_int_equal(peer_state(wire->peer), PEER_ENDED);
+    assert_string_equal(peer_reason(wire->peer), "try later");
+    carry(wire);
+    assert_int_equal(wire->messages, 1);
+    assert_int_equal(wire->message_size, 14);
+    assert_memory_equal(wire->message, "1013 try later", 14);
+    assert_true(wire->client.sctp.ended);
+    wire_close(wire);
+
+    /* Without a channel there is nothing to tell it over. */
+    wire = wire_open();
+    wire->client.negotiated = true;
+    rtc_client_check(&wire->client);
+    carry(wire);
+    peer_dismiss(wire->peer, 1013, "try later", now);
+    carry(wire);
+    assert_int_equal(wire->messages, 0);
+    assert_true(wire->client.sctp.ended);
+    wire_close(wire);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_a_closed_channel_is_closed_on_both_sides),
         cmocka_unit_test(test_the_rate_is_bounded),
         cmocka_unit_test(test_what_is_not_acknowledged_is_bounded),
+        cmocka_unit_test(test_who_is_dismissed_is_told_why),
     };
     return cmocka_run_group_tests(tests, wire_set_up, wire_tear_down);
 }

@@ -266,8 +266,9 @@ test('the end of the relay in the middle is told with its stage', async () => {
     token: await demo.server.token(),
     onstate: at('responding', () => relay.stop()),
   };
-  const error = await refusedAs('TRANSPORT_CLOSED', 'response', connect(relay.url, options));
-  assert.match(error.message, /1001/);
+  const error = await refusedAs('RELAY_STOPPING', 'response', connect(relay.url, options));
+  assert.match(error.message, /\(1001 relay is stopping\): it is stopping$/);
+  assert.equal(error.retryable, true);
 });
 
 test('what a server answers is believed, whatever the clock says', async (t) => {

@@ -50,21 +50,69 @@ export class ClosedError extends CausewayError {
  */
 export type TransportStage = 'setup' | 'handshake' | 'signalling' | 'ice' | 'dtls' | 'channel';
 
-/** A transport could not be opened. */
+/** What a relay says when it does not carry a player, or no longer. */
+export type RelayCode =
+  'ORIGIN' | 'NO_RTC' | 'RELAY_FULL' | 'RELAY_STOPPING' | 'SERVER_DOWN' | 'NOT_ANSWERED';
+
+/**
+ * How a relay says it: with the code that closes a WebSocket, which a data channel brings as a message,
+ * or with the status of its answer to an offer; and what that means.
+ */
+const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[], means: string])[] =
+  [
+    ['ORIGIN', [4004, 403], "does not allow this page's origin (--origin)"],
+    ['NO_RTC', [404, 405], 'does not serve WebRTC (--rtc)'],
+    ['RELAY_FULL', [1013, 429, 503], 'is full'],
+    ['RELAY_STOPPING', [1001], 'is stopping'],
+    ['SERVER_DOWN', [4005], 'finds nobody at the address of the game server (--upstream)'],
+    [
+      'NOT_ANSWERED',
+      [4002],
+      'got no answer from the game server: it may be stuck or unreachable (--upstream), or it ignores ' +
+        'this connect token, as one that was used before or is for another key, protocol id or address',
+    ],
+  ];
+
+/** What a relay says with this close code or HTTP status, if it is one of its own. @internal */
+export function relaySays(number: number): { code: RelayCode; means: string } | undefined {
+  const [code, , means = ''] = refusals.find(([, numbers]) => numbers.includes(number)) ?? [];
+  return code && { code, means };
+}
+
+/** With these codes the same attempt fails again, whenever it is made. */
+const final: readonly string[] = [
+  'ORIGIN',
+  'NO_RTC',
+  'INVALID_TOKEN',
+  'TOKEN_EXPIRED',
+  'SCHEMA',
+] satisfies (RelayCode | HandshakeCode)[];
+
+/** Details of a {@link TransportError}. */
+interface TransportErrorOptions extends ErrorOptions {
+  readonly code?: RelayCode | undefined;
+  readonly timedOut?: boolean;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** A transport could not be opened. `code` is what the relay said, or else `TRANSPORT`. */
 export class TransportError extends CausewayError {
+  declare readonly code: RelayCode | 'TRANSPORT';
   /** How far it came. */
   readonly stage: TransportStage;
   /** Whether it is the time allowed that was over. */
   readonly timedOut: boolean;
+  /** Whether the same attempt may succeed later. */
+  readonly retryable: boolean;
+  /** In so many seconds, if the relay said when. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(
-    stage: TransportStage,
-    message: string,
-    options: ErrorOptions & { readonly timedOut?: boolean } = {},
-  ) {
-    super('TRANSPORT', message, options);
+  constructor(stage: TransportStage, message: string, options: TransportErrorOptions = {}) {
+    super(options.code ?? 'TRANSPORT', message, options);
     this.stage = stage;
     this.timedOut = options.timedOut ?? false;
+    this.retryable = stage !== 'setup' && !final.includes(this.code);
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 
@@ -72,6 +120,10 @@ export class TransportError extends CausewayError {
 export class ConnectError extends CausewayError {
   /** What each of them failed of, in the order in which they were tried. */
   readonly errors: readonly unknown[];
+  /** Whether the same attempt may succeed later, over any of them. */
+  readonly retryable: boolean;
+  /** In so many seconds, if a relay said when. */
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(errors: readonly unknown[]) {
     super(
@@ -79,6 +131,11 @@ export class ConnectError extends CausewayError {
       errors.map((error) => (error instanceof Error ? error.message : String(error))).join('; '),
     );
     this.errors = errors;
+    const later = errors.filter((error) => error instanceof TransportError && error.retryable);
+    this.retryable = later.length > 0;
+    this.retryAfterSeconds = (later as TransportError[]).find(
+      (error) => error.retryAfterSeconds !== undefined,
+    )?.retryAfterSeconds;
   }
 }
 
@@ -90,6 +147,7 @@ export type HandshakeStage = 'token' | 'request' | 'response';
 
 /** Why a server did not take a client. */
 export type HandshakeCode =
+  | RelayCode
   | 'INVALID_TOKEN'
   | 'TOKEN_EXPIRED'
   | 'SCHEMA'
@@ -99,14 +157,20 @@ export type HandshakeCode =
   | 'RESPONSE_TIMED_OUT'
   | 'TRANSPORT_CLOSED';
 
-/** The server did not take the client, or never answered. `DENIED` means that it is full. */
+/**
+ * The server did not take the client, or never answered. `DENIED` means that it is full. When the relay
+ * ended the transport, `code` is what it said, or else `TRANSPORT_CLOSED`.
+ */
 export class HandshakeError extends CausewayError {
   declare readonly code: HandshakeCode;
   readonly stage: HandshakeStage;
+  /** Whether the same attempt, with the same token, may succeed later. */
+  readonly retryable: boolean;
 
   constructor(code: HandshakeCode, stage: HandshakeStage, message: string, options?: ErrorOptions) {
     super(code, message, options);
     this.stage = stage;
+    this.retryable = !final.includes(code);
   }
 }
 

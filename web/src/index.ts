@@ -11,7 +11,13 @@ export {
   LoadError,
   TransportError,
 } from './errors.js';
-export type { CoreErrorCode, HandshakeCode, HandshakeStage, TransportStage } from './errors.js';
+export type {
+  CoreErrorCode,
+  HandshakeCode,
+  HandshakeStage,
+  RelayCode,
+  TransportStage,
+} from './errors.js';
 export { loadCore } from './loader.js';
 export type { CoreOptions } from './loader.js';
 export type { LoadOptions, WasmSource } from './wasm_source.js';

@@ -17,7 +17,7 @@ import {
 import { Host, fitsTransport, seconds, type HostStats } from './host.js';
 import { Presence } from './presence.js';
 import { endingOf, type DisconnectReason } from './ending.js';
-import { reasonFor, refusal } from './refusal.js';
+import { reasonFor, refusal, transportEnd } from './refusal.js';
 import type { Tokens } from './token.js';
 
 /** Statistics of a client: of the connection, of its encrypted packets, and of the transport. */
@@ -284,8 +284,8 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
       if (this.#way.tokens.renewable) void this.#comeBack('timeout', what);
       else this.#end('timeout', what);
     } else if (session?.loss) {
-      const what = `${this.#endOf(session.loss)} and cannot be reached any more`;
-      this.#end('transport', `${what}: ${message}`);
+      const { message: what } = transportEnd(this.transport, session.loss);
+      this.#end('transport', `${what}, and cannot be reached any more: ${message}`);
     } else {
       this.#end('timeout', message);
     }
@@ -313,14 +313,9 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   /** The transport has ended, by itself or because the relay closed it. */
   #lost(life: Life, close: TransportClose): void {
     if (this.#life !== life || this.#state === 'disconnected') return;
-    const message = this.#endOf(close);
-    if (!this.open) this.#refuse('TRANSPORT_CLOSED', message);
+    const { code, message } = transportEnd(this.transport, close);
+    if (!this.open) this.#refuse(code, message);
     else this.#end('transport', message);
-  }
-
-  #endOf({ code, reason }: TransportClose): string {
-    const said = [code, reason].filter(Boolean).join(' ');
-    return `the relay ended the ${this.transport} transport (${said})`;
   }
 
   /** There will be no connection. */

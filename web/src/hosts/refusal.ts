@@ -1,4 +1,11 @@
-import { ClosedError, HandshakeError, type HandshakeCode, type HandshakeStage } from '../errors.js';
+import {
+  ClosedError,
+  HandshakeError,
+  relaySays,
+  type HandshakeCode,
+  type HandshakeStage,
+} from '../errors.js';
+import type { TransportClose, TransportKind } from '../transports/transport.js';
 import type { DisconnectReason } from './ending.js';
 
 /** Why there is no connection; `expireTime` is that of the token, in seconds by the clock of the world. */
@@ -30,4 +37,17 @@ const reasons: Partial<Record<HandshakeCode, DisconnectReason>> = {
 export const reasonFor = (error: unknown): DisconnectReason => {
   if (error instanceof ClosedError) return 'client';
   return (error instanceof HandshakeError && reasons[error.code]) || 'transport';
+};
+
+/** Why a transport has ended that the other side closed. */
+export const transportEnd = (
+  kind: TransportKind,
+  { code, reason }: TransportClose,
+): { code: HandshakeCode; message: string } => {
+  const said = relaySays(code);
+  const why = said ? `: it ${said.means}` : '';
+  return {
+    code: said?.code ?? 'TRANSPORT_CLOSED',
+    message: `the relay ended the ${kind} transport (${[code, reason].filter(Boolean).join(' ')})${why}`,
+  };
 };

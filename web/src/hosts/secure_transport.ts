@@ -11,7 +11,7 @@ import { FAREWELL } from './client_host.js';
 import { endingOf } from './ending.js';
 import { Presence } from './presence.js';
 import { fitsTransport, seconds, tickInterval } from './host.js';
-import { refusal } from './refusal.js';
+import { refusal, transportEnd } from './refusal.js';
 import { Tokens, type TokenOption } from './token.js';
 
 /** Options of {@link openSecureTransport}. */
@@ -138,8 +138,8 @@ export class SecureTransport extends BaseTransport {
   /** The transport below has ended, by itself or because the relay closed it. */
   #lost(close: TransportClose): void {
     if (this.#over) return;
-    const said = [close.code, close.reason].filter(Boolean).join(' ');
-    this.#refuse('TRANSPORT_CLOSED', `the relay ended the ${this.kind} transport (${said})`);
+    const { code, message } = transportEnd(this.kind, close);
+    this.#refuse(code, message);
     this.#client.disconnect();
     this.#finish(close);
   }

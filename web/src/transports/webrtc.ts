@@ -1,8 +1,9 @@
 import { Abort, reasonOf, throwIfAborted } from '../abort.js';
-import { TransportError, type TransportStage } from '../errors.js';
+import { relaySays, TransportError, type TransportStage } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { BaseTransport } from './base.js';
 import { relayAddress, type SessionOptions } from './session.js';
+import type { TransportClose } from './transport.js';
 import { closeWithPage } from './with_page.js';
 
 /** Before the key of a session in the offer, among the lines that describe all of it. */
@@ -95,7 +96,11 @@ export class WebRtcTransport extends BaseTransport {
     this.#peer = peer;
     this.#channel = channel;
     this.#maxBurst = options.maxBurst ?? 4400;
-    channel.addEventListener('message', ({ data }) => this.arrived(data));
+    channel.addEventListener('message', ({ data }) => {
+      const [, code, reason = ''] = /^(\d{4}) (.*)$/.exec(String(data)) ?? [];
+      if (typeof data === 'string' && code) this.#end({ code: Number(code), reason });
+      else this.arrived(data);
+    });
     channel.addEventListener('close', () => this.#end());
     // Firefox below 113 has no connectionState.
     const watch = (): void => {
@@ -134,10 +139,11 @@ export class WebRtcTransport extends BaseTransport {
     this.ended({ code: 1000, reason: '' });
   }
 
-  #end(): void {
+  /** The relay says as a text why it ends, with the code that closes a WebSocket; or nobody says. */
+  #end(close: TransportClose = { code: 1006, reason: 'the data channel was closed' }): void {
     if (this.state === 'closed') return;
     this.#peer.close();
-    this.ended({ code: 1006, reason: 'the data channel was closed' });
+    this.ended(close);
   }
 }
 
@@ -219,14 +225,20 @@ class Attempt {
       );
     }
     const text = await response.text();
-    if (response.status !== 201)
-      throw this.#error(
-        'signalling',
-        `answered ${response.status} ${text.slice(0, 200)}`.trimEnd(),
-      );
+    if (response.status !== 201) throw this.#refused(response, text);
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
     return text;
+  }
+
+  #refused({ status, headers }: Response, text: string): TransportError {
+    const { code, means = 'refused the offer' } = relaySays(status) ?? {};
+    const seconds = headers.get('retry-after');
+    return new TransportError(
+      'signalling',
+      `the relay at ${this.address} ${means}: ${status} ${text.slice(0, 200)}`.trimEnd(),
+      { code, retryAfterSeconds: seconds === null ? undefined : Number(seconds) },
+    );
   }
 
   #opened(channel: DataChannelLike, signal: AbortSignal): Promise<void> {

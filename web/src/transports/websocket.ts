@@ -1,5 +1,5 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
-import { TransportError } from '../errors.js';
+import { relaySays, TransportError, type RelayCode } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { BaseTransport } from './base.js';
 import { relayAddress, type SessionOptions } from './session.js';
@@ -80,8 +80,10 @@ export class WebSocketTransport extends BaseTransport {
     let abort: (() => void) | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
-        const fail = (what: string, timedOut = false): void =>
-          reject(new TransportError('handshake', `the relay at ${address} ${what}`, { timedOut }));
+        const fail = (what: string, timedOut = false, code?: RelayCode): void =>
+          reject(
+            new TransportError('handshake', `the relay at ${address} ${what}`, { timedOut, code }),
+          );
         abort = () => reject(reasonOf(signal!));
         signal?.addEventListener('abort', abort);
         timer = setTimeout(
@@ -95,13 +97,12 @@ export class WebSocketTransport extends BaseTransport {
             ? resolve()
             : fail(`does not speak ${WEBSOCKET_PROTOCOL}`),
         );
-        void transport.closed.then(({ code, reason }) =>
-          fail(
-            code === 1006
-              ? "refused the WebSocket or is not there; does it allow this page's origin (--origin)?"
-              : `refused the WebSocket (${[code, reason].filter(Boolean).join(' ')})`,
-          ),
-        );
+        void transport.closed.then(({ code, reason }) => {
+          const said = relaySays(code);
+          const why = `(${[code, reason].filter(Boolean).join(' ')})`;
+          if (code === 1006) fail('refused the WebSocket or is not there');
+          else fail(`${said?.means ?? 'refused the WebSocket'} ${why}`, false, said?.code);
+        });
       });
     } catch (error) {
       transport.close();

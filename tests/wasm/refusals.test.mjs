@@ -1,0 +1,133 @@
+// The codes by which programs know why a relay does not carry a player, and whether to try again.
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+import {
+  ConnectError,
+  HandshakeError,
+  TransportError,
+  WebRtcTransport,
+  WebSocketTransport,
+  openSecureTransport,
+  openTransport,
+  require,
+} from '../support/causeway.mjs';
+import { startGatedRelay, startUdpServer } from '../support/relay.mjs';
+import { startSecureServer } from '../support/secure.mjs';
+import { RTCPeerConnection } from '../support/wrtc.mjs';
+
+const { WebSocket, WebSocketServer } = require('ws');
+const options = { RTCPeerConnection, WebSocket };
+
+const failure = (promise) =>
+  promise.then(
+    () => assert.fail('it did not reject'),
+    (error) => error,
+  );
+
+/** A server that answers each offer by `answer`, and closes each WebSocket with a code. */
+async function start(t, answer, closeCode) {
+  const server = createServer((request, response) => {
+    request.resume();
+    answer(response);
+  });
+  const sockets = new WebSocketServer({ server });
+  sockets.on('connection', (socket) => socket.close(closeCode));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${server.address().port}/`;
+}
+
+test('the status of an answer to an offer is told as a code', async (t) => {
+  let status;
+  const url = await start(t, (response) => response.writeHead(status).end('as it is'));
+  for (const [number, code, retryable] of [
+    [403, 'ORIGIN', false],
+    [404, 'NO_RTC', false],
+    [405, 'NO_RTC', false],
+    [429, 'RELAY_FULL', true],
+    [503, 'RELAY_FULL', true],
+    [500, 'TRANSPORT', true],
+  ]) {
+    status = number;
+    const error = await failure(WebRtcTransport.connect(url, options));
+    assert.ok(error instanceof TransportError);
+    assert.deepEqual(
+      { code: error.code, retryable: error.retryable, after: error.retryAfterSeconds },
+      { code, retryable, after: undefined },
+    );
+    assert.match(error.message, new RegExp(`: ${number} as it is$`));
+  }
+});
+
+test('the time after which to try again is told', async (t) => {
+  const url = await start(t, (response) =>
+    response.writeHead(429, { 'retry-after': '7' }).end('too many'),
+  );
+  const error = await failure(openTransport(url, { ...options, transports: ['webrtc'] }));
+  assert.ok(error instanceof ConnectError);
+  assert.equal(error.retryable, true);
+  assert.equal(error.retryAfterSeconds, 7);
+});
+
+test('what fails again, whenever it is tried, is told', async (t) => {
+  const url = await start(t, (response) => response.writeHead(403).end());
+  const options_ = { ...options, transports: ['webrtc'] };
+  assert.equal((await failure(openTransport(url, options_))).retryable, false);
+  const setup = await failure(WebSocketTransport.connect('http://127.0.0.1:9/', { WebSocket: no }));
+  assert.deepEqual([setup.stage, setup.retryable], ['setup', false]);
+  const nobody = await failure(WebSocketTransport.connect('http://127.0.0.1:9/', options));
+  assert.deepEqual([nobody.code, nobody.retryable], ['TRANSPORT', true]);
+});
+
+class no {
+  constructor() {
+    throw new Error('not here');
+  }
+}
+
+test('connecting fails with what the relay says about the game server', async (t) => {
+  const place = await startSecureServer();
+  const silent = await startUdpServer(() => []);
+  const closed = createSocket('udp4');
+  closed.bind(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address();
+  closed.close();
+  const relays = [
+    await startGatedRelay(silent.port, '--answer-timeout', '1'),
+    await startGatedRelay(port),
+    await startGatedRelay(silent.port, '--protocol-id', '1'),
+  ];
+  const codes = ['NOT_ANSWERED', 'SERVER_DOWN', 'TRANSPORT_CLOSED'];
+  t.after(async () => {
+    for (const relay of relays) await relay.stop();
+    await silent.stop();
+    await place.stop();
+  });
+  const errors = await Promise.all(
+    relays.map(async ({ url }) =>
+      failure(
+        openSecureTransport(url, {
+          ...options,
+          transports: ['websocket'],
+          token: await place.server.token({ schema: undefined, timeout: 30 }),
+        }),
+      ),
+    ),
+  );
+  errors.forEach((error, i) => {
+    assert.ok(error instanceof HandshakeError, String(error));
+    assert.deepEqual(
+      { code: error.code, stage: error.stage, retryable: error.retryable },
+      { code: codes[i], stage: 'request', retryable: true },
+    );
+  });
+  assert.match(errors[0].message, /another key, protocol id or address/);
+});
