@@ -263,7 +263,7 @@ test('the end of the relay in the middle is told with its stage', async () => {
     schema: messages,
     transports: ['websocket'],
     WebSocket,
-    token: await demo.server.token(),
+    token: await demo.server.token({ timeoutSeconds: 1 }),
     onstate: at('responding', () => relay.stop()),
   };
   const error = await refusedAs('RELAY_STOPPING', 'response', connect(relay.url, options));

@@ -224,7 +224,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
       this.connection.move(seconds());
       this.transmit();
     });
-    void session.closed.then((close) => this.#lost(life, close));
+    void carrier.closed.then((close) => this.#lost(life, close));
     this.start(carrier, this.#interval);
     this.transmit();
   }
@@ -256,7 +256,9 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     if (isSame || this.#state === 'disconnected') return false;
     if (state === 'disconnected') {
       const { reason, message } = endingOf(this.connection);
-      if (!this.open) this.#refuse(now as HandshakeCode, this.connection.explain());
+      const loss = this.#life?.session?.loss;
+      if (!this.open && loss) this.#refuse('TRANSPORT_CLOSED', this.#endOf(loss));
+      else if (!this.open) this.#refuse(now as HandshakeCode, this.connection.explain());
       else if (reason === 'timeout') this.#timedOut(message);
       else this.#end(reason, message);
       return false;

@@ -1,4 +1,4 @@
-import { throwIfAborted } from '../abort.js';
+import { Abort, throwIfAborted } from '../abort.js';
 import { CoreError } from '../errors.js';
 import { coreOf, type CoreOptions } from '../loader.js';
 import { fingerprint } from '../messages/connection.js';
@@ -64,15 +64,23 @@ export async function connect<const Of extends Schema>(
     through: options.through ?? ((transport) => transport),
   };
   const host = new ClientHost(client, way, interval);
-  const tell = ({ state }: { state: ClientHostState }): void => onstate?.(state);
+  const attempt = new Abort(signal);
+  const tell = ({ state }: { state: ClientHostState }): void => {
+    try {
+      onstate?.(state);
+    } catch (error) {
+      attempt.abort(error);
+    }
+  };
   host.addEventListener('state', tell);
   try {
-    await host.reconnect({ ...(signal && { signal }) });
+    await host.reconnect(attempt);
     return host;
   } catch (error) {
     client.destroy();
     throw error;
   } finally {
     host.removeEventListener('state', tell);
+    attempt.release();
   }
 }
