@@ -161,15 +161,18 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   }
 
   protected override arrived(datagram: Uint8Array<ArrayBuffer>): boolean {
-    if (this.#state === 'disconnected') return false;
+    // What a transport still brings that is being left is of no connection.
+    if (!this.#life?.carrier) return false;
+    this.#look();
     const taken = super.arrived(datagram);
-    if (taken) this.#heard();
+    if (taken && states[this.connection.state]) this.#heard();
     // What the next step of the handshake asks for need not wait for the tick.
     if (this.#follow()) this.transmit();
     return taken;
   }
 
   protected override tick(): void {
+    this.#look();
     super.tick();
     this.#follow();
     this.#listen();
@@ -235,12 +238,17 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
       this.#enter('connected');
   }
 
+  #look(): void {
+    const { session, presence } = this.#life ?? {};
+    presence?.look(seconds(), session?.state === 'open');
+  }
+
   /** Looks after the way to the server. */
   #listen(): void {
     const { session, presence } = this.#life ?? {};
     if (!session || !presence || !this.open) return;
     const now = seconds();
-    if (presence.isSilent(now, session.state === 'open')) {
+    if (session.state === 'open' && presence.isSilent(now)) {
       session.renew();
       this.#enter('reconnecting');
     } else if (presence.isForgotten(now) && this.#way.tokens.renewable) {
@@ -257,7 +265,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     if (state === 'disconnected') {
       const { reason, message } = endingOf(this.connection);
       const loss = this.#life?.session?.loss;
-      if (!this.open && loss) this.#refuse('TRANSPORT_CLOSED', this.#endOf(loss));
+      if (!this.open && loss) this.#refuseWith(loss);
       else if (!this.open) this.#refuse(now as HandshakeCode, this.connection.explain());
       else if (reason === 'timeout') this.#timedOut(message);
       else this.#end(reason, message);
@@ -315,9 +323,13 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   /** The transport has ended, by itself or because the relay closed it. */
   #lost(life: Life, close: TransportClose): void {
     if (this.#life !== life || this.#state === 'disconnected') return;
+    if (!this.open) this.#refuseWith(close);
+    else this.#end('transport', transportEnd(this.transport, close).message);
+  }
+
+  #refuseWith(close: TransportClose): void {
     const { code, message } = transportEnd(this.transport, close);
-    if (!this.open) this.#refuse(code, message);
-    else this.#end('transport', message);
+    this.#refuse(code, message);
   }
 
   /** There will be no connection. */

@@ -29,22 +29,25 @@ export class Presence {
     this.#heard = this.#tried = now;
   }
 
+  /**
+   * First thing in each tick and when something arrives: notices what has been missed.
+   * @param linked whether there is a link, over which something could have come
+   */
+  look(now: number, linked: boolean): void {
+    const away = worldSeconds() - this.#ran;
+    this.#ran += away;
+    if (away > ABSENCE) this.absence += away;
+    if (away > ABSENCE || !linked) this.#heard = this.#back = now;
+  }
+
   /** Something came from the server. */
   heard(now: number): void {
     this.absence = 0;
     this.#heard = now;
-    this.#ran = worldSeconds();
   }
 
-  /**
-   * Once a tick: whether it has been silent for so long that another link should be tried.
-   * @param linked whether there is a link, over which something could have come
-   */
-  isSilent(now: number, linked: boolean): boolean {
-    const away = worldSeconds() - this.#ran;
-    this.#ran = worldSeconds();
-    if (away > ABSENCE) this.absence += away;
-    if (away > ABSENCE || !linked) this.#heard = this.#back = now;
+  /** Once a tick: whether it has been silent for so long that another link should be tried. */
+  isSilent(now: number): boolean {
     const isCalm = now - this.#tried > CALM;
     const isSilent = now - Math.max(this.#heard, this.#tried) > this.#patience;
     if (isCalm || isSilent) this.#tried = now;

@@ -107,8 +107,11 @@ export class SecureTransport extends BaseTransport {
     this.#client.update(seconds());
     this.#transmit();
     this.#follow();
+    if (this.#over || !this.#connected) return;
+    const now = seconds();
     const isOpen = this.#carrier.state === 'open';
-    if (this.#presence.isSilent(seconds(), isOpen) && this.#connected) this.#carrier.renew();
+    this.#presence.look(now, isOpen);
+    if (isOpen && this.#presence.isSilent(now)) this.#carrier.renew();
   }
 
   /** Sends what is due; whether the transport took it all. */

@@ -1,0 +1,199 @@
+// Connecting again after the end, with new tokens: when asked to, and by itself when the page is back.
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { after, afterEach, before, beforeEach, mock, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CausewayError, connect, require } from '../support/causeway.mjs';
+import { until } from '../support/rtc.mjs';
+import { messages, startSecureServer } from '../support/secure.mjs';
+
+const { WebSocket } = require('ws');
+let place;
+let page;
+let asked;
+const clients = [];
+
+before(async () => {
+  place = await startSecureServer();
+});
+
+beforeEach(() => {
+  asked = 0;
+  page = new EventTarget();
+  for (const name of ['addEventListener', 'removeEventListener'])
+    globalThis[name] = page[name].bind(page);
+});
+
+afterEach(() => {
+  for (const client of clients.splice(0)) client.disconnect();
+  mock.restoreAll();
+  delete globalThis.addEventListener;
+  delete globalThis.removeEventListener;
+});
+
+after(async () => {
+  assert.equal(await place.stop(), 0);
+});
+
+const token = () => {
+  asked++;
+  return place.server.token({ timeoutSeconds: 1 });
+};
+
+async function join(options = {}) {
+  const client = await connect(place.url, {
+    token,
+    schema: messages,
+    transports: ['websocket'],
+    WebSocket,
+    ...options,
+  });
+  clients.push(client);
+  const told = [];
+  client.addEventListener('state', ({ state }) => told.push(state));
+  client.addEventListener('disconnect', ({ reason }) => told.push(`disconnect: ${reason}`));
+  return { client, told };
+}
+
+const anew = ['opening', 'requesting', 'responding', 'connected'];
+
+/** Says something, and hears it. */
+async function talk(client, text) {
+  client.send(0, 'say', { text });
+  for await (const { type, value } of client)
+    if (type === 'said' && value.player === client.slot.index)
+      return assert.equal(value.text, text);
+  assert.fail('the connection has ended');
+}
+
+/** Neither timers nor datagrams for so many seconds, as in a page that is frozen. */
+const freeze = (seconds) =>
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, seconds * 1000);
+
+test('a client connects again when asked, with a new token', async () => {
+  const { client, told } = await join();
+  await talk(client, 'one');
+  const fate = client.track(0, 'say', { text: 'lost' });
+  client.disconnect();
+  assert.equal(await fate, 'lost');
+  assert.equal((await client.closed).reason, 'client');
+  assert.equal(asked, 1);
+  await client.reconnect();
+  assert.equal(asked, 2);
+  assert.deepEqual(told, ['disconnected', 'disconnect: client', ...anew]);
+  await talk(client, 'two');
+  const { closed } = client;
+  client.disconnect();
+  assert.equal((await closed).reason, 'client');
+});
+
+test('what cannot connect again says why', async () => {
+  const { client } = await join({ token: await token() });
+  await assert.rejects(client.reconnect(), { name: 'CoreError', code: 'CONNECTED' });
+  assert.equal(client.state, 'connected');
+  client.disconnect();
+  await assert.rejects(client.reconnect(), { name: 'CoreError', code: 'TOKEN_USED' });
+  assert.equal(client.state, 'disconnected');
+});
+
+test('an attempt to connect again that fails can be repeated', async () => {
+  let fault = new Error('no token today');
+  const { client, told } = await join({
+    token: () => {
+      if (asked === 1 && fault) throw fault;
+      return token();
+    },
+  });
+  client.disconnect();
+  told.length = 0;
+  await assert.rejects(client.reconnect(), fault);
+  assert.deepEqual(told, ['opening', 'disconnected', 'disconnect: transport']);
+  assert.equal((await client.closed).message, 'no token today');
+  fault = undefined;
+  const controller = new AbortController();
+  const attempt = client.reconnect({ signal: controller.signal });
+  controller.abort(new Error('enough'));
+  await assert.rejects(attempt, /enough/);
+  await client.reconnect();
+  await talk(client, 'here again');
+});
+
+test('a page that Back restores connects anew', async () => {
+  const { client, told } = await join();
+  page.dispatchEvent(new Event('pagehide'));
+  assert.equal(client.state, 'disconnected');
+  page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+  await until('it is connected', () => client.state === 'connected');
+  assert.deepEqual(told, ['disconnected', 'disconnect: client', 'reconnecting', ...anew]);
+  assert.equal(asked, 2);
+  await talk(client, 'back');
+  client.disconnect();
+  assert.equal(getEventListeners(page, 'pagehide').length, 0);
+  assert.equal(getEventListeners(page, 'pageshow').length, 0);
+  page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+  assert.equal(client.state, 'disconnected');
+});
+
+test('a page that was frozen for a moment goes on', async () => {
+  const { client, told } = await join({
+    token: () => {
+      asked++;
+      return place.server.token({ timeoutSeconds: 10 });
+    },
+  });
+  freeze(2.5);
+  await talk(client, 'still here');
+  assert.equal(client.state, 'connected');
+  assert.ok(
+    told.every((state) => ['reconnecting', 'connected'].includes(state)),
+    String(told),
+  );
+  assert.equal(asked, 1);
+});
+
+test('a page that was frozen for too long connects anew', async () => {
+  const { client, told } = await join();
+  const { closed } = client;
+  freeze(2.5);
+  await until('it is on the way', () => told.includes('opening'));
+  await until('it is connected', () => client.state === 'connected');
+  assert.deepEqual(told.slice(told.indexOf('opening')), anew);
+  assert.equal(asked, 2);
+  await talk(client, 'here again');
+  client.disconnect();
+  assert.equal((await closed).reason, 'client');
+});
+
+test('without a function for tokens, it says that the page did not run', async () => {
+  const { client } = await join({ token: await token() });
+  freeze(2.5);
+  const { reason, message } = await client.closed;
+  assert.equal(reason, 'timeout');
+  assert.match(message, /^the page did not run for [23] s, and the connection timed out/);
+});
+
+test('who disconnects while the page comes back stays disconnected', async () => {
+  const { client, told } = await join();
+  client.addEventListener('state', ({ state }) => state === 'requesting' && client.disconnect());
+  freeze(2.5);
+  await client.closed;
+  await sleep(1500);
+  assert.equal(client.state, 'disconnected');
+  assert.equal(told.at(-1), 'disconnect: client');
+});
+
+test('what cannot be connected with is one clear error with a code', async () => {
+  const fails = async (code, url, options) =>
+    assert.rejects(connect(url, options), (error) => {
+      assert.ok(error instanceof CausewayError, String(error?.stack ?? error));
+      assert.equal(error.code, code);
+      return true;
+    });
+  const options = { token, schema: messages, WebSocket };
+  await fails('INVALID_ARGUMENT', place.url, undefined);
+  await fails('INVALID_ARGUMENT', undefined, undefined);
+  await fails('INVALID_ARGUMENT', place.url, { ...options, token: null });
+  await fails('INVALID_ARGUMENT', place.url, { ...options, schema: null });
+  for (const url of [undefined, null, '/', 'relay']) await fails('TRANSPORT', url, options);
+  assert.equal(asked, 0);
+});
