@@ -1,0 +1,127 @@
+// A player of a real Chromium stays: whatever breaks between page and server. Gaps are allowed three times
+// what they are meant to be.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attempt, makeRoot, openPage, startChat } from '../support/chat_page.mjs';
+import { startChromium } from '../support/chromium.mjs';
+import { startDelayPath } from '../support/delay_path.mjs';
+import { startGatedRelay } from '../support/relay.mjs';
+import { until } from '../support/rtc.mjs';
+import { PROTOCOL_ID } from '../support/secure.mjs';
+
+let browser;
+let root;
+
+before(async () => {
+  root = makeRoot();
+  browser = await startChromium();
+});
+
+after(async () => {
+  await browser?.close();
+  root.remove();
+});
+
+/** A page that plays over a path with distance, with what it notes of its connection. */
+async function play(t, { rtt, transports }) {
+  const path = await startDelayPath({ rtt });
+  const place = await startChat(root, { relayOptions: path.relayOptions });
+  path.to(place.relay);
+  const page = await openPage(browser, { url: path.url });
+  t.after(async () => {
+    await page.close();
+    await place.stop();
+    await path.close();
+  });
+  const token = await place.server.token({ timeoutSeconds: 10 });
+  const came = await attempt(page, token, { ...(transports && { transports }) });
+  assert.ok(came.transport, JSON.stringify(came));
+  await page.evaluate(() => {
+    const { client } = globalThis;
+    const notes = (globalThis.notes = { sent: 0, said: [], states: [], gap: 0 });
+    const { index } = client.slot;
+    let last = performance.now();
+    client.addEventListener('message', ({ message: { type, value } }) => {
+      notes.gap = Math.max(notes.gap, performance.now() - last);
+      last = performance.now();
+      if (type === 'said' && value.player === index) notes.said.push(Number(value.text));
+    });
+    client.addEventListener('state', ({ state }) => notes.states.push(state));
+    globalThis.talk = setInterval(() => {
+      client.send(0, 'say', { text: String(notes.sent++) });
+      client.send(1, 'move', { x: 0.5, y: 0.5 });
+    }, 50);
+  });
+  return { page, path, place };
+}
+
+const is = (page, name, value) =>
+  until(`${name} ${value}`, () =>
+    page.evaluate(([key, wanted]) => globalThis.client[key] === wanted, [name, value]),
+  );
+
+/** Nothing that was said is missing; gives the longest gap in milliseconds. */
+async function rest(page) {
+  await page.evaluate(() => clearInterval(globalThis.talk));
+  await until('all that was said', () =>
+    page.evaluate(() => globalThis.notes.said.length === globalThis.notes.sent),
+  );
+  const { said, gap, states } = await page.evaluate(() => globalThis.notes);
+  assert.deepEqual(
+    said,
+    said.map((_, i) => i),
+  );
+  return { gap, states };
+}
+
+for (const rtt of [20, 180, 300])
+  test(`at ${rtt} ms a page ends up on WebRTC`, async (t) => {
+    const { page } = await play(t, { rtt });
+    await is(page, 'transport', 'webrtc');
+    await sleep(300);
+    const { gap, states } = await rest(page);
+    assert.deepEqual(states, []);
+    t.diagnostic(`a gap of ${gap.toFixed(0)} ms`);
+    assert.ok(gap < 3 * (100 + rtt), `a gap of ${gap} ms`);
+  });
+
+for (const kind of ['websocket', 'webrtc'])
+  test(`${kind}: a relay that crashes and is back loses nobody`, async (t) => {
+    const { page, path, place } = await play(t, { rtt: 40, transports: [kind] });
+    await sleep(300);
+    await place.relay.stop('SIGKILL');
+    const gate = ['--protocol-id', String(PROTOCOL_ID)];
+    const next = await startGatedRelay(place.server.port, ...gate, ...path.relayOptions);
+    t.after(() => next.stop());
+    path.to(next);
+    await is(page, 'state', 'reconnecting');
+    await is(page, 'state', 'connected');
+    const { gap, states } = await rest(page);
+    assert.deepEqual(states, ['reconnecting', 'connected']);
+    t.diagnostic(`a gap of ${gap.toFixed(0)} ms`);
+    assert.ok(gap < 3 * 1500, `a gap of ${gap} ms`);
+  });
+
+test('when no datagram passes any more, the WebSocket is back', async (t) => {
+  const { page, path, place } = await play(t, { rtt: 40 });
+  await is(page, 'transport', 'webrtc');
+  await sleep(300);
+  path.to({ port: place.relay.port, rtcPort: 9 });
+  await is(page, 'transport', 'websocket');
+  await is(page, 'state', 'connected');
+  const { gap } = await rest(page);
+  t.diagnostic(`a gap of ${gap.toFixed(0)} ms`);
+  assert.ok(gap < 3000, `a gap of ${gap} ms`);
+});
+
+test('a WebSocket that is reset is replaced', async (t) => {
+  const { page, path } = await play(t, { rtt: 40, transports: ['websocket'] });
+  await sleep(300);
+  path.cut();
+  await is(page, 'state', 'reconnecting');
+  await is(page, 'state', 'connected');
+  const { gap } = await rest(page);
+  t.diagnostic(`a gap of ${gap.toFixed(0)} ms`);
+  assert.ok(gap < 3000, `a gap of ${gap} ms`);
+});
