@@ -76,7 +76,10 @@ async function play(options = {}, { way = path, server = place.server } = {}) {
 
 /** Resolves when the client is in this state, or over this transport. */
 const until = async (client, type, value) => {
-  while (client[type] !== value) await once(client, type);
+  while (client[type] !== value) {
+    assert.notEqual(client.state, 'disconnected');
+    await once(client, type);
+  }
 };
 
 for (const rtt of [0, 100, 300])
@@ -107,6 +110,26 @@ test('a WebSocket that is reset is replaced', async () => {
   assert.ok(stats.packetsAcked > packetsAcked && stats.transport.datagramsSent > 0);
   assert.ok(stats.secure.datagramsSent > secure.datagramsSent);
   assert.ok(stats.transport.datagramsSent > secure.datagramsSent);
+});
+
+test('a session that the relay ends for a reason of its own is followed by another', async () => {
+  let socket;
+  class Watched extends WebSocket {
+    constructor(...values) {
+      super(...values);
+      this.protocols = values[1];
+      socket = this;
+    }
+  }
+  const player = await play({ transports: ['websocket'], WebSocket: Watched });
+  await sleep(200);
+  const first = socket;
+  first.emit('close', 4000, Buffer.from('idle'));
+  await until(player.client, 'state', 'reconnecting');
+  await until(player.client, 'state', 'connected');
+  first.terminate();
+  await player.rest();
+  assert.notDeepEqual(socket.protocols, first.protocols);
 });
 
 test('a player whose network changes goes on', async () => {
