@@ -592,7 +592,8 @@ const char *cw_client_state_string(enum cw_client_state state)
     case CW_CLIENT_TIMED_OUT:
         return "the connection timed out: nothing came through any more";
     case CW_CLIENT_RESPONSE_TIMED_OUT:
-        return "the server challenged us, but did not take our answer in time";
+        return "the server did not take the answer to its challenge; is the token in use by "
+               "another client?";
     case CW_CLIENT_REQUEST_TIMED_OUT:
         return "no server answered in time; it is down, or does not take this token (another key, "
                "protocol id or address, or it was used before), which its statistics tell";
