@@ -24,7 +24,8 @@ enum cw_client_state {
     CW_CLIENT_INVALID_TOKEN = -5,
     CW_CLIENT_TIMED_OUT = -4, /* was connected, then this end or the server heard nothing for the
                                  token's timeout */
-    CW_CLIENT_RESPONSE_TIMED_OUT = -3,
+    CW_CLIENT_RESPONSE_TIMED_OUT = -3, /* or another client is connected with the token, which is
+                                          known at once */
     CW_CLIENT_REQUEST_TIMED_OUT = -2,
     CW_CLIENT_DENIED = -1, /* the server is full */
     CW_CLIENT_DISCONNECTED = 0,

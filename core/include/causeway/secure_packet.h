@@ -64,11 +64,13 @@ struct cw_farewell {
 };
 
 /* How a connected client moves to another address; an extension of ours. It repeats its request
-   from there. The server's challenge is like any other. The client numbers each response to it
+   from there. The server's challenge has CW_CHALLENGE_MOVE in its number, which tells it from one
+   for a connection: they prove different things. The client numbers each response to it
    CW_SEQUENCE_OUTSIDE_SLOT, plus a count of these responses in the bits above CW_MOVE_SLOT_BITS,
    plus its slot, by which the server finds the keys. The server confirms the move with a keep-alive
    that has CW_KEEP_ALIVE_MOVED for a slot and the low 32 bits of the challenge's number for the
    number of slots. */
+#define CW_CHALLENGE_MOVE   ((uint64_t)1 << 63)
 #define CW_MOVE_SLOT_BITS   10
 #define CW_KEEP_ALIVE_MOVED UINT32_MAX
 

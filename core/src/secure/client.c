@@ -241,6 +241,23 @@ static enum cw_client_state denial_of(uint64_t sequence)
     return sequence & CW_SEQUENCE_ID_CONNECTED ? CW_CLIENT_ID_CONNECTED : CW_CLIENT_DENIED;
 }
 
+/* A challenge for a move means that another client is connected with this token. That one has used
+   the numbers that an answer would be encrypted with, and the server would not take it. */
+static void take_challenge(struct cw_client *client, const struct cw_secure_packet *packet,
+                           double now)
+{
+    client->move.newest_challenge = packet->sequence;
+    memcpy(client->challenge_token, cw_challenge_get(client->body, &client->challenge_sequence),
+           CW_CHALLENGE_TOKEN_SIZE);
+    if (client->challenge_sequence & CW_CHALLENGE_MOVE) {
+        next_server(client, CW_CLIENT_RESPONSE_TIMED_OUT, now);
+        return;
+    }
+    enter(client, CW_CLIENT_SENDING_RESPONSE);
+    client->last_received = now;
+    client->send_due = true;
+}
+
 static enum cw_error take(struct cw_client *client, const struct cw_secure_packet *packet,
                           double now)
 {
@@ -258,12 +275,7 @@ static enum cw_error take(struct cw_client *client, const struct cw_secure_packe
             return CW_OK;
         if (client->state != CW_CLIENT_SENDING_REQUEST)
             break;
-        client->move.newest_challenge = packet->sequence;
-        memcpy(client->challenge_token, cw_challenge_get(client->body, &client->challenge_sequence),
-               CW_CHALLENGE_TOKEN_SIZE);
-        enter(client, CW_CLIENT_SENDING_RESPONSE);
-        client->last_received = now;
-        client->send_due = true;
+        take_challenge(client, packet, now);
         return CW_OK;
     case CW_SECURE_KEEP_ALIVE:
         if (client->state == CW_CLIENT_SENDING_RESPONSE) {
@@ -592,8 +604,8 @@ const char *cw_client_state_string(enum cw_client_state state)
     case CW_CLIENT_TIMED_OUT:
         return "the connection timed out: nothing came through any more";
     case CW_CLIENT_RESPONSE_TIMED_OUT:
-        return "the server did not take the answer to its challenge; is the token in use by "
-               "another client?";
+        return "the server takes no answer to its challenge; is the token in use by another "
+               "client?";
     case CW_CLIENT_REQUEST_TIMED_OUT:
         return "no server answered in time; it is down, or does not take this token (another key, "
                "protocol id or address, or it was used before), which its statistics tell";

@@ -4,10 +4,6 @@
 
 #include "causeway/server.h"
 
-/* This bit is set in the number of a challenge token that is for a move. It keeps the two kinds
-   apart: their user data means different things. */
-#define CW_CHALLENGE_MOVE ((uint64_t)1 << 63)
-
 struct cw_challenges {
     const struct cw_server_config *config;
     uint8_t key[CW_KEY_BYTES]; /* of the challenge tokens */

@@ -497,6 +497,32 @@ static void a_replayed_challenge(void **state)
     rig_stop(&rig);
 }
 
+/* Somebody else connects with the token of a connected client. The server takes them for that
+   client on another path. An answer would be encrypted with the same keys and numbers as what the
+   client has sent, so there is none. */
+static void a_token_in_use(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_client_config config = cw_client_config_default();
+    uint8_t token[CW_TOKEN_SIZE], out[CW_SECURE_MAX];
+    rig_token(&rig, token, 1);
+    const struct cw_address here = rig_client_address(1), there = rig_client_address(2);
+    struct cw_client *first = rig_client_with(&rig, &config, token);
+    rig_connect(&rig, first, &here);
+    struct cw_client *second = rig_client_with(&rig, &config, token);
+    rig_exchange(&rig, second, &there);
+    assert_int_equal(cw_client_state(second), CW_CLIENT_RESPONSE_TIMED_OUT);
+    rig.now += 1;
+    cw_client_update(second, rig.now);
+    assert_int_equal(cw_client_transmit(second, out, sizeof out, rig.now, NULL), 0);
+    assert_int_equal(cw_client_state(first), CW_CLIENT_CONNECTED);
+    cw_client_destroy(second);
+    cw_client_destroy(first);
+    rig_stop(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,6 +539,7 @@ int main(void)
         cmocka_unit_test(pending_clients),
         cmocka_unit_test(a_storm_of_moves),
         cmocka_unit_test(a_replayed_challenge),
+        cmocka_unit_test(a_token_in_use),
     };
     return cmocka_run_group_tests_name("moves_attacks", tests, NULL, NULL);
 }

@@ -334,7 +334,8 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
 
   /** There will be no connection. */
   #refuse(code: HandshakeCode, message: string): void {
-    const stage = this.#state === 'responding' ? 'response' : 'request';
+    const answers = this.#state === 'responding' || code === 'RESPONSE_TIMED_OUT';
+    const stage = answers ? 'response' : 'request';
     this.#life!.reject(refusal(code, stage, message, this.#life!.expireTime));
   }
 
