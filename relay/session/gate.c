@@ -31,3 +31,10 @@ bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size)
 {
     return gate->raw || cw_secure_shape(data, size, CW_TO_SERVER, NULL) == CW_OK;
 }
+
+bool gate_is_answer(const struct gate *gate, const uint8_t *data, size_t size)
+{
+    enum cw_secure_type type;
+    return gate->raw || cw_secure_shape(data, size, CW_TO_CLIENT, &type) != CW_OK ||
+           type != CW_SECURE_CHALLENGE;
+}

@@ -27,4 +27,8 @@ enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_
 /* Whether a later datagram has the shape of a packet to a server. */
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size);
 
+/* Whether a datagram from the game server is an answer to this browser. A challenge is not: whoever
+   repeats the request of a connected player gets one. */
+bool gate_is_answer(const struct gate *gate, const uint8_t *data, size_t size);
+
 #endif

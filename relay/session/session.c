@@ -205,7 +205,7 @@ static void on_upstream_datagram(void *context, const uint8_t *data, size_t size
         session->all->stats->dropped_unlinked++;
         return;
     }
-    if (!session->allowance.answered) {
+    if (!session->allowance.answered && gate_is_answer(&session->all->config.gate, data, size)) {
         allowance_answered(&session->allowance);
         session_list_remove(session);
         session_step(session);
@@ -220,7 +220,8 @@ static void on_upstream_flush(void *context)
     struct session *session = context;
     if (session->ending)
         return;
-    session->active = loop_now();
+    if (session->allowance.answered)
+        session->active = loop_now();
     if (session->carrier)
         session->carrier->transport->flush(session->carrier);
     session->carrier = NULL;

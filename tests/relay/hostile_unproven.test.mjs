@@ -5,7 +5,16 @@ import { after, test } from 'node:test';
 import * as rtc from '../support/rtc.mjs';
 import { startCrowd } from './hostile_crowd.mjs';
 import { startRig } from './hostile_rig.mjs';
-import { forged, packet, PAYLOAD, request } from './packets.mjs';
+import {
+  CHALLENGE,
+  CHALLENGE_SIZE,
+  forged,
+  KEEP_ALIVE,
+  packet,
+  PAYLOAD,
+  request,
+  RESPONSE,
+} from './packets.mjs';
 import {
   binaryFrame,
   connect,
@@ -77,6 +86,43 @@ test('a session that the game server has answered goes on', async (t) => {
   const client = await connect(t, relay);
   client.send(pattern(20));
   await client.received(1);
+  const { how, seconds } = await lifetime(client);
+  assert.equal(how.code, 4000);
+  assert.ok(seconds > 4 - SLACK, `${seconds} s`);
+});
+
+// A server challenges whoever repeats the request of a connected player.
+test('a challenge is no answer: it keeps no session and no place', async (t) => {
+  const server = await startServer(t, { answer: () => packet(CHALLENGE, CHALLENGE_SIZE) });
+  const args = ['--max-sessions', '2', '--answer-timeout', '2'];
+  const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+  const opener = request();
+  const enter = async () => {
+    const client = await connect(t, relay);
+    client.send(opener);
+    await client.received(1);
+    repeat(t, client, opener);
+    return client;
+  };
+  const [first, second] = [await enter(), await enter()];
+  const third = await enter();
+  assert.deepEqual(await first.closed(), noRoom);
+  for (const { how } of await Promise.all([second, third].map(lifetime)))
+    assert.deepEqual(how, unanswered);
+});
+
+test('what follows a challenge is an answer', async (t) => {
+  const answer = (data) =>
+    (data[0] & 15) === RESPONSE ? packet(KEEP_ALIVE, 8) : packet(CHALLENGE, CHALLENGE_SIZE);
+  const server = await startServer(t, { answer });
+  const args = ['--max-sessions', '1', '--answer-timeout', '1', '--idle-timeout', '4'];
+  const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+  const client = await connect(t, relay);
+  client.send(request());
+  await client.received(1);
+  client.send(packet(RESPONSE, CHALLENGE_SIZE));
+  await client.received(2);
+  assert.deepEqual(await (await connect(t, relay)).closed(), noRoom);
   const { how, seconds } = await lifetime(client);
   assert.equal(how.code, 4000);
   assert.ok(seconds > 4 - SLACK, `${seconds} s`);

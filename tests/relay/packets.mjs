@@ -7,6 +7,8 @@ export const PROTOCOL = 0x1122334455667788n;
 export const REQUEST_SIZE = 1078;
 export const EXPIRES_AT = 1 + 13 + 8;
 
+export const CHALLENGE = 2;
+export const CHALLENGE_SIZE = 308;
 export const RESPONSE = 3;
 export const KEEP_ALIVE = 4;
 export const PAYLOAD = 5;
