@@ -8,7 +8,8 @@ import { PROTOCOL_ID, messages } from './schema.js';
 
 const [, , listen, gameServer] = process.argv;
 const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(listen);
-let clientId = 0;
+// Each visitor is a new player. A number that somebody else has would take over their game.
+const newClientId = () => crypto.getRandomValues(new BigUint64Array(1))[0];
 
 const server = createServer(async (request, response) => {
   if (!['GET', 'POST'].includes(request.method) || request.url !== '/token') {
@@ -18,7 +19,7 @@ const server = createServer(async (request, response) => {
   const token = await generateConnectToken({
     protocolId: PROTOCOL_ID,
     privateKey: process.env.CAUSEWAY_KEY,
-    clientId: ++clientId,
+    clientId: newClientId(),
     servers: [gameServer],
     schema: messages,
   });
