@@ -312,8 +312,8 @@ static bool passes(struct session *session, const uint8_t *data, size_t size)
     return true;
 }
 
-/* Whoever ends sessions and begins others gets no more to the game server than who keeps as many as
-   his address may have. */
+/* Ending sessions and beginning others gets nobody more to the game server than keeping as many as
+   an address may have. */
 static bool address_may_ask(struct session *session, double now)
 {
     struct sessions *all = session->all;

@@ -35,8 +35,8 @@ void session_list_append(struct session_list *list, struct session *session)
     insert(list, session, list->last, NULL);
 }
 
-/* Who opens one session after another must not have that of a newcomer ended before the game server
-   could answer him, nor that of a player before he is back. */
+/* An address that opens one session after another must not end that of a newcomer before the game
+   server could answer it, nor that of a player before the player is back. */
 static bool crowds_out(const struct sessions *all, const unsigned char owner[16],
                        const struct session *session)
 {

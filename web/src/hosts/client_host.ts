@@ -65,7 +65,7 @@ class Life {
   constructor(signal?: AbortSignal) {
     this.attempt = new Abort(signal);
     this.attempt.signal.addEventListener('abort', () => this.reject(reasonOf(this.attempt.signal)));
-    // Who waits for something else first asks later.
+    // If something else is awaited first, this is asked later.
     this.connected.catch(() => {});
   }
 }
