@@ -30,7 +30,7 @@ export interface ConnectOptions<Of extends Schema>
   readonly onstate?: (state: ClientHostState) => void;
   /** Rounds of datagrams in a second, at most 1000. Default 60. */
   readonly ticksPerSecond?: number;
-  /** Puts something between the transport and the client, as a {@link Simulator}. */
+  /** Puts something between the transport and the client, as `through` of {@link SimulatedNetwork}. */
   readonly through?: (transport: Transport) => Transport;
 }
 
