@@ -4,6 +4,7 @@ import type { MessageBlock, MessageName, MessageValue, Schema } from '../message
 import type { ChannelStats, ConnectionStats, Fate, Message } from '../messages/types.js';
 import type { Transport, TransportKind, TransportStats } from '../transports/transport.js';
 import { standInOf, wasHeard } from './listeners.js';
+import { Ticks } from './ticks.js';
 
 /** A message has arrived. */
 export class ReceivedEvent<Of extends Schema = Schema> extends Event {
@@ -53,7 +54,7 @@ export abstract class Host<
   protected readonly connection: End;
   /** What carries the connection. @internal */
   protected carrier!: Transport;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #ticks: Ticks | undefined;
   /** A message for which there was no listener: the next to be taken. */
   #unheard: Message<Of> | undefined;
   #handing = false;
@@ -80,8 +81,11 @@ export abstract class Host<
     this.carrier = carrier;
     this.#unheard = undefined;
     this.#ended = this.#full = false;
-    this.#timer = setInterval(() => this.tick(), interval);
-    carrier.ondatagram = (datagram) => this.arrived(datagram);
+    const ticks = (this.#ticks = new Ticks(interval, () => this.tick()));
+    carrier.ondatagram = (datagram) => {
+      this.arrived(datagram);
+      ticks.catchUp();
+    };
   }
 
   /** Over which kind of transport it goes. */
@@ -232,7 +236,7 @@ export abstract class Host<
 
   /** No more ticks; what has not been acked is lost. @internal */
   protected stop(): void {
-    clearInterval(this.#timer);
+    this.#ticks?.stop();
     this.#settle();
     this.#tracked.forEach((resolve) => resolve('lost'));
     this.#tracked.clear();

@@ -12,6 +12,7 @@ import { endingOf } from './ending.js';
 import { Presence } from './presence.js';
 import { fitsTransport, seconds, tickInterval } from './host.js';
 import { refusal, transportEnd } from './refusal.js';
+import { Ticks } from './ticks.js';
 import { Tokens, type TokenOption } from './token.js';
 
 /** Options of {@link openSecureTransport}. */
@@ -35,7 +36,7 @@ export class SecureTransport extends BaseTransport {
   readonly #carrier: SessionTransport;
   readonly #presence = new Presence(seconds());
   readonly #expireTime: number;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #ticks: Ticks;
   #connected = false;
   #over = false;
   #resolveConnected!: () => void;
@@ -62,7 +63,7 @@ export class SecureTransport extends BaseTransport {
     void carrier.closed.then((close) => this.#lost(close));
     globalThis.addEventListener?.('pagehide', this.#pageGoes);
     this.#transmit();
-    this.#timer = setInterval(() => this.#tick(), tickInterval());
+    this.#ticks = new Ticks(tickInterval(), () => this.#tick());
     carrier.ondatagram = (datagram) => this.#receive(datagram);
   }
 
@@ -100,7 +101,9 @@ export class SecureTransport extends BaseTransport {
     const payload = this.#client.next();
     this.#follow();
     if (payload) this.arrived(payload.buffer);
-    if (!this.#over) this.#transmit();
+    if (this.#over) return;
+    this.#transmit();
+    this.#ticks.catchUp();
   }
 
   #tick(): void {
@@ -156,7 +159,7 @@ export class SecureTransport extends BaseTransport {
 
   #finish(close: TransportClose): void {
     this.#over = true;
-    clearInterval(this.#timer);
+    this.#ticks.stop();
     globalThis.removeEventListener?.('pagehide', this.#pageGoes);
     this.#transmit(true);
     setTimeout(() => this.#carrier.close(), FAREWELL);

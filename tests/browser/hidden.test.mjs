@@ -1,0 +1,111 @@
+// Pages that are hidden: a real Chromium that lets their timers run once a minute. HIDDEN_SECONDS says for how
+// long they are hidden.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attempt, chat, leave, makeRoot, startChat } from '../support/chat_page.mjs';
+import { GRACE_SECONDS, startHidingChromium } from '../support/hidden_chromium.mjs';
+
+/** After which a server gives a client up. */
+const TIMEOUT = 5;
+
+/** Long enough for the server to give up who depends on timers. */
+const HIDDEN = Number(process.env.HIDDEN_SECONDS ?? GRACE_SECONDS + 4 * TIMEOUT);
+
+let browser;
+let place;
+let root;
+
+before(async () => {
+  root = makeRoot();
+  const page = readFileSync(join(root.path, 'index.html'), 'utf8');
+  const policy = `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`;
+  writeFileSync(join(root.path, 'strict.html'), page.replace('<head>', `<head>${policy}`));
+  assert.match(readFileSync(join(root.path, 'strict.html'), 'utf8'), /worker-src/);
+  browser = await startHidingChromium();
+  place = await startChat(root);
+});
+
+after(async () => {
+  await browser?.close();
+  assert.equal(await place?.stop(), 0);
+  root.remove();
+});
+
+/** A client in a page that is hidden as soon as it is connected, and how often timers run in that page. */
+async function openHidden(file, { timeoutSeconds = TIMEOUT } = {}) {
+  const page = await browser.newPage();
+  await page.goto(new URL(file, place.url).href);
+  const token = await place.server.token({ timeoutSeconds });
+  assert.deepEqual(await attempt(page, token, { transports: ['websocket'] }), {
+    transport: 'websocket',
+  });
+  await page.evaluate(() => {
+    globalThis.states = [];
+    globalThis.client.addEventListener('state', ({ state }) => globalThis.states.push(state));
+    globalThis.runs = globalThis.longest = 0;
+    let last = performance.now();
+    const note = () => {
+      globalThis.longest = Math.max(globalThis.longest, performance.now() - last);
+      last = performance.now();
+      globalThis.runs++;
+      setTimeout(note, 100);
+    };
+    note();
+    globalThis.longestNow = () => Math.max(globalThis.longest, performance.now() - last) / 1000;
+  });
+  const front = await browser.newPage();
+  await front.bringToFront();
+  assert.equal(await page.evaluate(() => document.visibilityState), 'hidden');
+  return { page, front };
+}
+
+for (const [what, file] of [
+  ['a Worker wakes it', 'index.html'],
+  ['it may have no Worker', 'strict.html'],
+])
+  test(
+    `a hidden page over WebSocket keeps its player: ${what}`,
+    { timeout: (HIDDEN + 60) * 1000 },
+    async () => {
+      const { page, front } = await openHidden(file);
+      await sleep(HIDDEN * 1000);
+      const [states, longest] = await page.evaluate(() => [
+        globalThis.states,
+        globalThis.longestNow(),
+      ]);
+      assert.ok(longest > 1.5 * TIMEOUT, `timers ran after ${longest} s, so nothing was tested`);
+      assert.deepEqual(states, []);
+      await page.bringToFront();
+      const { sent, said } = await chat(page, 1000);
+      assert.deepEqual(said, sent);
+      await leave(page);
+      await Promise.all([page.close(), front.close()]);
+    },
+  );
+
+test('a hidden page to which nothing comes goes on sending', { timeout: 60_000 }, async () => {
+  const { page, front } = await openHidden('index.html', { timeoutSeconds: 60 });
+  await sleep((GRACE_SECONDS + 3) * 1000);
+  const figures = () =>
+    page.evaluate(() => {
+      const { runs, client } = globalThis;
+      return { runs, sent: client.stats().transport.datagramsSent };
+    });
+  place.server.signal('SIGSTOP');
+  const before = await figures();
+  await page.evaluate(() => globalThis.client.send(0, 'say', { text: 'hello' }));
+  let sent = 0;
+  for (let i = 0; i < 100 && sent < 20; i++) {
+    await sleep(100);
+    sent = (await figures()).sent - before.sent;
+  }
+  const runs = (await figures()).runs - before.runs;
+  place.server.signal('SIGCONT');
+  assert.ok(sent >= 20, `${sent} datagrams in ten seconds`);
+  assert.ok(runs < 5, `timers ran ${runs} times, so nothing was tested`);
+  await leave(page);
+  await Promise.all([page.close(), front.close()]);
+});
