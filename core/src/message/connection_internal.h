@@ -1,5 +1,5 @@
-/* The inside of a connection. connection.c creates and manages it; connection_packets.c makes and
-   reads its packets. */
+/* The inside of a connection. connection.c creates and manages it, connection_sending.c makes its
+   packets, and connection_receiving.c reads them. */
 #ifndef CAUSEWAY_CONNECTION_INTERNAL_H
 #define CAUSEWAY_CONNECTION_INTERNAL_H
 
@@ -94,6 +94,9 @@ void cw_connection_set_open(struct cw_connection *connection, bool open);
 /* Whether everything that was sent is done: reliable messages have arrived, and all others are on
    their way. */
 bool cw_connection_is_idle(const struct cw_connection *connection);
+
+/* Takes what became of packets from the endpoint and tells the channels. */
+void cw_connection_take_fates(struct cw_connection *connection, double now);
 
 /* The config of the connection's endpoint, whose packets are no longer than needed. */
 struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config);

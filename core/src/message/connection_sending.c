@@ -119,6 +119,13 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
     }
 }
 
+void cw_connection_take_fates(struct cw_connection *c, double now)
+{
+    uint32_t fate;
+    while (cw_sent_packets_next(&c->endpoint->sent, &fate))
+        settle(c, (uint16_t)fate, !(fate & CW_SENT_EVENT_LOST), now);
+}
+
 /* Sending */
 
 /* What their headers have told. Some ticks before their next round there is still room in it for
@@ -381,198 +388,6 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     return size;
 }
 
-/* Receiving */
-
-/* The entries of a packet, as they were read. */
-struct parsed {
-    bool only_next;
-    uint64_t seen; /* channels that have an entry */
-    uint64_t with_fragment;
-    uint32_t count;
-    uint32_t channels[CW_MAX_CHANNELS];
-    struct cw_parsed_entry entries[CW_MAX_CHANNELS];
-};
-
-static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct parsed *parsed)
-{
-    const uint32_t index_bits = c->channels[0].common.index_bits;
-    uint32_t head = 0;
-    if (!cw_stream_bits(stream, &head, index_bits + 1))
-        return false;
-    const uint32_t index = head & ((1u << index_bits) - 1);
-    const bool is_fragment = head >> index_bits;
-    if (index >= c->config.channel_count)
-        return false;
-    /* A fragment comes alone: whether it can be taken must not hang on another entry. */
-    const uint64_t bit = (uint64_t)1 << index;
-    if ((is_fragment ? parsed->seen : parsed->with_fragment) & bit)
-        return false;
-    parsed->seen |= bit;
-    parsed->with_fragment |= is_fragment ? bit : 0;
-    struct cw_channel *channel = &c->channels[index];
-    struct cw_parsed_entry *entry = &parsed->entries[parsed->count];
-    *entry = (struct cw_parsed_entry){
-        .only_next = parsed->only_next,
-        .pool_limit = parsed->only_next ? UINT32_MAX : c->room_for_all,
-    };
-    parsed->channels[parsed->count++] = index;
-    return cw_channel_read(channel, stream, is_fragment, entry);
-}
-
-static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payload, size_t size,
-                                  bool only_next, struct parsed *parsed)
-{
-    struct cw_stream stream = cw_stream_reader(payload, size);
-    uint32_t entries = 0;
-    parsed->only_next = only_next;
-    parsed->seen = parsed->with_fragment = 0;
-    parsed->count = 0;
-    if (!cw_stream_bits(&stream, &entries, c->entries_bits) || entries > c->config.channel_count)
-        return CW_ERROR_MALFORMED;
-    bool full = false;
-    while (parsed->count < entries) {
-        if (!read_entry(c, &stream, parsed))
-            return CW_ERROR_MALFORMED;
-        full |= parsed->entries[parsed->count - 1].full;
-    }
-    return full ? CW_ERROR_RECEIVER_FULL : CW_OK;
-}
-
-/* The channel with most messages that may be dropped, NULL when none has any. */
-static struct cw_channel *most_droppable(struct cw_connection *c)
-{
-    struct cw_channel *found = NULL;
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < c->config.channel_count; i++) {
-        const uint32_t droppable = cw_channel_droppable(&c->channels[i]);
-        if (droppable > most) {
-            most = droppable;
-            found = &c->channels[i];
-        }
-    }
-    return found;
-}
-
-/* Drops old unreliable messages that nobody has taken for those of a packet that found no room.
-   False when that changes nothing. */
-static bool make_room(struct cw_connection *c, const struct parsed *parsed)
-{
-    bool dropped = false;
-    for (uint32_t i = 0; i < parsed->count; i++) {
-        const struct cw_parsed_entry *entry = &parsed->entries[i];
-        struct cw_channel *channel = &c->channels[parsed->channels[i]];
-        uint32_t blocks = entry->missing_blocks, messages = entry->missing;
-        while (blocks > 0 && cw_channel_drop_oldest(channel, true))
-            blocks--;
-        while (messages > 0 && (channel = most_droppable(c)) != NULL) {
-            cw_channel_drop_oldest(channel, false);
-            messages--;
-        }
-        dropped |= blocks < entry->missing_blocks || messages < entry->missing;
-    }
-    return dropped;
-}
-
-static inline void take_parsed(struct cw_connection *c, const struct parsed *parsed, double now)
-{
-    for (uint32_t i = 0; i < parsed->count; i++) {
-        struct cw_channel *channel = &c->channels[parsed->channels[i]];
-        cw_channel_take(channel, &parsed->entries[i], now);
-    }
-}
-
-static void release_parsed(const struct parsed *parsed)
-{
-    for (uint32_t i = 0; i < parsed->count; i++) {
-        struct cw_message *message = parsed->entries[i].first;
-        while (message) {
-            struct cw_message *next = message->next;
-            cw_message_drop(message);
-            message = next;
-        }
-    }
-}
-
-/* Reads a packet again that could not be kept whole, when that may help. CW_OK when all that is
-   reliable in it can be kept. */
-static enum cw_error read_with_room(struct cw_connection *c, const struct cw_endpoint_event *packet,
-                                    struct parsed *parsed)
-{
-    if (make_room(c, parsed)) {
-        release_parsed(parsed);
-        (void)read_payload(c, packet->payload, packet->size, false, parsed);
-    }
-    for (uint32_t i = 0; i < parsed->count; i++) {
-        if (parsed->entries[i].full && cw_channel_keeps_all(&c->channels[parsed->channels[i]]))
-            return CW_ERROR_RECEIVER_FULL;
-    }
-    return CW_OK;
-}
-
-/* What cannot be kept whole, if it can be kept in part, and what is malformed. */
-static enum cw_error take_part(struct cw_connection *c, const struct cw_endpoint_event *packet,
-                               enum cw_error error, struct parsed *parsed, double now)
-{
-    if (error == CW_ERROR_RECEIVER_FULL)
-        error = read_with_room(c, packet, parsed);
-    if (error == CW_OK) {
-        cw_endpoint_accept_checked(c->endpoint);
-        take_parsed(c, parsed, now);
-        return CW_OK;
-    }
-    release_parsed(parsed);
-    if (error == CW_ERROR_RECEIVER_FULL) {
-        (void)read_payload(c, packet->payload, packet->size, true, parsed);
-        take_parsed(c, parsed, now);
-    }
-    c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
-    c->packets_invalid += error == CW_ERROR_MALFORMED;
-    return error;
-}
-
-static inline enum cw_error take_packet(struct cw_connection *c,
-                                        const struct cw_endpoint_event *packet, double now)
-{
-    struct parsed parsed;
-    const enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
-    if (parsed.count > 0)
-        c->spoken_to = now;
-    if (error != CW_OK)
-        return take_part(c, packet, error, &parsed, now);
-    cw_endpoint_accept_checked(c->endpoint);
-    take_parsed(c, &parsed, now);
-    return CW_OK;
-}
-
-static void take_fates(struct cw_connection *c, double now)
-{
-    uint32_t fate;
-    while (cw_sent_packets_next(&c->endpoint->sent, &fate))
-        settle(c, (uint16_t)fate, !(fate & CW_SENT_EVENT_LOST), now);
-}
-
-/* Whether they may have nothing to say when they should be heard next. They answer a packet of ours
-   with messages for about as long as we would; half of that time leaves room for a difference. */
-static inline bool may_be_idle(const struct cw_connection *c, double now)
-{
-    return now - c->answered >= c->endpoint->sent.loss_timeout / 2;
-}
-
-enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data, size_t size,
-                                    double now)
-{
-    if (!cw_connection_can_run(c, now) || (!data && size > 0))
-        return CW_ERROR_INVALID_ARGUMENT;
-    enum cw_error error = cw_endpoint_receive_checked(c->endpoint, data, size, now);
-    const bool heard = c->endpoint->packet_waits;
-    if (heard)
-        error = take_packet(c, cw_endpoint_next_packet(c->endpoint), now);
-    take_fates(c, now);
-    if (heard)
-        c->endpoint->sent.silence.idle = may_be_idle(c, now) ? c->config.idle_interval_seconds : 0;
-    return error;
-}
-
 /* Losses come in bursts when a packet beside a lost one is lost more often than not, beyond what is
    chance. Copies then leave twice in a round trip, the first a bit early: two of them and the
    ticks that they wait for shall not take longer than an ack. Where next to nothing is lost, a
@@ -624,7 +439,7 @@ void cw_connection_update(struct cw_connection *c, double now)
     if (!cw_connection_can_run(c, now))
         return;
     cw_endpoint_update_checked(c->endpoint, now);
-    take_fates(c, now);
+    cw_connection_take_fates(c, now);
     const struct cw_sent_packets *sent = &c->endpoint->sent;
     if (!(c->updated > CW_NEVER)) {
         (void)cw_congestion_init(&c->congestion, &c->config.congestion, now);
