@@ -1,11 +1,11 @@
 // A player stays: connections through the real relay whose links break, over a path with distance. Gaps are
 // allowed three times what they are meant to be.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, require } from '../support/causeway.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
+import { startPlayer, until } from '../support/player.mjs';
 import { startGatedRelay } from '../support/relay.mjs';
 import { PROTOCOL_ID, messages, startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
@@ -35,7 +35,6 @@ after(async () => {
   await path.close();
 });
 
-/** A player who says a number every 50 ms, and what came of it. */
 async function play(options = {}, { way = path, server = place.server } = {}) {
   const client = await connect(way.url, {
     token: await server.token({ timeoutSeconds: 10 }),
@@ -45,42 +44,8 @@ async function play(options = {}, { way = path, server = place.server } = {}) {
     ...options,
   });
   clients.push(client);
-  const player = { client, said: [], sent: 0, states: [], transports: [], gap: 0 };
-  let last = performance.now();
-  const { index } = client.slot;
-  client.addEventListener('message', ({ message: { type, value } }) => {
-    player.gap = Math.max(player.gap, performance.now() - last);
-    last = performance.now();
-    if (type === 'said' && value.player === index) player.said.push(value.text);
-  });
-  client.addEventListener('state', ({ state }) => player.states.push(state));
-  client.addEventListener('transport', ({ transport }) => player.transports.push(transport));
-  const timer = setInterval(() => {
-    if (client.state === 'disconnected') return clearInterval(timer);
-    client.send(0, 'say', { text: String(player.sent++) });
-    client.send(1, 'move', { x: 0.5, y: 0.5 });
-  }, 50);
-  /** Says no more, and waits until all that was said has come back, each once and in order. */
-  player.rest = async () => {
-    clearInterval(timer);
-    for (let i = 0; i < 400 && player.said.length < player.sent; i++) await sleep(20);
-    assert.deepEqual(
-      player.said,
-      Array.from({ length: player.sent }, (_, i) => String(i)),
-    );
-    assert.equal(client.state, 'connected');
-    assert.deepEqual(client.slot, { index, count: 64 });
-  };
-  return player;
+  return startPlayer(client);
 }
-
-/** Resolves when the client is in this state, or over this transport. */
-const until = async (client, type, value) => {
-  while (client[type] !== value) {
-    assert.notEqual(client.state, 'disconnected');
-    await once(client, type);
-  }
-};
 
 for (const rtt of [0, 100, 300])
   test(`at ${rtt} ms a player ends up on WebRTC and misses nothing`, async () => {
@@ -101,7 +66,7 @@ test('a WebSocket that is reset is replaced', async () => {
   const { packetsAcked, secure } = player.client.stats();
   path.cut();
   await until(player.client, 'state', 'reconnecting');
-  player.client.send(0, 'say', { text: String(player.sent++) });
+  player.say();
   await until(player.client, 'state', 'connected');
   await player.rest();
   assert.deepEqual(player.states, ['reconnecting', 'connected']);

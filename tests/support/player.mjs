@@ -1,0 +1,62 @@
+// A player who says a number again and again, for as long as a connection lasts, and what comes of it.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// Shorter than the time until a transport that failed is tried again.
+const PATIENCE_MS = 30_000;
+
+/** What the tests' own server sends everybody of what this client has said. */
+const echoed = (client) => {
+  const { index } = client.slot;
+  return ({ type, value }) => type === 'said' && value.player === index;
+};
+
+/** `isEcho(message)` tells what this client has said from all else that comes. */
+export function startPlayer(client, { isEcho = echoed(client), everyMs = 50 } = {}) {
+  const { slot } = client;
+  const player = { client, said: [], sent: 0, states: [], transports: [], gap: 0 };
+  let last = performance.now();
+  client.addEventListener('message', ({ message }) => {
+    player.gap = Math.max(player.gap, performance.now() - last);
+    last = performance.now();
+    if (isEcho(message)) player.said.push(message.value.text);
+  });
+  client.addEventListener('state', ({ state }) => player.states.push(state));
+  client.addEventListener('transport', ({ transport }) => player.transports.push(transport));
+  player.say = () => client.send(0, 'say', { text: String(player.sent++) });
+  const timer = setInterval(() => {
+    if (client.state === 'disconnected') return clearInterval(timer);
+    player.say();
+  }, everyMs);
+  /** Says one last thing, and waits until all that was said has come back, each once and in order. */
+  player.rest = async () => {
+    clearInterval(timer);
+    player.say();
+    for (let i = 0; i < 400 && player.said.length < player.sent; i++) await sleep(20);
+    assert.deepEqual(
+      player.said,
+      Array.from({ length: player.sent }, (_, i) => String(i)),
+    );
+    assert.equal(client.state, 'connected');
+    assert.deepEqual(client.slot, slot);
+  };
+  return player;
+}
+
+/** Resolves when the client is in this state, or over this transport. */
+export async function until(client, type, value) {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  while (client[type] !== value) {
+    assert.notEqual(client.state, 'disconnected');
+    await once(client, type, { signal }).catch(() => {
+      throw new Error(`${type} is ${client[type]} and does not become ${value}`);
+    });
+  }
+}
+
+/** Fails when a gap is more than three times what it is meant to be at most, and reports it. */
+export function assertGap(t, { gap }, goalMs) {
+  t.diagnostic(`a gap of ${gap.toFixed(0)} ms; the goal is ${goalMs}`);
+  assert.ok(gap < 3 * goalMs, `a gap of ${gap} ms`);
+}
