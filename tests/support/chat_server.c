@@ -1,6 +1,8 @@
 /* A small game server for tests: what a player says goes to all, and so does where each of them is.
-     chat_server [ADDRESS:PORT [PLAYERS]]     default 127.0.0.1:0, any free port; it says which
-   The environment variable CAUSEWAY_KEY holds the key of the tokens. */
+     chat_server [ADDRESS:PORT [PLAYERS [keep]]]
+   The default address is 127.0.0.1:0, any free port; it says which. With "keep" nobody takes over
+   the slot of a client with the same id. The environment variable CAUSEWAY_KEY holds the key of the
+   tokens. */
 #include "chat_schema.h"
 
 #include "causeway/key.h"
@@ -91,6 +93,7 @@ int main(int argc, char **argv)
     config.connection = &connection;
     config.protocol_id = PROTOCOL_ID;
     config.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS;
+    config.takeover = argc <= 3 || strcmp(argv[3], "keep") != 0;
     config.max_token_life_seconds = 0; /* the key is new at every start */
     check(config.max_clients <= MAX_PLAYERS ? CW_OK : CW_ERROR_CONFIG_CLIENTS);
     check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.private_key));

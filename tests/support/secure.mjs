@@ -66,11 +66,12 @@ async function startPath(serverPort, loses) {
 /** A game server, by default that of the tests, on any free port. */
 export async function startGameServer({
   players = MAX_PLAYERS,
+  takeover = true,
   program = process.env.CAUSEWAY_CHAT_SERVER,
 } = {}) {
   const key = generateKey();
   if (!program) throw new Error('CAUSEWAY_CHAT_SERVER must name the game server');
-  const server = spawn(program, ['127.0.0.1:0', String(players)], {
+  const server = spawn(program, ['127.0.0.1:0', String(players), ...(takeover ? [] : ['keep'])], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { CAUSEWAY_KEY: Buffer.from(key).toString('hex') },
   });
@@ -101,8 +102,14 @@ export async function startGameServer({
 }
 
 /** Server and relay, with a lossy path between them if there is to be loss. */
-export async function startSecureServer({ players, loss, loses, relayOptions = [] } = {}) {
-  const server = await startGameServer({ players });
+export async function startSecureServer({
+  players,
+  takeover,
+  loss,
+  loses,
+  relayOptions = [],
+} = {}) {
+  const server = await startGameServer({ players, takeover });
   const bad = loses ?? (loss && atRandom(loss));
   const path = bad && (await startPath(server.port, bad));
   const relay = await startGatedRelay(
