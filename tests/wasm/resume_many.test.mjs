@@ -1,0 +1,103 @@
+// Many players lose their links at the same time, and all of them come back.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect, openTransport, require } from '../support/causeway.mjs';
+import { startDelayPath } from '../support/delay_path.mjs';
+import { assertGap, startPlayer, until } from '../support/player.mjs';
+import { startGatedRelay, startRelay, startUdpServer } from '../support/relay.mjs';
+import { counters, until as eventually } from '../support/rtc.mjs';
+import { PROTOCOL_ID, messages, startSecureServer } from '../support/secure.mjs';
+
+const { WebSocket } = require('ws');
+
+const LINKS = 500;
+const PLAYERS = 30;
+const PATIENCE_MS = 60_000;
+
+test(`${LINKS} transports whose links are cut are all back in their sessions`, async (t) => {
+  const server = await startUdpServer();
+  const relay = await startRelay(server.port, '--max-sessions-per-address', '0');
+  const sockets = new Set();
+  class Kept extends WebSocket {
+    constructor(url, protocols) {
+      super(url, protocols, { perMessageDeflate: false });
+      sockets.add(this);
+      this.once('close', () => sockets.delete(this));
+    }
+  }
+  const players = await Promise.all(
+    Array.from({ length: LINKS }, async () => ({
+      transport: await openTransport(relay.url, { transports: ['websocket'], WebSocket: Kept }),
+    })),
+  );
+  t.after(async () => {
+    for (const { transport } of players) transport.close();
+    await relay.stop();
+    await server.stop();
+  });
+  /** Each says its number in this round until it hears it; gives the ports that the server heard. */
+  const ports = async (round) => {
+    const numbers = players.map((_, i) => Buffer.of(round, i >> 8, i & 255));
+    const waiting = new Set(players.keys());
+    const strange = [];
+    players.forEach(({ transport }, i) => {
+      transport.ondatagram = (datagram) => {
+        if (numbers[i].equals(datagram)) waiting.delete(i);
+        else if (datagram[0] === round) strange.push(i);
+      };
+    });
+    const repeat = () => {
+      for (const i of waiting) players[i].transport.send(new Uint8Array(numbers[i]));
+      return waiting.size === 0;
+    };
+    await eventually('all are heard', repeat, PATIENCE_MS);
+    assert.deepEqual(strange, []);
+    const heard = new Map(
+      server.received.map(({ datagram, from }) => [datagram.toString('hex'), from.port]),
+    );
+    return numbers.map((number) => heard.get(number.toString('hex')));
+  };
+  const before = await ports(1);
+  assert.equal(new Set(before).size, LINKS);
+  const began = performance.now();
+  for (const socket of sockets) socket.terminate();
+  assert.deepEqual(await ports(2), before);
+  t.diagnostic(`all were back after ${Math.round(performance.now() - began)} ms`);
+  assert.ok(players.every(({ transport }) => transport.state === 'open'));
+  const { sessions_opened, links_joined } = await counters(relay);
+  assert.deepEqual(
+    { sessions_opened, links_joined },
+    { sessions_opened: LINKS, links_joined: LINKS },
+  );
+});
+
+test(`a relay that crashes and is back loses none of ${PLAYERS} players`, async (t) => {
+  const path = await startDelayPath({ rtt: 40 });
+  const { server, relay } = await startSecureServer({ relayOptions: path.relayOptions });
+  path.to(relay);
+  const players = await Promise.all(
+    Array.from({ length: PLAYERS }, async () => {
+      const client = await connect(path.url, {
+        token: await server.token({ timeoutSeconds: 10 }),
+        schema: messages,
+        transports: ['websocket'],
+        WebSocket,
+      });
+      return startPlayer(client, { everyMs: 500 });
+    }),
+  );
+  await eventually('all are heard', () => players.every(({ said }) => said.length > 0));
+  await relay.stop('SIGKILL');
+  const gate = ['--protocol-id', String(PROTOCOL_ID)];
+  const next = await startGatedRelay(server.port, ...gate, ...path.relayOptions);
+  path.to(next);
+  await Promise.all(players.map(({ client }) => until(client, 'state', 'reconnecting')));
+  await Promise.all(players.map(({ client }) => until(client, 'state', 'connected')));
+  await Promise.all(players.map((player) => player.rest()));
+  const gap = Math.max(...players.map((player) => player.gap));
+  for (const { client } of players) client.disconnect();
+  await server.stop();
+  await next.stop();
+  await path.close();
+  assertGap(t, { gap }, 1500);
+});
