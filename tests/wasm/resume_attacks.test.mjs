@@ -1,0 +1,247 @@
+// What strangers may try on a player's session who have seen everything that it has sent: through relay and server,
+// nothing is gained by it, the player notices nothing, and less comes out than was put in.
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectAs, newKey } from '../relay/links.mjs';
+import { connect, require } from '../support/causeway.mjs';
+import {
+  Replay,
+  Type,
+  openPacket,
+  readToken,
+  requestPacket,
+  sealPacket,
+} from '../support/netcode_standard.mjs';
+import { assertGap, startPlayer, until } from '../support/player.mjs';
+import { counters, until as eventually } from '../support/rtc.mjs';
+import { messages, randomFrom, startSecureServer, typeOf } from '../support/secure.mjs';
+
+const { WebSocket } = require('ws');
+
+/** What the number of a response that moves a slot has, beside the slot's. */
+const MOVES = 1n << 63n;
+/** What the keep-alive that confirms it has in the slot's place. */
+const MOVED = 2 ** 32 - 1;
+/** Who replay a request in a storm. */
+const STRANGERS = 20;
+/** How often the player moves meanwhile. */
+const CUTS = 3;
+
+let place;
+
+const begin = async (...options) => {
+  place = await startSecureServer({
+    relayOptions: ['--origin', '*', '--max-sessions-per-address', '0', ...options],
+  });
+};
+
+afterEach(() => place.stop());
+
+/** A player, with the sockets of its links and all that it has sent over them. */
+async function play(t) {
+  const sockets = [];
+  const seen = [];
+  class Tapped extends WebSocket {
+    constructor(url, protocols) {
+      super(url, protocols);
+      this.key = protocols[1].slice('causeway.session.'.length);
+      sockets.push(this);
+    }
+
+    send(data) {
+      seen.push(Buffer.from(data));
+      super.send(data);
+    }
+  }
+  const client = await connect(place.url, {
+    token: await place.server.token({ timeoutSeconds: 10 }),
+    schema: messages,
+    transports: ['websocket'],
+    WebSocket: Tapped,
+  });
+  t.after(() => client.disconnect());
+  const player = startPlayer(client);
+  return Object.assign(player, {
+    seen,
+    key: sockets[0].key,
+    request: seen.find((datagram) => typeOf(datagram) === Type.request),
+    /** Breaks its link, which it replaces. */
+    async cut() {
+      sockets.at(-1).terminate();
+      await until(client, 'state', 'reconnecting');
+    },
+  });
+}
+
+/** Somebody's link, which counts what is put in. */
+async function stranger(t, key = newKey(), options = {}) {
+  const link = await connectAs(t, place.relay, key, options);
+  return {
+    put: 0,
+    send(datagram) {
+      this.put += datagram.length;
+      link.send(datagram);
+    },
+    /** All datagrams that have come. */
+    get got() {
+      return link.messages.map(({ data }) => data);
+    },
+    /** The newest one of this type, as soon as there is one. */
+    comes: (type) =>
+      eventually(`a packet of type ${type}`, () =>
+        link.messages.map(({ data }) => data).findLast((data) => typeOf(data) === type),
+      ),
+  };
+}
+
+/** What came for strangers is what nobody without the player's keys can use, and less than they sent. */
+function assertNothingGained(t, strangers) {
+  const sum = (list) => list.reduce((total, { length }) => total + length, 0);
+  const got = strangers.flatMap((each) => each.got);
+  assert.deepEqual([...new Set(got.map(typeOf))], [Type.challenge]);
+  const amplification = sum(got) / strangers.reduce((total, { put }) => total + put, 0);
+  t.diagnostic(`amplification ${amplification.toFixed(3)}`);
+  assert.ok(amplification <= 1);
+}
+
+/** The player has noticed nothing. */
+async function undisturbed(t, player) {
+  await player.rest();
+  assert.deepEqual(player.states, []);
+  assertGap(t, player, 500);
+}
+
+test('a session key that is guessed, or named by a page of another origin', async (t) => {
+  await begin();
+  const player = await play(t);
+  await sleep(300);
+  const near = Array.from({ length: 20 }, (_, i) => {
+    const letter = player.key[i] === 'A' ? 'B' : 'A';
+    return player.key.slice(0, i) + letter + player.key.slice(i + 1);
+  });
+  const strangers = await Promise.all([
+    ...near.map((key) => stranger(t, key)),
+    stranger(t, player.key, { origin: 'https://evil.example' }),
+  ]);
+  for (const each of strangers) for (const datagram of player.seen) each.send(datagram);
+  await Promise.all(strangers.map((each) => each.comes(Type.challenge)));
+  await sleep(300);
+  await undisturbed(t, player);
+  assertNothingGained(t, strangers);
+  const { sessions_opened, links_joined } = await counters(place.relay);
+  assert.deepEqual([sessions_opened, links_joined], [1 + strangers.length, 0]);
+});
+
+for (const [how, ...options] of [['is resumed'], ['moves', '--resume-seconds', '0']])
+  test(`a session that ${how}, replayed from its first packet on`, async (t) => {
+    await begin(...options);
+    const player = await play(t);
+    const strangers = [await stranger(t), await stranger(t)];
+    // One says it all at once, again and again; the other right after the player, packet by packet.
+    const timer = setInterval(() => player.seen.forEach((each) => strangers[0].send(each)), 100);
+    let next = 0;
+    const echo = setInterval(() => {
+      while (next < player.seen.length) strangers[1].send(player.seen[next++]);
+    }, 5);
+    await sleep(1000);
+    // Also while the player is away.
+    await player.cut();
+    await sleep(200);
+    await until(player.client, 'state', 'connected');
+    await sleep(500);
+    clearInterval(timer);
+    clearInterval(echo);
+    await player.rest();
+    assert.deepEqual(player.states, ['reconnecting', 'connected']);
+    assertGap(t, player, 1000);
+    assertNothingGained(t, strangers);
+  });
+
+test("somebody else's slot", async (t) => {
+  await begin();
+  const player = await play(t);
+  const thief = readToken(await place.server.token({ timeoutSeconds: 10 }));
+  const { protocolId, clientToServer, serverToClient } = thief;
+  const respond = (sequence, body) =>
+    sealPacket({ protocolId, key: clientToServer, type: Type.response, sequence, body });
+  const open = (packet) =>
+    openPacket(packet, { protocolId, key: serverToClient, ignored: [], replay: new Replay() });
+
+  const home = await stranger(t);
+  home.send(requestPacket(thief));
+  home.send(respond(0n, open(await home.comes(Type.challenge)).body));
+  const slot = BigInt(open(await home.comes(Type.keepAlive)).body.readUInt32LE());
+  const victim = BigInt(player.client.slot.index);
+  assert.notEqual(slot, victim);
+
+  const there = await stranger(t);
+  there.send(player.request);
+  const ofVictim = await there.comes(Type.challenge);
+  assert.throws(() => open(ofVictim), 'it is for the keys of the victim');
+  const before = there.got.length;
+  there.send(requestPacket(thief));
+  await eventually('the challenge of the thief', () => there.got.length > before);
+  const { body } = open(there.got.at(-1));
+  // The thief may move himself. He does it first, because the relay carries little for those who only get challenges.
+  const isConfirmation = (packet) =>
+    typeOf(packet) === Type.keepAlive && open(packet).body.readUInt32LE() === MOVED;
+  const confirmations = () => there.got.filter(isConfirmation).length;
+  there.send(respond(MOVES | slot, body));
+  await eventually('the thief has moved', () => confirmations() === 1);
+  const forged = Buffer.from(ofVictim);
+  forged[0] = (8 << 4) | Type.response;
+  forged.writeBigUInt64LE(MOVES | victim, 1);
+  const altered = Array.from({ length: body.length }, (_, i) => {
+    const other = Buffer.from(body);
+    other[i] ^= 1;
+    return respond(MOVES | slot, other);
+  });
+  for (const datagram of [
+    respond(MOVES | victim, body),
+    respond(MOVES | victim, ofVictim.subarray(9, 9 + body.length)),
+    respond(MOVES | slot, ofVictim.subarray(9, 9 + body.length)),
+    forged,
+    ...altered,
+    ...player.seen,
+  ])
+    there.send(datagram);
+  // A repeated response is confirmed again; all of the above has arrived by then.
+  there.send(respond(MOVES | slot, body));
+  await eventually('the thief is told again', () => confirmations() === 2);
+  // Except for challenges, all that has come is for his own keys.
+  there.got.filter((packet) => typeOf(packet) !== Type.challenge).forEach(open);
+  await undisturbed(t, player);
+});
+
+test('a storm of moves', { timeout: 60_000 }, async (t) => {
+  // Nothing is kept for links to come, so that whoever loses one must move.
+  await begin('--resume-seconds', '0');
+  const [player, other] = [await play(t), await play(t)];
+  const strangers = await Promise.all(Array.from({ length: STRANGERS }, () => stranger(t)));
+  const random = randomFrom(1);
+  const forge = () => {
+    const datagram = Buffer.from(Array.from({ length: 333 }, () => random() * 256));
+    datagram[0] = (8 << 4) | Type.response;
+    datagram.writeBigUInt64LE(MOVES | BigInt(player.client.slot.index), 1);
+    return datagram;
+  };
+  const timer = setInterval(() => {
+    for (const each of strangers) {
+      each.send(player.request);
+      each.send(forge());
+    }
+  }, 20);
+  t.after(() => clearInterval(timer));
+  for (let i = 0; i < CUTS; i++) {
+    await sleep(500);
+    await player.cut();
+    await until(player.client, 'state', 'connected');
+  }
+  clearInterval(timer);
+  await player.rest();
+  assertGap(t, player, 1000);
+  await undisturbed(t, other);
+  assertNothingGained(t, strangers);
+  assert.equal((await counters(place.relay)).sessions_opened, STRANGERS + 2 + CUTS);
+});
