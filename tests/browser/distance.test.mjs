@@ -1,0 +1,83 @@
+// Near or far, a page begins over what opens first, and ends up on WebRTC every time.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { makeRoot, openPage, startChat } from '../support/chat_page.mjs';
+import { startChromium } from '../support/chromium.mjs';
+import { startDelayPath } from '../support/delay_path.mjs';
+import { RTTS, TIMES, assertSoon } from '../support/distance.mjs';
+import { startFirefox } from '../support/firefox.mjs';
+
+let root;
+let path;
+let place;
+
+before(async () => {
+  root = makeRoot();
+  path = await startDelayPath({ rtt: 0 });
+  place = await startChat(root, { relayOptions: path.relayOptions });
+  path.to(place.relay);
+});
+
+after(async () => {
+  await place.stop();
+  await path.close();
+  root.remove();
+});
+
+/** Connects in the page, talks, and again when it is on WebRTC; when what was, in milliseconds. */
+const join = (page, token) =>
+  page.evaluate(
+    async (bytes) => {
+      const { connect, loadCore } = await import('causeway-net');
+      const { messages } = await import('/chat_schema.js');
+      await loadCore();
+      const began = performance.now();
+      const client = await connect('/', { token: new Uint8Array(bytes), schema: messages });
+      const states = [];
+      client.addEventListener('state', ({ state }) => states.push(state));
+      const talk = async (text) => {
+        client.send(0, 'say', { text });
+        for await (const { type, value } of client)
+          if (type === 'said' && value.player === client.slot.index) return value.text;
+      };
+      const said = [await talk('first')];
+      const answered = performance.now() - began;
+      while (client.transport !== 'webrtc')
+        await new Promise((resolve) =>
+          client.addEventListener('transport', resolve, { once: true }),
+        );
+      const moved = performance.now() - began;
+      said.push(await talk('second'));
+      client.disconnect();
+      return { said, states, answered, moved };
+    },
+    [...token],
+  );
+
+for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: startFirefox }))
+  describe(name, () => {
+    let browser;
+
+    before(async () => {
+      browser = await start();
+    });
+
+    after(() => browser?.close());
+
+    for (const rtt of RTTS)
+      test(`at ${rtt} ms, ${TIMES} times`, { timeout: 60_000 }, async (t) => {
+        // What a page loads before it connects is not measured.
+        path.rtt = 0;
+        const page = await openPage(browser, { url: path.url });
+        t.after(() => page.close());
+        await page.evaluate(async () => (await import('causeway-net')).loadCore().then(() => {}));
+        path.rtt = rtt;
+        for (let turn = 0; turn < TIMES; turn++) {
+          const token = await place.server.token({ timeoutSeconds: 10 });
+          const { said, states, ...times } = await join(page, token);
+          assert.deepEqual(said, ['first', 'second']);
+          assert.deepEqual(states, ['disconnected']);
+          assertSoon(t, rtt, times);
+        }
+      });
+  });
