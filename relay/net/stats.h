@@ -40,7 +40,7 @@
     X(sessions_ended_unanswered, "ended: no answer from the game server within --answer-timeout")  \
     X(sessions_ended_down, "ended: nobody is at the address of the game server")                   \
     X(sessions_ended_unlinked, "ended: no new link within --resume-seconds")                       \
-    X(sessions_ended_room, "ended without an answer of the game server, or a link: no room")       \
+    X(sessions_ended_room, "ended for others: not answered, no longer spoken to, or no link")      \
     X(sessions_ended_drain, "ended: the relay is stopping")                                        \
     X(sessions_ended_text, "ended: the browser sent text")                                         \
     X(sessions_ended_empty, "ended: the browser sent an empty message")                            \

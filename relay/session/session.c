@@ -59,6 +59,13 @@ static double due(const struct session *session, enum session_end *why)
     return unlinked;
 }
 
+/* When it makes room for others, unless the game server speaks to it before: INFINITY when it does
+   so already. */
+static double unheard_at(const struct session *session)
+{
+    return session->list ? INFINITY : session->heard + session->all->config.answer_timeout_seconds;
+}
+
 /* One timer serves all. */
 static void arm(struct sessions *all, double now)
 {
@@ -69,24 +76,23 @@ static void arm(struct sessions *all, double now)
     loop_timer_start(all->loop, &all->timer, first->time - now);
 }
 
-void session_hurry(struct session *session)
+static void set_deadline(struct session *session)
 {
     enum session_end why;
-    deadlines_set(&session->all->deadlines, &session->deadline, due(session, &why));
-    arm(session->all, loop_now());
+    const double end = due(session, &why);
+    deadlines_set(&session->all->deadlines, &session->deadline, fmin(end, unheard_at(session)));
 }
 
-static void set_deadline(struct session *session, double now)
+void session_hurry(struct session *session)
 {
-    enum session_end why;
-    deadlines_set(&session->all->deadlines, &session->deadline, due(session, &why));
-    arm(session->all, now);
+    set_deadline(session);
+    arm(session->all, loop_now());
 }
 
 void session_step(struct session *session)
 {
     session->active = loop_now();
-    set_deadline(session, session->active);
+    session_hurry(session);
 }
 
 /* Datagrams do not move deadlines: a session that is found to be due too early gets a new one. */
@@ -99,11 +105,13 @@ static void on_timer(void *context)
     while ((first = deadlines_first(&all->deadlines)) && first->time <= now) {
         struct session *session = session_due(first);
         enum session_end why;
-        const double time = due(session, &why);
-        if (time <= now)
+        if (due(session, &why) <= now) {
             session_end(session, why);
-        else
-            deadlines_set(&all->deadlines, first, time);
+            continue;
+        }
+        if (unheard_at(session) <= now)
+            session_list_append(&all->unheard, session);
+        set_deadline(session);
     }
     arm(all, now);
 }
@@ -194,6 +202,20 @@ static struct session_link *choose_carrier(const struct session *session)
     return link ? link : session->newest;
 }
 
+/* The game server has spoken to it, as it does ten times a second to a player. */
+static void hear(struct session *session)
+{
+    session->heard = loop_now();
+    if (!session->allowance.answered) {
+        allowance_answered(&session->allowance);
+        session_list_remove(session);
+        session_step(session);
+    } else if (session->list == &session->all->unheard) {
+        session_list_remove(session);
+        session_hurry(session);
+    }
+}
+
 static void on_upstream_datagram(void *context, const uint8_t *data, size_t size)
 {
     struct session *session = context;
@@ -201,14 +223,11 @@ static void on_upstream_datagram(void *context, const uint8_t *data, size_t size
         session->all->stats->dropped_closing++;
         return;
     }
+    if (gate_is_answer(&session->all->config.gate, data, size))
+        hear(session);
     if (!session->newest) {
         session->all->stats->dropped_unlinked++;
         return;
-    }
-    if (!session->allowance.answered && gate_is_answer(&session->all->config.gate, data, size)) {
-        allowance_answered(&session->allowance);
-        session_list_remove(session);
-        session_step(session);
     }
     if (!session->carrier)
         session->carrier = choose_carrier(session);
@@ -374,7 +393,7 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
         return !session->ending;
     }
     if (session->upstream.refused && !session->allowance.answered)
-        set_deadline(session, loop_now());
+        session_hurry(session);
     if (!within_allowance(session, size))
         return false;
     if (!upstream_send(&session->upstream, data, size)) {

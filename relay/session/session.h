@@ -28,7 +28,8 @@ struct sessions_config {
     unsigned max_sessions;             /* over all transports */
     unsigned max_per_address;          /* links; 0 = no limit; an IPv6 address counts by its /64 */
     double request_timeout_seconds;    /* until a datagram has passed the gate */
-    double answer_timeout_seconds;     /* from then until the game server has answered */
+    double answer_timeout_seconds;     /* from then until the game server has answered; one to which
+                                          it then says nothing for so long keeps no place */
     double idle_timeout_seconds;       /* without a datagram either way; 0 = never */
     double resume_seconds;             /* without a link, when it has a name; 0 = none */
 };
@@ -66,7 +67,8 @@ void session_name(const struct sessions *sessions, const char *key, const char *
 /* Opens a link for a browser at the address `client`. It joins the session that has its name, where
    it takes the place of a link of the same transport. When there is none, or no name is given, it
    begins a session; when all places are taken, the oldest session that the game server has not
-   answered is ended to make room, or else the one that has been without a link for longest, unless
+   answered is ended to make room, or else the one to which it has said nothing for longest, if that
+   is the answer timeout at least, or else the one that has been without a link for longest, unless
    this client has opened more sessions lately. Returns SESSION_REFUSED_NOT, or why the link was
    refused, which has been counted. No socket is opened before the first datagram. */
 enum session_refusal session_link_open(struct sessions *sessions, struct session_link *link,

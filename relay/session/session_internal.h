@@ -28,6 +28,7 @@ struct session {
     struct name_entry named;
     struct deadline deadline; /* none while it is ending */
     double active;   /* when it last came a step on, or a datagram came, from either side */
+    double heard;    /* when the game server last spoke to it, but for challenges */
     double unlinked; /* when it lost its last link; INFINITY while it has one */
     unsigned long id;
     bool ending;
@@ -50,6 +51,7 @@ struct sessions {
     struct upstream_batch *batch;
     struct session_list unproven; /* those that are ending, then those that the game server has not
                                      answered, the oldest first */
+    struct session_list unheard;  /* to which the game server no longer speaks, the longest first */
     struct session_list waiting;  /* for a link, the longest first */
     unsigned count;
     unsigned evicted; /* of these, those that have given up their places */
@@ -90,8 +92,8 @@ void session_list_append(struct session_list *list, struct session *session);
 /* Takes it out of the list that it is in, if any. */
 void session_list_remove(struct session *session);
 
-/* A place for one more session, from the owner of an address. Those that the game server has
-   answered keep theirs while they have a link. False when nobody gives way. */
+/* A place for one more session, from the owner of an address. Those to which the game server speaks
+   keep theirs while they have a link. False when nobody gives way. */
 bool session_make_room(struct sessions *all, const unsigned char owner[16]);
 
 #endif

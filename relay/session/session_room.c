@@ -46,9 +46,25 @@ static bool crowds_out(const struct sessions *all, const unsigned char owner[16]
            opened > address_memory_count(all->opened, session->owner, now);
 }
 
+/* A player may still come back to a session that waits, but not to one that the game server has
+   left, as when its player goes on in another. */
+static struct session *next_to_go(const struct sessions *all)
+{
+    if (all->unproven.first)
+        return all->unproven.first;
+    return all->unheard.first ? all->unheard.first : all->waiting.first;
+}
+
+static const char *why_it_goes(const struct session *session)
+{
+    if (session->list == &session->all->unheard)
+        return "the game server no longer speaks to it";
+    return session->newest ? "the game server has not answered it" : "it has no link";
+}
+
 bool session_make_room(struct sessions *all, const unsigned char owner[16])
 {
-    struct session *session = all->unproven.first ? all->unproven.first : all->waiting.first;
+    struct session *session = next_to_go(all);
     if (all->count - all->evicted < all->config.max_sessions)
         return true;
     if (!session || crowds_out(all, owner, session))
@@ -57,8 +73,7 @@ bool session_make_room(struct sessions *all, const unsigned char owner[16])
     if (log_limit_pass(&all->room_limit, loop_now(), &held))
         log_warn("session %lu ended for another: --max-sessions is reached, and %s (%u more since "
                  "the last such line)",
-                 session->id,
-                 session->newest ? "the game server has not answered it" : "it has no link", held);
+                 session->id, why_it_goes(session), held);
     session_list_remove(session);
     session->evicted = true;
     all->evicted++;

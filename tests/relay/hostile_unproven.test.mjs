@@ -1,5 +1,6 @@
 // Sessions that the game server has not answered: they end soon, and whoever is new takes their place.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import net from 'node:net';
 import { after, test } from 'node:test';
 import * as rtc from '../support/rtc.mjs';
@@ -109,6 +110,57 @@ test('a challenge is no answer: it keeps no session and no place', async (t) => 
   assert.deepEqual(await first.closed(), noRoom);
   for (const { how } of await Promise.all([second, third].map(lifetime)))
     assert.deepEqual(how, unanswered);
+});
+
+// Whoever has one token can take their connection from session to session.
+test('a session that the game server has left keeps no place', { timeout: 30_000 }, async (t) => {
+  const left = new Set();
+  const server = await startServer(t, {
+    answer: (data, { port }) =>
+      left.has(port) ? packet(CHALLENGE, CHALLENGE_SIZE) : packet(KEEP_ALIVE, 8),
+  });
+  const args = ['--max-sessions', '3', '--answer-timeout', '1'];
+  const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+  const timer = setInterval(() => {
+    for (const [port, peer] of server.peers)
+      if (!left.has(port)) server.send(packet(KEEP_ALIVE, 8), peer);
+  }, 50);
+  t.after(() => clearInterval(timer));
+  const opener = request();
+  const come = async () => {
+    const client = await connect(t, relay);
+    client.send(opener);
+    const answered = once(client.socket, 'message').then(() => null);
+    const refusal = await Promise.race([client.closed(), answered]);
+    return { client, refusal, port: server.received.at(-1)?.port };
+  };
+  const comeInTheEnd = async () => {
+    for (;;) {
+      const { refusal } = await come();
+      if (!refusal) return;
+      assert.deepEqual(refusal, noRoom);
+    }
+  };
+
+  const player = await come();
+  const held = [await come(), await come()];
+  for (const { client, port } of held) {
+    left.add(port);
+    repeat(t, client, opener);
+  }
+  await comeInTheEnd();
+  assert.deepEqual(await held[0].client.closed(), noRoom);
+
+  // One to which the server speaks again keeps its place again.
+  left.delete(held[1].port);
+  await held[1].client.received(held[1].client.messages.length + 20);
+  assert.deepEqual((await come()).refusal, noRoom);
+
+  left.add(held[1].port);
+  await comeInTheEnd();
+  assert.deepEqual(await held[1].client.closed(), noRoom);
+  assert.equal(player.client.socket.readyState, player.client.socket.OPEN);
+  assert.equal((await relay.stats()).sessions_ended_room, 2);
 });
 
 test('what follows a challenge is an answer', async (t) => {
