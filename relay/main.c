@@ -1,34 +1,47 @@
 /* causeway-relay: between browsers and a UDP game relay. */
+#include "causeway/version.h"
 #include "net/descriptors.h"
 #include "net/log.h"
 #include "options.h"
 #include "relay.h"
 
 #include <signal.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 enum { EXIT_STOPPED = 0, EXIT_CANNOT_START = 1, EXIT_BAD_OPTION = 2 };
 
-int main(int argc, char **argv)
+static int run(const struct options *options)
 {
-    struct options options;
-    signal(SIGPIPE, SIG_IGN);
-    if (!descriptors_open_standard())
-        return EXIT_CANNOT_START;
-    switch (options_parse(argc, argv, &options)) {
-    case OPTIONS_BAD:
-        return EXIT_BAD_OPTION;
-    case OPTIONS_DONE:
-        return EXIT_STOPPED;
-    case OPTIONS_RUN:
-        break;
-    }
     log_open();
-    log_set_level(options.log_level);
-    struct relay *relay = relay_create(&options);
+    log_set_level(options->log_level);
+    struct relay *relay = relay_create(options);
     if (!relay)
         return EXIT_CANNOT_START;
     relay_run(relay);
     relay_destroy(relay);
     return EXIT_STOPPED;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct options_error error;
+    int result = EXIT_STOPPED;
+    signal(SIGPIPE, SIG_IGN);
+    if (!descriptors_open_standard())
+        return EXIT_CANNOT_START;
+    if (!options_load(argc, argv, &options, &error)) {
+        fprintf(stderr, "causeway-relay: %s (--help tells more)\n", error.text);
+        return EXIT_BAD_OPTION;
+    }
+    if (options.help)
+        options_print_usage();
+    else if (options.version)
+        puts("causeway-relay " CAUSEWAY_VERSION);
+    else if (options.check_config)
+        puts("ok");
+    else
+        result = run(&options);
+    options_free(&options);
+    return result;
 }

@@ -1,4 +1,6 @@
-/* The command line. */
+/* What the operator asks for. Every option has the same name on the command line (--max-sessions),
+   in the environment (CAUSEWAY_RELAY_MAX_SESSIONS) and in a file (max-sessions = 1000); the first
+   of these sources that gives it is heeded. options_table.c has all options. */
 #ifndef CAUSEWAY_RELAY_OPTIONS_H
 #define CAUSEWAY_RELAY_OPTIONS_H
 
@@ -14,7 +16,28 @@
 #define OPTIONS_LISTEN_MAX    8
 #define OPTIONS_ADVERTISE_MAX 8
 
+/* The lowest first: what a higher one gives replaces what lower ones give. */
+enum options_source {
+    OPTIONS_FILE,
+    OPTIONS_ENVIRONMENT,
+    OPTIONS_COMMAND_LINE,
+    OPTIONS_SOURCES,
+};
+
+/* What a source gives, in its order, as text. */
+struct option_values {
+    struct option_value *first;
+    struct option_value *last;
+};
+
 struct options {
+    int argc;
+    char **argv;
+    struct option_values given[OPTIONS_SOURCES];
+    const char *config; /* the file; NULL = none */
+    bool check_config;
+    bool help;
+    bool version;
     const char *listen[OPTIONS_LISTEN_MAX]; /* "host:port"; port 0 = any */
     unsigned listen_count;
     const char *upstream; /* "host:port" */
@@ -43,13 +66,19 @@ struct options {
     enum log_level log_level;
 };
 
-enum options_result {
-    OPTIONS_RUN,
-    OPTIONS_DONE, /* --help or --version was printed */
-    OPTIONS_BAD,  /* one line on standard error said why */
+/* One line, printable, without its end: what is wrong, where, and what would be right. */
+struct options_error {
+    char text[512];
 };
 
-/* Reads the command line; the texts in *out are those of argv. */
-enum options_result options_parse(int argc, char **argv, struct options *out);
+/* Reads the options from all sources. argv must outlive *out. False, with the reason in *error and
+ *out as it was, when anything is wrong. With `help` or `version` nothing need be given. */
+bool options_load(int argc, char **argv, struct options *out, struct options_error *error);
+
+/* Frees the texts, which are those in the members too. All zero is allowed. */
+void options_free(struct options *options);
+
+/* Prints what every option does. */
+void options_print_usage(void);
 
 #endif

@@ -19,8 +19,10 @@ test('--help and --version print and end with 0', async () => {
     '--resume-seconds',
     '--expired-token-seconds',
     '--watchdog',
+    '--config',
+    '--check-config',
   ])
-    assert.match(help.stdout, new RegExp(`${option} `));
+    assert.match(help.stdout, new RegExp(`${option}\\s`));
   const version = await run(['--version']);
   assert.equal(version.code, 0);
   assert.match(version.stdout, /^causeway-relay \d+\.\d+\.\d+\n$/);
@@ -57,6 +59,7 @@ const bad = {
   'no number': [[...good, '--max-sessions', 'many'], /--max-sessions/],
   'no sessions': [[...good, '--max-sessions', '0'], /--max-sessions/],
   'half a session': [[...good, '--max-sessions', '1.5'], /--max-sessions/],
+  'neither raw nor not': [[...good, '--raw=maybe'], /--raw needs yes or no/],
   'a protocol that is no number': [[...good, '--protocol-id', 'game'], /--protocol-id/],
   'a protocol of more than 64 bits': [[...good, '--protocol-id', '0x10000000000000000'], /64/],
   'a protocol for raw datagrams': [[...good, '--raw', '--protocol-id', '1'], /--raw/],
@@ -84,11 +87,13 @@ test('times are in seconds and may have fractions', async () => {
     'resume-seconds',
     'expired-token-seconds',
   ];
-  const { code, stderr } = await run([
+  const { code, stdout, stderr } = await run([
+    ...good,
     ...times.flatMap((time) => [`--${time}`, '1.25']),
-    '--help', // so that it does not go on to run
+    '--check-config',
   ]);
   assert.equal(stderr, '');
+  assert.equal(stdout, 'ok\n');
   assert.equal(code, 0);
 });
 

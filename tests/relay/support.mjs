@@ -27,9 +27,9 @@ export function patiently(promise, what) {
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs the program to its end. */
-export async function run(args) {
-  const child = spawn(program, args);
+/** Runs the program to its end, with more in its environment. */
+export async function run(args, env = {}) {
+  const child = spawn(program, args, { env: { ...process.env, ...env } });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (data) => (stdout += data));
@@ -40,15 +40,18 @@ export async function run(args) {
 
 /**
  * Starts the relay on a free port and ends it with the test. Unless gated it takes any datagram.
- * `shell` is what a shell does before it becomes the relay.
+ * `shell` is what a shell does before it becomes the relay; without `listen`, that is in `args` or
+ * `env`.
  */
 export async function startRelay(
   t,
-  { upstream, listen = '127.0.0.1:0', args = [], gated = false, shell = ':' },
+  { upstream, listen = '127.0.0.1:0', args = [], gated = false, shell = ':', env = {} },
 ) {
   const gate = gated ? [] : ['--raw'];
-  const command = [program, '--listen', listen, '--upstream', upstream, ...gate, ...args];
+  const where = listen ? ['--listen', listen] : [];
+  const command = [program, ...where, '--upstream', upstream, ...gate, ...args];
   const child = spawn('sh', ['-c', `${shell}; exec "$0" "$@"`, ...command], {
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   let log = '';

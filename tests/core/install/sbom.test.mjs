@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { read_sbom } from '../../support/sbom.mjs';
 
-const parts = ['libsodium', 'libwebsockets', 'libuv', 'openssl', 'zlib'];
+const parts = ['libsodium', 'libwebsockets', 'libuv', 'inih', 'openssl', 'zlib'];
 
 test('the installed bill of materials names what the native parts are built on', () =>
   read_sbom(process.env.CAUSEWAY_SBOM, parts));

@@ -1,0 +1,363 @@
+#include "options_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool options_fail(struct options_error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    for (char *c = error->text; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    }
+    return false;
+}
+
+static bool refuse(const struct option_reading *reading, const char *needs)
+{
+    return options_fail(reading->error, "%s needs %s, not '%s'", reading->place, needs,
+                        reading->text);
+}
+
+static void *member(const struct option_reading *reading)
+{
+    return (char *)reading->out + reading->row->member;
+}
+
+static bool read_text(const struct option_reading *reading)
+{
+    *(const char **)member(reading) = reading->text;
+    return true;
+}
+
+static bool read_flag(const struct option_reading *reading)
+{
+    const bool yes = strcmp(reading->text, "yes") == 0;
+    *(bool *)member(reading) = yes;
+    return yes || strcmp(reading->text, "no") == 0 || refuse(reading, "yes or no");
+}
+
+/* A decimal number within the bounds of its row. */
+static bool parse_number(const struct option_reading *reading, double *out)
+{
+    const struct option_row *row = reading->row;
+    char needs[64];
+    char *end;
+    *out = strtod(reading->text, &end);
+    if (reading->text[0] >= '0' && reading->text[0] <= '9' && *end == '\0' && isfinite(*out) &&
+        *out >= row->least && *out <= row->most)
+        return true;
+    snprintf(needs, sizeof needs, "a number from %.0f to %.0f", row->least, row->most);
+    return refuse(reading, needs);
+}
+
+static bool read_number(const struct option_reading *reading)
+{
+    return parse_number(reading, member(reading));
+}
+
+static bool read_whole_number(const struct option_reading *reading)
+{
+    double value;
+    if (!parse_number(reading, &value))
+        return false;
+    *(unsigned *)member(reading) = (unsigned)value;
+    return floor(value) == value || refuse(reading, "a whole number");
+}
+
+static bool valid_address(const struct option_reading *reading, unsigned lowest_port)
+{
+    return socket_address_valid(reading->text, lowest_port) ||
+           refuse(reading, "host:port, as in 127.0.0.1:40000 or [::1]:40000");
+}
+
+static bool read_listen(const struct option_reading *reading)
+{
+    reading->out->listen[reading->out->listen_count++] = reading->text;
+    return valid_address(reading, 0);
+}
+
+static bool read_upstream(const struct option_reading *reading)
+{
+    reading->out->upstream = reading->text;
+    return valid_address(reading, 1);
+}
+
+static bool read_origin(const struct option_reading *reading)
+{
+    return origin_list_add(&reading->out->origins, reading->text) ||
+           refuse(reading, "scheme://host[:port] or *");
+}
+
+static bool read_protocol_id(const struct option_reading *reading)
+{
+    struct gate *gate = &reading->out->gate;
+    char *end;
+    errno = 0;
+    const unsigned long long number = strtoull(reading->text, &end, 0);
+    gate->protocols[gate->protocol_count++] = number;
+    return (!errno && reading->text[0] >= '0' && reading->text[0] <= '9' && *end == '\0') ||
+           refuse(reading, "a number of 64 bits");
+}
+
+static bool read_rtc(const struct option_reading *reading)
+{
+    struct options *out = reading->out;
+    out->rtc = true;
+    return socket_address_parse(reading->text, &out->rtc_local, &out->rtc_own_port) ||
+           refuse(reading, "an IP address, as in 0.0.0.0:8081 or [::]");
+}
+
+static bool read_rtc_advertise(const struct option_reading *reading)
+{
+    struct options *out = reading->out;
+    bool has_port;
+    return socket_address_parse(reading->text, &out->rtc_advertised[out->rtc_advertised_count++],
+                                &has_port) ||
+           refuse(reading, "an IP address, as in 203.0.113.7 or [2001:db8::7]:8081");
+}
+
+static bool read_log_level(const struct option_reading *reading)
+{
+    return log_level_parse(reading->text, member(reading)) ||
+           refuse(reading, "error, warn, info or debug");
+}
+
+/* What a reader reads, and into what. */
+#define TO(reader, name)                                                                           \
+    .read = (reader), .member = offsetof(struct options, name),                                    \
+    .size = sizeof((struct options *)0)->name
+/* At most so many, counted in a member. */
+#define UP_TO(times, name)           .repeats = (times), .count = offsetof(struct options, name)
+#define NUMBER(name, from, to)       TO(read_number, name), .least = (from), .most = (to)
+#define WHOLE_NUMBER(name, from, to) TO(read_whole_number, name), .least = (from), .most = (to)
+
+const struct option_row options_table[] = {
+    {.heading = "Where it listens, and where it sends",
+     .name = "listen",
+     .value = "ADDRESS:PORT",
+     TO(read_listen, listen),
+     UP_TO(OPTIONS_LISTEN_MAX, listen_count),
+     .help = "where to accept browsers; [::]:8080 takes IPv6 and IPv4; port 0 takes any free port "
+             "(the log tells which)"},
+    {.name = "upstream",
+     .value = "HOST:PORT",
+     TO(read_upstream, upstream),
+     .help = "the game server; a name is resolved once, at the start"},
+
+    {.heading = "WebRTC",
+     .name = "rtc",
+     .value = "ADDRESS[:PORT]",
+     TO(read_rtc, rtc_local),
+     .help = "serve WebRTC on this UDP port, all browsers on the one; [::] takes IPv6 and IPv4; "
+             "without a port, that of the first --listen. Browsers POST their offer to /rtc"},
+    {.name = "rtc-advertise",
+     .value = "ADDRESS[:PORT]",
+     TO(read_rtc_advertise, rtc_advertised),
+     UP_TO(OPTIONS_ADVERTISE_MAX, rtc_advertised_count),
+     .help = "the public address of the UDP port (IPv4 and IPv6); default: the address that the "
+             "offer came to, which is wrong behind a NAT or a reverse proxy"},
+    {.name = "rtc-certificate",
+     .value = "FILE",
+     TO(read_text, rtc_certificate),
+     .help = "a PEM file for DTLS, with --rtc-key; default: made anew at every start, which is as "
+             "safe, as its hash goes into every answer"},
+    {.name = "rtc-key",
+     .value = "FILE",
+     TO(read_text, rtc_key),
+     .help = "the key of --rtc-certificate, a PEM file"},
+
+    {.heading = "Who may connect",
+     .name = "origin",
+     .value = "ORIGIN",
+     TO(read_origin, origins),
+     UP_TO(ORIGIN_LIST_MAX, origins.count),
+     .reloads = true,
+     .help = "allow pages of this origin (https://game.example); '*' allows all; default: the page "
+             "must come from the host that it connects to. Clients that send no Origin header are "
+             "not browsers and are always allowed"},
+    {.name = "protocol-id",
+     .value = "N",
+     TO(read_protocol_id, gate.protocols),
+     UP_TO(GATE_PROTOCOLS_MAX, gate.protocol_count),
+     .reloads = true,
+     .help = "take only secure connections of this game; decimal or 0x...; default: of any"},
+    {.name = "raw",
+     TO(read_flag, gate.raw),
+     .help = "take any datagrams. Without it a session must begin with a connect token that has "
+             "not expired for long, and nothing that is no packet of a secure connection (netcode "
+             "1.02) goes on"},
+    {.name = "expired-token-seconds",
+     .value = "SECONDS",
+     NUMBER(gate.expired_seconds, 0, 1e9),
+     .initial = "3600",
+     .zero = "none that has expired",
+     .reloads = true,
+     .help = "let a session begin with a token that has expired for less than that: a player who "
+             "comes from another relay or network proves with it who they are. The game server "
+             "lets nobody else in with it"},
+
+    {.heading = "Files of a page",
+     .name = "root",
+     .value = "DIRECTORY",
+     TO(read_text, root),
+     .help = "serve the files in it over HTTP"},
+
+    {.heading = "How many",
+     .name = "max-sessions",
+     .value = "N",
+     WHOLE_NUMBER(max_sessions, 1, 1e6),
+     .initial = "1000",
+     .help = "at most N sessions at a time, or as many as the limit of open files (ulimit -n) "
+             "allows. One more takes the place of the oldest that the game server has not "
+             "answered, or no longer speaks to, unless its own address has opened more of late. "
+             "1024 connections that are no sessions find room beside them; then the oldest goes"},
+    {.name = "max-sessions-per-address",
+     .value = "N",
+     WHOLE_NUMBER(max_per_address, 0, 1e6),
+     .initial = "100",
+     .zero = "no limit, as behind a reverse proxy",
+     .reloads = true,
+     .help = "at most N from one IPv4 address or IPv6 /64, six times as many connections that are "
+             "no sessions, and twice as many WebRTC offers at once, then a few a second"},
+
+    {.heading = "How much, per browser",
+     .name = "upstream-packets",
+     .value = "N",
+     NUMBER(allowance.packets_per_second, 0, 1e9),
+     .initial = "1500",
+     .zero = "no limit",
+     .reloads = true,
+     .help = "most that goes from one browser to the game server per second, a quarter of it at "
+             "once; what is over is dropped. Until the server has answered: 20 datagrams, then 2 "
+             "per second. An address that opens one session after another gets no more than with "
+             "all that it may have at a time"},
+    {.name = "upstream-bytes",
+     .value = "BYTES",
+     NUMBER(allowance.bytes_per_second, 0, 1e12),
+     .initial = "2000000",
+     .zero = "no limit",
+     .reloads = true,
+     .help = "the same in bytes"},
+    {.name = "peer-rate",
+     .value = "BYTES",
+     NUMBER(peer_bytes_per_second, 0, 1e12),
+     .initial = "262144",
+     .zero = "no limit",
+     .reloads = true,
+     .help = "most that goes to one WebRTC browser per second; what is over is dropped"},
+
+    {.heading = "How long, in seconds (which may have fractions)",
+     .name = "request-timeout",
+     .value = "SECONDS",
+     NUMBER(request_timeout_seconds, 1, 1e6),
+     .initial = "5",
+     .reloads = true,
+     .help = "end a session (close code 4001) that has not asked for a connection (with --raw: "
+             "sent a datagram) within that"},
+    {.name = "answer-timeout",
+     .value = "SECONDS",
+     NUMBER(answer_timeout_seconds, 1, 1e6),
+     .initial = "10",
+     .reloads = true,
+     .help = "end one (4002) that the game server has not answered for so long after it asked; "
+             "after 3 seconds (4005) when nobody is at its address. One to which it then says "
+             "nothing for so long goes when all places are taken"},
+    {.name = "idle-timeout",
+     .value = "SECONDS",
+     NUMBER(idle_timeout_seconds, 0, 1e6),
+     .initial = "120",
+     .zero = "never",
+     .reloads = true,
+     .help = "end one (4000) without a datagram either way for so long. Hidden browser tabs may be "
+             "silent for a minute"},
+    {.name = "resume-seconds",
+     .value = "SECONDS",
+     NUMBER(resume_seconds, 0, 1e6),
+     .initial = "15",
+     .zero = "end it at once",
+     .reloads = true,
+     .help = "keep a session that was answered for so long after it has lost its connection, for "
+             "another of the same page, which gives the session's key; when all places are taken "
+             "it may go sooner"},
+    {.name = "ping-interval",
+     .value = "SECONDS",
+     NUMBER(ping_interval_seconds, 0, 30000),
+     .initial = "30",
+     .zero = "never",
+     .help = "ping each WebSocket so often and drop it when it does not answer for twice that"},
+
+    {.heading = "How old a datagram may get",
+     .name = "queue-age",
+     .value = "SECONDS",
+     NUMBER(queue_age_seconds, 0, 60),
+     .initial = "0.25",
+     .help = "longest that a datagram waits for a slow browser"},
+    {.name = "queue-bytes",
+     .value = "BYTES",
+     WHOLE_NUMBER(queue_bytes, 0, 1e9),
+     .initial = "65536",
+     .help = "most that waits for it"},
+
+    {.heading = "Running it",
+     .name = "config",
+     .value = "FILE",
+     TO(read_text, config),
+     .not_in_file = true,
+     .help = "read options from it too: lines of name = value with the names of these; # begins "
+             "a comment. What can be given several times has a line for each. The environment "
+             "takes precedence over the file (CAUSEWAY_RELAY_MAX_SESSIONS; several values stand "
+             "there with spaces between them), and the command line over both"},
+    {.name = "check-config",
+     TO(read_flag, check_config),
+     .not_in_file = true,
+     .help = "only say whether the options are right: 'ok', or what is wrong, and where"},
+    {.name = "log-level",
+     .value = "LEVEL",
+     TO(read_log_level, log_level),
+     .initial = "info",
+     .reloads = true,
+     .help = "error, warn, info or debug"},
+    {.name = "watchdog",
+     .value = "SECONDS",
+     WHOLE_NUMBER(watchdog_seconds, 0, 1e6),
+     .initial = "10",
+     .zero = "never",
+     .help = "abort, after logging the stack, when nothing gets its turn for so many seconds "
+             "(whole ones) of processor time. A supervisor should start the relay again"},
+    {.name = "help", TO(read_flag, help), .not_in_file = true, .help = "print this"},
+    {.name = "version", TO(read_flag, version), .not_in_file = true, .help = "print the version"},
+    {0},
+};
+
+const struct option_row *options_find(const char *name, size_t size)
+{
+    for (const struct option_row *row = options_table; row->name; row++) {
+        if (strlen(row->name) == size && memcmp(row->name, name, size) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+bool options_read(const struct option_reading *reading, bool first)
+{
+    const struct option_row *row = reading->row;
+    if (row->repeats > 0) {
+        unsigned *count = (unsigned *)(void *)((char *)reading->out + row->count);
+        if (first) {
+            memset(member(reading), 0, row->size);
+            *count = 0;
+        }
+        if (*count == row->repeats)
+            return options_fail(reading->error, "%s can be given %u times at most", reading->place,
+                                row->repeats);
+    }
+    return row->read(reading);
+}
