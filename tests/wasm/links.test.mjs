@@ -9,8 +9,11 @@ const turn = setImmediate;
 const { fetch } = globalThis;
 let platform;
 let page;
+/** Milliseconds by the clock. */
+let now;
 
 beforeEach(() => {
+  now = 0;
   platform = new FakePlatform();
   globalThis.fetch = platform.fetch;
   page = new EventTarget();
@@ -18,6 +21,7 @@ beforeEach(() => {
     globalThis[name] = page[name].bind(page);
   globalThis.document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
   mock.timers.enable({ apis: ['setTimeout'] });
+  mock.method(performance, 'now', () => now);
   mock.method(Math, 'random', randomFrom(1));
 });
 
@@ -37,6 +41,7 @@ const settle = async () => {
 /** Lets so many seconds pass. */
 const pass = async (seconds) => {
   for (let i = 0; i < seconds * 20; i++) {
+    now += 50;
     mock.timers.tick(50);
     await settle();
   }
@@ -180,6 +185,30 @@ test('a better kind of another session is given up, and tried again in a minute'
   await passToPeer(62);
   platform.peer.open();
   await settle();
+  platform.peer.channel.deliver(2);
+  assert.deepEqual(told, ['webrtc']);
+  transport.close();
+});
+
+test('a better kind that is far away has the time that its opening took, and a second', async () => {
+  const { transport, told } = await start();
+  await pass(8);
+  platform.peer.open();
+  const talk = async (seconds) => {
+    for (let i = 0; i < seconds * 10; i++) {
+      transport.send(new Uint8Array([i]));
+      platform.socket.deliver(1);
+      await pass(0.1);
+    }
+  };
+  await talk(8.8);
+  assert.equal(platform.peer.closed, false);
+  await talk(0.4);
+  assert.equal(platform.peer.closed, true);
+  await passToPeer(91);
+  await pass(8);
+  platform.peer.open();
+  await talk(5);
   platform.peer.channel.deliver(2);
   assert.deepEqual(told, ['webrtc']);
   transport.close();
@@ -334,6 +363,24 @@ test('an attempt that hangs is given up for the next one', async () => {
   transport.close();
 });
 
+test('an attempt to replace a link has twice the time that the last one took', async () => {
+  const { WebSocket, RTCPeerConnection } = platform;
+  const opening = openTransport('https://relay.example/', {
+    ...{ WebSocket, RTCPeerConnection, transports: ['websocket'] },
+    timeoutSeconds: 60,
+  });
+  await pass(5);
+  platform.socket.open();
+  const transport = await opening;
+  platform.socket.end();
+  await pass(9.9);
+  assert.equal(platform.sockets.length, 2);
+  platform.socket.open();
+  await settle();
+  assert.equal(transport.state, 'open');
+  transport.close();
+});
+
 for (const [what, say] of Object.entries({
   'the network comes back': () => page.dispatchEvent(new Event('online')),
   'the page is looked at': () => document.dispatchEvent(new Event('visibilitychange')),
@@ -403,6 +450,37 @@ test('a link that only seemed silent stays when the new one is of another sessio
   assert.equal(platform.socket.closedWith, 1000);
   transport.send(new Uint8Array([2]));
   assert.deepEqual(first.sent, [[2]]);
+  transport.close();
+});
+
+test('a link that only seemed silent carries again while a far one of another session is tried', async () => {
+  const { transport, told } = await start({ transports: ['websocket'] });
+  const relinks = [];
+  transport.addEventListener('relink', () => relinks.push(platform.socket.sent.length));
+  const [first] = platform.sockets;
+  transport.renew();
+  await pass(4);
+  platform.socket.open();
+  await settle();
+  transport.send(new Uint8Array([1]));
+  assert.deepEqual([first.sent, platform.socket.sent], [[], [[1]]]);
+  first.deliver(1);
+  first.deliver(2);
+  transport.send(new Uint8Array([2]));
+  assert.deepEqual(first.sent, []);
+  first.deliver(3);
+  // What the new one may still bring is asked for now and then.
+  for (let i = 0; i < 4; i++) {
+    transport.send(new Uint8Array([3 + i]));
+    await pass(0.05);
+  }
+  assert.deepEqual(first.sent, [[3], [4], [5], [6]]);
+  assert.deepEqual(platform.socket.sent, [[1], [2], [3], [5]]);
+  assert.deepEqual(relinks, [0]);
+  await pass(6);
+  assert.equal(platform.socket.closedWith, 1000);
+  assert.equal(first.closedWith, undefined);
+  assert.deepEqual(told, []);
   transport.close();
 });
 

@@ -12,7 +12,10 @@ interface Outcome {
   failed(error: unknown): void;
 }
 
-/** How long an attempt to replace a lost link may take at first; then it grows like the pauses. */
+/**
+ * How long an attempt to replace a lost link may take at first, or twice what the last link took when that
+ * is more; then it grows like the pauses.
+ */
 const REPLACE_SECONDS = 4;
 const GROWTH = 1.5;
 
@@ -24,6 +27,7 @@ export class Dialer {
   #attempt: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
+  #took = 0;
 
   constructor(open: OpenLink, timeoutSeconds: number, outcome: Outcome) {
     this.#open = open;
@@ -36,16 +40,23 @@ export class Dialer {
     return Boolean(this.#attempt ?? this.#timer);
   }
 
+  /** Seconds from the beginning of the last attempt that opened a link; more than a round trip. */
+  get took(): number {
+    return this.#took;
+  }
+
   /** Begins an attempt, unless one runs. */
   dial(timeoutSeconds = this.#timeoutSeconds): void {
     if (this.#attempt) return;
     this.#cancelTimer();
     const attempt = new AbortController();
     this.#attempt = attempt;
+    const began = performance.now();
     this.#open({ signal: attempt.signal, timeoutSeconds }).then(
       (link) => {
         if (this.#attempt !== attempt) return link.close();
         this.#attempt = undefined;
+        this.#took = (performance.now() - began) / 1000;
         this.#outcome.opened(link);
       },
       (error: unknown) => {
@@ -63,7 +74,8 @@ export class Dialer {
 
   /** Begins to replace a lost link at once, unless an attempt runs. */
   replace(): void {
-    this.dial(Math.min(this.#timeoutSeconds, REPLACE_SECONDS * GROWTH ** this.#failures));
+    const seconds = Math.max(REPLACE_SECONDS, 2 * this.#took) * GROWTH ** this.#failures;
+    this.dial(Math.min(this.#timeoutSeconds, seconds));
   }
 
   /** Tries again to replace a lost link, after a pause that grows each time. */

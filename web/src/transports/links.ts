@@ -17,9 +17,12 @@ const LOST: readonly number[] = [1001, 1005, 1006, 1012, 4003];
 /** For how long the relay keeps a session without a link. */
 const RESUME_SECONDS = 15;
 
-/** While a new link is tried beside an open one: between looks, and how many there are at least. */
-const TRIAL_SECONDS = 0.1;
-const TRIAL_LOOKS = 10;
+/**
+ * A new link is tried beside an open one for at least as long as it took to open, which is more than a round
+ * trip, and this; and how often it is looked at meanwhile.
+ */
+const TRIAL_SECONDS = 1;
+const LOOK_SECONDS = 0.1;
 
 /** Datagrams that come over the old link because the relay does not know the new one yet. */
 const TRIAL_LATE = 2;
@@ -42,6 +45,8 @@ interface Trial {
   readonly link: Transport;
   /** Datagrams that the old one had brought when the trial began. */
   readonly received: number;
+  /** How many looks there are at least. */
+  readonly least: number;
   /** Whether the next datagram goes over both: only what it brings opens a link for the relay. */
   probes: boolean;
   /** Since the first datagram went over the new one. */
@@ -186,20 +191,26 @@ export class SessionTransport extends EventTarget implements Transport {
    */
   #try(link: Transport, old: Transport): void {
     const { datagramsReceived: received } = old.stats();
-    this.#trial = { old, link, received, probes: true, looks: 0, timer: undefined };
+    const least = (TRIAL_SECONDS + this.#dialers.get(link.kind)!.took) / LOOK_SECONDS;
+    this.#trial = { old, link, received, least, probes: true, looks: 0, timer: undefined };
     if (this.#silent) this.#carry(link);
     this.#look(this.#trial);
   }
 
   #look(trial: Trial): void {
-    const { old, link, received } = trial;
-    const brought = (one: Transport): number => one.stats().datagramsReceived;
+    const { old, link } = trial;
     if (this.#current === link) trial.looks ||= 1;
-    if (brought(link) > 0) return this.#settle(link);
-    if (trial.looks > TRIAL_LOOKS && brought(old) > received + TRIAL_LATE) return this.#settle(old);
+    if (link.stats().datagramsReceived > 0) return this.#settle(link);
+    if (trial.looks > trial.least && brings(trial)) return this.#settle(old);
     trial.probes = true;
     if (trial.looks > 0) trial.looks++;
-    trial.timer = setTimeout(() => this.#look(trial), TRIAL_SECONDS * 1000);
+    trial.timer = setTimeout(() => this.#look(trial), LOOK_SECONDS * 1000);
+  }
+
+  /** The old link is not silent: it carries datagrams again, until the new one brings some too. */
+  #unsilence(trial: Trial): void {
+    this.#silent = false;
+    this.#carry(trial.old);
   }
 
   #settle(winner: Transport): void {
@@ -293,7 +304,9 @@ export class SessionTransport extends EventTarget implements Transport {
     link.ondatagram =
       this.#handler &&
       ((datagram) => {
-        if (link === this.#trial?.link) this.#settle(link);
+        const trial = this.#trial;
+        if (link === trial?.link) this.#settle(link);
+        else if (trial && this.#silent && brings(trial)) this.#unsilence(trial);
         this.#handler?.(datagram);
       });
   }
@@ -331,6 +344,10 @@ export class SessionTransport extends EventTarget implements Transport {
     this.#resolveClosed(close);
   }
 }
+
+/** Whether the old link has brought more than was under way to it when the trial began. */
+const brings = ({ old, received }: Trial): boolean =>
+  old.stats().datagramsReceived > received + TRIAL_LATE;
 
 /** What says that there may be another network, or that somebody looks at the page again. */
 const signs = (): readonly [Partial<EventTarget> | undefined, string][] => [
