@@ -47,18 +47,6 @@ async function play(options = {}, { way = path, server = place.server } = {}) {
   return startPlayer(client);
 }
 
-for (const rtt of [0, 100, 300])
-  test(`at ${rtt} ms a player ends up on WebRTC and misses nothing`, async (t) => {
-    path.rtt = rtt;
-    const player = await play();
-    await until(player.client, 'transport', 'webrtc');
-    await sleep(200 + rtt);
-    await player.rest();
-    assert.deepEqual(player.states, []);
-    assert.ok(path.connections === 0, 'the WebSocket is still open');
-    assertGap(t, player, 100 + rtt);
-  });
-
 test('a WebSocket that is reset is replaced', async (t) => {
   path.rtt = 40;
   const player = await play({ transports: ['websocket'] });
