@@ -165,8 +165,9 @@ void cw_connection_update(struct cw_connection *connection, double now);
    packet that is missing.
 
    Congestion control may end a round sooner. In the mode CW_CONGESTION_DELAY, it holds back blocks,
-   and messages that do not fit into the first four packets of a round. In CW_CONGESTION_BINARY, it
-   holds back whole rounds, the first datagram too.
+   and messages that do not fit into the first four packets of a round. Four fragments may always be
+   in flight, so that a block goes on even when messages fill the window. In CW_CONGESTION_BINARY,
+   it holds back whole rounds, the first datagram too.
 
    When three quarters of the endpoint's sent_window are in flight, most rounds are empty, so that
    no packet leaves the window before its ack can arrive. Unreliable messages that find no room then

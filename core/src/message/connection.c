@@ -264,6 +264,7 @@ void cw_connection_reset(struct cw_connection *c)
     c->interval = 0;
     c->share_clock = 0;
     c->packets_this_round = 0;
+    c->fragments = 0;
     c->round_open = false;
     c->next_channel = 0;
     /* its time begins with the first update */

@@ -26,7 +26,8 @@
 enum cw_flight {
     CW_FLIGHT_NONE, /* nothing: it does not count */
     CW_FLIGHT_SENT,
-    CW_FLIGHT_SETTLED /* acked or lost */
+    CW_FLIGHT_FRAGMENT, /* sent, with a fragment of a block */
+    CW_FLIGHT_SETTLED   /* acked or lost */
 };
 
 /* A time before all times that a caller may give. */
@@ -68,8 +69,9 @@ struct cw_connection {
     double interval; /* between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;
-    bool acks_twice; /* so many arrived before this round that two packets ack them */
-    bool open;       /* messages are accepted to be sent */
+    uint32_t fragments; /* packets in flight that carry one */
+    bool acks_twice;    /* so many arrived before this round that two packets ack them */
+    bool open;          /* messages are accepted to be sent */
     bool round_open;
     bool more;             /* something is due that did not fit into the packet before */
     bool held;             /* a fragment is due, but may not go into that packet */

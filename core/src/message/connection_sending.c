@@ -21,7 +21,8 @@
    tells of them, and is lost, the next one may have no room for all. */
 #define MANY_ARRIVED 12
 
-#define PROMPT_PACKETS 4 /* of a round, that messages fill without being bulk data */
+#define LEAST_FRAGMENTS 4 /* in flight, whatever the window is */
+#define PROMPT_PACKETS  4 /* of a round, that messages fill without being bulk data */
 
 /* What our packets carried */
 
@@ -39,6 +40,7 @@ static void settle_bulk(struct cw_connection *c, struct cw_carried *carried, uin
 {
     const struct cw_sent_packet *sent = cw_sequence_buffer_find(&c->endpoint->sent.window, packet);
     const bool given_up = carried->flight == CW_FLIGHT_SETTLED;
+    c->fragments -= carried->flight == CW_FLIGHT_FRAGMENT;
     carried->flight = CW_FLIGHT_SETTLED;
     if (!sent)
         return;
@@ -65,6 +67,7 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
     carried->packet = packet;
     carried->receipts = cw_receipts_packet(&c->receipts);
     carried->start = c->words_written;
+    bool has_fragment = false;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         const struct cw_channel *channel = &c->channels[i];
         bool is_fragment = false;
@@ -72,14 +75,16 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
         if (count == 0)
             continue;
         const uint32_t fragment = is_fragment ? CW_CARRIED_FRAGMENT : 0;
-        c->bulk |= is_fragment;
+        has_fragment |= is_fragment;
         c->words[c->words_written++ & c->words_mask] =
             (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | count);
         for (uint32_t j = 0; j < count; j++)
             c->words[c->words_written++ & c->words_mask] = channel->common.picked[j];
     }
     carried->words = (uint16_t)(c->words_written - carried->start);
-    carried->flight = c->bulk ? CW_FLIGHT_SENT : CW_FLIGHT_NONE;
+    c->bulk |= has_fragment;
+    c->fragments += has_fragment;
+    carried->flight = has_fragment ? CW_FLIGHT_FRAGMENT : c->bulk ? CW_FLIGHT_SENT : CW_FLIGHT_NONE;
     carried->speaks = speaks;
 }
 
@@ -231,20 +236,29 @@ static void fill_with_fragments(struct cw_connection *c, struct filling *packet)
     fill_packet(c, packet);
 }
 
+/* What forbids one more packet of bulk data now. Messages count towards what is in flight while
+   blocks wait, and may fill the window alone: a few fragments always go, so that blocks never wait
+   for the messages to end. */
+static enum cw_congestion_limit bulk_limit(const struct cw_connection *c)
+{
+    const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
+    const bool starves = limit == CW_CONGESTION_LIMIT_WINDOW && c->fragments < LEAST_FRAGMENTS;
+    return starves ? CW_CONGESTION_LIMIT_NONE : limit;
+}
+
 /* Composes a packet. Messages come before fragments in the first one of a round, so that they find
    the queues as short as possible. */
 static void compose(struct cw_connection *c, struct filling *packet)
 {
     const bool first = c->packets_this_round == 0 && c->config.max_packets_per_update > 1 &&
                        c->congestion.mode == CW_CONGESTION_DELAY;
-    c->timing.no_fragments =
-        first || cw_congestion_limit(&c->congestion, true) != CW_CONGESTION_LIMIT_NONE;
+    c->timing.no_fragments = first || bulk_limit(c) != CW_CONGESTION_LIMIT_NONE;
     c->more = c->held = false;
     fill_packet(c, packet);
     c->bulk = c->packets_this_round >= PROMPT_PACKETS || c->held;
     if (!c->held)
         return;
-    const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
+    const enum cw_congestion_limit limit = bulk_limit(c);
     if (limit == CW_CONGESTION_LIMIT_NONE)
         fill_with_fragments(c, packet);
     else
@@ -315,7 +329,7 @@ static bool is_due(struct cw_connection *c, bool first)
         return false;
     if (c->packets_this_round < PROMPT_PACKETS)
         return true;
-    const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
+    const enum cw_congestion_limit limit = bulk_limit(c);
     if (limit != CW_CONGESTION_LIMIT_NONE)
         cw_congestion_held(&c->congestion, limit);
     return limit == CW_CONGESTION_LIMIT_NONE;

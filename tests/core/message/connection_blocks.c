@@ -262,6 +262,43 @@ static void test_one_block_follows_another_without_a_pause(void **state)
     pair_close(&pair);
 }
 
+/* Two notes of 600 bytes and what is left of a few parcels, a tick. Returns the parcels that
+   arrive. */
+static uint32_t run_beside_notes(struct pair *pair, int ticks)
+{
+    uint32_t arrived = 0;
+    for (int i = 0; i < ticks; i++) {
+        for (uint32_t j = 0; j < 2; j++)
+            send_note(pair->sides[0], 0, 0, 600, pair->now);
+        const struct cw_channel_stats parcels = channel_of(pair->sides[0], 1);
+        if (parcels.queued + parcels.in_flight < 2)
+            send_parcel(pair->sides[0], 1, 0, MAX_SIZE, pair->now);
+        pair_tick(pair);
+        struct cw_message *message;
+        for (uint32_t channel; (message = next_message(pair->sides[1], &channel));
+             cw_message_release(message))
+            arrived += channel == 1;
+    }
+    return arrived;
+}
+
+static void test_messages_that_fill_the_window_starve_no_block(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = config_of_blocks();
+    config.schema = notes_schema();
+    config.channels[1] = config.channels[0];
+    config.channels[1].block_fragment_size = 1000;
+    struct pair pair = pair_open(&config, 0.4, 0);
+    struct cw_simulator_path path = path_of(0.4, 0);
+    path.bytes_per_second = 100000; /* the notes alone take three quarters */
+    path.queue_bytes = 20000;
+    assert_int_equal(cw_simulator_change(pair.paths[0], &path), CW_OK);
+    for (int i = 0; i < 12; i++)
+        assert_in_range(run_beside_notes(&pair, 300), 5, 50);
+    pair_close(&pair);
+}
+
 static void test_early_blocks_survive_losses_and_other_orders(void **state)
 {
     (void)state;
@@ -327,6 +364,7 @@ int main(void)
         TEST(test_blocks_get_through_loss_and_only_lost_fragments_go_again),
         TEST(test_a_long_block_fills_every_packet),
         TEST(test_one_block_follows_another_without_a_pause),
+        TEST(test_messages_that_fill_the_window_starve_no_block),
         TEST(test_early_blocks_survive_losses_and_other_orders),
         TEST(test_unreliable_blocks_beyond_what_can_be_held_are_dropped),
     };
