@@ -83,7 +83,7 @@ static void stop(struct relay *relay, unsigned signal_number)
     log_info("stopping on %s: closing %u sessions", strsignal((int)signal_number),
              sessions_count(relay->sessions));
     loop_timer_start(relay->loop, &relay->drain, DRAIN_SECONDS);
-    sessions_drain(relay->sessions, on_drained, relay);
+    sessions_drain(relay->sessions, SESSION_END_DRAIN, on_drained, relay);
 }
 
 static void log_stats(struct relay *relay)

@@ -204,6 +204,7 @@ void loop_run(struct loop *loop, void (*turn)(void *context), void *context)
         if (turn)
             turn(context);
     }
+    loop->stopping = false;
 }
 
 void loop_stop(struct loop *loop)

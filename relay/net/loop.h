@@ -46,7 +46,8 @@ struct lws_vhost *loop_vhost(struct loop *loop);
    these callbacks watches and timers may be removed but not started. NULL is allowed. */
 void loop_destroy(struct loop *loop);
 
-/* Serves events until loop_stop. Calls `turn` after each round of them (NULL for none). */
+/* Serves events until loop_stop, and again when called again. Calls `turn` after each round of them
+ * (NULL for none). */
 void loop_run(struct loop *loop, void (*turn)(void *context), void *context);
 void loop_stop(struct loop *loop);
 

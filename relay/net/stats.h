@@ -30,6 +30,7 @@
 
 #define STATS(X)                                                                                   \
     X(sessions_opened, "sessions that began")                                                      \
+    X(sessions_adopted, "sessions that began in another process of the relay")                     \
     X(sessions_refused_full, "refused: --max-sessions reached")                                    \
     X(sessions_refused_address, "refused: --max-sessions-per-address reached")                     \
     X(sessions_refused_draining, "refused: the relay is stopping")                                 \
@@ -42,6 +43,7 @@
     X(sessions_ended_unlinked, "ended: no new link within --resume-seconds")                       \
     X(sessions_ended_room, "ended for others: not answered, no longer spoken to, or no link")      \
     X(sessions_ended_drain, "ended: the relay is stopping")                                        \
+    X(sessions_ended_restart, "ended: another process of the relay goes on")                       \
     X(sessions_ended_text, "ended: the browser sent text")                                         \
     X(sessions_ended_empty, "ended: the browser sent an empty message")                            \
     X(sessions_ended_oversize, "ended: the browser sent more than fits into a datagram")           \

@@ -13,12 +13,12 @@
 #define ORIGIN_MAX 1024
 
 struct names {
-    uint8_t secret[32];
+    uint8_t secret[NAMES_SECRET_SIZE];
     size_t buckets; /* a power of two */
     struct name_entry *bucket[];
 };
 
-struct names *names_create(unsigned expected)
+struct names *names_create(unsigned expected, const uint8_t secret[NAMES_SECRET_SIZE])
 {
     size_t buckets = 64;
     while (buckets < expected)
@@ -27,6 +27,10 @@ struct names *names_create(unsigned expected)
     if (!names)
         return NULL;
     names->buckets = buckets;
+    if (secret) {
+        memcpy(names->secret, secret, sizeof names->secret);
+        return names;
+    }
     if (RAND_bytes(names->secret, sizeof names->secret) == 1)
         return names;
     free(names);
@@ -36,6 +40,11 @@ struct names *names_create(unsigned expected)
 void names_destroy(struct names *names)
 {
     free(names);
+}
+
+const uint8_t *names_secret(const struct names *names)
+{
+    return names->secret;
 }
 
 void names_make(const struct names *names, const char *key, const char *origin, struct name *out)

@@ -1,11 +1,13 @@
 /* Sessions by name. A name is made of the key and the origin of a page, so pages of other origins
-   cannot use the key. It is a hash with a secret of this process: how long a search takes says
+   cannot use the key. It is a hash with a secret of this relay: how long a search takes says
    nothing of any key, and no key is kept. */
 #ifndef CAUSEWAY_RELAY_NAMES_H
 #define CAUSEWAY_RELAY_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define NAMES_SECRET_SIZE 32
 
 struct name {
     bool given; /* else there is no name, and nothing else can have it */
@@ -21,8 +23,12 @@ struct name_entry {
 
 struct names;
 
-/* Creates a table that is fast for about `expected` names. NULL when there is no memory. */
-struct names *names_create(unsigned expected);
+/* Creates a table that is fast for about `expected` names. secret is that of the other processes of
+   the relay, which is copied; with NULL a new one is made. NULL when there is no memory. */
+struct names *names_create(unsigned expected, const uint8_t secret[NAMES_SECRET_SIZE]);
+
+/* The secret, for another process of the relay. */
+const uint8_t *names_secret(const struct names *names);
 
 /* Frees it. NULL is allowed. */
 void names_destroy(struct names *names);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Some may be damaged on the way, or come late from an earlier connection. */
@@ -23,7 +24,14 @@ static const struct session_farewell farewells[] = {
 
 const struct session_farewell *session_refusal_farewell(enum session_refusal why)
 {
-    return &farewells[why == SESSION_REFUSED_DRAINING ? SESSION_END_DRAIN : SESSION_END_ROOM];
+    static const enum session_end ends[] = {
+        [SESSION_REFUSED_FULL] = SESSION_END_ROOM,
+        [SESSION_REFUSED_ADDRESS] = SESSION_END_ROOM,
+        [SESSION_REFUSED_DRAINING] = SESSION_END_DRAIN,
+        [SESSION_REFUSED_RESTART] = SESSION_END_RESTART,
+        [SESSION_REFUSED_MEMORY] = SESSION_END_ROOM,
+    };
+    return &farewells[ends[why]];
 }
 
 static struct session *session_due(struct deadline *deadline)
@@ -135,7 +143,7 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     all->timer.expired = on_timer;
     all->timer.context = all;
     all->timer_at = INFINITY;
-    all->names = names_create(config->max_sessions);
+    all->names = names_create(config->max_sessions, config->secret);
     all->per_address = per_address_limit_create(config->max_sessions);
     all->opened = address_memory_create(OPENED_SECONDS);
     all->unanswered = address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
@@ -179,9 +187,11 @@ void sessions_count_overflow(struct sessions *all)
         upstream_count_overflow(&session_due(all->deadlines.heap[i])->upstream);
 }
 
-void sessions_drain(struct sessions *all, void (*drained)(void *context), void *context)
+void sessions_drain(struct sessions *all, enum session_end why, void (*drained)(void *context),
+                    void *context)
 {
     all->draining = true;
+    all->draining_why = why;
     all->drained = drained;
     all->drained_context = context;
     if (all->count == 0) {
@@ -190,7 +200,7 @@ void sessions_drain(struct sessions *all, void (*drained)(void *context), void *
     }
     struct deadline *first;
     while ((first = deadlines_first(&all->deadlines)))
-        session_end(session_due(first), SESSION_END_DRAIN);
+        session_end(session_due(first), why);
 }
 
 /* The newest link that is ready; the newest when there is none. */
@@ -251,27 +261,35 @@ void session_name(const struct sessions *all, const char *key, const char *origi
     names_make(all->names, key, origin, out);
 }
 
-struct session *session_begin(struct sessions *all, struct session_link *link,
-                              const struct socket_address *client, enum session_refusal *why)
+struct session *session_create(struct sessions *all, const unsigned char owner[16])
 {
     struct session *session = calloc(1, sizeof *session);
-    *why = SESSION_REFUSED_MEMORY;
     if (!session)
         return NULL;
-    *why = SESSION_REFUSED_FULL;
-    socket_address_owner(client, session->owner);
-    if (!session_make_room(all, session->owner)) {
-        free(session);
-        return NULL;
-    }
-    *why = SESSION_REFUSED_NOT;
     session->all = all;
-    session->newest = link;
+    memcpy(session->owner, owner, sizeof session->owner);
     session->unlinked = INFINITY;
     session->id = ++all->last_id;
     session->verdict = GATE_NO_REQUEST;
     allowance_init(&session->allowance);
     upstream_init(&session->upstream, all->batch, on_upstream_datagram, on_upstream_flush, session);
+    return session;
+}
+
+struct session *session_begin(struct sessions *all, struct session_link *link,
+                              const struct socket_address *client, enum session_refusal *why)
+{
+    unsigned char owner[16];
+    *why = SESSION_REFUSED_FULL;
+    socket_address_owner(client, owner);
+    if (!session_make_room(all, owner))
+        return NULL;
+    *why = SESSION_REFUSED_MEMORY;
+    struct session *session = session_create(all, owner);
+    if (!session)
+        return NULL;
+    *why = SESSION_REFUSED_NOT;
+    session->newest = link;
     address_memory_add(all->opened, session->owner, loop_now());
     session_list_append(&all->unproven, session);
     session_step(session);
@@ -311,7 +329,10 @@ void session_end(struct session *session, enum session_end why)
     names_remove(all->names, &session->named);
     if (!session->evicted)
         session_list_prepend(&all->unproven, session);
-    upstream_close(&session->upstream);
+    if (why == SESSION_END_RESTART)
+        upstream_leave(&session->upstream);
+    else
+        upstream_close(&session->upstream);
     if (session->newest)
         session_close_links(session, &farewells[why], why == SESSION_END_ROOM);
     else

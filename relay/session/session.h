@@ -12,6 +12,7 @@
 #include "session/datagram.h"
 #include "session/gate.h"
 #include "session/names.h"
+#include "session/parcel.h"
 #include "session/transport.h"
 
 #include <stdbool.h>
@@ -32,6 +33,7 @@ struct sessions_config {
                                           it then says nothing for so long keeps no place */
     double idle_timeout_seconds;       /* without a datagram either way; 0 = never */
     double resume_seconds;             /* without a link, when it has a name; 0 = none */
+    const uint8_t *secret;             /* of the names, see names_create; NULL = a new one */
 };
 
 /* Why a link was refused. */
@@ -40,6 +42,7 @@ enum session_refusal {
     SESSION_REFUSED_FULL,
     SESSION_REFUSED_ADDRESS,
     SESSION_REFUSED_DRAINING,
+    SESSION_REFUSED_RESTART,
     SESSION_REFUSED_MEMORY,
 };
 
@@ -56,9 +59,27 @@ void sessions_destroy(struct sessions *sessions);
 /* The number of open sessions, including those that have no link and those that are ending. */
 unsigned sessions_count(const struct sessions *sessions);
 
-/* Ends every session with SESSION_END_DRAIN and refuses new ones. `drained` is called once, when
-   the last one has closed (at once when there is none). */
-void sessions_drain(struct sessions *sessions, void (*drained)(void *context), void *context);
+/* Ends every session with `why`, SESSION_END_DRAIN or SESSION_END_RESTART, and refuses new ones.
+   `drained` is called once, when the last one has closed (at once when there is none). */
+void sessions_drain(struct sessions *sessions, enum session_end why, void (*drained)(void *context),
+                    void *context);
+
+/* The secret of the names, for another process of the relay. */
+const uint8_t *sessions_secret(const struct sessions *sessions);
+
+/* Takes a message with a parcel; see sessions_hand_over. False when it was not taken. */
+typedef bool sessions_take(void *context, const struct parcel *parcel, int fd);
+
+/* Gives `take` a parcel of each session that another process can carry on, and its socket, of which
+   that process gets a copy: each that the game server has answered and the next link can name.
+   Nothing changes here; end them with SESSION_END_RESTART when the other process has them. False
+   when `take` was. */
+bool sessions_hand_over(struct sessions *sessions, sessions_take *take, void *context);
+
+/* Carries on the session of a parcel, whose socket is fd: it waits for its next link. Takes over
+   fd. False, after closing it, when the parcel cannot be read, the session is known already, or
+   there is no room. */
+bool sessions_adopt(struct sessions *sessions, const void *parcel, size_t size, int fd);
 
 /* Makes the name that a session has by the key of a page; see names_make. */
 void session_name(const struct sessions *sessions, const char *key, const char *origin,

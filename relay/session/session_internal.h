@@ -1,5 +1,5 @@
 /* What the parts of a session share: session_links.c has its links, session_room.c says who gets a
-   place; session.c has all else. */
+   place, session_moves.c lets it go to another process; session.c has all else. */
 #ifndef CAUSEWAY_RELAY_SESSION_INTERNAL_H
 #define CAUSEWAY_RELAY_SESSION_INTERNAL_H
 
@@ -60,6 +60,7 @@ struct sessions {
     struct loop_timer timer;
     double timer_at;
     bool draining;
+    enum session_end draining_why;
     void (*drained)(void *context);
     void *drained_context;
     struct log_limit refused_limit;
@@ -71,6 +72,10 @@ struct sessions {
    there is none for it; *why is the reason. */
 struct session *session_begin(struct sessions *all, struct session_link *link,
                               const struct socket_address *client, enum session_refusal *why);
+
+/* Creates a session that has no link and is in no list, nor counted yet; `owner` is that of its
+   address. NULL when there is no memory. */
+struct session *session_create(struct sessions *all, const unsigned char owner[16]);
 
 /* Frees a session that has no link. */
 void session_free(struct session *session);

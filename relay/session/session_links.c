@@ -12,11 +12,12 @@ static void count_refusal(struct sessions *all, enum session_refusal why)
         [SESSION_REFUSED_FULL] = "--max-sessions is reached",
         [SESSION_REFUSED_ADDRESS] = "its address has --max-sessions-per-address links",
         [SESSION_REFUSED_DRAINING] = "the relay is stopping",
+        [SESSION_REFUSED_RESTART] = "another process has taken the relay over",
         [SESSION_REFUSED_MEMORY] = "there is no memory",
     };
     if (why == SESSION_REFUSED_ADDRESS)
         all->stats->sessions_refused_address++;
-    else if (why == SESSION_REFUSED_DRAINING)
+    else if (why == SESSION_REFUSED_DRAINING || why == SESSION_REFUSED_RESTART)
         all->stats->sessions_refused_draining++;
     else
         all->stats->sessions_refused_full++;
@@ -113,8 +114,10 @@ static enum session_refusal join(struct session *session, struct session_link *l
 static enum session_refusal begin(struct sessions *all, struct session_link *link,
                                   const struct socket_address *client, const struct name *name)
 {
-    enum session_refusal why =
-        all->draining ? SESSION_REFUSED_DRAINING : count_link(all, link, client, NULL);
+    if (all->draining)
+        return all->draining_why == SESSION_END_RESTART ? SESSION_REFUSED_RESTART
+                                                        : SESSION_REFUSED_DRAINING;
+    enum session_refusal why = count_link(all, link, client, NULL);
     if (why != SESSION_REFUSED_NOT)
         return why;
     link->session = session_begin(all, link, client, &why);

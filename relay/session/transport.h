@@ -17,6 +17,7 @@
     X(UNLINKED, unlinked, 1001, "no link", "no new link within --resume-seconds")                  \
     X(ROOM, room, 1013, "try later", "others need the room")                                       \
     X(DRAIN, drain, 1001, "relay is stopping", "the relay is stopping")                            \
+    X(RESTART, restart, 1012, "relay restarts", "another process goes on with it")                 \
     X(TEXT, text, 1003, "text is not supported", "it sent text")                                   \
     X(EMPTY, empty, 1003, "empty message", "it sent an empty message")                             \
     X(OVERSIZE, oversize, 1009, "longer than a datagram", "it sent an oversized message")          \

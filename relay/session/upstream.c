@@ -240,7 +240,16 @@ static void drop_waiting(struct upstream *upstream)
     }
 }
 
-void upstream_close(struct upstream *upstream)
+bool upstream_adopt(struct upstream *upstream, int fd)
+{
+    upstream->watch.fd = fd;
+    if (loop_add(upstream->batch->loop, &upstream->watch, LOOP_READABLE))
+        return true;
+    upstream->watch.fd = -1;
+    return false;
+}
+
+void upstream_leave(struct upstream *upstream)
 {
     struct upstream_batch *batch = upstream->batch;
     if (upstream->watch.fd < 0)
@@ -250,8 +259,14 @@ void upstream_close(struct upstream *upstream)
     if (batch->receiver == upstream)
         batch->receiver = NULL;
     loop_remove(batch->loop, &upstream->watch);
-    drop_waiting(upstream);
     upstream_count_overflow(upstream);
     close(upstream->watch.fd);
     upstream->watch.fd = -1;
+}
+
+void upstream_close(struct upstream *upstream)
+{
+    if (upstream->watch.fd >= 0)
+        drop_waiting(upstream);
+    upstream_leave(upstream);
 }

@@ -43,6 +43,14 @@ void upstream_init(struct upstream *upstream, struct upstream_batch *batch,
    can be opened. */
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size);
 
+/* Takes over an open socket that is connected to the game server; the upstream has none yet. False
+   when the system refuses, and fd is still the caller's. */
+bool upstream_adopt(struct upstream *upstream, int fd);
+
+/* Sends what has been gathered for it and closes the socket, of which another process has a copy:
+   what has arrived waits for that. May be called again. */
+void upstream_leave(struct upstream *upstream);
+
 /* Counts the datagrams that have found its socket full since the last call. */
 void upstream_count_overflow(struct upstream *upstream);
 

@@ -1,0 +1,21 @@
+#include "session/parcel.h"
+
+#include <math.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct parcel) == 104, "another layout needs another PARCEL_VERSION");
+
+bool parcel_read(const void *data, size_t size, struct parcel *out)
+{
+    struct parcel parcel;
+    if (size != sizeof parcel)
+        return false;
+    memcpy(&parcel, data, sizeof parcel);
+    /* Full buckets are infinite, as is the time of a session that has a link. */
+    if (parcel.version != PARCEL_VERSION || !isfinite(parcel.active) || isnan(parcel.unlinked) ||
+        isnan(parcel.packets.level) || !isfinite(parcel.packets.at) || isnan(parcel.bytes.level) ||
+        !isfinite(parcel.bytes.at))
+        return false;
+    *out = parcel;
+    return true;
+}

@@ -1,0 +1,30 @@
+/* What another process of the relay needs, beside the socket towards the game server, to carry a
+   session on. It travels between processes of one machine, whose clock they share, but perhaps not
+   of one build. */
+#ifndef CAUSEWAY_RELAY_PARCEL_H
+#define CAUSEWAY_RELAY_PARCEL_H
+
+#include "session/allowance.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of the layout below. A process refuses parcels of another version. */
+#define PARCEL_VERSION 1
+
+struct parcel {
+    uint32_t version;
+    uint32_t offences; /* datagrams that the gate has not let pass */
+    uint8_t name[32];
+    uint8_t owner[16]; /* of the address of its newest or last link */
+    double active;     /* see struct session */
+    double unlinked;
+    struct bucket packets; /* of its allowance; the game server has answered it */
+    struct bucket bytes;
+};
+
+/* Reads one. False when it is of another version, or broken. */
+bool parcel_read(const void *data, size_t size, struct parcel *out);
+
+#endif

@@ -1,0 +1,98 @@
+#include "session/session_internal.h"
+
+#include <math.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const uint8_t *sessions_secret(const struct sessions *all)
+{
+    return names_secret(all->names);
+}
+
+/* Whether another process can go on with it; its next link must find it there. */
+static bool can_move(const struct session *session)
+{
+    return session->named.listed && session->allowance.answered &&
+           session->upstream.watch.fd >= 0 && session->all->config.resume_seconds > 0.0;
+}
+
+bool sessions_hand_over(struct sessions *all, sessions_take *take, void *context)
+{
+    upstream_batch_flush(all->batch);
+    for (size_t i = 0; i < all->deadlines.count; i++) {
+        const struct session *session =
+            lws_container_of(all->deadlines.heap[i], struct session, deadline);
+        if (!can_move(session))
+            continue;
+        struct parcel parcel = {
+            .version = PARCEL_VERSION,
+            .offences = session->offences,
+            .active = session->active,
+            .unlinked = session->unlinked,
+            .packets = session->allowance.packets,
+            .bytes = session->allowance.bytes,
+        };
+        memcpy(parcel.name, session->named.name.hash, sizeof parcel.name);
+        memcpy(parcel.owner, session->owner, sizeof parcel.owner);
+        if (!take(context, &parcel, session->upstream.watch.fd))
+            return false;
+    }
+    return true;
+}
+
+/* Has its address count it. What it had in the other process is not refused here. */
+static bool count_address(struct session *session)
+{
+    struct socket_address owner = {.size = sizeof(struct sockaddr_in6)};
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&owner.address;
+    bool full;
+    v6->sin6_family = AF_INET6;
+    memcpy(&v6->sin6_addr, session->owner, sizeof session->owner);
+    session->address = per_address_limit_enter(session->all->per_address, &owner, 0, &full);
+    return session->address != NULL;
+}
+
+static bool carry_on(struct sessions *all, const struct parcel *parcel, const struct name *name,
+                     int fd)
+{
+    struct session *session = session_create(all, parcel->owner);
+    if (!session)
+        return false;
+    if (!count_address(session) || !upstream_adopt(&session->upstream, fd)) {
+        if (session->address)
+            per_address_limit_leave(all->per_address, session->address);
+        free(session);
+        return false;
+    }
+    session->verdict = GATE_PASS;
+    session->offences = parcel->offences;
+    session->active = parcel->active;
+    session->unlinked = fmin(parcel->unlinked, loop_now());
+    session->allowance =
+        (struct allowance){.answered = true, .packets = parcel->packets, .bytes = parcel->bytes};
+    names_add(all->names, &session->named, name);
+    session_list_append(&all->waiting, session);
+    session_hurry(session);
+    all->count++;
+    all->stats->sessions_adopted++;
+    return true;
+}
+
+bool sessions_adopt(struct sessions *all, const void *data, size_t size, int fd)
+{
+    struct parcel parcel;
+    struct name name = {.given = true};
+    if (fd < 0)
+        return false;
+    if (parcel_read(data, size, &parcel)) {
+        memcpy(name.hash, parcel.name, sizeof name.hash);
+        if (!all->draining && !names_find(all->names, &name) &&
+            all->count - all->evicted < all->config.max_sessions &&
+            carry_on(all, &parcel, &name, fd))
+            return true;
+    }
+    close(fd);
+    return false;
+}

@@ -1,0 +1,342 @@
+/* A session goes from one process to another: here both ends are in this one, and the game server
+   is a real socket. */
+#include "unit.h"
+
+#include "net/handover.h"
+#include "net/loop.h"
+#include "net/stats.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define KEY "AZaz09-_AZaz09-_AZaz09"
+
+/* One process of the relay. */
+struct process {
+    struct stats stats;
+    struct sessions *sessions;
+    struct session_link link;
+    const struct session_farewell *farewell; /* of the link, when it was closed */
+    char heard[64];                          /* by the browser */
+};
+
+struct rig {
+    struct loop *loop;
+    int server;
+    struct sockaddr_in player; /* as the server sees it */
+    struct process old;
+    struct process new;
+};
+
+static struct rig *ends_when_heard;
+
+static struct process *process_of(struct session_link *link)
+{
+    return lws_container_of(link, struct process, link);
+}
+
+static bool is_ready(const struct session_link *link)
+{
+    (void)link;
+    return true;
+}
+
+static void hear(struct session_link *link, const uint8_t *data, size_t size)
+{
+    memcpy(process_of(link)->heard, data, size);
+    process_of(link)->heard[size] = '\0';
+    loop_stop(ends_when_heard->loop);
+}
+
+static void flush_link(struct session_link *link)
+{
+    (void)link;
+}
+
+static void close_link(struct session_link *link, const struct session_farewell *farewell,
+                       bool at_once)
+{
+    (void)at_once;
+    process_of(link)->farewell = farewell;
+}
+
+static const struct transport transport = {"test", is_ready, hear, flush_link, close_link};
+
+static struct loop *create_loop(void)
+{
+    static struct lws_protocols protocols[3] = {
+        {.name = "none", .callback = lws_callback_http_dummy}};
+    protocols[1] = loop_protocol;
+    struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN_SERVER,
+                                             .protocols = protocols};
+    lws_set_log_level(0, NULL);
+    return loop_create(&info);
+}
+
+static void start_process(struct rig *rig, struct process *process, const uint8_t *secret,
+                          unsigned max_sessions)
+{
+    struct sessions_config config = {
+        .gate = {.raw = true},
+        .max_sessions = max_sessions,
+        .request_timeout_seconds = 100.0,
+        .answer_timeout_seconds = 100.0,
+        .resume_seconds = 100.0,
+        .secret = secret,
+    };
+    config.upstream.size = sizeof(struct sockaddr_in);
+    getsockname(rig->server, (struct sockaddr *)&config.upstream.address, &config.upstream.size);
+    process->sessions = sessions_create(&config, rig->loop, &process->stats);
+    assert_non_null(process->sessions);
+}
+
+static void open_link(struct process *process, const char *key)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xcb007107)};
+    struct socket_address client = {.size = sizeof address};
+    struct name name;
+    memcpy(&client.address, &address, sizeof address);
+    session_name(process->sessions, key, "", &name);
+    assert_int_equal(
+        session_link_open(process->sessions, &process->link, &transport, &client, &name),
+        SESSION_REFUSED_NOT);
+}
+
+static void say(struct process *process, const char *text)
+{
+    assert_true(session_receive(process->link.session, (const uint8_t *)text, strlen(text)));
+    sessions_flush(process->sessions);
+}
+
+static void server_hears(struct rig *rig, const char *text)
+{
+    char heard[64];
+    struct sockaddr_in from;
+    socklen_t size = sizeof from;
+    const ssize_t length =
+        recvfrom(rig->server, heard, sizeof heard, 0, (struct sockaddr *)&from, &size);
+    assert_int_equal(length, strlen(text));
+    assert_memory_equal(heard, text, strlen(text));
+    if (rig->player.sin_port == 0)
+        rig->player = from;
+    assert_int_equal(from.sin_port, rig->player.sin_port);
+}
+
+static void server_says(struct rig *rig, const char *text)
+{
+    assert_true(sendto(rig->server, text, strlen(text), 0, (struct sockaddr *)&rig->player,
+                       sizeof rig->player) > 0);
+}
+
+/* Runs the loop until a browser has heard this. */
+static void browser_hears(struct rig *rig, struct process *process, const char *text)
+{
+    ends_when_heard = rig;
+    loop_run(rig->loop, NULL, NULL);
+    assert_string_equal(process->heard, text);
+}
+
+/* A player of the old process whom the game server has answered. */
+static void set_up(struct rig *rig)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    *rig = (struct rig){.loop = create_loop(), .server = socket(AF_INET, SOCK_DGRAM, 0)};
+    assert_non_null(rig->loop);
+    assert_int_equal(bind(rig->server, (struct sockaddr *)&any, sizeof any), 0);
+    start_process(rig, &rig->old, NULL, 10);
+    start_process(rig, &rig->new, sessions_secret(rig->old.sessions), 2);
+    open_link(&rig->old, KEY);
+    say(&rig->old, "hello");
+    server_hears(rig, "hello");
+}
+
+static void on_drained(void *context)
+{
+    *(bool *)context = true;
+}
+
+static void tear_down(struct rig *rig)
+{
+    bool drained;
+    sessions_drain(rig->new.sessions, SESSION_END_DRAIN, on_drained, &drained);
+    session_link_close(&rig->old.link, true);
+    session_link_close(&rig->new.link, true);
+    assert_int_equal(sessions_count(rig->old.sessions), 0);
+    assert_int_equal(sessions_count(rig->new.sessions), 0);
+    sessions_destroy(rig->old.sessions);
+    sessions_destroy(rig->new.sessions);
+    close(rig->server);
+    loop_destroy(rig->loop);
+}
+
+static bool take(void *context, const struct parcel *parcel, int fd)
+{
+    return handover_send(*(int *)context, 7, parcel, sizeof *parcel, fd);
+}
+
+/* The one parcel of the old process, after its way through a socket. */
+static void send_parcel(struct rig *rig, struct handover_message *out)
+{
+    int pair[2];
+    assert_true(handover_pair(pair));
+    assert_true(sessions_hand_over(rig->old.sessions, take, &pair[0]));
+    close(pair[0]);
+    assert_int_equal(handover_receive(pair[1], out, true), HANDOVER_MESSAGE);
+    assert_int_equal(out->kind, 7);
+    assert_true(out->fd >= 0);
+    assert_int_equal(fcntl(out->fd, F_GETFD), FD_CLOEXEC);
+    struct handover_message none;
+    assert_int_equal(handover_receive(pair[1], &none, true), HANDOVER_ENDED);
+    close(pair[1]);
+}
+
+static void test_a_session_goes_on_in_another_process(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct handover_message parcel;
+    bool drained = false;
+    set_up(&rig);
+    server_says(&rig, "welcome");
+    browser_hears(&rig, &rig.old, "welcome");
+
+    send_parcel(&rig, &parcel);
+    assert_true(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, parcel.fd));
+    assert_int_equal(rig.new.stats.sessions_adopted, 1);
+    server_says(&rig, "meanwhile"); /* it waits for the new process */
+    sessions_drain(rig.old.sessions, SESSION_END_RESTART, on_drained, &drained);
+    assert_int_equal(rig.old.farewell->code, 1012);
+    session_link_close(&rig.old.link, false);
+    assert_true(drained);
+    assert_int_equal(rig.old.stats.sessions_ended_restart, 1);
+    assert_int_equal(rig.old.stats.dropped_closing, 0);
+
+    open_link(&rig.new, KEY);
+    assert_int_equal(rig.new.stats.sessions_resumed, 1);
+    browser_hears(&rig, &rig.new, "meanwhile");
+    say(&rig.new, "again");
+    server_hears(&rig, "again");
+    tear_down(&rig);
+}
+
+static void test_what_nobody_answered_does_not_travel(void **state)
+{
+    (void)state;
+    struct rig rig;
+    int pair[2];
+    struct handover_message message;
+    set_up(&rig);
+    assert_true(handover_pair(pair));
+    assert_true(sessions_hand_over(rig.old.sessions, take, &pair[0]));
+    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_NONE);
+    close(pair[0]);
+    close(pair[1]);
+    tear_down(&rig);
+}
+
+static void refuse(struct rig *rig, const void *data, size_t size, int fd)
+{
+    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    assert_false(sessions_adopt(rig->new.sessions, data, size, copy));
+    assert_int_equal(fcntl(copy, F_GETFD), -1); /* closed */
+    assert_int_equal(sessions_count(rig->new.sessions), 0);
+}
+
+static void test_parcels_that_it_cannot_read_are_refused(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct handover_message good;
+    struct parcel bad;
+    set_up(&rig);
+    server_says(&rig, "welcome");
+    browser_hears(&rig, &rig.old, "welcome");
+    send_parcel(&rig, &good);
+
+    for (size_t size = 0; size < good.size; size++)
+        refuse(&rig, good.data, size, good.fd);
+    refuse(&rig, good.data, good.size + 1, good.fd);
+    memcpy(&bad, good.data, sizeof bad);
+    bad.version = PARCEL_VERSION + 1;
+    refuse(&rig, &bad, sizeof bad, good.fd);
+    memcpy(&bad, good.data, sizeof bad);
+    bad.active = NAN;
+    refuse(&rig, &bad, sizeof bad, good.fd);
+    memcpy(&bad, good.data, sizeof bad);
+    bad.packets.level = NAN;
+    refuse(&rig, &bad, sizeof bad, good.fd);
+    assert_false(sessions_adopt(rig.new.sessions, good.data, good.size, -1));
+
+    /* Of two for the same session the second is. */
+    assert_true(sessions_adopt(rig.new.sessions, good.data, good.size, dup(good.fd)));
+    assert_false(sessions_adopt(rig.new.sessions, good.data, good.size, dup(good.fd)));
+    assert_int_equal(sessions_count(rig.new.sessions), 1);
+    close(good.fd);
+    tear_down(&rig);
+}
+
+static void test_a_process_that_is_full_takes_no_more(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct handover_message parcel;
+    set_up(&rig);
+    server_says(&rig, "welcome");
+    browser_hears(&rig, &rig.old, "welcome");
+    send_parcel(&rig, &parcel);
+    for (int i = 0; i < 3; i++) {
+        parcel.data[8] ^= (uint8_t)(i + 1); /* another name */
+        assert_int_equal(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, dup(parcel.fd)),
+                         i < 2);
+    }
+    assert_int_equal(sessions_count(rig.new.sessions), 2);
+    close(parcel.fd);
+    tear_down(&rig);
+}
+
+static void test_messages_stay_whole(void **state)
+{
+    (void)state;
+    int pair[2];
+    uint8_t bytes[HANDOVER_MAX + 8] = {1, 2, 3};
+    struct handover_message message;
+    assert_true(handover_pair(pair));
+    assert_true(handover_send(pair[0], 1, NULL, 0, -1));
+    assert_true(handover_send(pair[0], 2, bytes, HANDOVER_MAX, -1));
+    assert_false(handover_send(pair[0], 3, bytes, HANDOVER_MAX + 1, -1));
+    assert_int_equal(errno, EMSGSIZE);
+    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_MESSAGE);
+    assert_int_equal(message.kind, 1);
+    assert_int_equal(message.size, 0);
+    assert_int_equal(message.fd, -1);
+    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_MESSAGE);
+    assert_int_equal(message.size, HANDOVER_MAX);
+    assert_memory_equal(message.data, bytes, HANDOVER_MAX);
+    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_NONE);
+    /* What is no message of ours ends the conversation. */
+    assert_true(send(pair[0], bytes, 3, 0) == 3);
+    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_ENDED);
+    assert_true(send(pair[0], bytes, sizeof bytes, 0) > 0);
+    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_ENDED);
+    close(pair[0]);
+    assert_int_equal(handover_receive(pair[1], &message, true), HANDOVER_ENDED);
+    close(pair[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_session_goes_on_in_another_process),
+        cmocka_unit_test(test_what_nobody_answered_does_not_travel),
+        cmocka_unit_test(test_parcels_that_it_cannot_read_are_refused),
+        cmocka_unit_test(test_a_process_that_is_full_takes_no_more),
+        cmocka_unit_test(test_messages_stay_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
