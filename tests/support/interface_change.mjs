@@ -1,0 +1,83 @@
+// A player whose machine has two interfaces, of which the one in use goes down. Prints what came of it as JSON.
+//   interface_change.mjs TRANSPORT...     runs under "unshare -Urn"
+// With "far" before them, and the relay and a token behind that, it is the far side: the player.
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** Of the relay: of neither link. */
+const ADDRESS = '10.99.9.1';
+
+async function near(transports) {
+  const { execFileSync } = await import('node:child_process');
+  const { startFarSide } = await import('./lossy_path.mjs');
+  const { startGatedRelay } = await import('./relay.mjs');
+  const { until } = await import('./rtc.mjs');
+  const { PROTOCOL_ID, startGameServer } = await import('./secure.mjs');
+  const side = await startFarSide();
+  const devices = [];
+  for (const seed of [1, 2]) {
+    const { farDevice } = await side.join({ delay: 20, seed });
+    // The first one is the better one.
+    side.run('ip', 'route', 'add', ADDRESS, 'dev', farDevice, 'metric', String(seed));
+    devices.push(farDevice);
+  }
+  execFileSync('ip', ['addr', 'add', `${ADDRESS}/32`, 'dev', 'lo']);
+  const server = await startGameServer();
+  const relay = await startGatedRelay(
+    server.port,
+    ...['--protocol-id', String(PROTOCOL_ID), '--listen', `${ADDRESS}:0`, '--rtc', ADDRESS],
+  );
+  const listening = new RegExp(`listening on ${ADDRESS}:(\\d+)`);
+  const port = await until('the relay listens', () => {
+    const lines = relay.log.join('\n');
+    return lines.includes('webrtc on udp') && listening.exec(lines)?.[1];
+  });
+  const token = Buffer.from(await server.token({ timeoutSeconds: 10 })).toString('hex');
+  const url = `http://${ADDRESS}:${port}/`;
+  const player = side.start(fileURLToPath(import.meta.url), 'far', url, token, ...transports);
+  player.on('exit', (code) => code && process.exit(code));
+  const lines = createInterface(player.stdout);
+  await once(lines, 'line');
+  side.run('ip', 'link', 'set', devices[0], 'down');
+  player.stdin.write('it is down\n');
+  const [result] = await once(lines, 'line');
+  await once(player, 'exit');
+  await relay.stop();
+  await server.stop();
+  side.stop();
+  console.log(result);
+}
+
+async function far(url, token, ...transports) {
+  const { connect, require } = await import('./causeway.mjs');
+  const { messages } = await import('./chat_schema.mjs');
+  const { startPlayer, until } = await import('./player.mjs');
+  const { RTCPeerConnection } = await import('./wrtc.mjs');
+  const { WebSocket } = require('ws');
+  const client = await connect(url, {
+    token: Buffer.from(token, 'hex'),
+    schema: messages,
+    transports,
+    WebSocket,
+    RTCPeerConnection,
+  });
+  const player = startPlayer(client);
+  if (transports.includes('webrtc')) await until(client, 'transport', 'webrtc');
+  await sleep(500);
+  console.log('playing');
+  await once(createInterface(process.stdin), 'line');
+  await sleep(1500);
+  await until(client, 'state', 'connected');
+  await player.rest();
+  const { gap, states } = player;
+  const result = JSON.stringify({ gap, states });
+  client.disconnect();
+  await client.closed;
+  console.log(result);
+  process.exit(0);
+}
+
+const [side, ...values] = process.argv.slice(2);
+await (side === 'far' ? far(...values) : near([side, ...values]));
