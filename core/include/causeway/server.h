@@ -61,9 +61,10 @@ struct cw_server_config {
     uint32_t max_broadcasts; /* the most messages that cw_server_create_message has made and that
                                 are not released yet, 1 to 32768; default 64. Only with
                                 connections */
-    bool takeover;           /* a client that connects with a newer token, one that expires later,
-                                ends its old connection and gets its slot; default true. false: it
-                                is denied for as long as the old one is connected */
+    bool takeover;           /* a client that connects anew, with another token that expires in the
+                                same second or later, ends its old connection and gets its slot;
+                                default true. false: it is denied, and told
+                                CW_CLIENT_ID_CONNECTED, for as long as the old one is connected */
 };
 
 struct cw_server_config cw_server_config_default(void);
@@ -94,13 +95,14 @@ void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seco
    request from there with a challenge, even when the token has expired, and the response moves the
    slot. Repeating what the client has sent moves nothing.
 
-   A client that connects anew with a newer token takes over its slot when it has answered its
-   challenge. The old connection ends with CW_DISCONNECT_REPLACED. The new one's CONNECTED event
-   comes after that DISCONNECTED event has been taken and transmit has told the old client.
+   A client that connects anew takes over its slot when it has answered its challenge, unless its
+   new token expires before the old one. The old connection ends with CW_DISCONNECT_REPLACED. The
+   new one's CONNECTED event comes after that DISCONNECTED event has been taken and transmit has
+   told the old client.
 
    Errors for a request: those of cw_request_parse, cw_request_check and cw_request_open,
    CW_ERROR_TOKEN_LIFE, CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOKEN_SERVER, CW_ERROR_CONNECTED (the
-   address is connected already, or the client's id is and with a token that is not older),
+   address is connected already, or the client's id is and with a token that expires later),
    CW_ERROR_TOKEN_USED, CW_ERROR_HISTORY_FULL and CW_ERROR_PENDING_FULL.
 
    Errors for any other packet: CW_ERROR_NOT_CONNECTED, those of cw_secure_read,

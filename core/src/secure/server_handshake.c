@@ -148,15 +148,16 @@ static bool wrong_life(const struct cw_handshake *handshake, uint64_t expire_tim
     return life != 0 && (expire_time > now + life || expire_time <= start + life);
 }
 
-/* Whether a client is ignored: another one is at its address, or it is connected with a token that
-   is as new. */
+/* Whether a client is ignored: another one is at its address, or it is connected with a newer
+   token. Of tokens from the same second the last to come wins. Each wins once at most, as no token
+   connects twice. */
 static bool is_ignored(const struct cw_handshake *handshake, const struct cw_address *address,
                        uint64_t id, uint64_t expire_time)
 {
     const struct cw_slot *there = cw_slots_by_address(handshake->slots, address);
     const struct cw_slot *old = cw_slots_by_id(handshake->slots, id);
     return (there && there != old) ||
-           (old && handshake->config->takeover && expire_time <= old->peer.expire_time);
+           (old && handshake->config->takeover && expire_time < old->peer.expire_time);
 }
 
 /* Denies a client for which there is no place. */

@@ -113,6 +113,15 @@ static void sealed_nonsense_ignored(void **state)
     rig_stop(&rig);
 }
 
+/* A client with a token that is older than those made now. */
+static struct cw_client *older_client(struct rig *rig, uint64_t id)
+{
+    const struct cw_client_config config = cw_client_config_default();
+    struct cw_token_grant grant = rig_grant(rig, id);
+    grant.create_time--;
+    return rig_client_of(rig, &config, &grant);
+}
+
 static void connected_addresses_and_ids_ignored(void **state)
 {
     (void)state;
@@ -124,8 +133,9 @@ static void connected_addresses_and_ids_ignored(void **state)
     uint8_t token[CW_TOKEN_SIZE];
     rig_token(&rig, token, 2);
     assert_int_equal(rig_give_token(&rig, &at, token), CW_ERROR_CONNECTED);
-    rig_token(&rig, token, 1);
-    assert_int_equal(rig_give_token(&rig, &elsewhere, token), CW_ERROR_CONNECTED);
+    struct cw_token_grant older = rig_grant(&rig, 1);
+    older.create_time--;
+    assert_int_equal(rig_give_grant(&rig, &elsewhere, &older, rig_key), CW_ERROR_CONNECTED);
     assert_true(rig_silent(&rig));
     assert_int_equal(rig_stats(&rig).pending, 0);
     cw_client_destroy(client);
@@ -157,7 +167,8 @@ static void used_tokens_are_not_denied(void **state)
     rig_stop(&rig);
 }
 
-/* The one whose id has come in meanwhile is ignored, not denied, though the server is full. */
+/* The one whose id has come in meanwhile with a newer token is ignored, not denied, though the
+   server is full. */
 static void id_connected_on_a_full_server(void **state)
 {
     (void)state;
@@ -166,7 +177,7 @@ static void id_connected_on_a_full_server(void **state)
     rig.config.max_clients = 1;
     rig_start(&rig);
     const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2);
-    struct cw_client *a = rig_client(&rig, 5), *b = rig_client(&rig, 5);
+    struct cw_client *a = rig_client(&rig, 5), *b = older_client(&rig, 5);
     rig_challenge(&rig, a, &at_a);
     rig_challenge(&rig, b, &at_b);
     rig_connect(&rig, a, &at_a);
@@ -180,14 +191,15 @@ static void id_connected_on_a_full_server(void **state)
     rig_stop(&rig);
 }
 
-/* Two clients of one id are about to connect: the first response wins, the other gets nothing. */
+/* Two clients of one id are about to connect: when the one with the newer token is first, the other
+   gets nothing. */
 static void id_connected_before_the_response(void **state)
 {
     (void)state;
     struct rig rig;
     rig_open(&rig);
     const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2);
-    struct cw_client *a = rig_client(&rig, 5), *b = rig_client(&rig, 5);
+    struct cw_client *a = rig_client(&rig, 5), *b = older_client(&rig, 5);
     rig_challenge(&rig, a, &at_a);
     rig_challenge(&rig, b, &at_b);
     rig_up(&rig, a, &at_a);
