@@ -4,7 +4,7 @@
 #ifndef CAUSEWAY_RELAY_OPTIONS_H
 #define CAUSEWAY_RELAY_OPTIONS_H
 
-#include "http/origin.h"
+#include "http/pages.h"
 #include "net/log.h"
 #include "net/socket_address.h"
 #include "session/allowance.h"
@@ -43,7 +43,7 @@ struct options {
     const char *upstream; /* "host:port" */
     const char *root;     /* NULL = no files are served */
     struct gate gate;
-    struct origin_list origins;
+    struct http_pages pages;
     unsigned max_sessions;
     unsigned max_per_address; /* 0 = no limit */
     double request_timeout_seconds;

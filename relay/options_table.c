@@ -92,8 +92,20 @@ static bool read_upstream(const struct option_reading *reading)
 
 static bool read_origin(const struct option_reading *reading)
 {
-    return origin_list_add(&reading->out->origins, reading->text) ||
+    return origin_list_add(&reading->out->pages.origins, reading->text) ||
            refuse(reading, "scheme://host[:port] or *");
+}
+
+static bool read_trusted_proxy(const struct option_reading *reading)
+{
+    return prefix_list_add(&reading->out->pages.forwarded.trusted, reading->text) ||
+           refuse(reading, "an address or a prefix, as in 192.0.2.7 or 10.0.0.0/8");
+}
+
+static bool read_forwarded_header(const struct option_reading *reading)
+{
+    return forwarded_header_parse(reading->text, member(reading)) ||
+           refuse(reading, "x-forwarded-for or forwarded");
 }
 
 static bool read_protocol_id(const struct option_reading *reading)
@@ -174,11 +186,31 @@ const struct option_row options_table[] = {
      TO(read_text, rtc_key),
      .help = "the key of --rtc-certificate, a PEM file"},
 
+    {.heading = "Behind a reverse proxy",
+     .name = "trusted-proxy",
+     .value = "ADDRESS[/BITS]",
+     TO(read_trusted_proxy, pages.forwarded.trusted),
+     UP_TO(PREFIX_LIST_MAX, pages.forwarded.trusted.count),
+     .reloads = true,
+     .help =
+         "a reverse proxy, or a network of them. What it says of whose a connection is counts "
+         "for all limits and logs: in a PROXY header (version 1 or 2) before the connection, or "
+         "in each request's X-Forwarded-For. The host that it was asked for it should tell in "
+         "X-Forwarded-Host; if it does not, and there is no --origin, pages of any origin are "
+         "allowed"},
+    {.name = "forwarded-header",
+     .value = "NAME",
+     TO(read_forwarded_header, pages.forwarded.header),
+     .initial = "x-forwarded-for",
+     .reloads = true,
+     .help = "the header in which these proxies say it: x-forwarded-for, or forwarded (RFC 7239), "
+             "which they must replace when a client sends one, and not add a second"},
+
     {.heading = "Who may connect",
      .name = "origin",
      .value = "ORIGIN",
-     TO(read_origin, origins),
-     UP_TO(ORIGIN_LIST_MAX, origins.count),
+     TO(read_origin, pages.origins),
+     UP_TO(ORIGIN_LIST_MAX, pages.origins.count),
      .reloads = true,
      .help = "allow pages of this origin (https://game.example); '*' allows all; default: the page "
              "must come from the host that it connects to. Clients that send no Origin header are "
@@ -223,7 +255,7 @@ const struct option_row options_table[] = {
      .value = "N",
      WHOLE_NUMBER(max_per_address, 0, 1e6),
      .initial = "100",
-     .zero = "no limit, as behind a reverse proxy",
+     .zero = "no limit",
      .reloads = true,
      .help = "at most N from one IPv4 address or IPv6 /64, six times as many connections that are "
              "no sessions, and twice as many WebRTC offers at once, then a few a second"},

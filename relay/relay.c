@@ -33,6 +33,7 @@ struct relay {
     struct lws_protocols protocols[4];
     struct loop *loop;
     struct pre_session_limit *pre_session_limit;
+    struct prefaces *prefaces;
     struct sessions *sessions;
     struct websockets *websockets;
     struct webrtc *webrtc; /* NULL without --rtc */
@@ -175,6 +176,23 @@ static bool open_webrtc(struct relay *relay)
     return relay->webrtc != NULL;
 }
 
+static bool open_listeners(struct relay *relay)
+{
+    const struct options *options = relay->options;
+    const struct listener_config config = {
+        .loop = relay->loop,
+        .pre_sessions = relay->pre_session_limit,
+        .prefaces = relay->prefaces,
+        .proxies = &options->pages.forwarded.trusted,
+    };
+    for (unsigned i = 0; i < options->listen_count; i++) {
+        relay->listeners[i] = listener_create(options->listen[i], &config);
+        if (!relay->listeners[i])
+            return false;
+    }
+    return true;
+}
+
 static bool open_parts(struct relay *relay)
 {
     const struct options *options = relay->options;
@@ -202,7 +220,7 @@ static bool open_parts(struct relay *relay)
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;
     }
-    relay->http = http_create(options->root, &options->origins, relay->loop, &relay->stats);
+    relay->http = http_create(options->root, &options->pages, relay->loop, &relay->stats);
     if (!relay->http) {
         log_error("cannot serve files from %s: %s", options->root, strerror(errno));
         return false;
@@ -211,7 +229,9 @@ static bool open_parts(struct relay *relay)
     relay->pre_session_limit = pre_session_limit_create(relay->descriptors.pre_session,
                                                         options->max_per_address, &relay->stats);
     relay->sessions = sessions_create(&sessions, relay->loop, &relay->stats);
-    if (relay->pre_session_limit && relay->sessions)
+    if (relay->pre_session_limit)
+        relay->prefaces = prefaces_create(relay->loop, relay->pre_session_limit, &relay->stats);
+    if (relay->prefaces && relay->sessions)
         relay->websockets =
             websockets_create(&websockets, relay->loop, relay->sessions, &relay->stats);
     if (!relay->websockets) {
@@ -221,18 +241,14 @@ static bool open_parts(struct relay *relay)
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(&sessions.upstream, text);
     log_info("forwarding to game server %s", text);
-    for (unsigned i = 0; i < options->listen_count; i++) {
-        relay->listeners[i] =
-            listener_create(options->listen[i], relay->loop, relay->pre_session_limit);
-        if (!relay->listeners[i])
-            return false;
-    }
-    if (!open_webrtc(relay))
-        return false;
-    /* Whoever waits for these lines finds all that was asked for. */
-    for (unsigned i = 0; i < options->listen_count; i++)
+    return open_listeners(relay) && open_webrtc(relay);
+}
+
+/* Whoever waits for these lines finds all that was asked for. */
+static void announce(const struct relay *relay)
+{
+    for (unsigned i = 0; i < relay->options->listen_count; i++)
         listener_announce(relay->listeners[i]);
-    return true;
 }
 
 struct relay *relay_create(const struct options *options)
@@ -245,8 +261,10 @@ struct relay *relay_create(const struct options *options)
     relay->drain.expired = on_drain_over;
     relay->drain.context = relay;
     relay->signals.fd = -1;
-    if (descriptors_divide(options->max_sessions, &relay->descriptors) && open_parts(relay))
+    if (descriptors_divide(options->max_sessions, &relay->descriptors) && open_parts(relay)) {
+        announce(relay);
         return relay;
+    }
     relay_destroy(relay);
     return NULL;
 }
@@ -274,6 +292,7 @@ void relay_destroy(struct relay *relay)
         return;
     close_listeners(relay);
     loop_timer_stop(&relay->drain);
+    prefaces_destroy(relay->prefaces);
     webrtc_destroy(relay->webrtc);
     http_close(relay->http);
     /* Closing what is still connected closes its sessions, which need the rest. */

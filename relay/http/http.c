@@ -2,6 +2,7 @@
 
 #include "http/download.h"
 #include "http/files.h"
+#include "http/header.h"
 #include "http/reply.h"
 #include "http/subprotocol.h"
 #include "net/linger.h"
@@ -16,11 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ROUTES_MAX  4
-#define ORIGIN_TEXT "Pages of this origin are not allowed here."
-#define METHOD_TEXT "This method is not allowed here."
-#define KEY_TEXT    "A session key is 22 letters, digits, - or _, and there is only one."
-#define LENGTH_TEXT "A body needs one Content-Length and no Transfer-Encoding."
+#define ROUTES_MAX 4
+/* The addresses of a chain of proxies. */
+#define FORWARDED_MAX 1024
+#define ORIGIN_TEXT   "Pages of this origin are not allowed here."
+#define METHOD_TEXT   "This method is not allowed here."
+#define KEY_TEXT      "A session key is 22 letters, digits, - or _, and there is only one."
+#define LENGTH_TEXT   "A body needs one Content-Length and no Transfer-Encoding."
 /* A browser asks no second time for so long whether a page may use a route; none keeps it longer.
  */
 #define PREFLIGHT_SECONDS "7200"
@@ -29,7 +32,7 @@
 
 struct http {
     char root[PATH_MAX]; /* "" = none */
-    const struct origin_list *origins;
+    const struct http_pages *pages;
     struct loop *loop;
     struct lingers *lingers;
     struct log_limit refused_limit;
@@ -68,7 +71,7 @@ struct pending {
     uint8_t body[];
 };
 
-struct http *http_create(const char *root, const struct origin_list *origins, struct loop *loop,
+struct http *http_create(const char *root, const struct http_pages *pages, struct loop *loop,
                          struct stats *stats)
 {
     struct http *http = calloc(1, sizeof *http);
@@ -76,7 +79,7 @@ struct http *http_create(const char *root, const struct origin_list *origins, st
         return NULL;
     http->loop = loop;
     http->lingers = lingers_create(loop);
-    http->origins = origins;
+    http->pages = pages;
     http->stats = stats;
     struct stat status;
     if (!root && http->lingers)
@@ -112,20 +115,9 @@ void http_add_route(struct http *http, const struct http_route *route)
         http->routes[http->route_count++] = *route;
 }
 
-/* The value of a header, "" when there is none; false when it is longer than the buffer. */
-static bool header(struct lws *wsi, enum lws_token_indexes token, char *out, size_t capacity)
-{
-    out[0] = '\0';
-    return lws_hdr_total_length(wsi, token) == 0 ||
-           lws_hdr_copy(wsi, out, (int)capacity, token) >= 0;
-}
-
 bool http_allows(struct http *http, struct lws *wsi, char origin[HTTP_HEADER_MAX])
 {
-    char host[HTTP_HEADER_MAX];
-    if (header(wsi, WSI_TOKEN_ORIGIN, origin, HTTP_HEADER_MAX) &&
-        header(wsi, WSI_TOKEN_HOST, host, sizeof host) &&
-        origin_allowed(http->origins, origin, host))
+    if (pages_allow(http->pages, wsi, origin))
         return true;
     http->stats->sessions_refused_origin++;
     unsigned held;
@@ -166,7 +158,7 @@ static unsigned read_length(struct lws *wsi, int64_t *out)
         return told ? HTTP_STATUS_BAD_REQUEST : HTTP_STATUS_LENGTH_REQUIRED;
     if (!told)
         return 0;
-    if (!header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text, sizeof text) || text[0] < '0' ||
+    if (!header_copy(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text, sizeof text) || text[0] < '0' ||
         text[0] > '9')
         return HTTP_STATUS_BAD_REQUEST;
     char *end;
@@ -182,11 +174,13 @@ static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
     char key[SESSION_KEY_SIZE + 1];
     enum subprotocol subprotocol = SUBPROTOCOL_MISSING;
     int64_t length;
+    if (!pages_know_client(http->pages, wsi))
+        return -1;
     unsigned status = read_length(wsi, &length);
     if (status != 0)
         return refuse(http, wsi, status, LENGTH_TEXT);
     if (strcasecmp(upgrade, "websocket") == 0 &&
-        header(wsi, WSI_TOKEN_PROTOCOL, protocols, sizeof protocols))
+        header_copy(wsi, WSI_TOKEN_PROTOCOL, protocols, sizeof protocols))
         subprotocol = subprotocol_read(protocols, key);
     if (subprotocol == SUBPROTOCOL_BAD_KEY)
         return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST, KEY_TEXT);
@@ -249,7 +243,8 @@ static int serve_file(struct http *http, struct lws *wsi, struct exchange *excha
     if (found == FILE_DIRECTORY)
         return redirect(http, wsi, path);
     char known[128];
-    if (header(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) && strstr(known, file.etag))
+    if (header_copy(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) &&
+        strstr(known, file.etag))
         return send_unchanged(http, wsi, &file);
     return send_file(http, wsi, exchange, &file);
 }
@@ -290,11 +285,10 @@ static int answer(struct http *http, struct lws *wsi, struct exchange *exchange)
         .origin = pending->origin,
         .body = pending->body,
         .size = pending->size,
-        .client.size = sizeof request.client.address,
+        .client = *pre_session_limit_client(wsi),
         .local.size = sizeof request.local.address,
     };
     int fd = lws_get_socket_fd(wsi);
-    getpeername(fd, (struct sockaddr *)&request.client.address, &request.client.size);
     getsockname(fd, (struct sockaddr *)&request.local.address, &request.local.size);
     pending->reply.status = HTTP_STATUS_OK;
     pending->route->handle(pending->route->context, &request, &pending->reply);
@@ -326,11 +320,11 @@ static struct pending *pending_create(const struct http_route *route, struct lws
     if (!pending)
         return NULL;
     if (strlen(head->path) >= sizeof pending->path ||
-        !header(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE, pending->content_type,
-                sizeof pending->content_type) ||
-        !header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION, pending->authorization,
-                sizeof pending->authorization) ||
-        !header(wsi, WSI_TOKEN_HOST, pending->host, sizeof pending->host)) {
+        !header_copy(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE, pending->content_type,
+                     sizeof pending->content_type) ||
+        !header_copy(wsi, WSI_TOKEN_HTTP_AUTHORIZATION, pending->authorization,
+                     sizeof pending->authorization) ||
+        !header_copy(wsi, WSI_TOKEN_HOST, pending->host, sizeof pending->host)) {
         free(pending);
         return NULL;
     }
@@ -376,6 +370,8 @@ static int on_request(struct http *http, struct lws *wsi, struct exchange *excha
     char *uri;
     int size;
     struct request_head head;
+    if (!pages_know_client(http->pages, wsi))
+        return -1;
     head.method = lws_http_get_uri_and_method(wsi, &uri, &size);
     if (head.method < 0 || size <= 0 || (size_t)size >= sizeof head.path)
         return -1;

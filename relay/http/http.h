@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_RELAY_HTTP_H
 #define CAUSEWAY_RELAY_HTTP_H
 
-#include "http/origin.h"
+#include "http/pages.h"
 #include "http/reply.h"
 #include "net/loop.h"
 #include "net/socket_address.h"
@@ -12,9 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Longer headers are refused. */
-#define HTTP_HEADER_MAX 512
 
 /* A complete request. All pointers are valid until the handler returns. */
 struct http_request {
@@ -26,7 +23,7 @@ struct http_request {
     const char *origin;
     const uint8_t *body;
     size_t size;
-    struct socket_address client; /* where the request came from */
+    struct socket_address client; /* whose request it is, also behind a trusted proxy */
     struct socket_address local;  /* the address of the relay to which it came */
 };
 
@@ -52,8 +49,8 @@ struct http_route {
 struct http;
 
 /* Creates it. root must be an existing directory, or NULL to serve no files; otherwise NULL is
-   returned, with errno. origins and stats must outlive it. */
-struct http *http_create(const char *root, const struct origin_list *origins, struct loop *loop,
+   returned, with errno. pages and stats must outlive it. */
+struct http *http_create(const char *root, const struct http_pages *pages, struct loop *loop,
                          struct stats *stats);
 
 /* Checks the Origin header of a request, or of a WebSocket that has been established, and copies it

@@ -289,8 +289,7 @@ static void on_established(struct ws_link *link, struct websockets *all, struct 
     link->wsi = wsi;
     link->queue.limit_bytes = all->config.queue_bytes;
     link->queue.limit_age_seconds = all->config.queue_age_seconds;
-    struct socket_address client = {.size = sizeof client.address};
-    getpeername(fd, (struct sockaddr *)&client.address, &client.size);
+    const struct socket_address client = *pre_session_limit_client(wsi);
     char origin[HTTP_HEADER_MAX];
     struct name name;
     if (!http_allows(all->config.http, wsi, origin)) {

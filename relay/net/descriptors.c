@@ -2,6 +2,7 @@
 
 #include "net/linger.h"
 #include "net/log.h"
+#include "net/preface.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -13,8 +14,9 @@
 /* Its connection, and the file that it is being sent. */
 #define PER_PRE_SESSION 2
 
-/* Listeners, timers, the log and the like, and replies that are still being read. */
-#define OWN (32 + LINGERS_MAX)
+/* Listeners, timers, the log and the like, replies that are still being read, and connections of
+   proxies that have not begun. */
+#define OWN (32 + LINGERS_MAX + PREFACES_MAX)
 
 #define PRE_SESSION_MAX 1024
 

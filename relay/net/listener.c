@@ -22,8 +22,7 @@
 #define UNSENT_MAX 16384
 
 struct listener {
-    struct loop *loop;
-    struct pre_session_limit *pre_sessions;
+    struct listener_config config;
     struct loop_watch watch;
     struct loop_timer pause;
     struct log_limit limit;
@@ -33,7 +32,7 @@ struct listener {
 static void resume(void *context)
 {
     struct listener *listener = context;
-    loop_change(listener->loop, &listener->watch, LOOP_READABLE);
+    loop_change(listener->config.loop, &listener->watch, LOOP_READABLE);
 }
 
 static void pause_accepting(struct listener *listener, int error)
@@ -42,15 +41,25 @@ static void pause_accepting(struct listener *listener, int error)
     if (log_limit_pass(&listener->limit, loop_now(), &held))
         log_error("cannot accept connections: %s (%u more since the last such line)",
                   strerror(error), held);
-    loop_change(listener->loop, &listener->watch, 0);
-    loop_timer_start(listener->loop, &listener->pause, PAUSE_SECONDS);
+    loop_change(listener->config.loop, &listener->watch, 0);
+    loop_timer_start(listener->config.loop, &listener->pause, PAUSE_SECONDS);
+}
+
+static void begin(struct listener *listener, int fd, const struct socket_address *client)
+{
+    const struct listener_config *config = &listener->config;
+    struct lws_vhost *vhost = loop_vhost(config->loop);
+    if (prefix_list_holds(config->proxies, client))
+        preface_begin(config->prefaces, vhost, fd, client);
+    else
+        pre_session_limit_enter(config->pre_sessions, vhost, fd, client, PRE_SESSION_COUNTED);
 }
 
 static void accept_ready(void *context, unsigned events)
 {
     (void)events;
     struct listener *listener = context;
-    for (int i = 0; i < ACCEPT_MAX && pre_session_limit_room(listener->pre_sessions); i++) {
+    for (int i = 0; i < ACCEPT_MAX && pre_session_limit_room(listener->config.pre_sessions); i++) {
         struct socket_address client = {.size = sizeof client.address};
         int fd = accept4(listener->watch.fd, (struct sockaddr *)&client.address, &client.size,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -65,7 +74,7 @@ static void accept_ready(void *context, unsigned events)
         int unsent = UNSENT_MAX;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
-        pre_session_limit_enter(listener->pre_sessions, loop_vhost(listener->loop), fd, &client);
+        begin(listener, fd, &client);
     }
 }
 
@@ -97,8 +106,7 @@ static int open_socket(struct socket_address *socket_address)
     return -1;
 }
 
-struct listener *listener_create(const char *text, struct loop *loop,
-                                 struct pre_session_limit *pre_sessions)
+struct listener *listener_create(const char *text, const struct listener_config *config)
 {
     struct socket_address socket_address;
     const char *error;
@@ -113,12 +121,11 @@ struct listener *listener_create(const char *text, struct loop *loop,
         free(listener);
         return NULL;
     }
-    listener->loop = loop;
-    listener->pre_sessions = pre_sessions;
+    listener->config = *config;
     listener->watch = (struct loop_watch){.fd = fd, .ready = accept_ready, .context = listener};
     listener->pause.expired = resume;
     listener->pause.context = listener;
-    if (!loop_add(loop, &listener->watch, LOOP_READABLE)) {
+    if (!loop_add(config->loop, &listener->watch, LOOP_READABLE)) {
         log_error("cannot listen on %s: %s", text, strerror(errno));
         close(fd);
         free(listener);
@@ -146,7 +153,7 @@ void listener_destroy(struct listener *listener)
     if (!listener)
         return;
     loop_timer_stop(&listener->pause);
-    loop_remove(listener->loop, &listener->watch);
+    loop_remove(listener->config.loop, &listener->watch);
     close(listener->watch.fd);
     free(listener);
 }

@@ -4,12 +4,21 @@
 
 #include "net/loop.h"
 #include "net/pre_session_limit.h"
+#include "net/preface.h"
+#include "net/prefix.h"
 
 struct listener;
 
+/* What becomes of the connections. All of it must outlive the listeners. */
+struct listener_config {
+    struct loop *loop;
+    struct pre_session_limit *pre_sessions;
+    struct prefaces *prefaces;
+    const struct prefix_list *proxies; /* whose connections begin with a preface */
+};
+
 /* Opens one at "host:port"; [::] takes IPv4 too. Logs why and returns NULL when it cannot. */
-struct listener *listener_create(const char *text, struct loop *loop,
-                                 struct pre_session_limit *pre_sessions);
+struct listener *listener_create(const char *text, const struct listener_config *config);
 
 /* Logs where it listens. */
 void listener_announce(const struct listener *listener);

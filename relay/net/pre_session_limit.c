@@ -17,7 +17,9 @@
 struct pre_session {
     struct pre_session_limit *all;
     struct lws *wsi;
-    struct address_count *address;
+    struct socket_address client;
+    struct address_count *address; /* NULL when it does not count */
+    bool moved;
     struct pre_session *older;
     struct pre_session *newer;
 };
@@ -84,6 +86,11 @@ static void evict(struct pre_session *connection)
     lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
 }
 
+static unsigned held_by_its_address(const struct pre_session *connection)
+{
+    return connection->address ? per_address_limit_count(connection->address) : 1;
+}
+
 /* Closes up to `left`, the oldest first, of addresses that have more than `most`; gives how many
    are left over. */
 static unsigned evict_oldest(struct pre_session_limit *all, unsigned left, unsigned most)
@@ -92,7 +99,7 @@ static unsigned evict_oldest(struct pre_session_limit *all, unsigned left, unsig
     for (unsigned seen = 0; seen < all->count && left > 0; seen++) {
         struct pre_session *connection = next;
         next = connection->newer;
-        if (per_address_limit_count(connection->address) > most) {
+        if (held_by_its_address(connection) > most) {
             evict(connection);
             left--;
         }
@@ -115,25 +122,39 @@ bool pre_session_limit_room(struct pre_session_limit *all)
     return false;
 }
 
+static void uncount(struct pre_session *connection)
+{
+    if (connection->address)
+        per_address_limit_leave(connection->all->per_address, connection->address);
+    connection->address = NULL;
+}
+
 static void leave(struct pre_session *connection)
 {
-    struct pre_session_limit *all = connection->all;
     list_remove(connection);
-    all->count--;
-    per_address_limit_leave(all->per_address, connection->address);
+    connection->all->count--;
+    uncount(connection);
     free(connection);
 }
 
-static struct pre_session *enter(struct pre_session_limit *all, const struct socket_address *client)
+static bool count(struct pre_session *connection)
 {
+    struct pre_session_limit *all = connection->all;
     bool full;
+    connection->address =
+        per_address_limit_enter(all->per_address, &connection->client, all->max_per_address, &full);
+    return connection->address != NULL;
+}
+
+static struct pre_session *enter(struct pre_session_limit *all, const struct socket_address *client,
+                                 enum pre_session_counting counting)
+{
     struct pre_session *connection = calloc(1, sizeof *connection);
     if (!connection)
         return NULL;
     connection->all = all;
-    connection->address =
-        per_address_limit_enter(all->per_address, client, all->max_per_address, &full);
-    if (!connection->address) {
+    connection->client = *client;
+    if (counting == PRE_SESSION_COUNTED && !count(connection)) {
         free(connection);
         return NULL;
     }
@@ -142,20 +163,26 @@ static struct pre_session *enter(struct pre_session_limit *all, const struct soc
     return connection;
 }
 
-void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vhost, int fd,
-                             const struct socket_address *client)
+static void report_refused(struct pre_session_limit *all, const struct socket_address *client)
 {
-    struct pre_session *connection = enter(all, client);
+    char text[SOCKET_ADDRESS_TEXT];
+    unsigned held;
+    socket_address_format(client, text);
+    all->stats->connections_refused++;
+    if (log_limit_pass(&all->refused_limit, loop_now(), &held))
+        log_warn("connection of %s refused: its address has %u that are no sessions (%u more "
+                 "since the last such line)",
+                 text, all->max_per_address, held);
+}
+
+void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vhost, int fd,
+                             const struct socket_address *client,
+                             enum pre_session_counting counting)
+{
+    struct pre_session *connection = enter(all, client, counting);
     if (!connection) {
-        char text[SOCKET_ADDRESS_TEXT];
-        unsigned held;
-        socket_address_format(client, text);
         close(fd);
-        all->stats->connections_refused++;
-        if (log_limit_pass(&all->refused_limit, loop_now(), &held))
-            log_warn("connection of %s refused: its address has %u that are no sessions (%u more "
-                     "since the last such line)",
-                     text, all->max_per_address, held);
+        report_refused(all, client);
         return;
     }
     /* It closes the socket itself when it has no place for it. */
@@ -164,6 +191,32 @@ void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vh
         lws_set_opaque_user_data(connection->wsi, connection);
     else
         leave(connection);
+}
+
+const struct socket_address *pre_session_limit_client(struct lws *wsi)
+{
+    const struct pre_session *connection = lws_get_opaque_user_data(wsi);
+    return connection ? &connection->client : NULL;
+}
+
+bool pre_session_limit_move(struct lws *wsi, const struct socket_address *client)
+{
+    struct pre_session *connection = lws_get_opaque_user_data(wsi);
+    if (!connection)
+        return true;
+    uncount(connection);
+    connection->client = *client;
+    connection->moved = true;
+    if (count(connection))
+        return true;
+    report_refused(connection->all, client);
+    return false;
+}
+
+bool pre_session_limit_moved(struct lws *wsi)
+{
+    const struct pre_session *connection = lws_get_opaque_user_data(wsi);
+    return connection && connection->moved;
 }
 
 void pre_session_limit_leave(struct lws *wsi)

@@ -26,10 +26,24 @@ void pre_session_limit_destroy(struct pre_session_limit *limit);
    as long as there are others to close. */
 bool pre_session_limit_room(struct pre_session_limit *limit);
 
+/* Whether a connection counts for its address: that of a proxy is for many clients. */
+enum pre_session_counting { PRE_SESSION_COUNTED, PRE_SESSION_UNCOUNTED };
+
 /* Gives a connection from `client` to libwebsockets, or closes and counts it when its address has
    too many. */
 void pre_session_limit_enter(struct pre_session_limit *limit, struct lws_vhost *vhost, int fd,
-                             const struct socket_address *client);
+                             const struct socket_address *client,
+                             enum pre_session_counting counting);
+
+/* Whose a connection is that has not left; NULL for another. */
+const struct socket_address *pre_session_limit_client(struct lws *wsi);
+
+/* A proxy's request has told whose the connection really is, for whom it counts from now on. False
+   when that address has too many, which is counted. */
+bool pre_session_limit_move(struct lws *wsi, const struct socket_address *client);
+
+/* True when it has been moved. */
+bool pre_session_limit_moved(struct lws *wsi);
 
 /* The connection has become a session, or is gone. May be called again, and for any libwebsockets
    connection without opaque data. */

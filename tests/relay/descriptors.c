@@ -2,6 +2,7 @@
 #include "net/descriptors.h"
 
 #include "net/linger.h"
+#include "net/preface.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -47,7 +48,8 @@ static rlim_t allowed(void)
 /* Two for each session and each connection that is none, and what the relay itself needs. */
 static rlim_t needed(const struct descriptors *divided)
 {
-    return 2 * (rlim_t)divided->sessions + 2 * (rlim_t)divided->pre_session + 32 + LINGERS_MAX;
+    return 2 * (rlim_t)divided->sessions + 2 * (rlim_t)divided->pre_session + 32 + LINGERS_MAX +
+           PREFACES_MAX;
 }
 
 static void test_a_low_limit_is_raised(void **state)

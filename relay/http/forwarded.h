@@ -1,0 +1,31 @@
+/* Who is behind a trusted proxy, as the headers of its request say. */
+#ifndef CAUSEWAY_RELAY_FORWARDED_H
+#define CAUSEWAY_RELAY_FORWARDED_H
+
+#include "net/prefix.h"
+
+enum forwarded_header {
+    FORWARDED_X_FORWARDED_FOR, /* and X-Forwarded-Host */
+    FORWARDED_FORWARDED,       /* RFC 7239 */
+};
+
+/* Reads "x-forwarded-for" or "forwarded". */
+bool forwarded_header_parse(const char *text, enum forwarded_header *out);
+
+struct forwarded {
+    struct prefix_list trusted; /* proxies */
+    enum forwarded_header header;
+};
+
+/* The client of a request that came from `peer`: the last address in the value of the header that
+   is not a trusted proxy's, since each proxy adds the one that it was asked by and only what
+   trusted ones have added can be believed. An address that cannot be read ends the search there, at
+   the proxy that added it. The peer itself when it is not trusted, or the value is "". */
+struct socket_address forwarded_client(const struct forwarded *forwarded,
+                                       const struct socket_address *peer, const char *value);
+
+/* Copies the host parameter of the last element of a Forwarded header, "" when there is none or it
+   is too long. */
+void forwarded_host(const char *value, char *out, size_t capacity);
+
+#endif

@@ -1,0 +1,19 @@
+/* The headers of a request. */
+#ifndef CAUSEWAY_RELAY_HEADER_H
+#define CAUSEWAY_RELAY_HEADER_H
+
+#include <libwebsockets.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Longer headers are refused. */
+#define HTTP_HEADER_MAX 512
+
+/* Copies the value of a header, "" when there is none. False when it does not fit. */
+bool header_copy(struct lws *wsi, enum lws_token_indexes token, char *out, size_t capacity);
+
+/* The same for one that libwebsockets has no token for; its name is in small letters, with the
+   colon. Of several only the first is read. */
+bool header_copy_named(struct lws *wsi, const char *name, char *out, size_t capacity);
+
+#endif

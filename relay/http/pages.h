@@ -1,0 +1,24 @@
+/* Which pages may ask, and whose their requests are when proxies are in front. */
+#ifndef CAUSEWAY_RELAY_PAGES_H
+#define CAUSEWAY_RELAY_PAGES_H
+
+#include "http/forwarded.h"
+#include "http/header.h"
+#include "http/origin.h"
+
+#include <libwebsockets.h>
+#include <stdbool.h>
+
+struct http_pages {
+    struct origin_list origins;
+    struct forwarded forwarded;
+};
+
+/* Has the connection of a request count for the client that a trusted proxy names. False when that
+   one has too many, or the header is too long. */
+bool pages_know_client(const struct http_pages *pages, struct lws *wsi);
+
+/* Whether the page of a request may make it. Copies its origin, "" for none. */
+bool pages_allow(const struct http_pages *pages, struct lws *wsi, char origin[HTTP_HEADER_MAX]);
+
+#endif

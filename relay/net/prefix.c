@@ -1,0 +1,90 @@
+#include "net/prefix.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX    80
+#define MAPPED_BITS 96 /* before an IPv4 address inside IPv6 */
+
+/* Sixteen bytes of any address; false when it is of neither family. */
+static bool bytes_of(const struct socket_address *address, unsigned char out[16])
+{
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    if (address->address.ss_family == AF_INET6) {
+        memcpy(out, &((const struct sockaddr_in6 *)&address->address)->sin6_addr, 16);
+        return true;
+    }
+    memcpy(out, mapped, sizeof mapped);
+    memcpy(out + 12, &((const struct sockaddr_in *)&address->address)->sin_addr, 4);
+    return address->address.ss_family == AF_INET;
+}
+
+/* The first `bits` of both are the same. */
+static bool same_bits(const unsigned char a[16], const unsigned char b[16], unsigned bits)
+{
+    const unsigned bytes = bits / 8;
+    const unsigned rest = bits % 8;
+    return memcmp(a, b, bytes) == 0 && (rest == 0 || ((a[bytes] ^ b[bytes]) >> (8 - rest)) == 0);
+}
+
+static bool rest_is_zero(const struct prefix *prefix)
+{
+    unsigned char zero[16];
+    memcpy(zero, prefix->address, sizeof zero);
+    for (unsigned bit = prefix->bits; bit < 128; bit++)
+        zero[bit / 8] &= (unsigned char)~(0x80u >> bit % 8);
+    return memcmp(zero, prefix->address, sizeof zero) == 0;
+}
+
+bool prefix_parse(const char *text, struct prefix *out)
+{
+    char host[TEXT_MAX];
+    struct socket_address address;
+    struct prefix prefix;
+    bool has_port;
+    const size_t size = strcspn(text, "/");
+    if (size >= sizeof host)
+        return false;
+    memcpy(host, text, size);
+    host[size] = '\0';
+    if (!socket_address_parse(host, &address, &has_port) || has_port ||
+        !bytes_of(&address, prefix.address))
+        return false;
+    const unsigned least = address.address.ss_family == AF_INET ? MAPPED_BITS : 0;
+    prefix.bits = 128;
+    if (text[size] == '/') {
+        const char *digits = text + size + 1;
+        const size_t count = strspn(digits, "0123456789");
+        if (count == 0 || count > 3 || digits[count] != '\0')
+            return false;
+        prefix.bits = least + (unsigned)strtoul(digits, NULL, 10);
+    }
+    if (prefix.bits > 128 || !rest_is_zero(&prefix))
+        return false;
+    *out = prefix;
+    return true;
+}
+
+bool prefix_holds(const struct prefix *prefix, const struct socket_address *address)
+{
+    unsigned char bytes[16];
+    return bytes_of(address, bytes) && same_bits(prefix->address, bytes, prefix->bits);
+}
+
+bool prefix_list_add(struct prefix_list *list, const char *text)
+{
+    if (list->count == PREFIX_LIST_MAX || !prefix_parse(text, &list->prefixes[list->count]))
+        return false;
+    list->count++;
+    return true;
+}
+
+bool prefix_list_holds(const struct prefix_list *list, const struct socket_address *address)
+{
+    for (unsigned i = 0; i < list->count; i++) {
+        if (prefix_holds(&list->prefixes[i], address))
+            return true;
+    }
+    return false;
+}

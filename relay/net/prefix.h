@@ -1,0 +1,34 @@
+/* Prefixes of addresses (CIDR). An IPv4 prefix holds the same addresses inside IPv6. */
+#ifndef CAUSEWAY_RELAY_PREFIX_H
+#define CAUSEWAY_RELAY_PREFIX_H
+
+#include "net/socket_address.h"
+
+#include <stdbool.h>
+
+#define PREFIX_LIST_MAX 64
+
+struct prefix {
+    unsigned char address[16]; /* IPv4 as ::ffff:a.b.c.d */
+    unsigned bits;             /* of these 128 */
+};
+
+struct prefix_list {
+    struct prefix prefixes[PREFIX_LIST_MAX];
+    unsigned count;
+};
+
+/* Reads "10.0.0.0/8", "2001:db8::/32", or a single address. False when text has another form, or
+   bits below the prefix are set, which tells of a slip. */
+bool prefix_parse(const char *text, struct prefix *out);
+
+/* True when the address, whatever its port, is in the prefix. */
+bool prefix_holds(const struct prefix *prefix, const struct socket_address *address);
+
+/* Adds one. False when prefix_parse does not read it, or the list is full. */
+bool prefix_list_add(struct prefix_list *list, const char *text);
+
+/* True when one of them holds the address. */
+bool prefix_list_holds(const struct prefix_list *list, const struct socket_address *address);
+
+#endif

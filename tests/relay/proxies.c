@@ -1,0 +1,243 @@
+/* What a proxy says of its clients: prefixes, PROXY headers, and the headers of requests. */
+#include "http/forwarded.h"
+#include "net/prefix.h"
+#include "net/proxy_protocol.h"
+#include "unit.h"
+
+#include <string.h>
+
+static struct socket_address address(const char *text)
+{
+    struct socket_address out;
+    bool has_port;
+    assert_true(socket_address_parse(text, &out, &has_port));
+    return out;
+}
+
+static bool holds(const char *prefix_text, const char *address_text)
+{
+    struct prefix prefix;
+    const struct socket_address one = address(address_text);
+    assert_true(prefix_parse(prefix_text, &prefix));
+    return prefix_holds(&prefix, &one);
+}
+
+static void test_prefixes(void **state)
+{
+    (void)state;
+    assert_true(holds("10.0.0.0/8", "10.255.0.1:7"));
+    assert_false(holds("10.0.0.0/8", "11.0.0.1"));
+    assert_true(holds("10.1.2.4/30", "10.1.2.7"));
+    assert_false(holds("10.1.2.4/30", "10.1.2.8"));
+    assert_true(holds("10.1.2.3", "10.1.2.3:80"));
+    assert_false(holds("10.1.2.3", "10.1.2.2"));
+    assert_true(holds("0.0.0.0/0", "255.255.255.255"));
+    assert_false(holds("0.0.0.0/0", "2001:db8::1"));
+    assert_true(holds("10.0.0.0/8", "::ffff:10.2.3.4"));
+    assert_true(holds("::ffff:10.0.0.0/104", "10.2.3.4"));
+    assert_true(holds("2001:db8::/33", "2001:db8:7fff::1"));
+    assert_false(holds("2001:db8::/33", "2001:db8:8000::1"));
+    assert_true(holds("::/0", "2001:db8::1"));
+    assert_true(holds("::/0", "10.1.2.3"));
+}
+
+static void test_bad_prefixes(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "10.0.0.0/",
+        "10.0.0.0/33",
+        "10.0.0.0/-1",
+        "10.0.0.0/8x",
+        "10.0.0.1/8",
+        "10.0.0/8",
+        "2001:db8::/129",
+        "2001:db8::1/32",
+        "game.example",
+        "10.0.0.1:80",
+        "/8",
+        "10.0.0.0/ 8",
+    };
+    struct prefix_list list = {0};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(prefix_list_add(&list, bad[i]));
+    assert_int_equal(list.count, 0);
+    for (unsigned i = 0; i < PREFIX_LIST_MAX; i++)
+        assert_true(prefix_list_add(&list, "10.0.0.0/8"));
+    assert_false(prefix_list_add(&list, "10.0.0.0/8"));
+}
+
+/* Reads a header followed by a request; every shorter beginning of it asks for more. */
+static enum proxy_protocol read_header(const void *header, size_t size, char *client_text)
+{
+    uint8_t data[2048];
+    struct socket_address client;
+    size_t header_size = 0;
+    memcpy(data, header, size);
+    memcpy(data + size, "GET / HTTP/1.1\r\n", 16);
+    const enum proxy_protocol found = proxy_protocol_read(data, size + 16, &client, &header_size);
+    if (found == PROXY_PROTOCOL_CLIENT)
+        socket_address_format(&client, client_text);
+    if (found != PROXY_PROTOCOL_CLIENT && found != PROXY_PROTOCOL_LOCAL)
+        return found;
+    assert_int_equal(header_size, size);
+    for (size_t i = 1; i < size; i++)
+        assert_int_equal(proxy_protocol_read(data, i, &client, &header_size), PROXY_PROTOCOL_MORE);
+    return found;
+}
+
+static enum proxy_protocol read_text(const char *header, char *client_text)
+{
+    return read_header(header, strlen(header), client_text);
+}
+
+static void test_version_1(void **state)
+{
+    (void)state;
+    char text[SOCKET_ADDRESS_TEXT];
+    assert_int_equal(read_text("PROXY TCP4 203.0.113.7 198.51.100.1 56324 443\r\n", text),
+                     PROXY_PROTOCOL_CLIENT);
+    assert_string_equal(text, "203.0.113.7:56324");
+    assert_int_equal(read_text("PROXY TCP6 2001:db8::7 2001:db8::1 1 443\r\n", text),
+                     PROXY_PROTOCOL_CLIENT);
+    assert_string_equal(text, "[2001:db8::7]:1");
+    assert_int_equal(read_text("PROXY UNKNOWN\r\n", text), PROXY_PROTOCOL_LOCAL);
+    assert_int_equal(read_text("PROXY UNKNOWN ff:: ff:: 1 2\r\n", text), PROXY_PROTOCOL_LOCAL);
+    static const char *const bad[] = {
+        "PROXY TCP4 203.0.113.7 198.51.100.1 56324\r\n",
+        "PROXY TCP4 203.0.113.7 198.51.100.1 56324 443 1\r\n",
+        "PROXY TCP4 203.0.113.7 198.51.100.1 65536 443\r\n",
+        "PROXY TCP4 203.0.113.7 198.51.100.1 -1 443\r\n",
+        "PROXY TCP4 203.0.113.7:1 198.51.100.1 1 443\r\n",
+        "PROXY TCP4 2001:db8::7 2001:db8::1 1 443\r\n",
+        "PROXY TCP6 203.0.113.7 198.51.100.1 1 443\r\n",
+        "PROXY TCP5 203.0.113.7 198.51.100.1 1 443\r\n",
+        "PROXY UNKNOWNS\r\n",
+        "PROXY \r\n",
+        "PROXY TCP4 203.0.113.7 198.51.100.1 1 443\n",
+        "PROXY TCP4 203.0.113.7 198.51.100.1 1 443                                              "
+        "                              \r\n",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(read_text(bad[i], text), PROXY_PROTOCOL_BAD);
+}
+
+#define SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
+
+static void test_version_2(void **state)
+{
+    (void)state;
+    char text[SOCKET_ADDRESS_TEXT];
+#define V2(bytes) read_header(SIGNATURE bytes, sizeof SIGNATURE - 1 + sizeof bytes - 1, text)
+    assert_int_equal(V2("\x21\x11\0\x0c\xcb\0\x71\x07\xc6\x33\x64\x01\xdc\x04\x01\xbb"),
+                     PROXY_PROTOCOL_CLIENT);
+    assert_string_equal(text, "203.0.113.7:56324");
+    assert_int_equal(V2("\x21\x21\0\x24\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x07"
+                        "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x01\0\x01\x01\xbb"),
+                     PROXY_PROTOCOL_CLIENT);
+    assert_string_equal(text, "[2001:db8::7]:1");
+    /* With more behind the addresses. */
+    assert_int_equal(V2("\x21\x11\0\x10\xcb\0\x71\x07\xc6\x33\x64\x01\xdc\x04\x01\xbb\x04\0\x01\0"),
+                     PROXY_PROTOCOL_CLIENT);
+    assert_int_equal(V2("\x20\0\0\0"), PROXY_PROTOCOL_LOCAL);
+    assert_int_equal(V2("\x21\0\0\0"), PROXY_PROTOCOL_LOCAL);
+    assert_int_equal(V2("\x31\x11\0\x0c\xcb\0\x71\x07\xc6\x33\x64\x01\xdc\x04\x01\xbb"),
+                     PROXY_PROTOCOL_BAD);
+    assert_int_equal(V2("\x22\x11\0\x0c\xcb\0\x71\x07\xc6\x33\x64\x01\xdc\x04\x01\xbb"),
+                     PROXY_PROTOCOL_BAD);
+    assert_int_equal(V2("\x21\x11\0\x0b\xcb\0\x71\x07\xc6\x33\x64\x01\xdc\x04\x01"),
+                     PROXY_PROTOCOL_BAD);
+    assert_int_equal(V2("\x21\x11\xff\xff"), PROXY_PROTOCOL_BAD);
+#undef V2
+}
+
+static void test_no_header(void **state)
+{
+    (void)state;
+    char text[SOCKET_ADDRESS_TEXT];
+    struct socket_address client;
+    size_t size;
+    assert_int_equal(read_text("GET / HTTP/1.1\r\n", text), PROXY_PROTOCOL_NONE);
+    assert_int_equal(read_text("POST /rtc HTTP/1.1\r\n", text), PROXY_PROTOCOL_NONE);
+    assert_int_equal(read_text("\x16\x03\x01", text), PROXY_PROTOCOL_NONE);
+    assert_int_equal(proxy_protocol_read((const uint8_t *)"P", 1, &client, &size),
+                     PROXY_PROTOCOL_MORE);
+    assert_int_equal(proxy_protocol_read((const uint8_t *)"PO", 2, &client, &size),
+                     PROXY_PROTOCOL_NONE);
+}
+
+/* Whose a request of the proxy 10.0.0.1 is. */
+static void assert_client(enum forwarded_header header, const char *value, const char *expected)
+{
+    struct forwarded forwarded = {.header = header};
+    const struct socket_address proxy = address("10.0.0.1:5000");
+    char text[SOCKET_ADDRESS_TEXT];
+    assert_true(prefix_list_add(&forwarded.trusted, "10.0.0.0/8"));
+    const struct socket_address client = forwarded_client(&forwarded, &proxy, value);
+    socket_address_format(&client, text);
+    assert_string_equal(text, expected);
+    const struct socket_address stranger = address("192.0.2.1:5000");
+    const struct socket_address same = forwarded_client(&forwarded, &stranger, value);
+    socket_address_format(&same, text);
+    assert_string_equal(text, "192.0.2.1:5000");
+}
+
+static void test_x_forwarded_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value, *client;
+    } cases[] = {
+        {"203.0.113.7", "203.0.113.7:0"},
+        {"203.0.113.7:1234", "203.0.113.7:1234"},
+        {"2001:db8::7", "[2001:db8::7]:0"},
+        {"[2001:db8::7]:1", "[2001:db8::7]:1"},
+        {"192.0.2.66, 203.0.113.7", "203.0.113.7:0"}, /* the first is the client's own word */
+        {"203.0.113.7, 10.2.0.1 ,10.3.0.1", "203.0.113.7:0"},
+        {"10.2.0.1", "10.2.0.1:0"},
+        {"unknown, 10.2.0.1", "10.2.0.1:0"},
+        {"203.0.113.7, nonsense", "10.0.0.1:5000"},
+        {"\", 203.0.113.7", "203.0.113.7:0"},
+        {"", "10.0.0.1:5000"},
+        {",", "10.0.0.1:5000"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_client(FORWARDED_X_FORWARDED_FOR, cases[i].value, cases[i].client);
+}
+
+static void test_forwarded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value, *client, *host;
+    } cases[] = {
+        {"for=203.0.113.7", "203.0.113.7:0", ""},
+        {"For=\"[2001:db8::7]:4711\";proto=https; Host=game.example", "[2001:db8::7]:4711",
+         "game.example"},
+        {"for=192.0.2.66;host=a.example, proto=http;for=203.0.113.7;host=\"b.example:8443\"",
+         "203.0.113.7:0", "b.example:8443"},
+        {"for=192.0.2.66;by=\", for=203.0.113.7", "203.0.113.7:0", ""},
+        {"for=_hidden", "10.0.0.1:5000", ""},
+        {"forx=203.0.113.7", "10.0.0.1:5000", ""},
+    };
+    char host[64];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_client(FORWARDED_FORWARDED, cases[i].value, cases[i].client);
+        forwarded_host(cases[i].value, host, sizeof host);
+        assert_string_equal(host, cases[i].host);
+    }
+    forwarded_host("host=game.example", host, 8);
+    assert_string_equal(host, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prefixes),  cmocka_unit_test(test_bad_prefixes),
+        cmocka_unit_test(test_version_1), cmocka_unit_test(test_version_2),
+        cmocka_unit_test(test_no_header), cmocka_unit_test(test_x_forwarded_for),
+        cmocka_unit_test(test_forwarded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+// Players behind a reverse proxy: each of them is one player, with an address of their own.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import net from 'node:net';
+import test from 'node:test';
+import { connect, handshake, patiently, startRelay, startServer, statsUntil } from './support.mjs';
+
+const PROXY = '127.0.0.9';
+const v1 = (client) => Buffer.from(`PROXY TCP4 ${client} 127.0.0.1 4711 443\r\n`);
+const v2 = (client) =>
+  Buffer.concat([
+    Buffer.from('\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c', 'latin1'),
+    Buffer.from(client.split('.').map(Number)),
+    Buffer.from([127, 0, 0, 1, 0x12, 0x67, 1, 0xbb]),
+  ]);
+
+async function start(t, args = []) {
+  const server = await startServer(t);
+  const trusted = ['--trusted-proxy', PROXY, '--max-sessions-per-address', '1'];
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    args: [...trusted, '--log-level', 'debug', ...args],
+  });
+  return { relay, server };
+}
+
+/** A player's WebSocket through the proxy, which adds these headers. */
+const through = (t, relay, headers, localAddress = PROXY) =>
+  connect(t, relay, { headers, localAddress });
+
+/** True when the server's echo comes back, false when the relay closes it for its address. */
+async function plays(client) {
+  client.send(Buffer.from('hello'));
+  const ended = client.closed().then(({ code }) => {
+    assert.equal(code, 1013);
+    return false;
+  });
+  return Promise.race([client.received(1).then(() => true), ended]);
+}
+
+/** A connection that begins with the bytes of a proxy, in these pieces; gives what is answered. */
+async function raw(t, relay, pieces, localAddress = PROXY) {
+  const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
+  t.after(() => socket.destroy());
+  let text = '';
+  socket.on('data', (data) => (text += data.toString('latin1')));
+  socket.on('error', () => {});
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  await patiently(new Promise((resolve) => socket.once('connect', resolve)), 'a connection');
+  socket.setNoDelay();
+  for (const piece of pieces) {
+    await new Promise((resolve) => socket.write(piece, resolve));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const begun = new Promise((resolve) => {
+    const look = () => text.includes('\r\n\r\n') && resolve();
+    socket.on('data', look);
+    look();
+  });
+  await patiently(Promise.race([begun, closed]), 'an answer, or the end');
+  return { status: Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1] ?? 0), socket };
+}
+
+test('X-Forwarded-For: the limit for one address is for one client', async (t) => {
+  const { relay } = await start(t);
+  const of = (value) => through(t, relay, { 'x-forwarded-for': value });
+  assert.ok(await plays(await of('203.0.113.1')));
+  assert.ok(await plays(await of('203.0.113.2')));
+  assert.ok(!(await plays(await of('203.0.113.2'))));
+  assert.ok(!(await plays(await of('198.51.100.9, 203.0.113.2'))), 'the first is not believed');
+  assert.ok(await plays(await of('2001:db8:1::1')));
+  assert.ok(!(await plays(await of('2001:db8:1::2'))), 'a /64 is one');
+  assert.ok(await plays(await of('2001:db8:1:1::1')));
+  assert.match(relay.log(), / from 203\.0\.113\.2/);
+});
+
+test('a stranger cannot say who they are', async (t) => {
+  const { relay } = await start(t);
+  const of = (value) => through(t, relay, { 'x-forwarded-for': value }, '127.0.0.8');
+  assert.ok(await plays(await of('203.0.113.1')));
+  assert.ok(!(await plays(await of('203.0.113.2'))));
+  await raw(t, relay, [v1('203.0.113.3'), handshake], '127.0.0.7');
+  assert.doesNotMatch(relay.log(), /203\.0\.113/);
+});
+
+test('Forwarded counts when it is asked for, and then alone', async (t) => {
+  const { relay } = await start(t, ['--forwarded-header', 'forwarded']);
+  const of = (headers) => through(t, relay, headers);
+  assert.ok(await plays(await of({ forwarded: 'for="[2001:db8::1]:7";proto=https' })));
+  assert.ok(await plays(await of({ forwarded: 'for=203.0.113.1' })));
+  assert.ok(
+    !(await plays(await of({ forwarded: 'for=203.0.113.1', 'x-forwarded-for': '203.0.113.9' }))),
+  );
+});
+
+for (const [version, header] of Object.entries({ 1: v1, 2: v2 })) {
+  test(`a PROXY header of version ${version}, in any pieces`, async (t) => {
+    const { relay } = await start(t);
+    const bytes = header('203.0.113.1');
+    const pieces = [...bytes].map((byte) => Buffer.of(byte));
+    assert.equal((await raw(t, relay, [bytes, handshake])).status, 101);
+    const second = header('203.0.113.2');
+    assert.equal((await raw(t, relay, [Buffer.concat([second, Buffer.from(handshake)])])).status, 101);
+    const third = await raw(t, relay, [...pieces, handshake]);
+    assert.equal(third.status, 101); // established, and then closed: its address has one
+    const stats = await statsUntil(relay, ({ sessions_refused_address }) => sessions_refused_address);
+    assert.equal(stats.sessions_opened, 2);
+  });
+}
+
+test('what is malformed or does not come is closed and counted', async (t) => {
+  const { relay } = await start(t);
+  assert.equal((await raw(t, relay, ['PROXY TCP4 nobody\r\n', handshake])).status, 0);
+  const silent = [];
+  for (let i = 0; i < 65; i++) {
+    const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress: PROXY });
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+    silent.push(new Promise((resolve) => socket.once('close', resolve)));
+  }
+  await patiently(Promise.race(silent), 'the end of the oldest');
+  assert.ok(await plays(await through(t, relay, { 'x-forwarded-for': '203.0.113.1' })));
+  const stats = await relay.stats();
+  assert.ok(stats.proxy_headers_refused >= 2);
+  assert.match(relay.log(), /connection of the proxy 127\.0\.0\.9:\d+ closed: its PROXY header/);
+});
+
+test('pages: the host that the proxy was asked for, or any when it does not say', async (t) => {
+  const { relay } = await start(t);
+  let number = 0;
+  const from = (headers, localAddress) =>
+    through(t, relay, { 'x-forwarded-for': `203.0.113.${++number}`, ...headers }, localAddress);
+  const page = { origin: 'https://game.example' };
+  assert.ok(await plays(await from({ ...page, 'x-forwarded-host': 'game.example' })));
+  assert.ok(await plays(await from(page)), "as with nginx's default Host");
+  const foreign = await from({ ...page, 'x-forwarded-host': 'other.example' });
+  assert.equal((await foreign.closed()).code, 4004);
+  const direct = await from({ ...page, 'x-forwarded-host': 'game.example' }, '127.0.0.8');
+  assert.equal((await direct.closed()).code, 4004);
+});
+
+test('offers count for the client, too', async (t) => {
+  const { relay } = await start(t, ['--rtc', '127.0.0.1']);
+  const post = (client) =>
+    new Promise((resolve, reject) => {
+      const headers = { 'content-type': 'text/plain', 'x-forwarded-for': client };
+      const options = { port: relay.port, host: '127.0.0.1', localAddress: PROXY, agent: false };
+      const request = http.request(
+        { ...options, method: 'POST', path: '/rtc', headers },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        },
+      );
+      request.on('error', reject);
+      request.end(offer);
+    });
+  assert.equal(await post('203.0.113.1'), 201);
+  assert.equal(await post('203.0.113.1'), 503);
+  assert.equal(await post('203.0.113.2'), 201);
+});
+
+const offer = [
+  'v=0',
+  'o=- 1 1 IN IP4 127.0.0.1',
+  's=-',
+  't=0 0',
+  'a=group:BUNDLE 0',
+  'm=application 9 UDP/DTLS/SCTP webrtc-datachannel',
+  'c=IN IP4 0.0.0.0',
+  'a=ice-ufrag:brow',
+  'a=ice-pwd:0123456789012345678901',
+  `a=fingerprint:sha-256 ${Array(32).fill('00').join(':')}`,
+  'a=setup:actpass',
+  'a=mid:0',
+  'a=sctp-port:5000',
+  '',
+].join('\r\n');
