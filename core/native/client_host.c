@@ -2,12 +2,11 @@
 
 #include "base/memory.h"
 #include "causeway/native/clock.h"
+#include "causeway/native/host_loop.h"
 #include "causeway/native/socket.h"
 
 #include <math.h>
 #include <string.h>
-
-#define DATAGRAMS_PER_UPDATE 4096
 
 /* Between two looks at the network. Each costs the system a socket. */
 #define LOOK_SECONDS 0.25
@@ -55,7 +54,7 @@ enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
     memset(made, 0, sizeof *made);
     made->allocator = config->client.allocator;
     made->silence_seconds = config->silence_seconds;
-    made->datagrams_left = DATAGRAMS_PER_UPDATE;
+    made->datagrams_left = CW_HOST_DATAGRAMS_PER_UPDATE;
     const enum cw_error error = open_parts(made, config);
     if (error == CW_OK)
         *host = made;
@@ -65,8 +64,9 @@ enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
 }
 
 /* What the socket does not take is lost, as datagrams may be. */
-static void transmit(struct cw_client_host *host, double now)
+static void transmit(void *context, double now)
 {
+    struct cw_client_host *host = context;
     uint8_t data[CW_SECURE_MAX];
     struct cw_address to;
     size_t size;
@@ -105,9 +105,16 @@ struct cw_client *cw_client_host_client(struct cw_client_host *host)
     return host ? host->client : NULL;
 }
 
-/* Gives the client the next datagram; false when none had arrived. */
-static bool receive(struct cw_client_host *host, double until)
+static bool next(void *context, void *event)
 {
+    const struct cw_client_host *host = context;
+    return cw_client_next(host->client, event);
+}
+
+/* Gives the client the next datagram; false when none had arrived. */
+static bool receive(void *context, double until)
+{
+    struct cw_client_host *host = context;
     const double now = cw_clock_now();
     struct cw_address from;
     if (host->datagrams_left == 0 && now >= until)
@@ -126,19 +133,8 @@ bool cw_client_host_next(struct cw_client_host *host, double until, struct cw_cl
 {
     if (!host || !event)
         return false;
-    if (!isfinite(until))
-        until = cw_clock_now();
-    for (;;) {
-        if (cw_client_next(host->client, event))
-            return true;
-        if (receive(host, until))
-            continue;
-        const double now = cw_clock_now();
-        transmit(host, now);
-        if (now >= until)
-            return false;
-        cw_socket_wait(host->socket, until - now);
-    }
+    const struct cw_host_loop loop = {host, host->socket, next, receive, transmit};
+    return cw_host_loop_next(&loop, until, event);
 }
 
 /* Whether datagrams leave from another address than when last seen. Without a way there is none,
@@ -175,7 +171,7 @@ void cw_client_host_update(struct cw_client_host *host)
     if (!host)
         return;
     const double now = cw_clock_now();
-    host->datagrams_left = DATAGRAMS_PER_UPDATE;
+    host->datagrams_left = CW_HOST_DATAGRAMS_PER_UPDATE;
     if (cw_client_state(host->client) == CW_CLIENT_CONNECTED)
         look_after(host, now);
     else

@@ -2,14 +2,13 @@
 
 #include "base/memory.h"
 #include "causeway/native/clock.h"
+#include "causeway/native/host_loop.h"
 #include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
 
-#include <math.h>
 #include <string.h>
 
-#define BATCH                32
-#define DATAGRAMS_PER_UPDATE 4096
+#define BATCH 32
 
 struct batch {
     struct cw_socket_datagram datagrams[BATCH];
@@ -73,7 +72,7 @@ enum cw_error cw_host_open(const char *listen, const struct cw_server_config *co
         return CW_ERROR_NO_MEMORY;
     memset(made, 0, sizeof *made);
     made->allocator = config->allocator;
-    made->datagrams_left = DATAGRAMS_PER_UPDATE;
+    made->datagrams_left = CW_HOST_DATAGRAMS_PER_UPDATE;
     prepare(&made->incoming);
     prepare(&made->outgoing);
     const enum cw_error error = open_parts(made, listen, config);
@@ -85,8 +84,9 @@ enum cw_error cw_host_open(const char *listen, const struct cw_server_config *co
 }
 
 /* What the socket does not take is lost, as datagrams may be. */
-static void transmit(struct cw_host *host, double now)
+static void transmit(void *context, double now)
 {
+    struct cw_host *host = context;
     struct cw_socket_datagram *datagrams = host->outgoing.datagrams;
     size_t count;
     do {
@@ -125,9 +125,16 @@ const struct cw_address *cw_host_address(const struct cw_host *host)
     return host ? &host->address : NULL;
 }
 
-/* Gives the server the next datagram; false when none had arrived. */
-static bool receive(struct cw_host *host, double until)
+static bool next(void *context, void *event)
 {
+    const struct cw_host *host = context;
+    return cw_server_next(host->server, event);
+}
+
+/* Gives the server the next datagram; false when none had arrived. */
+static bool receive(void *context, double until)
+{
+    struct cw_host *host = context;
     struct batch *in = &host->incoming;
     const double now = cw_clock_now();
     if (host->taken == host->received) {
@@ -152,19 +159,8 @@ bool cw_host_next(struct cw_host *host, double until, struct cw_server_event *ev
 {
     if (!host || !event)
         return false;
-    if (!isfinite(until))
-        until = cw_clock_now();
-    for (;;) {
-        if (cw_server_next(host->server, event))
-            return true;
-        if (receive(host, until))
-            continue;
-        const double now = cw_clock_now();
-        transmit(host, now);
-        if (now >= until)
-            return false;
-        cw_socket_wait(host->socket, until - now);
-    }
+    const struct cw_host_loop loop = {host, host->socket, next, receive, transmit};
+    return cw_host_loop_next(&loop, until, event);
 }
 
 void cw_host_update(struct cw_host *host)
@@ -172,7 +168,7 @@ void cw_host_update(struct cw_host *host)
     if (!host)
         return;
     const double now = cw_clock_now();
-    host->datagrams_left = DATAGRAMS_PER_UPDATE;
+    host->datagrams_left = CW_HOST_DATAGRAMS_PER_UPDATE;
     cw_server_set_unix_offset(host->server, cw_clock_unix() - now);
     cw_server_update(host->server, now);
     transmit(host, now);
