@@ -11,6 +11,12 @@
 /* Between two looks at the network. Each costs the system a socket. */
 #define LOOK_SECONDS 0.25
 
+/* Before another token is asked for. Each pause is twice the one before, until there is a
+   connection, and a random part of it is left out, so that the players of one server do not come
+   back all at once. */
+#define PAUSE_LEAST_SECONDS 0.5
+#define PAUSE_MOST_SECONDS  8.0
+
 struct cw_client_host {
     struct cw_allocator allocator;
     struct cw_client *client;
@@ -21,6 +27,12 @@ struct cw_client_host {
     struct cw_address source; /* from which datagrams leave; CW_ADDRESS_NONE: not known */
     bool cut_off;             /* there was no way for a datagram since the last look */
     size_t datagrams_left;    /* that are received before the next update though the tick is over */
+    size_t (*token)(void *context, uint8_t *out, size_t capacity);
+    void *token_context;
+    bool token_due;    /* to be asked for, from token_time on */
+    bool token_failed; /* which the application has not been told */
+    double token_time;
+    double pause_seconds;
     uint8_t data[CW_SECURE_MAX];
 };
 
@@ -54,6 +66,10 @@ enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
     memset(made, 0, sizeof *made);
     made->allocator = config->client.allocator;
     made->silence_seconds = config->silence_seconds;
+    made->token = config->token;
+    made->token_context = config->token_context;
+    made->token_due = made->token != NULL;
+    made->pause_seconds = PAUSE_LEAST_SECONDS;
     made->datagrams_left = CW_HOST_DATAGRAMS_PER_UPDATE;
     const enum cw_error error = open_parts(made, config);
     if (error == CW_OK)
@@ -100,15 +116,68 @@ enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t 
     return error;
 }
 
+/* Another token is due after a pause. */
+static void pause_attempts(struct cw_client_host *host)
+{
+    uint8_t random;
+    cw_random_fill(&(struct cw_random){0}, &random, 1);
+    host->token_due = true;
+    host->token_time = cw_clock_now() + host->pause_seconds * (0.5 + random / 512.0);
+    host->pause_seconds = fmin(2 * host->pause_seconds, PAUSE_MOST_SECONDS);
+}
+
+/* Asks for the token that is due, and connects with it. */
+static void ask_for_token(struct cw_client_host *host)
+{
+    uint8_t token[CW_TOKEN_SIZE];
+    const size_t size = host->token(host->token_context, token, sizeof token);
+    if (size == 0)
+        return;
+    host->token_due = false;
+    const enum cw_error error = cw_client_host_connect(host, token, size);
+    if (error == CW_ERROR_TOKEN_USED)
+        pause_attempts(host);
+    else
+        host->token_failed = error != CW_OK;
+    cw_crypto_wipe(token, sizeof token);
+}
+
+static bool may_be_mended(enum cw_client_state end)
+{
+    return end == CW_CLIENT_TIMED_OUT || end == CW_CLIENT_REQUEST_TIMED_OUT ||
+           end == CW_CLIENT_RESPONSE_TIMED_OUT || end == CW_CLIENT_TOKEN_EXPIRED ||
+           end == CW_CLIENT_DENIED || end == CW_CLIENT_STOPPING;
+}
+
+bool cw_client_host_reconnects(const struct cw_client_host *host)
+{
+    return host && host->token_due;
+}
+
 struct cw_client *cw_client_host_client(struct cw_client_host *host)
 {
     return host ? host->client : NULL;
 }
 
-static bool next(void *context, void *event)
+static bool next(void *context, void *out)
 {
-    const struct cw_client_host *host = context;
-    return cw_client_next(host->client, event);
+    struct cw_client_host *host = context;
+    struct cw_client_event *event = out;
+    if (host->token_failed) {
+        host->token_failed = false;
+        *event = (struct cw_client_event){.type = CW_CLIENT_EVENT_DISCONNECTED,
+                                          .state = cw_client_state(host->client),
+                                          .text = ""};
+        return true;
+    }
+    if (!cw_client_next(host->client, event))
+        return false;
+    if (event->type == CW_CLIENT_EVENT_CONNECTED)
+        host->pause_seconds = PAUSE_LEAST_SECONDS;
+    else if (event->type == CW_CLIENT_EVENT_DISCONNECTED && host->token &&
+             may_be_mended(event->state))
+        pause_attempts(host);
+    return true;
 }
 
 /* Gives the client the next datagram; false when none had arrived. */
@@ -172,6 +241,8 @@ void cw_client_host_update(struct cw_client_host *host)
         return;
     const double now = cw_clock_now();
     host->datagrams_left = CW_HOST_DATAGRAMS_PER_UPDATE;
+    if (host->token_due && now >= host->token_time)
+        ask_for_token(host);
     if (cw_client_state(host->client) == CW_CLIENT_CONNECTED)
         look_after(host, now);
     else

@@ -1,5 +1,5 @@
 /* A game client on a UDP socket and the system's clock. It does everything between a cw_client and
-   the game loop, and keeps the connection when the network changes.
+   the game loop, keeps the connection when the network changes, and connects again when it is lost.
 
        for (double tick = cw_clock_now(); running; tick = cw_clock_next_tick(tick, 1 / 60.0)) {
            while (cw_client_host_next(host, tick, &event))
@@ -27,6 +27,15 @@ struct cw_client_host_config {
        second of silence costs a few requests of CW_REQUEST_SIZE bytes. At least 0; 0: never;
        default 1. */
     double silence_seconds;
+
+    /* Gives the host a connect token: writes it to out, which has room for `capacity` bytes
+       (CW_TOKEN_SIZE), and returns its size, or 0 when there is none yet: then the host asks again
+       at its next update, so that a game can go on while its backend answers. The host asks at its
+       first update, and again after an end that another token may mend; see
+       cw_client_host_reconnects. NULL, the default: the application calls cw_client_host_connect.
+     */
+    size_t (*token)(void *context, uint8_t *out, size_t capacity);
+    void *token_context;
 };
 
 struct cw_client_host_config cw_client_host_config_default(void);
@@ -40,11 +49,18 @@ enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
    the application still holds. NULL is allowed. */
 void cw_client_host_close(struct cw_client_host *host);
 
-/* Starts to connect, at first and after every DISCONNECTED event, each time with a new token from
-   the backend. A newer token of the same player takes over a slot that the server still holds for
-   it. Errors: those of cw_client_connect. */
+/* Without a token function: starts to connect, at first and after every DISCONNECTED event, each
+   time with a new token from the backend. A new token of the same player takes over a slot that the
+   server still holds for it. Errors: those of cw_client_connect. */
 enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t *token,
                                      size_t size);
+
+/* Whether the host, after a DISCONNECTED event, connects again by itself: it has a token function,
+   and the end was a timeout, a token that had expired, or a server that was full or stopping. It
+   does not when the client was kicked, replaced or refused, or when the application has
+   disconnected. There is a pause before each attempt, of half a second at first and up to 8
+   seconds. */
+bool cw_client_host_reconnects(const struct cw_client_host *host);
 
 /* The client, for sending messages, disconnecting and reading statistics. Do not call its connect,
    receive, transmit, next or update: the host does. */

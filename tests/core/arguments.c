@@ -790,6 +790,7 @@ static void test_native(void **state)
     DOES_NOTHING(cw_client_host_close, nothing);
     REFUSES(cw_client_host_connect, nothing, bytes, CW_TOKEN_SIZE);
     GIVES_NOTHING(cw_client_host_client, nothing);
+    GIVES_NOTHING(cw_client_host_reconnects, nothing);
     GIVES_NOTHING(cw_client_host_next, nothing, 0, &client_event);
     DOES_NOTHING(cw_client_host_update, nothing);
     assert_int_equal(cw_client_host_open(&client_config, &client), CW_OK);

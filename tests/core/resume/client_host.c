@@ -43,6 +43,7 @@ struct world {
     uint32_t heard_by_client, heard_by_server; /* the last note */
     uint32_t code;
     char text[CW_FAREWELL_TEXT_MAX + 1];
+    int asked; /* for tokens */
 };
 
 static struct cw_socket *open_socket(void)
@@ -54,7 +55,8 @@ static struct cw_socket *open_socket(void)
     return socket;
 }
 
-static void connect_client(struct world *world, uint64_t id, int32_t timeout_seconds)
+static void make_token(const struct world *world, uint64_t id, int32_t timeout_seconds,
+                       uint8_t token[CW_TOKEN_SIZE])
 {
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = PROTOCOL;
@@ -63,17 +65,18 @@ static void connect_client(struct world *world, uint64_t id, int32_t timeout_sec
     grant.timeout_seconds = timeout_seconds;
     grant.addresses = world->near ? &world->near_address : cw_host_address(world->server);
     grant.address_count = 1;
-    uint8_t token[CW_TOKEN_SIZE];
     assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
+}
+
+static void connect_client(struct world *world, uint64_t id, int32_t timeout_seconds)
+{
+    uint8_t token[CW_TOKEN_SIZE];
+    make_token(world, id, timeout_seconds, token);
     assert_int_equal(cw_client_host_connect(world->client, token, sizeof token), CW_OK);
 }
 
-static void open_world(struct world *world, const char *listen, bool nat, double silence_seconds)
+static void open_server(struct world *world, const char *listen, bool nat)
 {
-    *world = (struct world){0};
-    const struct cw_schema_config schema = {.types = &note_type, .count = 1};
-    assert_int_equal(cw_schema_create(&schema, &world->schema), CW_OK);
-    world->connection = cw_connection_config_default(world->schema);
     struct cw_server_config config = cw_server_config_default();
     config.connection = &world->connection;
     config.protocol_id = PROTOCOL;
@@ -87,6 +90,15 @@ static void open_world(struct world *world, const char *listen, bool nat, double
         config.address_count = 1;
     }
     assert_int_equal(cw_host_open(listen, &config, &world->server), CW_OK);
+}
+
+static void open_world(struct world *world, const char *listen, bool nat, double silence_seconds)
+{
+    *world = (struct world){0};
+    const struct cw_schema_config schema = {.types = &note_type, .count = 1};
+    assert_int_equal(cw_schema_create(&schema, &world->schema), CW_OK);
+    world->connection = cw_connection_config_default(world->schema);
+    open_server(world, listen, nat);
     struct cw_client_host_config client = cw_client_host_config_default();
     client.client.connection = &world->connection;
     client.silence_seconds = silence_seconds;
@@ -211,6 +223,85 @@ static void it_learns_why_and_connects_again(void **state)
     assert_int_equal(event.reason, CW_DISCONNECT_BY_CLIENT);
     world.client = NULL;
     close_world(&world);
+}
+
+/* The backend is slow, then gives the same token for two connections, then one that is none. */
+static size_t next_token(void *context, uint8_t *out, size_t capacity)
+{
+    static uint8_t token[CW_TOKEN_SIZE];
+    struct world *world = context;
+    assert_int_equal(capacity, CW_TOKEN_SIZE);
+    const int turn = ++world->asked;
+    if (turn < 5)
+        return 0;
+    if (turn != 6)
+        make_token(world, 5, 5, token);
+    memcpy(out, token, sizeof token);
+    return turn < 8 ? sizeof token : 9;
+}
+
+/* Its client has been given so many. */
+static void open_world_with_tokens(struct world *world, int asked)
+{
+    open_world(world, "127.0.0.1:0", false, 1);
+    cw_client_host_close(world->client);
+    world->asked = asked;
+    struct cw_client_host_config config = cw_client_host_config_default();
+    config.client.connection = &world->connection;
+    config.token = next_token;
+    config.token_context = world;
+    assert_int_equal(cw_client_host_open(&config, &world->client), CW_OK);
+}
+
+static void it_asks_for_tokens(void **state)
+{
+    (void)state;
+    struct world world;
+    char listen[CW_ADDRESS_TEXT_SIZE];
+    open_world_with_tokens(&world, 0);
+    AWAIT(world.state == CW_CLIENT_CONNECTED);
+    assert_int_equal(world.asked, 5);
+    assert_false(cw_client_host_reconnects(world.client));
+
+    cw_address_format(cw_host_address(world.server), listen);
+    cw_host_close(world.server);
+    open_server(&world, listen, false);
+    AWAIT(world.state == CW_CLIENT_STOPPING);
+    assert_true(cw_client_host_reconnects(world.client));
+    assert_int_equal(world.asked, 5);
+    AWAIT(world.state == CW_CLIENT_CONNECTED);
+    assert_int_equal(world.asked, 7);
+    send_notes(&world, 1);
+    AWAIT(world.heard_by_client == 1 && world.heard_by_server == 1);
+
+    cw_server_disconnect_all(cw_host_server(world.server));
+    AWAIT(world.state == CW_CLIENT_STOPPING);
+    AWAIT(world.state == CW_CLIENT_INVALID_TOKEN);
+    assert_int_equal(world.client_ends, 3);
+    assert_false(cw_client_host_reconnects(world.client));
+    const double start = cw_clock_now();
+    AWAIT(cw_clock_now() > start + 0.6);
+    assert_int_equal(world.asked, 8);
+    close_world(&world);
+}
+
+/* Those whom the server does not want, and those who do not want it, stay away. */
+static void it_does_not_always_come_back(void **state)
+{
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        struct world world;
+        open_world_with_tokens(&world, 6);
+        AWAIT(world.state == CW_CLIENT_CONNECTED);
+        if (own)
+            cw_client_disconnect(cw_client_host_client(world.client));
+        else
+            cw_server_disconnect(cw_host_server(world.server), 0, 1, "");
+        AWAIT(world.client_ends > 0);
+        assert_int_equal(world.state, own ? CW_CLIENT_DISCONNECTED : CW_CLIENT_KICKED);
+        assert_false(cw_client_host_reconnects(world.client));
+        close_world(&world);
+    }
 }
 
 /* The NAT gives the client another port, and what goes to the old one is lost. */
@@ -349,6 +440,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_checks_its_config),
         cmocka_unit_test(it_learns_why_and_connects_again),
+        cmocka_unit_test(it_asks_for_tokens),
+        cmocka_unit_test(it_does_not_always_come_back),
         cmocka_unit_test(silence_lets_it_move),
 #ifdef __linux__
         cmocka_unit_test(another_address_lets_it_move),
