@@ -2,7 +2,7 @@ import type { Schema } from '../messages/schema.js';
 import type { Farewell } from '../secure/core_client.js';
 import type { TransportKind } from '../transports/transport.js';
 import type { DisconnectReason } from './ending.js';
-import type { ReceivedEvent } from './host.js';
+import type { ReceivedEvent } from './message_target.js';
 
 /**
  * Where a client is: its transport is being opened, it asks the server for a connection, it answers the

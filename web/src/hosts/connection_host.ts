@@ -3,7 +3,8 @@ import { Connection } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
 import type { Transport, TransportClose, TransportState } from '../transports/transport.js';
-import { Host, fitsTransport, tickInterval, type ReceivedEvent } from './host.js';
+import { Host, fitsTransport, tickInterval } from './host.js';
+import type { ReceivedEvent } from './message_target.js';
 
 /** What a {@link ConnectionHost} can be told. */
 export interface ConnectionHostConfig extends ConnectionConfig {

@@ -3,18 +3,8 @@ import type { ConnectionBase } from '../messages/connection_base.js';
 import type { MessageBlock, MessageName, MessageValue, Schema } from '../messages/schema.js';
 import type { ChannelStats, ConnectionStats, Fate, Message } from '../messages/types.js';
 import type { Transport, TransportKind, TransportStats } from '../transports/transport.js';
-import { standInOf, wasHeard } from './listeners.js';
+import { MessageTarget, type ReceivedEvent } from './message_target.js';
 import { Ticks } from './ticks.js';
-
-/** A message has arrived. */
-export class ReceivedEvent<Of extends Schema = Schema> extends Event {
-  readonly message: Message<Of>;
-
-  constructor(message: Message<Of>) {
-    super('message');
-    this.message = message;
-  }
-}
 
 /** Statistics of a connection, and of the transport that carries it. */
 export interface HostStats extends ConnectionStats {
@@ -49,20 +39,12 @@ export abstract class Host<
   Of extends Schema,
   Events extends { message: ReceivedEvent<Of>; drain: Event },
   End extends ConnectionBase<Of> = ConnectionBase<Of>,
-> extends EventTarget {
+> extends MessageTarget<Of, Events> {
   /** @internal */
   protected readonly connection: End;
   /** What carries the connection. @internal */
   protected carrier!: Transport;
   #ticks: Ticks | undefined;
-  /** A message for which there was no listener: the next to be taken. */
-  #unheard: Message<Of> | undefined;
-  #handing = false;
-  #ended = false;
-  /** Tells of the end, after the last message. */
-  #last: Event | undefined;
-  /** Loops that wait for a message. */
-  #waiting: (() => void)[] = [];
   /** Since a channel was full. */
   #full = false;
   readonly #tracked = new Map<number, (fate: Fate) => void>();
@@ -79,8 +61,8 @@ export abstract class Host<
    */
   protected start(carrier: Transport, interval: number): void {
     this.carrier = carrier;
-    this.#unheard = undefined;
-    this.#ended = this.#full = false;
+    this.begin();
+    this.#full = false;
     const ticks = (this.#ticks = new Ticks(interval, () => this.tick()));
     carrier.ondatagram = (datagram) => {
       this.arrived(datagram);
@@ -147,23 +129,11 @@ export abstract class Host<
     this.#full ||= this.connection.isFull(channel);
   }
 
-  /** Takes the next message that arrived, `undefined` when there is none now. */
-  next(): Message<Of> | undefined {
-    const unheard = this.#unheard;
-    this.#unheard = undefined;
-    if (unheard) return unheard;
+  /** @internal */
+  protected override take(): Message<Of> | undefined {
     this.#settle();
     const event = this.connection.next();
     return event?.type === 'message' ? event.message : undefined;
-  }
-
-  /** Takes messages as they arrive, until the connection ends. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Message<Of>, void> {
-    for (;;) {
-      for (let message = this.next(); message; message = this.next()) yield message;
-      if (this.#ended) return;
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
   }
 
   stats(): HostStats {
@@ -174,48 +144,11 @@ export abstract class Host<
     return this.connection.channelStats(channel);
   }
 
-  override addEventListener<Type extends keyof Events>(
-    type: Type,
-    listener: (event: Events[Type]) => void,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-  override addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject | null,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-  override addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject | null,
-    options?: boolean | AddEventListenerOptions,
-  ): void {
-    super.addEventListener(type, type === 'message' ? standInOf(listener) : listener, options);
-    this.#hand();
-  }
-
-  override removeEventListener<Type extends keyof Events>(
-    type: Type,
-    listener: (event: Events[Type]) => void,
-    options?: boolean | EventListenerOptions,
-  ): void;
-  override removeEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject | null,
-    options?: boolean | EventListenerOptions,
-  ): void;
-  override removeEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject | null,
-    options?: boolean | EventListenerOptions,
-  ): void {
-    super.removeEventListener(type, type === 'message' ? standInOf(listener) : listener, options);
-  }
-
   /** A datagram arrived; says whether it was one of this connection. @internal */
   protected arrived(datagram: Uint8Array<ArrayBuffer>): boolean {
     const taken = this.connection.receive(datagram, seconds());
     this.#tellOfRoom();
-    this.#hand();
+    this.hand();
     return taken;
   }
 
@@ -243,11 +176,9 @@ export abstract class Host<
   }
 
   /** Stops; loops over messages end when they have taken the last one. @internal */
-  protected finish(last: Event): void {
+  protected override finish(last: Event): void {
     this.stop();
-    this.#ended = true;
-    this.#last = last;
-    this.#hand();
+    super.finish(last);
   }
 
   /** Tells once that there is room again, and not for every message that has left. */
@@ -265,33 +196,5 @@ export abstract class Host<
       this.#tracked.get(event.receipt)?.(event.type);
       this.#tracked.delete(event.receipt);
     }
-  }
-
-  /** Hands messages to listeners while there are some, and says to loops that there may be messages. */
-  #hand(): void {
-    // One that a listener brings about would put messages out of order: what it asks for follows.
-    if (this.#handing) return;
-    this.#handing = true;
-    try {
-      while (this.#handNext());
-    } finally {
-      this.#handing = false;
-    }
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    waiting.forEach((wake) => wake());
-    const last = this.#last;
-    this.#last = undefined;
-    if (last) this.dispatchEvent(last);
-  }
-
-  /** False when there is no message, or no listener for it. */
-  #handNext(): boolean {
-    const message = this.next();
-    if (!message) return false;
-    const event = new ReceivedEvent(message);
-    this.dispatchEvent(event);
-    if (!wasHeard(event)) this.#unheard = message;
-    return wasHeard(event);
   }
 }
