@@ -1,4 +1,4 @@
-import { Abort, throwIfAborted } from '../abort.js';
+import { throwIfAborted } from '../abort.js';
 import { CoreError } from '../errors.js';
 import { coreOf, type CoreOptions } from '../loader.js';
 import { fingerprint } from '../messages/connection.js';
@@ -8,6 +8,7 @@ import { Client } from '../secure/client.js';
 import { openSession, type TransportOptions } from '../transports/race.js';
 import { relayAddress } from '../transports/session.js';
 import type { Transport } from '../transports/transport.js';
+import { attemptWith } from './attempt.js';
 import type { ClientHostState } from './client_events.js';
 import { ClientHost, type Way } from './client_host.js';
 import { tickInterval } from './host.js';
@@ -49,8 +50,8 @@ export async function connect<const Of extends Schema>(
 ): Promise<ClientHost<Of>> {
   if (!options?.schema || !options.token)
     throw new CoreError('INVALID_ARGUMENT', 'the options of connect need a token and a schema');
-  const { schema, signal, onstate } = options;
-  throwIfAborted(signal);
+  const { schema } = options;
+  throwIfAborted(options.signal);
   const interval = tickInterval(options.ticksPerSecond);
   relayAddress(url, 'http');
   const core = await coreOf(options);
@@ -64,23 +65,11 @@ export async function connect<const Of extends Schema>(
     through: options.through ?? ((transport) => transport),
   };
   const host = new ClientHost(client, way, interval);
-  const attempt = new Abort(signal);
-  const tell = ({ state }: { state: ClientHostState }): void => {
-    try {
-      onstate?.(state);
-    } catch (error) {
-      attempt.abort(error);
-    }
-  };
-  host.addEventListener('state', tell);
   try {
-    await host.reconnect(attempt);
+    await attemptWith(options, host, (attempt) => host.reconnect({ signal: attempt }));
     return host;
   } catch (error) {
     client.destroy();
     throw error;
-  } finally {
-    host.removeEventListener('state', tell);
-    attempt.release();
   }
 }

@@ -1,0 +1,34 @@
+import { Abort } from '../abort.js';
+import type { ClientHostState } from './client_events.js';
+
+/** What an application can have of an attempt to connect. */
+interface AttemptOptions {
+  readonly signal?: AbortSignal;
+  readonly onstate?: (state: ClientHostState) => void;
+}
+
+/**
+ * Runs an attempt to connect: its states are told, and a signal that is aborted ends it, as what is thrown
+ * by who is told does.
+ */
+export async function attemptWith(
+  { signal, onstate }: AttemptOptions,
+  client: EventTarget & { readonly state: ClientHostState },
+  run: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const attempt = new Abort(signal);
+  const tell = (): void => {
+    try {
+      onstate?.(client.state);
+    } catch (error) {
+      attempt.abort(error);
+    }
+  };
+  client.addEventListener('state', tell);
+  try {
+    await run(attempt.signal);
+  } finally {
+    client.removeEventListener('state', tell);
+    attempt.release();
+  }
+}
