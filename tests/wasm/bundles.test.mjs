@@ -19,14 +19,9 @@ before(() => {
 
 after(() => remove());
 
-test('vite takes the modules along', async () => {
+/** The names of the files that vite makes of main.js. */
+function viteAssets() {
   write('index.html', '<script type="module" src="/main.js"></script>');
-  write(
-    'main.js',
-    `import { Endpoint, loadCore } from 'causeway-net';
-     import { ClockSync, loadGame } from 'causeway-net/game';
-     console.log(new Endpoint(await loadCore()), new ClockSync(await loadGame()));`,
-  );
   run(
     process.execPath,
     join(modules, 'vite/bin/vite.js'),
@@ -36,7 +31,17 @@ test('vite takes the modules along', async () => {
     '--logLevel',
     'warn',
   );
-  const assets = readdirSync(join(project, 'dist/assets'));
+  return readdirSync(join(project, 'dist/assets'));
+}
+
+test('vite takes the modules along', async () => {
+  write(
+    'main.js',
+    `import { Endpoint, loadCore } from 'causeway-net';
+     import { ClockSync, loadGame } from 'causeway-net/game';
+     console.log(new Endpoint(await loadCore()), new ClockSync(await loadGame()));`,
+  );
+  const assets = viteAssets();
   const script = readFileSync(
     join(
       project,
@@ -50,6 +55,22 @@ test('vite takes the modules along', async () => {
     assert.ok(wasm, `no ${module}.wasm among ${assets}`);
     assert.ok(script.includes(wasm), `the script does not name ${wasm}`);
   }
+});
+
+test('vite takes the Worker along', () => {
+  write(
+    'main.js',
+    `import { connectInWorker } from 'causeway-net/worker';
+     console.log(connectInWorker);`,
+  );
+  const assets = viteAssets();
+  const thread = assets.find((name) => /^thread-[\w-]{8}\.js$/.test(name));
+  assert.ok(thread, `no thread.js among ${assets}`);
+  const script = readFileSync(join(project, 'dist/assets', thread), 'utf8');
+  assert.ok(
+    assets.some((name) => /^causeway-[\w-]{8}\.wasm$/.test(name) && script.includes(name)),
+    `the Worker does not name the module among ${assets}`,
+  );
 });
 
 /** A backend that prints the size of a token; with the game kit also what that makes. */
@@ -130,6 +151,9 @@ test('TypeScript that knows no exports finds the types', () => {
     'main.ts',
     `import { connect, type ClientHost } from 'causeway-net';
      import { ClockSync } from 'causeway-net/game';
+     import { connectInWorker } from 'causeway-net/worker';
+     // @ts-expect-error the same is missing
+     void connectInWorker('wss://x/');
      // @ts-expect-error the token and the schema are missing
      const client: Promise<ClientHost> = connect('wss://x/');
      // @ts-expect-error the kit is missing

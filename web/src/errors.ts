@@ -174,8 +174,11 @@ export class HandshakeError extends CausewayError {
   }
 }
 
-// Minifiers rename classes, so the names by which errors are known are written out.
-const named = {
+/**
+ * By the names by which they are known. Minifiers rename classes, so these are written out.
+ * @internal
+ */
+export const errorClasses = {
   CausewayError,
   CoreError,
   LoadError,
@@ -185,4 +188,4 @@ const named = {
   ConnectError,
   HandshakeError,
 };
-for (const [name, { prototype }] of Object.entries(named)) prototype.name = name;
+for (const [name, { prototype }] of Object.entries(errorClasses)) prototype.name = name;

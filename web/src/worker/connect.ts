@@ -1,0 +1,62 @@
+import { CoreError, LoadError } from '../errors.js';
+import { attemptWith } from '../hosts/attempt.js';
+import type { ConnectOptions } from '../hosts/connect.js';
+import { tickInterval } from '../hosts/host.js';
+import type { Schema } from '../messages/schema.js';
+import { relayAddress } from '../transports/session.js';
+import type { WasmSource } from '../wasm_source.js';
+import { WorkerClient, type WorkerLike } from './worker_client.js';
+
+/** Options of {@link connectInWorker}: those of `connect` that a Worker can be given. */
+export interface WorkerOptions<Of extends Schema> extends Omit<
+  ConnectOptions<Of>,
+  'core' | 'wasm' | 'through' | 'WebSocket' | 'RTCPeerConnection'
+> {
+  /** Where the Worker loads causeway.wasm from. Default: beside the package's code. */
+  readonly wasm?: Exclude<WasmSource, Response | PromiseLike<Response>>;
+  /**
+   * Makes a Worker that runs the package's `worker/thread.js`. Default: from the file beside the package's
+   * code, which bundlers that know `new Worker(new URL(..., import.meta.url))` take along.
+   */
+  readonly worker?: () => WorkerLike;
+}
+
+const openWorker = (): WorkerLike =>
+  new Worker(new URL('./thread.js', import.meta.url), { type: 'module' });
+
+/**
+ * Connects with a game server as `connect` does, from a Worker: a page that is busy or hidden does not hold
+ * up what is sent.
+ * @throws what `connect` throws; {@link LoadError} when there can be no Worker
+ */
+export async function connectInWorker<const Of extends Schema>(
+  url: string | URL,
+  options: WorkerOptions<Of>,
+): Promise<WorkerClient<Of>> {
+  if (!options?.schema || !options.token)
+    throw new CoreError('INVALID_ARGUMENT', 'the options of connect need a token and a schema');
+  const { token, signal: _signal, onstate: _onstate, worker = openWorker, wasm, ...rest } = options;
+  tickInterval(rest.ticksPerSecond);
+  const client = new WorkerClient<Of>({
+    url: relayAddress(url, 'http').href,
+    options: {
+      ...rest,
+      token: typeof token === 'function' ? undefined : token,
+      // An address is the page's: that of the Worker is another one.
+      wasm:
+        typeof wasm === 'string' || wasm instanceof URL
+          ? new URL(wasm, globalThis.location?.href).href
+          : wasm,
+    },
+    token,
+    open: () => {
+      try {
+        return worker();
+      } catch (cause) {
+        throw new LoadError(`there can be no Worker here: ${String(cause)}`, { cause });
+      }
+    },
+  });
+  await attemptWith(options, client, (attempt) => client.join(attempt));
+  return client;
+}

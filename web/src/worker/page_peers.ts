@@ -1,0 +1,102 @@
+import type { Line } from './line.js';
+import type { PageSide, WorkerSide } from './sides.js';
+
+type PeerCalls = Pick<
+  PageSide,
+  'openPeer' | 'offer' | 'setLocal' | 'setRemote' | 'channelSend' | 'closePeer'
+>;
+
+interface Peer {
+  readonly connection: RTCPeerConnection;
+  readonly channel: RTCDataChannel;
+  /** Bytes that the Worker has sent over the channel, if that could not be handed over. */
+  sent: number;
+}
+
+/** The peer connections of a Worker, which has none itself; their data channels are handed to it. */
+export class PagePeers {
+  /** Whether a data channel could not be handed over. */
+  held = false;
+  readonly #line: () => Line<WorkerSide>;
+  readonly #peers = new Map<number, Peer>();
+  /** Why there is no such peer. */
+  readonly #errors = new Map<number, unknown>();
+
+  constructor(line: () => Line<WorkerSide>) {
+    this.#line = line;
+  }
+
+  readonly calls: PeerCalls = {
+    openPeer: (peer, label, options) => {
+      try {
+        this.#open(peer, label, options);
+      } catch (error) {
+        this.#errors.set(peer, error);
+      }
+    },
+    offer: async (peer) => {
+      const { type, sdp } = await this.#peer(peer).connection.createOffer();
+      return sdp === undefined ? { type } : { type, sdp };
+    },
+    setLocal: (peer, description) => this.#peer(peer).connection.setLocalDescription(description),
+    setRemote: (peer, description) => this.#peer(peer).connection.setRemoteDescription(description),
+    channelSend: (peer, datagram) => {
+      const found = this.#peers.get(peer);
+      if (found?.channel.readyState !== 'open') return;
+      found.channel.send(datagram);
+      found.sent += datagram.length;
+      this.#tellOfLeft(peer, found);
+    },
+    closePeer: (peer) => {
+      this.#peers.get(peer)?.connection.close();
+      this.#peers.delete(peer);
+      this.#errors.delete(peer);
+    },
+  };
+
+  /** All peer connections end. */
+  close(): void {
+    this.#peers.forEach(({ connection }) => connection.close());
+    this.#peers.clear();
+  }
+
+  #peer(peer: number): Peer {
+    const found = this.#peers.get(peer);
+    if (!found) throw this.#errors.get(peer) ?? new Error('the peer connection was closed');
+    return found;
+  }
+
+  #open(peer: number, label: string, options: RTCDataChannelInit): void {
+    const line = this.#line();
+    const connection = new RTCPeerConnection();
+    const tell = (): void =>
+      line.tell('peerState', peer, connection.iceConnectionState, connection.connectionState);
+    connection.addEventListener('iceconnectionstatechange', tell);
+    connection.addEventListener('connectionstatechange', tell);
+    // It can be handed over only before anything else happens to it.
+    const channel = connection.createDataChannel(label, options);
+    const opened = { connection, channel, sent: 0 };
+    this.#peers.set(peer, opened);
+    try {
+      line.give('channel', peer, channel);
+    } catch {
+      this.held = true;
+      this.#hold(peer, opened);
+    }
+  }
+
+  /** Passes on what goes through a data channel, where the browser cannot hand it over. */
+  #hold(peer: number, opened: Peer): void {
+    const line = this.#line();
+    const { channel } = opened;
+    channel.binaryType = 'arraybuffer';
+    for (const type of ['open', 'close', 'error'] as const)
+      channel.addEventListener(type, () => line.tell('channelEvent', peer, type));
+    channel.addEventListener('message', ({ data }) => line.tell('channelMessage', peer, data));
+    channel.addEventListener('bufferedamountlow', () => this.#tellOfLeft(peer, opened));
+  }
+
+  #tellOfLeft(peer: number, { sent, channel }: Peer): void {
+    this.#line().tell('channelLeft', peer, sent - channel.bufferedAmount);
+  }
+}

@@ -1,0 +1,89 @@
+import { Abort } from '../abort.js';
+import { ClosedError } from '../errors.js';
+import type { ClientHost } from '../hosts/client_host.js';
+import { connect } from '../hosts/connect.js';
+import type { ReceivedEvent } from '../hosts/message_target.js';
+import type { Schema } from '../messages/schema.js';
+import { Line, type Port } from './line.js';
+import { RemotePeers } from './remote_peer.js';
+import { WINDOW, type Facts, type PageSide, type WorkerSide } from './sides.js';
+
+/** Has one client for the page at the other end of a port. */
+class Server {
+  readonly #line: Line<PageSide>;
+  readonly #peers = new RemotePeers(() => this.#line);
+  readonly #attempt = new Abort();
+  #client: ClientHost | undefined;
+  #room = WINDOW;
+
+  constructor(port: Port) {
+    const calls: WorkerSide = {
+      start: (...args) => this.#start(...args),
+      send: (...message) => {
+        this.#joined.send(...(message as Parameters<ClientHost['send']>));
+        return this.#joined.writable;
+      },
+      track: (...message) => this.#joined.track(...(message as Parameters<ClientHost['track']>)),
+      stats: () => this.#joined.stats(),
+      channelStats: (channel) => this.#joined.channelStats(channel),
+      taken: (count) => {
+        this.#room += count;
+        this.#joined.addEventListener('message', this.#pass);
+      },
+      disconnect: () => {
+        if (this.#client) this.#client.disconnect();
+        else this.#attempt.abort(new ClosedError());
+      },
+      ...this.#peers.calls,
+    };
+    this.#line = new Line<PageSide>(port, calls);
+  }
+
+  get #joined(): ClientHost {
+    if (!this.#client) throw new ClosedError();
+    return this.#client;
+  }
+
+  async #start(...[url, { token, ...options }, peers]: Parameters<WorkerSide['start']>) {
+    const none: Omit<Facts, 'state'> = {
+      transport: undefined,
+      slot: { index: 0, count: 0 },
+      writable: false,
+    };
+    const client = await connect(url, {
+      ...options,
+      token: token ?? (() => this.#line.call('token')),
+      signal: this.#attempt.signal,
+      onstate: (state) => this.#line.tell('state', { ...none, state }),
+      ...(peers && { RTCPeerConnection: this.#peers.PeerConnection }),
+    });
+    this.#client = client;
+    client.addEventListener('state', ({ state }) => {
+      if (state !== 'disconnected') this.#line.tell('state', this.#facts(client));
+    });
+    client.addEventListener('transport', () => this.#line.tell('transport', this.#facts(client)));
+    client.addEventListener('drain', () => this.#line.tell('drain'));
+    client.addEventListener('message', this.#pass);
+    // It may have ended before anybody could listen.
+    void client.closed.then((how) => {
+      client.removeEventListener('message', this.#pass);
+      for (let left = client.next(); left; left = client.next()) this.#line.tell('message', left);
+      this.#line.tell('end', how, client.stats());
+    });
+    return this.#facts(client);
+  }
+
+  /** Messages are the page's while it has room for them; then they hold the sender back. */
+  readonly #pass = ({ message }: ReceivedEvent<Schema>): void => {
+    this.#line.tell('message', message);
+    if (--this.#room === 0) this.#joined.removeEventListener('message', this.#pass);
+  };
+
+  #facts(client: ClientHost): Facts {
+    const { state, transport, slot, writable } = client;
+    return { state, transport, slot, writable };
+  }
+}
+
+/** Has a client for the page at the other end of a port: that of the Worker in which this runs, or another. */
+export const serve = (port: Port): void => void new Server(port);

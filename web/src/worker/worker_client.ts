@@ -1,0 +1,345 @@
+import { reasonOf, throwIfAborted } from '../abort.js';
+import { ClosedError, CoreError, LoadError } from '../errors.js';
+import {
+  DisconnectedEvent,
+  StateEvent,
+  TransportEvent,
+  type ClientHostEvents,
+  type ClientHostState,
+  type Disconnect,
+} from '../hosts/client_events.js';
+import type { ClientHostStats } from '../hosts/client_host.js';
+import { reasonFor } from '../hosts/refusal.js';
+import { MessageTarget } from '../hosts/message_target.js';
+import type { TokenOption } from '../hosts/token.js';
+import type { MessageBlock, MessageName, MessageValue, Schema } from '../messages/schema.js';
+import type { ChannelStats, Fate, Message } from '../messages/types.js';
+import type { TransportKind } from '../transports/transport.js';
+import { Line, type Port } from './line.js';
+import { PagePeers } from './page_peers.js';
+import {
+  WINDOW,
+  type Facts,
+  type PageSide,
+  type PortableOptions,
+  type WorkerSide,
+} from './sides.js';
+
+/** What is needed of a Worker. */
+export interface WorkerLike extends Port {
+  onerror: ((event: ErrorEvent) => void) | null;
+  terminate(): void;
+}
+
+/** How a client gets to its server, each time that it connects. */
+export interface WorkerWay {
+  readonly url: string;
+  readonly options: PortableOptions;
+  readonly token: TokenOption;
+  open(): WorkerLike;
+}
+
+/** Messages taken until the Worker is told. */
+const BATCH = WINDOW / 4;
+
+/** Milliseconds that a page that goes waits for its Worker to say goodbye. */
+const GOODBYE = 20;
+
+/** Milliseconds that a Worker has to end its connection, and then to tell the server. */
+const FAREWELL = 1000;
+
+/** This engine has WebSockets in Workers, but carries all that goes through them by way of the page. */
+const isGecko = (): boolean => /\bGecko\/\d/.test(globalThis.navigator?.userAgent ?? '');
+
+const nowhere: Facts = {
+  state: 'disconnected',
+  transport: undefined,
+  slot: { index: 0, count: 0 },
+  writable: false,
+};
+
+/**
+ * A connection with a game server that lives in a Worker: ticks, packets and encryption do not wait for the
+ * page. {@link connectInWorker} makes one. It is used like a `ClientHost`; what asks the Worker gives a
+ * promise.
+ */
+export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
+  Of,
+  ClientHostEvents<Of>
+> {
+  readonly #way: WorkerWay;
+  #line!: Line<WorkerSide>;
+  #worker: WorkerLike | undefined;
+  #peers!: PagePeers;
+  #facts = nowhere;
+  #received: Message<Of>[] = [];
+  #taken = 0;
+  #closed!: Promise<Disconnect>;
+  #resolveClosed!: (how: Disconnect) => void;
+  #lastStats: ClientHostStats | undefined;
+  /** What the application's function threw that was asked for a token; not all of it goes through a port. */
+  #noToken: { readonly why: unknown } | undefined;
+  /** A page takes its Worker along, so the server must hear of the end before. */
+  readonly #pageGoes = (): void => {
+    this.disconnect();
+    // A Worker does not outlive this event, and nothing says when it has done.
+    const end = performance.now() + GOODBYE;
+    while (performance.now() < end);
+    if (this.#renewable) globalThis.addEventListener?.('pageshow', this.#pageComes);
+  };
+  readonly #pageComes = (event: Event): void => {
+    globalThis.removeEventListener?.('pageshow', this.#pageComes);
+    if (!(event as PageTransitionEvent).persisted) return;
+    // Who failed has told so by a `disconnect` event.
+    this.#closed.then(() => this.reconnect()).catch(() => {});
+  };
+
+  /** @internal */
+  constructor(way: WorkerWay) {
+    super();
+    this.#way = way;
+  }
+
+  get state(): ClientHostState {
+    return this.#facts.state;
+  }
+
+  /** Over which kind of transport it goes. */
+  get transport(): TransportKind {
+    return this.#facts.transport!;
+  }
+
+  /**
+   * Whether datagrams pass the page by. `false` over WebRTC in browsers that cannot hand a data channel to
+   * a Worker, and over WebSocket in Firefox: there a page that is busy holds them up.
+   */
+  get offloaded(): boolean {
+    return this.transport === 'webrtc' ? !this.#peers.held : !isGecko();
+  }
+
+  /** While connected: the number of this client on the server, from 0, and how many there can be. */
+  get slot(): { readonly index: number; readonly count: number } {
+    return this.#facts.slot;
+  }
+
+  /**
+   * Whether each channel took a message when the Worker was asked last. A `drain` event tells that all are
+   * half empty again.
+   */
+  get writable(): boolean {
+    return this.#facts.writable;
+  }
+
+  /** Resolves when the connection has ended, for whatever reason; never rejects. */
+  get closed(): Promise<Disconnect> {
+    return this.#closed;
+  }
+
+  /**
+   * Sends a message as `ClientHost.send` does. Messages leave in the order of the calls.
+   * @returns resolves when the message is in the queue
+   * @throws what `ClientHost.send` throws, as a rejection
+   */
+  async send<Name extends MessageName<Of>>(
+    channel: number,
+    type: Name,
+    value: MessageValue<Of, Name>,
+    ...block: MessageBlock<Of, Name>
+  ): Promise<void> {
+    this.#ask();
+    const writable = await this.#line.call('send', channel, type, value, ...block);
+    this.#facts = { ...this.#facts, writable };
+  }
+
+  /** Sends a message as `ClientHost.track` does, and resolves with what became of it. */
+  async track<Name extends MessageName<Of>>(
+    channel: number,
+    type: Name,
+    value: MessageValue<Of, Name>,
+    ...block: MessageBlock<Of, Name>
+  ): Promise<Fate> {
+    this.#ask();
+    return this.#line.call('track', channel, type, value, ...block);
+  }
+
+  /** Statistics; after the end the last ones. */
+  async stats(): Promise<ClientHostStats> {
+    if (this.#lastStats) return this.#lastStats;
+    this.#ask();
+    return this.#line.call('stats');
+  }
+
+  async channelStats(channel: number): Promise<ChannelStats> {
+    this.#ask();
+    return this.#line.call('channelStats', channel);
+  }
+
+  /** Ends the connection and tells the server. Nothing can be sent afterwards. */
+  disconnect(): void {
+    const worker = this.#worker;
+    if (!worker) return;
+    this.#line.tell('disconnect');
+    // A Worker that is stuck, or has never come up, does not say that it has ended.
+    setTimeout(() => {
+      const how = {
+        reason: 'client',
+        message: 'this side has disconnected',
+        code: 0,
+        text: '',
+      } as const;
+      if (this.#worker === worker) this.#giveUp(new ClosedError(), how);
+    }, FAREWELL);
+  }
+
+  /**
+   * Connects again after the end as `ClientHost.reconnect` does, in a Worker of its own.
+   * @param options `signal` gives the attempt up when it is aborted
+   * @throws what {@link connectInWorker} throws; {@link CoreError} `CONNECTED` before the end, `TOKEN_USED`
+   *   when there is no function to ask for a token
+   */
+  async reconnect(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    if (this.state !== 'disconnected')
+      throw new CoreError(
+        'CONNECTED',
+        'the client is connected or connecting; disconnect it first',
+      );
+    if (!this.#renewable)
+      throw new CoreError(
+        'TOKEN_USED',
+        'a connect token is good for one connection; pass a function as token to connect again',
+      );
+    await this.join(options.signal);
+  }
+
+  /** Connects, in a new Worker. @internal */
+  async join(signal: AbortSignal | undefined): Promise<void> {
+    throwIfAborted(signal);
+    this.#begin();
+    const { url, options } = this.#way;
+    const giveUp = (): void => this.disconnect();
+    signal?.addEventListener('abort', giveUp);
+    try {
+      this.#know(await this.#line.call('start', url, options, 'RTCPeerConnection' in globalThis));
+    } catch (error) {
+      const cause = signal?.aborted ? reasonOf(signal) : (this.#noToken?.why ?? error);
+      const message = cause instanceof Error ? cause.message : String(cause);
+      this.#end({ reason: reasonFor(cause), message, code: 0, text: '' });
+      throw cause;
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** @internal */
+  protected override take(): Message<Of> | undefined {
+    const message = this.#received.shift();
+    if (message && ++this.#taken % BATCH === 0) this.#line.tell('taken', BATCH);
+    return message;
+  }
+
+  /** Whether there can be another connection. */
+  get #renewable(): boolean {
+    return typeof this.#way.token === 'function';
+  }
+
+  #begin(): void {
+    this.begin();
+    this.#received = [];
+    this.#taken = 0;
+    this.#lastStats = this.#noToken = undefined;
+    this.#closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+    this.#facts = nowhere;
+    const worker = (this.#worker = this.#way.open());
+    const peers = new PagePeers(() => line);
+    const line = new Line<WorkerSide>(worker, this.#calls(worker, peers));
+    this.#peers = peers;
+    this.#line = line;
+    worker.onerror = ({ message }) => {
+      if (this.#worker === worker) this.#failed(message);
+    };
+    globalThis.removeEventListener?.('pageshow', this.#pageComes);
+    globalThis.addEventListener?.('pagehide', this.#pageGoes);
+  }
+
+  #calls(worker: WorkerLike, peers: PagePeers): PageSide {
+    const { token } = this.#way;
+    /** What a Worker says that has been left is of no connection. */
+    const whileHere =
+      <Args extends unknown[]>(act: (...args: Args) => void) =>
+      (...args: Args): void => {
+        if (this.#worker === worker) act(...args);
+      };
+    return {
+      token: async () => {
+        try {
+          return typeof token === 'function' ? await token() : token;
+        } catch (why) {
+          this.#noToken = { why };
+          throw why;
+        }
+      },
+      state: whileHere((facts) => this.#know(facts)),
+      transport: whileHere((facts) => {
+        this.#know(facts);
+        this.dispatchEvent(new TransportEvent(this.transport));
+      }),
+      drain: whileHere(() => {
+        this.#facts = { ...this.#facts, writable: true };
+        this.dispatchEvent(new Event('drain'));
+      }),
+      message: whileHere((message) => {
+        this.#received.push(message as Message<Of>);
+        this.hand();
+      }),
+      end: whileHere((how, stats) => {
+        this.#lastStats = stats;
+        this.#end(how);
+      }),
+      ...peers.calls,
+    };
+  }
+
+  /** @throws ClosedError when there is no Worker to ask. */
+  #ask(): void {
+    if (this.state === 'disconnected') throw new ClosedError();
+  }
+
+  #know(facts: Facts): void {
+    const { state } = this.#facts;
+    this.#facts = facts;
+    if (facts.state !== state) this.dispatchEvent(new StateEvent(facts.state));
+  }
+
+  /** The Worker cannot run, or has broken. */
+  #failed(message: string): void {
+    const what = `the Worker of the connection does not run${message ? `: ${message}` : ''}`;
+    const help =
+      'is worker/thread.js of the package beside its code, and does the page allow it (worker-src)?';
+    const error = new LoadError(`${what}; ${help}`);
+    this.#giveUp(error, { reason: 'transport', message: what, code: 0, text: '' });
+  }
+
+  /** Ends without the Worker. */
+  #giveUp(error: Error, how: Disconnect): void {
+    this.#line.close(error);
+    // An attempt ends by what it waits for.
+    if (this.#facts.transport) this.#end(how);
+  }
+
+  #end(how: Disconnect): void {
+    if (!this.#worker) return;
+    const [worker, line, peers] = [this.#worker, this.#line, this.#peers];
+    this.#worker = undefined;
+    setTimeout(() => {
+      line.close(new ClosedError());
+      peers.close();
+      worker.terminate();
+    }, FAREWELL);
+    globalThis.removeEventListener?.('pagehide', this.#pageGoes);
+    this.#know({ ...this.#facts, state: 'disconnected', writable: false });
+    this.finish(new DisconnectedEvent(how));
+    this.#resolveClosed(how);
+  }
+}
