@@ -27,13 +27,16 @@ export async function openPage(browser, place) {
 /** Connects in the page, which keeps the client; tells what came of it. */
 export const attempt = (page, token, options = {}) =>
   page.evaluate(
-    async ([bytes, { transports, abortAfter, otherSchema }]) => {
+    async ([bytes, { transports, abortAfter, otherSchema, inWorker }]) => {
       const { connect, f32, message, schema } = await import('causeway-net');
       const { messages } = await import('/chat_schema.js');
+      const join = inWorker
+        ? (await import('/causeway-net/worker/index.js')).connectInWorker
+        : connect;
       const controller = new AbortController();
       if (abortAfter) setTimeout(() => controller.abort(), abortAfter);
       try {
-        globalThis.client = await connect('/', {
+        globalThis.client = await join('/', {
           token: new Uint8Array(bytes),
           schema: otherSchema ? schema(message('other', { x: f32() })) : messages,
           ...(transports && { transports }),
@@ -66,7 +69,7 @@ export const chat = (page, milliseconds) =>
       await wait(50);
     }
     for (let i = 0; i < 200 && said.length < sent.length; i++) await wait(50);
-    return { sent, said, worlds, stats: client.stats() };
+    return { sent, said, worlds, stats: await client.stats() };
   }, milliseconds);
 
 export const leave = (page) => page.evaluate(() => globalThis.client.disconnect());

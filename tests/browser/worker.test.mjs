@@ -1,0 +1,95 @@
+// Clients in the Workers of real browsers, through the real relay.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { attempt, chat, leave, makeRoot, openPage, startChat } from '../support/chat_page.mjs';
+import { startChromium } from '../support/chromium.mjs';
+import { startFirefox } from '../support/firefox.mjs';
+import { until } from '../support/rtc.mjs';
+
+let root;
+let place;
+const browsers = {};
+
+before(async () => {
+  root = makeRoot();
+  place = await startChat(root);
+  browsers.chromium = await startChromium();
+  browsers.firefox = await startFirefox();
+});
+
+after(async () => {
+  for (const browser of Object.values(browsers)) await browser.close();
+  assert.equal(await place?.stop(), 0);
+  root.remove();
+});
+
+/**
+ * How many datagrams fewer a client sends while its page is busy for half a second than while it waits for
+ * as long: the least of some rounds, as other programs on the machine cost some too.
+ */
+const lostToBusyPage = (page, rounds = 6) =>
+  page.evaluate(async (most) => {
+    const { client } = globalThis;
+    const sentDuring = async (wait) => {
+      const before = (await client.stats()).transport.datagramsSent;
+      await wait(500);
+      return (await client.stats()).transport.datagramsSent - before;
+    };
+    const idle = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+    const busy = (milliseconds) => {
+      const end = performance.now() + milliseconds;
+      while (performance.now() < end);
+    };
+    let least = Infinity;
+    for (let round = 0; round < most && least > 1; round++) {
+      const usual = await sentDuring(idle);
+      if (usual < 5) throw new Error(`only ${usual} datagrams in half a second`);
+      least = Math.min(least, usual - (await sentDuring(busy)));
+    }
+    return least;
+  }, rounds);
+
+for (const name of ['chromium', 'firefox'])
+  for (const kind of ['webrtc', 'websocket'])
+    test(`${name}, ${kind}: a client in a Worker talks, and sends on while its page is busy`, async () => {
+      const page = await openPage(browsers[name], place);
+      const options = { transports: [kind], inWorker: true };
+      assert.deepEqual(await attempt(page, await place.server.token(), options), {
+        transport: kind,
+      });
+      // Firefox carries the WebSockets of Workers by way of their page.
+      const offloaded = kind === 'webrtc' || name === 'chromium';
+      assert.equal(await page.evaluate(() => globalThis.client.offloaded), offloaded);
+      const { sent, said } = await chat(page, 500);
+      assert.deepEqual(said, sent);
+      if (offloaded) {
+        const lost = await lostToBusyPage(page);
+        assert.ok(lost <= 1, `${lost} ticks without a datagram`);
+      }
+      await leave(page);
+      await page.close();
+    });
+
+const departures = {
+  closed: (page) => page.close(),
+  left: (page) => page.goto('about:blank'),
+};
+
+for (const kind of ['webrtc', 'websocket'])
+  for (const [what, depart] of Object.entries(departures))
+    test(`${kind}: a page that is ${what} gives the place of its Worker free`, async () => {
+      const browser = browsers.chromium;
+      const small = await startChat(root, { players: 1 });
+      const [first, second] = [await openPage(browser, small), await openPage(browser, small)];
+      // The server would wait an hour for a client that does not say that it goes.
+      const token = await small.server.token({ timeoutSeconds: 3600 });
+      const options = { transports: [kind], inWorker: true };
+      assert.deepEqual(await attempt(first, token, options), { transport: kind });
+      await depart(first);
+      await until('the place is free', async () => {
+        const came = await attempt(second, await small.server.token(), options);
+        return came.transport === kind;
+      });
+      await second.close();
+      assert.equal(await small.stop(), 0);
+    });
