@@ -112,12 +112,12 @@ static void write_place(const struct options *options, enum options_source sourc
     }
 }
 
-static bool is_first(const struct option_values *values, const struct option_value *value)
+static const struct option_value *of_row(const struct option_value *value,
+                                         const struct option_row *row)
 {
-    const struct option_value *at = values->first;
-    while (at->row != value->row)
-        at = at->next;
-    return at == value;
+    while (value && value->row != row)
+        value = value->next;
+    return value;
 }
 
 static bool read_source(struct options *options, enum options_source source,
@@ -134,7 +134,7 @@ static bool read_source(struct options *options, enum options_source source,
             .error = error,
         };
         write_place(options, source, value, place);
-        if (!options_read(&reading, is_first(values, value)))
+        if (!options_read(&reading, value == of_row(values->first, value->row)))
             return false;
     }
     return true;
@@ -190,6 +190,49 @@ bool options_load(int argc, char **argv, struct options *out, struct options_err
     }
     options_free(&options);
     return false;
+}
+
+/* The first value of a row from the highest source that gives it. */
+static const struct option_value *first_heeded(const struct options *options,
+                                               const struct option_row *row)
+{
+    const struct option_value *value = NULL;
+    for (int source = OPTIONS_SOURCES - 1; source >= 0 && !value; source--)
+        value = of_row(options->given[source].first, row);
+    return value;
+}
+
+/* Of a row that one value is heeded of: the text; NULL when it has none. */
+static const char *only_text(const struct options *options, const struct option_row *row)
+{
+    const char *text = options_given(options, row->name);
+    return text ? text : row->initial;
+}
+
+static bool differs(const struct options *before, const struct options *after,
+                    const struct option_row *row)
+{
+    if (row->repeats == 0) {
+        const char *a = only_text(before, row);
+        const char *b = only_text(after, row);
+        return !a || !b ? a != b : strcmp(a, b) != 0;
+    }
+    const struct option_value *a = first_heeded(before, row);
+    const struct option_value *b = first_heeded(after, row);
+    while (a && b && strcmp(a->text, b->text) == 0) {
+        a = of_row(a->next, row);
+        b = of_row(b->next, row);
+    }
+    return a || b;
+}
+
+const char *options_next_fixed(const struct options *before, const struct options *after,
+                               const char *name)
+{
+    const struct option_row *row = name ? options_find(name, strlen(name)) + 1 : options_table;
+    while (row->name && (row->reloads || !differs(before, after, row)))
+        row++;
+    return row->name;
 }
 
 void options_free(struct options *options)

@@ -64,6 +64,7 @@ struct options {
     double peer_bytes_per_second; /* to one browser; 0 = no limit */
     unsigned watchdog_seconds;    /* of processor time for one turn of the loop; 0 = any */
     enum log_level log_level;
+    double drain_timeout_seconds; /* 0 = sessions end at once */
 };
 
 /* One line, printable, without its end: what is wrong, where, and what would be right. */
@@ -74,6 +75,11 @@ struct options_error {
 /* Reads the options from all sources. argv must outlive *out. False, with the reason in *error and
  *out as it was, when anything is wrong. With `help` or `version` nothing need be given. */
 bool options_load(int argc, char **argv, struct options *out, struct options_error *error);
+
+/* The name of the next option after `name` (NULL = of the first) that differs between two sets and
+   that only a restart changes; NULL when there is none. */
+const char *options_next_fixed(const struct options *before, const struct options *after,
+                               const char *name);
 
 /* Frees the texts, which are those in the members too. All zero is allowed. */
 void options_free(struct options *options);

@@ -223,6 +223,7 @@ const struct option_row options_table[] = {
      .help = "take only secure connections of this game; decimal or 0x...; default: of any"},
     {.name = "raw",
      TO(read_flag, gate.raw),
+     .reloads = true,
      .help = "take any datagrams. Without it a session must begin with a connect token that has "
              "not expired for long, and nothing that is no packet of a secure connection (netcode "
              "1.02) goes on"},
@@ -351,6 +352,12 @@ const struct option_row options_table[] = {
      TO(read_flag, check_config),
      .not_in_file = true,
      .help = "only say whether the options are right: 'ok', or what is wrong, and where"},
+    {.name = "drain-timeout",
+     .value = "SECONDS",
+     NUMBER(drain_timeout_seconds, 0, 1e6),
+     .initial = "30",
+     .zero = "end them at once",
+     .help = "after SIGTERM, refuse new sessions and let those that are open go on for so long"},
     {.name = "log-level",
      .value = "LEVEL",
      TO(read_log_level, log_level),

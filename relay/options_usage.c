@@ -16,22 +16,23 @@ static const char before[] =
 
 static const char after[] =
     "\n"
-    "SIGTERM, SIGINT and SIGHUP end all sessions (close code 1001) and then the relay; a\n"
-    "second one does not wait for them. SIGUSR1 logs the counters, which are also logged at\n"
-    "the end.\n"
+    "SIGTERM refuses newcomers and, after --drain-timeout or when the last session has gone,\n"
+    "ends the relay. SIGINT, or a second SIGTERM, ends all sessions (close code 1001) and then\n"
+    "the relay; one more does not wait for them. SIGUSR1 logs the counters, which are also\n"
+    "logged at the end.\n"
     "Exit codes: 0 stopped, 1 cannot start (port in use, unknown host), 2 bad option.\n";
 
-/* Prints text between INDENT and WIDTH. The cursor is at INDENT before and after. */
-static void print_wrapped(const char *text)
+/* Prints text between the columns `indent`, where the cursor is, and WIDTH. */
+static void print_wrapped(const char *text, int indent)
 {
-    int column = INDENT;
+    int column = indent;
     while (*text) {
         const int size = (int)strcspn(text, " ");
-        if (column > INDENT && column + 1 + size > WIDTH) {
-            printf("\n%*s", INDENT, "");
-            column = INDENT;
+        if (column > indent && column + 1 + size > WIDTH) {
+            printf("\n%*s", indent, "");
+            column = indent;
         }
-        column += printf("%s%.*s", column > INDENT ? " " : "", size, text);
+        column += printf("%s%.*s", column > indent ? " " : "", size, text);
         text += size + (text[size] == ' ');
     }
     putchar('\n');
@@ -54,7 +55,22 @@ static void print_row(const struct option_row *row)
         snprintf(initial, sizeof initial, " (default %s%s%s)", row->initial,
                  row->zero ? "; 0 = " : "", row->zero ? row->zero : "");
     snprintf(text, sizeof text, "%s%s%s", row->help, repeats, initial);
-    print_wrapped(text);
+    print_wrapped(text, INDENT);
+}
+
+static void print_reloads(void)
+{
+    char text[1024] = "SIGHUP reads all options again and heeds changes of";
+    const char *comma = " ";
+    for (const struct option_row *row = options_table; row->name; row++) {
+        if (!row->reloads)
+            continue;
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s--%s", comma, row->name);
+        comma = ", ";
+    }
+    putchar('\n');
+    print_wrapped(text, 0);
 }
 
 void options_print_usage(void)
@@ -65,5 +81,6 @@ void options_print_usage(void)
             printf("\n%s:\n", row->heading);
         print_row(row);
     }
+    print_reloads();
     fputs(after, stdout);
 }

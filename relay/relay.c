@@ -1,48 +1,16 @@
 #include "relay.h"
 
-#include "http/http.h"
-#include "http/websocket.h"
-#include "net/descriptors.h"
-#include "net/listener.h"
 #include "net/log.h"
-#include "net/loop.h"
-#include "net/pre_session_limit.h"
 #include "net/socket_address.h"
-#include "net/stats.h"
 #include "net/watchdog.h"
-#include "rtc/webrtc.h"
-#include "session/session.h"
+#include "relay_internal.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
-/* Seconds that the browsers have to answer the close of a stopping relay. */
-#define DRAIN_SECONDS 5.0
 
 /* Seconds for a client to send its request. */
 #define HANDSHAKE_SECONDS 10
-
-struct relay {
-    const struct options *options;
-    struct descriptors descriptors;
-    struct stats stats;
-    struct lws_protocols protocols[4];
-    struct loop *loop;
-    struct pre_session_limit *pre_session_limit;
-    struct prefaces *prefaces;
-    struct sessions *sessions;
-    struct websockets *websockets;
-    struct webrtc *webrtc; /* NULL without --rtc */
-    struct http *http;
-    struct listener *listeners[OPTIONS_LISTEN_MAX];
-    struct loop_watch signals;
-    struct loop_timer drain;
-    bool stopping;
-};
 
 /* Most lines of libwebsockets are about what a client did wrong, at the client's pace. */
 static void on_library_line(int level, const char *line)
@@ -51,78 +19,12 @@ static void on_library_line(int level, const char *line)
     log_debug("libwebsockets: %.*s", (int)strcspn(line, "\n"), line);
 }
 
-static void on_drained(void *context)
-{
-    struct relay *relay = context;
-    loop_stop(relay->loop);
-}
-
-static void on_drain_over(void *context)
-{
-    struct relay *relay = context;
-    log_warn("%u sessions did not close in time", sessions_count(relay->sessions));
-    loop_stop(relay->loop);
-}
-
-static void close_listeners(struct relay *relay)
+void relay_close_listeners(struct relay *relay)
 {
     for (unsigned i = 0; i < OPTIONS_LISTEN_MAX; i++) {
         listener_destroy(relay->listeners[i]);
         relay->listeners[i] = NULL;
     }
-}
-
-static void stop(struct relay *relay, unsigned signal_number)
-{
-    if (relay->stopping) {
-        log_info("stopping at once");
-        loop_stop(relay->loop);
-        return;
-    }
-    relay->stopping = true;
-    close_listeners(relay); /* before the log says so: whoever waits for the line is refused */
-    log_info("stopping on %s: closing %u sessions", strsignal((int)signal_number),
-             sessions_count(relay->sessions));
-    loop_timer_start(relay->loop, &relay->drain, DRAIN_SECONDS);
-    sessions_drain(relay->sessions, SESSION_END_DRAIN, on_drained, relay);
-}
-
-static void log_stats(struct relay *relay)
-{
-    sessions_flush(relay->sessions); /* or what is gathered would be in no counter */
-    sessions_count_overflow(relay->sessions);
-    webrtc_count_overflow(relay->webrtc);
-    stats_log(&relay->stats, sessions_count(relay->sessions));
-}
-
-static void on_signal(void *context, unsigned events)
-{
-    (void)events;
-    struct relay *relay = context;
-    struct signalfd_siginfo info;
-    while (read(relay->signals.fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        if (info.ssi_signo == SIGUSR1)
-            log_stats(relay);
-        else
-            stop(relay, info.ssi_signo);
-    }
-}
-
-static bool open_signals(struct relay *relay)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    /* Started with nohup it is to outlive the terminal. */
-    struct sigaction hangup;
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-        sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGUSR1);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    relay->signals = (struct loop_watch){.fd = fd, .ready = on_signal, .context = relay};
-    return fd >= 0 && loop_add(relay->loop, &relay->signals, LOOP_READABLE);
 }
 
 static bool open_library(struct relay *relay)
@@ -183,7 +85,7 @@ static bool open_listeners(struct relay *relay)
         .loop = relay->loop,
         .pre_sessions = relay->pre_session_limit,
         .prefaces = relay->prefaces,
-        .proxies = &options->pages.forwarded.trusted,
+        .proxies = &relay->pages.forwarded.trusted,
     };
     for (unsigned i = 0; i < options->listen_count; i++) {
         relay->listeners[i] = listener_create(options->listen[i], &config);
@@ -196,16 +98,7 @@ static bool open_listeners(struct relay *relay)
 static bool open_parts(struct relay *relay)
 {
     const struct options *options = relay->options;
-    struct sessions_config sessions = {
-        .gate = options->gate,
-        .allowance = options->allowance,
-        .max_sessions = relay->descriptors.sessions,
-        .max_per_address = options->max_per_address,
-        .request_timeout_seconds = options->request_timeout_seconds,
-        .answer_timeout_seconds = options->answer_timeout_seconds,
-        .idle_timeout_seconds = options->idle_timeout_seconds,
-        .resume_seconds = options->resume_seconds,
-    };
+    struct sessions_config sessions = relay_sessions_config(relay, options);
     struct websockets_config websockets = {
         .queue_bytes = options->queue_bytes,
         .queue_age_seconds = options->queue_age_seconds,
@@ -216,11 +109,11 @@ static bool open_parts(struct relay *relay)
         log_error("cannot resolve the upstream %s: %s", options->upstream, error);
         return false;
     }
-    if (!open_library(relay) || !open_signals(relay)) {
+    if (!open_library(relay) || !relay_open_signals(relay)) {
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;
     }
-    relay->http = http_create(options->root, &options->pages, relay->loop, &relay->stats);
+    relay->http = http_create(options->root, &relay->pages, relay->loop, &relay->stats);
     if (!relay->http) {
         log_error("cannot serve files from %s: %s", options->root, strerror(errno));
         return false;
@@ -257,9 +150,9 @@ struct relay *relay_create(const struct options *options)
     if (!relay)
         return NULL;
     relay->options = options;
+    relay->pages = options->pages;
     log_count_dropped(&relay->stats.log_lines_dropped);
-    relay->drain.expired = on_drain_over;
-    relay->drain.context = relay;
+    relay->stop.context = relay;
     relay->signals.fd = -1;
     if (descriptors_divide(options->max_sessions, &relay->descriptors) && open_parts(relay)) {
         announce(relay);
@@ -283,15 +176,15 @@ void relay_run(struct relay *relay)
         log_warn("no watchdog: %s", strerror(errno));
     loop_run(relay->loop, on_turn, relay);
     watchdog_stop();
-    log_stats(relay);
+    relay_log_stats(relay);
 }
 
 void relay_destroy(struct relay *relay)
 {
     if (!relay)
         return;
-    close_listeners(relay);
-    loop_timer_stop(&relay->drain);
+    relay_close_listeners(relay);
+    loop_timer_stop(&relay->stop);
     prefaces_destroy(relay->prefaces);
     webrtc_destroy(relay->webrtc);
     http_close(relay->http);
@@ -301,8 +194,8 @@ void relay_destroy(struct relay *relay)
     sessions_destroy(relay->sessions);
     pre_session_limit_destroy(relay->pre_session_limit);
     http_destroy(relay->http);
-    if (relay->signals.fd >= 0)
-        close(relay->signals.fd);
+    relay_close_signals(relay);
+    options_free(&relay->reloaded);
     log_count_dropped(NULL);
     free(relay);
 }

@@ -63,6 +63,12 @@ struct deadline *deadlines_first(const struct deadlines *all)
     return all->count > 0 ? all->heap[0] : NULL;
 }
 
+void deadlines_set_all(struct deadlines *deadlines, double time)
+{
+    for (size_t i = 0; i < deadlines->count; i++)
+        deadlines->heap[i]->time = time;
+}
+
 void deadlines_free(struct deadlines *all)
 {
     free(all->heap);

@@ -22,6 +22,9 @@ bool deadlines_reserve(struct deadlines *deadlines, size_t capacity);
 /* Adds an entry, or moves it. */
 void deadlines_set(struct deadlines *deadlines, struct deadline *entry, double time);
 
+/* Moves all entries to the same time. */
+void deadlines_set_all(struct deadlines *deadlines, double time);
+
 /* Removes an entry. It need not be in the heap. */
 void deadlines_remove(struct deadlines *deadlines, struct deadline *entry);
 

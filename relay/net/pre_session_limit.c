@@ -36,6 +36,11 @@ struct pre_session_limit {
     struct log_limit evicted_limit;
 };
 
+void pre_session_limit_set(struct pre_session_limit *all, unsigned max_per_address)
+{
+    all->max_per_address = PER_BROWSER * max_per_address;
+}
+
 struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_per_address,
                                                    struct stats *stats)
 {
@@ -44,7 +49,7 @@ struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_pe
         return NULL;
     all->stats = stats;
     all->max = max;
-    all->max_per_address = PER_BROWSER * max_per_address;
+    pre_session_limit_set(all, max_per_address);
     all->per_address = per_address_limit_create(1024);
     if (all->per_address)
         return all;

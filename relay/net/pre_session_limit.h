@@ -18,6 +18,9 @@ struct pre_session_limit;
 struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_per_address,
                                                    struct stats *stats);
 
+/* Changes the limit for sessions of one address. Nobody is closed for it. */
+void pre_session_limit_set(struct pre_session_limit *limit, unsigned max_per_address);
+
 /* Frees the set. All connections must have left. NULL is allowed. */
 void pre_session_limit_destroy(struct pre_session_limit *limit);
 

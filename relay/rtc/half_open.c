@@ -26,6 +26,11 @@ struct half_open *half_open_create(unsigned max_per_address)
     return NULL;
 }
 
+void half_open_set(struct half_open *set, unsigned max_per_address)
+{
+    set->max_per_address = max_per_address;
+}
+
 void half_open_destroy(struct half_open *set)
 {
     if (!set)

@@ -36,6 +36,9 @@ struct half_open_entry {
    memory. */
 struct half_open *half_open_create(unsigned max_per_address);
 
+/* Changes max_per_address. */
+void half_open_set(struct half_open *set, unsigned max_per_address);
+
 /* Frees it. All entries must have left. NULL is allowed. */
 void half_open_destroy(struct half_open *set);
 

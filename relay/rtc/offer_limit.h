@@ -14,6 +14,9 @@ struct offer_limit;
    minute. The fewer are left for all, the fewer of them one address may have, so a newcomer gets in
    while others make too many. An IPv6 address counts by its /64. NULL when there is no memory. */
 struct offer_limit *offer_limit_create(unsigned max_sessions, unsigned max_per_address);
+
+/* Changes max_per_address. */
+void offer_limit_set(struct offer_limit *limit, unsigned max_per_address);
 void offer_limit_destroy(struct offer_limit *limit);
 
 /* True when an offer from this address may be accepted; it is counted then. Otherwise *retry_after

@@ -406,6 +406,15 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
     return all;
 }
 
+void webrtc_set_limits(struct webrtc *all, unsigned max_per_address, double bytes_per_second)
+{
+    if (!all)
+        return;
+    offer_limit_set(all->offers, max_per_address);
+    half_open_set(all->half_open, max_per_address);
+    all->common.bytes_per_second = bytes_per_second;
+}
+
 void webrtc_destroy(struct webrtc *all)
 {
     if (!all)

@@ -33,6 +33,9 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
                              struct loop *loop, struct sessions *sessions, struct http *http,
                              struct stats *stats);
 
+/* Changes max_per_address and bytes_per_second. NULL is allowed. */
+void webrtc_set_limits(struct webrtc *webrtc, unsigned max_per_address, double bytes_per_second);
+
 /* Ends what is still connected and frees everything. NULL is allowed. */
 void webrtc_destroy(struct webrtc *webrtc);
 

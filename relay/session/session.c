@@ -131,6 +131,19 @@ static unsigned sessions_of_one_address(const struct sessions_config *config)
                                                                      : config->max_sessions;
 }
 
+void sessions_set_limits(struct sessions *all, const struct sessions_config *config)
+{
+    const struct sessions_config old = all->config;
+    all->config = *config;
+    all->config.upstream = old.upstream;
+    all->config.max_sessions = old.max_sessions;
+    all->config.secret = old.secret;
+    all->unanswered_most = ALLOWANCE_UNANSWERED * sessions_of_one_address(&all->config);
+    /* Due at once, each gets the deadline that it has now. */
+    deadlines_set_all(&all->deadlines, loop_now());
+    on_timer(all);
+}
+
 struct sessions *sessions_create(const struct sessions_config *config, struct loop *loop,
                                  struct stats *stats)
 {
@@ -147,8 +160,8 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     all->per_address = per_address_limit_create(config->max_sessions);
     all->opened = address_memory_create(OPENED_SECONDS);
     all->unanswered = address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
-    all->unanswered_most = ALLOWANCE_UNANSWERED * sessions_of_one_address(config);
     all->batch = upstream_batch_create(loop, stats, &all->config.upstream);
+    sessions_set_limits(all, config);
     if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->names ||
         !all->per_address || !all->opened || !all->unanswered || !all->batch) {
         sessions_destroy(all);
@@ -194,13 +207,15 @@ void sessions_drain(struct sessions *all, enum session_end why, void (*drained)(
     all->draining_why = why;
     all->drained = drained;
     all->drained_context = context;
-    if (all->count == 0) {
+    if (all->count == 0)
         drained(context);
-        return;
-    }
+}
+
+void sessions_end_all(struct sessions *all)
+{
     struct deadline *first;
     while ((first = deadlines_first(&all->deadlines)))
-        session_end(session_due(first), why);
+        session_end(session_due(first), all->draining_why);
 }
 
 /* The newest link that is ready; the newest when there is none. */

@@ -53,16 +53,24 @@ const struct session_farewell *session_refusal_farewell(enum session_refusal why
 struct sessions *sessions_create(const struct sessions_config *config, struct loop *loop,
                                  struct stats *stats);
 
+/* Changes the limits, for open sessions too. upstream, max_sessions and the secret stay what they
+   are. */
+void sessions_set_limits(struct sessions *sessions, const struct sessions_config *config);
+
 /* Frees the set. Every session must be closed. NULL is allowed. */
 void sessions_destroy(struct sessions *sessions);
 
 /* The number of open sessions, including those that have no link and those that are ending. */
 unsigned sessions_count(const struct sessions *sessions);
 
-/* Ends every session with `why`, SESSION_END_DRAIN or SESSION_END_RESTART, and refuses new ones.
-   `drained` is called once, when the last one has closed (at once when there is none). */
+/* Refuses new sessions from now on, because of `why`, which is SESSION_END_DRAIN or
+   SESSION_END_RESTART; those that are open go on, and their new links are welcome. `drained` is
+   called once, when the last one has closed (at once when there is none). */
 void sessions_drain(struct sessions *sessions, enum session_end why, void (*drained)(void *context),
                     void *context);
+
+/* Ends every session as sessions_drain, which has been called, said. */
+void sessions_end_all(struct sessions *sessions);
 
 /* The secret of the names, for another process of the relay. */
 const uint8_t *sessions_secret(const struct sessions *sessions);
@@ -80,7 +88,6 @@ bool sessions_hand_over(struct sessions *sessions, sessions_take *take, void *co
    fd. False, after closing it, when the parcel cannot be read, the session is known already, or
    there is no room. */
 bool sessions_adopt(struct sessions *sessions, const void *parcel, size_t size, int fd);
-
 /* Makes the name that a session has by the key of a page; see names_make. */
 void session_name(const struct sessions *sessions, const char *key, const char *origin,
                   struct name *out);

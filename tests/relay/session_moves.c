@@ -165,6 +165,7 @@ static void tear_down(struct rig *rig)
 {
     bool drained;
     sessions_drain(rig->new.sessions, SESSION_END_DRAIN, on_drained, &drained);
+    sessions_end_all(rig->new.sessions);
     session_link_close(&rig->old.link, true);
     session_link_close(&rig->new.link, true);
     assert_int_equal(sessions_count(rig->old.sessions), 0);
@@ -211,6 +212,7 @@ static void test_a_session_goes_on_in_another_process(void **state)
     assert_int_equal(rig.new.stats.sessions_adopted, 1);
     server_says(&rig, "meanwhile"); /* it waits for the new process */
     sessions_drain(rig.old.sessions, SESSION_END_RESTART, on_drained, &drained);
+    sessions_end_all(rig.old.sessions);
     assert_int_equal(rig.old.farewell->code, 1012);
     session_link_close(&rig.old.link, false);
     assert_true(drained);

@@ -40,6 +40,7 @@ export async function run(args, env = {}) {
 
 /**
  * Starts the relay on a free port and ends it with the test. Unless gated it takes any datagram.
+ * Unless `args` say otherwise it does not drain when it is asked to end.
  * `shell` is what a shell does before it becomes the relay; without `listen`, that is in `args` or
  * `env`.
  */
@@ -49,7 +50,8 @@ export async function startRelay(
 ) {
   const gate = gated ? [] : ['--raw'];
   const where = listen ? ['--listen', listen] : [];
-  const command = [program, ...where, '--upstream', upstream, ...gate, ...args];
+  const atOnce = ['--drain-timeout', '0'];
+  const command = [program, ...where, '--upstream', upstream, ...gate, ...atOnce, ...args];
   const child = spawn('sh', ['-c', `${shell}; exec "$0" "$@"`, ...command], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],

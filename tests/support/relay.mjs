@@ -38,7 +38,10 @@ export async function startGatedRelay(upstreamPort, ...options) {
   if (!program) throw new Error('CAUSEWAY_RELAY must name the relay program');
   const relay = spawn(
     program,
-    ['--listen', '127.0.0.1:0', '--upstream', `127.0.0.1:${upstreamPort}`, ...options],
+    [
+      ...['--listen', '127.0.0.1:0', '--upstream', `127.0.0.1:${upstreamPort}`],
+      ...['--drain-timeout', '0', ...options],
+    ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const exited = once(relay, 'close').then(([code]) => code);

@@ -1,0 +1,63 @@
+/* What the parts of the relay share: relay.c opens and closes it; relay_signals.c stops it and
+   relay_reload.c changes it while it runs. */
+#ifndef CAUSEWAY_RELAY_RELAY_INTERNAL_H
+#define CAUSEWAY_RELAY_RELAY_INTERNAL_H
+
+#include "http/http.h"
+#include "http/websocket.h"
+#include "net/descriptors.h"
+#include "net/listener.h"
+#include "net/loop.h"
+#include "net/pre_session_limit.h"
+#include "net/stats.h"
+#include "relay.h"
+#include "rtc/webrtc.h"
+#include "session/session.h"
+
+#include <stdbool.h>
+
+enum relay_state {
+    RELAY_SERVING,
+    RELAY_DRAINING, /* newcomers are refused, sessions go on */
+    RELAY_STOPPING, /* they are being closed */
+};
+
+struct relay {
+    const struct options *options; /* of the start */
+    struct options reloaded;       /* since then; all zero before the first time */
+    struct http_pages pages;       /* of these */
+    struct descriptors descriptors;
+    struct stats stats;
+    struct lws_protocols protocols[4];
+    struct loop *loop;
+    struct pre_session_limit *pre_session_limit;
+    struct prefaces *prefaces;
+    struct sessions *sessions;
+    struct websockets *websockets;
+    struct webrtc *webrtc; /* NULL without --rtc */
+    struct http *http;
+    struct listener *listeners[OPTIONS_LISTEN_MAX];
+    struct loop_watch signals;
+    enum relay_state state;
+    struct loop_timer stop; /* when draining, or stopping, has taken too long */
+};
+
+/* Has the loop call what the signals ask for. False, with errno, when the system refuses. */
+bool relay_open_signals(struct relay *relay);
+void relay_close_signals(struct relay *relay);
+
+/* Writes the counters to the log. */
+void relay_log_stats(struct relay *relay);
+
+/* No more browsers can connect. May be called again. */
+void relay_close_listeners(struct relay *relay);
+
+/* What the sessions need to know of the options. */
+struct sessions_config relay_sessions_config(const struct relay *relay,
+                                             const struct options *options);
+
+/* Reads the options again and heeds those that may change. Logs what is wrong with them, and then
+   changes nothing. */
+void relay_reload(struct relay *relay);
+
+#endif

@@ -1,0 +1,45 @@
+#include "net/log.h"
+#include "relay_internal.h"
+
+struct sessions_config relay_sessions_config(const struct relay *relay,
+                                             const struct options *options)
+{
+    return (struct sessions_config){
+        .gate = options->gate,
+        .allowance = options->allowance,
+        .max_sessions = relay->descriptors.sessions,
+        .max_per_address = options->max_per_address,
+        .request_timeout_seconds = options->request_timeout_seconds,
+        .answer_timeout_seconds = options->answer_timeout_seconds,
+        .idle_timeout_seconds = options->idle_timeout_seconds,
+        .resume_seconds = options->resume_seconds,
+    };
+}
+
+static void heed(struct relay *relay, const struct options *options)
+{
+    const struct sessions_config sessions = relay_sessions_config(relay, options);
+    log_set_level(options->log_level);
+    relay->pages = options->pages;
+    pre_session_limit_set(relay->pre_session_limit, options->max_per_address);
+    webrtc_set_limits(relay->webrtc, options->max_per_address, options->peer_bytes_per_second);
+    sessions_set_limits(relay->sessions, &sessions);
+}
+
+void relay_reload(struct relay *relay)
+{
+    struct options old = relay->reloaded;
+    struct options options;
+    struct options_error error;
+    if (!options_load(relay->options->argc, relay->options->argv, &options, &error)) {
+        log_error("not reloaded: %s", error.text);
+        return;
+    }
+    relay->reloaded = options;
+    heed(relay, &relay->reloaded);
+    options_free(&old);
+    log_info("reloaded the options");
+    const char *name = NULL;
+    while ((name = options_next_fixed(relay->options, &relay->reloaded, name)))
+        log_warn("%s has changed, which a restart of the relay will heed", name);
+}

@@ -1,0 +1,114 @@
+#include "net/log.h"
+#include "relay_internal.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/* Seconds that the browsers have to answer the close of a stopping relay. */
+#define CLOSE_SECONDS 5.0
+
+static void on_drained(void *context)
+{
+    struct relay *relay = context;
+    loop_stop(relay->loop);
+}
+
+static void on_close_over(void *context)
+{
+    struct relay *relay = context;
+    log_warn("%u sessions did not close in time", sessions_count(relay->sessions));
+    loop_stop(relay->loop);
+}
+
+static void stop(struct relay *relay, const char *why)
+{
+    const bool drains = relay->state == RELAY_DRAINING;
+    relay->state = RELAY_STOPPING;
+    relay_close_listeners(
+        relay); /* before the log says so: whoever waits for the line is refused */
+    log_info("stopping %s: closing %u sessions", why, sessions_count(relay->sessions));
+    relay->stop.expired = on_close_over;
+    loop_timer_start(relay->loop, &relay->stop, CLOSE_SECONDS);
+    if (!drains)
+        sessions_drain(relay->sessions, SESSION_END_DRAIN, on_drained, relay);
+    sessions_end_all(relay->sessions);
+}
+
+static void on_drain_over(void *context)
+{
+    stop(context, "after --drain-timeout");
+}
+
+static void drain(struct relay *relay)
+{
+    const double seconds = relay->options->drain_timeout_seconds;
+    relay->state = RELAY_DRAINING;
+    log_info("draining on SIGTERM: %u sessions may go on for %g seconds",
+             sessions_count(relay->sessions), seconds);
+    relay->stop.expired = on_drain_over;
+    loop_timer_start(relay->loop, &relay->stop, seconds);
+    sessions_drain(relay->sessions, SESSION_END_DRAIN, on_drained, relay);
+}
+
+/* Who asks for a second time will not wait. */
+static void on_stop_signal(struct relay *relay, int signal_number)
+{
+    char why[64];
+    if (relay->state == RELAY_STOPPING) {
+        log_info("stopping at once");
+        loop_stop(relay->loop);
+    } else if (signal_number == SIGTERM && relay->state == RELAY_SERVING &&
+               relay->options->drain_timeout_seconds > 0.0) {
+        drain(relay);
+    } else {
+        snprintf(why, sizeof why, "on %s", strsignal(signal_number));
+        stop(relay, why);
+    }
+}
+
+void relay_log_stats(struct relay *relay)
+{
+    sessions_flush(relay->sessions); /* or what is gathered would be in no counter */
+    sessions_count_overflow(relay->sessions);
+    webrtc_count_overflow(relay->webrtc);
+    stats_log(&relay->stats, sessions_count(relay->sessions));
+}
+
+static void on_signal(void *context, unsigned events)
+{
+    (void)events;
+    struct relay *relay = context;
+    struct signalfd_siginfo info;
+    while (read(relay->signals.fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGUSR1)
+            relay_log_stats(relay);
+        else if (info.ssi_signo == SIGHUP)
+            relay_reload(relay);
+        else
+            on_stop_signal(relay, (int)info.ssi_signo);
+    }
+}
+
+bool relay_open_signals(struct relay *relay)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGUSR1);
+    signal(SIGHUP, SIG_DFL); /* nohup ignores it */
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    const int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    relay->signals = (struct loop_watch){.fd = fd, .ready = on_signal, .context = relay};
+    return fd >= 0 && loop_add(relay->loop, &relay->signals, LOOP_READABLE);
+}
+
+void relay_close_signals(struct relay *relay)
+{
+    if (relay->signals.fd >= 0)
+        close(relay->signals.fd);
+}

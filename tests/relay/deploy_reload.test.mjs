@@ -1,0 +1,80 @@
+// SIGHUP: options change while somebody plays.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { connect, startRelay, startServer } from './support.mjs';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'reload-'));
+const file = path.join(folder, 'relay.conf');
+test.after(() => rmSync(folder, { recursive: true }));
+
+/** A relay with a file of options, and one who plays through all that is done to it. */
+async function startConfigured(t, text) {
+  const server = await startServer(t);
+  writeFileSync(file, text);
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--config', file] });
+  const player = await connect(t, relay);
+  let sent = 0;
+  const plays = async () => {
+    player.send(Buffer.from('move'));
+    await player.received(++sent);
+  };
+  /** Reloads another text, and waits for what the log says to it. */
+  const reload = async (changed, pattern) => {
+    const from = relay.log().length;
+    writeFileSync(file, changed);
+    relay.kill('SIGHUP');
+    await relay.logged(pattern, from);
+    await plays();
+    return relay.log().slice(from);
+  };
+  await plays();
+  return { relay, player, reload };
+}
+
+const page = (origin) => ({ origin, headers: { Host: 'game.example' } });
+const codeOf = async (client) => (await client.closed()).code;
+
+test('origins, limits and the log level change under a player', async (t) => {
+  const { relay, reload } = await startConfigured(t, 'origin = https://a.example\n');
+  assert.equal(await codeOf(await connect(t, relay, page('https://b.example'))), 4004);
+  const patient = 'request-timeout = 1000\nidle-timeout = 1000\n';
+  const debug = 'origin = https://b.example\nlog-level = debug\n';
+  await reload(patient + debug, /reloaded the options/);
+  const b = await connect(t, relay, page('https://b.example'));
+  await relay.logged(/debug session \d+: websocket from/);
+  assert.equal(await codeOf(await connect(t, relay, page('https://a.example'))), 4004);
+
+  const limits = 'max-sessions-per-address = 2\norigin = *\n';
+  await reload(patient + limits, /reloaded the options/);
+  assert.equal(await codeOf(await connect(t, relay)), 1013); // the player and b are two
+  // A shorter time counts for those who are there already.
+  await reload('idle-timeout = 0.1\n', /reloaded the options/);
+  assert.equal(await codeOf(b), 4000);
+});
+
+test('a mistake leaves all options as they were, and is one line', async (t) => {
+  const { relay, reload } = await startConfigured(t, 'max-sessions-per-address = 1\n');
+  const said = await reload('origin = *\nmax-sessions-per-address = few\n', /not reloaded.*\n/);
+  assert.match(
+    said,
+    /^\S+ error not reloaded: \S+relay\.conf:2: max-sessions-per-address needs [^\n]+\n$/,
+  );
+  assert.equal(await codeOf(await connect(t, relay)), 1013);
+});
+
+test('what only a restart changes is said, once for each option', async (t) => {
+  const { relay, reload } = await startConfigured(t, 'max-sessions = 5\nlisten = 127.0.0.1:0\n');
+  const changed = 'max-sessions = 6\nroot = /\nlisten = 127.0.0.1:1\nidle-timeout = 10\n';
+  const said = await reload(changed, /root has changed.*\n(.*max-sessions has changed.*\n)/);
+  assert.deepEqual(
+    [...said.matchAll(/warn +(\S+) has changed, which a restart/g)].map(([, name]) => name),
+    ['root', 'max-sessions'], // --listen is on the command line
+  );
+  // That a default is given is no change.
+  await reload('max-sessions = 5\nqueue-age = 0.25\n', /reloaded the options\n/);
+  await relay.stats(); // logged after it
+  assert.doesNotMatch(relay.log(), /queue-age has/);
+});
