@@ -58,8 +58,8 @@ export const chat = (page, milliseconds) =>
     const [sent, said] = [[], []];
     let worlds = 0;
     client.addEventListener('message', ({ message: { type, value } }) => {
-      if (type === 'said') said.push(value.text);
-      else worlds++;
+      if (type !== 'said') worlds++;
+      else if (value.player === client.slot.index) said.push(value.text);
     });
     const end = performance.now() + ms;
     while (performance.now() < end) {
