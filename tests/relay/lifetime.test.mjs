@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 import {
   connect,
   patiently,
@@ -20,156 +20,6 @@ async function connectStuck(t, relay) {
   socket.write(handshake);
   await patiently(new Promise((resolve) => socket.once('data', resolve)), 'the handshake');
 }
-
-test('a silent session ends after the idle timeout, one that speaks does not', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '2'] });
-  const silent = await connect(t, relay);
-  const speaker = await connect(t, relay);
-  const listener = await connect(t, relay);
-  listener.send(Buffer.from('listening'));
-  await listener.received(1);
-  const peer = [...server.peers.values()][0];
-  // Datagrams from either side keep a session.
-  const timer = setInterval(() => {
-    speaker.send(pattern(10));
-    server.send(Buffer.from('state'), peer);
-  }, 100);
-  t.after(() => clearInterval(timer));
-  assert.deepEqual(await silent.closed(), { code: 4000, reason: 'idle' });
-  await sleep(2500);
-  assert.equal(speaker.socket.readyState, 1);
-  assert.equal(listener.socket.readyState, 1);
-  clearInterval(timer);
-  assert.equal((await speaker.closed()).code, 4000);
-  assert.equal((await listener.closed()).code, 4000);
-  assert.equal((await relay.stats()).sessions_ended_idle, 3);
-});
-
-for (const signal of ['SIGTERM', 'SIGINT']) {
-  test(`${signal} closes every session with 1001 and ends with 0`, async (t) => {
-    const server = await startServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream });
-    const clients = await Promise.all(Array.from({ length: 10 }, () => connect(t, relay)));
-    clients[0].send(Buffer.from('hello'));
-    await clients[0].received(1);
-    relay.kill(signal);
-    for (const client of clients)
-      assert.deepEqual(await client.closed(), { code: 1001, reason: 'relay is stopping' });
-    assert.deepEqual(await relay.ended(), { code: 0, signal: null });
-    assert.match(
-      relay.log(),
-      / stats sessions_open=0 sessions_opened=10 .*sessions_ended_drain=10/,
-    );
-    await assert.rejects(connect(t, relay), { code: 'ECONNREFUSED' });
-  });
-}
-
-test('a hangup ends nothing, also with nohup', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, shell: "trap '' HUP" });
-  const client = await connect(t, relay);
-  relay.kill('SIGHUP');
-  await relay.logged(/reloaded the options/);
-  client.send(Buffer.from('hello'));
-  await client.received(1);
-  assert.equal((await relay.stats()).sessions_ended_drain, 0);
-});
-
-test('an idle timeout of next to nothing ends sessions, not the relay', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, {
-    upstream: server.upstream,
-    args: ['--idle-timeout', '0.000001'],
-  });
-  const client = await connect(t, relay);
-  assert.equal((await client.closed()).code, 4000);
-  assert.equal((await relay.stats()).sessions_ended_idle, 1);
-});
-
-test('the limit of descriptors is what the sessions need, whatever it was', async (t) => {
-  const server = await startServer(t);
-  for (const before of [1000, 4000]) {
-    const relay = await startRelay(t, {
-      upstream: server.upstream,
-      shell: `ulimit -S -n ${before}`,
-      args: ['--max-sessions', '10'],
-    });
-    const limits = readFileSync(`/proc/${relay.pid}/limits`, 'utf8');
-    assert.equal(/^Max open files +(\d+)/m.exec(limits)[1], '2196');
-  }
-});
-
-test('a stopping relay accepts nobody, and does not wait for ever for a browser that is stuck', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  await connectStuck(t, relay);
-  relay.kill('SIGTERM');
-  await relay.logged(/stopping on/);
-  await assert.rejects(connect(t, relay), { code: 'ECONNREFUSED' });
-  assert.deepEqual(await relay.ended(), { code: 0, signal: null });
-});
-
-test('a second signal does not wait', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  await connectStuck(t, relay);
-  relay.kill('SIGTERM');
-  await relay.logged(/stopping on/);
-  relay.kill('SIGTERM');
-  assert.deepEqual(await relay.ended(), { code: 0, signal: null });
-  assert.match(relay.log(), /stopping at once/);
-});
-
-test('a browser that vanished is found by pings, one that only listens is kept', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, {
-    upstream: server.upstream,
-    args: ['--ping-interval', '1', '--request-timeout', '1000'],
-  });
-  const client = await connect(t, relay);
-  let pings = 0;
-  client.socket.on('ping', () => pings++);
-  const gone = await connect(t, relay, { autoPong: false });
-  await gone.closed();
-  await statsUntil(relay, ({ sessions_open }) => sessions_open === 1);
-  assert.equal(client.socket.readyState, 1);
-  assert.ok(pings >= 1);
-});
-
-test('a connection without a whole handshake does no harm', async (t) => {
-  const lines = [
-    'GET / HTTP/1.1',
-    'Host: 127.0.0.1',
-    'Upgrade: websocket',
-    'Connection: Upgrade',
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
-    'Sec-WebSocket-Protocol: causeway.v1',
-  ];
-  const server = await startServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  for (const bytes of [
-    '',
-    'GET',
-    '\0\x01\x02\xff\r\n\r\n',
-    'GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n',
-    'PUT / HTTP/1.1\r\n\r\n',
-    ...lines.map((missing) => lines.filter((line) => line !== missing).join('\r\n') + '\r\n\r\n'),
-  ]) {
-    const socket = net.connect(relay.port, '127.0.0.1');
-    socket.on('error', () => {});
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    socket.resume();
-    socket.end(bytes || '\r\n');
-    await patiently(closed, `the end of ${JSON.stringify(bytes)}`);
-  }
-  const client = await connect(t, relay);
-  client.send(Buffer.from('hello'));
-  await client.received(1);
-  relay.kill('SIGTERM');
-  assert.equal((await relay.ended()).code, 0);
-});
 
 // A wake-up is a context switch: counting them does not depend on how fast the machine is.
 async function wakeUps(relay) {
@@ -191,31 +41,184 @@ async function wakeUps(relay) {
   return count() - before;
 }
 
-test('a relay with nothing to do sleeps', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  assert.equal(await wakeUps(relay), 0, 'before the first session');
-  const client = await connect(t, relay);
-  client.send(Buffer.from('hello'));
-  await client.received(1);
-  assert.equal(await wakeUps(relay), 0, 'with a session that is silent');
-});
-
-test('a relay whose last session has gone sleeps again', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, {
-    upstream: server.upstream,
-    args: ['--ping-interval', '1', '--idle-timeout', '0'],
+// They wait most of the time, each for its own relay.
+describe('from the first session to the end', { concurrency: 4 }, () => {
+  test('a silent session ends after the idle timeout, one that speaks does not', async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '2'] });
+    const silent = await connect(t, relay);
+    const speaker = await connect(t, relay);
+    const listener = await connect(t, relay);
+    listener.send(Buffer.from('listening'));
+    await listener.received(1);
+    const peer = [...server.peers.values()][0];
+    // Datagrams from either side keep a session.
+    const timer = setInterval(() => {
+      speaker.send(pattern(10));
+      server.send(Buffer.from('state'), peer);
+    }, 100);
+    t.after(() => clearInterval(timer));
+    assert.deepEqual(await silent.closed(), { code: 4000, reason: 'idle' });
+    await sleep(2500);
+    assert.equal(speaker.socket.readyState, 1);
+    assert.equal(listener.socket.readyState, 1);
+    clearInterval(timer);
+    assert.equal((await speaker.closed()).code, 4000);
+    assert.equal((await listener.closed()).code, 4000);
+    assert.equal((await relay.stats()).sessions_ended_idle, 3);
   });
-  const client = await connect(t, relay);
-  client.send(Buffer.from('hello'));
-  await client.received(1);
-  await patiently(new Promise((resolve) => client.socket.once('ping', resolve)), 'a ping');
-  client.close(1000);
-  await client.closed();
-  // The clock may still be set for the session's next ping, and go off once for nothing. A wake-up for each
-  // ping that would have come would be two in each look.
-  const looks = [];
-  while (looks.at(-1) !== 0 && looks.length < 5) looks.push(await wakeUps(relay));
-  assert.equal(looks.at(-1), 0, `${looks} wake-ups`);
+
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    test(`${signal} closes every session with 1001 and ends with 0`, async (t) => {
+      const server = await startServer(t);
+      const relay = await startRelay(t, { upstream: server.upstream });
+      const clients = await Promise.all(Array.from({ length: 10 }, () => connect(t, relay)));
+      clients[0].send(Buffer.from('hello'));
+      await clients[0].received(1);
+      relay.kill(signal);
+      for (const client of clients)
+        assert.deepEqual(await client.closed(), { code: 1001, reason: 'relay is stopping' });
+      assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+      assert.match(
+        relay.log(),
+        / stats sessions_open=0 sessions_opened=10 .*sessions_ended_drain=10/,
+      );
+      await assert.rejects(connect(t, relay), { code: 'ECONNREFUSED' });
+    });
+  }
+
+  test('a hangup ends nothing, also with nohup', async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream, shell: "trap '' HUP" });
+    const client = await connect(t, relay);
+    relay.kill('SIGHUP');
+    await relay.logged(/reloaded the options/);
+    client.send(Buffer.from('hello'));
+    await client.received(1);
+    assert.equal((await relay.stats()).sessions_ended_drain, 0);
+  });
+
+  test('an idle timeout of next to nothing ends sessions, not the relay', async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, {
+      upstream: server.upstream,
+      args: ['--idle-timeout', '0.000001'],
+    });
+    const client = await connect(t, relay);
+    assert.equal((await client.closed()).code, 4000);
+    assert.equal((await relay.stats()).sessions_ended_idle, 1);
+  });
+
+  test('the limit of descriptors is what the sessions need, whatever it was', async (t) => {
+    const server = await startServer(t);
+    for (const before of [1000, 4000]) {
+      const relay = await startRelay(t, {
+        upstream: server.upstream,
+        shell: `ulimit -S -n ${before}`,
+        args: ['--max-sessions', '10'],
+      });
+      const limits = readFileSync(`/proc/${relay.pid}/limits`, 'utf8');
+      assert.equal(/^Max open files +(\d+)/m.exec(limits)[1], '2196');
+    }
+  });
+
+  test('a stopping relay accepts nobody, and does not wait for ever for a browser that is stuck', async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream });
+    await connectStuck(t, relay);
+    relay.kill('SIGTERM');
+    await relay.logged(/stopping on/);
+    await assert.rejects(connect(t, relay), { code: 'ECONNREFUSED' });
+    assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+  });
+
+  test('a second signal does not wait', async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream });
+    await connectStuck(t, relay);
+    relay.kill('SIGTERM');
+    await relay.logged(/stopping on/);
+    relay.kill('SIGTERM');
+    assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+    assert.match(relay.log(), /stopping at once/);
+  });
+
+  test('a browser that vanished is found by pings, one that only listens is kept', async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, {
+      upstream: server.upstream,
+      args: ['--ping-interval', '1', '--request-timeout', '1000'],
+    });
+    const client = await connect(t, relay);
+    let pings = 0;
+    client.socket.on('ping', () => pings++);
+    const gone = await connect(t, relay, { autoPong: false });
+    await gone.closed();
+    await statsUntil(relay, ({ sessions_open }) => sessions_open === 1);
+    assert.equal(client.socket.readyState, 1);
+    assert.ok(pings >= 1);
+  });
+
+  test('a connection without a whole handshake does no harm', async (t) => {
+    const lines = [
+      'GET / HTTP/1.1',
+      'Host: 127.0.0.1',
+      'Upgrade: websocket',
+      'Connection: Upgrade',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+      'Sec-WebSocket-Protocol: causeway.v1',
+    ];
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream });
+    for (const bytes of [
+      '',
+      'GET',
+      '\0\x01\x02\xff\r\n\r\n',
+      'GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n',
+      'PUT / HTTP/1.1\r\n\r\n',
+      ...lines.map((missing) => lines.filter((line) => line !== missing).join('\r\n') + '\r\n\r\n'),
+    ]) {
+      const socket = net.connect(relay.port, '127.0.0.1');
+      socket.on('error', () => {});
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.resume();
+      socket.end(bytes || '\r\n');
+      await patiently(closed, `the end of ${JSON.stringify(bytes)}`);
+    }
+    const client = await connect(t, relay);
+    client.send(Buffer.from('hello'));
+    await client.received(1);
+    relay.kill('SIGTERM');
+    assert.equal((await relay.ended()).code, 0);
+  });
+
+  test('a relay with nothing to do sleeps', async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream });
+    assert.equal(await wakeUps(relay), 0, 'before the first session');
+    const client = await connect(t, relay);
+    client.send(Buffer.from('hello'));
+    await client.received(1);
+    assert.equal(await wakeUps(relay), 0, 'with a session that is silent');
+  });
+
+  test('a relay whose last session has gone sleeps again', async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, {
+      upstream: server.upstream,
+      args: ['--ping-interval', '1', '--idle-timeout', '0'],
+    });
+    const client = await connect(t, relay);
+    client.send(Buffer.from('hello'));
+    await client.received(1);
+    await patiently(new Promise((resolve) => client.socket.once('ping', resolve)), 'a ping');
+    client.close(1000);
+    await client.closed();
+    // The clock may still be set for the session's next ping, and go off once for nothing. A wake-up for each
+    // ping that would have come would be two in each look.
+    const looks = [];
+    while (looks.at(-1) !== 0 && looks.length < 5) looks.push(await wakeUps(relay));
+    assert.equal(looks.at(-1), 0, `${looks} wake-ups`);
+  });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 import { patiently, startRelay, startServer, sleep } from './support.mjs';
 
 const SIZE = 500;
@@ -49,63 +49,66 @@ async function stall(t, { seconds, receiveBuffer, sendSeconds = seconds + 1, arg
   return { sent, held, datagrams, ages, sentStats, stats: await relay.stats() };
 }
 
-test('after a stall of 10 s, what is old is what the receiver held itself', async (t) => {
-  const { sent, held, datagrams, ages, stats } = await stall(t, {
-    seconds: 10,
-    receiveBuffer: 32768,
+// They wait most of the time, each for its own relay.
+describe('a receiver that stalls', { concurrency: true }, () => {
+  test('after a stall of 10 s, what is old is what the receiver held itself', async (t) => {
+    const { sent, held, datagrams, ages, stats } = await stall(t, {
+      seconds: 10,
+      receiveBuffer: 32768,
+    });
+    const stale = ages.filter((age) => age > 500).length * FRAME;
+    const message = `${stale} stale bytes, ${held} held by the receiver, ${datagrams.length} of ${sent} datagrams read`;
+    t.diagnostic(message);
+    // Beyond that only what the relay's kernel had taken: its unsent limit and a write or two.
+    assert.ok(stale <= held + 12288, message);
+    assert.ok(held < 100_000, 'the receiver cannot have held it all');
+    assert.ok(
+      ages.slice(-30).every((age) => age < 500),
+      'the flow is fresh again',
+    );
+    for (const { size } of datagrams) assert.equal(size, SIZE);
+    assert.ok(
+      datagrams.every(({ sent }, i) => i === 0 || sent >= datagrams[i - 1].sent),
+      'in order',
+    );
+    assert.ok(stats.dropped_age > 0);
+    assert.equal(stats.dropped_bytes, 0);
+    // Every datagram is accounted for.
+    assert.equal(stats.upstream_datagrams, sent);
+    assert.equal(stats.delivered_datagrams, datagrams.length);
+    assert.equal(
+      sent,
+      stats.delivered_datagrams + stats.dropped_age + stats.dropped_bytes + stats.dropped_closing,
+    );
   });
-  const stale = ages.filter((age) => age > 500).length * FRAME;
-  const message = `${stale} stale bytes, ${held} held by the receiver, ${datagrams.length} of ${sent} datagrams read`;
-  t.diagnostic(message);
-  // Beyond that only what the relay's kernel had taken: its unsent limit and a write or two.
-  assert.ok(stale <= held + 12288, message);
-  assert.ok(held < 100_000, 'the receiver cannot have held it all');
-  assert.ok(
-    ages.slice(-30).every((age) => age < 500),
-    'the flow is fresh again',
-  );
-  for (const { size } of datagrams) assert.equal(size, SIZE);
-  assert.ok(
-    datagrams.every(({ sent }, i) => i === 0 || sent >= datagrams[i - 1].sent),
-    'in order',
-  );
-  assert.ok(stats.dropped_age > 0);
-  assert.equal(stats.dropped_bytes, 0);
-  // Every datagram is accounted for.
-  assert.equal(stats.upstream_datagrams, sent);
-  assert.equal(stats.delivered_datagrams, datagrams.length);
-  assert.equal(
-    sent,
-    stats.delivered_datagrams + stats.dropped_age + stats.dropped_bytes + stats.dropped_closing,
-  );
-});
 
-test('the queue is bounded in bytes too, and drops the oldest', async (t) => {
-  const { sent, held, datagrams, ages, stats } = await stall(t, {
-    seconds: 4,
-    receiveBuffer: 4096,
-    args: ['--queue-age', '60', '--queue-bytes', String(10 * FRAME)],
+  test('the queue is bounded in bytes too, and drops the oldest', async (t) => {
+    const { sent, held, datagrams, ages, stats } = await stall(t, {
+      seconds: 4,
+      receiveBuffer: 4096,
+      args: ['--queue-age', '60', '--queue-bytes', String(10 * FRAME)],
+    });
+    assert.ok(stats.dropped_bytes > 0);
+    assert.equal(stats.dropped_age, 0);
+    assert.equal(stats.delivered_datagrams, datagrams.length);
+    assert.equal(sent, datagrams.length + stats.dropped_bytes + stats.dropped_closing);
+    const stale = ages.filter((age) => age > 500).length * FRAME;
+    assert.ok(stale <= held + 10 * FRAME + 12288, `${stale} stale bytes, ${held} held`);
   });
-  assert.ok(stats.dropped_bytes > 0);
-  assert.equal(stats.dropped_age, 0);
-  assert.equal(stats.delivered_datagrams, datagrams.length);
-  assert.equal(sent, datagrams.length + stats.dropped_bytes + stats.dropped_closing);
-  const stale = ages.filter((age) => age > 500).length * FRAME;
-  assert.ok(stale <= held + 10 * FRAME + 12288, `${stale} stale bytes, ${held} held`);
-});
 
-test('what grew old while nothing new came is not sent either', async (t) => {
-  const { sent, datagrams, sentStats, stats } = await stall(t, {
-    seconds: 5,
-    sendSeconds: 3,
-    receiveBuffer: 4096,
+  test('what grew old while nothing new came is not sent either', async (t) => {
+    const { sent, datagrams, sentStats, stats } = await stall(t, {
+      seconds: 5,
+      sendSeconds: 3,
+      receiveBuffer: 4096,
+    });
+    assert.equal(
+      stats.delivered_datagrams,
+      sentStats.delivered_datagrams,
+      'nothing more after the stall',
+    );
+    assert.ok(stats.dropped_age > sentStats.dropped_age, 'what waited was dropped');
+    assert.equal(datagrams.length, stats.delivered_datagrams);
+    assert.equal(sent, stats.delivered_datagrams + stats.dropped_age + stats.dropped_closing);
   });
-  assert.equal(
-    stats.delivered_datagrams,
-    sentStats.delivered_datagrams,
-    'nothing more after the stall',
-  );
-  assert.ok(stats.dropped_age > sentStats.dropped_age, 'what waited was dropped');
-  assert.equal(datagrams.length, stats.delivered_datagrams);
-  assert.equal(sent, stats.delivered_datagrams + stats.dropped_age + stats.dropped_closing);
 });
