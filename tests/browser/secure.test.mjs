@@ -1,6 +1,6 @@
 // Secure connections from a real Chromium through the real relay to the native game server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   attempt,
@@ -32,20 +32,22 @@ after(async () => {
   root.remove();
 });
 
-for (const kind of ['webrtc', 'websocket'])
-  test(`${kind}: ten seconds of messages at 5 % loss`, { timeout: 120_000 }, async () => {
-    const lossy = await start({ loss: 0.05 });
-    const page = await openPage(lossy);
-    const came = await attempt(page, await lossy.server.token(), { transports: [kind] });
-    assert.deepEqual(came, { transport: kind });
-    const { sent, said, worlds, stats } = await chat(page, 10_000);
-    assert.deepEqual(said, sent);
-    assert.ok(sent.length > 20 && worlds > 50);
-    assert.ok(stats.packetsLost > 0 && stats.packetsMissed > 0);
-    await leave(page);
-    await page.close();
-    assert.equal(await lossy.stop(), 0);
-  });
+describe('ten seconds of messages at 5 % loss', { concurrency: true }, () => {
+  for (const kind of ['webrtc', 'websocket'])
+    test(kind, { timeout: 120_000 }, async () => {
+      const lossy = await start({ loss: 0.05 });
+      const page = await openPage(lossy);
+      const came = await attempt(page, await lossy.server.token(), { transports: [kind] });
+      assert.deepEqual(came, { transport: kind });
+      const { sent, said, worlds, stats } = await chat(page, 10_000);
+      assert.deepEqual(said, sent);
+      assert.ok(sent.length > 20 && worlds > 50);
+      assert.ok(stats.packetsLost > 0 && stats.packetsMissed > 0);
+      await leave(page);
+      await page.close();
+      assert.equal(await lossy.stop(), 0);
+    });
+});
 
 test('listeners that come and go lose no message', async () => {
   const page = await openPage(demo);

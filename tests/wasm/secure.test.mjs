@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import {
   ClosedError,
   ConnectError,
@@ -60,6 +60,47 @@ const refusedAs = async (code, stage, promise) => {
   return error;
 };
 
+describe('ten seconds of messages at 5 % loss', { concurrency: true }, () => {
+  for (const kind of kinds)
+    test(kind, { timeout: 90_000 }, async () => {
+      const lossy = await startSecureServer({ loss: 0.05 });
+      const client = await join(lossy, { transports: [kind] });
+      const said = [];
+      let worlds = 0;
+      client.addEventListener('message', ({ message: { type, value, channel } }) => {
+        if (type === 'said') {
+          assert.equal(channel, 0);
+          assert.equal(value.player, client.slot.index);
+          said.push(value.text);
+        } else {
+          assert.equal(type, 'world');
+          assert.equal(channel, 1);
+          assert.deepEqual(value.players, [client.slot.index]);
+          worlds++;
+        }
+      });
+      const sent = [];
+      const end = performance.now() + 10_000;
+      while (performance.now() < end) {
+        sent.push(`message ${sent.length}`);
+        client.send(0, 'say', { text: sent.at(-1) });
+        client.send(1, 'move', { x: Math.random(), y: 0.25 });
+        await sleep(50);
+      }
+      // What is still under way arrives, however often it is lost.
+      for (let i = 0; i < 200 && said.length < sent.length; i++) await sleep(50);
+      assert.deepEqual(said, sent);
+      const { packetsLost, packetsAcked, secure, transport } = client.stats();
+      const { up, upLost, downLost } = lossy.path.counts;
+      assert.ok(upLost > 0 && downLost > 0 && packetsLost > 0 && packetsAcked > 100 && worlds > 50);
+      assert.ok(upLost < up / 5);
+      assert.equal(secure.datagramsSent, transport.datagramsSent + transport.droppedBacklog);
+      assert.equal(client.state, 'connected');
+      client.disconnect();
+      assert.equal(await lossy.stop(), 0);
+    });
+});
+
 for (const kind of kinds) {
   const options = { transports: [kind] };
 
@@ -78,44 +119,6 @@ for (const kind of kinds) {
     assert.equal((await client.closed).reason, 'client');
     assert.deepEqual(ended, ['disconnected', 'client']);
     assert.throws(() => client.send(0, 'say', { text: 'late' }), ClosedError);
-  });
-
-  test(`${kind}: ten seconds of messages at 5 % loss`, { timeout: 90_000 }, async () => {
-    const lossy = await startSecureServer({ loss: 0.05 });
-    const client = await join(lossy, options);
-    const said = [];
-    let worlds = 0;
-    client.addEventListener('message', ({ message: { type, value, channel } }) => {
-      if (type === 'said') {
-        assert.equal(channel, 0);
-        assert.equal(value.player, client.slot.index);
-        said.push(value.text);
-      } else {
-        assert.equal(type, 'world');
-        assert.equal(channel, 1);
-        assert.deepEqual(value.players, [client.slot.index]);
-        worlds++;
-      }
-    });
-    const sent = [];
-    const end = performance.now() + 10_000;
-    while (performance.now() < end) {
-      sent.push(`message ${sent.length}`);
-      client.send(0, 'say', { text: sent.at(-1) });
-      client.send(1, 'move', { x: Math.random(), y: 0.25 });
-      await sleep(50);
-    }
-    // What is still under way arrives, however often it is lost.
-    for (let i = 0; i < 200 && said.length < sent.length; i++) await sleep(50);
-    assert.deepEqual(said, sent);
-    const { packetsLost, packetsAcked, secure, transport } = client.stats();
-    const { up, upLost, downLost } = lossy.path.counts;
-    assert.ok(upLost > 0 && downLost > 0 && packetsLost > 0 && packetsAcked > 100 && worlds > 50);
-    assert.ok(upLost < up / 5);
-    assert.equal(secure.datagramsSent, transport.datagramsSent + transport.droppedBacklog);
-    assert.equal(client.state, 'connected');
-    client.disconnect();
-    assert.equal(await lossy.stop(), 0);
   });
 
   test(`${kind}: a tracked message tells its fate`, { timeout: 60_000 }, async () => {
