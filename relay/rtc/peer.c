@@ -1,9 +1,6 @@
-#include "rtc/peer.h"
+#include "rtc/peer_internal.h"
 
-#include "net/bucket.h"
-#include "rtc/big_endian.h"
 #include "rtc/dcep.h"
-#include "rtc/flight.h"
 
 #include <math.h>
 #include <openssl/rand.h>
@@ -24,35 +21,7 @@
 /* So many seconds' worth may go out at once, and always some whole datagrams. */
 #define BURST_SECONDS 0.1
 #define BURST_LEAST   8192.0
-#define NO_CHANNEL    UINT32_MAX
 #define FAREWELL_MAX  96
-
-struct peer {
-    struct peer_common *common;
-    enum peer_state state;
-    char ufrag[PEER_NAME_SIZE];
-    char password[PEER_NAME_SIZE];
-    char remote_ufrag[SDP_UFRAG_MAX + 1];
-    uint8_t fingerprint[32];
-    uint16_t remote_sctp_port;
-    struct paths paths;
-    struct udp_path ends; /* where the datagram came from that is worked off */
-    struct path *from;    /* the same; NULL while nothing of the browser came from there */
-    size_t size;
-    uint64_t number;
-    uint64_t last_number; /* the highest of the browser's own */
-    struct path *to;      /* where a probe goes to; NULL: to the current path */
-    struct flight flight; /* of the handshake, held back */
-    double consented;     /* when the last check was verified */
-    double expires;       /* when it must be open at the latest; INFINITY once it is */
-    struct dtls *dtls;
-    double dtls_at; /* when a handshake message is to be repeated */
-    struct sctp *sctp;
-    uint32_t channel;      /* the stream of the data channel */
-    struct bucket allowed; /* bytes that may go out */
-    const char *reason;
-    bool left; /* the browser has ended it on purpose */
-};
 
 /* All that goes to a browser goes through here. */
 static bool send_on(struct peer *peer, struct path *path, const uint8_t *data, size_t size)
@@ -99,7 +68,7 @@ struct peer *peer_create(struct peer_common *common, const struct sdp_offer *off
     peer->expires = now + PEER_CHECK_SECONDS;
     peer->consented = now;
     peer->dtls_at = INFINITY;
-    peer->channel = NO_CHANNEL;
+    peer->channel = PEER_NO_CHANNEL;
     peer->reason = "";
     return peer;
 }
@@ -179,14 +148,13 @@ static void has_ended(struct peer *peer, const char *reason)
     peer->reason = reason;
 }
 
-static void has_left(struct peer *peer, const char *reason)
+void peer_has_left(struct peer *peer, const char *reason)
 {
     peer->left = peer->state != PEER_ENDED;
     has_ended(peer, reason);
 }
 
-/* Sends all that SCTP has to say. */
-static void flush(struct peer *peer, double now)
+void peer_flush(struct peer *peer, double now)
 {
     uint8_t packet[SCTP_PACKET_MAX];
     size_t size;
@@ -219,7 +187,7 @@ void peer_end(struct peer *peer, const char *reason, double now)
         return;
     if (peer->sctp) {
         sctp_abort(peer->sctp, reason);
-        flush(peer, now);
+        peer_flush(peer, now);
     }
     if (peer->dtls)
         dtls_close(peer->dtls);
@@ -233,7 +201,7 @@ void peer_dismiss(struct peer *peer, unsigned code, const char *reason, double n
     if (peer->state == PEER_OPEN && size > 0 && (size_t)size < sizeof text &&
         sctp_send(peer->sctp, (uint16_t)peer->channel, PPID_STRING, (const uint8_t *)text,
                   (size_t)size) == SCTP_SENT)
-        flush(peer, now);
+        peer_flush(peer, now);
     peer_end(peer, reason, now);
 }
 
@@ -263,7 +231,7 @@ static void follow_dtls(struct peer *peer, double now)
 {
     const enum dtls_state state = dtls_state(peer->dtls);
     if (state == DTLS_CLOSED)
-        has_left(peer, "closed by the browser");
+        peer_has_left(peer, "closed by the browser");
     else if (state == DTLS_FAILED)
         has_ended(peer, peer->sctp ? "DTLS failed" : "the DTLS handshake failed");
     else if (state == DTLS_CONNECTED && !peer->sctp)
@@ -359,114 +327,12 @@ static void hear(struct peer *peer, double now)
     paths_hear(&peer->paths, peer->from, true, now);
 }
 
-static void channel_opens(struct peer *peer, uint16_t stream)
-{
-    peer->channel = stream;
-    peer->state = PEER_OPEN;
-    peer->expires = INFINITY;
-}
-
-static void refuse(struct peer *peer, const char *reason, double now)
-{
-    peer_end(peer, reason, now);
-}
-
-static void take_dcep(struct peer *peer, const struct sctp_event *event, double now)
-{
-    struct dcep_message message;
-    uint8_t ack[DCEP_ACK_SIZE];
-    switch (dcep_read(&message, event->data, event->size)) {
-    case DCEP_MALFORMED:
-        refuse(peer, "malformed data channel message", now);
-        return;
-    case DCEP_ACK:
-        return;
-    case DCEP_OPEN:
-        break;
-    }
-    if (!message.unordered || !message.unreliable) {
-        refuse(peer, "the data channel must have ordered: false and maxRetransmits: 0", now);
-    } else if (peer->channel != NO_CHANNEL && peer->channel != event->stream) {
-        refuse(peer, "one data channel per connection", now);
-    } else {
-        dcep_write_ack(ack);
-        sctp_send_reliable(peer->sctp, event->stream, PPID_DCEP, ack, sizeof ack);
-        channel_opens(peer, event->stream);
-    }
-}
-
-/* A message that is no DCEP; false when there is nothing to hand on. */
-static bool take_message(struct peer *peer, const struct sctp_event *event,
-                         struct peer_datagram *datagram, double now)
-{
-    if (peer->channel == NO_CHANNEL) {
-        /* A negotiated channel has no OPEN: its first message opens it. The other kind may send
-           ordered messages until its OPEN is answered, and one may overtake a lost OPEN, but the
-           OPEN is the first of them. */
-        if (!event->unordered && event->order == 0)
-            refuse(peer, "the data channel must have ordered: false and maxRetransmits: 0", now);
-        if (!event->unordered)
-            return false;
-        channel_opens(peer, event->stream);
-    } else if (peer->channel != event->stream) {
-        refuse(peer, "one data channel per connection", now);
-        return false;
-    }
-    const bool empty = event->ppid == PPID_STRING_EMPTY || event->ppid == PPID_BINARY_EMPTY;
-    *datagram = (struct peer_datagram){
-        .data = event->data,
-        .size = empty ? 0 : event->size,
-        .text = event->ppid == PPID_STRING || event->ppid == PPID_STRING_EMPTY,
-    };
-    return true;
-}
-
-/* The browser closed streams. Without our side of it, it would wait for the end of its channel. */
-static void take_reset(struct peer *peer, const struct sctp_event *event, double now)
-{
-    bool ours = event->stream_count == 0;
-    for (size_t i = 0; i < event->stream_count; i++)
-        ours = ours || load16(event->streams + i * 2) == peer->channel;
-    if (!ours || peer->channel == NO_CHANNEL)
-        return;
-    sctp_reset(peer->sctp, (uint16_t)peer->channel);
-    flush(peer, now);
-    peer_end(peer, "the data channel was closed", now);
-    peer->left = true;
-}
-
-static bool take_event(struct peer *peer, const struct sctp_event *event,
-                       struct peer_datagram *datagram, double now)
-{
-    switch (event->type) {
-    case SCTP_ESTABLISHED:
-        return false;
-    case SCTP_HEARTBEAT:
-        paths_answer(&peer->paths, peer->from, event->data, event->size, now);
-        return false;
-    case SCTP_MESSAGE:
-        if (event->ppid != PPID_DCEP)
-            return take_message(peer, event, datagram, now);
-        take_dcep(peer, event, now);
-        return false;
-    case SCTP_RESET:
-        take_reset(peer, event, now);
-        return false;
-    case SCTP_ENDED:
-        flush(peer, now);
-        dtls_close(peer->dtls);
-        has_left(peer, event->reason);
-        return false;
-    }
-    return false;
-}
-
 bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now)
 {
     struct sctp_event event;
     while (peer->state != PEER_ENDED && peer->sctp) {
         while (sctp_next(peer->sctp, &event, now)) {
-            if (take_event(peer, &event, datagram, now))
+            if (peer_take_event(peer, &event, datagram, now))
                 return true;
             if (peer->state == PEER_ENDED)
                 return false;
@@ -477,7 +343,7 @@ bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now)
             if (dtls_state(peer->dtls) != DTLS_CONNECTED)
                 follow_dtls(peer, now);
             else
-                flush(peer, now);
+                peer_flush(peer, now);
             probe(peer, now);
             return false;
         }
@@ -510,7 +376,7 @@ enum peer_send peer_send(struct peer *peer, const uint8_t *data, size_t size, do
         return PEER_OVER_RATE;
     switch (sctp_send(peer->sctp, (uint16_t)peer->channel, PPID_BINARY, data, size)) {
     case SCTP_SENT:
-        flush(peer, now);
+        peer_flush(peer, now);
         return PEER_SENT;
     case SCTP_TOO_LONG:
         return PEER_TOO_LONG;
@@ -558,7 +424,7 @@ void peer_update(struct peer *peer, double now)
     }
     if (peer->sctp && peer->state != PEER_ENDED) {
         sctp_update(peer->sctp, now);
-        flush(peer, now);
+        peer_flush(peer, now);
         probe(peer, now);
     }
 }
