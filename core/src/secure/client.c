@@ -1,49 +1,9 @@
-#include "causeway/client.h"
-
 #include "base/memory.h"
-#include "secure/client_move.h"
+#include "secure/client_internal.h"
 #include "secure/payload.h"
 
 #include <math.h>
 #include <string.h>
-
-struct cw_client {
-    struct cw_client_config config;
-    size_t memory;
-    struct cw_connection *connection; /* NULL: payloads are the application's own */
-
-    enum cw_client_state state;
-    bool connected_waits; /* events */
-    bool disconnected_waits;
-    bool payload_waits;
-    size_t payload_size;
-
-    struct cw_token token;
-    uint8_t used_mac[CW_MAC_BYTES]; /* of the token before */
-    bool used_any;
-    uint32_t address; /* of the token's that is being tried */
-    double connect_time;
-    double last_received;
-    double last_sent;
-    bool send_due;
-
-    uint64_t sequence; /* of the next packet; never goes back while the keys are the same */
-    struct cw_replay replay;
-    uint64_t challenge_sequence;
-    uint8_t challenge_token[CW_CHALLENGE_TOKEN_SIZE];
-    uint32_t index;
-    uint32_t max_clients;
-    uint32_t disconnects_left;
-    struct cw_farewell farewell; /* what the server said last */
-    struct cw_client_move move;
-
-    size_t outgoing_size; /* 0: none waits */
-    uint8_t outgoing[CW_PAYLOAD_MAX];
-    uint8_t body[CW_PAYLOAD_MAX];
-
-    struct cw_client_stats stats;
-    uint64_t dropped[CW_ERROR_COUNT]; /* the same datagrams, by error */
-};
 
 struct cw_client_config cw_client_config_default(void)
 {
@@ -134,7 +94,7 @@ static void start_request(struct cw_client *client, double now)
     client->replay = (struct cw_replay){0};
 }
 
-static void forget_keys(struct cw_client *client)
+void cw_client_forget_keys(struct cw_client *client)
 {
     cw_crypto_wipe(client->token.client_to_server_key, CW_KEY_BYTES);
     cw_crypto_wipe(client->token.server_to_client_key, CW_KEY_BYTES);
@@ -151,7 +111,7 @@ static void finish(struct cw_client *client, enum cw_client_state to, bool tell_
     if (tell_server)
         client->disconnects_left = client->config.disconnect_packets;
     else
-        forget_keys(client);
+        cw_client_forget_keys(client);
 }
 
 /* This server will not do: the next one of the token, or the end. */
@@ -165,8 +125,7 @@ static void next_server(struct cw_client *client, enum cw_client_state reason, d
     start_request(client, now);
 }
 
-/* Whether a call can be carried out at all: there is a client, and now is a time. */
-static bool can_run(const struct cw_client *client, double now)
+bool cw_client_can_run(const struct cw_client *client, double now)
 {
     return client && isfinite(now);
 }
@@ -174,7 +133,7 @@ static bool can_run(const struct cw_client *client, double now)
 enum cw_error cw_client_connect(struct cw_client *client, const uint8_t *token, size_t size,
                                 double now)
 {
-    if (!can_run(client, now) || (!token && size > 0))
+    if (!cw_client_can_run(client, now) || (!token && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     if (client->state > CW_CLIENT_DISCONNECTED)
         return CW_ERROR_CONNECTED;
@@ -338,7 +297,7 @@ static enum cw_error receive(struct cw_client *client, const struct cw_address *
 enum cw_error cw_client_receive(struct cw_client *client, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now)
 {
-    if (!can_run(client, now) || (!data && size > 0))
+    if (!cw_client_can_run(client, now) || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     client->stats.datagrams_received++;
     client->stats.bytes_received += size;
@@ -348,113 +307,6 @@ enum cw_error cw_client_receive(struct cw_client *client, const struct cw_addres
         client->dropped[error]++;
     }
     return error;
-}
-
-/* Writes a packet under the next number. */
-static size_t write_packet(struct cw_client *client, struct cw_secure_packet packet, uint8_t *out,
-                           size_t capacity)
-{
-    const struct cw_secure_key key = {client->token.protocol_id, CW_TO_SERVER,
-                                      client->token.client_to_server_key};
-    packet.sequence = client->sequence++;
-    return cw_secure_write(&packet, &key, out, capacity);
-}
-
-/* The connection's next datagram, written where its packet has its body. */
-static size_t write_datagram(struct cw_client *client, uint8_t *out, size_t capacity, double now)
-{
-    uint8_t *body = out + cw_secure_body_offset(client->sequence);
-    const size_t size = cw_connection_transmit(client->connection, body, CW_PAYLOAD_MAX, now);
-    if (size == 0)
-        return 0;
-    client->send_due = false;
-    return write_packet(
-        client, (struct cw_secure_packet){.type = CW_SECURE_PAYLOAD, .body = body, .size = size},
-        out, capacity);
-}
-
-/* What the server would not take from the new address anyway is lost, as in any gap: a relay
-   carries little until the server has answered, and should carry the request. */
-static void lose_outgoing(struct cw_client *client, uint8_t *out, double now)
-{
-    client->outgoing_size = 0;
-    client->send_due = false;
-    while (client->connection &&
-           cw_connection_transmit(client->connection, out, CW_PAYLOAD_MAX, now) > 0)
-        ;
-}
-
-static size_t write_next(struct cw_client *client, uint8_t *out, size_t capacity, double now)
-{
-    if (client->disconnects_left > 0) {
-        const size_t size = write_packet(
-            client, (struct cw_secure_packet){.type = CW_SECURE_DISCONNECT}, out, capacity);
-        if (--client->disconnects_left == 0)
-            forget_keys(client);
-        return size;
-    }
-    if (client->state == CW_CLIENT_CONNECTED) {
-        const size_t size =
-            cw_client_move_write(&client->move, &client->token, client->index, out, capacity, now);
-        if (size > 0)
-            return size;
-        if (cw_client_move_holds(&client->move))
-            lose_outgoing(client, out, now);
-    }
-    if (client->outgoing_size > 0) {
-        const size_t size = client->outgoing_size;
-        client->outgoing_size = 0;
-        client->send_due = false;
-        return write_packet(client,
-                            (struct cw_secure_packet){
-                                .type = CW_SECURE_PAYLOAD, .body = client->outgoing, .size = size},
-                            out, capacity);
-    }
-    if (client->state == CW_CLIENT_CONNECTED && client->connection) {
-        const size_t size = write_datagram(client, out, capacity, now);
-        if (size > 0)
-            return size;
-    }
-    if (!client->send_due)
-        return 0;
-    client->send_due = false;
-    uint8_t body[CW_CHALLENGE_BODY_SIZE];
-    switch (client->state) {
-    case CW_CLIENT_SENDING_REQUEST:
-        cw_request_write(&client->token, out);
-        return CW_REQUEST_SIZE;
-    case CW_CLIENT_SENDING_RESPONSE:
-        cw_challenge_put(client->challenge_sequence, client->challenge_token, body);
-        return write_packet(client,
-                            (struct cw_secure_packet){
-                                .type = CW_SECURE_RESPONSE, .body = body, .size = sizeof(body)},
-                            out, capacity);
-    case CW_CLIENT_CONNECTED:
-        cw_keep_alive_put(client->index, client->max_clients, body);
-        return write_packet(client,
-                            (struct cw_secure_packet){.type = CW_SECURE_KEEP_ALIVE,
-                                                      .body = body,
-                                                      .size = CW_KEEP_ALIVE_SIZE},
-                            out, capacity);
-    default:
-        return 0;
-    }
-}
-
-size_t cw_client_transmit(struct cw_client *client, uint8_t *out, size_t capacity, double now,
-                          struct cw_address *to)
-{
-    if (!can_run(client, now) || !out || capacity < CW_SECURE_MAX)
-        return 0;
-    const size_t size = write_next(client, out, capacity, now);
-    if (size == 0)
-        return 0;
-    if (to)
-        *to = *cw_client_server_address(client);
-    client->last_sent = now;
-    client->stats.datagrams_sent++;
-    client->stats.bytes_sent += size;
-    return size;
 }
 
 static void check_times(struct cw_client *client, double now)
@@ -479,7 +331,7 @@ static void check_times(struct cw_client *client, double now)
 
 void cw_client_update(struct cw_client *client, double now)
 {
-    if (!can_run(client, now) || client->state <= CW_CLIENT_DISCONNECTED)
+    if (!cw_client_can_run(client, now) || client->state <= CW_CLIENT_DISCONNECTED)
         return;
     check_times(client, now);
     const bool connected = client->state == CW_CLIENT_CONNECTED;
@@ -534,23 +386,6 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
     return true;
 }
 
-enum cw_error cw_client_send(struct cw_client *client, const uint8_t *payload, size_t size)
-{
-    if (!client || (!payload && size > 0))
-        return CW_ERROR_INVALID_ARGUMENT;
-    if (client->state != CW_CLIENT_CONNECTED)
-        return CW_ERROR_NOT_CONNECTED;
-    if (size > CW_PAYLOAD_MAX)
-        return CW_ERROR_PACKET_TOO_LARGE;
-    if (size == 0 || client->connection)
-        return CW_ERROR_INVALID_ARGUMENT;
-    if (client->outgoing_size > 0)
-        return CW_ERROR_TRANSMIT_PENDING;
-    memcpy(client->outgoing, payload, size);
-    client->outgoing_size = size;
-    return CW_OK;
-}
-
 void cw_client_disconnect(struct cw_client *client)
 {
     /* Whoever has answered a challenge may have a slot already. */
@@ -560,96 +395,10 @@ void cw_client_disconnect(struct cw_client *client)
 
 enum cw_error cw_client_move(struct cw_client *client, double now)
 {
-    if (!can_run(client, now))
+    if (!cw_client_can_run(client, now))
         return CW_ERROR_INVALID_ARGUMENT;
     if (client->state != CW_CLIENT_CONNECTED)
         return CW_ERROR_NOT_CONNECTED;
     cw_client_move_start(&client->move, now);
     return CW_OK;
-}
-
-bool cw_client_moving(const struct cw_client *client)
-{
-    return client && client->state == CW_CLIENT_CONNECTED && client->move.step != CW_MOVE_NONE;
-}
-
-struct cw_connection *cw_client_connection(struct cw_client *client)
-{
-    return client ? client->connection : NULL;
-}
-
-enum cw_client_state cw_client_state(const struct cw_client *client)
-{
-    return client ? client->state : CW_CLIENT_DISCONNECTED;
-}
-
-const char *cw_client_state_string(enum cw_client_state state)
-{
-    switch (state) {
-    case CW_CLIENT_ID_CONNECTED:
-        return "a client with this id is connected already, and the server does not replace it; "
-               "disconnect it first, or give each player an id of their own";
-    case CW_CLIENT_STOPPING:
-        return "the server is stopping";
-    case CW_CLIENT_REPLACED:
-        return "the same player has connected from elsewhere";
-    case CW_CLIENT_KICKED:
-        return "the server has disconnected this client";
-    case CW_CLIENT_SCHEMA:
-        return "the server has another schema; build client and server from the same one";
-    case CW_CLIENT_TOKEN_EXPIRED:
-        return "the connect token expired before a server answered; ask the backend for a new one";
-    case CW_CLIENT_INVALID_TOKEN:
-        return "the connect token is not valid; see the error of connect";
-    case CW_CLIENT_TIMED_OUT:
-        return "the connection timed out: nothing came through any more";
-    case CW_CLIENT_RESPONSE_TIMED_OUT:
-        return "the server takes no answer to its challenge; is the token in use by another "
-               "client?";
-    case CW_CLIENT_REQUEST_TIMED_OUT:
-        return "no server answered in time; it is down, or does not take this token (another key, "
-               "protocol id or address, or it was used before), which its statistics tell";
-    case CW_CLIENT_DENIED:
-        return "the server is full";
-    case CW_CLIENT_DISCONNECTED:
-        return "disconnected";
-    case CW_CLIENT_SENDING_REQUEST:
-        return "asking the server for a connection";
-    case CW_CLIENT_SENDING_RESPONSE:
-        return "answering the server's challenge";
-    case CW_CLIENT_CONNECTED:
-        return "connected";
-    }
-    return "unknown state";
-}
-
-const struct cw_farewell *cw_client_farewell(const struct cw_client *client)
-{
-    return client ? &client->farewell : NULL;
-}
-
-const struct cw_address *cw_client_server_address(const struct cw_client *client)
-{
-    return client ? &client->token.addresses[client->address] : NULL;
-}
-
-uint32_t cw_client_index(const struct cw_client *client)
-{
-    return client ? client->index : 0;
-}
-
-uint32_t cw_client_max_clients(const struct cw_client *client)
-{
-    return client ? client->max_clients : 0;
-}
-
-void cw_client_stats(const struct cw_client *client, struct cw_client_stats *stats)
-{
-    if (client && stats)
-        *stats = client->stats;
-}
-
-uint64_t cw_client_dropped(const struct cw_client *client, enum cw_error error)
-{
-    return client && (unsigned)error < CW_ERROR_COUNT ? client->dropped[error] : 0;
 }

@@ -189,8 +189,7 @@ static void close_slot(struct cw_slots *slots, struct cw_slot *slot,
                                                    .reason = farewell->reason});
 }
 
-/* Frees a closed slot when its client has been told and the application knows. */
-static void release(struct cw_slots *slots, struct cw_slot *slot)
+void cw_slots_release(struct cw_slots *slots, struct cw_slot *slot)
 {
     if (slot->state != CW_SLOT_CLOSED || !slot->farewell_taken || slot->disconnects_left > 0)
         return;
@@ -275,13 +274,6 @@ void cw_slots_flush(struct cw_slots *slots, uint32_t client, const struct cw_far
     end_flush(slots, client, now);
 }
 
-/* Whether the application can send to a client. */
-static bool takes_messages(const struct cw_slots *slots, uint32_t client)
-{
-    const struct cw_slot *slot = cw_slots_connected(slots, client);
-    return slot && !slot->flushing;
-}
-
 static enum cw_error take_payload(struct cw_slots *slots, struct cw_slot *slot, size_t size,
                                   double now)
 {
@@ -321,191 +313,6 @@ enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, con
         return CW_OK;
     default:
         return CW_ERROR_UNEXPECTED;
-    }
-}
-
-enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8_t *payload,
-                            size_t size)
-{
-    if (!takes_messages(slots, client))
-        return CW_ERROR_NOT_CONNECTED;
-    if (size > CW_PAYLOAD_MAX)
-        return CW_ERROR_PACKET_TOO_LARGE;
-    if (size == 0 || slots->connections)
-        return CW_ERROR_INVALID_ARGUMENT;
-    if (slots->outgoing_size > 0)
-        return CW_ERROR_TRANSMIT_PENDING;
-    memcpy(slots->outgoing, payload, size);
-    slots->outgoing_size = size;
-    slots->outgoing_client = client;
-    cw_bit_set(slots->due, client);
-    return CW_OK;
-}
-
-enum cw_error cw_slots_create_message(struct cw_slots *slots, uint32_t type,
-                                      struct cw_message **message)
-{
-    return cw_message_create(slots->broadcasts.pool, type, message);
-}
-
-static enum cw_error begin_broadcast(struct cw_slots *slots, uint32_t channel,
-                                     struct cw_message *message, struct cw_broadcast *broadcast)
-{
-    if (!slots->connections)
-        return CW_ERROR_INVALID_ARGUMENT;
-    const enum cw_error error =
-        cw_broadcast_begin(&slots->broadcasts, slots->connections[0], channel, message, broadcast);
-    if (error == CW_OK)
-        memset(slots->refused, 0, sizeof slots->refused);
-    return error;
-}
-
-static void broadcast_to_one(struct cw_slots *slots, const struct cw_broadcast *broadcast,
-                             uint32_t client, double now)
-{
-    if (!takes_messages(slots, client) ||
-        cw_broadcast_send(broadcast, slots->connections[client], now) == CW_OK)
-        return;
-    cw_bit_set(slots->refused, client);
-    slots->broadcasts_refused++;
-}
-
-enum cw_error cw_slots_broadcast(struct cw_slots *slots, uint32_t channel,
-                                 struct cw_message *message, uint32_t except, double now)
-{
-    const uint32_t count = slots->config->max_clients;
-    struct cw_broadcast broadcast;
-    const enum cw_error error = begin_broadcast(slots, channel, message, &broadcast);
-    if (error != CW_OK)
-        return error;
-    for (uint32_t client = cw_bit_next(slots->used, 0, count); client != CW_BIT_NONE;
-         client = cw_bit_next(slots->used, client + 1, count))
-        if (client != except)
-            broadcast_to_one(slots, &broadcast, client, now);
-    return cw_message_release(message);
-}
-
-enum cw_error cw_slots_broadcast_to(struct cw_slots *slots, uint32_t channel,
-                                    struct cw_message *message, const uint32_t *clients,
-                                    uint32_t count, double now)
-{
-    struct cw_broadcast broadcast;
-    const enum cw_error error = begin_broadcast(slots, channel, message, &broadcast);
-    if (error != CW_OK)
-        return error;
-    for (uint32_t i = 0; i < count; i++)
-        broadcast_to_one(slots, &broadcast, clients[i], now);
-    return cw_message_release(message);
-}
-
-/* Writes a packet to the slot's client under the next number. */
-static size_t write_packet(struct cw_slots *slots, struct cw_slot *slot,
-                           struct cw_secure_packet packet, uint8_t *out, size_t capacity)
-{
-    const struct cw_secure_key key = {slots->config->protocol_id, CW_TO_CLIENT,
-                                      slot->peer.server_to_client_key};
-    packet.sequence = slot->sequence++;
-    return cw_secure_write(&packet, &key, out, capacity);
-}
-
-static size_t write_keep_alive(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
-                               size_t capacity)
-{
-    uint8_t body[CW_KEEP_ALIVE_SIZE];
-    if (slot->moved)
-        cw_keep_alive_put(CW_KEEP_ALIVE_MOVED, (uint32_t)slot->challenge, body);
-    else
-        cw_keep_alive_put(cw_slots_number(slots, slot), slots->config->max_clients, body);
-    slot->moved = false;
-    slot->keep_alive_due = false;
-    return write_packet(
-        slots, slot,
-        (struct cw_secure_packet){.type = CW_SECURE_KEEP_ALIVE, .body = body, .size = sizeof(body)},
-        out, capacity);
-}
-
-/* The next payload packet of a slot, with a keep-alive before it while the client may not know that
-   it is connected; 0 when there is none. */
-static size_t write_payload(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
-                            size_t capacity, double now)
-{
-    const uint32_t number = cw_slots_number(slots, slot);
-    const bool waits = slots->outgoing_size > 0 && slots->outgoing_client == number;
-    if (!waits && !slot->round_open)
-        return 0;
-    if (!slot->confirmed && !slot->introduced) {
-        slot->introduced = true;
-        return write_keep_alive(slots, slot, out, capacity);
-    }
-    const uint8_t *body = slots->outgoing;
-    size_t size = slots->outgoing_size;
-    if (waits) {
-        slots->outgoing_size = 0;
-    } else {
-        uint8_t *place = out + cw_secure_body_offset(slot->sequence);
-        size = cw_connection_transmit(slots->connections[number], place, CW_PAYLOAD_MAX, now);
-        body = place;
-    }
-    if (size == 0) {
-        slot->round_open = false;
-        return 0;
-    }
-    slot->introduced = false;
-    slot->keep_alive_due = false;
-    return write_packet(
-        slots, slot,
-        (struct cw_secure_packet){.type = CW_SECURE_PAYLOAD, .body = body, .size = size}, out,
-        capacity);
-}
-
-/* Tells a client that it is disconnected: first the packets that say why, then those that clients
-   of other makers understand. */
-static size_t write_disconnect(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
-                               size_t capacity)
-{
-    struct cw_secure_packet packet = {.type = CW_SECURE_DISCONNECT};
-    uint8_t body[CW_FAREWELL_SIZE_MAX];
-    if (slot->disconnects_left-- > slots->config->disconnect_packets) {
-        packet.body = body;
-        packet.size = cw_farewell_put(&slot->farewell, body);
-    }
-    return write_packet(slots, slot, packet, out, capacity);
-}
-
-/* The next packet of a slot; 0 when it has none. */
-static size_t write_next(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
-                         size_t capacity, double now)
-{
-    if (slot->state == CW_SLOT_CLOSED)
-        return slot->disconnects_left > 0 ? write_disconnect(slots, slot, out, capacity) : 0;
-    if (slot->moved)
-        return write_keep_alive(slots, slot, out, capacity);
-    const size_t size = write_payload(slots, slot, out, capacity, now);
-    if (size > 0)
-        return size;
-    return slot->keep_alive_due ? write_keep_alive(slots, slot, out, capacity) : 0;
-}
-
-size_t cw_slots_transmit(struct cw_slots *slots, uint8_t *out, size_t capacity, double now,
-                         struct cw_address *to)
-{
-    const uint32_t count = slots->config->max_clients;
-    for (;;) {
-        uint32_t number = cw_bit_next(slots->due, slots->due_cursor, count);
-        if (number == CW_BIT_NONE)
-            number = cw_bit_next(slots->due, slots->due_cursor = 0, count);
-        if (number == CW_BIT_NONE)
-            return 0;
-        slots->due_cursor = number;
-        struct cw_slot *slot = &slots->slots[number];
-        const size_t size = write_next(slots, slot, out, capacity, now);
-        if (size > 0) {
-            *to = slot->peer.address;
-            slot->last_sent = now;
-            return size;
-        }
-        cw_bit_clear(slots->due, number);
-        release(slots, slot);
     }
 }
 
@@ -579,7 +386,7 @@ bool cw_slots_next(struct cw_slots *slots, struct cw_server_event *event)
     if (event->type == CW_SERVER_EVENT_DISCONNECTED) {
         struct cw_slot *slot = &slots->slots[event->client];
         slot->farewell_taken = true;
-        release(slots, slot);
+        cw_slots_release(slots, slot);
     }
     return true;
 }

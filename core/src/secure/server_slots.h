@@ -1,5 +1,6 @@
 /* The connected clients of a server. Each keeps its slot until it is gone and the application has
-   been told. */
+   been told. server_slots.c has the slots, server_slots_send.c takes what the application sends,
+   and server_slots_transmit.c writes the packets. */
 #ifndef CAUSEWAY_SERVER_SLOTS_H
 #define CAUSEWAY_SERVER_SLOTS_H
 
@@ -117,6 +118,9 @@ void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
 /* The same when all that was sent is done, or at the deadline. */
 void cw_slots_flush(struct cw_slots *slots, uint32_t client, const struct cw_farewell *farewell,
                     double deadline, double now);
+
+/* Frees a closed slot when its client has been told and the application knows. */
+void cw_slots_release(struct cw_slots *slots, struct cw_slot *slot);
 
 enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, const uint8_t *data,
                                size_t size, double now);
