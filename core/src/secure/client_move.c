@@ -16,6 +16,7 @@ void cw_client_move_start(struct cw_client_move *move, double now)
     move->step = CW_MOVE_REQUEST;
     move->due = true;
     move->heard = false;
+    move->first_challenge = 0;
     move->started = now;
 }
 
@@ -27,6 +28,8 @@ bool cw_client_move_challenge(struct cw_client_move *move, const struct cw_secur
     move->newest_challenge = challenge->sequence;
     memcpy(move->challenge_token, cw_challenge_get(challenge->body, &move->challenge_sequence),
            CW_CHALLENGE_TOKEN_SIZE);
+    if (move->first_challenge == 0)
+        move->first_challenge = move->challenge_sequence;
     move->step = CW_MOVE_RESPONSE;
     move->due = true;
     move->challenged = now;
@@ -36,11 +39,14 @@ bool cw_client_move_challenge(struct cw_client_move *move, const struct cw_secur
 void cw_client_move_heard(struct cw_client_move *move, const struct cw_secure_packet *packet)
 {
     move->heard = true;
-    if (packet->type != CW_SECURE_KEEP_ALIVE || move->step != CW_MOVE_RESPONSE)
+    if (packet->type != CW_SECURE_KEEP_ALIVE || move->first_challenge == 0)
         return;
     uint32_t index, number;
     cw_keep_alive_get(packet->body, &index, &number);
-    if (index == CW_KEEP_ALIVE_MOVED && number == (uint32_t)move->challenge_sequence)
+    /* Far away, newer challenges have come since the one that was answered first. */
+    const uint32_t first = (uint32_t)move->first_challenge;
+    if (index == CW_KEEP_ALIVE_MOVED &&
+        number - first <= (uint32_t)move->challenge_sequence - first)
         move->step = CW_MOVE_NONE;
 }
 

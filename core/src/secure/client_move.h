@@ -15,9 +15,10 @@ struct cw_client_move {
     double started;
     double last_sent;
     double challenged;
-    uint64_t newest_challenge; /* the highest sequence of a challenge packet so far */
-    uint64_t responses;        /* sent with these keys, in all moves */
-    uint64_t challenge_sequence;
+    uint64_t newest_challenge;   /* the highest sequence of a challenge packet so far */
+    uint64_t responses;          /* sent with these keys, in all moves */
+    uint64_t first_challenge;    /* the number of the first of this move; 0: none has come */
+    uint64_t challenge_sequence; /* the number of the latest */
     uint8_t challenge_token[CW_CHALLENGE_TOKEN_SIZE];
 };
 

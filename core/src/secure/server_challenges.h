@@ -12,6 +12,12 @@ struct cw_challenges {
     uint64_t sent;
 };
 
+/* For how long a challenge may be answered, by a client whose token has this timeout. */
+static inline double cw_challenge_seconds(int32_t timeout_seconds)
+{
+    return timeout_seconds > 0 && timeout_seconds < 10 ? timeout_seconds : 10;
+}
+
 /* config must be set. */
 void cw_challenges_start(struct cw_challenges *challenges);
 

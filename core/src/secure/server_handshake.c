@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-/* A pending client is forgotten this long after its last request at the latest, an heir after its
-   response. */
-#define PENDING_SECONDS 10.0
-
 /* Seconds of requests that may come at once. */
 #define REQUEST_BURST 0.1
 
@@ -176,11 +172,10 @@ static enum cw_error find_place(struct cw_handshake *handshake, const struct cw_
     return CW_OK;
 }
 
+/* A pending client is forgotten this long after its last request, an heir after its response. */
 static void set_deadline(struct cw_pending *pending, double now)
 {
-    const int32_t timeout = pending->peer.timeout_seconds;
-    pending->deadline =
-        now + (timeout > 0 && timeout < PENDING_SECONDS ? timeout : PENDING_SECONDS);
+    pending->deadline = now + cw_challenge_seconds(pending->peer.timeout_seconds);
 }
 
 /* The token is authentic. */

@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-/* A challenge must be answered within this time. */
-#define ANSWER_SECONDS 5.0
-
 /* Requests that may wait beside one of each client: as many as are looked at in two long ticks. */
 #define SPARE_REQUESTS 128
 
@@ -53,7 +50,7 @@ size_t cw_moves_transmit(struct cw_moves *moves, uint8_t *out, size_t capacity, 
         struct proof proof;
         memset(&proof, 0, sizeof proof); /* its padding too */
         proof.address = request->from;
-        proof.deadline = now + ANSWER_SECONDS;
+        proof.deadline = now + cw_challenge_seconds(slot->peer.timeout_seconds);
         struct cw_challenge_token token = {.client_id = slot->peer.id};
         memcpy(token.user_data, &proof, sizeof proof);
         *to = request->from;

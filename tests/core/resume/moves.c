@@ -26,6 +26,46 @@ static void a_client_moves(void **state)
     move_world_stop(&world);
 }
 
+/* The slot moves after one round trip and a half, and the client knows after two, however long they
+   are. It asks at its usual rate for one of them, and no more. */
+static void moves_far_away(void **state)
+{
+    (void)state;
+    static const double rtts[] = {1, 5};
+    for (size_t i = 0; i < sizeof rtts / sizeof *rtts; i++) {
+        const double rtt = rtts[i];
+        move_world_init(&world);
+        rig_start(&world.rig);
+        struct cw_token_grant grant = rig_grant(&world.rig, 0);
+        grant.timeout_seconds = 30;
+        struct move_client *client = move_client_of(&world, &grant);
+        move_world_run(&world, 1);
+        const struct cw_simulator_path far = {.latency_seconds = rtt / 2}, near = world.path;
+        assert_int_equal(cw_simulator_change(client->up, &far), CW_OK);
+        assert_int_equal(cw_simulator_change(client->down, &far), CW_OK);
+        move_world_run(&world, 4 * rtt);
+        const double start = world.rig.now;
+        move_to(&world, client, 1);
+        while (move_place(&world, client) == 0 && world.rig.now < start + 5 * rtt)
+            move_world_tick(&world);
+        const double moved = world.rig.now - start;
+        const double took = moved + move_finish(&world, client);
+        printf("round trip %.0f s: moved after %.2f s, known after %.2f s, %u requests\n", rtt,
+               moved, took, client->moved_requests);
+        assert_true(moved > 1.5 * rtt - 0.1 && moved < 1.5 * rtt + 0.2);
+        assert_true(took > 2 * rtt - 0.1 && took < 2 * rtt + 0.3);
+        assert_in_range(client->moved_requests, 1, (uint32_t)(10 * rtt) + 2);
+        assert_int_equal(move_place(&world, client), 1);
+        move_world_run(&world, 4 * rtt);
+        assert_false(cw_client_moving(client->client));
+        assert_int_equal(rig_stats(&world.rig).moves, 1);
+        assert_int_equal(cw_simulator_change(client->up, &near), CW_OK);
+        assert_int_equal(cw_simulator_change(client->down, &near), CW_OK);
+        move_world_run(&world, 4 * rtt);
+        move_world_stop(&world);
+    }
+}
+
 /* Again and again, at up to 50 % loss each way. */
 static void moves_at_loss(void **state)
 {
@@ -355,6 +395,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_moves),
+        cmocka_unit_test(moves_far_away),
         cmocka_unit_test(moves_at_loss),
         cmocka_unit_test(moves_after_the_token_has_expired),
         cmocka_unit_test(moves_when_the_clock_is_set),
