@@ -168,6 +168,14 @@ static bool fit_together(const struct options *options, struct options_error *er
     if (options->gate.raw && options->gate.protocol_count > 0)
         return options_fail(error,
                             "--raw takes any datagram: --protocol-id has no meaning with it");
+    if (options->tls.certificate_count != options->tls.key_count)
+        return options_fail(error,
+                            "every --tls-certificate needs its --tls-key, and there are %u "
+                            "and %u",
+                            options->tls.certificate_count, options->tls.key_count);
+    if (options->tls.key_count == 0 && (options->http_redirect_count > 0 || options->hsts_seconds))
+        return options_fail(error, "--http-redirect and --hsts have no meaning without "
+                                   "--tls-certificate");
     if (!options->rtc_certificate != !options->rtc_key)
         return options_fail(error, "--rtc-certificate and --rtc-key go together");
     return true;

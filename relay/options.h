@@ -7,6 +7,7 @@
 #include "http/pages.h"
 #include "net/log.h"
 #include "net/socket_address.h"
+#include "net/tls.h"
 #include "session/allowance.h"
 #include "session/gate.h"
 
@@ -40,6 +41,10 @@ struct options {
     bool version;
     const char *listen[OPTIONS_LISTEN_MAX]; /* "host:port"; port 0 = any */
     unsigned listen_count;
+    const char *http_redirect[OPTIONS_LISTEN_MAX]; /* the same, without TLS */
+    unsigned http_redirect_count;
+    struct tls_files tls; /* none = no TLS */
+    unsigned hsts_seconds;
     const char *upstream; /* "host:port" */
     const char *root;     /* NULL = no files are served */
     struct gate gate;

@@ -84,6 +84,26 @@ static bool read_listen(const struct option_reading *reading)
     return valid_address(reading, 0);
 }
 
+static bool read_http_redirect(const struct option_reading *reading)
+{
+    reading->out->http_redirect[reading->out->http_redirect_count++] = reading->text;
+    return valid_address(reading, 0);
+}
+
+static bool read_tls_certificate(const struct option_reading *reading)
+{
+    struct tls_files *files = &reading->out->tls;
+    files->certificates[files->certificate_count++] = reading->text;
+    return true;
+}
+
+static bool read_tls_key(const struct option_reading *reading)
+{
+    struct tls_files *files = &reading->out->tls;
+    files->keys[files->key_count++] = reading->text;
+    return true;
+}
+
 static bool read_upstream(const struct option_reading *reading)
 {
     reading->out->upstream = reading->text;
@@ -185,6 +205,35 @@ const struct option_row options_table[] = {
      .value = "FILE",
      TO(read_text, rtc_key),
      .help = "the key of --rtc-certificate, a PEM file"},
+
+    {.heading = "TLS",
+     .name = "tls-certificate",
+     .value = "FILE",
+     TO(read_tls_certificate, tls.certificates),
+     UP_TO(TLS_CERTIFICATES_MAX, tls.certificate_count),
+     .reloads = true,
+     .help = "a PEM file with a certificate and its chain (certbot's fullchain.pem). All of "
+             "--listen then speaks TLS. Of several, a browser is shown the one for the host that "
+             "it asks for, or else the first. They are read again on SIGHUP, and when the files "
+             "change"},
+    {.name = "tls-key",
+     .value = "FILE",
+     TO(read_tls_key, tls.keys),
+     UP_TO(TLS_CERTIFICATES_MAX, tls.key_count),
+     .reloads = true,
+     .help = "a PEM file with the key of a --tls-certificate (privkey.pem), in the same order"},
+    {.name = "http-redirect",
+     .value = "ADDRESS:PORT",
+     TO(read_http_redirect, http_redirect),
+     UP_TO(OPTIONS_LISTEN_MAX, http_redirect_count),
+     .help = "where to accept plain HTTP and send every request to the first --listen ([::]:80)"},
+    {.name = "hsts",
+     .value = "SECONDS",
+     WHOLE_NUMBER(hsts_seconds, 0, 4e9),
+     .initial = "0",
+     .zero = "say nothing",
+     .help = "tell browsers to come by HTTPS only for so long (Strict-Transport-Security). They "
+             "cannot be told otherwise later"},
 
     {.heading = "Behind a reverse proxy",
      .name = "trusted-proxy",

@@ -1,5 +1,6 @@
 #include "relay.h"
 
+#include "http/redirect.h"
 #include "net/log.h"
 #include "net/socket_address.h"
 #include "net/watchdog.h"
@@ -24,6 +25,8 @@ void relay_close_listeners(struct relay *relay)
     for (unsigned i = 0; i < OPTIONS_LISTEN_MAX; i++) {
         listener_destroy(relay->listeners[i]);
         relay->listeners[i] = NULL;
+        listener_destroy(relay->redirects[i]);
+        relay->redirects[i] = NULL;
     }
 }
 
@@ -44,8 +47,31 @@ static bool open_library(struct relay *relay)
            their time is up, and nobody should wait for that. */
         .max_http_header_pool = UINT16_MAX,
     };
+    if (relay->tls) {
+        info.options =
+            LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX;
+        info.alpn = "http/1.1";
+        info.user = relay->tls;
+    }
     relay->loop = loop_create(&info);
+    if (relay->loop && relay->tls)
+        tls_watch(relay->tls, relay->loop);
     return relay->loop != NULL;
+}
+
+/* Plain HTTP, where a vhost with TLS cannot be asked. */
+static struct lws_vhost *open_redirect_vhost(struct relay *relay)
+{
+    relay->redirect_protocols[0] = redirect_protocol(&relay->redirect_port);
+    struct lws_context_creation_info info = {
+        /* Of vhosts with the same port, a request is served by the one that its Host names. */
+        .port = CONTEXT_PORT_NO_LISTEN,
+        .protocols = relay->redirect_protocols,
+        .vhost_name = "redirect",
+        .timeout_secs = HANDSHAKE_SECONDS,
+        .keepalive_timeout = HANDSHAKE_SECONDS,
+    };
+    return loop_add_vhost(relay->loop, &info);
 }
 
 static bool open_webrtc(struct relay *relay)
@@ -78,21 +104,35 @@ static bool open_webrtc(struct relay *relay)
     return relay->webrtc != NULL;
 }
 
+static bool open_each(const char *const *texts, unsigned count,
+                      const struct listener_config *config, struct listener **out)
+{
+    for (unsigned i = 0; i < count; i++) {
+        out[i] = listener_create(texts[i], config);
+        if (!out[i])
+            return false;
+    }
+    return true;
+}
+
 static bool open_listeners(struct relay *relay)
 {
     const struct options *options = relay->options;
-    const struct listener_config config = {
+    struct listener_config config = {
         .loop = relay->loop,
+        .vhost = loop_vhost(relay->loop),
         .pre_sessions = relay->pre_session_limit,
         .prefaces = relay->prefaces,
         .proxies = &relay->pages.forwarded.trusted,
     };
-    for (unsigned i = 0; i < options->listen_count; i++) {
-        relay->listeners[i] = listener_create(options->listen[i], &config);
-        if (!relay->listeners[i])
-            return false;
-    }
-    return true;
+    if (!open_each(options->listen, options->listen_count, &config, relay->listeners))
+        return false;
+    if (options->http_redirect_count == 0)
+        return true;
+    relay->redirect_port = listener_port(relay->listeners[0]);
+    config.vhost = open_redirect_vhost(relay);
+    return config.vhost && open_each(options->http_redirect, options->http_redirect_count, &config,
+                                     relay->redirects);
 }
 
 static bool open_parts(struct relay *relay)
@@ -109,6 +149,8 @@ static bool open_parts(struct relay *relay)
         log_error("cannot resolve the upstream %s: %s", options->upstream, error);
         return false;
     }
+    if (options->tls.certificate_count > 0 && !(relay->tls = tls_create(&options->tls)))
+        return false;
     if (!open_library(relay) || !relay_open_signals(relay)) {
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;
@@ -118,6 +160,7 @@ static bool open_parts(struct relay *relay)
         log_error("cannot serve files from %s: %s", options->root, strerror(errno));
         return false;
     }
+    http_set_hsts(relay->http, options->hsts_seconds);
     websockets.http = relay->http;
     relay->pre_session_limit = pre_session_limit_create(relay->descriptors.pre_session,
                                                         options->max_per_address, &relay->stats);
@@ -140,8 +183,11 @@ static bool open_parts(struct relay *relay)
 /* Whoever waits for these lines finds all that was asked for. */
 static void announce(const struct relay *relay)
 {
-    for (unsigned i = 0; i < relay->options->listen_count; i++)
-        listener_announce(relay->listeners[i]);
+    const struct options *options = relay->options;
+    for (unsigned i = 0; i < options->http_redirect_count; i++)
+        listener_announce(relay->redirects[i], "redirecting from");
+    for (unsigned i = 0; i < options->listen_count; i++)
+        listener_announce(relay->listeners[i], "listening on");
 }
 
 struct relay *relay_create(const struct options *options)
@@ -190,6 +236,7 @@ void relay_destroy(struct relay *relay)
     http_close(relay->http);
     /* Closing what is still connected closes its sessions, which need the rest. */
     loop_destroy(relay->loop);
+    tls_destroy(relay->tls);
     websockets_destroy(relay->websockets);
     sessions_destroy(relay->sessions);
     pre_session_limit_destroy(relay->pre_session_limit);

@@ -10,6 +10,7 @@
 #include "net/loop.h"
 #include "net/pre_session_limit.h"
 #include "net/stats.h"
+#include "net/tls.h"
 #include "relay.h"
 #include "rtc/webrtc.h"
 #include "session/session.h"
@@ -29,6 +30,9 @@ struct relay {
     struct descriptors descriptors;
     struct stats stats;
     struct lws_protocols protocols[4];
+    struct lws_protocols redirect_protocols[2];
+    unsigned redirect_port; /* to which --http-redirect sends */
+    struct tls *tls;        /* NULL without --tls-certificate */
     struct loop *loop;
     struct pre_session_limit *pre_session_limit;
     struct prefaces *prefaces;
@@ -37,6 +41,7 @@ struct relay {
     struct webrtc *webrtc; /* NULL without --rtc */
     struct http *http;
     struct listener *listeners[OPTIONS_LISTEN_MAX];
+    struct listener *redirects[OPTIONS_LISTEN_MAX];
     struct loop_watch signals;
     enum relay_state state;
     struct loop_timer stop; /* when draining, or stopping, has taken too long */

@@ -26,6 +26,17 @@ static void heed(struct relay *relay, const struct options *options)
     sessions_set_limits(relay->sessions, &sessions);
 }
 
+/* False after logging why the certificates cannot be used. */
+static bool heed_certificates(struct relay *relay, const struct tls_files *files)
+{
+    if (!relay->tls != (files->certificate_count == 0)) {
+        log_error("--tls-certificate was not there at the start, or no longer is, which needs a "
+                  "restart of the relay");
+        return false;
+    }
+    return !relay->tls || tls_reload(relay->tls, files);
+}
+
 void relay_reload(struct relay *relay)
 {
     struct options old = relay->reloaded;
@@ -33,6 +44,11 @@ void relay_reload(struct relay *relay)
     struct options_error error;
     if (!options_load(relay->options->argc, relay->options->argv, &options, &error)) {
         log_error("not reloaded: %s", error.text);
+        return;
+    }
+    if (!heed_certificates(relay, &options.tls)) {
+        log_error("not reloaded");
+        options_free(&options);
         return;
     }
     relay->reloaded = options;

@@ -16,9 +16,11 @@
 struct download {
     struct loop *loop;
     struct lws *wsi;
+    SSL *tls; /* NULL without */
     struct loop_watch watch;
     int file;
-    off_t left;
+    off_t size;
+    off_t left; /* of it, to be sent */
     size_t head_sent;
     size_t head_size;
     unsigned char head[];
@@ -30,8 +32,8 @@ static void close_connection(struct download *download)
     lws_set_timeout(download->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
 }
 
-/* How many bytes went; 0 when the socket is full, below 0 when there will be no more. */
-static ssize_t send_some(struct download *download)
+/* As send_some, for a socket. */
+static ssize_t send_plain(struct download *download)
 {
     size_t head = download->head_size - download->head_sent;
     size_t chunk = download->left < CHUNK ? (size_t)download->left : CHUNK;
@@ -43,12 +45,45 @@ static ssize_t send_some(struct download *download)
         sent = sendfile(download->watch.fd, download->file, NULL, chunk);
     if (sent < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
+    if (sent == 0) /* the file has become shorter */
+        return -1;
     if (head > 0)
         download->head_sent += (size_t)sent;
     else
         download->left -= sent;
-    /* A file that has become shorter ends before its time. */
-    return sent > 0 ? sent : -1;
+    return sent;
+}
+
+/* As send_some, for TLS, which wants what did not go the first time again. */
+static ssize_t send_tls(struct download *download)
+{
+    uint8_t chunk[CHUNK];
+    const void *data = download->head + download->head_sent;
+    size_t size = download->head_size - download->head_sent;
+    size_t sent = 0;
+    const bool head = size > 0;
+    if (!head) {
+        const off_t at = download->size - download->left;
+        const size_t most = download->left < CHUNK ? (size_t)download->left : CHUNK;
+        const ssize_t got = pread(download->file, chunk, most, at);
+        if (got <= 0) /* the file has become shorter */
+            return -1;
+        data = chunk;
+        size = (size_t)got;
+    }
+    if (SSL_write_ex(download->tls, data, size, &sent) != 1)
+        return SSL_get_error(download->tls, 0) == SSL_ERROR_WANT_WRITE ? 0 : -1;
+    if (head)
+        download->head_sent += sent;
+    else
+        download->left -= (off_t)sent;
+    return (ssize_t)sent;
+}
+
+/* How many bytes went; 0 when the socket is full, below 0 when there will be no more. */
+static ssize_t send_some(struct download *download)
+{
+    return download->tls ? send_tls(download) : send_plain(download);
 }
 
 static void on_writable(void *context, unsigned events)
@@ -73,7 +108,9 @@ struct download *download_begin(struct loop *loop, struct lws *wsi, const void *
     *download = (struct download){
         .loop = loop,
         .wsi = wsi,
+        .tls = lws_get_ssl(wsi),
         .file = file,
+        .size = size,
         .left = size,
         .head_size = head_size,
         .watch.fd = lws_get_socket_fd(wsi),

@@ -8,6 +8,7 @@
 #include "net/linger.h"
 #include "net/log.h"
 #include "net/pre_session_limit.h"
+#include "net/tls.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -33,6 +34,7 @@
 struct http {
     char root[PATH_MAX]; /* "" = none */
     const struct http_pages *pages;
+    char hsts[32]; /* "" = none */
     struct loop *loop;
     struct lingers *lingers;
     struct log_limit refused_limit;
@@ -128,6 +130,18 @@ bool http_allows(struct http *http, struct lws *wsi, char origin[HTTP_HEADER_MAX
     return false;
 }
 
+void http_set_hsts(struct http *http, unsigned seconds)
+{
+    snprintf(http->hsts, sizeof http->hsts, seconds > 0 ? "max-age=%u" : "", seconds);
+}
+
+static bool begin_reply(const struct http *http, struct reply *reply, struct lws *wsi,
+                        unsigned status, const char *type, uint64_t size)
+{
+    return reply_begin(reply, wsi, status, type, size) &&
+           (!http->hsts[0] || reply_add(reply, "strict-transport-security:", http->hsts));
+}
+
 /* Sends a reply and ends the connection; for use in a callback's return, as the next ones. */
 static int send_last(struct http *http, struct reply *reply, const void *body, size_t size)
 {
@@ -141,7 +155,7 @@ static int refuse(struct http *http, struct lws *wsi, unsigned status, const cha
     struct reply reply;
     size_t size = strlen(text);
     /* A page whose origin is not allowed may read that it is not. */
-    if (!reply_begin(&reply, wsi, status, "text/plain", size) ||
+    if (!begin_reply(http, &reply, wsi, status, "text/plain", size) ||
         !reply_add(&reply, "access-control-allow-origin:", "*"))
         return -1;
     return send_last(http, &reply, text, size);
@@ -196,7 +210,7 @@ static int send_file(struct http *http, struct lws *wsi, struct exchange *exchan
 {
     struct reply reply;
     /* no-cache: a browser keeps the file but asks each time whether it has changed. */
-    bool begun = reply_begin(&reply, wsi, HTTP_STATUS_OK, file->type, (uint64_t)file->size) &&
+    bool begun = begin_reply(http, &reply, wsi, HTTP_STATUS_OK, file->type, (uint64_t)file->size) &&
                  reply_add(&reply, "etag:", file->etag) &&
                  reply_add(&reply, "cache-control:", "no-cache") &&
                  reply_add(&reply, "x-content-type-options:", "nosniff");
@@ -215,7 +229,7 @@ static int send_unchanged(struct http *http, struct lws *wsi, const struct file 
 {
     struct reply reply;
     close(file->fd);
-    if (!reply_begin(&reply, wsi, HTTP_STATUS_NOT_MODIFIED, NULL, 0) ||
+    if (!begin_reply(http, &reply, wsi, HTTP_STATUS_NOT_MODIFIED, NULL, 0) ||
         !reply_add(&reply, "etag:", file->etag))
         return -1;
     return send_last(http, &reply, NULL, 0);
@@ -227,7 +241,7 @@ static int redirect(struct http *http, struct lws *wsi, const char *path)
     char target[PATH_MAX];
     int size = snprintf(target, sizeof target, "%s/", path);
     if (size < 0 || (size_t)size >= sizeof target ||
-        !reply_begin(&reply, wsi, HTTP_STATUS_MOVED_PERMANENTLY, "text/plain", 0) ||
+        !begin_reply(http, &reply, wsi, HTTP_STATUS_MOVED_PERMANENTLY, "text/plain", 0) ||
         !reply_add(&reply, "location:", target))
         return -1;
     return send_last(http, &reply, NULL, 0);
@@ -253,7 +267,7 @@ static int send_reply(struct http *http, struct lws *wsi, const struct http_repl
                       const char *origin)
 {
     struct reply out;
-    if (!reply_begin(&out, wsi, reply->status, reply->content_type, reply->size) ||
+    if (!begin_reply(http, &out, wsi, reply->status, reply->content_type, reply->size) ||
         !reply_add(&out, "cache-control:", "no-store"))
         return -1;
     if (reply->location[0] && !reply_add(&out, "location:", reply->location))
@@ -416,6 +430,9 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     const struct lws_protocols *protocol = wsi ? lws_get_protocol(wsi) : NULL;
     struct http *http = protocol && protocol->user ? *(struct http **)protocol->user : NULL;
     switch (reason) {
+    case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS:
+        tls_serve(lws_get_vhost_user(in), user);
+        return 0;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
         return on_upgrade(http, wsi, in);
     case LWS_CALLBACK_HTTP:

@@ -53,6 +53,10 @@ struct http;
 struct http *http_create(const char *root, const struct http_pages *pages, struct loop *loop,
                          struct stats *stats);
 
+/* Tells browsers for how long they are to come by HTTPS only (Strict-Transport-Security); 0, as at
+   first, says nothing. */
+void http_set_hsts(struct http *http, unsigned seconds);
+
 /* Checks the Origin header of a request, or of a WebSocket that has been established, and copies it
    out. A refusal is counted and logged. */
 bool http_allows(struct http *http, struct lws *wsi, char origin[HTTP_HEADER_MAX]);
@@ -68,7 +72,8 @@ void http_destroy(struct http *http);
 void http_add_route(struct http *http, const struct http_route *route);
 
 /* The entry for the vhost's list of protocols; it must be the first one. Its user pointer is the
-   address of a variable that holds the object. */
+   address of a variable that holds the object. With TLS the user pointer of the vhost is its struct
+   tls. */
 struct lws_protocols http_protocol(struct http **http);
 
 #endif

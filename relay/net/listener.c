@@ -48,11 +48,11 @@ static void pause_accepting(struct listener *listener, int error)
 static void begin(struct listener *listener, int fd, const struct socket_address *client)
 {
     const struct listener_config *config = &listener->config;
-    struct lws_vhost *vhost = loop_vhost(config->loop);
     if (prefix_list_holds(config->proxies, client))
-        preface_begin(config->prefaces, vhost, fd, client);
+        preface_begin(config->prefaces, config->vhost, fd, client);
     else
-        pre_session_limit_enter(config->pre_sessions, vhost, fd, client, PRE_SESSION_COUNTED);
+        pre_session_limit_enter(config->pre_sessions, config->vhost, fd, client,
+                                PRE_SESSION_COUNTED);
 }
 
 static void accept_ready(void *context, unsigned events)
@@ -136,11 +136,11 @@ struct listener *listener_create(const char *text, const struct listener_config 
     return listener;
 }
 
-void listener_announce(const struct listener *listener)
+void listener_announce(const struct listener *listener, const char *what)
 {
     char name[SOCKET_ADDRESS_TEXT];
     socket_address_format(&listener->local, name);
-    log_info("listening on %s", name);
+    log_info("%s %s", what, name);
 }
 
 unsigned listener_port(const struct listener *listener)

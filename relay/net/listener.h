@@ -12,6 +12,7 @@ struct listener;
 /* What becomes of the connections. All of it must outlive the listeners. */
 struct listener_config {
     struct loop *loop;
+    struct lws_vhost *vhost; /* serves them */
     struct pre_session_limit *pre_sessions;
     struct prefaces *prefaces;
     const struct prefix_list *proxies; /* whose connections begin with a preface */
@@ -20,8 +21,8 @@ struct listener_config {
 /* Opens one at "host:port"; [::] takes IPv4 too. Logs why and returns NULL when it cannot. */
 struct listener *listener_create(const char *text, const struct listener_config *config);
 
-/* Logs where it listens. */
-void listener_announce(const struct listener *listener);
+/* Logs where it listens, after a word on what it is. */
+void listener_announce(const struct listener *listener, const char *what);
 
 /* The port on which it listens. */
 unsigned listener_port(const struct listener *listener);

@@ -42,6 +42,9 @@ struct loop *loop_create(struct lws_context_creation_info *info);
 /* The vhost, for lws_adopt_socket_vhost. */
 struct lws_vhost *loop_vhost(struct loop *loop);
 
+/* Adds another vhost. NULL when the system refuses. */
+struct lws_vhost *loop_add_vhost(struct loop *loop, struct lws_context_creation_info *info);
+
 /* Closes what is still connected, with the callbacks of its protocols, then frees everything. In
    these callbacks watches and timers may be removed but not started. NULL is allowed. */
 void loop_destroy(struct loop *loop);

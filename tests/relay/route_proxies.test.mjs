@@ -100,10 +100,16 @@ for (const [version, header] of Object.entries({ 1: v1, 2: v2 })) {
     const pieces = [...bytes].map((byte) => Buffer.of(byte));
     assert.equal((await raw(t, relay, [bytes, handshake])).status, 101);
     const second = header('203.0.113.2');
-    assert.equal((await raw(t, relay, [Buffer.concat([second, Buffer.from(handshake)])])).status, 101);
+    assert.equal(
+      (await raw(t, relay, [Buffer.concat([second, Buffer.from(handshake)])])).status,
+      101,
+    );
     const third = await raw(t, relay, [...pieces, handshake]);
     assert.equal(third.status, 101); // established, and then closed: its address has one
-    const stats = await statsUntil(relay, ({ sessions_refused_address }) => sessions_refused_address);
+    const stats = await statsUntil(
+      relay,
+      ({ sessions_refused_address }) => sessions_refused_address,
+    );
     assert.equal(stats.sessions_opened, 2);
   });
 }

@@ -1,0 +1,203 @@
+// TLS: certificates by name, taken again when they change; plain HTTP is sent to HTTPS.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import tls from 'node:tls';
+import { patiently, pattern, run, startRelay, startServer, WebSocket } from './support.mjs';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
+test.after(() => rmSync(folder, { recursive: true }));
+
+/** A certificate for a name, as certbot keeps it; gives its two files. */
+function certify(name, directory = name) {
+  const archive = path.join(folder, 'archive', directory, randomBytes(4).toString('hex'));
+  const live = path.join(folder, 'live', directory);
+  mkdirSync(archive, { recursive: true });
+  mkdirSync(live, { recursive: true });
+  const [certificate, key] = ['fullchain.pem', 'privkey.pem'];
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+      ...['-days', '2', '-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`],
+      ...['-keyout', path.join(archive, key), '-out', path.join(archive, certificate)],
+    ],
+    { stdio: 'ignore' },
+  );
+  for (const file of [key, certificate]) {
+    const link = path.join(live, `${file}.new`);
+    symlinkSync(path.join(archive, file), link);
+    renameSync(link, path.join(live, file));
+  }
+  return { certificate: path.join(live, certificate), key: path.join(live, key) };
+}
+
+const options = ({ certificate, key }) => ['--tls-certificate', certificate, '--tls-key', key];
+
+async function start(t, args) {
+  const server = await startServer(t);
+  return startRelay(t, { upstream: server.upstream, args });
+}
+
+/** What a client is shown that asks for a name. */
+function shown(relay, servername, more = {}) {
+  return patiently(
+    new Promise((resolve, reject) => {
+      const to = { port: relay.port, host: '127.0.0.1', rejectUnauthorized: false };
+      const socket = tls.connect({ ...to, servername, ALPNProtocols: ['h2', 'http/1.1'], ...more });
+      socket.once('secureConnect', () => {
+        const { subject, fingerprint256 } = socket.getPeerCertificate();
+        const said = {
+          name: subject.CN,
+          fingerprint: fingerprint256,
+          protocol: socket.getProtocol(),
+        };
+        resolve({ ...said, alpn: socket.alpnProtocol });
+        socket.destroy();
+      });
+      socket.once('error', reject);
+    }),
+    'the TLS handshake',
+  );
+}
+
+function get(relay, target, { port = relay.port, plain = false, ...more } = {}) {
+  return patiently(
+    new Promise((resolve, reject) => {
+      const to = { port, host: '127.0.0.1', agent: false, rejectUnauthorized: false };
+      const request = (plain ? http : https).get({ ...to, path: target, ...more }, (response) => {
+        const chunks = [];
+        response.on('data', (chunk) => chunks.push(chunk));
+        response.on('end', () => resolve({ response, body: Buffer.concat(chunks) }));
+        response.on('error', reject);
+      });
+      request.on('error', reject);
+    }),
+    target,
+  );
+}
+
+const one = certify('one.example');
+const two = certify('two.example');
+
+test('datagrams both ways over wss, many and large', async (t) => {
+  const relay = await start(t, options(one));
+  const socket = new WebSocket(`wss://127.0.0.1:${relay.port}/`, ['causeway.v1'], {
+    rejectUnauthorized: false,
+  });
+  t.after(() => socket.terminate());
+  let sent = [];
+  let echoes = [];
+  let whole = () => {};
+  socket.on('message', (data) => echoes.push(data) === sent.length && whole());
+  await patiently(new Promise((resolve) => socket.once('open', resolve)), 'the WebSocket');
+  for (let round = 0; round < 12; round++) {
+    echoes = [];
+    sent = Array.from({ length: 1 + round }, (_, i) =>
+      pattern(1 + ((round * 610 + i * 61) % 1400), i),
+    );
+    const all = new Promise((resolve) => (whole = resolve));
+    for (const message of sent) socket.send(message);
+    await patiently(all, `the echoes of round ${round}`);
+    assert.deepEqual(echoes, sent);
+  }
+});
+
+test('each name has its certificate, and others get the first', async (t) => {
+  const relay = await start(t, [...options(one), ...options(two)]);
+  assert.equal((await shown(relay, 'one.example')).name, 'one.example');
+  assert.equal((await shown(relay, 'two.example')).name, 'two.example');
+  assert.equal((await shown(relay, 'three.example')).name, 'one.example');
+  assert.equal((await shown(relay, undefined)).name, 'one.example');
+});
+
+test('TLS 1.2 and later, with ALPN; nothing earlier and no plain HTTP', async (t) => {
+  const relay = await start(t, options(one));
+  const newest = await shown(relay, 'one.example');
+  assert.deepEqual([newest.protocol, newest.alpn], ['TLSv1.3', 'http/1.1']);
+  assert.equal((await shown(relay, 'one.example', { maxVersion: 'TLSv1.2' })).protocol, 'TLSv1.2');
+  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
+  await assert.rejects(shown(relay, 'one.example', old));
+  await assert.rejects(get(relay, '/', { plain: true }));
+});
+
+test('a file of megabytes comes whole, also to a slow reader', async (t) => {
+  const root = path.join(folder, 'root');
+  mkdirSync(root);
+  const bytes = randomBytes(3 << 20);
+  writeFileSync(path.join(root, 'large.bin'), bytes);
+  const relay = await start(t, [...options(one), '--root', root, '--hsts', '3600']);
+  const { response, body } = await get(relay, '/large.bin');
+  assert.equal(
+    createHash('sha256').update(body).digest('hex'),
+    createHash('sha256').update(bytes).digest('hex'),
+  );
+  assert.equal(response.headers['strict-transport-security'], 'max-age=3600');
+  const missing = await get(relay, '/missing');
+  assert.equal(missing.response.statusCode, 404);
+  assert.equal(missing.response.headers['strict-transport-security'], 'max-age=3600');
+});
+
+test('certificates that are replaced are shown to the next client; bad ones are not', async (t) => {
+  const files = certify('moving.example');
+  const relay = await start(t, options(files));
+  const before = await shown(relay, 'moving.example');
+  const fresh = certify('moving.example');
+  assert.deepEqual(fresh, files);
+  await relay.logged(/taking the TLS certificates again\n/);
+  const after = await shown(relay, 'moving.example');
+  assert.notEqual(after.fingerprint, before.fingerprint);
+  const from = relay.log().length;
+  writeFileSync(files.key, 'nonsense');
+  await relay.logged(/cannot use \S*privkey\.pem for TLS: /, from);
+  relay.kill('SIGHUP');
+  await relay.logged(/ not reloaded\n/, from);
+  assert.equal((await shown(relay, 'moving.example')).fingerprint, after.fingerprint);
+  certify('moving.example');
+  relay.kill('SIGHUP');
+  await relay.logged(/reloaded the options\n/, from);
+  assert.notEqual((await shown(relay, 'moving.example')).fingerprint, after.fingerprint);
+});
+
+test('plain HTTP is sent to the same page by HTTPS', async (t) => {
+  const relay = await start(t, [...options(one), '--http-redirect', '127.0.0.1:0']);
+  const port = Number(/redirecting from \S+:(\d+)\n/.exec(relay.log())[1]);
+  const ask = (target, host) => get(relay, target, { plain: true, port, headers: { host } });
+  const { response } = await ask('/a/b?c=d', 'one.example:80');
+  assert.equal(response.statusCode, 308);
+  assert.equal(response.headers.location, `https://one.example:${relay.port}/a/b?c=d`);
+  const ipv6 = await ask('/', '[::1]');
+  assert.equal(ipv6.response.headers.location, `https://[::1]:${relay.port}/`);
+  await assert.rejects(ask('/', 'one.example/@evil'));
+});
+
+test('files that cannot be used are one line each, and what does not fit is refused', async () => {
+  const base = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9'];
+  const cases = [
+    [
+      options({ ...one, certificate: '/none.pem' }),
+      1,
+      /cannot use \/none\.pem for TLS: No such file/,
+    ],
+    [
+      options({ ...one, key: two.key }),
+      1,
+      /cannot use \S+privkey\.pem for TLS: key values mismatch/,
+    ],
+    [options({ ...one, certificate: one.key }), 1, /cannot use \S+privkey\.pem for TLS: /],
+    [['--tls-certificate', one.certificate], 2, /every --tls-certificate needs its --tls-key/],
+    [['--hsts', '5'], 2, /--hsts have no meaning without --tls-certificate/],
+  ];
+  for (const [args, expected, line] of cases) {
+    const { code, stderr } = await run([...base, ...args]);
+    assert.equal(code, expected, stderr);
+    assert.match(stderr, line);
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+  }
+});
