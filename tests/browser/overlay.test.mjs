@@ -21,9 +21,10 @@ after(async () => {
 });
 
 /** A page that is connected, with the overlay. */
-async function openOverlay(options) {
+async function openOverlay(options, inWorker = false) {
   const page = await openPage(browser, place);
-  await attempt(page, await place.server.token(), { transports: ['websocket'] });
+  const token = await place.server.token();
+  await attempt(page, token, { transports: ['websocket'], inWorker });
   await page.evaluate(async (given) => {
     const { overlay } = await import('/causeway-net/overlay.js');
     globalThis.removeOverlay = overlay(globalThis.client, given);
@@ -48,26 +49,27 @@ const pixels = (page, what) =>
 const RTT = [76, 201, 224];
 const LOSS = [255, 107, 122];
 
-test('it shows transport, round trip, loss and bandwidth', async () => {
-  const page = await openOverlay();
-  const box = shown(page);
-  await chat(page, 3000);
-  const text = await box.evaluate(({ shadowRoot }) => shadowRoot.firstElementChild.innerText);
-  assert.match(text, /WebSocket/);
-  assert.match(text, /\d+(\.\d)? ms/);
-  assert.match(text, /loss\s*↑ \d+\.\d % {2}↓ \d+\.\d %/);
-  assert.match(text, /kB\/s\s*↑ \d+\.\d {2}↓ \d+\.\d/);
-  assert.doesNotMatch(text, /loss\s*↑ 0\.0 % {2}↓ 0\.0 %/);
-  assert.ok((await pixels(page, RTT)) > 10);
-  assert.ok((await pixels(page, LOSS)) > 10);
-  await leave(page);
-  await page.waitForFunction(() =>
-    document
-      .querySelector('[aria-label="Network"]')
-      .shadowRoot.textContent.startsWith('disconnected'),
-  );
-  await page.close();
-});
+for (const inWorker of [false, true])
+  test(`it shows transport, round trip, loss and bandwidth${inWorker ? ' of a Worker' : ''}`, async () => {
+    const page = await openOverlay(undefined, inWorker);
+    const box = shown(page);
+    await chat(page, 3000);
+    const text = await box.evaluate(({ shadowRoot }) => shadowRoot.firstElementChild.innerText);
+    assert.match(text, /WebSocket/);
+    assert.match(text, /\d+(\.\d)? ms/);
+    assert.match(text, /loss\s*↑ \d+\.\d % {2}↓ \d+\.\d %/);
+    assert.match(text, /kB\/s\s*↑ \d+\.\d {2}↓ \d+\.\d/);
+    assert.doesNotMatch(text, /loss\s*↑ 0\.0 % {2}↓ 0\.0 %/);
+    assert.ok((await pixels(page, RTT)) > 10);
+    assert.ok((await pixels(page, LOSS)) > 10);
+    await leave(page);
+    await page.waitForFunction(() =>
+      document
+        .querySelector('[aria-label="Network"]')
+        .shadowRoot.textContent.startsWith('disconnected'),
+    );
+    await page.close();
+  });
 
 for (const [corner, x, y] of [
   [undefined, 8, 8],

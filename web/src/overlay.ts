@@ -1,11 +1,11 @@
 import type { EndpointStats } from './endpoint.js';
 
-/** What an {@link overlay} shows: a `ClientHost` or a `ConnectionHost`. */
+/** What an {@link overlay} shows: a `ClientHost`, a `ConnectionHost` or a `WorkerClient`. */
 export interface Watched {
   /** Over which kind of transport it goes. */
   readonly transport: string;
   readonly state: string;
-  stats(): EndpointStats;
+  stats(): EndpointStats | Promise<EndpointStats>;
 }
 
 /** Options of {@link overlay}. */
@@ -83,13 +83,17 @@ function draw(canvas: HTMLCanvasElement, samples: readonly Sample[]): void {
   context.stroke();
 }
 
-/**
- * Shows in a corner of the page what a connection is like: transport, round-trip time, loss and bandwidth.
- * It takes no clicks and no touches.
- * @returns what takes it away again
- */
-export function overlay(client: Watched, options: OverlayOptions = {}): () => void {
-  const [vertical, horizontal] = (options.corner ?? 'top left').split(' ') as [string, string];
+/** What there is to see. */
+interface Panel {
+  readonly host: HTMLElement;
+  /** Over which transport it goes, or what it does instead. */
+  readonly title: HTMLElement;
+  show(stats: EndpointStats): void;
+}
+
+/** Puts an empty panel into a corner of the page. */
+function addPanel(corner: string): Panel {
+  const [vertical, horizontal] = corner.split(' ') as [string, string];
   const host = add(
     document.body,
     'div',
@@ -107,20 +111,13 @@ export function overlay(client: Watched, options: OverlayOptions = {}): () => vo
      color: ${COLORS.text}; background: rgba(10, 20, 23, 0.9)`,
   );
   const head = add(box, 'div', 'display: flex; justify-content: space-between; font-weight: 600');
-  const transport = add(head, 'span', '');
+  const title = add(head, 'span', '');
   const rtt = add(head, 'span', `color: ${COLORS.rtt}`);
   const canvas = add(box, 'canvas', `display: block; width: ${WIDTH}px; height: ${HEIGHT}px`);
   const loss = addRow(box, 'loss', COLORS.loss);
   const bandwidth = addRow(box, 'kB/s', COLORS.faint);
-
   const samples: Sample[] = [];
-  const update = (): void => {
-    const connected = client.state === 'connected' || client.state === 'open';
-    transport.textContent = connected
-      ? (names[client.transport] ?? client.transport)
-      : client.state;
-    if (!connected) return;
-    const stats = client.stats();
+  const show = (stats: EndpointStats): void => {
     samples.push({
       milliseconds: stats.rtt * 1000,
       loss: Math.max(stats.lossSent, stats.lossReceived),
@@ -134,8 +131,32 @@ export function overlay(client: Watched, options: OverlayOptions = {}): () => vo
     );
     draw(canvas, samples);
   };
-  update();
-  const timer = setInterval(update, 1000 / SAMPLES_PER_SECOND);
+  return { host, title, show };
+}
+
+/**
+ * Shows in a corner of the page what a connection is like: transport, round-trip time, loss and bandwidth.
+ * It takes no clicks and no touches.
+ * @returns what takes it away again
+ */
+export function overlay(client: Watched, options: OverlayOptions = {}): () => void {
+  const { host, title, show } = addPanel(options.corner ?? 'top left');
+  let asked = false;
+  const update = async (): Promise<void> => {
+    const connected = client.state === 'connected' || client.state === 'open';
+    title.textContent = connected ? (names[client.transport] ?? client.transport) : client.state;
+    if (!connected || asked) return;
+    asked = true;
+    try {
+      show(await client.stats());
+    } catch {
+      // It has ended, as will be seen at the next look.
+    } finally {
+      asked = false;
+    }
+  };
+  void update();
+  const timer = setInterval(() => void update(), 1000 / SAMPLES_PER_SECOND);
   return () => {
     clearInterval(timer);
     host.remove();
