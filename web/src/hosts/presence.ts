@@ -4,7 +4,10 @@ const ABSENCE = 2;
 /** Seconds in which a server that still knows the client is heard after an absence. */
 const RETURN = 3;
 
-/** Seconds of silence until another link is tried. They double each time, and halve in times of calm. */
+/**
+ * Seconds of silence until another link is tried. They double each time, and halve in times of calm, but not
+ * below twice what the server is silent for by itself.
+ */
 const PATIENCE = 0.5;
 const MOST_PATIENCE = 16;
 const CALM = 60;
@@ -21,6 +24,11 @@ export class Presence {
   #heard: number;
   /** When another link was tried last, or the patience was lowered. */
   #tried: number;
+  /** Whether another link was tried since something came. */
+  #trying = false;
+  /** The longest silences that ended by themselves: lately, and in the time of calm before. */
+  #silence = 0;
+  #earlierSilence = 0;
   /** When the page ran again and had a link. */
   #back = 0;
   #ran = worldSeconds();
@@ -38,11 +46,14 @@ export class Presence {
     this.#ran += away;
     if (away > ABSENCE) this.absence += away;
     if (away > ABSENCE || !linked) this.#heard = this.#back = now;
+    this.#trying ||= !linked;
   }
 
   /** Something came from the server. */
   heard(now: number): void {
     this.absence = 0;
+    if (!this.#trying) this.#silence = Math.max(this.#silence, now - this.#heard);
+    this.#trying = false;
     this.#heard = now;
   }
 
@@ -51,8 +62,14 @@ export class Presence {
     const isCalm = now - this.#tried > CALM;
     const isSilent = now - Math.max(this.#heard, this.#tried) > this.#patience;
     if (isCalm || isSilent) this.#tried = now;
-    if (isSilent) this.#patience = Math.min(this.#patience * 2, MOST_PATIENCE);
-    else if (isCalm) this.#patience = Math.max(this.#patience / 2, PATIENCE);
+    if (isSilent) {
+      this.#patience = Math.min(this.#patience * 2, MOST_PATIENCE);
+      this.#trying = true;
+    } else if (isCalm) {
+      const usual = Math.max(this.#silence, this.#earlierSilence);
+      this.#patience = Math.min(Math.max(this.#patience / 2, PATIENCE, usual * 2), MOST_PATIENCE);
+      [this.#earlierSilence, this.#silence] = [this.#silence, 0];
+    }
     return isSilent;
   }
 
