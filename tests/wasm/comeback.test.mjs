@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { after, afterEach, before, beforeEach, mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CausewayError, connect, dist, require } from '../support/causeway.mjs';
+import {
+  CausewayError,
+  connect,
+  dist,
+  openSecureTransport,
+  openTransport,
+  require,
+} from '../support/causeway.mjs';
 import { until } from '../support/rtc.mjs';
 import { messages, startSecureServer } from '../support/secure.mjs';
 
@@ -224,17 +231,23 @@ test('a server that is heard all the time is missed at once, after an outage too
 });
 
 test('what cannot be connected with is one clear error with a code', async () => {
-  const fails = async (code, url, options) =>
-    assert.rejects(connect(url, options), (error) => {
-      assert.ok(error instanceof CausewayError, String(error?.stack ?? error));
-      assert.equal(error.code, code);
-      return true;
-    });
+  const isRefusal = (code) => (error) => {
+    assert.ok(error instanceof CausewayError, String(error?.stack ?? error));
+    assert.equal(error.code, code);
+    return true;
+  };
+  const fails = (code, url, options) => assert.rejects(connect(url, options), isRefusal(code));
   const options = { token, schema: messages, WebSocket };
   await fails('INVALID_ARGUMENT', place.url, undefined);
   await fails('INVALID_ARGUMENT', undefined, undefined);
   await fails('INVALID_ARGUMENT', place.url, { ...options, token: null });
   await fails('INVALID_ARGUMENT', place.url, { ...options, schema: null });
+  for (const name of ['transports', 'channels', 'ticksPerSecond', 'timeoutSeconds'])
+    await fails('INVALID_ARGUMENT', place.url, { ...options, [name]: null });
   for (const url of [undefined, null, '/', 'relay']) await fails('TRANSPORT', url, options);
+  for (const none of [undefined, null, { token: null }])
+    await assert.rejects(openSecureTransport(place.url, none), isRefusal('INVALID_ARGUMENT'));
+  for (const none of [null, { transports: null }])
+    await assert.rejects(openTransport(place.url, none), isRefusal('INVALID_ARGUMENT'));
   assert.equal(asked, 0);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   Connection,
+  CoreError,
   Simulator,
   array,
   bits,
@@ -282,7 +283,13 @@ test('a value that does not fit is refused, and the error names the field', () =
   refuses({ flag: 1 }, TypeError, /everything\.flag/);
   refuses({ name: undefined }, TypeError, /everything\.name/);
   refuses({ place: undefined }, TypeError, /^everything\.place: undefined is not an object$/);
-  refuses({ place: null }, TypeError, /everything\.place: null is not an object/);
+  refuses({ place: null }, CoreError, /everything\.place: null is not an object/);
+  refuses({ name: null }, CoreError, /^everything\.name: null is not a string$/);
+  assert.throws(() => end.send(0, 'everything', null, 0), {
+    name: 'CoreError',
+    code: 'INVALID_ARGUMENT',
+    message: 'everything: null is not an object',
+  });
   refuses({ place: { known: true } }, TypeError, /everything\.place\.x: undefined is not a number/);
   refuses({ places: Array(4).fill(full.place) }, RangeError, /everything\.places: 4 items/);
   refuses(

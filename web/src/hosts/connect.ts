@@ -1,9 +1,9 @@
 import { throwIfAborted } from '../abort.js';
-import { CoreError } from '../errors.js';
 import { coreOf, type CoreOptions } from '../loader.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
+import { checkOptions } from '../options.js';
 import { Client } from '../secure/client.js';
 import { openSession, type TransportOptions } from '../transports/race.js';
 import { relayAddress } from '../transports/session.js';
@@ -40,7 +40,7 @@ export interface ConnectOptions<Of extends Schema>
  * @throws {@link HandshakeError} whose `code` tells why the server did not take the client and whose
  *   `stage` how far it came; {@link ConnectError} with what each transport failed of; {@link TransportError}
  *   for an address that is none; {@link CoreError} with a code that says which part of schema or config
- *   cannot work, `INVALID_ARGUMENT` when there is none; RangeError for the tick rate, and for a transport
+ *   cannot work, `INVALID_ARGUMENT` when there is none or an option is null; RangeError for the tick rate, and for a transport
  *   that does not take what would be sent; {@link LoadError}; what the function throws that is asked for
  *   the token; the reason of an aborted signal.
  */
@@ -48,8 +48,7 @@ export async function connect<const Of extends Schema>(
   url: string | URL,
   options: ConnectOptions<Of>,
 ): Promise<ClientHost<Of>> {
-  if (!options?.schema || !options.token)
-    throw new CoreError('INVALID_ARGUMENT', 'the options of connect need a token and a schema');
+  checkOptions('connect', options, ['token', 'schema']);
   const { schema } = options;
   throwIfAborted(options.signal);
   const interval = tickInterval(options.ticksPerSecond);

@@ -87,8 +87,8 @@ export abstract class Host<
    * Sends a message on a channel: with the next datagrams, within a tick.
    * @param block the bytes that go along, for a message whose type carries a block
    * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
-   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`; {@link ClosedError} when the
-   *   connection has ended. Nothing is sent then.
+   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`, `INVALID_ARGUMENT` for null;
+   *   {@link ClosedError} when the connection has ended. Nothing is sent then.
    */
   send<Name extends MessageName<Of>>(
     channel: number,

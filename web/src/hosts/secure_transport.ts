@@ -2,6 +2,7 @@ import { reasonOf, throwIfAborted } from '../abort.js';
 import { ClosedError, type HandshakeCode } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, PAYLOAD_MAX, SECURE_OVERHEAD } from '../generated.js';
 import { coreOf, type CoreOptions } from '../loader.js';
+import { checkOptions } from '../options.js';
 import { PayloadClient } from '../secure/payload_client.js';
 import { BaseTransport } from '../transports/base.js';
 import type { SessionTransport } from '../transports/links.js';
@@ -27,7 +28,8 @@ export interface SecureTransportOptions extends TransportOptions, CoreOptions {
  * A secure connection with a game server whose payloads are bytes of its own, not messages. It is a
  * transport whose datagrams are those payloads, between the page and the game server itself. By default it
  * sends up to 1075 bytes, with a greater `maxDatagramSize` up to 1200, which is what it takes in any case.
- * {@link openSecureTransport} makes one.
+ * {@link openSecureTransport} makes one. Like any transport it ends once, and what has been put over it ends
+ * with it; so it has no `reconnect`. To connect again, open another one with another token.
  */
 export class SecureTransport extends BaseTransport {
   /** Resolves when the server has taken the client. @internal */
@@ -177,6 +179,7 @@ export async function openSecureTransport(
   url: string | URL,
   options: SecureTransportOptions,
 ): Promise<SecureTransport> {
+  checkOptions('openSecureTransport', options, ['token']);
   const { signal } = options;
   throwIfAborted(signal);
   const core = await coreOf(options);

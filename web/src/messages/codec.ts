@@ -1,3 +1,4 @@
+import { CoreError } from '../errors.js';
 import { createdFields } from '../generated.js';
 import type { Memory } from '../memory.js';
 import { WasmObject, type WasmModule } from '../module.js';
@@ -34,10 +35,11 @@ class Path {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-const wrong = (path: Path, value: unknown, wanted: string): TypeError =>
-  new TypeError(
-    `${path.toString()}: ${typeof value === 'string' ? 'a string' : String(value)} is not ${wanted}`,
-  );
+const wrong = (path: Path, value: unknown, wanted: string): Error => {
+  const shown = typeof value === 'string' ? 'a string' : String(value);
+  const message = `${path.toString()}: ${shown} is not ${wanted}`;
+  return value === null ? new CoreError('INVALID_ARGUMENT', message) : new TypeError(message);
+};
 
 /** What throws when a field cannot hold a value. */
 type Check = (value: unknown) => void;

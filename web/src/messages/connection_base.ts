@@ -81,7 +81,8 @@ export abstract class ConnectionBase<Of extends Schema> extends CoreObject {
    * @param receipt unless 0, what becomes of the message is told under this number, from 1 to 2^32 - 1, by
    *   {@link next}
    * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
-   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `RECEIPTS_FULL`, `BLOCK_...`. Nothing is sent then.
+   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `RECEIPTS_FULL`, `BLOCK_...`,
+   *   `INVALID_ARGUMENT` for null. Nothing is sent then.
    */
   send<Name extends MessageName<Of>>(
     channel: number,

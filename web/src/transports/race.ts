@@ -1,6 +1,7 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
 import { TransportError } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
+import { checkOptions } from '../options.js';
 import type { OpenLink } from './dialer.js';
 import { SessionTransport } from './links.js';
 import { relayAddress, sessionKey } from './session.js';
@@ -73,11 +74,13 @@ async function untilAborted(
  * Opens a transport to the relay: over what opens first, and over the best that opens in the end. It
  * survives the loss of its links for 15 s, and ends with the page.
  * @throws {@link ConnectError} with what each kind of link failed of, when none opens;
- *   {@link TransportError} for an address that is none; the reason of an aborted signal.
+ *   {@link TransportError} for an address that is none; {@link CoreError} `INVALID_ARGUMENT` for an option
+ *   that is null; the reason of an aborted signal.
  */
 export async function openTransport(
   url: string | URL,
   options: TransportOptions = {},
 ): Promise<SessionTransport> {
+  checkOptions('openTransport', options);
   return closeWithPage(await openSession(url, options));
 }

@@ -1,8 +1,9 @@
-import { CoreError, LoadError } from '../errors.js';
+import { LoadError } from '../errors.js';
 import { attemptWith } from '../hosts/attempt.js';
 import type { ConnectOptions } from '../hosts/connect.js';
 import { tickInterval } from '../hosts/host.js';
 import type { Schema } from '../messages/schema.js';
+import { checkOptions } from '../options.js';
 import { relayAddress } from '../transports/session.js';
 import type { WasmSource } from '../wasm_source.js';
 import { WorkerClient, type WorkerLike } from './worker_client.js';
@@ -33,8 +34,7 @@ export async function connectInWorker<const Of extends Schema>(
   url: string | URL,
   options: WorkerOptions<Of>,
 ): Promise<WorkerClient<Of>> {
-  if (!options?.schema || !options.token)
-    throw new CoreError('INVALID_ARGUMENT', 'the options of connect need a token and a schema');
+  checkOptions('connectInWorker', options, ['token', 'schema']);
   const { token, signal: _signal, onstate: _onstate, worker = openWorker, wasm, ...rest } = options;
   tickInterval(rest.ticksPerSecond);
   const client = new WorkerClient<Of>({
