@@ -204,6 +204,35 @@ test('a block goes along', () => {
   assert.deepEqual(take(ends[1]), [{ type: 'file', value: { name: 'map' }, channel: 0, block }]);
 });
 
+test('statistics tell what is in flight, what may be, and what holds back', () => {
+  const { ends, run } = pair({ channels: [reliable({ blocks: true })] }, { latencySeconds: 0.1 });
+  const figures = () => {
+    const { congestionWindowBytes, bytesInFlight, limited } = ends[0].stats();
+    return { window: congestionWindowBytes, inFlight: bytesInFlight, limited };
+  };
+  const { window, ...rest } = figures();
+  assert.ok(window > 0);
+  assert.deepEqual(rest, { inFlight: 0, limited: 'NONE' });
+  ends[0].send(0, 'file', { name: 'map' }, 0, new Uint8Array(100_000));
+  const limits = new Set();
+  let most = 0;
+  run(12, (_, side) => {
+    if (side > 0) return;
+    const now = figures();
+    limits.add(now.limited);
+    most = Math.max(most, now.inFlight);
+    // The packet that fills the window may stick out.
+    assert.ok(now.inFlight <= now.window + 1064, JSON.stringify(now));
+  });
+  assert.ok(most > 0);
+  assert.ok(limits.has('WINDOW'), [...limits].join());
+  run(400);
+  assert.equal(take(ends[1]).length, 1);
+  assert.ok(figures().window > window);
+  assert.equal(figures().inFlight, 0);
+  assert.equal(figures().limited, 'NONE');
+});
+
 test('unreliable messages come once or not at all', () => {
   const { run } = pair({ channels: [unreliable()] }, { loss: 0.5 });
   let received = 0;

@@ -66,7 +66,10 @@ export interface ConnectionStats extends EndpointStats {
   readonly congestionWindowBytes: number;
   /** How many of them are. */
   readonly bytesInFlight: number;
-  /** What held the latest round back: nothing, the window, or the pacing of what the window lets go. */
+  /**
+   * What held the latest round back: nothing (`NONE`), the window, the pacing of what the window lets go, or
+   * the rate of the binary mode.
+   */
   readonly limited: CongestionLimit;
   /** Packets received whose messages could not be kept; they come again. */
   readonly packetsRefused: number;
