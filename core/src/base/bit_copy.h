@@ -11,28 +11,35 @@
 static inline bool cw_bit_copy(struct cw_bit_writer *writer, const uint8_t *from, unsigned first,
                                size_t bits)
 {
-    uint64_t scratch = writer->scratch;
-    const size_t words = bits / 32;
-    if (writer->failed || words * 4 > writer->size - writer->position)
+    const unsigned used = writer->used;
+    const size_t all = used + bits, words = all / 32;
+    if (writer->failed || all > (writer->size - writer->position) * 8)
         return cw_bit_writer_fail(writer);
     uint8_t *to = writer->data + writer->position;
-    for (const uint8_t *end = from + words * 4; from < end; from += 4, to += 4) {
-        scratch |= (cw_little_endian_64(from) >> first & UINT32_MAX) << writer->used;
-        const uint32_t word = (uint32_t)scratch;
-        to[0] = (uint8_t)word;
-        to[1] = (uint8_t)(word >> 8);
-        to[2] = (uint8_t)(word >> 16);
-        to[3] = (uint8_t)(word >> 24);
-        scratch >>= 32;
+    uint64_t scratch = writer->scratch | cw_little_endian_64(from) >> first << used;
+    if (words > 0) {
+        /* behind the first word, which begins with what waits in the writer, each is 32 bits of
+           `from` that begin at the same bit of a byte */
+        const uint8_t *const end = to + words * 4;
+        from += (first + 32 - used) / 8;
+        first = (first + 32 - used) % 8;
+        for (;;) {
+            to[0] = (uint8_t)scratch;
+            to[1] = (uint8_t)(scratch >> 8);
+            to[2] = (uint8_t)(scratch >> 16);
+            to[3] = (uint8_t)(scratch >> 24);
+            to += 4;
+            scratch = cw_little_endian_64(from) >> first;
+            if (to == end)
+                break;
+            from += 4;
+        }
     }
-    writer->scratch = scratch;
+    writer->used = all % 32;
+    writer->scratch = scratch & ((1u << writer->used) - 1);
     writer->position += words * 4;
     cw_bit_writer_set_limit(writer);
-    if (writer->used >= writer->limit)
-        return cw_bit_writer_fail(writer);
-    const unsigned rest = bits % 32;
-    const uint32_t last = (uint32_t)(cw_little_endian_64(from) >> first) & ((1u << rest) - 1);
-    return rest == 0 || cw_bit_writer_bits(writer, last, rest);
+    return true;
 }
 
 #endif

@@ -3,24 +3,27 @@
 #include "base/bit_copy.h"
 #include "message/connection_internal.h"
 
-/* A body as it was written at the first bit or, if that makes a difference, at the bit of a byte
-   where it is wanted. */
-struct body {
+/* The type and the body of a message, as they stand in the ring: its first bit is bit `at` % 8 of a
+   byte. What looks different at another bit of a byte is written when it is known where it is
+   wanted. */
+struct cw_broadcast_body {
+    uint32_t at;   /* the bit of the ring at which it begins, counted like what is written */
+    uint32_t run;  /* those of the same run follow each other without a gap */
     uint16_t bits; /* 0: not written yet */
-    uint16_t room; /* bytes, of which the last 8 are only ever read */
-    uint8_t phase; /* the bit of the first byte at which it begins */
-    bool moves;    /* its bits are the same wherever it begins */
-    uint8_t bytes[];
+    uint16_t room; /* bytes from that of the first bit on */
+    bool moves;    /* looks the same wherever it begins */
 };
 
-#define WORD sizeof(uint64_t)
+#define RING_BITS (CW_BROADCAST_BYTES * 8u)
+#define WORD      sizeof(uint64_t)
 
 enum cw_error cw_broadcasts_layout(struct cw_broadcasts *broadcasts, struct cw_arena *arena,
                                    const struct cw_schema *schema, uint32_t capacity)
 {
     struct cw_message_pool_config config = {.schema = schema, .capacity = capacity};
-    broadcasts->ring = cw_arena_take(arena, CW_BROADCAST_WORDS * WORD);
-    broadcasts->written = 1;
+    broadcasts->ring = cw_arena_take(arena, CW_BROADCAST_BYTES + WORD); /* read past the last bit */
+    broadcasts->bodies =
+        cw_arena_take(arena, CW_BROADCAST_BODIES * sizeof(struct cw_broadcast_body));
     if (!arena->base) {
         cw_arena_take(arena, cw_message_pool_memory(&config));
         return CW_OK;
@@ -29,25 +32,73 @@ enum cw_error cw_broadcasts_layout(struct cw_broadcasts *broadcasts, struct cw_a
     return cw_message_pool_create(&config, &broadcasts->pool);
 }
 
-static struct body *body_at(const struct cw_broadcasts *broadcasts, uint32_t number)
+static struct cw_broadcast_body *body_at(const struct cw_broadcasts *broadcasts, uint32_t number)
 {
-    return (struct body *)(void *)&broadcasts->ring[number % CW_BROADCAST_WORDS * WORD];
+    return &broadcasts->bodies[number % CW_BROADCAST_BODIES];
 }
 
-/* Makes room for a body of so many bits, in one piece. Returns its number. */
-static uint32_t reserve(struct cw_broadcasts *broadcasts, uint32_t bits, bool moves)
+static uint8_t *byte_at(const struct cw_broadcasts *broadcasts, uint32_t bit)
 {
-    const size_t room = (7 + bits + 7) / 8 + WORD; /* from any bit of a byte */
-    const uint32_t words = (uint32_t)((sizeof(struct body) + room + WORD - 1) / WORD);
-    const uint32_t left = CW_BROADCAST_WORDS - broadcasts->written % CW_BROADCAST_WORDS;
+    return &broadcasts->ring[bit % RING_BITS / 8];
+}
+
+/* Whether later ones have overwritten it, or the byte in which it begins. */
+static bool is_gone(const struct cw_broadcasts *broadcasts, uint32_t number)
+{
+    return broadcasts->number - number >= CW_BROADCAST_BODIES ||
+           broadcasts->written - body_at(broadcasts, number)->at > RING_BITS - 8;
+}
+
+static bool write_typed(const struct cw_broadcasts *broadcasts, struct cw_stream *stream,
+                        struct cw_message *message)
+{
+    return (broadcasts->type_bits == 0 ||
+            cw_stream_bits(stream, &message->type, broadcasts->type_bits)) &&
+           cw_message_serialize(stream, message);
+}
+
+/* Writes it behind the bits that its first byte has already. */
+static bool write_body(const struct cw_broadcasts *broadcasts, struct cw_broadcast_body *body,
+                       struct cw_message *message)
+{
+    uint8_t *out = byte_at(broadcasts, body->at);
+    const unsigned before = body->at % 8;
+    uint32_t kept = *out & ((1u << before) - 1);
+    struct cw_stream stream = cw_stream_writer(out, body->room);
+    if ((before > 0 && !cw_stream_bits(&stream, &kept, before)) ||
+        !write_typed(broadcasts, &stream, message) || cw_stream_flush(&stream) == 0)
+        return false;
+    body->bits = (uint16_t)(cw_stream_position(&stream) - before);
+    return true;
+}
+
+/* Makes room in one piece for a message that takes at most so many bits. One that moves is written
+   at once, right behind the one before; for others there is room from any bit of the first byte.
+   Returns its number, 0 when it has no place. */
+static uint32_t add_body(struct cw_broadcasts *broadcasts, struct cw_message *message,
+                         uint32_t bits, bool moves)
+{
+    uint32_t at = moves ? broadcasts->written : (broadcasts->written + 7) & ~7u;
+    const uint32_t room = (at % 8 + (moves ? 0 : 7) + bits + 7) / 8;
+    const uint32_t left = (RING_BITS - at % RING_BITS + 7) / 8;
     if (room > UINT16_MAX)
         return 0;
-    if (words > left)
-        broadcasts->written += left;
-    const uint32_t number = broadcasts->written;
-    *body_at(broadcasts, number) = (struct body){.room = (uint16_t)room, .moves = moves};
-    broadcasts->written += words;
-    return number;
+    if (room > left)
+        at = (at / RING_BITS + 1) * RING_BITS;
+    if (!moves || at != broadcasts->written)
+        broadcasts->run++;
+    struct cw_broadcast_body *body = body_at(broadcasts, ++broadcasts->number);
+    *body = (struct cw_broadcast_body){
+        .at = at, .run = broadcasts->run, .room = (uint16_t)room, .moves = moves};
+    broadcasts->written = at + room * 8;
+    if (!moves) {
+        broadcasts->run++;
+        return broadcasts->number;
+    }
+    if (!write_body(broadcasts, body, message))
+        return 0;
+    broadcasts->written = at + body->bits;
+    return broadcasts->number;
 }
 
 enum cw_error cw_broadcast_begin(struct cw_broadcasts *broadcasts, const struct cw_connection *c,
@@ -67,7 +118,7 @@ enum cw_error cw_broadcast_begin(struct cw_broadcasts *broadcasts, const struct 
         .message = message,
         .channel = channel,
         .bits = bits,
-        .number = message->block ? 0 : reserve(broadcasts, bits, moves),
+        .number = message->block ? 0 : add_body(broadcasts, message, bits, moves),
     };
     return CW_OK;
 }
@@ -90,44 +141,58 @@ enum cw_error cw_broadcast_send(const struct cw_broadcast *broadcast, struct cw_
     return error;
 }
 
-static bool write_body(struct body *body, struct cw_message *message, unsigned phase)
+/* Writes it anew if it is not there as it is wanted, at that bit of a byte. */
+static bool is_ready(const struct cw_broadcasts *broadcasts, struct cw_broadcast_body *body,
+                     struct cw_message *copy, unsigned bit)
 {
-    struct cw_stream stream = cw_stream_writer(body->bytes, body->room - WORD);
-    uint32_t nothing = 0;
-    if ((phase > 0 && !cw_stream_bits(&stream, &nothing, phase)) ||
-        !cw_message_serialize(&stream, message) || cw_stream_flush(&stream) == 0)
-        return false;
-    body->bits = (uint16_t)(cw_stream_position(&stream) - phase);
-    body->phase = (uint8_t)phase;
-    return true;
+    if (body->moves || (body->bits > 0 && body->at % 8 == bit))
+        return true;
+    body->at = (body->at & ~7u) + bit;
+    return write_body(broadcasts, body, copy);
 }
 
-/* For what is not in the ring, or not as it is wanted here. */
-static bool write_anew(struct cw_stream *stream, struct cw_message *copy, struct body *body,
-                       unsigned phase)
+/* Writes the first of so many copies, whose numbers follow each other, or all of them if they are
+   of the same run. Returns how many, 0 when they do not fit. */
+static uint32_t write_copies(const struct cw_broadcasts *broadcasts, struct cw_stream *stream,
+                             struct cw_message *first, uint32_t count)
 {
-    return body && write_body(body, copy, phase)
-               ? cw_bit_copy(&stream->writer, body->bytes, body->phase, body->bits)
-               : cw_message_serialize(stream, copy);
-}
-
-static bool write_copy(struct cw_copies *copies, struct cw_stream *stream, struct cw_message *copy)
-{
-    struct cw_broadcasts *broadcasts = (struct cw_broadcasts *)copies;
-    if (broadcasts->written - copy->broadcast > CW_BROADCAST_WORDS) {
-        copy->broadcast = 0;
-        return write_anew(stream, copy, NULL, 0);
+    struct cw_broadcast_body *body = body_at(broadcasts, first->broadcast);
+    const struct cw_broadcast_body *last = body_at(broadcasts, first->broadcast + count - 1);
+    const unsigned bit = cw_bit_writer_position(&stream->writer) % 8;
+    if (is_gone(broadcasts, first->broadcast) || !is_ready(broadcasts, body, first, bit)) {
+        first->broadcast = 0;
+        return write_typed(broadcasts, stream, first);
     }
-    struct body *body = body_at(broadcasts, copy->broadcast);
-    const unsigned phase = body->moves ? 0 : cw_bit_writer_position(&stream->writer) % 8;
-    return body->bits > 0 && body->phase == phase
-               ? cw_bit_copy(&stream->writer, body->bytes, phase, body->bits)
-               : write_anew(stream, copy, body, phase);
+    if (last->run != body->run) {
+        last = body;
+        count = 1;
+    }
+    return cw_bit_copy(&stream->writer, byte_at(broadcasts, body->at), body->at % 8,
+                       last->at + last->bits - body->at)
+               ? count
+               : 0;
+}
+
+static bool write_one(struct cw_copies *copies, struct cw_stream *stream, struct cw_message *copy)
+{
+    return write_copies((const struct cw_broadcasts *)copies, stream, copy, 1) > 0;
+}
+
+static uint32_t write_some(struct cw_copies *copies, struct cw_stream *stream,
+                           const struct cw_unreliable_channel *channel, uint32_t first)
+{
+    struct cw_message *message = cw_unreliable_picked(channel, first)->message;
+    uint32_t number = message->broadcast, count = 1;
+    while (first + count < channel->common.picked_count && ++number != 0 &&
+           cw_unreliable_picked(channel, first + count)->message->broadcast == number)
+        count++;
+    return write_copies((const struct cw_broadcasts *)copies, stream, message, count);
 }
 
 void cw_broadcasts_join(struct cw_broadcasts *broadcasts, struct cw_connection *connection)
 {
-    broadcasts->copies.write = write_copy;
+    broadcasts->copies = (struct cw_copies){.write = write_one, .write_some = write_some};
+    broadcasts->type_bits = connection->channels[0].common.type_bits;
     for (uint32_t i = 0; i < connection->config.channel_count; i++)
         connection->channels[i].common.copies = &broadcasts->copies;
 }

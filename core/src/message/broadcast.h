@@ -1,8 +1,8 @@
 /* Messages that go to many connections at once. Each connection has a copy of its own, so that it
    queues, resends and releases it like any other message, and one that is slow or full holds up no
-   other. What the copies share is the serialized body: the first connection that puts it into a
-   packet leaves it in a ring, and the others take it from there. When later broadcasts have
-   overwritten it, a connection serializes its own copy. */
+   other. What the copies share is what they look like on the wire, which is kept in a ring, bit
+   after bit: a connection that sends several of them in their order copies them all at once. When
+   later broadcasts have overwritten it, a connection serializes its own copy. */
 #ifndef CAUSEWAY_BROADCAST_H
 #define CAUSEWAY_BROADCAST_H
 
@@ -11,14 +11,20 @@
 
 #include "causeway/connection.h"
 
-/* The ring's words of 8 bytes: several ticks of a busy server. A power of two. */
-#define CW_BROADCAST_WORDS 8192
+/* How many broadcasts the ring has bytes for, and how many it keeps at most: several ticks of a
+   busy server. Powers of two. */
+#define CW_BROADCAST_BYTES  65536
+#define CW_BROADCAST_BODIES 1024
 
 struct cw_broadcasts {
     struct cw_copies copies;      /* comes first */
     struct cw_message_pool *pool; /* of messages to be broadcast */
     uint8_t *ring;
-    uint32_t written; /* words, ever; wraps */
+    struct cw_broadcast_body *bodies; /* by number */
+    uint32_t number;                  /* of the latest broadcast */
+    uint32_t written;                 /* bits of the ring, ever; wraps */
+    uint32_t run;       /* of the bodies that have followed each other without a gap */
+    uint32_t type_bits; /* of the type in front of a body */
 };
 
 /* A message that is being broadcast. */
@@ -26,7 +32,7 @@ struct cw_broadcast {
     struct cw_message *message;
     uint32_t channel;
     uint32_t bits;   /* as cw_channel_measure has it */
-    uint32_t number; /* of its body in the ring; 0: none */
+    uint32_t number; /* of its body; 0: none */
 };
 
 /* Takes its parts from the arena, whose memory is zero. broadcasts is zero too. capacity: messages
@@ -34,7 +40,7 @@ struct cw_broadcast {
 enum cw_error cw_broadcasts_layout(struct cw_broadcasts *broadcasts, struct cw_arena *arena,
                                    const struct cw_schema *schema, uint32_t capacity);
 
-/* Lets a connection take part. */
+/* Lets a connection take part. All have the same schema. */
 void cw_broadcasts_join(struct cw_broadcasts *broadcasts, struct cw_connection *connection);
 
 /* Checks a message of the pool for a channel that all connections have like this one. Errors: those

@@ -27,10 +27,18 @@ struct cw_block_piece {
     const uint8_t *bytes; /* in the packet */
 };
 
-/* What begins a struct cw_broadcasts; see broadcast.h. Through a pointer, so that a program without
-   a server, as a page is, does not hold the function. */
+struct cw_unreliable_channel;
+
+/* What begins a struct cw_broadcasts; see broadcast.h. Through pointers, so that a program without
+   a server, as a page is, does not hold the functions. */
 struct cw_copies {
+    /* Writes type and body of a copy. */
     bool (*write)(struct cw_copies *copies, struct cw_stream *stream, struct cw_message *copy);
+
+    /* Writes that of the copy that is the first of those picked, and of those behind it that can be
+       written with it at once. Returns how many, 0 when they do not fit. */
+    uint32_t (*write_some)(struct cw_copies *copies, struct cw_stream *stream,
+                           const struct cw_unreliable_channel *channel, uint32_t first);
 };
 
 struct cw_channel_common {
@@ -78,9 +86,10 @@ static inline bool cw_channel_write_message(struct cw_stream *stream,
                                             const struct cw_channel_common *common,
                                             struct cw_message *message)
 {
+    if (message->broadcast)
+        return common->copies->write(common->copies, stream, message);
     return (common->type_bits == 0 || cw_stream_bits(stream, &message->type, common->type_bits)) &&
-           (message->broadcast ? common->copies->write(common->copies, stream, message)
-                               : cw_message_serialize(stream, message));
+           cw_message_serialize(stream, message);
 }
 
 /* Reads a type; false when the schema has no such type. */

@@ -96,23 +96,35 @@ static bool write_block(struct cw_unreliable_channel *channel, struct cw_stream 
            cw_stream_bytes(stream, message->block, size);
 }
 
+static bool write_message(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                          struct cw_message *message)
+{
+    return cw_channel_write_message(stream, &channel->common, message) &&
+           (!message->block || write_block(channel, stream, message));
+}
+
 bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream,
                          uint32_t index)
 {
     struct cw_channel_common *common = &channel->common;
     if (!cw_channel_write_head(stream, common, index, 0, 0))
         return false;
+    uint32_t written = 0;
     for (uint32_t i = 0; i < common->picked_count; i++) {
-        struct cw_unreliable_slot *slot = &channel->queue[common->picked[i]];
-        if (!cw_channel_write_message(stream, common, slot->message) ||
-            (slot->message->block && !write_block(channel, stream, slot->message)))
+        struct cw_unreliable_slot *slot = cw_unreliable_picked(channel, i);
+        struct cw_message *message = slot->message;
+        if (i == written) /* otherwise it was written with the one before */
+            written += message->broadcast
+                           ? common->copies->write_some(common->copies, stream, channel, i)
+                           : write_message(channel, stream, message);
+        if (i == written)
             return false;
-        if (slot->message->receipt)
-            cw_receipts_carry(common->receipts, slot->message->receipt);
-        cw_message_drop(slot->message);
+        if (message->receipt)
+            cw_receipts_carry(common->receipts, message->receipt);
+        cw_message_drop(message);
         slot->message = NULL;
-        common->stats.queued--;
     }
+    common->stats.queued -= written;
     if (common->stats.queued == 0)
         channel->queue_count = 0;
     return true;

@@ -270,6 +270,93 @@ static void test_bodies_differ_by_place(void **state)
     all_close(&all);
 }
 
+static float x_of(uint32_t number)
+{
+    return (float)(number * 7919 % 1000);
+}
+
+/* Places, of which each client misses others, and a text here and there. Returns the number of the
+   next one. */
+static uint32_t tell_places(struct all *all, uint32_t channel, uint32_t number, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++, number++) {
+        const bool is_text = number % 97 == 0;
+        struct cw_message *message = make(all, is_text ? TEXT : PLACE, number % 1000);
+        if (is_text)
+            ((struct text *)message->data)->text[0] = 'a';
+        else
+            ((struct place *)message->data)->x = x_of(number);
+        broadcast(all, channel, message, number % 11);
+    }
+    return number;
+}
+
+/* Takes those that have arrived at the client, from its next one on. */
+static void take_places(struct all *all, uint32_t client, uint32_t *number)
+{
+    for (struct cw_message *message; (message = next(all, client));) {
+        if (message->type == COUNTED) {
+            cw_message_release(message);
+            continue;
+        }
+        *number += *number % 11 == client;
+        assert_int_equal(*(uint32_t *)message->data, *number % 1000);
+        if (message->type == TEXT)
+            assert_string_equal(((struct text *)message->data)->text, "a");
+        else
+            assert_true(((struct place *)message->data)->x == x_of(*number));
+        ++*number;
+        cw_message_release(message);
+    }
+    *number += *number % 11 == client;
+}
+
+/* Enough to fill what the server keeps several times. Each client's packets begin in another way,
+   and each misses some of the messages. */
+static void test_many_at_once(void **state)
+{
+    (void)state;
+    enum { AT_ONCE = 60, TICKS = 300 };
+    struct all all;
+    all_open(&all);
+    uint32_t got[CLIENTS] = {1, 0}, sent = 0;
+    for (uint32_t tick = 0; tick < TICKS; tick++) {
+        if (tick % 3 == 0)
+            broadcast(&all, UNRELIABLE, make(&all, COUNTED, tick), tick % CLIENTS);
+        sent = tell_places(&all, UNRELIABLE, sent, AT_ONCE);
+        all_tick(&all, 0);
+        for (uint32_t i = 0; i < CLIENTS; i++) {
+            take_places(&all, i, &got[i]);
+            assert_in_range(got[i], sent, sent + 1);
+        }
+    }
+    all_close(&all);
+}
+
+/* Reliable messages that are sent again when others have overwritten what the server kept. */
+static void test_overwritten(void **state)
+{
+    (void)state;
+    enum { RELIABLES = 150, OTHERS = 60, TICKS = 40 };
+    struct all all;
+    all_open(&all);
+    uint32_t got[CLIENTS] = {1, 0};
+    (void)tell_places(&all, RELIABLE, 0, RELIABLES);
+    for (uint32_t tick = 0; tick < TICKS; tick++) {
+        for (uint32_t i = 0; i < OTHERS; i++)
+            broadcast(&all, UNRELIABLE, make(&all, COUNTED, i), CW_SERVER_NOBODY);
+        all_tick(&all, 255);
+    }
+    for (uint32_t tick = 0; tick < 2 * TICKS; tick++) {
+        all_tick(&all, 0);
+        for (uint32_t i = 0; i < CLIENTS; i++)
+            take_places(&all, i, &got[i]);
+    }
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        assert_int_equal(got[i], RELIABLES);
+    all_close(&all);
+}
+
 static void test_no_room(void **state)
 {
     (void)state;
@@ -407,6 +494,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_but_one),     cmocka_unit_test(test_group),
         cmocka_unit_test(test_serialized_once), cmocka_unit_test(test_bodies_differ_by_place),
+        cmocka_unit_test(test_many_at_once),    cmocka_unit_test(test_overwritten),
         cmocka_unit_test(test_no_room),         cmocka_unit_test(test_block),
         cmocka_unit_test(test_receipts),        cmocka_unit_test(test_errors),
     };
