@@ -17,7 +17,7 @@ bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_comm
     *message = NULL;
     if (keep && cw_message_pool_used(common->pool) < parsed->pool_limit &&
         cw_message_create_held(common->pool, type, message) == CW_OK) {
-        if (cw_message_serialize(stream, *message))
+        if (cw_schema_serialize_checked(common->schema, type, stream, (*message)->data))
             return true;
         cw_message_drop(*message);
         return false;

@@ -89,7 +89,7 @@ static inline bool cw_channel_write_message(struct cw_stream *stream,
     if (message->broadcast)
         return common->copies->write(common->copies, stream, message);
     return (common->type_bits == 0 || cw_stream_bits(stream, &message->type, common->type_bits)) &&
-           cw_message_serialize(stream, message);
+           cw_schema_serialize_checked(common->schema, message->type, stream, message->data);
 }
 
 /* Reads a type; false when the schema has no such type. */

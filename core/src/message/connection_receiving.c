@@ -6,7 +6,7 @@ struct parsed {
     uint64_t seen; /* channels that have an entry */
     uint64_t with_fragment;
     uint32_t count;
-    uint32_t channels[CW_MAX_CHANNELS];
+    struct cw_channel *channels[CW_MAX_CHANNELS];
     struct cw_parsed_entry entries[CW_MAX_CHANNELS];
 };
 
@@ -32,7 +32,7 @@ static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct
         .only_next = parsed->only_next,
         .pool_limit = parsed->only_next ? UINT32_MAX : c->room_for_all,
     };
-    parsed->channels[parsed->count++] = index;
+    parsed->channels[parsed->count++] = channel;
     return cw_channel_read(channel, stream, is_fragment, entry);
 }
 
@@ -77,7 +77,7 @@ static bool make_room(struct cw_connection *c, const struct parsed *parsed)
     bool dropped = false;
     for (uint32_t i = 0; i < parsed->count; i++) {
         const struct cw_parsed_entry *entry = &parsed->entries[i];
-        struct cw_channel *channel = &c->channels[parsed->channels[i]];
+        struct cw_channel *channel = parsed->channels[i];
         uint32_t blocks = entry->missing_blocks, messages = entry->missing;
         while (blocks > 0 && cw_channel_drop_oldest(channel, true))
             blocks--;
@@ -90,10 +90,10 @@ static bool make_room(struct cw_connection *c, const struct parsed *parsed)
     return dropped;
 }
 
-static inline void take_parsed(struct cw_connection *c, const struct parsed *parsed, double now)
+static inline void take_parsed(const struct parsed *parsed, double now)
 {
     for (uint32_t i = 0; i < parsed->count; i++) {
-        struct cw_channel *channel = &c->channels[parsed->channels[i]];
+        struct cw_channel *channel = parsed->channels[i];
         cw_channel_take(channel, &parsed->entries[i], now);
     }
 }
@@ -120,7 +120,7 @@ static enum cw_error read_with_room(struct cw_connection *c, const struct cw_end
         (void)read_payload(c, packet->payload, packet->size, false, parsed);
     }
     for (uint32_t i = 0; i < parsed->count; i++) {
-        if (parsed->entries[i].full && cw_channel_keeps_all(&c->channels[parsed->channels[i]]))
+        if (parsed->entries[i].full && cw_channel_keeps_all(parsed->channels[i]))
             return CW_ERROR_RECEIVER_FULL;
     }
     return CW_OK;
@@ -134,13 +134,13 @@ static enum cw_error take_part(struct cw_connection *c, const struct cw_endpoint
         error = read_with_room(c, packet, parsed);
     if (error == CW_OK) {
         cw_endpoint_accept_checked(c->endpoint);
-        take_parsed(c, parsed, now);
+        take_parsed(parsed, now);
         return CW_OK;
     }
     release_parsed(parsed);
     if (error == CW_ERROR_RECEIVER_FULL) {
         (void)read_payload(c, packet->payload, packet->size, true, parsed);
-        take_parsed(c, parsed, now);
+        take_parsed(parsed, now);
     }
     c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
     c->packets_invalid += error == CW_ERROR_MALFORMED;
@@ -157,7 +157,7 @@ static inline enum cw_error take_packet(struct cw_connection *c,
     if (error != CW_OK)
         return take_part(c, packet, error, &parsed, now);
     cw_endpoint_accept_checked(c->endpoint);
-    take_parsed(c, &parsed, now);
+    take_parsed(&parsed, now);
     return CW_OK;
 }
 

@@ -67,7 +67,7 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
     carried->packet = packet;
     carried->receipts = cw_receipts_packet(&c->receipts);
     carried->start = c->words_written;
-    bool has_fragment = false;
+    carried->flight = c->bulk ? CW_FLIGHT_SENT : CW_FLIGHT_NONE;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         const struct cw_channel *channel = &c->channels[i];
         bool is_fragment = false;
@@ -75,16 +75,17 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
         if (count == 0)
             continue;
         const uint32_t fragment = is_fragment ? CW_CARRIED_FRAGMENT : 0;
-        has_fragment |= is_fragment;
         c->words[c->words_written++ & c->words_mask] =
             (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | count);
         for (uint32_t j = 0; j < count; j++)
             c->words[c->words_written++ & c->words_mask] = channel->common.picked[j];
+        if (is_fragment && carried->flight != CW_FLIGHT_FRAGMENT) {
+            carried->flight = CW_FLIGHT_FRAGMENT;
+            c->bulk = true;
+            c->fragments++;
+        }
     }
     carried->words = (uint16_t)(c->words_written - carried->start);
-    c->bulk |= has_fragment;
-    c->fragments += has_fragment;
-    carried->flight = has_fragment ? CW_FLIGHT_FRAGMENT : c->bulk ? CW_FLIGHT_SENT : CW_FLIGHT_NONE;
     carried->speaks = speaks;
 }
 

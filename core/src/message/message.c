@@ -109,15 +109,12 @@ enum cw_error cw_message_create(struct cw_message_pool *pool, uint32_t type,
 {
     if (!pool || !out)
         return CW_ERROR_INVALID_ARGUMENT;
-    const struct cw_message_type *const of = cw_schema_type(pool->schema, type);
-    if (!of)
+    if (!cw_schema_type(pool->schema, type))
         return CW_ERROR_MESSAGE_TYPE;
-    struct cw_message *const message = take(pool, type);
-    if (!message)
-        return CW_ERROR_POOL_EMPTY;
-    memset(message->data, 0, of->size);
-    *out = message;
-    return CW_OK;
+    const enum cw_error error = cw_message_create_held(pool, type, out);
+    if (error == CW_OK)
+        (*out)->held = false;
+    return error;
 }
 
 static void release_original(void *original, uint8_t *block, size_t size)
@@ -146,10 +143,13 @@ enum cw_error cw_message_create_copy(struct cw_message_pool *pool, struct cw_mes
 enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type,
                                      struct cw_message **out)
 {
-    const enum cw_error error = cw_message_create(pool, type, out);
-    if (error == CW_OK)
-        (*out)->held = true;
-    return error;
+    struct cw_message *const message = take(pool, type);
+    if (!message)
+        return CW_ERROR_POOL_EMPTY;
+    memset(message->data, 0, cw_schema_type_checked(pool->schema, type)->size);
+    message->held = true;
+    *out = message;
+    return CW_OK;
 }
 
 /* Whether a reference is the application's. What was released can be asked too: the pool still has

@@ -6,7 +6,8 @@
 
 #include "causeway/message.h"
 
-/* Makes a message that the connection owns; see cw_message_create. */
+/* Makes a message that the connection owns, of a type that the schema has; see cw_message_create.
+   CW_ERROR_POOL_EMPTY when all are in use. */
 enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type,
                                      struct cw_message **out);
 
