@@ -214,6 +214,22 @@ test('a better kind that is far away has the time that its opening took, and a s
   transport.close();
 });
 
+test('WebRTC that is too far away to connect in ten seconds has half a minute later', async () => {
+  const { transport, told } = await start();
+  await pass(9.9);
+  assert.equal(platform.peer.closed, false);
+  await pass(0.2);
+  assert.equal(platform.peer.closed, true);
+  await passToPeer(91);
+  await pass(28);
+  assert.equal(platform.peer.closed, false);
+  platform.peer.open();
+  await settle();
+  platform.peer.channel.deliver(1);
+  assert.deepEqual(told, ['webrtc']);
+  transport.close();
+});
+
 test('WebRTC that opens first leaves no WebSocket', async () => {
   const { WebSocket, RTCPeerConnection } = platform;
   const opening = openTransport('https://relay.example/', { WebSocket, RTCPeerConnection });

@@ -19,6 +19,9 @@ interface Outcome {
 const REPLACE_SECONDS = 4;
 const GROWTH = 1.5;
 
+/** How long an attempt beside an open link may take at least: nobody waits for it. */
+const BESIDE_SECONDS = 30;
+
 /** Opens links of one kind for as long as they are wanted: one attempt at a time, at times of its own. */
 export class Dialer {
   readonly #open: OpenLink;
@@ -67,9 +70,9 @@ export class Dialer {
     );
   }
 
-  /** Begins an attempt in so many seconds, and up to half as many more or less. */
+  /** Begins an attempt beside an open link in so many seconds, and up to half as many more or less. */
   dialIn(seconds: number): void {
-    this.#wait(seconds, () => this.dial());
+    this.#wait(seconds, () => this.dial(Math.max(this.#timeoutSeconds, BESIDE_SECONDS)));
   }
 
   /** Begins to replace a lost link at once, unless an attempt runs. */
