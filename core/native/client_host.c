@@ -29,8 +29,9 @@ struct cw_client_host {
     size_t datagrams_left;    /* that are received before the next update though the tick is over */
     size_t (*token)(void *context, uint8_t *out, size_t capacity);
     void *token_context;
-    bool token_due;    /* to be asked for, from token_time on */
-    bool token_failed; /* which the application has not been told */
+    double expire_time; /* of the token in use, Unix seconds */
+    bool token_due;     /* to be asked for, from token_time on */
+    bool token_failed;  /* which the application has not been told */
     double token_time;
     double pause_seconds;
     uint8_t data[CW_SECURE_MAX];
@@ -111,9 +112,14 @@ enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t 
         return CW_ERROR_INVALID_ARGUMENT;
     const double now = cw_clock_now();
     const enum cw_error error = cw_client_connect(host->client, token, size, now);
-    if (error == CW_OK)
-        transmit(host, now);
-    return error;
+    if (error != CW_OK)
+        return error;
+    struct cw_token read;
+    cw_token_read(token, size, &read);
+    host->expire_time = (double)read.expire_time;
+    cw_crypto_wipe(&read, sizeof read);
+    transmit(host, now);
+    return CW_OK;
 }
 
 /* Another token is due after a pause. */
@@ -172,6 +178,11 @@ static bool next(void *context, void *out)
     }
     if (!cw_client_next(host->client, event))
         return false;
+    /* No server answers those whose token has expired. This machine's clock may be wrong, so it
+       explains the silence but refuses no token. */
+    if (event->type == CW_CLIENT_EVENT_DISCONNECTED &&
+        event->state == CW_CLIENT_REQUEST_TIMED_OUT && cw_clock_unix() >= host->expire_time)
+        event->state = CW_CLIENT_TOKEN_EXPIRED;
     if (event->type == CW_CLIENT_EVENT_CONNECTED)
         host->pause_seconds = PAUSE_LEAST_SECONDS;
     else if (event->type == CW_CLIENT_EVENT_DISCONNECTED && host->token &&

@@ -55,8 +55,8 @@ static struct cw_socket *open_socket(void)
     return socket;
 }
 
-static void make_token(const struct world *world, uint64_t id, int32_t timeout_seconds,
-                       uint8_t token[CW_TOKEN_SIZE])
+static struct cw_token_grant make_grant(const struct world *world, uint64_t id,
+                                        int32_t timeout_seconds)
 {
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = PROTOCOL;
@@ -65,6 +65,13 @@ static void make_token(const struct world *world, uint64_t id, int32_t timeout_s
     grant.timeout_seconds = timeout_seconds;
     grant.addresses = world->near ? &world->near_address : cw_host_address(world->server);
     grant.address_count = 1;
+    return grant;
+}
+
+static void make_token(const struct world *world, uint64_t id, int32_t timeout_seconds,
+                       uint8_t token[CW_TOKEN_SIZE])
+{
+    const struct cw_token_grant grant = make_grant(world, id, timeout_seconds);
     assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
 }
 
@@ -304,6 +311,28 @@ static void it_does_not_always_come_back(void **state)
     }
 }
 
+/* The machine's clock tells a token that has expired from a server that is not there. */
+static void an_expired_token_is_told(void **state)
+{
+    (void)state;
+    for (int expired = 0; expired < 2; expired++) {
+        struct world world;
+        open_world(&world, "127.0.0.1:0", false, 1);
+        struct cw_token_grant grant = make_grant(&world, 5, 1);
+        const struct cw_address nobody = {
+            .type = CW_ADDRESS_IPV4, .port = 9, .bytes = {127, 0, 0, 1}};
+        grant.create_time -= expired ? 100 : 0;
+        grant.addresses = expired ? grant.addresses : &nobody;
+        uint8_t token[CW_TOKEN_SIZE];
+        assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
+        assert_int_equal(cw_client_host_connect(world.client, token, sizeof token), CW_OK);
+        AWAIT(world.client_ends > 0);
+        assert_int_equal(world.state,
+                         expired ? CW_CLIENT_TOKEN_EXPIRED : CW_CLIENT_REQUEST_TIMED_OUT);
+        close_world(&world);
+    }
+}
+
 /* The NAT gives the client another port, and what goes to the old one is lost. */
 static void silence_lets_it_move(void **state)
 {
@@ -442,6 +471,7 @@ int main(void)
         cmocka_unit_test(it_learns_why_and_connects_again),
         cmocka_unit_test(it_asks_for_tokens),
         cmocka_unit_test(it_does_not_always_come_back),
+        cmocka_unit_test(an_expired_token_is_told),
         cmocka_unit_test(silence_lets_it_move),
 #ifdef __linux__
         cmocka_unit_test(another_address_lets_it_move),
