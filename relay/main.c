@@ -12,9 +12,12 @@ enum { EXIT_STOPPED = 0, EXIT_CANNOT_START = 1, EXIT_BAD_OPTION = 2 };
 
 static int run(const struct options *options)
 {
+    struct heritage heritage;
     log_open();
     log_set_level(options->log_level);
-    struct relay *relay = relay_create(options);
+    if (!heritage_receive(&heritage))
+        return EXIT_CANNOT_START;
+    struct relay *relay = relay_create(options, &heritage);
     if (!relay)
         return EXIT_CANNOT_START;
     relay_run(relay);

@@ -74,11 +74,12 @@ static struct lws_vhost *open_redirect_vhost(struct relay *relay)
     return loop_add_vhost(relay->loop, &info);
 }
 
-static bool open_webrtc(struct relay *relay)
+static bool open_webrtc(struct relay *relay, struct heritage *heritage)
 {
     const struct options *options = relay->options;
     struct webrtc_config config = {
         .local = options->rtc_local,
+        .heritage = heritage,
         .advertised_count = options->rtc_advertised_count,
         .max_sessions = relay->descriptors.sessions,
         .max_per_address = options->max_per_address,
@@ -115,7 +116,7 @@ static bool open_each(const char *const *texts, unsigned count,
     return true;
 }
 
-static bool open_listeners(struct relay *relay)
+static bool open_listeners(struct relay *relay, struct heritage *heritage)
 {
     const struct options *options = relay->options;
     struct listener_config config = {
@@ -124,6 +125,7 @@ static bool open_listeners(struct relay *relay)
         .pre_sessions = relay->pre_session_limit,
         .prefaces = relay->prefaces,
         .proxies = &relay->pages.forwarded.trusted,
+        .heritage = heritage,
     };
     if (!open_each(options->listen, options->listen_count, &config, relay->listeners))
         return false;
@@ -135,10 +137,12 @@ static bool open_listeners(struct relay *relay)
                                      relay->redirects);
 }
 
-static bool open_parts(struct relay *relay)
+static bool open_parts(struct relay *relay, struct heritage *heritage)
 {
     const struct options *options = relay->options;
     struct sessions_config sessions = relay_sessions_config(relay, options);
+    if (heritage->line >= 0)
+        sessions.secret = heritage->secret;
     struct websockets_config websockets = {
         .queue_bytes = options->queue_bytes,
         .queue_age_seconds = options->queue_age_seconds,
@@ -177,7 +181,7 @@ static bool open_parts(struct relay *relay)
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(&sessions.upstream, text);
     log_info("forwarding to game server %s", text);
-    return open_listeners(relay) && open_webrtc(relay);
+    return open_listeners(relay, heritage) && open_webrtc(relay, heritage);
 }
 
 /* Whoever waits for these lines finds all that was asked for. */
@@ -190,7 +194,7 @@ static void announce(const struct relay *relay)
         listener_announce(relay->listeners[i], "listening on");
 }
 
-struct relay *relay_create(const struct options *options)
+struct relay *relay_create(const struct options *options, struct heritage *heritage)
 {
     struct relay *relay = calloc(1, sizeof *relay);
     if (!relay)
@@ -200,7 +204,10 @@ struct relay *relay_create(const struct options *options)
     log_count_dropped(&relay->stats.log_lines_dropped);
     relay->stop.context = relay;
     relay->signals.fd = -1;
-    if (descriptors_divide(options->max_sessions, &relay->descriptors) && open_parts(relay)) {
+    const bool opened = descriptors_divide(options->max_sessions, &relay->descriptors) &&
+                        open_parts(relay, heritage) && relay_take_over(relay, heritage);
+    heritage_close(heritage);
+    if (opened) {
         announce(relay);
         return relay;
     }
@@ -229,8 +236,10 @@ void relay_destroy(struct relay *relay)
 {
     if (!relay)
         return;
+    upgrade_cancel(&relay->upgrade);
     relay_close_listeners(relay);
     loop_timer_stop(&relay->stop);
+    loop_timer_stop(&relay->look);
     prefaces_destroy(relay->prefaces);
     webrtc_destroy(relay->webrtc);
     http_close(relay->http);

@@ -2,13 +2,15 @@
 #ifndef CAUSEWAY_RELAY_RELAY_H
 #define CAUSEWAY_RELAY_RELAY_H
 
+#include "net/heritage.h"
 #include "options.h"
 
 struct relay;
 
-/* Opens everything. Logs what failed and returns NULL when something cannot be opened. options must
-   outlive it. */
-struct relay *relay_create(const struct options *options);
+/* Opens everything, or takes it over from the process that started this one, with its sessions.
+   Logs what failed and returns NULL when something cannot be opened. options must outlive it; the
+   heritage is used up. */
+struct relay *relay_create(const struct options *options, struct heritage *heritage);
 
 /* Serves until a signal stops it and all sessions are closed. */
 void relay_run(struct relay *relay);

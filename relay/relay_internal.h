@@ -1,12 +1,14 @@
-/* What the parts of the relay share: relay.c opens and closes it; relay_signals.c stops it and
-   relay_reload.c changes it while it runs. */
+/* What the parts of the relay share: relay.c opens and closes it; relay_signals.c stops it,
+   relay_reload.c changes it while it runs, and relay_upgrade.c lets another process go on. */
 #ifndef CAUSEWAY_RELAY_RELAY_INTERNAL_H
 #define CAUSEWAY_RELAY_RELAY_INTERNAL_H
 
 #include "http/http.h"
 #include "http/websocket.h"
 #include "net/descriptors.h"
+#include "net/heritage.h"
 #include "net/listener.h"
+#include "net/log.h"
 #include "net/loop.h"
 #include "net/pre_session_limit.h"
 #include "net/stats.h"
@@ -14,6 +16,7 @@
 #include "relay.h"
 #include "rtc/webrtc.h"
 #include "session/session.h"
+#include "upgrade.h"
 
 #include <stdbool.h>
 
@@ -44,7 +47,10 @@ struct relay {
     struct listener *redirects[OPTIONS_LISTEN_MAX];
     struct loop_watch signals;
     enum relay_state state;
-    struct loop_timer stop; /* when draining, or stopping, has taken too long */
+    struct loop_timer stop; /* when draining, stopping or leaving has taken too long */
+    struct loop_timer look; /* whether all have left a process that has been replaced */
+    struct upgrade upgrade;
+    struct log_limit lost_limit;
 };
 
 /* Has the loop call what the signals ask for. False, with errno, when the system refuses. */
@@ -64,5 +70,13 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
 /* Reads the options again and heeds those that may change. Logs what is wrong with them, and then
    changes nothing. */
 void relay_reload(struct relay *relay);
+
+/* Starts a successor, unless the relay is stopping. */
+void relay_begin_upgrade(struct relay *relay);
+
+/* Prepares for successors, and takes over the sessions of the predecessor if there is one; until
+   then nothing may be served, because it still serves. Logs why and returns false when it cannot.
+ */
+bool relay_take_over(struct relay *relay, const struct heritage *heritage);
 
 #endif

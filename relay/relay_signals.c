@@ -27,6 +27,7 @@ static void stop(struct relay *relay, const char *why)
 {
     const bool drains = relay->state == RELAY_DRAINING;
     relay->state = RELAY_STOPPING;
+    upgrade_cancel(&relay->upgrade);
     relay_close_listeners(
         relay); /* before the log says so: whoever waits for the line is refused */
     log_info("stopping %s: closing %u sessions", why, sessions_count(relay->sessions));
@@ -46,6 +47,7 @@ static void drain(struct relay *relay)
 {
     const double seconds = relay->options->drain_timeout_seconds;
     relay->state = RELAY_DRAINING;
+    upgrade_cancel(&relay->upgrade);
     log_info("draining on SIGTERM: %u sessions may go on for %g seconds",
              sessions_count(relay->sessions), seconds);
     relay->stop.expired = on_drain_over;
@@ -85,6 +87,8 @@ static void on_signal(void *context, unsigned events)
     while (read(relay->signals.fd, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGUSR1)
             relay_log_stats(relay);
+        else if (info.ssi_signo == SIGUSR2)
+            relay_begin_upgrade(relay);
         else if (info.ssi_signo == SIGHUP)
             relay_reload(relay);
         else
@@ -100,6 +104,7 @@ bool relay_open_signals(struct relay *relay)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
     sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGUSR2);
     signal(SIGHUP, SIG_DFL); /* nohup ignores it */
     sigprocmask(SIG_BLOCK, &set, NULL);
     const int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -78,8 +78,11 @@ static void accept_ready(void *context, unsigned events)
     }
 }
 
-static int open_socket(struct socket_address *socket_address)
+static int open_socket(struct socket_address *socket_address, struct heritage *heritage)
 {
+    const int inherited = heritage_take(heritage, SOCK_STREAM, socket_address);
+    if (inherited >= 0)
+        return inherited;
     const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
     const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&socket_address->address;
     int fd = socket(socket_address->address.ss_family, type, 0);
@@ -88,7 +91,7 @@ static int open_socket(struct socket_address *socket_address)
         struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = v6->sin6_port};
         memcpy(&socket_address->address, &any, sizeof any);
         socket_address->size = sizeof any;
-        fd = socket(AF_INET, type, 0);
+        return open_socket(socket_address, heritage);
     }
     if (fd < 0)
         return -1;
@@ -115,7 +118,7 @@ struct listener *listener_create(const char *text, const struct listener_config 
         return NULL;
     }
     struct listener *listener = calloc(1, sizeof *listener);
-    int fd = listener ? open_socket(&socket_address) : -1;
+    int fd = listener ? open_socket(&socket_address, config->heritage) : -1;
     if (fd < 0) {
         log_error("cannot listen on %s: %s", text, strerror(errno));
         free(listener);
@@ -146,6 +149,11 @@ void listener_announce(const struct listener *listener, const char *what)
 unsigned listener_port(const struct listener *listener)
 {
     return socket_address_port(&listener->local);
+}
+
+int listener_socket(const struct listener *listener)
+{
+    return listener->watch.fd;
 }
 
 void listener_destroy(struct listener *listener)

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_RELAY_LISTENER_H
 #define CAUSEWAY_RELAY_LISTENER_H
 
+#include "net/heritage.h"
 #include "net/loop.h"
 #include "net/pre_session_limit.h"
 #include "net/preface.h"
@@ -9,17 +10,23 @@
 
 struct listener;
 
-/* What becomes of the connections. All of it must outlive the listeners. */
+/* Where listeners come from, and what becomes of the connections. All but the heritage must outlive
+   the listeners. */
 struct listener_config {
     struct loop *loop;
     struct lws_vhost *vhost; /* serves them */
     struct pre_session_limit *pre_sessions;
     struct prefaces *prefaces;
     const struct prefix_list *proxies; /* whose connections begin with a preface */
+    struct heritage *heritage;         /* which may have it open already */
 };
 
-/* Opens one at "host:port"; [::] takes IPv4 too. Logs why and returns NULL when it cannot. */
+/* Opens one at "host:port", or takes over that of the heritage; [::] takes IPv4 too. Logs why and
+ * returns NULL when it cannot. */
 struct listener *listener_create(const char *text, const struct listener_config *config);
+
+/* Its socket, for another process. */
+int listener_socket(const struct listener *listener);
 
 /* Logs where it listens, after a word on what it is. */
 void listener_announce(const struct listener *listener, const char *what);

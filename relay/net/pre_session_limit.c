@@ -112,6 +112,11 @@ static unsigned evict_oldest(struct pre_session_limit *all, unsigned left, unsig
     return left;
 }
 
+unsigned pre_session_limit_count(const struct pre_session_limit *all)
+{
+    return all->count;
+}
+
 bool pre_session_limit_room(struct pre_session_limit *all)
 {
     if (all->count < all->max)

@@ -24,6 +24,9 @@ void pre_session_limit_set(struct pre_session_limit *limit, unsigned max_per_add
 /* Frees the set. All connections must have left. NULL is allowed. */
 void pre_session_limit_destroy(struct pre_session_limit *limit);
 
+/* How many connections are in it. */
+unsigned pre_session_limit_count(const struct pre_session_limit *limit);
+
 /* True when one more may enter. Otherwise the oldest ones are being closed and counted, and there
    is room in the next turn of the loop. An address that has no more than a browser needs keeps them
    as long as there are others to close. */

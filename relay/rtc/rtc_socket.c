@@ -164,13 +164,16 @@ static void on_ready(void *context, unsigned events)
     }
 }
 
-struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address, struct loop *loop,
+struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address,
+                                     struct heritage *heritage, struct loop *loop,
                                      void (*datagram)(void *context, const struct udp_path *path,
                                                       const uint8_t *data, size_t size),
                                      void *context)
 {
     struct rtc_socket *all = calloc(1, sizeof *all);
-    const int fd = all ? open_socket(socket_address) : -1;
+    int fd = all ? heritage_take(heritage, SOCK_DGRAM, socket_address) : -1;
+    if (all && fd < 0)
+        fd = open_socket(socket_address);
     if (fd < 0) {
         free(all);
         return NULL;
@@ -280,6 +283,16 @@ unsigned rtc_socket_flush(struct rtc_socket *all)
     }
     all->gathered = 0;
     return refused;
+}
+
+int rtc_socket_descriptor(const struct rtc_socket *all)
+{
+    return all->watch.fd;
+}
+
+void rtc_socket_leave(struct rtc_socket *all)
+{
+    loop_remove(all->loop, &all->watch);
 }
 
 uint32_t rtc_socket_overflow(struct rtc_socket *all)

@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_RELAY_RTC_SOCKET_H
 #define CAUSEWAY_RELAY_RTC_SOCKET_H
 
+#include "net/heritage.h"
 #include "net/loop.h"
 #include "net/socket_address.h"
 #include "rtc/udp_address.h"
@@ -13,10 +14,12 @@
 
 struct rtc_socket;
 
-/* Opens it at `socket_address`; [::] takes IPv4 too. `datagram` gets each datagram, and an empty
+/* Opens it at `socket_address`, or takes over the one that the heritage has there; [::] takes IPv4
+   too. `datagram` gets each datagram, and an empty
    one in place of one that is longer than any of ours. NULL, with errno, when it cannot be opened.
    */
-struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address, struct loop *loop,
+struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address,
+                                     struct heritage *heritage, struct loop *loop,
                                      void (*datagram)(void *context, const struct udp_path *path,
                                                       const uint8_t *data, size_t size),
                                      void *context);
@@ -32,6 +35,12 @@ unsigned rtc_socket_flush(struct rtc_socket *socket);
 
 /* How many datagrams have found the socket full since the last call. */
 uint32_t rtc_socket_overflow(struct rtc_socket *socket);
+
+/* Its descriptor, for another process. */
+int rtc_socket_descriptor(const struct rtc_socket *socket);
+
+/* Receives nothing any more: another process does. */
+void rtc_socket_leave(struct rtc_socket *socket);
 
 /* Where it is bound. */
 void rtc_socket_local(const struct rtc_socket *socket, struct socket_address *out);

@@ -147,6 +147,17 @@ void webrtc_turn(struct webrtc *all)
     reap(all);
 }
 
+int webrtc_socket(const struct webrtc *all)
+{
+    return all ? rtc_socket_descriptor(all->socket) : -1;
+}
+
+void webrtc_leave(struct webrtc *all)
+{
+    if (all)
+        rtc_socket_leave(all->socket);
+}
+
 void webrtc_count_overflow(struct webrtc *all)
 {
     if (all)
@@ -384,7 +395,7 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
         webrtc_destroy(all);
         return NULL;
     }
-    all->socket = rtc_socket_create(&config->local, loop, on_datagram, all);
+    all->socket = rtc_socket_create(&config->local, config->heritage, loop, on_datagram, all);
     if (!all->socket) {
         socket_address_format(&config->local, text);
         log_error("cannot open the UDP port %s: %s", text, strerror(errno));

@@ -15,6 +15,7 @@
 
 struct webrtc_config {
     struct socket_address local; /* where the UDP socket is bound */
+    struct heritage *heritage;   /* which may have it open already */
     /* The addresses to which browsers are told to send. Without any, it is the address to which
        their offer came. Port 0 means the port of the socket. */
     struct socket_address advertised[WEBRTC_ADVERTISED_MAX];
@@ -42,6 +43,12 @@ void webrtc_destroy(struct webrtc *webrtc);
 /* Sends what has been gathered and frees what has ended. Call it in each turn of the loop. NULL is
    allowed. */
 void webrtc_turn(struct webrtc *webrtc);
+
+/* Its UDP socket, for another process; -1 for NULL. */
+int webrtc_socket(const struct webrtc *webrtc);
+
+/* Receives nothing any more: another process does. NULL is allowed. */
+void webrtc_leave(struct webrtc *webrtc);
 
 /* Adds the datagrams that found the UDP socket full to stats. NULL is allowed. */
 void webrtc_count_overflow(struct webrtc *webrtc);

@@ -38,6 +38,15 @@ export async function run(args, env = {}) {
   return { code, stdout, stderr };
 }
 
+/** Whether a process has not ended; its parent may not have looked yet. */
+export function isAlive(pid) {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Starts the relay on a free port and ends it with the test. Unless gated it takes any datagram.
  * Unless `args` say otherwise it does not drain when it is asked to end.
@@ -46,12 +55,20 @@ export async function run(args, env = {}) {
  */
 export async function startRelay(
   t,
-  { upstream, listen = '127.0.0.1:0', args = [], gated = false, shell = ':', env = {} },
+  {
+    upstream,
+    listen = '127.0.0.1:0',
+    args = [],
+    gated = false,
+    shell = ':',
+    env = {},
+    path = program,
+  },
 ) {
   const gate = gated ? [] : ['--raw'];
   const where = listen ? ['--listen', listen] : [];
   const atOnce = ['--drain-timeout', '0'];
-  const command = [program, ...where, '--upstream', upstream, ...gate, ...atOnce, ...args];
+  const command = [path, ...where, '--upstream', upstream, ...gate, ...atOnce, ...args];
   const child = spawn('sh', ['-c', `${shell}; exec "$0" "$@"`, ...command], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
@@ -67,6 +84,11 @@ export async function startRelay(
     for (const watcher of watchers) watcher();
     return { code, signal };
   });
+  // The relay is another process after an upgrade.
+  let successor = 0;
+  const running = () =>
+    successor ? isAlive(successor) : child.exitCode === null && child.signalCode === null;
+  const kill = (signal) => (successor ? process.kill(successor, signal) : child.kill(signal));
   t.after(() => child.kill('SIGKILL'));
 
   /** Resolves with the match as soon as the log, from an offset on, has it. */
@@ -75,9 +97,9 @@ export async function startRelay(
       new Promise((resolve, reject) => {
         const look = () => {
           const match = pattern.exec(log.slice(from));
-          if (match || child.exitCode !== null) watchers.delete(look);
+          if (match || !running()) watchers.delete(look);
           if (match) resolve(match);
-          else if (child.exitCode !== null) reject(new Error(`the relay ended:\n${log}`));
+          else if (!running()) reject(new Error(`the relay ended:\n${log}`));
         };
         watchers.add(look);
         look();
@@ -96,13 +118,26 @@ export async function startRelay(
     pauseLog: () => child.stderr.pause(),
     resumeLog: () => child.stderr.resume(),
     closeLog: () => child.stderr.destroy(),
-    kill: (signal) => child.kill(signal),
-    running: () => child.exitCode === null && child.signalCode === null,
+    kill,
+    running,
+    /** The end of the process that was started first. */
     ended: () => patiently(closed, 'the end of the relay'),
+    /** Starts a successor, which is the relay from then on. Gives the number of the process before. */
+    async upgrade() {
+      const before = successor || child.pid;
+      const from = log.length;
+      kill('SIGUSR2');
+      const [, pid] = await logged(/upgrade: process (\d+) is starting\n/, from);
+      t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'));
+      await logged(new RegExp(`process ${pid} has taken over\n`), from);
+      successor = Number(pid);
+      await logged(/listening on/, from);
+      return before;
+    },
     /** The counters, by name. */
     async stats() {
       const from = log.length;
-      child.kill('SIGUSR1');
+      kill('SIGUSR1');
       const [, line] = await logged(/ stats (.*)\n/, from);
       return Object.fromEntries(
         line.split(' ').map((pair) => [pair.split('=')[0], Number(pair.split('=')[1])]),

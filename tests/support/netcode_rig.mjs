@@ -66,8 +66,8 @@ export async function startNativeServer(t, { address = '127.0.0.1:0', slots = 4 
 export const startNativeClient = (t, address = '127.0.0.1:0') =>
   startNative(t, process.env.CAUSEWAY_NETCODE_CLIENT, [address]);
 
-export async function startForeignServer(t, { host, slots } = {}) {
-  const server = new NetcodeServer({ protocolId: PROTOCOL, privateKey, slots });
+export async function startForeignServer(t, { host, slots, tickMs } = {}) {
+  const server = new NetcodeServer({ protocolId: PROTOCOL, privateKey, slots, tickMs });
   server.ignored = [];
   server.on('ignored', (reason) => server.ignored.push(reason));
   await server.listen(host);

@@ -31,18 +31,21 @@ export class NetcodeServer extends EventEmitter {
   #privateKey;
   #socket;
   #ticking;
+  #tickMs;
   #challengeKey = randomBytes(32);
   #challengeSequence = 0n;
   #globalSequence = 1n << 63n;
   #slots;
+  #connected = new Map(); // clients by address
   #usedTokens = new Map(); // the token's MAC and the address that used it
   #mappings = new Map(); // addresses and their keys
 
-  constructor({ protocolId, privateKey, slots = 4 }) {
+  constructor({ protocolId, privateKey, slots = 4, tickMs = TICK_MS }) {
     super();
     this.#protocolId = protocolId;
     this.#privateKey = privateKey;
     this.#slots = Array(slots).fill(null);
+    this.#tickMs = tickMs;
   }
 
   async listen(host = '127.0.0.1') {
@@ -50,7 +53,7 @@ export class NetcodeServer extends EventEmitter {
     this.#socket.on('message', (packet, from) => this.#receive(packet, joinAddress(from)));
     this.#socket.bind(0, host);
     await once(this.#socket, 'listening');
-    this.#ticking = setInterval(() => this.#tick(), TICK_MS);
+    this.#ticking = setInterval(() => this.#tick(), this.#tickMs);
     this.address = joinAddress(this.#socket.address());
   }
 
@@ -79,7 +82,7 @@ export class NetcodeServer extends EventEmitter {
     this.#free(client, 'server');
   }
 
-  #at = (address) => this.clients.find((client) => client.address === address);
+  #at = (address) => this.#connected.get(address);
 
   #receive(packet, from) {
     try {
@@ -150,6 +153,7 @@ export class NetcodeServer extends EventEmitter {
     const client = { index, clientId, userData, address: from, timeout, serverToClient };
     Object.assign(client, { sequence: 0n, confirmed: false, deadline: deadline(timeout) });
     this.#slots[index] = client;
+    this.#connected.set(from, client);
     this.#keepAlive(client);
     this.emit('connected', client);
   }
@@ -167,6 +171,7 @@ export class NetcodeServer extends EventEmitter {
 
   #free(client, by) {
     this.#slots[client.index] = null;
+    this.#connected.delete(client.address);
     this.#mappings.delete(client.address);
     this.emit('disconnected', client, by);
   }

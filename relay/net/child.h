@@ -1,0 +1,28 @@
+/* Another process of this program, with a line to it: a socket for messages, see handover.h. */
+#ifndef CAUSEWAY_RELAY_CHILD_H
+#define CAUSEWAY_RELAY_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct child {
+    pid_t pid; /* 0 = none */
+    int line;
+};
+
+/* Starts the program anew, from the path by which this process was started and with the same
+   arguments. False, with errno, when it cannot. */
+bool child_start(struct child *child, char *const *arguments);
+
+/* Kills it, unless it has ended already, closes the line, and waits for the end. Gives its wait
+   status. */
+int child_end(struct child *child);
+
+/* Closes the line to a process that goes its own way. */
+void child_leave(struct child *child);
+
+/* The line of this process to the one that started it; -1 when that was none of ours. Call it
+   once. */
+int child_own_line(void);
+
+#endif

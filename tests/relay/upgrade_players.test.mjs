@@ -1,0 +1,62 @@
+// A relay is upgraded under many players, who are on a server that knows nothing of it: the second
+// implementation of netcode. CAUSEWAY_PLAYERS says how many.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect as join, message, schema, string } from '../support/causeway.mjs';
+import { PROTOCOL, foreignToken, startForeignServer } from '../support/netcode_rig.mjs';
+import { assertGap, startPlayer } from '../support/player.mjs';
+import { WebSocket, patiently, sleep, startRelay } from './support.mjs';
+
+const PLAYERS = Number(process.env.CAUSEWAY_PLAYERS ?? 100);
+const messages = schema(message('say', { text: string(100) }));
+
+const options = (name) => process.env[name]?.split(' ') ?? [];
+
+test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
+  const server = await startForeignServer(t, { slots: PLAYERS, tickMs: 3 * PLAYERS });
+  const seen = { connected: 0, disconnected: 0 };
+  server.on('connected', () => seen.connected++);
+  server.on('disconnected', () => seen.disconnected++);
+  server.on('payload', (client, payload) => server.send(client, payload));
+  const relay = await startRelay(t, {
+    upstream: server.address,
+    gated: true,
+    args: [
+      ...['--protocol-id', String(PROTOCOL), '--max-sessions-per-address', '0'],
+      ...[
+        '--max-sessions',
+        String(2 * PLAYERS),
+        '--answer-timeout',
+        '60',
+        ...options('CAUSEWAY_RELAY_OPTIONS'),
+      ],
+    ],
+  });
+  const players = [];
+  for (let i = 0; i < PLAYERS; i++)
+    players.push(
+      await join(`http://127.0.0.1:${relay.port}/`, {
+        token: foreignToken({ addresses: [server.address], clientId: BigInt(i + 1), timeout: 60 }),
+        schema: messages,
+        transports: ['websocket'],
+        WebSocket,
+      }).then((client) =>
+        startPlayer(client, { isEcho: ({ type }) => type === 'say', everyMs: 3 * PLAYERS }),
+      ),
+    );
+  t.after(() => players.forEach(({ client }) => client.disconnect()));
+  await sleep(500);
+  for (const player of players) player.gap = 0;
+
+  await relay.upgrade();
+  await patiently(
+    (async () => {
+      while ((await relay.stats()).sessions_resumed < PLAYERS) await sleep(50);
+    })(),
+    'all players to be back',
+  );
+  await Promise.all(players.map((player) => player.rest()));
+  assert.deepEqual(seen, { connected: PLAYERS, disconnected: 0 });
+  assert.equal((await relay.stats()).sessions_opened, 0);
+  assertGap(t, { gap: Math.max(...players.map(({ gap }) => gap)) }, 1500);
+});

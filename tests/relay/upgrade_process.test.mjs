@@ -1,0 +1,166 @@
+// A relay that is upgraded while it serves: another process takes over what it has.
+import assert from 'node:assert/strict';
+import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ask, connectAs, newKey, openRtcAs } from './links.mjs';
+import {
+  assertAddsUp,
+  connect,
+  isAlive,
+  patiently,
+  pattern,
+  program,
+  sleep,
+  startRelay,
+  startServer,
+  statsUntil,
+} from './support.mjs';
+
+const RESTART = { code: 1012, reason: 'relay restarts' };
+
+const ended = (pid) =>
+  patiently(
+    (async () => {
+      while (isAlive(pid)) await sleep(10);
+    })(),
+    `the end of process ${pid}`,
+  );
+
+test('sessions go on in the successor, from the same ports', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const keys = [newKey(), newKey(), newKey()];
+  const links = await Promise.all(keys.map((key) => connectAs(t, relay, key)));
+  const ports = [];
+  for (const link of links) ports.push(await ask(server, link, 'before'));
+  links[2].socket.terminate();
+  await statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked === 1);
+
+  const before = await relay.upgrade();
+  for (const link of links.slice(0, 2)) assert.deepEqual(await link.closed(), RESTART);
+  await ended(before);
+  // What comes before the links do is lost, as on any way, but nothing is disturbed.
+  for (const port of ports) server.send(pattern(10), server.peers.get(port));
+  await statsUntil(relay, ({ dropped_unlinked }) => dropped_unlinked === 3);
+  for (const [i, key] of keys.entries())
+    assert.equal(await ask(server, await connectAs(t, relay, key), `after ${i}`), ports[i]);
+  const stats = await relay.stats();
+  assert.equal(stats.sessions_adopted, 3);
+  assert.equal(stats.sessions_opened, 0);
+  assert.equal(stats.sessions_resumed, 3);
+  assertAddsUp(stats);
+  await relay.logged(/sessions_ended_restart=3/);
+
+  // And again: a successor is a relay like any other.
+  await relay.upgrade();
+  assert.equal(await ask(server, await connectAs(t, relay, keys[0]), 'again'), ports[0]);
+});
+
+test('a session that cannot go on is told to begin anew', async (t) => {
+  const server = await startServer(t, { answer: (data) => (data[0] === 33 ? data : null) });
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const unanswered = await connectAs(t, relay, newKey());
+  unanswered.send(pattern(20));
+  const nameless = await connect(t, relay);
+  nameless.send(Buffer.of(33));
+  await nameless.received(1);
+  await relay.upgrade();
+  assert.deepEqual(await unanswered.closed(), RESTART);
+  assert.deepEqual(await nameless.closed(), RESTART);
+  assert.equal((await relay.stats()).sessions_adopted, 0);
+});
+
+test('no connection is refused meanwhile', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  let going = true;
+  let count = 0;
+  const knocking = (async () => {
+    while (going) {
+      const response = await fetch(`http://127.0.0.1:${relay.port}/none`);
+      assert.equal(response.status, 404);
+      count++;
+    }
+  })();
+  for (let i = 0; i < 3; i++) await relay.upgrade();
+  going = false;
+  await knocking;
+  assert.ok(count > 3);
+});
+
+test('WebRTC goes on at its port', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream, args: ['--rtc', '127.0.0.1:0'] });
+  const rtcPort = async (from) => (await relay.logged(/webrtc on udp \S+:(\d+)\n/, from))[1];
+  const first = await rtcPort(0);
+  const from = relay.log().length;
+  const key = newKey();
+  const say = async (link, text) => {
+    link.channel.send(Buffer.from(text));
+    assert.equal((await link.next()).toString(), text);
+    return server.received.findLast(({ data }) => data.toString() === text).port;
+  };
+  const link = await openRtcAs(t, relay, key);
+  const port = await say(link, 'before');
+  // The old process stays a while, for this one, but takes nothing from the port any more.
+  const stuck = await connectAs(t, relay, newKey());
+  stuck.socket.pause();
+  const before = await relay.upgrade();
+  assert.equal((await link.next()).toString(), '1012 relay restarts');
+  assert.equal(await rtcPort(from), first);
+  assert.equal(await say(await openRtcAs(t, relay, key), 'after'), port);
+  assert.ok(isAlive(before));
+  stuck.socket.terminate();
+  await ended(before);
+  await relay.logged(/sessions_ended_restart=2 .* rtc_packets_ignored=0 /);
+});
+
+test('a successor that cannot start leaves everything as it is', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'causeway-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'relay');
+  const replace = async (text) => {
+    await rm(path);
+    await writeFile(path, text);
+    await chmod(path, 0o755);
+  };
+  await copyFile(program, path);
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream, path });
+  const link = await connectAs(t, relay, newKey());
+  const port = await ask(server, link, 'before');
+
+  for (const [text, line] of [
+    ['#!/bin/sh\nexit 3\n', /no upgrade: process \d+ ended with 3; this one goes on/],
+    ['no program', /no upgrade: cannot start \S+: Exec format error/],
+    // One that opens everything, and then dies with the sessions in its hands.
+    [
+      '#!/bin/bash\nprintf "\\004\\000\\000\\000" >&$CAUSEWAY_LINE\nexit 4\n',
+      /ended with 4; this one goes on/,
+    ],
+  ]) {
+    await replace(text);
+    relay.kill('SIGUSR2');
+    await relay.logged(line);
+    assert.equal(await ask(server, link, `after ${line}`), port);
+  }
+  await rm(path);
+  await copyFile(program, path);
+  await relay.upgrade();
+  assert.deepEqual(await link.closed(), RESTART);
+});
+
+test('a relay that is stopping is not upgraded', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const link = await connectAs(t, relay, newKey());
+  link.socket.pause(); // it never answers the close
+  relay.kill('SIGTERM');
+  await relay.logged(/stopping on/);
+  relay.kill('SIGUSR2');
+  await relay.logged(/no upgrade: this process is stopping/);
+  relay.kill('SIGTERM');
+  await relay.ended();
+});
