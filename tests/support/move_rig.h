@@ -252,6 +252,22 @@ static inline struct move_client *move_connect(struct move_world *world)
     return client;
 }
 
+/* A world as it is by default, with one client. */
+static inline struct move_client *move_world_start(struct move_world *world)
+{
+    move_world_init(world);
+    rig_start(&world->rig);
+    return move_connect(world);
+}
+
+/* Both ways of a client. */
+static inline void move_change_path(const struct move_client *client,
+                                    const struct cw_simulator_path *path)
+{
+    assert_int_equal(cw_simulator_change(client->up, path), CW_OK);
+    assert_int_equal(cw_simulator_change(client->down, path), CW_OK);
+}
+
 /* The client is at another address from now on, and notices at once. */
 static inline void move_to(struct move_world *world, struct move_client *client, uint32_t place)
 {
@@ -280,14 +296,24 @@ static inline double move_finish(struct move_world *world, struct move_client *c
     return world->rig.now - start;
 }
 
+static inline void move_world_free(struct move_world *world)
+{
+    for (uint32_t n = 0; n < world->count; n++) {
+        cw_client_destroy(world->clients[n].client);
+        cw_simulator_destroy(world->clients[n].up);
+        cw_simulator_destroy(world->clients[n].down);
+    }
+    rig_stop(&world->rig);
+    cw_schema_destroy(world->schema);
+}
+
 /* Lets everything arrive that was sent, and stops. Nobody has lost the connection or a message. */
 static inline void move_world_stop(struct move_world *world)
 {
     const struct cw_simulator_path good = {.latency_seconds = 0.04};
     uint32_t up[MOVE_CLIENTS], down[MOVE_CLIENTS];
     for (uint32_t n = 0; n < world->count; n++) {
-        assert_int_equal(cw_simulator_change(world->clients[n].up, &good), CW_OK);
-        assert_int_equal(cw_simulator_change(world->clients[n].down, &good), CW_OK);
+        move_change_path(&world->clients[n], &good);
         up[n] = world->clients[n].up_sent;
         down[n] = world->clients[n].down_sent;
     }
@@ -298,13 +324,7 @@ static inline void move_world_stop(struct move_world *world)
         assert_true(world->clients[n].down_taken >= down[n]);
     }
     assert_int_equal(world->disconnects, 0);
-    for (uint32_t n = 0; n < world->count; n++) {
-        cw_client_destroy(world->clients[n].client);
-        cw_simulator_destroy(world->clients[n].up);
-        cw_simulator_destroy(world->clients[n].down);
-    }
-    rig_stop(&world->rig);
-    cw_schema_destroy(world->schema);
+    move_world_free(world);
 }
 
 #endif

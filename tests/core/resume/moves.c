@@ -7,9 +7,7 @@ static struct move_world world;
 static void a_client_moves(void **state)
 {
     (void)state;
-    move_world_init(&world);
-    rig_start(&world.rig);
-    struct move_client *client = move_connect(&world);
+    struct move_client *client = move_world_start(&world);
     move_connect(&world);
     const struct cw_server_stats before = rig_stats(&world.rig);
     move_to(&world, client, 7);
@@ -41,8 +39,7 @@ static void moves_far_away(void **state)
         struct move_client *client = move_client_of(&world, &grant);
         move_world_run(&world, 1);
         const struct cw_simulator_path far = {.latency_seconds = rtt / 2}, near = world.path;
-        assert_int_equal(cw_simulator_change(client->up, &far), CW_OK);
-        assert_int_equal(cw_simulator_change(client->down, &far), CW_OK);
+        move_change_path(client, &far);
         move_world_run(&world, 4 * rtt);
         const double start = world.rig.now;
         move_to(&world, client, 1);
@@ -59,8 +56,7 @@ static void moves_far_away(void **state)
         move_world_run(&world, 4 * rtt);
         assert_false(cw_client_moving(client->client));
         assert_int_equal(rig_stats(&world.rig).moves, 1);
-        assert_int_equal(cw_simulator_change(client->up, &near), CW_OK);
-        assert_int_equal(cw_simulator_change(client->down, &near), CW_OK);
+        move_change_path(client, &near);
         move_world_run(&world, 4 * rtt);
         move_world_stop(&world);
     }
@@ -117,9 +113,7 @@ static void moves_after_the_token_has_expired(void **state)
 static void moves_when_the_clock_is_set(void **state)
 {
     (void)state;
-    move_world_init(&world);
-    rig_start(&world.rig);
-    struct move_client *client = move_connect(&world);
+    struct move_client *client = move_world_start(&world);
     cw_server_set_unix_offset(world.rig.server, RIG_UNIX - 1000);
     move_to(&world, client, 1);
     assert_true(move_finish(&world, client) < 0.3);
@@ -154,9 +148,7 @@ static void moves_in_a_row(void **state)
 static void moves_there_and_back(void **state)
 {
     (void)state;
-    move_world_init(&world);
-    rig_start(&world.rig);
-    struct move_client *client = move_connect(&world);
+    struct move_client *client = move_world_start(&world);
     for (uint32_t ticks = 1; ticks < 40; ticks++) {
         move_to(&world, client, ticks);
         for (uint32_t tick = 0; tick < ticks; tick++)
@@ -174,9 +166,7 @@ static void moves_there_and_back(void **state)
 static void a_move_to_the_same_address(void **state)
 {
     (void)state;
-    move_world_init(&world);
-    rig_start(&world.rig);
-    struct move_client *client = move_connect(&world);
+    struct move_client *client = move_world_start(&world);
     const uint32_t taken = client->up_taken;
     move_to(&world, client, 0);
     assert_true(move_finish(&world, client) < 2.2);
@@ -199,9 +189,7 @@ static void move_as_far_as_the_challenge(struct move_client *client)
 static void the_old_address_still_works(void **state)
 {
     (void)state;
-    move_world_init(&world);
-    rig_start(&world.rig);
-    struct move_client *client = move_connect(&world);
+    struct move_client *client = move_world_start(&world);
     const struct cw_simulator_path gone = {.loss = 1}, good = world.path;
     client->keeps_old = true;
     move_as_far_as_the_challenge(client);
@@ -219,9 +207,7 @@ static void the_old_address_still_works(void **state)
 static void confirmations_are_lost(void **state)
 {
     (void)state;
-    move_world_init(&world);
-    rig_start(&world.rig);
-    struct move_client *client = move_connect(&world);
+    struct move_client *client = move_world_start(&world);
     const struct cw_simulator_path gone = {.loss = 1}, good = world.path;
     move_as_far_as_the_challenge(client);
     assert_int_equal(cw_simulator_change(client->down, &gone), CW_OK);
@@ -239,9 +225,7 @@ static void confirmations_are_lost(void **state)
 static void the_address_changes_unnoticed(void **state)
 {
     (void)state;
-    move_world_init(&world);
-    rig_start(&world.rig);
-    struct move_client *client = move_connect(&world);
+    struct move_client *client = move_world_start(&world);
     move_as_far_as_the_challenge(client);
     client->keeps_old = true;
     client->place = 2;
@@ -309,17 +293,13 @@ static void moves_during_blocks(void **state)
 static void the_slot_is_gone(void **state)
 {
     (void)state;
-    move_world_init(&world);
-    rig_start(&world.rig);
-    struct move_client *client = move_connect(&world);
+    struct move_client *client = move_world_start(&world);
     const struct cw_simulator_path gone = {.loss = 1}, good = world.path;
-    cw_simulator_change(client->up, &gone);
-    cw_simulator_change(client->down, &gone);
+    move_change_path(client, &gone);
     move_world_run(&world, 4.5);
     cw_server_disconnect_all(world.rig.server);
     move_server_tick(&world);
-    cw_simulator_change(client->up, &good);
-    cw_simulator_change(client->down, &good);
+    move_change_path(client, &good);
     move_to(&world, client, 1);
     move_world_run(&world, 1);
     assert_int_equal(cw_client_state(client->client), CW_CLIENT_TIMED_OUT);
@@ -327,11 +307,7 @@ static void the_slot_is_gone(void **state)
     assert_int_equal(cw_client_move(client->client, world.rig.now), CW_ERROR_NOT_CONNECTED);
     assert_int_equal(rig_stats(&world.rig).clients, 0);
     assert_true(cw_server_dropped(world.rig.server, CW_ERROR_TOKEN_USED) > 3);
-    cw_client_destroy(client->client);
-    cw_simulator_destroy(client->up);
-    cw_simulator_destroy(client->down);
-    rig_stop(&world.rig);
-    cw_schema_destroy(world.schema);
+    move_world_free(&world);
 }
 
 /* The confirmation of one move comes when the client has answered the challenge of the next. */
