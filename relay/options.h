@@ -57,6 +57,7 @@ struct options {
     double resume_seconds;       /* 0 = none */
     struct allowance_limits allowance;
     double ping_interval_seconds; /* 0 = never */
+    unsigned coalesce_us;
     unsigned queue_bytes;
     double queue_age_seconds;
     bool rtc; /* WebRTC is served */

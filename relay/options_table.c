@@ -382,6 +382,15 @@ const struct option_row options_table[] = {
      NUMBER(queue_age_seconds, 0, 60),
      .initial = "0.25",
      .help = "longest that a datagram waits for a slow browser"},
+    {.name = "coalesce-us",
+     .value = "MICROSECONDS",
+     WHOLE_NUMBER(coalesce_us, 0, 20000),
+     .initial = "0",
+     .zero = "serve at once",
+     .reloads = true,
+     .help = "wake up no more often than this and serve together what has come: at 300, a hundred "
+             "players at 60 Hz cost little more than half the processor time, and round trips take "
+             "about half a millisecond longer"},
     {.name = "queue-bytes",
      .value = "BYTES",
      WHOLE_NUMBER(queue_bytes, 0, 1e9),

@@ -225,6 +225,7 @@ static void on_turn(void *context)
 
 void relay_run(struct relay *relay)
 {
+    loop_gather(relay->loop, relay->options->coalesce_us * 1e-6);
     if (relay->options->watchdog_seconds > 0 && !watchdog_start(relay->options->watchdog_seconds))
         log_warn("no watchdog: %s", strerror(errno));
     loop_run(relay->loop, on_turn, relay);

@@ -20,6 +20,7 @@ static void heed(struct relay *relay, const struct options *options)
 {
     const struct sessions_config sessions = relay_sessions_config(relay, options);
     log_set_level(options->log_level);
+    loop_gather(relay->loop, options->coalesce_us * 1e-6);
     relay->pages = options->pages;
     pre_session_limit_set(relay->pre_session_limit, options->max_per_address);
     webrtc_set_limits(relay->webrtc, options->max_per_address, options->peer_bytes_per_second);

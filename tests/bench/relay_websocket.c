@@ -6,19 +6,15 @@
    bench_relay_websocket [--relay PROGRAM] [--rounds N] [--seconds S]; the program is that of the
    build that CAUSEWAY_BUILD names unless it is given */
 #define _GNU_SOURCE
+#include "relay_bench.h"
 #include "websocket_client.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define PAYLOAD    64
 #define ROUNDS_MAX 99
@@ -34,113 +30,6 @@ struct target {
     int epoll;
     int *fds;
 };
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "bench_relay_websocket: %s: %s\n", what, strerror(errno));
-    exit(1);
-}
-
-/* The servers get the first processor, everything that loads them the second. */
-static void pin(unsigned processor)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(processor, &set);
-    if (sysconf(_SC_NPROCESSORS_ONLN) >= 2)
-        sched_setaffinity(0, sizeof set, &set);
-}
-
-static double now(clockid_t clock)
-{
-    struct timespec time;
-    if (clock_gettime(clock, &time) != 0)
-        fail("clock_gettime");
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static double cpu_seconds(pid_t pid)
-{
-    clockid_t clock;
-    if (clock_getcpuclockid(pid, &clock) != 0)
-        fail("clock_getcpuclockid");
-    return now(clock);
-}
-
-static int udp_socket(unsigned *port)
-{
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t size = sizeof address;
-    int buffer = 4 << 20;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &size) != 0)
-        fail("UDP socket");
-    *port = ntohs(address.sin_port);
-    return fd;
-}
-
-static pid_t start_echo(int fd, unsigned processor)
-{
-    pid_t pid = fork();
-    if (pid < 0)
-        fail("fork");
-    if (pid > 0) {
-        close(fd);
-        return pid;
-    }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pin(processor);
-    for (;;) {
-        uint8_t data[2048];
-        struct sockaddr_in from;
-        socklen_t size = sizeof from;
-        ssize_t got = recvfrom(fd, data, sizeof data, 0, (struct sockaddr *)&from, &size);
-        if (got >= 0)
-            sendto(fd, data, (size_t)got, 0, (struct sockaddr *)&from, size);
-    }
-}
-
-/* Starts the relay and reads its port from its log. */
-static pid_t start_relay(const char *program, unsigned upstream, unsigned *port)
-{
-    int ends[2];
-    char target[32];
-    snprintf(target, sizeof target, "127.0.0.1:%u", upstream);
-    if (pipe(ends) != 0)
-        fail("pipe");
-    pid_t pid = fork();
-    if (pid < 0)
-        fail("fork");
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        pin(0);
-        dup2(ends[1], STDERR_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execl(program, program, "--listen", "127.0.0.1:0", "--upstream", target, "--raw",
-              "--upstream-packets", "0", "--upstream-bytes", "0", "--max-sessions", "2000",
-              "--max-sessions-per-address", "0", (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    FILE *log = fdopen(ends[0], "r");
-    char line[1024];
-    *port = 0;
-    while (*port == 0 && log && fgets(line, sizeof line, log)) {
-        const char *found = strstr(line, "listening on 127.0.0.1:");
-        if (found)
-            *port = (unsigned)strtoul(found + strlen("listening on 127.0.0.1:"), NULL, 10);
-    }
-    if (*port == 0) {
-        fprintf(stderr, "bench_relay_websocket: %s does not start\n", program);
-        exit(1);
-    }
-    /* The pipe stays open: the relay must be able to write its log. */
-    return pid;
-}
 
 static void add_client(struct target *target, unsigned index, int fd)
 {
@@ -216,19 +105,6 @@ static double measure(const struct target *target, double seconds)
     return (double)trips / cpu;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned count)
-{
-    qsort(values, count, sizeof *values, compare);
-    return values[count / 2];
-}
-
 int main(int argc, char **argv)
 {
     static const struct option options[] = {{"relay", required_argument, NULL, 'p'},
@@ -236,8 +112,7 @@ int main(int argc, char **argv)
                                             {"seconds", required_argument, NULL, 's'},
                                             {0}};
     char program[4096];
-    const char *build = getenv("CAUSEWAY_BUILD");
-    snprintf(program, sizeof program, "%s/relay/causeway-relay", build ? build : "build/release");
+    relay_program(program, sizeof program);
     unsigned rounds = 7;
     double seconds = 0.5;
     int option;
@@ -253,10 +128,7 @@ int main(int argc, char **argv)
     }
     if (rounds < 1 || rounds > ROUNDS_MAX)
         return 2;
-    struct rlimit limit;
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    allow_all_files();
     pin(1);
 
     unsigned port;
@@ -270,7 +142,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < CASES; i++) {
         unsigned relay_port;
         udp[i] = make_target(bare, session_counts[i], false, port);
-        pid_t pid = start_relay(program, upstream, &relay_port);
+        pid_t pid = start_relay(program, upstream, "0", &relay_port);
         relay[i] = make_target(pid, session_counts[i], true, relay_port);
     }
 

@@ -61,6 +61,24 @@ test('a burst keeps its order and its contents, and goes out in few writes', asy
   );
 });
 
+test('--coalesce-us serves together what comes within that time', async (t) => {
+  const server = await startServer(t);
+  const args = ['--coalesce-us', '20000'];
+  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const client = await connect(t, relay);
+  client.send(pattern(64));
+  await client.received(1);
+  const [from] = server.peers.values();
+  for (let i = 0; i < 40; i++) {
+    server.send(pattern(64, i), from);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  await client.received(41);
+  for (let i = 0; i < 40; i++) assert.deepEqual(client.messages[1 + i].data, pattern(64, i));
+  const { delivered_writes } = await relay.stats();
+  assert.ok(delivered_writes <= 20, `${delivered_writes} writes`);
+});
+
 test('each session has a socket of its own, and nobody sees the datagrams of another', async (t) => {
   const server = await startServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });

@@ -1,0 +1,37 @@
+/* What the benches of the relay share: its process, a game server that echoes, and processors. */
+#ifndef CAUSEWAY_TEST_RELAY_BENCH_H
+#define CAUSEWAY_TEST_RELAY_BENCH_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
+
+/* Ends the program with a line on errno. */
+void fail(const char *what);
+
+/* The servers get the first processor, everything that loads them the second. */
+void pin(unsigned processor);
+
+/* Seconds of a clock, and of the processor time of a process. */
+double now(clockid_t clock);
+double cpu_seconds(pid_t pid);
+
+/* A bound UDP socket on loopback. */
+int udp_socket(unsigned *port);
+
+/* A process that echoes what comes to a socket, which it takes over. */
+pid_t start_echo(int fd, unsigned processor);
+
+/* Starts the relay and reads its port from its log. */
+pid_t start_relay(const char *program, unsigned upstream, const char *coalesce_us, unsigned *port);
+
+/* The relay of the build that CAUSEWAY_BUILD names. */
+void relay_program(char *out, size_t capacity);
+
+/* As many open files as the system lets a process have. */
+void allow_all_files(void);
+
+/* Sorts the values. */
+double median(double *values, unsigned count);
+
+#endif
