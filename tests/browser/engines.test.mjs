@@ -109,6 +109,19 @@ describe('the demo, where its script cannot run', () => {
     await page.close();
   });
 
+  test('without import maps it says so after a while', async () => {
+    const page = await browser.newPage();
+    await page.route(place.url, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace('type="importmap"', 'type="unknown"');
+      await route.fulfill({ response, body });
+    });
+    await page.goto(place.url);
+    await page.locator(note).waitFor({ state: 'visible' });
+    assert.match(await page.locator(note).innerText(), /import maps.*Safari 16\.4/);
+    await page.close();
+  });
+
   test('where it runs there is no such note', async () => {
     const page = await browser.newPage();
     await page.goto(place.url);
