@@ -1,4 +1,6 @@
-/* Everything here is POSIX but for the two batch calls of Linux. */
+/* Everything here is POSIX but for the two batch calls of Linux, and for its trains: datagrams of
+   one size to one address, of which the last may be shorter, that pass through the system as one
+   (UDP_SEGMENT). */
 #ifdef __linux__
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
 #endif
@@ -10,7 +12,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <poll.h>
+#include <stdalign.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -18,7 +22,12 @@
 
 /* Datagrams per system call. */
 #ifdef __linux__
-#define BATCH 64
+#define BATCH          64
+#define TRAIN_DATAGRAM 1232  /* bytes of one, which every link of IPv6 takes whole */
+#define TRAIN_BYTES    60000 /* of all; at most 65,507 */
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
 #else
 #define BATCH 1
 #endif
@@ -27,6 +36,7 @@ struct cw_socket {
     struct cw_allocator allocator;
     int handle;
     bool is_ipv6; /* IPv4 addresses are mapped into IPv6 on the way to the system */
+    bool has_trains;
     struct cw_socket_stats stats;
 };
 
@@ -117,6 +127,18 @@ static uint32_t set_buffer_size(int handle, int option, uint32_t size)
     return (uint32_t)granted;
 }
 
+/* Whether the system has trains. One that does not know them would make one datagram of each. */
+static bool knows_trains(int handle)
+{
+#ifdef __linux__
+    const int none = 0;
+    return setsockopt(handle, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof none) == 0;
+#else
+    (void)handle;
+    return false;
+#endif
+}
+
 static enum cw_error open_handle(struct cw_socket *self, const struct cw_address *address)
 {
     union system_address system;
@@ -169,6 +191,7 @@ enum cw_error cw_socket_open(const struct cw_socket_config *config, struct cw_so
         set_buffer_size(self->handle, SO_SNDBUF, config->send_buffer_size);
     self->stats.receive_buffer_size =
         set_buffer_size(self->handle, SO_RCVBUF, config->receive_buffer_size);
+    self->has_trains = knows_trains(self->handle);
     *socket = self;
     return CW_OK;
 }
@@ -261,6 +284,44 @@ size_t cw_socket_receive(struct cw_socket *socket, uint8_t *data, size_t capacit
 
 #ifdef __linux__
 
+struct train_control {
+    alignas(struct cmsghdr) uint8_t bytes[CMSG_SPACE(sizeof(uint16_t))];
+};
+
+/* Whether that was a matter of the train, as on a link that takes only shorter datagrams. */
+static bool refused_train(void)
+{
+    return errno == EINVAL || errno == EIO || errno == EMSGSIZE;
+}
+
+/* How many of the datagrams from the first on make a train. */
+static size_t train_of(const struct cw_socket *socket, const struct cw_socket_datagram *first,
+                       size_t count)
+{
+    size_t length = 1;
+    if (!socket->has_trains || first->size == 0 || first->size > TRAIN_DATAGRAM)
+        return length;
+    while (length < count && (length + 1) * first->size <= TRAIN_BYTES &&
+           first[length - 1].size == first->size && first[length].size > 0 &&
+           first[length].size <= first->size &&
+           cw_address_equal(&first[length].address, &first->address))
+        length++;
+    return length;
+}
+
+static void set_segment_size(struct msghdr *message, struct train_control *control, size_t size)
+{
+    const uint16_t segment = (uint16_t)size;
+    *control = (struct train_control){0};
+    message->msg_control = control;
+    message->msg_controllen = sizeof control->bytes;
+    struct cmsghdr *header = CMSG_FIRSTHDR(message);
+    header->cmsg_level = IPPROTO_UDP;
+    header->cmsg_type = UDP_SEGMENT;
+    header->cmsg_len = CMSG_LEN(sizeof segment);
+    memcpy(CMSG_DATA(header), &segment, sizeof segment);
+}
+
 /* Hands up to BATCH datagrams to the system. Returns how many it took, -1 with errno when not even
    the first. */
 static int send_some(struct cw_socket *socket, const struct cw_socket_datagram *datagrams,
@@ -269,24 +330,37 @@ static int send_some(struct cw_socket *socket, const struct cw_socket_datagram *
     struct mmsghdr messages[BATCH];
     struct iovec parts[BATCH];
     union system_address systems[BATCH];
-    unsigned ready = 0;
-    while (ready < count && ready < BATCH) {
-        const struct cw_socket_datagram *datagram = &datagrams[ready];
-        const socklen_t length = to_system(&datagram->address, socket->is_ipv6, &systems[ready]);
+    struct train_control controls[BATCH];
+    const size_t most = count < BATCH ? count : BATCH;
+    unsigned trains = 0;
+    for (size_t ready = 0; ready < most; trains++) {
+        const struct cw_socket_datagram *first = &datagrams[ready];
+        const socklen_t length = to_system(&first->address, socket->is_ipv6, &systems[trains]);
         if (!length)
             break;
-        parts[ready] = (struct iovec){datagram->data, datagram->size};
-        messages[ready] = (struct mmsghdr){.msg_hdr = {.msg_name = &systems[ready],
-                                                       .msg_namelen = length,
-                                                       .msg_iov = &parts[ready],
-                                                       .msg_iovlen = 1}};
-        ready++;
+        const size_t train = train_of(socket, first, most - ready);
+        messages[trains] = (struct mmsghdr){.msg_hdr = {.msg_name = &systems[trains],
+                                                        .msg_namelen = length,
+                                                        .msg_iov = &parts[ready],
+                                                        .msg_iovlen = train}};
+        if (train > 1)
+            set_segment_size(&messages[trains].msg_hdr, &controls[trains], first->size);
+        for (size_t i = 0; i < train; i++, ready++)
+            parts[ready] = (struct iovec){datagrams[ready].data, datagrams[ready].size};
     }
-    if (ready == 0) {
+    if (trains == 0) {
         errno = EAFNOSUPPORT;
         return -1;
     }
-    return sendmmsg(socket->handle, messages, ready, 0);
+    const int sent = sendmmsg(socket->handle, messages, trains, 0);
+    if (sent < 0 && messages->msg_hdr.msg_iovlen > 1 && refused_train()) {
+        socket->has_trains = false;
+        return send_some(socket, datagrams, count);
+    }
+    int done = sent < 0 ? sent : 0;
+    for (int i = 0; i < sent; i++)
+        done += (int)messages[i].msg_hdr.msg_iovlen;
+    return done;
 }
 
 /* Receives up to BATCH datagrams, the unusable ones with size 0. Returns how many. */

@@ -70,7 +70,14 @@ size_t cw_socket_receive(struct cw_socket *socket, uint8_t *data, size_t capacit
 
 /* Sends datagrams in order, in as few system calls as the system allows. Returns how many are done:
    fewer than count when the system takes no more just now. Datagrams that the system refused are
-   included, and are counted in the stats. */
+   included, and are counted in the stats.
+
+   On Linux, datagrams in a row to one address that have one size, as those of a block, pass through
+   the system as one (UDP_SEGMENT). That halves what sending a block costs a host, encryption
+   included (0.5 of the processor time, over loopback), and changes nothing for a tick's datagrams
+   to many players. A system or link that refuses it gets them one by one. The other way round
+   (UDP_GRO) does not pay: players' datagrams arrive one by one, and each costs 1.25 times as much
+   to receive. */
 size_t cw_socket_send_batch(struct cw_socket *socket, const struct cw_socket_datagram *datagrams,
                             size_t count);
 

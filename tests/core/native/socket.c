@@ -1,3 +1,7 @@
+#ifdef __linux__
+#define _GNU_SOURCE /* SO_NO_CHECK */
+#endif
+
 #include "causeway/native/socket.h"
 
 #include "causeway/native/clock.h"
@@ -7,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* Long enough for any loopback interface; a test that passes never waits so long. */
 #define PATIENCE 10.0
@@ -212,6 +217,71 @@ static void batches_keep_order_and_count(void **state)
     cw_socket_close(b);
 }
 
+#define LONG 1232
+
+/* Datagrams in a row to the same socket, of one size or not. */
+static const struct {
+    size_t count, to, size;
+} runs[] = {{3, 0, 100}, {1, 0, 40}, {2, 0, 100},  {2, 1, 100},   {2, 0, 0},
+            {1, 0, 5},   {1, 0, 6},  {2, 1, LONG}, {55, 0, LONG}, {1, 0, 7}};
+
+static void leave_out_checksums(struct cw_socket *socket, int yes)
+{
+#ifdef SO_NO_CHECK
+    assert_int_equal(
+        setsockopt((int)cw_socket_handle(socket), SOL_SOCKET, SO_NO_CHECK, &yes, sizeof yes), 0);
+#else
+    (void)socket;
+    (void)yes;
+#endif
+}
+
+static void expect_run(struct cw_socket *socket, size_t run, uint8_t *number)
+{
+    uint8_t data[2 * LONG];
+    struct cw_address from;
+    for (size_t i = 0; i < runs[run].count; i++, ++*number) {
+        if (runs[run].size == 0)
+            continue;
+        assert_int_equal(receive(socket, &from, data, sizeof data), runs[run].size);
+        for (size_t j = 0; j < runs[run].size; j++)
+            assert_int_equal(data[j], *number);
+    }
+}
+
+/* The system may take those of one size together, and hands them out one by one. A socket without
+   checksums stands for a system that refuses to. */
+static void runs_stay_apart(void **state)
+{
+    (void)state;
+    static uint8_t bytes[MANY][LONG];
+    struct cw_socket_datagram sent[MANY];
+    struct cw_socket_stats stats;
+    for (int no_checksums = 0; no_checksums <= 1; no_checksums++) {
+        struct cw_socket *from = open_at("127.0.0.1");
+        struct cw_socket *to[] = {open_at("127.0.0.1"), open_at("127.0.0.1")};
+        uint8_t count = 0, number = 0;
+        leave_out_checksums(from, no_checksums);
+        for (size_t run = 0; run < sizeof runs / sizeof *runs; run++) {
+            for (size_t i = 0; i < runs[run].count; i++, count++) {
+                memset(bytes[count], count, LONG);
+                sent[count] = (struct cw_socket_datagram){.address = address_of(to[runs[run].to]),
+                                                          .data = bytes[count],
+                                                          .size = runs[run].size};
+            }
+        }
+        assert_int_equal(cw_socket_send_batch(from, sent, count), count);
+        cw_socket_stats(from, &stats);
+        assert_int_equal(stats.datagrams_sent, count);
+        assert_int_equal(stats.datagrams_refused, 0);
+        for (size_t run = 0; run < sizeof runs / sizeof *runs; run++)
+            expect_run(to[runs[run].to], run, &number);
+        cw_socket_close(from);
+        cw_socket_close(to[0]);
+        cw_socket_close(to[1]);
+    }
+}
+
 static void failures_have_names(void **state)
 {
     (void)state;
@@ -321,6 +391,7 @@ int main(void)
         cmocka_unit_test(never_blocks),
         cmocka_unit_test(empty_and_long_datagrams_are_skipped),
         cmocka_unit_test(batches_keep_order_and_count),
+        cmocka_unit_test(runs_stay_apart),
         cmocka_unit_test(failures_have_names),
         cmocka_unit_test(buffers_are_told),
         cmocka_unit_test(an_empty_allocator_is_an_error),
