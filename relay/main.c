@@ -15,6 +15,7 @@ static int run(const struct options *options)
     struct heritage heritage;
     log_open();
     log_set_level(options->log_level);
+    log_set_format(options->log_format);
     if (!heritage_receive(&heritage))
         return EXIT_CANNOT_START;
     struct relay *relay = relay_create(options, &heritage);

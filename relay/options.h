@@ -70,6 +70,7 @@ struct options {
     double peer_bytes_per_second; /* to one browser; 0 = no limit */
     unsigned watchdog_seconds;    /* of processor time for one turn of the loop; 0 = any */
     enum log_level log_level;
+    enum log_format log_format;
     double drain_timeout_seconds; /* 0 = sessions end at once */
 };
 

@@ -162,6 +162,13 @@ static bool read_log_level(const struct option_reading *reading)
            refuse(reading, "error, warn, info or debug");
 }
 
+static bool read_log_format(const struct option_reading *reading)
+{
+    const bool json = strcmp(reading->text, "json") == 0;
+    reading->out->log_format = json ? LOG_JSON : LOG_TEXT;
+    return json || strcmp(reading->text, "text") == 0 || refuse(reading, "text or json");
+}
+
 /* What a reader reads, and into what. */
 #define TO(reader, name)                                                                           \
     .read = (reader), .member = offsetof(struct options, name),                                    \
@@ -422,6 +429,13 @@ const struct option_row options_table[] = {
      .initial = "info",
      .reloads = true,
      .help = "error, warn, info or debug"},
+    {.name = "log-format",
+     .value = "FORMAT",
+     TO(read_log_format, log_format),
+     .initial = "text",
+     .reloads = true,
+     .help = "text, or json: one object a line with time, level, message and, at the end of a "
+             "session for example, what it tells as members of their own"},
     {.name = "watchdog",
      .value = "SECONDS",
      WHOLE_NUMBER(watchdog_seconds, 0, 1e6),

@@ -20,6 +20,7 @@ static void heed(struct relay *relay, const struct options *options)
 {
     const struct sessions_config sessions = relay_sessions_config(relay, options);
     log_set_level(options->log_level);
+    log_set_format(options->log_format);
     loop_gather(relay->loop, options->coalesce_us * 1e-6);
     relay->pages = options->pages;
     pre_session_limit_set(relay->pre_session_limit, options->max_per_address);

@@ -28,8 +28,8 @@ static void stop(struct relay *relay, const char *why)
     const bool drains = relay->state == RELAY_DRAINING;
     relay->state = RELAY_STOPPING;
     upgrade_cancel(&relay->upgrade);
-    relay_close_listeners(
-        relay); /* before the log says so: whoever waits for the line is refused */
+    /* Before the log says so: whoever waits for the line is refused. */
+    relay_close_listeners(relay);
     log_info("stopping %s: closing %u sessions", why, sessions_count(relay->sessions));
     relay->stop.expired = on_close_over;
     loop_timer_start(relay->loop, &relay->stop, CLOSE_SECONDS);

@@ -1,5 +1,7 @@
 #include "net/log.h"
 
+#include "net/log_internal.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,13 +11,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOG_LIMIT_SECONDS 5.0
 
-static const char *const level_names[] = {"error", "warn", "info", "debug"};
+const char *const log_level_names[] = {"error", "warn", "info", "debug"};
 static enum log_level current_level = LOG_INFO;
+static enum log_format current_format = LOG_TEXT;
 static uint64_t dropped; /* lines since the last that was taken */
 static uint64_t *dropped_counter;
 static bool torn; /* the last line was not taken to its end */
@@ -23,6 +25,11 @@ static bool torn; /* the last line was not taken to its end */
 void log_set_level(enum log_level level)
 {
     current_level = level;
+}
+
+void log_set_format(enum log_format format)
+{
+    current_format = format;
 }
 
 bool log_wants(enum log_level level)
@@ -33,7 +40,7 @@ bool log_wants(enum log_level level)
 bool log_level_parse(const char *name, enum log_level *out)
 {
     for (int level = LOG_ERROR; level <= LOG_DEBUG; level++) {
-        if (strcmp(name, level_names[level]) == 0) {
+        if (strcmp(name, log_level_names[level]) == 0) {
             *out = (enum log_level)level;
             return true;
         }
@@ -75,18 +82,13 @@ static bool put(const char *line, size_t size)
     return taken == (ssize_t)size;
 }
 
-static bool put_text(enum log_level level, const char *text)
+static bool put_line(enum log_level level, const char *message, const struct log_field *fields,
+                     size_t count)
 {
-    char line[LOG_TEXT_MAX + 64];
-    struct timespec now;
-    struct tm utc;
-    char stamp[32];
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
-    int size = snprintf(line, sizeof line, "%s%s.%03ldZ %-5s %s\n", torn ? "\n" : "", stamp,
-                        now.tv_nsec / 1000000, level_names[level], text);
-    return put(line, (size_t)size);
+    char line[1 + LOG_LINE_MAX];
+    line[0] = '\n';
+    const size_t size = log_line_make(current_format, level, message, fields, count, line + 1);
+    return torn ? put(line, 1 + size) : put(line + 1, size);
 }
 
 static bool tell_dropped(void)
@@ -95,28 +97,30 @@ static bool tell_dropped(void)
     if (dropped == 0)
         return true;
     snprintf(text, sizeof text, "%" PRIu64 " lines of this log were dropped", dropped);
-    if (!put_text(LOG_WARN, text))
+    if (!put_line(LOG_WARN, text, NULL, 0))
         return false;
     dropped = 0;
     return true;
 }
 
-__attribute__((format(printf, 2, 0))) static void write_line(enum log_level level,
-                                                             const char *format, va_list arguments)
+void log_fields(enum log_level level, const char *message, const struct log_field *fields,
+                size_t count)
 {
-    if (!log_wants(level))
-        return;
-    char text[LOG_TEXT_MAX];
-    vsnprintf(text, sizeof text, format, arguments);
-    for (char *c = text; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
-    }
-    if (tell_dropped() && put_text(level, text))
+    if (!log_wants(level) || (tell_dropped() && put_line(level, message, fields, count)))
         return;
     dropped++;
     if (dropped_counter)
         ++*dropped_counter;
+}
+
+__attribute__((format(printf, 2, 0))) static void write_line(enum log_level level,
+                                                             const char *format, va_list arguments)
+{
+    char text[LOG_TEXT_MAX];
+    if (!log_wants(level))
+        return;
+    vsnprintf(text, sizeof text, format, arguments);
+    log_fields(level, text, NULL, 0);
 }
 
 #define LOG_FUNCTION(name, level)                                                                  \

@@ -1,15 +1,29 @@
-/* Log lines on standard error: time, level, text. A slow reader does not hold up the relay: lines
-   that it does not take at once are dropped, and the next line that it does take tells how many. */
+/* Log lines on standard error: time, level, text, as text or as JSON. A slow reader does not hold
+   up the relay: lines that it does not take at once are dropped, and the next line that it does
+   take tells how many. */
 #ifndef CAUSEWAY_RELAY_LOG_H
 #define CAUSEWAY_RELAY_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
-/* The longest text of a line; the rest is cut off. With the time and the level it fits into what a
-   pipe takes as a whole or not at all. */
+enum log_format {
+    LOG_TEXT, /* 2026-01-02T03:04:05.678Z info  session ended id=1 reason="no link" */
+    LOG_JSON, /* {"time":"2026-...","level":"info","message":"session ended","id":1,...} */
+};
+
+/* A named value of a line. */
+struct log_field {
+    const char *name;
+    const char *text; /* NULL = it is the number */
+    double number;
+};
+
+/* The longest text of a line; the rest is cut off. With all else it fits into what a pipe takes as
+   a whole or not at all. */
 #define LOG_TEXT_MAX 4000
 
 /* Opens standard error again, where possible, so that writing to it never waits. The original open
@@ -22,6 +36,9 @@ void log_count_dropped(uint64_t *counter);
 /* Lines above this level are not written. The default is LOG_INFO. */
 void log_set_level(enum log_level level);
 
+/* The default is LOG_TEXT. */
+void log_set_format(enum log_format format);
+
 /* Finds the level with a name ("error", "warn", "info", "debug"). False when there is none. */
 bool log_level_parse(const char *name, enum log_level *out);
 
@@ -30,6 +47,10 @@ void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Writes one line with fields. */
+void log_fields(enum log_level level, const char *message, const struct log_field *fields,
+                size_t count);
 
 /* True when lines of that level are written. It guards work that only a log line needs. */
 bool log_wants(enum log_level level);

@@ -2,18 +2,12 @@
 
 #include "net/log.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 void stats_log(const struct stats *stats, unsigned open_sessions)
 {
-    char line[LOG_TEXT_MAX - 8];
-    int used = snprintf(line, sizeof line, "sessions_open=%u", open_sessions);
-#define STATS_PRINT(name, help)                                                                    \
-    if (used > 0 && (size_t)used < sizeof line)                                                    \
-        used +=                                                                                    \
-            snprintf(line + used, sizeof line - (size_t)used, " " #name "=%" PRIu64, stats->name);
-    STATS(STATS_PRINT)
-#undef STATS_PRINT
-    log_info("stats %s", line);
+    const struct log_field fields[] = {{.name = "sessions_open", .number = open_sessions},
+#define STATS_FIELD(name_, help) {.name = #name_, .number = (double)stats->name_},
+                                       STATS(STATS_FIELD)
+#undef STATS_FIELD
+    };
+    log_fields(LOG_INFO, "stats", fields, sizeof fields / sizeof fields[0]);
 }

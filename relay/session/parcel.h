@@ -4,7 +4,9 @@
 #ifndef CAUSEWAY_RELAY_PARCEL_H
 #define CAUSEWAY_RELAY_PARCEL_H
 
+#include "net/socket_address.h"
 #include "session/allowance.h"
+#include "session/traffic.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,10 +20,13 @@ struct parcel {
     uint32_t offences; /* datagrams that the gate has not let pass */
     uint8_t name[32];
     uint8_t owner[16]; /* of the address of its newest or last link */
-    double active;     /* see struct session */
+    double opened;     /* see struct session */
+    double active;
     double unlinked;
     struct bucket packets; /* of its allowance; the game server has answered it */
     struct bucket bytes;
+    struct traffic traffic;
+    struct socket_address client;
 };
 
 /* Reads one. False when it is of another version, or broken. */

@@ -244,6 +244,8 @@ static void hear(struct session *session)
 static void on_upstream_datagram(void *context, const uint8_t *data, size_t size)
 {
     struct session *session = context;
+    session->traffic.upstream_datagrams++;
+    session->traffic.upstream_bytes += size;
     if (session->ending) {
         session->all->stats->dropped_closing++;
         return;
@@ -305,6 +307,8 @@ struct session *session_begin(struct sessions *all, struct session_link *link,
         return NULL;
     *why = SESSION_REFUSED_NOT;
     session->newest = link;
+    session_set_client(session, link, client);
+    session->opened = loop_now();
     address_memory_add(all->opened, session->owner, loop_now());
     session_list_append(&all->unproven, session);
     session_step(session);
@@ -338,8 +342,9 @@ void session_end(struct session *session, enum session_end why)
         SESSION_ENDS(SESSION_END_COUNT)
 #undef SESSION_END_COUNT
     }
-    log_debug("session %lu: ended: %s", session->id,
-              why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : lines[why]);
+    if (why != SESSION_END_RESTART)
+        session_log_end(session,
+                        why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : lines[why]);
     deadlines_remove(&all->deadlines, &session->deadline);
     names_remove(all->names, &session->named);
     if (!session->evicted)
@@ -422,6 +427,8 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
     }
     stats->client_datagrams++;
     stats->client_bytes += size;
+    session->traffic.client_datagrams++;
+    session->traffic.client_bytes += size;
     if (!passes(session, data, size)) {
         stats->dropped_protocol++;
         if (++session->offences >= OFFENCES_MAX)
@@ -444,7 +451,7 @@ void session_free(struct session *session)
     struct sessions *all = session->all;
     if (!session->ending) {
         all->stats->sessions_ended_client++;
-        log_debug("session %lu: ended by its browser", session->id);
+        session_log_end(session, "its browser ended it, or was lost");
     }
     upstream_close(&session->upstream);
     session_list_remove(session);

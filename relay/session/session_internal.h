@@ -1,5 +1,6 @@
 /* What the parts of a session share: session_links.c has its links, session_room.c says who gets a
-   place, session_moves.c lets it go to another process; session.c has all else. */
+   place, session_moves.c lets it go to another process, session_access.c logs how it ended;
+   session.c has all else. */
 #ifndef CAUSEWAY_RELAY_SESSION_INTERNAL_H
 #define CAUSEWAY_RELAY_SESSION_INTERNAL_H
 
@@ -8,6 +9,7 @@
 #include "net/log.h"
 #include "net/per_address_limit.h"
 #include "session/session.h"
+#include "session/traffic.h"
 #include "session/upstream.h"
 
 /* Sessions that make room when all places are taken, the first of them first. */
@@ -18,15 +20,18 @@ struct session_list {
 
 struct session {
     struct sessions *all;
-    struct session_link *newest;   /* NULL while it has none; the others are older */
-    struct session_link *carrier;  /* takes the run of datagrams at hand from the game server */
-    struct address_count *address; /* of the last link, which counts while there is none */
-    unsigned char owner[16];       /* of the address of the newest or last link */
-    struct session_list *list;     /* NULL: it does not make room */
-    struct session *before;        /* neighbours there */
+    struct session_link *newest;       /* NULL while it has none; the others are older */
+    struct session_link *carrier;      /* takes the run of datagrams at hand from the game server */
+    struct address_count *address;     /* of the last link, which counts while there is none */
+    struct socket_address client;      /* of the newest or last link */
+    unsigned char owner[16];           /* of that */
+    const struct transport *transport; /* of that; NULL when it came from another process */
+    struct session_list *list;         /* NULL: it does not make room */
+    struct session *before;            /* neighbours there */
     struct session *after;
     struct name_entry named;
     struct deadline deadline; /* none while it is ending */
+    double opened;
     double active;   /* when it last came a step on, or a datagram came, from either side */
     double heard;    /* when the game server last spoke to it, but for challenges */
     double unlinked; /* when it lost its last link; INFINITY while it has one */
@@ -36,6 +41,7 @@ struct session {
     enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
     unsigned offences;         /* datagrams that the gate has not let pass */
     struct allowance allowance;
+    struct traffic traffic;
     struct upstream upstream;
 };
 
@@ -64,6 +70,7 @@ struct sessions {
     void (*drained)(void *context);
     void *drained_context;
     struct log_limit refused_limit;
+    struct log_limit ended_limit; /* of sessions that the game server has not answered */
     struct log_limit room_limit;
     struct log_limit rate_limit;
 };
@@ -85,6 +92,13 @@ void session_step(struct session *session);
 
 /* Its deadline may be sooner than it was. */
 void session_hurry(struct session *session);
+
+/* Its newest link is over a transport from a browser at an address. */
+void session_set_client(struct session *session, const struct session_link *link,
+                        const struct socket_address *client);
+
+/* Logs what the session was. Call it before its socket is closed. */
+void session_log_end(struct session *session, const char *why);
 
 /* Closes all links of a session. */
 void session_close_links(struct session *session, const struct session_farewell *farewell,

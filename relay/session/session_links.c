@@ -69,6 +69,14 @@ static void uncount(struct sessions *all, struct address_count **address)
     *address = NULL;
 }
 
+void session_set_client(struct session *session, const struct session_link *link,
+                        const struct socket_address *client)
+{
+    session->client = *client;
+    session->transport = link->transport;
+    socket_address_owner(client, session->owner);
+}
+
 static void report(const struct session *session, const char *what, const struct session_link *link,
                    const struct socket_address *client)
 {
@@ -92,7 +100,7 @@ static enum session_refusal join(struct session *session, struct session_link *l
     if (why != SESSION_REFUSED_NOT)
         return why;
     uncount(all, &session->address);
-    socket_address_owner(client, session->owner);
+    session_set_client(session, link, client);
     link->older = session->newest;
     session->newest = link;
     report(session, waited ? "goes on over " : "also over ", link, client);

@@ -29,10 +29,13 @@ bool sessions_hand_over(struct sessions *all, sessions_take *take, void *context
         struct parcel parcel = {
             .version = PARCEL_VERSION,
             .offences = session->offences,
+            .opened = session->opened,
             .active = session->active,
             .unlinked = session->unlinked,
             .packets = session->allowance.packets,
             .bytes = session->allowance.bytes,
+            .traffic = session->traffic,
+            .client = session->client,
         };
         memcpy(parcel.name, session->named.name.hash, sizeof parcel.name);
         memcpy(parcel.owner, session->owner, sizeof parcel.owner);
@@ -68,10 +71,13 @@ static bool carry_on(struct sessions *all, const struct parcel *parcel, const st
     }
     session->verdict = GATE_PASS;
     session->offences = parcel->offences;
+    session->opened = parcel->opened;
     session->active = parcel->active;
     session->unlinked = fmin(parcel->unlinked, loop_now());
     session->allowance =
         (struct allowance){.answered = true, .packets = parcel->packets, .bytes = parcel->bytes};
+    session->traffic = parcel->traffic;
+    session->client = parcel->client;
     names_add(all->names, &session->named, name);
     session_list_append(&all->waiting, session);
     session_hurry(session);

@@ -217,6 +217,15 @@ bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
     return true;
 }
 
+unsigned upstream_port(const struct upstream *upstream)
+{
+    struct socket_address local = {.size = sizeof local.address};
+    if (upstream->watch.fd < 0 ||
+        getsockname(upstream->watch.fd, (struct sockaddr *)&local.address, &local.size) != 0)
+        return 0;
+    return socket_address_port(&local);
+}
+
 void upstream_count_overflow(struct upstream *upstream)
 {
     if (upstream->watch.fd >= 0)

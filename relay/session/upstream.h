@@ -51,6 +51,9 @@ bool upstream_adopt(struct upstream *upstream, int fd);
    what has arrived waits for that. May be called again. */
 void upstream_leave(struct upstream *upstream);
 
+/* The port of its socket, which the game server sees; 0 while it has none. */
+unsigned upstream_port(const struct upstream *upstream);
+
 /* Counts the datagrams that have found its socket full since the last call. */
 void upstream_count_overflow(struct upstream *upstream);
 

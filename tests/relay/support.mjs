@@ -107,7 +107,7 @@ export async function startRelay(
       `${pattern} in the relay's log:\n${log}`,
     );
 
-  const [, host, port] = await logged(/listening on (\S+):(\d+)\n/);
+  const [, host, port] = await logged(/listening on (\S+):(\d+)["\n]/);
   return {
     pid: child.pid,
     host,
@@ -134,11 +134,12 @@ export async function startRelay(
       await logged(/listening on/, from);
       return before;
     },
-    /** The counters, by name. */
+    /** The counters, by name. It asks again: when many sessions end at once, a line may be dropped. */
     async stats() {
       const from = log.length;
       kill('SIGUSR1');
-      const [, line] = await logged(/ stats (.*)\n/, from);
+      const timer = setInterval(() => kill('SIGUSR1'), 1000);
+      const [, line] = await logged(/ stats (.*)\n/, from).finally(() => clearInterval(timer));
       return Object.fromEntries(
         line.split(' ').map((pair) => [pair.split('=')[0], Number(pair.split('=')[1])]),
       );

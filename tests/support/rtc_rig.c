@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
@@ -122,6 +123,7 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
         upstream);
     if (pipe(ends) != 0)
         fail("pipe");
+    fcntl(ends[0], F_SETPIPE_SZ, 1 << 20); /* a line for each browser, which nobody reads yet */
     rig->relay = fork();
     if (rig->relay < 0)
         fail("fork");

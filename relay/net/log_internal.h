@@ -1,0 +1,20 @@
+/* What the parts of the log share: log_line.c makes lines, log.c writes them. */
+#ifndef CAUSEWAY_RELAY_LOG_INTERNAL_H
+#define CAUSEWAY_RELAY_LOG_INTERNAL_H
+
+#include "net/log.h"
+
+#include <stddef.h>
+
+/* The longest line: what a pipe takes as a whole or not at all. */
+#define LOG_LINE_MAX 4096
+
+/* By enum log_level. */
+extern const char *const log_level_names[];
+
+/* Makes a line of the present time, with its end and without a terminator. What does not fit is
+   left out, but the line is whole. Returns its size. */
+size_t log_line_make(enum log_format format, enum log_level level, const char *message,
+                     const struct log_field *fields, size_t count, char out[LOG_LINE_MAX]);
+
+#endif

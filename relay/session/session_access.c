@@ -1,0 +1,41 @@
+#include "session/session_internal.h"
+
+#include <math.h>
+
+/* Everybody can open sessions that the game server does not answer: one line in a while tells of
+   them. Those of players are all told. */
+static bool may_log(struct session *session, unsigned *held)
+{
+    *held = 0;
+    return log_wants(LOG_INFO) && (session->allowance.answered ||
+                                   log_limit_pass(&session->all->ended_limit, loop_now(), held));
+}
+
+void session_log_end(struct session *session, const char *why)
+{
+    const struct traffic *traffic = &session->traffic;
+    char client[SOCKET_ADDRESS_TEXT];
+    char server[SOCKET_ADDRESS_TEXT];
+    unsigned held;
+    if (!may_log(session, &held))
+        return;
+    socket_address_format(&session->client, client);
+    socket_address_format(&session->all->config.upstream, server);
+    const struct log_field fields[] = {
+        {.name = "session", .number = (double)session->id},
+        {.name = "client", .text = client},
+        {.name = "server", .text = server},
+        {.name = "upstream_port", .number = upstream_port(&session->upstream)},
+        {.name = "transport", .text = session->transport ? session->transport->name : "none"},
+        {.name = "seconds", .number = round((loop_now() - session->opened) * 1e3) / 1e3},
+        {.name = "client_datagrams", .number = (double)traffic->client_datagrams},
+        {.name = "client_bytes", .number = (double)traffic->client_bytes},
+        {.name = "upstream_datagrams", .number = (double)traffic->upstream_datagrams},
+        {.name = "upstream_bytes", .number = (double)traffic->upstream_bytes},
+        {.name = "answered", .text = session->allowance.answered ? "yes" : "no"},
+        {.name = "why", .text = why},
+        {.name = "held_back", .number = held},
+    };
+    const size_t count = sizeof fields / sizeof fields[0];
+    log_fields(LOG_INFO, "session ended", fields, held > 0 ? count : count - 1);
+}

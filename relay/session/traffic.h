@@ -1,0 +1,16 @@
+/* What a session has carried. */
+#ifndef CAUSEWAY_RELAY_TRAFFIC_H
+#define CAUSEWAY_RELAY_TRAFFIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As the counters of these names in net/stats.h. */
+struct traffic {
+    uint64_t client_datagrams; /* from the browser */
+    uint64_t client_bytes;
+    uint64_t upstream_datagrams; /* from the game server */
+    uint64_t upstream_bytes;
+};
+
+#endif
