@@ -245,12 +245,14 @@ void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
     d->budget -= bytes;
 }
 
+/* A round tells of packets that were sent in the one before, and the first one of a single packet:
+   what has arrived in the present one shows as much. */
 static void grow_slow_start(struct cw_congestion_delay *d, uint32_t bytes)
 {
     if (d->phase != SLOW_START || d->round.acked <= 0)
         return;
-    const double limit = 3 * best_of(d) * (base_of(d) + d->target);
-    if (best_of(d) <= 0 || d->window < limit)
+    const double base = base_of(d), rate = most(best_of(d), d->round.acked / base);
+    if (best_of(d) <= 0 || d->window < 3 * rate * (base + d->target))
         d->window += 2.0 * bytes;
 }
 

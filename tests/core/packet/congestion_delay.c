@@ -99,6 +99,16 @@ static void test_it_grows_while_packets_come_back_fast(void **state)
     assert_true(cw_congestion_window(&path.c) > 4 * before);
 }
 
+static void test_the_window_doubles_in_each_of_the_first_round_trips(void **state)
+{
+    (void)state;
+    struct path path = path_in(CW_CONGESTION_DELAY);
+    path.lose_each = 5;
+    const double first = cw_congestion_window(&path.c);
+    run(&path, 4 * (RTT + TICK));
+    assert_true(cw_congestion_window(&path.c) > 16 * first);
+}
+
 static void test_it_shrinks_when_they_take_longer(void **state)
 {
     (void)state;
@@ -155,6 +165,7 @@ int main(void)
         cmocka_unit_test(test_messages_never_wait),
         cmocka_unit_test(test_a_window_is_paced_over_ticks),
         cmocka_unit_test(test_it_grows_while_packets_come_back_fast),
+        cmocka_unit_test(test_the_window_doubles_in_each_of_the_first_round_trips),
         cmocka_unit_test(test_it_shrinks_when_they_take_longer),
         cmocka_unit_test(test_losses_alone_cost_little),
         cmocka_unit_test(test_an_outage_leaves_a_few_packets),
