@@ -252,7 +252,7 @@ static void grow_slow_start(struct cw_congestion_delay *d, uint32_t bytes)
     if (d->phase != SLOW_START || d->round.acked <= 0)
         return;
     const double base = base_of(d), rate = most(best_of(d), d->round.acked / base);
-    if (best_of(d) <= 0 || d->window < 3 * rate * (base + d->target))
+    if (d->window < 3 * rate * (base + d->target))
         d->window += 2.0 * bytes;
 }
 
