@@ -203,13 +203,7 @@ void loop_destroy(struct loop *loop)
     free(loop);
 }
 
-/* A clock in seconds that stands still while the loop waits for events. */
-static double busy_clock(struct loop *loop)
-{
-    return loop->gather > 0.0 ? loop_now() - (double)uv_metrics_idle_time(&loop->uv) * 1e-9 : 0.0;
-}
-
-static void sleep_for(double seconds)
+static void pause_for(double seconds)
 {
     const struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
     if (seconds > 0.0)
@@ -219,18 +213,15 @@ static void sleep_for(double seconds)
 void loop_gather(struct loop *loop, double seconds)
 {
     loop->gather = seconds;
-    uv_loop_configure(&loop->uv, UV_METRICS_IDLE_TIME);
 }
 
 void loop_run(struct loop *loop, void (*turn)(void *context), void *context)
 {
     while (!loop->stopping) {
-        const double began = busy_clock(loop);
         uv_run(&loop->uv, UV_RUN_ONCE);
         if (turn)
             turn(context);
-        if (loop->gather > 0.0)
-            sleep_for(began + loop->gather - busy_clock(loop));
+        pause_for(loop->gather);
     }
     loop->stopping = false;
 }

@@ -54,8 +54,8 @@ void loop_destroy(struct loop *loop);
 void loop_run(struct loop *loop, void (*turn)(void *context), void *context);
 void loop_stop(struct loop *loop);
 
-/* Lets a round of events take so many seconds at least (below one), so that the next has more of
-   them to serve: to wake up costs more than to serve one. 0, as at first, waits for none. */
+/* Lets so many seconds pass (less than one) between two rounds of events, so that the next has more
+   of them to serve: to wake up costs more than to serve one. 0, as at first, waits for none. */
 void loop_gather(struct loop *loop, double seconds);
 
 /* Watches for `events`, a set of LOOP_READABLE and LOOP_WRITABLE, level-triggered. False when the
