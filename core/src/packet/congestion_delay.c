@@ -348,12 +348,12 @@ void cw_delay_update(struct cw_congestion *c, double rtt, double tick_seconds, d
     const double base = base_of(d);
     if (now - d->turned >= (base < INFINITY ? most(WHILE, WHILE_ROUNDS * base) : WHILE))
         turn(d, now);
-    if (d->phase == DRAIN && d->in_flight <= d->window) {
+    if (d->phase == DRAIN && (d->in_flight <= d->window || now - d->turned >= rtt)) {
         d->window = d->kept;
         enter(d, STEADY);
         begin_round(d, now);
     }
     const double gain = d->phase == SLOW_START ? FIRST_GAIN : GAIN;
     const double share = gain * d->window / (rtt > 0 ? rtt : RTT_UNKNOWN) * (now - c->now);
-    d->budget = least(d->budget + share, share);
+    d->budget = most(least(d->budget + share, share), -d->window);
 }

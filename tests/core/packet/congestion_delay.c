@@ -13,6 +13,7 @@ struct path {
     struct cw_congestion c;
     double now, rtt;
     uint32_t lose_each; /* every so manieth packet is lost; 0: none */
+    uint32_t messages;  /* packets of each tick that do not wait */
     uint32_t sent, settled;
     double times[FLIGHT];
 };
@@ -40,7 +41,7 @@ static void settle(struct path *path)
     }
 }
 
-/* Sends all that is allowed in each tick of so many seconds. */
+/* Sends its messages and all that is allowed in each tick of so many seconds. */
 static void run(struct path *path, double seconds)
 {
     const double end = path->now + seconds;
@@ -50,8 +51,9 @@ static void run(struct path *path, double seconds)
         cw_congestion_update(&path->c, path->rtt, TICK, path->now);
         uint32_t packets = 0;
         enum cw_congestion_limit limit;
-        while ((limit = cw_congestion_limit(&path->c, true)) == CW_CONGESTION_LIMIT_NONE &&
-               packets++ < 32) {
+        while ((limit = cw_congestion_limit(&path->c, true), packets < path->messages) ||
+               (limit == CW_CONGESTION_LIMIT_NONE && packets < 32)) {
+            packets++;
             path->times[path->sent % FLIGHT] = path->now;
             cw_congestion_sent(&path->c, true, (uint16_t)path->sent++, BYTES);
         }
@@ -158,6 +160,35 @@ static void test_a_longer_path_is_learned(void **state)
     assert_true(path.sent - before > 3 * 200);
 }
 
+static void test_messages_do_not_keep_the_window_drained(void **state)
+{
+    (void)state;
+    struct path path = path_in(CW_CONGESTION_DELAY);
+    path.messages = 24;
+    run(&path, 4);
+    const double before = cw_congestion_window(&path.c);
+    uint32_t drained = 0;
+    for (int i = 0; i < 10 * 60; i++) {
+        run(&path, TICK);
+        drained += cw_congestion_window(&path.c) < 0.8 * before;
+    }
+    assert_in_range(drained, 1, 20);
+}
+
+static void test_what_messages_took_is_soon_forgotten(void **state)
+{
+    (void)state;
+    struct path path = path_in(CW_CONGESTION_DELAY);
+    path.messages = 16;
+    path.lose_each = 1;
+    run(&path, 5);
+    path.messages = 0;
+    path.lose_each = 0;
+    const uint32_t before = path.sent;
+    run(&path, 1);
+    assert_true(path.sent - before > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +201,8 @@ int main(void)
         cmocka_unit_test(test_losses_alone_cost_little),
         cmocka_unit_test(test_an_outage_leaves_a_few_packets),
         cmocka_unit_test(test_a_longer_path_is_learned),
+        cmocka_unit_test(test_messages_do_not_keep_the_window_drained),
+        cmocka_unit_test(test_what_messages_took_is_soon_forgotten),
     };
     return cmocka_run_group_tests_name("congestion_delay", tests, NULL, NULL);
 }
