@@ -1,0 +1,186 @@
+// The reverse proxies of relay/deploy, as they are shipped but for addresses and files: two relays
+// behind each, one of which is killed while players are on it.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { connect as join } from '../support/causeway.mjs';
+import { startPlayer } from '../support/player.mjs';
+import { PROTOCOL_ID, messages, startGameServer } from '../support/secure.mjs';
+import { WebSocket, patiently, sleep, startRelay } from './support.mjs';
+
+const PLAYERS = 6;
+const folder = mkdtempSync(path.join(tmpdir(), 'proxies-'));
+test.after(() => rmSync(folder, { recursive: true }));
+
+const file = (name) => path.join(folder, name);
+const isInstalled = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+
+/** The shipped file, each of these replaced. */
+function render(name, replacements) {
+  let text = readFileSync(new URL(`../../relay/deploy/${name}`, import.meta.url), 'utf8');
+  for (const [from, to] of Object.entries(replacements)) {
+    assert.ok(text.includes(from), `${name} has ${from}`);
+    text = text.replaceAll(from, to);
+  }
+  return text;
+}
+
+async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** What each program is run with. The name is what its certificate is for. */
+const proxies = {
+  haproxy: {
+    arguments: ['-db', '-f', file('haproxy.cfg')],
+    configure(port, relays) {
+      const pem = file('both.pem');
+      writeFileSync(pem, readFileSync(file('fullchain.pem')) + readFileSync(file('privkey.pem')));
+      writeFileSync(
+        file('haproxy.cfg'),
+        render('haproxy.cfg', {
+          ...relays,
+          'bind :443': `bind 127.0.0.1:${port}`,
+          '/etc/haproxy/game.example.pem': pem,
+        }),
+      );
+    },
+  },
+  nginx: {
+    arguments: ['-p', folder, '-e', 'stderr', '-c', file('all.conf'), '-g', 'daemon off;'],
+    configure(port, relays) {
+      writeFileSync(
+        file('nginx.conf'),
+        render('nginx.conf', {
+          ...relays,
+          'listen 443': `listen 127.0.0.1:${port}`,
+          '/etc/letsencrypt/live/game.example': folder,
+        }),
+      );
+      const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+        (kind) => `${kind}_temp_path ${folder}/${kind};`,
+      );
+      writeFileSync(
+        file('all.conf'),
+        `pid ${file('pid')}; events {} http { access_log off; ${places.join(' ')} include nginx.conf; }`,
+      );
+    },
+  },
+  caddy: {
+    arguments: ['run', '--adapter', 'caddyfile', '--config', file('Caddyfile')],
+    configure(port, relays) {
+      const own = '{\n\tadmin off\n\tauto_https disable_redirects\n}\n';
+      const tls = `tls ${file('fullchain.pem')} ${file('privkey.pem')}`;
+      const site = render('Caddyfile', {
+        ...relays,
+        'game.example {': `localhost:${port} {\n\t${tls}`,
+      });
+      writeFileSync(file('Caddyfile'), own + site);
+    },
+  },
+};
+
+async function startProxy(t, program, relays) {
+  const port = await freePort();
+  const { configure, arguments: args } = proxies[program];
+  configure(port, {
+    '10.0.0.11:8080': `127.0.0.1:${relays[0].port}`,
+    '10.0.0.12:8080': `127.0.0.1:${relays[1].port}`,
+  });
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+  });
+  let log = '';
+  child.stderr.on('data', (text) => (log += text));
+  const ended = once(child, 'close').then(() => assert.fail(`${program} ended:\n${log}`));
+  ended.catch(() => {});
+  t.after(() => child.kill());
+  const reachable = async () => {
+    for (;;) {
+      const socket = net.connect(port, '127.0.0.1');
+      const opened = await Promise.race([once(socket, 'connect').then(() => true), ended]).catch(
+        (error) => error.code === 'ECONNREFUSED' || Promise.reject(error),
+      );
+      socket.destroy();
+      if (opened && !socket.errored) return;
+      await sleep(20);
+    }
+  };
+  await patiently(reachable(), program);
+  return port;
+}
+
+/** A page of the host that it plays at, at an address of its own. */
+const at = (localAddress) =>
+  class extends WebSocket {
+    constructor(url, protocols) {
+      const origin = new URL(url).origin.replace('wss:', 'https:');
+      super(url, protocols, { localAddress, family: 4, rejectUnauthorized: false, origin });
+    }
+  };
+
+execFileSync(
+  'openssl',
+  [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+    ...['-days', '2', '-subj', '/CN=localhost'],
+    ...['-keyout', file('privkey.pem'), '-out', file('fullchain.pem')],
+  ],
+  { stdio: 'ignore' },
+);
+
+for (const program of Object.keys(proxies))
+  test(`two relays behind ${program}, one is killed`, async (t) => {
+    if (!isInstalled(program)) return t.skip(`${program} is not installed`);
+    const server = await startGameServer();
+    t.after(() => server.stop());
+    const gate = ['--protocol-id', String(PROTOCOL_ID), '--trusted-proxy', '127.0.0.1'];
+    const limits = ['--max-sessions-per-address', '1', '--log-level', 'debug'];
+    const relays = [];
+    for (let i = 0; i < 2; i++)
+      relays.push(
+        await startRelay(t, {
+          upstream: `127.0.0.1:${server.port}`,
+          gated: true,
+          args: [...gate, ...limits],
+        }),
+      );
+    const port = await startProxy(t, program, relays);
+    const players = [];
+    for (let i = 0; i < PLAYERS; i++)
+      players.push(
+        await join(`https://localhost:${port}/`, {
+          token: await server.token({ timeoutSeconds: 10 }),
+          schema: messages,
+          transports: ['websocket'],
+          WebSocket: at(`127.0.0.${10 + i}`),
+        }).then((client) => startPlayer(client)),
+      );
+    t.after(() => players.forEach(({ client }) => client.disconnect()));
+    await sleep(200);
+
+    const counts = await Promise.all(relays.map((relay) => relay.stats()));
+    const [one, two] = counts.map((stats) => stats.sessions_opened);
+    assert.equal(one + two, PLAYERS, 'none was refused for its address');
+    const [lost, left] = one > two ? relays : relays.toReversed();
+    lost.kill('SIGKILL');
+    await patiently(
+      (async () => {
+        while ((await left.stats()).sessions_opened < PLAYERS) await sleep(50);
+      })(),
+      'all players at the other relay',
+    );
+    await Promise.all(players.map((player) => player.rest()));
+    for (let i = 0; i < PLAYERS; i++)
+      assert.match(left.log(), new RegExp(` from 127\\.0\\.0\\.${10 + i}\\b`));
+  });
