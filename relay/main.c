@@ -4,6 +4,7 @@
 #include "net/log.h"
 #include "options.h"
 #include "relay.h"
+#include "supervisor.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@ static int run(const struct options *options)
     log_set_format(options->log_format);
     if (!heritage_receive(&heritage))
         return EXIT_CANNOT_START;
+    if (options->workers > 0 && heritage.worker == 0)
+        return supervisor_run(options, &heritage) ? EXIT_STOPPED : EXIT_CANNOT_START;
     struct relay *relay = relay_create(options, &heritage);
     if (!relay)
         return EXIT_CANNOT_START;

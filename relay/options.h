@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #define OPTIONS_LISTEN_MAX    8
+#define OPTIONS_WORKERS_MAX   64
 #define OPTIONS_ADVERTISE_MAX 8
 
 /* The lowest first: what a higher one gives replaces what lower ones give. */
@@ -69,6 +70,7 @@ struct options {
     const char *rtc_key;
     double peer_bytes_per_second; /* to one browser; 0 = no limit */
     unsigned watchdog_seconds;    /* of processor time for one turn of the loop; 0 = any */
+    unsigned workers;             /* processes that serve; 0 = this one */
     enum log_level log_level;
     enum log_format log_format;
     double drain_timeout_seconds; /* 0 = sessions end at once */

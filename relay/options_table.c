@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool options_fail(struct options_error *error, const char *format, ...)
 {
@@ -154,6 +155,22 @@ static bool read_rtc_advertise(const struct option_reading *reading)
     return socket_address_parse(reading->text, &out->rtc_advertised[out->rtc_advertised_count++],
                                 &has_port) ||
            refuse(reading, "an IP address, as in 203.0.113.7 or [2001:db8::7]:8081");
+}
+
+static bool read_workers(const struct option_reading *reading)
+{
+    unsigned *workers = member(reading);
+    char *end;
+    if (strcmp(reading->text, "auto") == 0) {
+        *workers = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+        if (*workers > OPTIONS_WORKERS_MAX)
+            *workers = OPTIONS_WORKERS_MAX;
+        return true;
+    }
+    *workers = (unsigned)strtoul(reading->text, &end, 10);
+    return (reading->text[0] >= '1' && reading->text[0] <= '9' && *end == '\0' &&
+            *workers <= OPTIONS_WORKERS_MAX) ||
+           refuse(reading, "a number from 1 to 64, or auto");
 }
 
 static bool read_log_level(const struct option_reading *reading)
@@ -436,6 +453,13 @@ const struct option_row options_table[] = {
      .reloads = true,
      .help = "text, or json: one object a line with time, level, message and, at the end of a "
              "session for example, what it tells as members of their own"},
+    {.name = "workers",
+     .value = "N",
+     TO(read_workers, workers),
+     .help = "serve from N processes beside this one; auto: one for each core. The system divides "
+             "the connections; a session moves to where its next link comes, and a process that "
+             "dies is started again. Each has its share of --max-sessions; the limits per address "
+             "hold for each. With --rtc the first has its port and each other the next one"},
     {.name = "watchdog",
      .value = "SECONDS",
      WHOLE_NUMBER(watchdog_seconds, 0, 1e6),

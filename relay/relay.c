@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Seconds for a client to send its request. */
 #define HANDSHAKE_SECONDS 10
@@ -74,9 +75,19 @@ static struct lws_vhost *open_redirect_vhost(struct relay *relay)
     return loop_add_vhost(relay->loop, &info);
 }
 
+/* Unless it is any. */
+static void shift_port(struct socket_address *address, unsigned by)
+{
+    const unsigned port = socket_address_port(address);
+    if (port > 0)
+        socket_address_set_port(address, port + by);
+}
+
 static bool open_webrtc(struct relay *relay, struct heritage *heritage)
 {
     const struct options *options = relay->options;
+    const unsigned before =
+        relay->worker > 0 ? relay->worker - 1 : 0; /* workers with ports of theirs */
     struct webrtc_config config = {
         .local = options->rtc_local,
         .heritage = heritage,
@@ -92,6 +103,9 @@ static bool open_webrtc(struct relay *relay, struct heritage *heritage)
     memcpy(config.advertised, options->rtc_advertised, sizeof options->rtc_advertised);
     if (!options->rtc_own_port)
         socket_address_set_port(&config.local, listener_port(relay->listeners[0]));
+    shift_port(&config.local, before);
+    for (unsigned i = 0; i < config.advertised_count; i++)
+        shift_port(&config.advertised[i], before);
     if (options->rtc_certificate)
         identity = dtls_identity_load(options->rtc_certificate, options->rtc_key, error);
     else
@@ -100,8 +114,8 @@ static bool open_webrtc(struct relay *relay, struct heritage *heritage)
         log_error("no certificate for WebRTC: %s", error);
         return false;
     }
-    relay->webrtc =
-        webrtc_create(&config, identity, relay->loop, relay->sessions, relay->http, &relay->stats);
+    relay->webrtc = webrtc_create(&config, identity, relay->loop, relay->sessions, relay->http,
+                                  &relay->counters->stats);
     return relay->webrtc != NULL;
 }
 
@@ -159,21 +173,22 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;
     }
-    relay->http = http_create(options->root, &relay->pages, relay->loop, &relay->stats);
+    relay->http = http_create(options->root, &relay->pages, relay->loop, &relay->counters->stats);
     if (!relay->http) {
         log_error("cannot serve files from %s: %s", options->root, strerror(errno));
         return false;
     }
     http_set_hsts(relay->http, options->hsts_seconds);
     websockets.http = relay->http;
-    relay->pre_session_limit = pre_session_limit_create(relay->descriptors.pre_session,
-                                                        options->max_per_address, &relay->stats);
-    relay->sessions = sessions_create(&sessions, relay->loop, &relay->stats);
+    relay->pre_session_limit = pre_session_limit_create(
+        relay->descriptors.pre_session, options->max_per_address, &relay->counters->stats);
+    relay->sessions = sessions_create(&sessions, relay->loop, &relay->counters->stats);
     if (relay->pre_session_limit)
-        relay->prefaces = prefaces_create(relay->loop, relay->pre_session_limit, &relay->stats);
+        relay->prefaces =
+            prefaces_create(relay->loop, relay->pre_session_limit, &relay->counters->stats);
     if (relay->prefaces && relay->sessions)
         relay->websockets =
-            websockets_create(&websockets, relay->loop, relay->sessions, &relay->stats);
+            websockets_create(&websockets, relay->loop, relay->sessions, &relay->counters->stats);
     if (!relay->websockets) {
         log_error("no memory");
         return false;
@@ -187,11 +202,20 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
 /* Whoever waits for these lines finds all that was asked for. */
 static void announce(const struct relay *relay)
 {
+    if (relay->worker > 0)
+        return; /* the supervisor does, for all */
     const struct options *options = relay->options;
     for (unsigned i = 0; i < options->http_redirect_count; i++)
         listener_announce(relay->redirects[i], "redirecting from");
     for (unsigned i = 0; i < options->listen_count; i++)
         listener_announce(relay->listeners[i], "listening on");
+}
+
+/* Of what all workers have together. */
+static unsigned share(unsigned whole, const struct heritage *heritage)
+{
+    const unsigned workers = heritage->worker > 0 ? heritage->workers : 1;
+    return (whole + workers - 1) / workers;
 }
 
 struct relay *relay_create(const struct options *options, struct heritage *heritage)
@@ -201,11 +225,20 @@ struct relay *relay_create(const struct options *options, struct heritage *herit
         return NULL;
     relay->options = options;
     relay->pages = options->pages;
-    log_count_dropped(&relay->stats.log_lines_dropped);
+    relay->worker = heritage->worker;
+    relay->supervisor.fd = -1;
+    relay->counters = &relay->own_counters;
+    if (relay->worker > 0 && !(relay->counters = counters_open(heritage->counters))) {
+        log_error("no memory for counters: %s", strerror(errno));
+        free(relay);
+        return NULL;
+    }
+    log_count_dropped(&relay->counters->stats.log_lines_dropped);
     relay->stop.context = relay;
     relay->signals.fd = -1;
-    const bool opened = descriptors_divide(options->max_sessions, &relay->descriptors) &&
-                        open_parts(relay, heritage) && relay_take_over(relay, heritage);
+    const bool opened =
+        descriptors_divide(share(options->max_sessions, heritage), &relay->descriptors) &&
+        open_parts(relay, heritage) && relay_take_over(relay, heritage);
     heritage_close(heritage);
     if (opened) {
         announce(relay);
@@ -220,6 +253,7 @@ static void on_turn(void *context)
     struct relay *relay = context;
     sessions_flush(relay->sessions);
     webrtc_turn(relay->webrtc);
+    relay->counters->sessions_open = sessions_count(relay->sessions);
     watchdog_turn();
 }
 
@@ -230,7 +264,10 @@ void relay_run(struct relay *relay)
         log_warn("no watchdog: %s", strerror(errno));
     loop_run(relay->loop, on_turn, relay);
     watchdog_stop();
-    relay_log_stats(relay);
+    if (relay->worker > 0)
+        relay_count(relay);
+    else
+        relay_log_stats(relay);
 }
 
 void relay_destroy(struct relay *relay)
@@ -254,5 +291,9 @@ void relay_destroy(struct relay *relay)
     relay_close_signals(relay);
     options_free(&relay->reloaded);
     log_count_dropped(NULL);
+    if (relay->supervisor.fd >= 0)
+        close(relay->supervisor.fd);
+    if (relay->worker > 0)
+        counters_destroy(relay->counters);
     free(relay);
 }

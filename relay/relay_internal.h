@@ -1,17 +1,18 @@
 /* What the parts of the relay share: relay.c opens and closes it; relay_signals.c stops it,
-   relay_reload.c changes it while it runs, and relay_upgrade.c lets another process go on. */
+   relay_reload.c changes it while it runs, relay_upgrade.c lets another process go on, and
+   relay_worker.c makes it one of several. */
 #ifndef CAUSEWAY_RELAY_RELAY_INTERNAL_H
 #define CAUSEWAY_RELAY_RELAY_INTERNAL_H
 
 #include "http/http.h"
 #include "http/websocket.h"
+#include "net/counters.h"
 #include "net/descriptors.h"
 #include "net/heritage.h"
 #include "net/listener.h"
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/pre_session_limit.h"
-#include "net/stats.h"
 #include "net/tls.h"
 #include "relay.h"
 #include "rtc/webrtc.h"
@@ -31,7 +32,10 @@ struct relay {
     struct options reloaded;       /* since then; all zero before the first time */
     struct http_pages pages;       /* of these */
     struct descriptors descriptors;
-    struct stats stats;
+    struct counters own_counters;
+    struct counters *counters;    /* these, or those of this worker */
+    unsigned worker;              /* which one this is, from 1 on; 0 = none */
+    struct loop_watch supervisor; /* of a worker: the line to its supervisor; else fd is -1 */
     struct lws_protocols protocols[4];
     struct lws_protocols redirect_protocols[2];
     unsigned redirect_port; /* to which --http-redirect sends */
@@ -57,7 +61,8 @@ struct relay {
 bool relay_open_signals(struct relay *relay);
 void relay_close_signals(struct relay *relay);
 
-/* Writes the counters to the log. */
+/* Brings the counters up to date, and writes them to the log. */
+void relay_count(struct relay *relay);
 void relay_log_stats(struct relay *relay);
 
 /* No more browsers can connect. May be called again. */
@@ -74,9 +79,19 @@ void relay_reload(struct relay *relay);
 /* Starts a successor, unless the relay is stopping. */
 void relay_begin_upgrade(struct relay *relay);
 
+/* Carries on a session of another process, or logs that it is lost. Takes over fd. */
+void relay_adopt(struct relay *relay, const void *parcel, size_t size, int fd);
+
+/* Another process has taken the relay over: closes the links, whose pages open others, and ends. */
+void relay_leave(struct relay *relay);
+
+/* Takes part in a relay of several processes; takes over the heritage's line. Logs why and returns
+   false when it cannot. */
+bool relay_become_worker(struct relay *relay, struct heritage *heritage);
+
 /* Prepares for successors, and takes over the sessions of the predecessor if there is one; until
    then nothing may be served, because it still serves. Logs why and returns false when it cannot.
  */
-bool relay_take_over(struct relay *relay, const struct heritage *heritage);
+bool relay_take_over(struct relay *relay, struct heritage *heritage);
 
 #endif

@@ -71,12 +71,18 @@ static void on_stop_signal(struct relay *relay, int signal_number)
     }
 }
 
-void relay_log_stats(struct relay *relay)
+void relay_count(struct relay *relay)
 {
     sessions_flush(relay->sessions); /* or what is gathered would be in no counter */
     sessions_count_overflow(relay->sessions);
     webrtc_count_overflow(relay->webrtc);
-    stats_log(&relay->stats, sessions_count(relay->sessions));
+    relay->counters->sessions_open = sessions_count(relay->sessions);
+}
+
+void relay_log_stats(struct relay *relay)
+{
+    relay_count(relay);
+    stats_log(&relay->counters->stats, relay->counters->sessions_open);
 }
 
 static void on_signal(void *context, unsigned events)

@@ -12,7 +12,7 @@
 static bool bequeath(void *context, int line)
 {
     const struct relay *relay = context;
-    bool sent = heritage_send_secret(line, sessions_secret(relay->sessions));
+    bool sent = heritage_send_secret(line, sessions_secret(relay->sessions), 0, 0);
     for (unsigned i = 0; i < relay->options->listen_count; i++)
         sent = sent && heritage_send_socket(line, listener_socket(relay->listeners[i]));
     for (unsigned i = 0; i < relay->options->http_redirect_count; i++)
@@ -47,10 +47,8 @@ static void on_sessions_gone(void *context)
         loop_timer_start(relay->loop, &relay->look, LOOK_SECONDS);
 }
 
-/* The links are still here: their pages are told to open others. */
-static void leave(void *context)
+void relay_leave(struct relay *relay)
 {
-    struct relay *relay = context;
     relay->state = RELAY_STOPPING;
     relay_close_listeners(relay);
     webrtc_leave(relay->webrtc);
@@ -60,17 +58,23 @@ static void leave(void *context)
     sessions_end_all(relay->sessions);
 }
 
+static void leave(void *context)
+{
+    relay_leave(context);
+}
+
 void relay_begin_upgrade(struct relay *relay)
 {
-    if (relay->state == RELAY_SERVING)
+    if (relay->worker > 0)
+        log_warn("no upgrade: this is a worker; tell its supervisor");
+    else if (relay->state == RELAY_SERVING)
         upgrade_begin(&relay->upgrade);
     else
         log_warn("no upgrade: this process is stopping");
 }
 
-static void adopt(void *context, const void *parcel, size_t size, int fd)
+void relay_adopt(struct relay *relay, const void *parcel, size_t size, int fd)
 {
-    struct relay *relay = context;
     unsigned held;
     if (!sessions_adopt(relay->sessions, parcel, size, fd) &&
         log_limit_pass(&relay->lost_limit, loop_now(), &held))
@@ -79,7 +83,12 @@ static void adopt(void *context, const void *parcel, size_t size, int fd)
                  held);
 }
 
-bool relay_take_over(struct relay *relay, const struct heritage *heritage)
+static void adopt(void *context, const void *parcel, size_t size, int fd)
+{
+    relay_adopt(context, parcel, size, fd);
+}
+
+bool relay_take_over(struct relay *relay, struct heritage *heritage)
 {
     const struct upgrade_owner owner = {bequeath, hand_over, leave, relay};
     upgrade_init(&relay->upgrade, relay->loop, relay->options->argv, &owner);
@@ -91,6 +100,8 @@ bool relay_take_over(struct relay *relay, const struct heritage *heritage)
         log_error("the process that started this one has gone");
         return false;
     }
+    if (heritage->worker > 0)
+        return relay_become_worker(relay, heritage);
     log_info("took over %u sessions", sessions_count(relay->sessions));
     return true;
 }

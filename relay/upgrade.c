@@ -94,7 +94,7 @@ void upgrade_begin(struct upgrade *upgrade)
         log_warn("an upgrade is under way already");
         return;
     }
-    if (!child_start(successor, upgrade->arguments)) {
+    if (!child_start(successor, CHILD_ANEW, upgrade->arguments)) {
         log_error("no upgrade: cannot start %s: %s", upgrade->arguments[0], strerror(errno));
         return;
     }

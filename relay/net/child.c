@@ -16,11 +16,10 @@
 /* Tells a process the number of its line. */
 #define LINE_VARIABLE "CAUSEWAY_LINE"
 
-/* Starts with its line open and no signal held back, as from a shell. */
-static int spawn(pid_t *pid, int line, char *const *arguments)
+/* Starts with its line open and no signal held back, as from a shell. What a terminal sends reaches
+   the process that was started there, which passes it on. */
+static int spawn(pid_t *pid, int line, const char *path, char *const *arguments)
 {
-    /* Unlike what /proc/self/exe names, it may be another file by now. */
-    const char *path = (const char *)(uintptr_t)getauxval(AT_EXECFN);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
@@ -29,15 +28,18 @@ static int spawn(pid_t *pid, int line, char *const *arguments)
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_adddup2(&actions, line, line); /* takes the close-on-exec flag off */
     posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     const int error = posix_spawn(pid, path, &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
-bool child_start(struct child *child, char *const *arguments)
+bool child_start(struct child *child, enum child_program which, char *const *arguments)
 {
+    const char *path =
+        which == CHILD_SAME ? "/proc/self/exe" : (const char *)(uintptr_t)getauxval(AT_EXECFN);
     int pair[2];
     char number[16];
     if (!handover_pair(pair))
@@ -45,7 +47,7 @@ bool child_start(struct child *child, char *const *arguments)
     snprintf(number, sizeof number, "%d", pair[1]);
     int error = setenv(LINE_VARIABLE, number, 1) == 0 ? 0 : errno;
     if (error == 0)
-        error = spawn(&child->pid, pair[1], arguments);
+        error = spawn(&child->pid, pair[1], path, arguments);
     unsetenv(LINE_VARIABLE);
     close(pair[1]);
     child->line = pair[0];

@@ -10,9 +10,13 @@ struct child {
     int line;
 };
 
-/* Starts the program anew, from the path by which this process was started and with the same
-   arguments. False, with errno, when it cannot. */
-bool child_start(struct child *child, char *const *arguments);
+enum child_program {
+    CHILD_ANEW, /* from the path by which this process was started: perhaps another version */
+    CHILD_SAME, /* what this process runs, whatever is at that path by now */
+};
+
+/* Starts the program with these arguments. False, with errno, when it cannot. */
+bool child_start(struct child *child, enum child_program which, char *const *arguments);
 
 /* Kills it, unless it has ended already, closes the line, and waits for the end. Gives its wait
    status. */

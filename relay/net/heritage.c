@@ -14,12 +14,16 @@
 
 struct secret_message {
     uint32_t version;
+    uint32_t worker;
+    uint32_t workers;
     uint8_t secret[HERITAGE_SECRET_SIZE];
 };
 
-bool heritage_send_secret(int line, const uint8_t secret[HERITAGE_SECRET_SIZE])
+bool heritage_send_secret(int line, const uint8_t secret[HERITAGE_SECRET_SIZE], unsigned worker,
+                          unsigned workers)
 {
-    struct secret_message message = {.version = HERITAGE_VERSION};
+    struct secret_message message = {
+        .version = HERITAGE_VERSION, .worker = worker, .workers = workers};
     memcpy(message.secret, secret, sizeof message.secret);
     return handover_send(line, HERITAGE_SECRET, &message, sizeof message, -1);
 }
@@ -36,6 +40,8 @@ static bool take_secret(const struct handover_message *message, struct heritage 
         return false;
     memcpy(&secret, message->data, sizeof secret);
     memcpy(out->secret, secret.secret, sizeof out->secret);
+    out->worker = secret.worker;
+    out->workers = secret.workers;
     return secret.version == HERITAGE_VERSION;
 }
 
@@ -43,6 +49,10 @@ static bool take_message(const struct handover_message *message, struct heritage
 {
     if (message->kind == HERITAGE_SECRET)
         return take_secret(message, out);
+    if (message->kind == HERITAGE_COUNTERS && message->fd >= 0 && out->counters < 0) {
+        out->counters = message->fd;
+        return true;
+    }
     if (message->kind != HERITAGE_SOCKET || message->fd < 0 || out->count == HERITAGE_SOCKETS_MAX)
         return false;
     out->sockets[out->count++] = message->fd;
@@ -53,7 +63,7 @@ bool heritage_receive(struct heritage *out)
 {
     struct handover_message message;
     bool secret = false;
-    *out = (struct heritage){.line = child_own_line()};
+    *out = (struct heritage){.line = child_own_line(), .counters = -1};
     if (out->line < 0)
         return true;
     while (handover_receive(out->line, &message, true) == HANDOVER_MESSAGE) {
@@ -108,6 +118,9 @@ void heritage_close(struct heritage *heritage)
             close(heritage->sockets[i]);
     }
     heritage->count = 0;
+    if (heritage->counters >= 0)
+        close(heritage->counters);
+    heritage->counters = -1;
     if (heritage->line >= 0)
         close(heritage->line);
     heritage->line = -1;

@@ -10,28 +10,44 @@
 #include <stdint.h>
 
 #define HERITAGE_SECRET_SIZE 32
-#define HERITAGE_SOCKETS_MAX 32
+/* Enough for all workers together. */
+#define HERITAGE_SOCKETS_MAX 1100
 
 /* Kinds of messages, in the order in which they come. */
 enum heritage_message {
-    HERITAGE_SECRET = 1, /* to the new process: version and secret */
+    HERITAGE_SECRET = 1, /* to the new process: version, secret, and which worker it is */
+    HERITAGE_COUNTERS,   /* to a worker: the memory of its counters */
     HERITAGE_SOCKET,     /* each with a socket */
     HERITAGE_OPEN,       /* that was all: open everything */
     HERITAGE_READY,      /* from the new process: everything is open */
     HERITAGE_PARCEL,     /* to it: a session and its socket */
     HERITAGE_START,      /* those were all */
     HERITAGE_STARTED,    /* from it: it serves them from now on */
+    /* Later, between a worker and its supervisor. */
+    HERITAGE_KEEP,     /* from it: a parcel of a session that others can carry on */
+    HERITAGE_FORGET,   /* from it: the name of such a session, which has ended */
+    HERITAGE_ASK,      /* from it: the name of one that it has not; the answer is its parcel, or */
+    HERITAGE_UNKNOWN,  /* to it: nobody has one of this name */
+    HERITAGE_LEAVE,    /* to it: the name of one with which another worker goes on */
+    HERITAGE_COUNT,    /* to it: bring the counters up to date */
+    HERITAGE_COUNTED,  /* from it: they are */
+    HERITAGE_REPLACED, /* to it: other processes have taken the relay over */
 };
 
 struct heritage {
     int line; /* to the process that started this one; -1 = none did, and there is nothing */
     uint8_t secret[HERITAGE_SECRET_SIZE];
+    unsigned worker;                   /* which one this is, from 1 on; 0 = none */
+    unsigned workers;                  /* how many there are */
+    int counters;                      /* the memory of its counters; -1 = none */
     int sockets[HERITAGE_SOCKETS_MAX]; /* -1 = taken */
     unsigned count;
 };
 
-/* Sends the parts of a heritage. False when the other process does not take them. */
-bool heritage_send_secret(int line, const uint8_t secret[HERITAGE_SECRET_SIZE]);
+/* Sends the parts of a heritage; `worker` of `workers`, or 0 of 0. False when the other process
+   does not take them. */
+bool heritage_send_secret(int line, const uint8_t secret[HERITAGE_SECRET_SIZE], unsigned worker,
+                          unsigned workers);
 bool heritage_send_socket(int line, int socket);
 
 /* Receives the heritage of this process, up to HERITAGE_OPEN, or finds that there is none. Call it

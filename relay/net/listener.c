@@ -78,7 +78,8 @@ static void accept_ready(void *context, unsigned events)
     }
 }
 
-static int open_socket(struct socket_address *socket_address, struct heritage *heritage)
+int listener_open_socket(struct socket_address *socket_address, struct heritage *heritage,
+                         bool shared)
 {
     const int inherited = heritage_take(heritage, SOCK_STREAM, socket_address);
     if (inherited >= 0)
@@ -91,13 +92,15 @@ static int open_socket(struct socket_address *socket_address, struct heritage *h
         struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = v6->sin6_port};
         memcpy(&socket_address->address, &any, sizeof any);
         socket_address->size = sizeof any;
-        return open_socket(socket_address, heritage);
+        return listener_open_socket(socket_address, heritage, shared);
     }
     if (fd < 0)
         return -1;
     int on = 1;
     int off = 0;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (shared)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
     if (socket_address->address.ss_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (bind(fd, (const struct sockaddr *)&socket_address->address, socket_address->size) == 0 &&
@@ -118,7 +121,7 @@ struct listener *listener_create(const char *text, const struct listener_config 
         return NULL;
     }
     struct listener *listener = calloc(1, sizeof *listener);
-    int fd = listener ? open_socket(&socket_address, config->heritage) : -1;
+    int fd = listener ? listener_open_socket(&socket_address, config->heritage, false) : -1;
     if (fd < 0) {
         log_error("cannot listen on %s: %s", text, strerror(errno));
         free(listener);

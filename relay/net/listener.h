@@ -21,6 +21,11 @@ struct listener_config {
     struct heritage *heritage;         /* which may have it open already */
 };
 
+/* Opens a listening socket, or takes it over from the heritage. With `shared` there may be several
+   at the same address, between which the system divides the connections. -1, with errno, when it
+   cannot. */
+int listener_open_socket(struct socket_address *address, struct heritage *heritage, bool shared);
+
 /* Opens one at "host:port", or takes over that of the heritage; [::] takes IPv4 too. Logs why and
  * returns NULL when it cannot. */
 struct listener *listener_create(const char *text, const struct listener_config *config);

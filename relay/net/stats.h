@@ -44,6 +44,7 @@
     X(sessions_ended_room, "ended for others: not answered, no longer spoken to, or no link")      \
     X(sessions_ended_drain, "ended: the relay is stopping")                                        \
     X(sessions_ended_restart, "ended: another process of the relay goes on")                       \
+    X(sessions_ended_moved, "ended: the next link came to another process, which goes on")         \
     X(sessions_ended_text, "ended: the browser sent text")                                         \
     X(sessions_ended_empty, "ended: the browser sent an empty message")                            \
     X(sessions_ended_oversize, "ended: the browser sent more than fits into a datagram")           \

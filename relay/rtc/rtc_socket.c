@@ -79,8 +79,11 @@ void rtc_socket_socket_address(const struct udp_address *address, struct socket_
     }
 }
 
-static int open_socket(const struct socket_address *socket_address)
+int rtc_socket_open(const struct socket_address *socket_address, struct heritage *heritage)
 {
+    const int inherited = heritage_take(heritage, SOCK_DGRAM, socket_address);
+    if (inherited >= 0)
+        return inherited;
     const int family = socket_address->address.ss_family;
     const int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -171,9 +174,7 @@ struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address
                                      void *context)
 {
     struct rtc_socket *all = calloc(1, sizeof *all);
-    int fd = all ? heritage_take(heritage, SOCK_DGRAM, socket_address) : -1;
-    if (all && fd < 0)
-        fd = open_socket(socket_address);
+    const int fd = all ? rtc_socket_open(socket_address, heritage) : -1;
     if (fd < 0) {
         free(all);
         return NULL;

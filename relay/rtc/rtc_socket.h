@@ -25,6 +25,9 @@ struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address
                                      void *context);
 void rtc_socket_destroy(struct rtc_socket *socket);
 
+/* Opens only the socket, or takes it over. -1, with errno, when it cannot. */
+int rtc_socket_open(const struct socket_address *socket_address, struct heritage *heritage);
+
 /* Copies a datagram into the batch, which goes out at rtc_socket_flush, or when it is full. False
    when it is too long. */
 bool rtc_socket_send(struct rtc_socket *socket, const struct udp_path *path, const uint8_t *data,

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct parcel) == 280, "another layout needs another PARCEL_VERSION");
+_Static_assert(sizeof(struct parcel) == 288, "another layout needs another PARCEL_VERSION");
 
 bool parcel_read(const void *data, size_t size, struct parcel *out)
 {
@@ -13,9 +13,9 @@ bool parcel_read(const void *data, size_t size, struct parcel *out)
     memcpy(&parcel, data, sizeof parcel);
     /* Full buckets are infinite, as is the time of a session that has a link. */
     if (parcel.version != PARCEL_VERSION || !isfinite(parcel.opened) || !isfinite(parcel.active) ||
-        isnan(parcel.unlinked) || parcel.client.size > sizeof parcel.client.address ||
-        isnan(parcel.packets.level) || !isfinite(parcel.packets.at) || isnan(parcel.bytes.level) ||
-        !isfinite(parcel.bytes.at))
+        !isfinite(parcel.heard) || isnan(parcel.unlinked) ||
+        parcel.client.size > sizeof parcel.client.address || isnan(parcel.packets.level) ||
+        !isfinite(parcel.packets.at) || isnan(parcel.bytes.level) || !isfinite(parcel.bytes.at))
         return false;
     *out = parcel;
     return true;

@@ -15,14 +15,17 @@
 /* Of the layout below. A process refuses parcels of another version. */
 #define PARCEL_VERSION 1
 
+#define PARCEL_NAME_SIZE 32
+
 struct parcel {
     uint32_t version;
     uint32_t offences; /* datagrams that the gate has not let pass */
-    uint8_t name[32];
+    uint8_t name[PARCEL_NAME_SIZE];
     uint8_t owner[16]; /* of the address of its newest or last link */
     double opened;     /* see struct session */
     double active;
     double unlinked;
+    double heard;
     struct bucket packets; /* of its allowance; the game server has answered it */
     struct bucket bytes;
     struct traffic traffic;

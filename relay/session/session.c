@@ -235,6 +235,7 @@ static void hear(struct session *session)
         allowance_answered(&session->allowance);
         session_list_remove(session);
         session_step(session);
+        session_keep(session);
     } else if (session->list == &session->all->unheard) {
         session_list_remove(session);
         session_hurry(session);
@@ -331,6 +332,7 @@ void session_end(struct session *session, enum session_end why)
         [GATE_EXPIRED] = "its connect token has expired",
     };
     struct sessions *all = session->all;
+    const bool goes_on = why == SESSION_END_RESTART || why == SESSION_END_MOVED;
     if (session->ending)
         return;
     session->ending = true;
@@ -346,10 +348,10 @@ void session_end(struct session *session, enum session_end why)
         session_log_end(session,
                         why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : lines[why]);
     deadlines_remove(&all->deadlines, &session->deadline);
-    names_remove(all->names, &session->named);
+    session_unname(session, goes_on);
     if (!session->evicted)
         session_list_prepend(&all->unproven, session);
-    if (why == SESSION_END_RESTART)
+    if (goes_on)
         upstream_leave(&session->upstream);
     else
         upstream_close(&session->upstream);
@@ -455,7 +457,7 @@ void session_free(struct session *session)
     }
     upstream_close(&session->upstream);
     session_list_remove(session);
-    names_remove(all->names, &session->named);
+    session_unname(session, false);
     deadlines_remove(&all->deadlines, &session->deadline);
     if (session->address)
         per_address_limit_leave(all->per_address, session->address);

@@ -49,6 +49,18 @@ enum session_refusal {
 /* What a refused browser is told. */
 const struct session_farewell *session_refusal_farewell(enum session_refusal why);
 
+/* The processes that share the sessions with this one. What it asks of them must be few: each link
+   whose session is not here makes one question. */
+struct session_peers {
+    /* A session has become one that others can carry on; see sessions_hand_over. */
+    void (*keep)(void *context, const struct parcel *parcel, int fd);
+    /* Such a session has ended. */
+    void (*forget)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
+    /* A link asks for a session that is not here: adopts it if another process has it. */
+    void (*ask)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
+    void *context;
+};
+
 /* Creates the set of all sessions. loop and stats must outlive it. NULL when there is no memory. */
 struct sessions *sessions_create(const struct sessions_config *config, struct loop *loop,
                                  struct stats *stats);
@@ -83,6 +95,12 @@ typedef bool sessions_take(void *context, const struct parcel *parcel, int fd);
    Nothing changes here; end them with SESSION_END_RESTART when the other process has them. False
    when `take` was. */
 bool sessions_hand_over(struct sessions *sessions, sessions_take *take, void *context);
+
+/* From now on there are other processes. */
+void sessions_set_peers(struct sessions *sessions, const struct session_peers *peers);
+
+/* Leaves a session to another process, if it is here: SESSION_END_MOVED. */
+void sessions_leave(struct sessions *sessions, const uint8_t name[PARCEL_NAME_SIZE]);
 
 /* Carries on the session of a parcel, whose socket is fd: it waits for its next link. Takes over
    fd. False, after closing it, when the parcel cannot be read, the session is known already, or

@@ -38,6 +38,7 @@ struct session {
     unsigned long id;
     bool ending;
     bool evicted;
+    bool kept;                 /* the other processes know it */
     enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
     unsigned offences;         /* datagrams that the gate has not let pass */
     struct allowance allowance;
@@ -46,6 +47,8 @@ struct session {
 };
 
 struct sessions {
+    struct session_peers peers; /* all zero = there are none */
+    struct bucket questions;    /* to them */
     struct sessions_config config;
     struct loop *loop;
     struct stats *stats;
@@ -99,6 +102,12 @@ void session_set_client(struct session *session, const struct session_link *link
 
 /* Logs what the session was. Call it before its socket is closed. */
 void session_log_end(struct session *session, const char *why);
+
+/* The game server has answered it: others may carry it on. */
+void session_keep(struct session *session);
+
+/* Its name is free again. Others forget it, unless one of them goes on with it. */
+void session_unname(struct session *session, bool goes_on);
 
 /* Closes all links of a session. */
 void session_close_links(struct session *session, const struct session_farewell *farewell,

@@ -3,6 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+/* A thousand players may come back at once. */
+#define QUESTIONS_PER_SECOND 1000.0
+#define QUESTIONS_MOST       4000.0
+
 /* A link that has lost its place to the next of its transport. */
 static const struct session_farewell replaced = {4003, "another link took its place"};
 
@@ -138,12 +142,25 @@ static enum session_refusal begin(struct sessions *all, struct session_link *lin
     return SESSION_REFUSED_NOT;
 }
 
+/* The session with this name. Other processes are asked for it once for each link, and not more
+   often than strangers with names of their own may have this process wait. */
+static struct session *find(struct sessions *all, const struct name *name)
+{
+    struct name_entry *entry = names_find(all->names, name);
+    if (!entry && name->given && all->peers.ask && !all->draining &&
+        bucket_fill(&all->questions, QUESTIONS_PER_SECOND, QUESTIONS_MOST, loop_now()) >= 1.0) {
+        all->questions.level -= 1.0;
+        all->peers.ask(all->peers.context, name->hash);
+        entry = names_find(all->names, name);
+    }
+    return entry ? lws_container_of(entry, struct session, named) : NULL;
+}
+
 enum session_refusal session_link_open(struct sessions *all, struct session_link *link,
                                        const struct transport *transport,
                                        const struct socket_address *client, const struct name *name)
 {
-    struct name_entry *entry = names_find(all->names, name);
-    struct session *session = entry ? lws_container_of(entry, struct session, named) : NULL;
+    struct session *session = find(all, name);
     *link = (struct session_link){.session = session, .all = all, .transport = transport};
     const enum session_refusal why =
         session ? join(session, link, client) : begin(all, link, client, name);

@@ -18,6 +18,24 @@ static bool can_move(const struct session *session)
            session->upstream.watch.fd >= 0 && session->all->config.resume_seconds > 0.0;
 }
 
+static void fill_parcel(const struct session *session, struct parcel *out)
+{
+    *out = (struct parcel){
+        .version = PARCEL_VERSION,
+        .offences = session->offences,
+        .opened = session->opened,
+        .active = session->active,
+        .unlinked = session->unlinked,
+        .heard = session->heard,
+        .packets = session->allowance.packets,
+        .bytes = session->allowance.bytes,
+        .traffic = session->traffic,
+        .client = session->client,
+    };
+    memcpy(out->name, session->named.name.hash, sizeof out->name);
+    memcpy(out->owner, session->owner, sizeof out->owner);
+}
+
 bool sessions_hand_over(struct sessions *all, sessions_take *take, void *context)
 {
     upstream_batch_flush(all->batch);
@@ -26,19 +44,8 @@ bool sessions_hand_over(struct sessions *all, sessions_take *take, void *context
             lws_container_of(all->deadlines.heap[i], struct session, deadline);
         if (!can_move(session))
             continue;
-        struct parcel parcel = {
-            .version = PARCEL_VERSION,
-            .offences = session->offences,
-            .opened = session->opened,
-            .active = session->active,
-            .unlinked = session->unlinked,
-            .packets = session->allowance.packets,
-            .bytes = session->allowance.bytes,
-            .traffic = session->traffic,
-            .client = session->client,
-        };
-        memcpy(parcel.name, session->named.name.hash, sizeof parcel.name);
-        memcpy(parcel.owner, session->owner, sizeof parcel.owner);
+        struct parcel parcel;
+        fill_parcel(session, &parcel);
         if (!take(context, &parcel, session->upstream.watch.fd))
             return false;
     }
@@ -73,6 +80,8 @@ static bool carry_on(struct sessions *all, const struct parcel *parcel, const st
     session->offences = parcel->offences;
     session->opened = parcel->opened;
     session->active = parcel->active;
+    session->heard = parcel->heard;
+    session->kept = all->peers.keep != NULL;
     session->unlinked = fmin(parcel->unlinked, loop_now());
     session->allowance =
         (struct allowance){.answered = true, .packets = parcel->packets, .bytes = parcel->bytes};
@@ -84,6 +93,40 @@ static bool carry_on(struct sessions *all, const struct parcel *parcel, const st
     all->count++;
     all->stats->sessions_adopted++;
     return true;
+}
+
+void sessions_set_peers(struct sessions *all, const struct session_peers *peers)
+{
+    all->peers = *peers;
+}
+
+void session_keep(struct session *session)
+{
+    const struct session_peers *peers = &session->all->peers;
+    struct parcel parcel;
+    if (!peers->keep || !can_move(session))
+        return;
+    fill_parcel(session, &parcel);
+    session->kept = true;
+    peers->keep(peers->context, &parcel, session->upstream.watch.fd);
+}
+
+void session_unname(struct session *session, bool goes_on)
+{
+    const struct session_peers *peers = &session->all->peers;
+    names_remove(session->all->names, &session->named);
+    if (session->kept && !goes_on)
+        peers->forget(peers->context, session->named.name.hash);
+    session->kept = false;
+}
+
+void sessions_leave(struct sessions *all, const uint8_t hash[PARCEL_NAME_SIZE])
+{
+    struct name name = {.given = true};
+    memcpy(name.hash, hash, sizeof name.hash);
+    struct name_entry *entry = names_find(all->names, &name);
+    if (entry)
+        session_end(lws_container_of(entry, struct session, named), SESSION_END_MOVED);
 }
 
 bool sessions_adopt(struct sessions *all, const void *data, size_t size, int fd)

@@ -18,6 +18,7 @@
     X(ROOM, room, 1013, "try later", "others need the room")                                       \
     X(DRAIN, drain, 1001, "relay is stopping", "the relay is stopping")                            \
     X(RESTART, restart, 1012, "relay restarts", "another process goes on with it")                 \
+    X(MOVED, moved, 4003, "another link took its place", "its next link came to another process")  \
     X(TEXT, text, 1003, "text is not supported", "it sent text")                                   \
     X(EMPTY, empty, 1003, "empty message", "it sent an empty message")                             \
     X(OVERSIZE, oversize, 1009, "longer than a datagram", "it sent an oversized message")          \

@@ -1,5 +1,5 @@
 // A relay is upgraded under many players, who are on a server that knows nothing of it: the second
-// implementation of netcode. CAUSEWAY_PLAYERS says how many.
+// implementation of netcode. CAUSEWAY_PLAYERS says how many, CAUSEWAY_UPGRADE_OPTIONS with which options.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect as join, message, schema, string } from '../support/causeway.mjs';
@@ -28,7 +28,7 @@ test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
         String(2 * PLAYERS),
         '--answer-timeout',
         '60',
-        ...options('CAUSEWAY_RELAY_OPTIONS'),
+        ...options('CAUSEWAY_UPGRADE_OPTIONS'),
       ],
     ],
   });

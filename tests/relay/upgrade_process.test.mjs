@@ -137,7 +137,7 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
     ['no program', /no upgrade: cannot start \S+: Exec format error/],
     // One that opens everything, and then dies with the sessions in its hands.
     [
-      '#!/bin/bash\nprintf "\\004\\000\\000\\000" >&$CAUSEWAY_LINE\nexit 4\n',
+      '#!/bin/bash\nprintf "\\005\\000\\000\\000" >&$CAUSEWAY_LINE\nexit 4\n',
       /ended with 4; this one goes on/,
     ],
   ]) {

@@ -1,0 +1,112 @@
+#include "net/handover.h"
+#include "net/log.h"
+#include "relay_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* For the supervisor to answer, or to take a message; everything else waits for so long at most. */
+#define ANSWER_MICROSECONDS 200000
+
+/* In a turn of the loop. */
+#define MESSAGES_MAX 64
+
+static void keep(void *context, const struct parcel *parcel, int fd)
+{
+    const struct relay *relay = context;
+    handover_send(relay->supervisor.fd, HERITAGE_KEEP, parcel, sizeof *parcel, fd);
+}
+
+static void forget(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    const struct relay *relay = context;
+    handover_send(relay->supervisor.fd, HERITAGE_FORGET, name, PARCEL_NAME_SIZE, -1);
+}
+
+static void obey(struct relay *relay, const struct handover_message *message)
+{
+    switch (message->kind) {
+    case HERITAGE_PARCEL:
+        relay_adopt(relay, message->data, message->size, message->fd);
+        break;
+    case HERITAGE_LEAVE:
+        if (message->size == PARCEL_NAME_SIZE)
+            sessions_leave(relay->sessions, message->data);
+        break;
+    case HERITAGE_COUNT:
+        relay_count(relay);
+        handover_send(relay->supervisor.fd, HERITAGE_COUNTED, NULL, 0, -1);
+        break;
+    case HERITAGE_REPLACED:
+        relay_leave(relay);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool answers(const struct handover_message *message, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    struct parcel parcel;
+    if (message->kind == HERITAGE_PARCEL)
+        return parcel_read(message->data, message->size, &parcel) &&
+               memcmp(parcel.name, name, PARCEL_NAME_SIZE) == 0;
+    return message->kind == HERITAGE_UNKNOWN && message->size == PARCEL_NAME_SIZE &&
+           memcmp(message->data, name, PARCEL_NAME_SIZE) == 0;
+}
+
+/* Waits for the answer, because the link's first datagram must find its session: a tenth of a
+   millisecond while the supervisor gets its turn. */
+static void ask(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    struct relay *relay = context;
+    struct handover_message message;
+    if (!handover_send(relay->supervisor.fd, HERITAGE_ASK, name, PARCEL_NAME_SIZE, -1))
+        return;
+    while (handover_receive(relay->supervisor.fd, &message, true) == HANDOVER_MESSAGE) {
+        obey(relay, &message);
+        if (answers(&message, name))
+            return;
+    }
+}
+
+static void on_line(void *context, unsigned events)
+{
+    (void)events;
+    struct relay *relay = context;
+    struct handover_message message;
+    for (int i = 0; i < MESSAGES_MAX; i++) {
+        switch (handover_receive(relay->supervisor.fd, &message, false)) {
+        case HANDOVER_MESSAGE:
+            obey(relay, &message);
+            break;
+        case HANDOVER_NONE:
+            return;
+        case HANDOVER_ENDED:
+            log_error("the supervisor has gone");
+            loop_remove(relay->loop, &relay->supervisor);
+            raise(SIGINT); /* comes by way of the signals that the loop watches */
+            return;
+        }
+    }
+}
+
+bool relay_become_worker(struct relay *relay, struct heritage *heritage)
+{
+    const struct session_peers peers = {keep, forget, ask, relay};
+    const struct timeval timeout = {.tv_usec = ANSWER_MICROSECONDS};
+    const int line = heritage->line;
+    relay->supervisor = (struct loop_watch){.fd = line, .ready = on_line, .context = relay};
+    heritage->line = -1;
+    setsockopt(line, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+    setsockopt(line, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    if (!loop_add(relay->loop, &relay->supervisor, LOOP_READABLE)) {
+        log_error("cannot set up the event loop: %s", strerror(errno));
+        return false;
+    }
+    sessions_set_peers(relay->sessions, &peers);
+    return true;
+}

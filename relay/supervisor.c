@@ -1,0 +1,220 @@
+#include "net/descriptors.h"
+#include "net/handover.h"
+#include "net/log.h"
+#include "supervisor_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+void supervisor_log_stats(const struct supervisor *all)
+{
+    struct counters sum = all->past;
+    for (unsigned i = 0; i < all->count; i++)
+        counters_add(&sum, all->workers[i].counters);
+    stats_log(&sum.stats, sum.sessions_open);
+}
+
+static void count(struct supervisor *all)
+{
+    supervisor_tell(all, HERITAGE_COUNT);
+    if (!supervisor_counts(all))
+        supervisor_log_stats(all);
+}
+
+static void pass_on(struct supervisor *all, int signal_number)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->workers[i].child.pid != 0)
+            kill(all->workers[i].child.pid, signal_number);
+    }
+}
+
+/* The workers end by themselves from now on. */
+static void stop(struct supervisor *all)
+{
+    all->stopping = true;
+    upgrade_cancel(&all->upgrade);
+    for (unsigned i = 0; i < all->count; i++)
+        loop_timer_stop(&all->workers[i].again);
+    if (!supervisor_has_workers(all))
+        loop_stop(all->loop);
+}
+
+static void take_signal(struct supervisor *all, int signal_number)
+{
+    if (signal_number == SIGUSR1) {
+        count(all);
+    } else if (signal_number == SIGUSR2 && all->stopping) {
+        log_warn("no upgrade: this process is stopping");
+    } else if (signal_number == SIGUSR2) {
+        upgrade_begin(&all->upgrade);
+    } else {
+        pass_on(all, signal_number);
+        if (signal_number != SIGHUP)
+            stop(all);
+    }
+}
+
+static void on_signal(void *context, unsigned events)
+{
+    (void)events;
+    struct supervisor *all = context;
+    struct signalfd_siginfo info;
+    while (read(all->signals.fd, &info, sizeof info) == (ssize_t)sizeof info)
+        take_signal(all, (int)info.ssi_signo);
+}
+
+static bool open_signals(struct supervisor *all)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGUSR2);
+    signal(SIGHUP, SIG_DFL); /* nohup ignores it */
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    all->signals = (struct loop_watch){
+        .fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC), .ready = on_signal, .context = all};
+    return all->signals.fd >= 0 && loop_add(all->loop, &all->signals, LOOP_READABLE);
+}
+
+static bool bequeath(void *context, int line)
+{
+    const struct supervisor *all = context;
+    bool sent = heritage_send_secret(line, names_secret(all->registry.names), 0, 0);
+    for (unsigned i = 0; i < all->count; i++) {
+        for (unsigned s = 0; s < all->workers[i].socket_count; s++)
+            sent = sent && heritage_send_socket(line, all->workers[i].sockets[s]);
+    }
+    return sent;
+}
+
+static bool hand_over(void *context, int line)
+{
+    const struct supervisor *all = context;
+    for (const struct registration *one = all->registry.first; one; one = one->next) {
+        if (!handover_send(line, HERITAGE_PARCEL, &one->parcel, sizeof one->parcel, one->fd))
+            return false;
+    }
+    return true;
+}
+
+static void leave(void *context)
+{
+    struct supervisor *all = context;
+    supervisor_tell(all, HERITAGE_REPLACED);
+    stop(all);
+}
+
+static void adopt(void *context, const void *parcel, size_t size, int fd)
+{
+    struct supervisor *all = context;
+    registry_keep(&all->registry, parcel, size, fd, REGISTRY_NOBODY,
+                  loop_now() + all->options->resume_seconds);
+}
+
+static bool open_loop(struct supervisor *all)
+{
+    all->protocols[0] = (struct lws_protocols){.name = "none", .callback = lws_callback_http_dummy};
+    all->protocols[1] = loop_protocol;
+    struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN_SERVER,
+                                             .protocols = all->protocols};
+    lws_set_log_level(0, NULL);
+    all->loop = loop_create(&info);
+    if (all->loop && open_signals(all))
+        return true;
+    log_error("cannot set up the event loop: %s", strerror(errno));
+    return false;
+}
+
+static bool take_over(struct supervisor *all, const struct heritage *heritage)
+{
+    const struct upgrade_owner owner = {bequeath, hand_over, leave, all};
+    upgrade_init(&all->upgrade, all->loop, all->options->argv, &owner);
+    if (heritage->line < 0)
+        return true;
+    if (!upgrade_take_over(heritage->line, adopt, all)) {
+        log_error("the process that started this one has gone");
+        return false;
+    }
+    log_info("took over %u sessions", all->registry.count);
+    supervisor_expire(all);
+    return true;
+}
+
+static bool start(struct supervisor *all, struct heritage *heritage)
+{
+    const struct options *options = all->options;
+    struct descriptors descriptors;
+    if (!descriptors_divide(options->max_sessions, &descriptors) || !open_loop(all))
+        return false;
+    if (!registry_create(&all->registry, 2 * options->max_sessions,
+                         heritage->line >= 0 ? heritage->secret : NULL)) {
+        log_error("no memory");
+        return false;
+    }
+    return supervisor_open_sockets(all, heritage) && supervisor_start_workers(all) &&
+           take_over(all, heritage) && supervisor_let_serve(all);
+}
+
+/* Whoever waits for these lines finds all that was asked for. */
+static void announce(const struct supervisor *all)
+{
+    for (unsigned i = 0; i < all->options->listen_count; i++) {
+        struct socket_address local = {.size = sizeof local.address};
+        char text[SOCKET_ADDRESS_TEXT];
+        getsockname(all->workers[0].sockets[i], (struct sockaddr *)&local.address, &local.size);
+        socket_address_format(&local, text);
+        log_info("%u workers listening on %s", all->count, text);
+    }
+}
+
+static void destroy(struct supervisor *all)
+{
+    upgrade_cancel(&all->upgrade);
+    for (unsigned i = 0; i < all->count; i++) {
+        struct worker *worker = &all->workers[i];
+        loop_timer_stop(&worker->again);
+        child_end(&worker->child);
+        for (unsigned s = 0; s < worker->socket_count; s++)
+            close(worker->sockets[s]);
+        if (worker->counters)
+            close(worker->counters_fd);
+        counters_destroy(worker->counters);
+    }
+    loop_timer_stop(&all->expiry);
+    registry_destroy(&all->registry);
+    loop_destroy(all->loop);
+    if (all->signals.fd >= 0)
+        close(all->signals.fd);
+    free(all);
+}
+
+bool supervisor_run(const struct options *options, struct heritage *heritage)
+{
+    struct supervisor *all = calloc(1, sizeof *all);
+    if (!all)
+        return false;
+    all->options = options;
+    all->count = options->workers;
+    all->signals.fd = -1;
+    for (unsigned i = 0; i < all->count; i++) {
+        all->workers[i].all = all;
+        all->workers[i].number = i + 1;
+    }
+    const bool started = start(all, heritage);
+    heritage_close(heritage);
+    if (started) {
+        announce(all);
+        loop_run(all->loop, NULL, NULL);
+        supervisor_log_stats(all);
+    }
+    destroy(all);
+    return started;
+}

@@ -1,0 +1,265 @@
+#include "net/handover.h"
+#include "net/log.h"
+#include "supervisor_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* For a worker to open everything, when nothing is served yet. */
+#define START_SECONDS 30
+
+/* Before a worker that has died is started again: at first, and at most while it dies soon. */
+#define PAUSE_SECONDS      0.1
+#define PAUSE_MOST_SECONDS 5.0
+#define SOON_SECONDS       10.0
+
+/* In a turn of the loop. */
+#define MESSAGES_MAX 256
+
+/* Without waiting: a worker that does not read may not hold up the others. */
+static bool tell(const struct worker *worker, enum heritage_message kind, const void *data,
+                 size_t size, int fd)
+{
+    return worker->child.pid != 0 && handover_send(worker->child.line, kind, data, size, fd);
+}
+
+static void on_expiry(void *context)
+{
+    supervisor_expire(context);
+}
+
+void supervisor_expire(struct supervisor *all)
+{
+    const double now = loop_now();
+    const double next = registry_expire(&all->registry, now);
+    all->expiry.expired = on_expiry;
+    all->expiry.context = all;
+    if (next < INFINITY)
+        loop_timer_start(all->loop, &all->expiry, next - now);
+}
+
+/* Its line keeps nobody waiting, once it serves. */
+static bool spawn(struct worker *worker)
+{
+    struct supervisor *all = worker->all;
+    bool sent = child_start(&worker->child, CHILD_SAME, all->options->argv);
+    if (!sent) {
+        log_error("cannot start worker %u: %s", worker->number, strerror(errno));
+        return false;
+    }
+    worker->started = loop_now();
+    const int line = worker->child.line;
+    sent =
+        heritage_send_secret(line, names_secret(all->registry.names), worker->number, all->count) &&
+        handover_send(line, HERITAGE_COUNTERS, NULL, 0, worker->counters_fd);
+    for (unsigned i = 0; i < worker->socket_count; i++)
+        sent = sent && heritage_send_socket(line, worker->sockets[i]);
+    sent = sent && handover_send(line, HERITAGE_OPEN, NULL, 0, -1);
+    return sent;
+}
+
+static void on_again(void *context);
+static void on_line(void *context, unsigned events);
+
+static bool watch(struct worker *worker)
+{
+    worker->watch =
+        (struct loop_watch){.fd = worker->child.line, .ready = on_line, .context = worker};
+    fcntl(worker->child.line, F_SETFL, O_NONBLOCK);
+    return loop_add(worker->all->loop, &worker->watch, LOOP_READABLE);
+}
+
+static void start_later(struct worker *worker)
+{
+    const bool soon = loop_now() - worker->started < SOON_SECONDS;
+    worker->pause = soon ? fmin(2.0 * worker->pause, PAUSE_MOST_SECONDS) : PAUSE_SECONDS;
+    worker->again.expired = on_again;
+    worker->again.context = worker;
+    loop_timer_start(worker->all->loop, &worker->again, worker->pause);
+}
+
+static void on_again(void *context)
+{
+    struct worker *worker = context;
+    if (spawn(worker) && watch(worker))
+        return;
+    child_end(&worker->child);
+    start_later(worker);
+}
+
+static void finish_count(struct supervisor *all)
+{
+    if (!supervisor_counts(all))
+        supervisor_log_stats(all);
+}
+
+static void report_end(const struct worker *worker, int status)
+{
+    if (WIFSIGNALED(status))
+        log_error("worker %u ended on signal %d: starting it again", worker->number,
+                  WTERMSIG(status));
+    else
+        log_error("worker %u ended with %d: starting it again", worker->number,
+                  WEXITSTATUS(status));
+}
+
+static void on_end(struct worker *worker)
+{
+    struct supervisor *all = worker->all;
+    const bool counting = worker->counting;
+    loop_remove(all->loop, &worker->watch);
+    const int status = child_end(&worker->child);
+    worker->counting = false;
+    worker->counters->sessions_open = 0;
+    counters_add(&all->past, worker->counters);
+    memset(worker->counters, 0, sizeof *worker->counters);
+    if (counting)
+        finish_count(all);
+    if (all->stopping) {
+        if (!supervisor_has_workers(all))
+            loop_stop(all->loop);
+        return;
+    }
+    report_end(worker, status);
+    registry_orphan(&all->registry, worker->number, loop_now() + all->options->resume_seconds);
+    supervisor_expire(all);
+    start_later(worker);
+}
+
+static void answer(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    struct supervisor *all = worker->all;
+    struct registration *found = registry_find(&all->registry, name);
+    if (!found) {
+        tell(worker, HERITAGE_UNKNOWN, name, PARCEL_NAME_SIZE, -1);
+        return;
+    }
+    if (found->owner != REGISTRY_NOBODY && found->owner != worker->number)
+        tell(&all->workers[found->owner - 1], HERITAGE_LEAVE, name, PARCEL_NAME_SIZE, -1);
+    if (tell(worker, HERITAGE_PARCEL, &found->parcel, sizeof found->parcel, found->fd))
+        registry_give(&all->registry, found, worker->number);
+    else
+        registry_forget(&all->registry, found);
+}
+
+static void forget(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    struct registry *registry = &worker->all->registry;
+    struct registration *found = registry_find(registry, name);
+    if (found && found->owner == worker->number)
+        registry_forget(registry, found);
+}
+
+static void obey(struct worker *worker, struct handover_message *message)
+{
+    const bool names_one = message->size == PARCEL_NAME_SIZE;
+    if (message->kind == HERITAGE_KEEP) {
+        registry_keep(&worker->all->registry, message->data, message->size, message->fd,
+                      worker->number, INFINITY);
+        return;
+    }
+    if (message->fd >= 0)
+        close(message->fd);
+    if (message->kind == HERITAGE_READY) {
+        tell(worker, HERITAGE_START, NULL, 0, -1);
+    } else if (message->kind == HERITAGE_ASK && names_one) {
+        answer(worker, message->data);
+    } else if (message->kind == HERITAGE_FORGET && names_one) {
+        forget(worker, message->data);
+    } else if (message->kind == HERITAGE_COUNTED && worker->counting) {
+        worker->counting = false;
+        finish_count(worker->all);
+    }
+}
+
+static void on_line(void *context, unsigned events)
+{
+    (void)events;
+    struct worker *worker = context;
+    struct handover_message message;
+    for (int i = 0; i < MESSAGES_MAX; i++) {
+        const enum handover_result result = handover_receive(worker->child.line, &message, false);
+        if (result == HANDOVER_NONE)
+            return;
+        if (result == HANDOVER_ENDED) {
+            on_end(worker);
+            return;
+        }
+        obey(worker, &message);
+    }
+}
+
+/* Waits for a message that says nothing but this. */
+static bool await(struct worker *worker, enum heritage_message kind)
+{
+    const struct timeval timeout = {.tv_sec = START_SECONDS};
+    struct handover_message message;
+    setsockopt(worker->child.line, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    if (handover_receive(worker->child.line, &message, true) == HANDOVER_MESSAGE &&
+        message.kind == kind)
+        return true;
+    log_error("worker %u does not start", worker->number);
+    return false;
+}
+
+bool supervisor_start_workers(struct supervisor *all)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        struct worker *worker = &all->workers[i];
+        worker->counters = counters_create(&worker->counters_fd);
+        worker->pause = PAUSE_SECONDS;
+        if (!worker->counters) {
+            log_error("no memory");
+            return false;
+        }
+        if (!spawn(worker))
+            return false;
+    }
+    for (unsigned i = 0; i < all->count; i++) {
+        if (!await(&all->workers[i], HERITAGE_READY))
+            return false;
+    }
+    return true;
+}
+
+bool supervisor_let_serve(struct supervisor *all)
+{
+    supervisor_tell(all, HERITAGE_START);
+    for (unsigned i = 0; i < all->count; i++) {
+        if (!await(&all->workers[i], HERITAGE_STARTED) || !watch(&all->workers[i]))
+            return false;
+    }
+    return true;
+}
+
+void supervisor_tell(struct supervisor *all, enum heritage_message message)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        struct worker *worker = &all->workers[i];
+        worker->counting = tell(worker, message, NULL, 0, -1) && message == HERITAGE_COUNT;
+    }
+}
+
+bool supervisor_counts(const struct supervisor *all)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->workers[i].counting)
+            return true;
+    }
+    return false;
+}
+
+bool supervisor_has_workers(const struct supervisor *all)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->workers[i].child.pid != 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,201 @@
+// A relay of several processes: sessions move between them, and outlive them.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { connectAs, newKey, openRtcAs } from './links.mjs';
+import {
+  assertAddsUp,
+  isAlive,
+  patiently,
+  run,
+  sleep,
+  startRelay,
+  startServer,
+  statsUntil,
+} from './support.mjs';
+
+const WORKERS = 2;
+
+const begin = async (t, args = []) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    args: ['--workers', String(WORKERS), ...args],
+  });
+  const workers = () =>
+    readFileSync(`/proc/${relay.pid}/task/${relay.pid}/children`, 'utf8')
+      .trim()
+      .split(' ')
+      .map(Number);
+  return { server, relay, workers };
+};
+
+const eventually = (what, check) =>
+  patiently(
+    (async () => {
+      while (!(await check())) await sleep(10);
+    })(),
+    what,
+  );
+
+/**
+ * Says something until an answer comes, and gives the port from which the server got it. The first may go to
+ * the link that the session had in the worker before.
+ */
+async function ask(server, link, text) {
+  const heard = link.messages ?? link.arrived;
+  const before = heard.length;
+  await eventually(`an answer to ${text}`, () => {
+    (link.channel ?? link).send(Buffer.from(text));
+    return heard.length > before;
+  });
+  return server.received.findLast(({ data }) => data.toString() === text).port;
+}
+
+/** Opens links with a key until the session has moved so often, and gives the last. */
+async function move(t, { server, relay }, key, port, times) {
+  let link;
+  for (let i = 0; (await relay.stats()).sessions_ended_moved < times; i++) {
+    assert.ok(i < 100, 'all links come to the same worker');
+    link = await connectAs(t, relay, key);
+    assert.equal(await ask(server, link, `again ${i}`), port);
+  }
+  return link;
+}
+
+test('a session moves to the worker where its next link comes', async (t) => {
+  const rig = await begin(t);
+  const { server, relay, workers } = rig;
+  assert.equal(workers().length, WORKERS);
+  const key = newKey();
+  const first = await connectAs(t, relay, key);
+  const port = await ask(server, first, 'before');
+  await move(t, rig, key, port, 3);
+  assert.deepEqual(await first.closed(), { code: 4003, reason: 'another link took its place' });
+  const stats = await relay.stats();
+  assert.equal(stats.sessions_open, 1);
+  assert.equal(stats.sessions_opened, 1);
+  assert.equal(stats.sessions_adopted, 3);
+  assertAddsUp(stats);
+});
+
+test('a worker that dies takes only its links along, and is started again', async (t) => {
+  const { server, relay, workers } = await begin(t);
+  const keys = Array.from({ length: 12 }, newKey);
+  const links = await Promise.all(keys.map((key) => connectAs(t, relay, key)));
+  const ports = [];
+  for (const [i, link] of links.entries()) ports.push(await ask(server, link, `before ${i}`));
+  const [victim, other] = workers();
+  process.kill(victim, 'SIGKILL');
+  await relay.logged(/worker \d ended on signal 9: starting it again/);
+  await eventually('another worker', () => workers().length === WORKERS);
+  assert.ok(isAlive(other));
+  await sleep(100);
+  const lost = links.filter(({ socket }) => socket.readyState !== 1);
+  assert.ok(lost.length < links.length, 'the others go on');
+  for (const [i, key] of keys.entries()) {
+    const alive = links[i].socket.readyState === 1;
+    const link = alive ? links[i] : await connectAs(t, relay, key);
+    assert.equal(await ask(server, link, `after ${i}`), ports[i]);
+  }
+  const stats = await relay.stats();
+  assert.equal(stats.sessions_open, keys.length);
+  assert.equal(stats.sessions_opened, keys.length, 'counters outlive their worker');
+});
+
+test('a session that nobody comes back for is forgotten', async (t) => {
+  const { server, relay, workers } = await begin(t, ['--resume-seconds', '1']);
+  const key = newKey();
+  const link = await connectAs(t, relay, key);
+  const port = await ask(server, link, 'before');
+  for (const pid of workers()) process.kill(pid, 'SIGKILL');
+  await link.closed();
+  await sleep(1200);
+  assert.notEqual(await ask(server, await connectAs(t, relay, key), 'late'), port);
+});
+
+test('a key that nobody knows begins a session', async (t) => {
+  const { server, relay } = await begin(t);
+  for (let i = 0; i < 10; i++)
+    await ask(server, await connectAs(t, relay, newKey()), `stranger ${i}`);
+  const stats = await relay.stats();
+  assert.equal(stats.sessions_opened, 10);
+  assert.equal(stats.sessions_adopted, 0);
+});
+
+test('a session that has ended is nowhere any more', async (t) => {
+  const { server, relay } = await begin(t);
+  const key = newKey();
+  const first = await connectAs(t, relay, key);
+  const port = await ask(server, first, 'before');
+  first.close(1000);
+  await first.closed();
+  await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
+  for (let i = 0; i < 8; i++)
+    assert.notEqual(await ask(server, await connectAs(t, relay, key), `anew ${i}`), port);
+});
+
+test('each worker serves WebRTC at a port of its own', async (t) => {
+  const rig = await begin(t, ['--rtc', '127.0.0.1:0']);
+  const { server, relay } = rig;
+  const ports = [...relay.log().matchAll(/webrtc on udp \S+:(\d+)\n/g)].map(([, port]) => port);
+  assert.equal(new Set(ports).size, WORKERS);
+  const key = newKey();
+  const first = await connectAs(t, relay, key);
+  const port = await ask(server, first, 'over WebSocket');
+  for (let i = 0; i < 6; i++) {
+    const link = await openRtcAs(t, relay, key);
+    assert.equal(await ask(server, link, `over WebRTC ${i}`), port);
+  }
+});
+
+test('signals reach the workers', async (t) => {
+  const { server, relay, workers } = await begin(t);
+  const links = [];
+  for (let i = 0; i < 8; i++) links.push(await connectAs(t, relay, newKey()));
+  for (const link of links) await ask(server, link, 'hello');
+  const pids = workers();
+  relay.kill('SIGTERM');
+  for (const link of links)
+    assert.deepEqual(await link.closed(), { code: 1001, reason: 'relay is stopping' });
+  assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+  assert.deepEqual(pids.filter(isAlive), []);
+  assert.match(relay.log(), / stats sessions_open=0 sessions_opened=8 /);
+  assert.equal(relay.log().match(/ stats /g).length, 1, 'the counters of all in one line');
+});
+
+test('workers do not outlive their supervisor', async (t) => {
+  const { server, relay, workers } = await begin(t);
+  const link = await connectAs(t, relay, newKey());
+  await ask(server, link, 'hello');
+  const pids = workers();
+  relay.kill('SIGKILL');
+  assert.deepEqual(await link.closed(), { code: 1001, reason: 'relay is stopping' });
+  await eventually('their end', () => !pids.some(isAlive));
+});
+
+test('an upgrade takes over all workers', async (t) => {
+  const { server, relay, workers } = await begin(t);
+  const keys = Array.from({ length: 8 }, newKey);
+  const links = await Promise.all(keys.map((key) => connectAs(t, relay, key)));
+  const ports = [];
+  for (const [i, link] of links.entries()) ports.push(await ask(server, link, `before ${i}`));
+  const pids = workers();
+  const before = await relay.upgrade();
+  for (const link of links)
+    assert.deepEqual(await link.closed(), { code: 1012, reason: 'relay restarts' });
+  await eventually('the end of the old processes', () => ![before, ...pids].some(isAlive));
+  for (const [i, key] of keys.entries())
+    assert.equal(await ask(server, await connectAs(t, relay, key), `after ${i}`), ports[i]);
+  assert.equal((await relay.stats()).sessions_adopted, keys.length);
+});
+
+test('workers that cannot start are told of, and the relay ends', async () => {
+  const { code, stderr } = await run([
+    ...['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9', '--workers', '2'],
+    ...['--root', '/nowhere'],
+  ]);
+  assert.equal(code, 1);
+  assert.match(stderr, /cannot serve files from \/nowhere/);
+  assert.match(stderr, /worker 1 does not start/);
+});
