@@ -3,22 +3,26 @@
 #include "base/memory.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host_loop.h"
+#include "causeway/native/proxied.h"
 #include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
+#include "secure/server_internal.h"
 
 #include <string.h>
 
 #define BATCH 32
 
+/* There is room for the header of a proxy, too. */
 struct batch {
     struct cw_socket_datagram datagrams[BATCH];
-    uint8_t data[BATCH][CW_SECURE_MAX];
+    uint8_t data[BATCH][CW_PROXY_HEADER_MAX + CW_SECURE_MAX];
 };
 
 struct cw_host {
     struct cw_allocator allocator;
     struct cw_server *server;
     struct cw_socket *socket;
+    struct cw_proxied *proxied; /* NULL: no proxy is trusted */
     struct cw_address address;
     size_t datagrams_left;  /* that are received before the next update though the tick is over */
     size_t received, taken; /* of incoming */
@@ -39,11 +43,30 @@ static bool is_any(const struct cw_address *address)
     return memcmp(address->bytes, zeros, sizeof zeros) == 0;
 }
 
+struct cw_host_config cw_host_config_default(void)
+{
+    return (struct cw_host_config){.server = cw_server_config_default()};
+}
+
+static enum cw_error open_proxied(struct cw_host *host, const struct cw_host_config *config)
+{
+    struct cw_proxied_config proxied = {
+        .allocator = config->server.allocator,
+        .trusted = config->trusted_proxies,
+        .trusted_count = config->trusted_proxy_count,
+        .places = cw_server_most_clients(host->server),
+    };
+    if (proxied.trusted_count == 0)
+        return CW_OK;
+    cw_random_fill(&config->server.random, (uint8_t *)&proxied.seed, sizeof proxied.seed);
+    return cw_proxied_create(&proxied, &host->proxied);
+}
+
 static enum cw_error open_parts(struct cw_host *host, const char *listen,
-                                const struct cw_server_config *config)
+                                const struct cw_host_config *config)
 {
     struct cw_socket_config socket = cw_socket_config_default();
-    socket.allocator = config->allocator;
+    socket.allocator = config->server.allocator;
     enum cw_error error = cw_resolve(listen, &socket.address);
     if (error != CW_OK)
         return error;
@@ -51,30 +74,30 @@ static enum cw_error open_parts(struct cw_host *host, const char *listen,
     if (error != CW_OK)
         return error;
     cw_socket_address(host->socket, &host->address);
-    struct cw_server_config completed = *config;
-    if (!config->addresses) {
+    struct cw_server_config completed = config->server;
+    if (!completed.addresses) {
         if (is_any(&host->address))
             return CW_ERROR_CONFIG_ADDRESSES;
         completed.addresses = &host->address;
         completed.address_count = 1;
     }
     completed.unix_offset_seconds = cw_clock_unix() - cw_clock_now();
-    return cw_server_create(&completed, &host->server);
+    error = cw_server_create(&completed, &host->server);
+    return error == CW_OK ? open_proxied(host, config) : error;
 }
 
-enum cw_error cw_host_open(const char *listen, const struct cw_server_config *config,
+enum cw_error cw_host_open(const char *listen, const struct cw_host_config *config,
                            struct cw_host **host)
 {
-    if (!host || !listen || !config)
+    if (!host || !listen || !config || (!config->trusted_proxies && config->trusted_proxy_count))
         return CW_ERROR_INVALID_ARGUMENT;
-    struct cw_host *made = cw_allocate(&config->allocator, sizeof *made);
+    struct cw_host *made = cw_allocate(&config->server.allocator, sizeof *made);
     if (!made)
         return CW_ERROR_NO_MEMORY;
     memset(made, 0, sizeof *made);
-    made->allocator = config->allocator;
+    made->allocator = config->server.allocator;
     made->datagrams_left = CW_HOST_DATAGRAMS_PER_UPDATE;
     prepare(&made->incoming);
-    prepare(&made->outgoing);
     const enum cw_error error = open_parts(made, listen, config);
     if (error == CW_OK)
         *host = made;
@@ -92,10 +115,13 @@ static void transmit(void *context, double now)
     do {
         for (count = 0; count < BATCH; count++) {
             struct cw_socket_datagram *datagram = &datagrams[count];
-            datagram->size = cw_server_transmit(host->server, datagram->data, datagram->capacity,
-                                                now, &datagram->address);
+            datagram->data = host->outgoing.data[count] + CW_PROXY_HEADER_MAX;
+            datagram->size = cw_server_transmit(host->server, datagram->data, CW_SECURE_MAX, now,
+                                                &datagram->address);
             if (datagram->size == 0)
                 break;
+            if (host->proxied)
+                cw_proxied_readdress(host->proxied, datagram, now);
         }
         cw_socket_send_batch(host->socket, datagrams, count);
     } while (count == BATCH);
@@ -109,6 +135,7 @@ void cw_host_close(struct cw_host *host)
         cw_server_disconnect_all(host->server);
         transmit(host, cw_clock_now());
     }
+    cw_proxied_destroy(host->proxied);
     cw_server_destroy(host->server);
     cw_socket_close(host->socket);
     const struct cw_allocator allocator = host->allocator;
@@ -131,6 +158,15 @@ static bool next(void *context, void *event)
     return cw_server_next(host->server, event);
 }
 
+static void receive_proxied(struct cw_host *host, const struct cw_socket_datagram *datagram,
+                            double now)
+{
+    struct cw_proxied_packet packet;
+    cw_proxied_receive(host->proxied, datagram, now, &packet);
+    if (cw_server_receive(host->server, &packet.player, packet.data, packet.size, now) == CW_OK)
+        cw_proxied_accept(host->proxied, &packet, now);
+}
+
 /* Gives the server the next datagram; false when none had arrived. */
 static bool receive(void *context, double until)
 {
@@ -151,7 +187,11 @@ static bool receive(void *context, double until)
             return false;
     }
     const struct cw_socket_datagram *datagram = &in->datagrams[host->taken++];
-    (void)cw_server_receive(host->server, &datagram->address, datagram->data, datagram->size, now);
+    if (host->proxied)
+        receive_proxied(host, datagram, now);
+    else
+        (void)cw_server_receive(host->server, &datagram->address, datagram->data, datagram->size,
+                                now);
     return true;
 }
 

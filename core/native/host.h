@@ -19,13 +19,30 @@ CW_BEGIN_DECLARATIONS
 /* Not thread-safe; any number may exist. */
 struct cw_host;
 
-/* Opens a socket at listen, in any form that cw_resolve reads, and creates a server on it. The
-   config's unix_offset_seconds is ignored, because the host keeps it right. The config's addresses
-   may be NULL; then tokens must name the address that the socket is bound to. *host is set only on
-   CW_OK. Errors: those of cw_resolve, cw_socket_open and cw_server_create.
+struct cw_host_config {
+    /* Its allocator is the host's too. unix_offset_seconds is ignored, because the host keeps it
+       right. addresses may be NULL; then tokens must name the address that the socket is bound
+       to. */
+    struct cw_server_config server;
+
+    /* Relays and other proxies that tell whose a datagram is: addresses ("10.0.0.5") or prefixes
+       ("10.0.0.0/16"), each terminated text, which only open reads. A header of the Simple Proxy
+       Protocol or of the PROXY protocol, version 2, before a datagram from there then says by which
+       address the server knows the player, and what the server sends to that address goes to the
+       proxy. From elsewhere such a datagram is malformed. Name only proxies that put a header
+       before the players' datagrams; through others a player could send one. Default none. */
+    const char *const *trusted_proxies;
+    uint32_t trusted_proxy_count;
+};
+
+struct cw_host_config cw_host_config_default(void);
+
+/* Opens a socket at listen, in any form that cw_resolve reads, and creates a server on it. *host is
+   set only on CW_OK. Errors: those of cw_resolve, cw_socket_open and cw_server_create.
    CW_ERROR_CONFIG_ADDRESSES also when listen means all addresses of this machine and the config
-   does not say which of them tokens name. */
-enum cw_error cw_host_open(const char *listen, const struct cw_server_config *config,
+   does not say which of them tokens name; CW_ERROR_ADDRESS also for a trusted proxy that is neither
+   an address nor a prefix, or has bits behind the prefix. */
+enum cw_error cw_host_open(const char *listen, const struct cw_host_config *config,
                            struct cw_host **host);
 
 /* Tells the clients that the server is closing, and destroys it. First release all messages that

@@ -760,10 +760,13 @@ static void test_server(void **state)
 static void test_native(void **state)
 {
     (void)state;
-    struct cw_server_config config = cw_server_config_default();
+    struct cw_host_config config = cw_host_config_default();
     struct cw_host *host = NULL;
     struct cw_server_event event;
-    config.private_key[0] = 1;
+    config.server.private_key[0] = 1;
+    config.trusted_proxy_count = 1;
+    REFUSES(cw_host_open, "127.0.0.1:0", &config, &host);
+    config.trusted_proxy_count = 0;
     REFUSES(cw_host_open, "127.0.0.1:0", &config, nothing);
     REFUSES(cw_host_open, nothing, &config, &host);
     REFUSES(cw_host_open, "127.0.0.1:0", nothing, &host);

@@ -85,10 +85,11 @@ static void create_leaves_the_result(void **state)
     bad_socket.address = (struct cw_address){CW_ADDRESS_IPV4, 0, {192, 0, 2, 1}};
     LEAVES(cw_socket_open, bad_socket, socket);
 
+    const struct cw_host_config bad_host = {.server = bad_server}, good_host = {.server = server};
     struct cw_host *host = MARK;
-    assert_int_not_equal(cw_host_open("127.0.0.1:0", &bad_server, &host), CW_OK);
+    assert_int_not_equal(cw_host_open("127.0.0.1:0", &bad_host, &host), CW_OK);
     assert_ptr_equal(host, MARK);
-    assert_int_not_equal(cw_host_open("nowhere:x", &server, &host), CW_OK);
+    assert_int_not_equal(cw_host_open("nowhere:x", &good_host, &host), CW_OK);
     assert_ptr_equal(host, MARK);
     cw_schema_destroy(schema);
 }

@@ -89,14 +89,14 @@ int main(int argc, char **argv)
     check(cw_schema_create(&(struct cw_schema_config){.types = types, .count = MESSAGES_TYPE_COUNT},
                            &schema));
     const struct cw_connection_config connection = cw_connection_config_default(schema);
-    struct cw_server_config config = cw_server_config_default();
-    config.connection = &connection;
-    config.protocol_id = PROTOCOL_ID;
-    config.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS;
-    config.takeover = argc <= 3 || strcmp(argv[3], "keep") != 0;
-    config.max_token_life_seconds = 0; /* the key is new at every start */
-    check(config.max_clients <= MAX_PLAYERS ? CW_OK : CW_ERROR_CONFIG_CLIENTS);
-    check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.private_key));
+    struct cw_host_config config = cw_host_config_default();
+    config.server.connection = &connection;
+    config.server.protocol_id = PROTOCOL_ID;
+    config.server.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS;
+    config.server.takeover = argc <= 3 || strcmp(argv[3], "keep") != 0;
+    config.server.max_token_life_seconds = 0; /* the key is new at every start */
+    check(config.server.max_clients <= MAX_PLAYERS ? CW_OK : CW_ERROR_CONFIG_CLIENTS);
+    check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.server.private_key));
 
     struct cw_host *host;
     check(cw_host_open(argc > 1 ? argv[1] : "127.0.0.1:0", &config, &host));

@@ -1,5 +1,6 @@
 #include "secure/payload.h"
 #include "secure/server_handshake.h"
+#include "secure/server_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,6 +66,11 @@ static enum cw_error complete(struct cw_server_config *config)
     if (config->connection && (config->max_broadcasts < 1 || config->max_broadcasts > 32768))
         return CW_ERROR_CONFIG_POOL;
     return config->connection ? cw_payload_check(config->connection) : CW_OK;
+}
+
+uint32_t cw_server_most_clients(const struct cw_server *server)
+{
+    return server->config.max_clients + server->config.max_pending;
 }
 
 /* The server's parts; config is complete. */

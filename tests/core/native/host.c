@@ -32,7 +32,7 @@ CW_MESSAGE(note, NOTE_FIELDS)
 struct world {
     struct cw_schema *schema;
     struct cw_connection_config connection;
-    struct cw_server_config config;
+    struct cw_host_config config;
     struct cw_host *host;
     struct cw_client *client;
     struct cw_socket *socket; /* the client's */
@@ -40,14 +40,14 @@ struct world {
 
 static void open_world(struct world *world)
 {
-    *world = (struct world){.config = cw_server_config_default()};
+    *world = (struct world){.config = cw_host_config_default()};
     const struct cw_schema_config schema = {.types = &note_type, .count = 1};
     assert_int_equal(cw_schema_create(&schema, &world->schema), CW_OK);
     world->connection = cw_connection_config_default(world->schema);
-    world->config.connection = &world->connection;
-    world->config.protocol_id = PROTOCOL;
-    world->config.max_token_life_seconds = 0;
-    memcpy(world->config.private_key, key, sizeof key);
+    world->config.server.connection = &world->connection;
+    world->config.server.protocol_id = PROTOCOL;
+    world->config.server.max_token_life_seconds = 0;
+    memcpy(world->config.server.private_key, key, sizeof key);
     assert_int_equal(cw_host_open("127.0.0.1:0", &world->config, &world->host), CW_OK);
 }
 
@@ -203,8 +203,8 @@ static void the_address_that_tokens_name(void **state)
     assert_int_equal(cw_host_open("0.0.0.0:0", &world.config, &other), CW_ERROR_CONFIG_ADDRESSES);
     struct cw_address public;
     assert_int_equal(cw_address_parse("203.0.113.7:4000", &public), CW_OK);
-    world.config.addresses = &public;
-    world.config.address_count = 1;
+    world.config.server.addresses = &public;
+    world.config.server.address_count = 1;
     assert_int_equal(cw_host_open("0.0.0.0:0", &world.config, &other), CW_OK);
     /* A token for the machine's own address is none of a server that is known by another. */
     cw_host_close(world.host);
@@ -235,7 +235,7 @@ static void what_cannot_be_opened_is_an_error(void **state)
     cw_address_format(cw_host_address(world.host), taken);
     assert_int_equal(cw_host_open(taken, &world.config, &other), CW_ERROR_ADDRESS_IN_USE);
     assert_int_equal(cw_host_open("127.0.0.1:x", &world.config, &other), CW_ERROR_ADDRESS);
-    world.config.max_clients = 0;
+    world.config.server.max_clients = 0;
     assert_int_equal(cw_host_open("127.0.0.1:0", &world.config, &other), CW_ERROR_CONFIG_CLIENTS);
     assert_null(other);
     cw_host_close(NULL);

@@ -84,17 +84,17 @@ static void connect_client(struct world *world, uint64_t id, int32_t timeout_sec
 
 static void open_server(struct world *world, const char *listen, bool nat)
 {
-    struct cw_server_config config = cw_server_config_default();
-    config.connection = &world->connection;
-    config.protocol_id = PROTOCOL;
-    config.max_token_life_seconds = 0;
-    memcpy(config.private_key, key, sizeof key);
+    struct cw_host_config config = cw_host_config_default();
+    config.server.connection = &world->connection;
+    config.server.protocol_id = PROTOCOL;
+    config.server.max_token_life_seconds = 0;
+    memcpy(config.server.private_key, key, sizeof key);
     if (nat) {
         world->near = open_socket();
         world->far = open_socket();
         cw_socket_address(world->near, &world->near_address);
-        config.addresses = &world->near_address;
-        config.address_count = 1;
+        config.server.addresses = &world->near_address;
+        config.server.address_count = 1;
     }
     assert_int_equal(cw_host_open(listen, &config, &world->server), CW_OK);
 }
