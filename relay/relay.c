@@ -2,6 +2,7 @@
 
 #include "http/redirect.h"
 #include "net/log.h"
+#include "net/notify.h"
 #include "net/socket_address.h"
 #include "net/watchdog.h"
 #include "relay_internal.h"
@@ -262,7 +263,11 @@ void relay_run(struct relay *relay)
     loop_gather(relay->loop, relay->options->coalesce_us * 1e-6);
     if (relay->options->watchdog_seconds > 0 && !watchdog_start(relay->options->watchdog_seconds))
         log_warn("no watchdog: %s", strerror(errno));
+    if (relay->worker == 0) /* or its supervisor tells */
+        notify_open(relay->loop);
+    notify_send("READY=1");
     loop_run(relay->loop, on_turn, relay);
+    notify_close();
     watchdog_stop();
     if (relay->worker > 0)
         relay_count(relay);

@@ -1,4 +1,5 @@
 #include "net/log.h"
+#include "net/notify.h"
 #include "relay_internal.h"
 
 struct sessions_config relay_sessions_config(const struct relay *relay,
@@ -39,7 +40,7 @@ static bool heed_certificates(struct relay *relay, const struct tls_files *files
     return !relay->tls || tls_reload(relay->tls, files);
 }
 
-void relay_reload(struct relay *relay)
+static void reload(struct relay *relay)
 {
     struct options old = relay->reloaded;
     struct options options;
@@ -60,4 +61,11 @@ void relay_reload(struct relay *relay)
     const char *name = NULL;
     while ((name = options_next_fixed(relay->options, &relay->reloaded, name)))
         log_warn("%s has changed, which a restart of the relay will heed", name);
+}
+
+void relay_reload(struct relay *relay)
+{
+    notify_reloading();
+    reload(relay);
+    notify_send("READY=1");
 }

@@ -1,4 +1,5 @@
 #include "net/log.h"
+#include "net/notify.h"
 #include "relay_internal.h"
 
 #include <signal.h>
@@ -33,8 +34,10 @@ static void stop(struct relay *relay, const char *why)
     log_info("stopping %s: closing %u sessions", why, sessions_count(relay->sessions));
     relay->stop.expired = on_close_over;
     loop_timer_start(relay->loop, &relay->stop, CLOSE_SECONDS);
-    if (!drains)
+    if (!drains) {
+        notify_send("STOPPING=1");
         sessions_drain(relay->sessions, SESSION_END_DRAIN, on_drained, relay);
+    }
     sessions_end_all(relay->sessions);
 }
 
@@ -47,6 +50,7 @@ static void drain(struct relay *relay)
 {
     const double seconds = relay->options->drain_timeout_seconds;
     relay->state = RELAY_DRAINING;
+    notify_send("STOPPING=1");
     upgrade_cancel(&relay->upgrade);
     log_info("draining on SIGTERM: %u sessions may go on for %g seconds",
              sessions_count(relay->sessions), seconds);

@@ -1,6 +1,7 @@
 #include "net/descriptors.h"
 #include "net/handover.h"
 #include "net/log.h"
+#include "net/notify.h"
 #include "supervisor_internal.h"
 
 #include <errno.h>
@@ -52,10 +53,14 @@ static void take_signal(struct supervisor *all, int signal_number)
         log_warn("no upgrade: this process is stopping");
     } else if (signal_number == SIGUSR2) {
         upgrade_begin(&all->upgrade);
+    } else if (signal_number == SIGHUP) {
+        notify_reloading();
+        pass_on(all, SIGHUP);
+        notify_send("READY=1");
     } else {
+        notify_send("STOPPING=1");
         pass_on(all, signal_number);
-        if (signal_number != SIGHUP)
-            stop(all);
+        stop(all);
     }
 }
 
@@ -212,7 +217,10 @@ bool supervisor_run(const struct options *options, struct heritage *heritage)
     heritage_close(heritage);
     if (started) {
         announce(all);
+        notify_open(all->loop);
+        notify_send("READY=1");
         loop_run(all->loop, NULL, NULL);
+        notify_close();
         supervisor_log_stats(all);
     }
     destroy(all);

@@ -3,6 +3,7 @@
 #include "net/handover.h"
 #include "net/heritage.h"
 #include "net/log.h"
+#include "net/notify.h"
 
 #include <errno.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static void on_line(void *context, unsigned events)
         return;
     }
     log_info("process %ld has taken over", (long)upgrade->successor.pid);
+    notify_send("MAINPID=%ld", (long)upgrade->successor.pid);
     stop_waiting(upgrade);
     child_leave(&upgrade->successor);
     upgrade->owner.replaced(upgrade->owner.context);
