@@ -46,6 +46,8 @@ struct options {
     unsigned http_redirect_count;
     struct tls_files tls; /* none = no TLS */
     unsigned hsts_seconds;
+    bool admin;
+    struct socket_address admin_local;
     const char *upstream; /* "host:port" */
     const char *root;     /* NULL = no files are served */
     struct gate gate;

@@ -105,6 +105,20 @@ static bool read_tls_key(const struct option_reading *reading)
     return true;
 }
 
+/* A port alone is one of this machine's own. */
+static bool read_admin(const struct option_reading *reading)
+{
+    struct options *out = reading->out;
+    char text[300];
+    bool has_port;
+    const char *port = reading->text + (reading->text[0] == ':');
+    const bool alone = port[strspn(port, "0123456789")] == '\0';
+    snprintf(text, sizeof text, "%s%s", alone ? "127.0.0.1:" : "", alone ? port : reading->text);
+    out->admin = true;
+    return (socket_address_parse(text, &out->admin_local, &has_port) && has_port) ||
+           refuse(reading, "a port, or an IP address and a port, as in 127.0.0.1:9090");
+}
+
 static bool read_upstream(const struct option_reading *reading)
 {
     reading->out->upstream = reading->text;
@@ -434,6 +448,12 @@ const struct option_row options_table[] = {
      TO(read_flag, check_config),
      .not_in_file = true,
      .help = "only say whether the options are right: 'ok', or what is wrong, and where"},
+    {.name = "admin",
+     .value = "[ADDRESS:]PORT",
+     TO(read_admin, admin_local),
+     .help = "answer the operator here, over plain HTTP: /metrics, /healthz, /readyz. Without an "
+             "address, only to programs of this machine (127.0.0.1). Nothing guards it: whoever "
+             "reaches the address may ask"},
     {.name = "drain-timeout",
      .value = "SECONDS",
      NUMBER(drain_timeout_seconds, 0, 1e6),

@@ -6,6 +6,7 @@
 #include "net/socket_address.h"
 #include "net/watchdog.h"
 #include "relay_internal.h"
+#include "session/session_look.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -152,6 +153,34 @@ static bool open_listeners(struct relay *relay, struct heritage *heritage)
                                      relay->redirects);
 }
 
+static void count(void *context)
+{
+    relay_count(context);
+}
+
+static const char *unready(void *context)
+{
+    const struct relay *relay = context;
+    if (relay->state != RELAY_SERVING)
+        return "draining";
+    return sessions_full(relay->sessions) ? "no place left" : NULL;
+}
+
+static bool open_admin(struct relay *relay, struct heritage *heritage)
+{
+    const struct admin_config config = {
+        .address = relay->options->admin_local,
+        .loop = relay->loop,
+        .heritage = heritage,
+        .sessions = relay->sessions,
+        .stats = &relay->counters->stats,
+        .count = count,
+        .unready = unready,
+        .context = relay,
+    };
+    return !relay->options->admin || (relay->admin = admin_create(&config)) != NULL;
+}
+
 static bool open_parts(struct relay *relay, struct heritage *heritage)
 {
     const struct options *options = relay->options;
@@ -197,7 +226,8 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(&sessions.upstream, text);
     log_info("forwarding to game server %s", text);
-    return open_listeners(relay, heritage) && open_webrtc(relay, heritage);
+    return open_listeners(relay, heritage) && open_webrtc(relay, heritage) &&
+           open_admin(relay, heritage);
 }
 
 /* Whoever waits for these lines finds all that was asked for. */
@@ -206,6 +236,7 @@ static void announce(const struct relay *relay)
     if (relay->worker > 0)
         return; /* the supervisor does, for all */
     const struct options *options = relay->options;
+    admin_announce(relay->admin);
     for (unsigned i = 0; i < options->http_redirect_count; i++)
         listener_announce(relay->redirects[i], "redirecting from");
     for (unsigned i = 0; i < options->listen_count; i++)
@@ -281,6 +312,7 @@ void relay_destroy(struct relay *relay)
         return;
     upgrade_cancel(&relay->upgrade);
     relay_close_listeners(relay);
+    admin_destroy(relay->admin);
     loop_timer_stop(&relay->stop);
     loop_timer_stop(&relay->look);
     prefaces_destroy(relay->prefaces);

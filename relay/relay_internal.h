@@ -4,6 +4,7 @@
 #ifndef CAUSEWAY_RELAY_RELAY_INTERNAL_H
 #define CAUSEWAY_RELAY_RELAY_INTERNAL_H
 
+#include "admin/admin.h"
 #include "http/http.h"
 #include "http/websocket.h"
 #include "net/counters.h"
@@ -49,6 +50,7 @@ struct relay {
     struct http *http;
     struct listener *listeners[OPTIONS_LISTEN_MAX];
     struct listener *redirects[OPTIONS_LISTEN_MAX];
+    struct admin *admin; /* NULL without --admin */
     struct loop_watch signals;
     enum relay_state state;
     struct loop_timer stop; /* when draining, stopping or leaving has taken too long */
@@ -61,8 +63,10 @@ struct relay {
 bool relay_open_signals(struct relay *relay);
 void relay_close_signals(struct relay *relay);
 
-/* Brings the counters up to date, and writes them to the log. */
+/* Brings the counters up to date. */
 void relay_count(struct relay *relay);
+
+/* Writes the counters to the log. */
 void relay_log_stats(struct relay *relay);
 
 /* No more browsers can connect. May be called again. */

@@ -17,6 +17,7 @@ static bool bequeath(void *context, int line)
         sent = sent && heritage_send_socket(line, listener_socket(relay->listeners[i]));
     for (unsigned i = 0; i < relay->options->http_redirect_count; i++)
         sent = sent && heritage_send_socket(line, listener_socket(relay->redirects[i]));
+    sent = sent && (!relay->admin || heritage_send_socket(line, admin_socket(relay->admin)));
     return sent && (!relay->webrtc || heritage_send_socket(line, webrtc_socket(relay->webrtc)));
 }
 
@@ -51,6 +52,7 @@ void relay_leave(struct relay *relay)
 {
     relay->state = RELAY_STOPPING;
     relay_close_listeners(relay);
+    admin_close(relay->admin);
     webrtc_leave(relay->webrtc);
     relay->stop.expired = on_leave_over;
     loop_timer_start(relay->loop, &relay->stop, LEAVE_SECONDS);

@@ -378,13 +378,16 @@ static int on_writable(struct ws_link *link)
     if (link->closing)
         return 0;
     struct queue_drops drops = {0};
-    queue_expire(&link->queue, loop_now(), &drops);
+    const double now = loop_now();
+    queue_expire(&link->queue, now, &drops);
     link->all->stats->dropped_age += drops.age;
     const uint8_t *bytes;
     size_t frames;
     size_t size = queue_peek(&link->queue, WRITE_MAX, &bytes, &frames);
     if (frames > 0) {
         link->credit = CREDIT;
+        for (size_t i = 0; i < frames; i++)
+            histogram_add(&link->all->stats->queue_age_seconds, now - queue_time(&link->queue, i));
         const bool written = write_frames(link, (uint8_t *)(uintptr_t)bytes, size, frames);
         queue_pop(&link->queue, frames);
         if (!written)

@@ -28,6 +28,9 @@ void counters_add(struct counters *sum, const struct counters *more)
 #define COUNTERS_ADD(name, help) sum->stats.name += more->stats.name;
     STATS(COUNTERS_ADD)
 #undef COUNTERS_ADD
+#define COUNTERS_ADD_TIMES(name, help) histogram_add_all(&sum->stats.name, &more->stats.name);
+    STATS_HISTOGRAMS(COUNTERS_ADD_TIMES)
+#undef COUNTERS_ADD_TIMES
     sum->sessions_open += more->sessions_open;
 }
 

@@ -15,8 +15,8 @@
 #define PER_PRE_SESSION 2
 
 /* Listeners, timers, the log and the like, replies that are still being read, and connections of
-   proxies that have not begun. */
-#define OWN (32 + LINGERS_MAX + PREFACES_MAX)
+   proxies that have not begun, and those of the operator. */
+#define OWN (32 + LINGERS_MAX + PREFACES_MAX + DESCRIPTORS_ADMIN)
 
 #define PRE_SESSION_MAX 1024
 

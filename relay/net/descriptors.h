@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* For connections to the admin listener. */
+#define DESCRIPTORS_ADMIN 16
+
 struct descriptors {
     unsigned sessions;    /* at a time; at most what was asked for */
     unsigned pre_session; /* connections that are no sessions, at a time */

@@ -2,6 +2,8 @@
 #ifndef CAUSEWAY_RELAY_STATS_H
 #define CAUSEWAY_RELAY_STATS_H
 
+#include "net/histogram.h"
+
 #include <stdint.h>
 
 /* X(name, help). Counters only grow; every datagram that came, and every ended or refused session,
@@ -78,10 +80,18 @@
     X(connections_evicted, "closed to make room: too many altogether were not sessions")           \
     X(log_lines_dropped, "log lines that their reader did not take at once")
 
+/* X(name, help): in seconds. */
+#define STATS_HISTOGRAMS(X)                                                                        \
+    X(setup_seconds, "from the first link of a session to the first answer of the game server")    \
+    X(queue_age_seconds, "that datagrams waited which a WebSocket did not take at once")
+
 struct stats {
 #define STATS_MEMBER(name, help) uint64_t name;
     STATS(STATS_MEMBER)
 #undef STATS_MEMBER
+#define STATS_HISTOGRAM(name, help) struct histogram name;
+    STATS_HISTOGRAMS(STATS_HISTOGRAM)
+#undef STATS_HISTOGRAM
 };
 
 /* Writes all of them as log lines of name=value, with the number of open sessions. */

@@ -8,6 +8,11 @@ static struct queue_entry *entry_at(const struct queue *queue, size_t index)
     return &queue->entries[(queue->first + index) & (queue->entry_capacity - 1)];
 }
 
+double queue_time(const struct queue *queue, size_t index)
+{
+    return entry_at(queue, index)->time;
+}
+
 void queue_pop(struct queue *queue, size_t frames)
 {
     for (; frames > 0 && queue->count > 0; frames--) {

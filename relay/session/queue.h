@@ -45,6 +45,9 @@ void queue_expire(struct queue *queue, double now, struct queue_drops *drops);
    their number in *frames. The bytes stay valid until the next call. 0 when the queue is empty. */
 size_t queue_peek(const struct queue *queue, size_t most, const uint8_t **bytes, size_t *frames);
 
+/* When a waiting frame was pushed, counted from the oldest. */
+double queue_time(const struct queue *queue, size_t index);
+
 /* Removes this many frames. */
 void queue_pop(struct queue *queue, size_t frames);
 

@@ -232,6 +232,7 @@ static void hear(struct session *session)
 {
     session->heard = loop_now();
     if (!session->allowance.answered) {
+        histogram_add(&session->all->stats->setup_seconds, session->heard - session->opened);
         allowance_answered(&session->allowance);
         session_list_remove(session);
         session_step(session);

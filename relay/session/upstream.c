@@ -65,6 +65,11 @@ void upstream_batch_destroy(struct upstream_batch *batch)
     free(batch);
 }
 
+bool upstream_batch_up(const struct upstream_batch *batch)
+{
+    return !batch->down;
+}
+
 /* An error of the path to the game server is the game server's state, not the session's end. */
 static bool means_down(int error)
 {

@@ -29,6 +29,9 @@ struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *st
                                              const struct socket_address *game_server);
 void upstream_batch_destroy(struct upstream_batch *batch);
 
+/* False when the game server was found to be down and has not been heard of since. */
+bool upstream_batch_up(const struct upstream_batch *batch);
+
 /* Sends what upstream_send has gathered. */
 void upstream_batch_flush(struct upstream_batch *batch);
 

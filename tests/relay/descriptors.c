@@ -49,7 +49,7 @@ static rlim_t allowed(void)
 static rlim_t needed(const struct descriptors *divided)
 {
     return 2 * (rlim_t)divided->sessions + 2 * (rlim_t)divided->pre_session + 32 + LINGERS_MAX +
-           PREFACES_MAX;
+           PREFACES_MAX + DESCRIPTORS_ADMIN;
 }
 
 static void test_a_low_limit_is_raised(void **state)

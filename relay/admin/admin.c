@@ -1,0 +1,131 @@
+#include "admin/admin.h"
+
+#include "admin/metrics.h"
+#include "admin/server.h"
+#include "net/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct admin {
+    struct admin_config config;
+    struct admin_server *server;
+};
+
+static void refuse(struct admin_reply *reply, unsigned status, const char *text)
+{
+    reply->status = status;
+    text_add(&reply->body, "%s\n", text);
+}
+
+static void answer_metrics(struct admin *admin, const struct admin_request *request,
+                           struct admin_reply *reply)
+{
+    const struct admin_config *config = &admin->config;
+    (void)request;
+    config->count(config->context);
+    const struct metrics metrics = {
+        .stats = config->stats,
+        .sessions = config->sessions,
+        .ready = !config->unready(config->context),
+    };
+    reply->type = METRICS_TYPE;
+    metrics_write(&metrics, &reply->body);
+}
+
+static void answer_health(struct admin *admin, const struct admin_request *request,
+                          struct admin_reply *reply)
+{
+    (void)admin;
+    (void)request;
+    text_add(&reply->body, "ok\n");
+}
+
+static void answer_ready(struct admin *admin, const struct admin_request *request,
+                         struct admin_reply *reply)
+{
+    (void)request;
+    const char *why = admin->config.unready(admin->config.context);
+    if (why)
+        refuse(reply, 503, why);
+    else
+        text_add(&reply->body, "ready\n");
+}
+
+/* What may be asked; GET stands for HEAD too. */
+static const struct {
+    const char *path;
+    enum admin_method method;
+    void (*answer)(struct admin *admin, const struct admin_request *request,
+                   struct admin_reply *reply);
+} routes[] = {
+    {"/metrics", ADMIN_GET, answer_metrics},
+    {"/healthz", ADMIN_GET, answer_health},
+    {"/readyz", ADMIN_GET, answer_ready},
+};
+
+static bool leads_to(const char *route, const char *path)
+{
+    const size_t size = strlen(route);
+    return route[size - 1] == '/' ? strncmp(path, route, size) == 0 : strcmp(path, route) == 0;
+}
+
+static void on_request(void *context, const struct admin_request *request,
+                       struct admin_reply *reply)
+{
+    const enum admin_method method = request->method == ADMIN_HEAD ? ADMIN_GET : request->method;
+    bool known = false;
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        const bool meant = leads_to(routes[i].path, request->path);
+        if (meant && routes[i].method == method) {
+            routes[i].answer(context, request, reply);
+            return;
+        }
+        known = known || meant;
+    }
+    if (known)
+        refuse(reply, 405, "This method is not allowed here.");
+    else
+        refuse(reply, 404, "There is no such page.");
+}
+
+struct admin *admin_create(const struct admin_config *config)
+{
+    struct admin *admin = calloc(1, sizeof *admin);
+    if (!admin) {
+        log_error("no memory");
+        return NULL;
+    }
+    admin->config = *config;
+    admin->server =
+        admin_server_create(&config->address, config->loop, config->heritage, on_request, admin);
+    if (admin->server)
+        return admin;
+    free(admin);
+    return NULL;
+}
+
+int admin_socket(const struct admin *admin)
+{
+    return admin_server_socket(admin->server);
+}
+
+void admin_announce(const struct admin *admin)
+{
+    if (admin)
+        admin_server_announce(admin->server);
+}
+
+void admin_close(struct admin *admin)
+{
+    if (admin)
+        admin_server_close(admin->server);
+}
+
+void admin_destroy(struct admin *admin)
+{
+    if (!admin)
+        return;
+    admin_server_destroy(admin->server);
+    free(admin);
+}

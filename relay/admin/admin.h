@@ -1,0 +1,40 @@
+/* What the operator asks the relay, over HTTP: see "Watching it" in the README. */
+#ifndef CAUSEWAY_RELAY_ADMIN_H
+#define CAUSEWAY_RELAY_ADMIN_H
+
+#include "net/heritage.h"
+#include "net/loop.h"
+#include "net/socket_address.h"
+#include "net/stats.h"
+#include "session/session.h"
+
+struct admin_config {
+    struct socket_address address;
+    struct loop *loop;
+    struct heritage *heritage; /* which may have the socket open already */
+    struct sessions *sessions;
+    const struct stats *stats;
+    void (*count)(void *context);          /* brings these up to date */
+    const char *(*unready)(void *context); /* why newcomers should go elsewhere; NULL = they need
+                                              not */
+    void *context;
+};
+
+struct admin;
+
+/* Listens. All but the heritage must outlive it. Logs why and returns NULL when it cannot. */
+struct admin *admin_create(const struct admin_config *config);
+
+/* The listening socket, for another process. */
+int admin_socket(const struct admin *admin);
+
+/* Logs where it listens. NULL is allowed, here and below. */
+void admin_announce(const struct admin *admin);
+
+/* Takes no more connections. */
+void admin_close(struct admin *admin);
+
+/* Closes all and frees it. Call it before loop_destroy. */
+void admin_destroy(struct admin *admin);
+
+#endif

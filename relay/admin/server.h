@@ -1,0 +1,43 @@
+/* The connections of the admin listener. It is not a vhost of libwebsockets, so that it answers
+   however many browsers there are: it has places of its own, and a slow client loses its place to
+   the next. */
+#ifndef CAUSEWAY_RELAY_ADMIN_SERVER_H
+#define CAUSEWAY_RELAY_ADMIN_SERVER_H
+
+#include "admin/request.h"
+#include "admin/text.h"
+#include "net/heritage.h"
+#include "net/loop.h"
+#include "net/socket_address.h"
+
+struct admin_reply {
+    unsigned status;
+    const char *type; /* constant text */
+    struct text body;
+};
+
+/* Answers a request: the reply is 200 and plain text, and empty. */
+typedef void admin_handle(void *context, const struct admin_request *request,
+                          struct admin_reply *reply);
+
+struct admin_server;
+
+/* Listens at an address, or takes over the socket that the heritage has for it. Logs why and
+   returns NULL when it cannot. */
+struct admin_server *admin_server_create(const struct socket_address *address, struct loop *loop,
+                                         struct heritage *heritage, admin_handle *handle,
+                                         void *context);
+
+/* The listening socket, for another process; -1 when it is closed. */
+int admin_server_socket(const struct admin_server *server);
+
+/* Logs where it listens. */
+void admin_server_announce(const struct admin_server *server);
+
+/* Takes no more connections. May be called again. */
+void admin_server_close(struct admin_server *server);
+
+/* Closes all and frees it. Call it before loop_destroy. NULL is allowed. */
+void admin_server_destroy(struct admin_server *server);
+
+#endif

@@ -1,0 +1,23 @@
+/* How long things took. */
+#ifndef CAUSEWAY_RELAY_HISTOGRAM_H
+#define CAUSEWAY_RELAY_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define HISTOGRAM_BOUNDS 12
+
+/* Upper bounds in seconds, inclusive, the lowest first. */
+extern const double histogram_bounds[HISTOGRAM_BOUNDS];
+
+struct histogram {
+    uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* between two bounds; the last is above all */
+    double sum;
+};
+
+/* Counts one that took so long. */
+void histogram_add(struct histogram *histogram, double seconds);
+
+/* Adds those of another. */
+void histogram_add_all(struct histogram *sum, const struct histogram *more);
+
+#endif

@@ -1,0 +1,108 @@
+// Whoever should not drive the admin listener: pages in a browser, and programs that send nonsense.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
+import test from 'node:test';
+import { startWatched } from './admin.mjs';
+import { patiently, startServer } from './support.mjs';
+
+/** Sends bytes as they are; gives all that comes back. */
+async function raw(port, bytes) {
+  const socket = net.connect(port, '127.0.0.1');
+  let text = '';
+  socket.setEncoding('latin1').on('data', (piece) => (text += piece));
+  socket.on('error', () => {});
+  socket.write(bytes);
+  await patiently(once(socket, 'close'), `the answer to ${bytes.toString('latin1', 0, 60)}`);
+  return text;
+}
+
+async function start(t) {
+  const server = await startServer(t);
+  return startWatched(t, { upstream: server.upstream });
+}
+
+test('a page in a browser can neither read nor change anything', async (t) => {
+  const relay = await start(t);
+  const { adminPort } = relay;
+  const status = async (headers, method = 'GET') =>
+    (await relay.ask('/metrics', { headers, method })).status;
+  for (const host of ['127.0.0.1', `127.0.0.1:${adminPort}`, '[::1]', 'localhost', 'LOCALHOST:1'])
+    assert.equal(await status({ host }), 200, host);
+  // A name may be the page's own (DNS rebinding).
+  for (const host of ['evil.example', `evil.example:${adminPort}`, '127.0.0.1.evil.example'])
+    assert.equal(await status({ host }), 403, host);
+  assert.equal(await status({ host: 'localhost.evil.example' }), 403);
+  for (const origin of ['https://evil.example', 'null', `http://127.0.0.1:${adminPort}`])
+    assert.equal(await status({ origin }), 403, origin);
+  for (const method of ['OPTIONS', 'PUT', 'PATCH', 'TRACE', 'POST', 'DELETE'])
+    assert.equal(await status({}, method), 405, method);
+});
+
+test('malformed requests are refused', async (t) => {
+  const { adminPort, ask } = await start(t);
+  const host = 'Host: 127.0.0.1\r\n';
+  const cases = [
+    ['GET /healthz HTTP/1.1\r\n\r\n', 400],
+    [`GET /healthz HTTP/1.1\r\n${host}${host}\r\n`, 400],
+    [`GET /healthz HTTP/2\r\n${host}\r\n`, 400],
+    [`GET /healthz HTTP/1.1\r\nHost:\r\n\r\n`, 403],
+    [`GET  /healthz HTTP/1.1\r\n${host}\r\n`, 400],
+    [`GET\r\n${host}\r\n`, 400],
+    [`\r\n\r\n`, 400],
+    [`GET http://127.0.0.1/healthz HTTP/1.1\r\n${host}\r\n`, 400],
+    [`GET /%zz HTTP/1.1\r\n${host}\r\n`, 400],
+    [`GET /%00 HTTP/1.1\r\n${host}\r\n`, 400],
+    [`GET /%2 HTTP/1.1\r\n${host}\r\n`, 400],
+    [`GET /healthz HTTP/1.1\r\n${host} folded\r\n\r\n`, 400],
+    [`GET /healthz HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n`, 400],
+    [`GET /healthz HTTP/1.1\r\n${host}a\0b: c\r\n\r\n`, 400],
+    [`GET /healthz HTTP/1.1\r\n${host}Content-Length: 1, 2\r\n\r\n`, 400],
+    [`GET /healthz HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`, 400],
+    [`GET /healthz HTTP/1.1\r\n${host}Content-Length: 99999999999999999999\r\n\r\n`, 413],
+    [`POST /healthz HTTP/1.1\r\n${host}Content-Length: 8192\r\n\r\n`, 413],
+    [`POST /healthz HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 411],
+    [`GET /healthz HTTP/1.1\r\n${host}X: ${'x'.repeat(10000)}\r\n\r\n`, 431],
+    [`GET /${'x'.repeat(9000)}`, 431],
+    [`GET /nowhere HTTP/1.1\r\n${host}\r\n`, 404],
+    [`GET /healthz?x HTTP/1.1\r\n${host}\r\n`, 200],
+    [`GET /%68ealthz HTTP/1.0\r\n${host}\r\n`, 200],
+  ];
+  for (const [bytes, status] of cases)
+    assert.match(
+      await raw(adminPort, bytes),
+      new RegExp(`^HTTP/1.1 ${status} `),
+      JSON.stringify(bytes.slice(0, 100)),
+    );
+  assert.equal((await ask('/healthz')).status, 200);
+});
+
+test('a request may come byte by byte, and there is one in a connection', async (t) => {
+  const { adminPort } = await start(t);
+  const socket = net.connect(adminPort, '127.0.0.1');
+  await once(socket, 'connect');
+  let text = '';
+  socket
+    .setNoDelay()
+    .setEncoding('latin1')
+    .on('data', (piece) => (text += piece));
+  for (const byte of 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r') {
+    socket.write(byte);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.equal(text, '');
+  socket.write('\nGET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  await patiently(once(socket, 'end'), 'the answer');
+  assert.equal(text.match(/HTTP\/1\.1 200/g).length, 1);
+  socket.destroy();
+});
+
+test('clients that say nothing keep nobody out', async (t) => {
+  const { adminPort, ask } = await start(t);
+  const silent = Array.from({ length: 40 }, () => net.connect(adminPort, '127.0.0.1'));
+  for (const socket of silent) socket.on('error', () => {});
+  await Promise.all(silent.map((socket) => once(socket, 'connect')));
+  for (let i = 0; i < 20; i++) assert.equal((await ask('/readyz')).status, 200);
+  // The oldest have lost their places, and the rest will when their time is up.
+  await patiently(Promise.all(silent.map((s) => s.closed || once(s.resume(), 'close'))), 'the end');
+});
