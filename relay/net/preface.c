@@ -15,6 +15,7 @@ struct preface {
     struct lws_vhost *vhost;
     struct loop_watch watch;
     struct socket_address proxy;
+    ssize_t seen; /* bytes of its header */
     struct preface *older;
     struct preface *newer;
     double due;
@@ -102,10 +103,12 @@ static void on_ready(void *context, unsigned events)
     struct socket_address client;
     size_t header_size = 0;
     const ssize_t size = recv(preface->watch.fd, data, sizeof data, MSG_PEEK | MSG_DONTWAIT);
-    if (size <= 0) {
-        close(preface_end(preface)); /* a health check, say */
+    /* A health check, say. An end behind a part of a header would wake the loop without end. */
+    if (size <= preface->seen) {
+        close(preface_end(preface));
         return;
     }
+    preface->seen = size;
     const enum proxy_protocol found =
         proxy_protocol_read(data, (size_t)size, &client, &header_size);
     if (found == PROXY_PROTOCOL_BAD) {

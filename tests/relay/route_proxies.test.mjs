@@ -131,6 +131,19 @@ test('what is malformed or does not come is closed and counted', async (t) => {
   assert.match(relay.log(), /connection of the proxy 127\.0\.0\.9:\d+ closed: its PROXY header/);
 });
 
+test('a proxy that ends in the middle of its header is not waited for', async (t) => {
+  const { relay } = await start(t);
+  const to = { port: relay.port, host: '127.0.0.1', localAddress: PROXY, allowHalfOpen: true };
+  const socket = net.connect(to);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.on('error', () => {}).resume();
+  t.after(() => socket.destroy());
+  socket.end('PROX');
+  await patiently(closed, 'the end of the connection');
+  const { proxy_headers_refused } = await relay.stats();
+  assert.equal(proxy_headers_refused, 0, 'its time was not up');
+});
+
 test('pages: the host that the proxy was asked for, or any when it does not say', async (t) => {
   const { relay } = await start(t);
   let number = 0;
