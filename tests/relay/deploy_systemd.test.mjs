@@ -1,0 +1,54 @@
+// The systemd unit and the configuration that are shipped, as systemd and the relay see them.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { program, run } from './support.mjs';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'systemd-'));
+test.after(() => rmSync(folder, { recursive: true }));
+
+const shipped = (name) =>
+  readFileSync(new URL(`../../relay/deploy/${name}`, import.meta.url), 'utf8');
+const analyze = (...args) => spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+const skip = analyze('--version').error ? 'systemd is not installed' : false;
+
+/** The most that `systemd-analyze security` may find exposed, of 100. */
+const EXPOSURE_MAX = 20;
+
+test('systemd finds no mistake in the unit', { skip }, () => {
+  const unit = path.join(folder, 'causeway-relay.service');
+  writeFileSync(
+    unit,
+    shipped('causeway-relay.service').replace('/usr/bin/causeway-relay', program),
+  );
+  const { status, stderr } = analyze('verify', '--man=no', unit);
+  assert.equal(status, 0, stderr);
+  assert.equal(stderr, '');
+});
+
+test('the unit leaves the relay little that it does not need', { skip }, () => {
+  const unit = new URL('../../relay/deploy/causeway-relay.service', import.meta.url).pathname;
+  const threshold = `--threshold=${EXPOSURE_MAX}`;
+  const { status, stdout } = analyze('security', '--offline=true', '--no-pager', threshold, unit);
+  assert.equal(status, 0, stdout);
+});
+
+test('systemd waits for longer than the relay drains', async () => {
+  const { stdout } = await run(['--help']);
+  const drain = Number(/--drain-timeout[^-]*default:? (\d+)/s.exec(stdout)[1]);
+  const stop = Number(/TimeoutStopSec=(\d+)/.exec(shipped('causeway-relay.service'))[1]);
+  assert.ok(stop > drain, `${stop} and ${drain} seconds`);
+});
+
+test('the relay takes the configuration, also with all that is commented out', async () => {
+  const text = shipped('causeway-relay.conf');
+  for (const version of [text, text.replaceAll(/^#(?=\S+ = )/gm, '')]) {
+    const file = path.join(folder, 'relay.conf');
+    writeFileSync(file, version);
+    const { code, stderr } = await run(['--config', file, '--check-config']);
+    assert.equal(code, 0, stderr);
+  }
+});
