@@ -10,7 +10,7 @@ test('the installed bill of materials names what the native parts are built on',
   read_sbom(process.env.CAUSEWAY_SBOM, parts));
 
 // What a part is called as a library, where that is not its own name.
-const libraries = { libssl: 'openssl', libcrypto: 'openssl', libz: 'zlib' };
+const libraries = { libinih: 'inih', libssl: 'openssl', libcrypto: 'openssl', libz: 'zlib' };
 const system = ['libc', 'libm', 'ld-linux-x86-64', 'ld-linux-aarch64'];
 
 test('the relay loads nothing that it does not name', () => {
