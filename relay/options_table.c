@@ -451,9 +451,10 @@ const struct option_row options_table[] = {
     {.name = "admin",
      .value = "[ADDRESS:]PORT",
      TO(read_admin, admin_local),
-     .help = "answer the operator here, over plain HTTP: /metrics, /healthz, /readyz. Without an "
+     .help = "answer the operator here, over plain HTTP: /metrics, /healthz, /readyz, "
+             "/sessions, /blocks. Without an "
              "address, only to programs of this machine (127.0.0.1). Nothing guards it: whoever "
-             "reaches the address may ask"},
+             "reaches the address may ask, and end sessions"},
     {.name = "drain-timeout",
      .value = "SECONDS",
      NUMBER(drain_timeout_seconds, 0, 1e6),

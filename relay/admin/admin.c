@@ -2,6 +2,7 @@
 
 #include "admin/metrics.h"
 #include "admin/server.h"
+#include "admin/steering.h"
 #include "net/log.h"
 
 #include <stdlib.h>
@@ -52,16 +53,26 @@ static void answer_ready(struct admin *admin, const struct admin_request *reques
         text_add(&reply->body, "ready\n");
 }
 
-/* What may be asked; GET stands for HEAD too. */
+/* What may be asked; GET stands for HEAD too. A path that ends with a slash has something behind
+ * it.
+ */
 static const struct {
     const char *path;
     enum admin_method method;
     void (*answer)(struct admin *admin, const struct admin_request *request,
                    struct admin_reply *reply);
+    /* Or this; see steering.h. */
+    void (*steer)(struct sessions *sessions, const struct admin_request *request, const char *rest,
+                  struct admin_reply *reply);
 } routes[] = {
-    {"/metrics", ADMIN_GET, answer_metrics},
-    {"/healthz", ADMIN_GET, answer_health},
-    {"/readyz", ADMIN_GET, answer_ready},
+    {"/metrics", ADMIN_GET, answer_metrics, NULL},
+    {"/healthz", ADMIN_GET, answer_health, NULL},
+    {"/readyz", ADMIN_GET, answer_ready, NULL},
+    {"/sessions", ADMIN_GET, NULL, steering_list_sessions},
+    {"/sessions/", ADMIN_DELETE, NULL, steering_end_session},
+    {"/blocks", ADMIN_GET, NULL, steering_list_blocks},
+    {"/blocks", ADMIN_POST, NULL, steering_block},
+    {"/blocks/", ADMIN_DELETE, NULL, steering_unblock},
 };
 
 static bool leads_to(const char *route, const char *path)
@@ -73,15 +84,21 @@ static bool leads_to(const char *route, const char *path)
 static void on_request(void *context, const struct admin_request *request,
                        struct admin_reply *reply)
 {
+    struct admin *admin = context;
     const enum admin_method method = request->method == ADMIN_HEAD ? ADMIN_GET : request->method;
     bool known = false;
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        const bool meant = leads_to(routes[i].path, request->path);
-        if (meant && routes[i].method == method) {
-            routes[i].answer(context, request, reply);
-            return;
-        }
-        known = known || meant;
+        if (!leads_to(routes[i].path, request->path))
+            continue;
+        known = true;
+        if (routes[i].method != method)
+            continue;
+        if (routes[i].answer)
+            routes[i].answer(admin, request, reply);
+        else
+            routes[i].steer(admin->config.sessions, request, request->path + strlen(routes[i].path),
+                            reply);
+        return;
     }
     if (known)
         refuse(reply, 405, "This method is not allowed here.");

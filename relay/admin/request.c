@@ -181,9 +181,8 @@ bool admin_request_parameter(const char *text, const char *name, char *out, size
     for (const char *at = text; *at; at += strcspn(at, "&"), at += *at == '&') {
         const size_t size = strcspn(at, "&");
         if (size > name_size && memcmp(at, name, name_size) == 0 && at[name_size] == '=')
-            return decode(at + name_size + 1, size - name_size - 1, true, out, capacity) ||
-                   (out[0] = '\0');
+            return decode(at + name_size + 1, size - name_size - 1, true, out, capacity);
     }
     out[0] = '\0';
-    return false;
+    return true;
 }

@@ -25,8 +25,8 @@ struct admin_request {
    theirs. */
 unsigned admin_request_read(char *bytes, size_t size, struct admin_request *out, const char **why);
 
-/* Finds a parameter in text of the form "a=1&b=2" and copies its value, decoded. False, with "" in
-   out, when there is none, or it does not fit. */
+/* Finds a parameter in text of the form "a=1&b=2" and copies its value, decoded; "" when there is
+   none. False when it is malformed or does not fit. */
 bool admin_request_parameter(const char *text, const char *name, char *out, size_t capacity);
 
 #endif

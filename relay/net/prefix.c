@@ -1,6 +1,8 @@
 #include "net/prefix.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +66,15 @@ bool prefix_parse(const char *text, struct prefix *out)
         return false;
     *out = prefix;
     return true;
+}
+
+void prefix_format(const struct prefix *prefix, char text[PREFIX_TEXT])
+{
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    const bool v4 = prefix->bits >= MAPPED_BITS && memcmp(prefix->address, mapped, 12) == 0;
+    inet_ntop(v4 ? AF_INET : AF_INET6, prefix->address + (v4 ? 12 : 0), text, PREFIX_TEXT);
+    const size_t size = strlen(text);
+    snprintf(text + size, PREFIX_TEXT - size, "/%u", prefix->bits - (v4 ? MAPPED_BITS : 0));
 }
 
 bool prefix_holds(const struct prefix *prefix, const struct socket_address *address)

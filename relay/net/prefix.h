@@ -22,6 +22,12 @@ struct prefix_list {
    bits below the prefix are set, which tells of a slip. */
 bool prefix_parse(const char *text, struct prefix *out);
 
+/* The longest text of a prefix, with its terminator. */
+#define PREFIX_TEXT 52
+
+/* Writes it as prefix_parse reads it, with its bits. */
+void prefix_format(const struct prefix *prefix, char text[PREFIX_TEXT]);
+
 /* True when the address, whatever its port, is in the prefix. */
 bool prefix_holds(const struct prefix *prefix, const struct socket_address *address);
 

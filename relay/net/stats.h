@@ -37,6 +37,7 @@
     X(sessions_refused_address, "refused: --max-sessions-per-address reached")                     \
     X(sessions_refused_draining, "refused: the relay is stopping")                                 \
     X(sessions_refused_origin, "refused: the page's origin is not allowed")                        \
+    X(sessions_refused_blocked, "refused: the operator has blocked the address")                   \
     X(sessions_ended_client, "ended by the browser or by its network")                             \
     X(sessions_ended_idle, "ended: no datagram for the idle timeout")                              \
     X(sessions_ended_silent, "ended: no connection request within --request-timeout")              \
@@ -47,6 +48,7 @@
     X(sessions_ended_drain, "ended: the relay is stopping")                                        \
     X(sessions_ended_restart, "ended: another process of the relay goes on")                       \
     X(sessions_ended_moved, "ended: the next link came to another process, which goes on")         \
+    X(sessions_ended_blocked, "ended: by the operator")                                            \
     X(sessions_ended_text, "ended: the browser sent text")                                         \
     X(sessions_ended_empty, "ended: the browser sent an empty message")                            \
     X(sessions_ended_oversize, "ended: the browser sent more than fits into a datagram")           \

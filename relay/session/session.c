@@ -29,6 +29,7 @@ const struct session_farewell *session_refusal_farewell(enum session_refusal why
         [SESSION_REFUSED_ADDRESS] = SESSION_END_ROOM,
         [SESSION_REFUSED_DRAINING] = SESSION_END_DRAIN,
         [SESSION_REFUSED_RESTART] = SESSION_END_RESTART,
+        [SESSION_REFUSED_BLOCKED] = SESSION_END_BLOCKED,
         [SESSION_REFUSED_MEMORY] = SESSION_END_ROOM,
     };
     return &farewells[ends[why]];

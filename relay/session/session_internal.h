@@ -8,6 +8,7 @@
 #include "net/deadlines.h"
 #include "net/log.h"
 #include "net/per_address_limit.h"
+#include "session/blocks.h"
 #include "session/session.h"
 #include "session/traffic.h"
 #include "session/upstream.h"
@@ -68,6 +69,7 @@ struct sessions {
     struct deadlines deadlines;
     struct loop_timer timer;
     double timer_at;
+    struct blocks blocks;
     bool draining;
     enum session_end draining_why;
     void (*drained)(void *context);

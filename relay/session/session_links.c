@@ -17,10 +17,13 @@ static void count_refusal(struct sessions *all, enum session_refusal why)
         [SESSION_REFUSED_ADDRESS] = "its address has --max-sessions-per-address links",
         [SESSION_REFUSED_DRAINING] = "the relay is stopping",
         [SESSION_REFUSED_RESTART] = "another process has taken the relay over",
+        [SESSION_REFUSED_BLOCKED] = "the operator has blocked its address",
         [SESSION_REFUSED_MEMORY] = "there is no memory",
     };
     if (why == SESSION_REFUSED_ADDRESS)
         all->stats->sessions_refused_address++;
+    else if (why == SESSION_REFUSED_BLOCKED)
+        all->stats->sessions_refused_blocked++;
     else if (why == SESSION_REFUSED_DRAINING || why == SESSION_REFUSED_RESTART)
         all->stats->sessions_refused_draining++;
     else
@@ -160,10 +163,12 @@ enum session_refusal session_link_open(struct sessions *all, struct session_link
                                        const struct transport *transport,
                                        const struct socket_address *client, const struct name *name)
 {
-    struct session *session = find(all, name);
+    const bool blocked = blocks_hold(&all->blocks, client, loop_now());
+    struct session *session = blocked ? NULL : find(all, name);
     *link = (struct session_link){.session = session, .all = all, .transport = transport};
-    const enum session_refusal why =
-        session ? join(session, link, client) : begin(all, link, client, name);
+    const enum session_refusal why = blocked   ? SESSION_REFUSED_BLOCKED
+                                     : session ? join(session, link, client)
+                                               : begin(all, link, client, name);
     if (why != SESSION_REFUSED_NOT) {
         link->session = NULL;
         count_refusal(all, why);

@@ -2,6 +2,7 @@
 
 #include "session/session_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool sessions_full(const struct sessions *all)
@@ -37,4 +38,90 @@ void sessions_look(const struct sessions *all, struct sessions_now *out)
         for (const struct session_link *link = session->newest; link; link = link->older)
             count_link(link, out);
     }
+}
+
+static struct session *session_at(const struct sessions *all, size_t index)
+{
+    return lws_container_of(all->deadlines.heap[index], struct session, deadline);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct session *const *first = a;
+    const struct session *const *second = b;
+    return ((*first)->id > (*second)->id) - ((*first)->id < (*second)->id);
+}
+
+static void tell(const struct session *session, double now,
+                 void (*visit)(void *context, const struct session_facts *facts), void *context)
+{
+    struct session_facts facts = {
+        .id = session->id,
+        .age_seconds = now - session->opened,
+        .client = session->client,
+        .server = session->all->config.upstream,
+        .upstream_port = upstream_port(&session->upstream),
+        .answered = session->allowance.answered,
+        .traffic = session->traffic,
+    };
+    for (const struct session_link *link = session->newest;
+         link && facts.transport_count < SESSIONS_TRANSPORTS_MAX; link = link->older)
+        facts.transports[facts.transport_count++] = link->transport->name;
+    visit(context, &facts);
+}
+
+unsigned long sessions_list(const struct sessions *all, unsigned long after, size_t most,
+                            void (*visit)(void *context, const struct session_facts *facts),
+                            void *context)
+{
+    const size_t count = all->deadlines.count;
+    const double now = loop_now();
+    const struct session **found = malloc((count + 1) * sizeof *found);
+    size_t size = 0;
+    unsigned long last = 0;
+    for (size_t i = 0; found && i < count; i++) {
+        if (session_at(all, i)->id > after)
+            found[size++] = session_at(all, i);
+    }
+    if (size > 0)
+        qsort(found, size, sizeof(const struct session *), by_number);
+    for (size_t i = 0; i < size && i < most; i++) {
+        tell(found[i], now, visit, context);
+        last = found[i]->id;
+    }
+    free(found);
+    return size > most ? last : 0;
+}
+
+bool sessions_end_one(struct sessions *all, unsigned long id)
+{
+    for (size_t i = 0; i < all->deadlines.count; i++) {
+        struct session *session = session_at(all, i);
+        if (session->id == id) {
+            session_end(session, SESSION_END_BLOCKED);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* To end one moves the others. */
+unsigned sessions_end_of(struct sessions *all, const struct prefix *prefix)
+{
+    const size_t count = all->deadlines.count;
+    struct session **found = malloc((count + 1) * sizeof *found);
+    unsigned size = 0;
+    for (size_t i = 0; found && i < count; i++) {
+        if (prefix_holds(prefix, &session_at(all, i)->client))
+            found[size++] = session_at(all, i);
+    }
+    for (unsigned i = 0; i < size; i++)
+        session_end(found[i], SESSION_END_BLOCKED);
+    free(found);
+    return size;
+}
+
+struct blocks *sessions_blocks(struct sessions *all)
+{
+    return &all->blocks;
 }

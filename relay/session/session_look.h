@@ -1,8 +1,10 @@
-/* A look at the open sessions, for the operator. */
+/* The open sessions as the operator sees and steers them. */
 #ifndef CAUSEWAY_RELAY_SESSION_LOOK_H
 #define CAUSEWAY_RELAY_SESSION_LOOK_H
 
+#include "net/prefix.h"
 #include "net/socket_address.h"
+#include "session/blocks.h"
 #include "session/traffic.h"
 
 #include <stdbool.h>
@@ -29,6 +31,34 @@ struct sessions_now {
 
 /* Takes time in proportion to their number. */
 void sessions_look(const struct sessions *sessions, struct sessions_now *out);
+
+/* What the operator may know of a session. */
+struct session_facts {
+    unsigned long id;
+    double age_seconds;
+    struct socket_address client; /* of its newest or last link */
+    struct socket_address server;
+    unsigned upstream_port; /* from which the game server hears it; 0 = it has not yet */
+    bool answered;
+    const char *transports[SESSIONS_TRANSPORTS_MAX]; /* of its links, the newest first */
+    unsigned transport_count;
+    struct traffic traffic;
+};
+
+/* Calls `visit` for the sessions with a higher number than `after` that are not ending, by number,
+   up to `most` of them. Returns the number of the last when there are more, else 0. */
+unsigned long sessions_list(const struct sessions *sessions, unsigned long after, size_t most,
+                            void (*visit)(void *context, const struct session_facts *facts),
+                            void *context);
+
+/* Ends the session with this number, because the operator says so. False when there is none. */
+bool sessions_end_one(struct sessions *sessions, unsigned long id);
+
+/* Ends those whose newest or last link came from the prefix. Returns how many. */
+unsigned sessions_end_of(struct sessions *sessions, const struct prefix *prefix);
+
+/* The blocked prefixes, from which no link is taken. */
+struct blocks *sessions_blocks(struct sessions *sessions);
 
 /* True when all places are taken, even if some would give way. */
 bool sessions_full(const struct sessions *sessions);

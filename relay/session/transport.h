@@ -19,6 +19,7 @@
     X(DRAIN, drain, 1001, "relay is stopping", "the relay is stopping")                            \
     X(RESTART, restart, 1012, "relay restarts", "another process goes on with it")                 \
     X(MOVED, moved, 4003, "another link took its place", "its next link came to another process")  \
+    X(BLOCKED, blocked, 4007, "ended by the operator", "the operator has ended it")                \
     X(TEXT, text, 1003, "text is not supported", "it sent text")                                   \
     X(EMPTY, empty, 1003, "empty message", "it sent an empty message")                             \
     X(OVERSIZE, oversize, 1009, "longer than a datagram", "it sent an oversized message")          \

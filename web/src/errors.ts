@@ -52,7 +52,13 @@ export type TransportStage = 'setup' | 'handshake' | 'signalling' | 'ice' | 'dtl
 
 /** What a relay says when it does not carry a player, or no longer. */
 export type RelayCode =
-  'ORIGIN' | 'NO_RTC' | 'RELAY_FULL' | 'RELAY_STOPPING' | 'SERVER_DOWN' | 'NOT_ANSWERED';
+  | 'ORIGIN'
+  | 'NO_RTC'
+  | 'RELAY_FULL'
+  | 'RELAY_STOPPING'
+  | 'SERVER_DOWN'
+  | 'NOT_ANSWERED'
+  | 'BLOCKED';
 
 /**
  * How a relay says it: with the code that closes a WebSocket, which a data channel brings as a message,
@@ -64,6 +70,7 @@ const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[],
     ['NO_RTC', [404, 405], 'does not serve WebRTC (--rtc)'],
     ['RELAY_FULL', [1013, 429, 503], 'is full'],
     ['RELAY_STOPPING', [1001], 'is stopping'],
+    ['BLOCKED', [4007], "has ended it on its operator's behalf, or has blocked this address"],
     ['SERVER_DOWN', [4005], 'finds nobody at the address of the game server (--upstream)'],
     [
       'NOT_ANSWERED',
@@ -83,6 +90,7 @@ export function relaySays(number: number): { code: RelayCode; means: string } | 
 const final: readonly string[] = [
   'ORIGIN',
   'NO_RTC',
+  'BLOCKED',
   'INVALID_TOKEN',
   'TOKEN_EXPIRED',
   'SCHEMA',

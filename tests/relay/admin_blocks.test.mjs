@@ -1,0 +1,100 @@
+// The operator blocks addresses for a time.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { startWatched } from './admin.mjs';
+import { connectAs, newKey } from './links.mjs';
+import { connect, pattern, sleep, startServer, statsUntil } from './support.mjs';
+
+const BLOCKED = { code: 4007, reason: 'ended by the operator' };
+
+async function start(t) {
+  const server = await startServer(t);
+  const relay = await startWatched(t, { upstream: server.upstream });
+  return {
+    relay,
+    /** A player from an address, who is answered if not refused. */
+    player: async (localAddress, key = newKey()) => connectAs(t, relay, key, { localAddress }),
+    block: (body) => relay.ask('/blocks', { method: 'POST', body }),
+    unblock: (prefix) => relay.ask(`/blocks/${prefix}`, { method: 'DELETE' }),
+    blocks: async () => JSON.parse((await relay.ask('/blocks')).text).blocks,
+  };
+}
+
+test('a blocked prefix loses its sessions and gets no others, and the rest plays on', async (t) => {
+  const { relay, player, block, unblock, blocks } = await start(t);
+  const inside = [await player('127.9.1.1'), await player('127.9.1.2')];
+  const outside = await player('127.9.2.1');
+  for (const each of [...inside, outside]) {
+    each.send(pattern(10));
+    await each.received(1);
+  }
+  const { status, text } = await block('prefix=127.9.1.0%2F24&seconds=600');
+  assert.deepEqual({ status, ended: JSON.parse(text).ended }, { status: 200, ended: 2 });
+  for (const each of inside) assert.deepEqual(await each.closed(), BLOCKED);
+  assert.deepEqual(await (await player('127.9.1.9')).closed(), BLOCKED);
+  outside.send(pattern(10));
+  await outside.received(2);
+  const [{ prefix, seconds_left: left }] = await blocks();
+  assert.equal(prefix, '127.9.1.0/24');
+  assert.ok(left > 0 && left <= 600);
+  const stats = await relay.stats();
+  assert.equal(stats.sessions_ended_blocked, 2);
+  assert.equal(stats.sessions_refused_blocked, 1);
+
+  assert.equal((await unblock('127.9.1.0/24')).status, 200);
+  assert.equal((await unblock('127.9.1.0%2F24')).status, 404);
+  assert.deepEqual(await blocks(), []);
+  const again = await player('127.9.1.1');
+  again.send(pattern(10));
+  await again.received(1);
+});
+
+test('a player who comes from a blocked address gets no link to a session either', async (t) => {
+  const { relay, player, block } = await start(t);
+  const key = newKey();
+  const first = await player('127.9.2.1', key);
+  first.send(pattern(10));
+  await first.received(1);
+  await block('prefix=127.9.1.1&seconds=600');
+  assert.deepEqual(await (await player('127.9.1.1', key)).closed(), BLOCKED);
+  first.send(pattern(10));
+  await first.received(2);
+  assert.equal((await relay.stats()).sessions_open, 1);
+});
+
+test('a block is over when its time is', async (t) => {
+  const { player, block, blocks } = await start(t);
+  await block('prefix=127.9.1.1&seconds=600');
+  await block('seconds=1&prefix=127.9.1.1'); // the same block, shorter
+  assert.equal((await blocks()).length, 1);
+  assert.deepEqual(await (await player('127.9.1.1')).closed(), BLOCKED);
+  while ((await blocks()).length > 0) await sleep(20);
+  const back = await player('127.9.1.1');
+  back.send(pattern(10));
+  await back.received(1);
+});
+
+test('what is no block is refused, and there are only so many', async (t) => {
+  const { block, blocks } = await start(t);
+  for (const body of [
+    '',
+    'prefix=127.9.1.1',
+    'seconds=1',
+    'prefix=127.9.1.1&seconds=0',
+    'prefix=127.9.1.1&seconds=1.5',
+    'prefix=127.9.1.1&seconds=31536001',
+    'prefix=127.9.1.1/24&seconds=1',
+    'prefix=127.9.1.1/33&seconds=1',
+    'prefix=example.org&seconds=1',
+    `prefix=${'1'.repeat(100)}&seconds=1`,
+    'prefix=%00&seconds=1',
+  ])
+    assert.equal((await block(body)).status, 400, body);
+  assert.deepEqual(await blocks(), []);
+  await block('prefix=2001:db8::/32&seconds=600');
+  for (let i = 1; i < 1024; i++) await block(`prefix=10.0.${i >> 8}.${i & 255}&seconds=600`);
+  assert.equal((await block('prefix=10.1.0.0&seconds=600')).status, 503);
+  const all = await blocks();
+  assert.equal(all.length, 1024);
+  assert.equal(all[0].prefix, '2001:db8::/32');
+});

@@ -1,0 +1,90 @@
+// The operator sees the sessions, and ends one.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { startWatched } from './admin.mjs';
+import { connectAs, newKey, openRtcAs } from './links.mjs';
+import { connect, pattern, startServer, statsUntil } from './support.mjs';
+
+const BLOCKED = { code: 4007, reason: 'ended by the operator' };
+
+const read = async (relay, path) => {
+  const { status, type, text } = await relay.ask(path);
+  assert.equal(status, 200);
+  assert.equal(type, 'application/json');
+  return JSON.parse(text);
+};
+
+test('a session is told with its addresses, links and traffic', async (t) => {
+  const server = await startServer(t);
+  const args = ['--rtc', '127.0.0.1'];
+  const relay = await startWatched(t, { upstream: server.upstream, args });
+  assert.deepEqual(await read(relay, '/sessions'), { sessions: [], next_after: null });
+  const key = newKey();
+  const player = await connectAs(t, relay, key);
+  player.send(pattern(100));
+  await player.received(1);
+  const [{ client, age_seconds: age, ...rest }] = (await read(relay, '/sessions')).sessions;
+  assert.equal(client, `127.0.0.1:${player.socket._socket.localPort}`);
+  assert.ok(age > 0 && age < 600);
+  assert.deepEqual(rest, {
+    id: 1,
+    server: server.upstream,
+    upstream_port: server.received[0].port,
+    answered: true,
+    transports: ['websocket'],
+    client_datagrams: 1,
+    client_bytes: 100,
+    upstream_datagrams: 1,
+    upstream_bytes: 100,
+  });
+  await openRtcAs(t, relay, key);
+  await statsUntil(relay, ({ links_joined }) => links_joined === 1);
+  const [{ transports }] = (await read(relay, '/sessions')).sessions;
+  assert.deepEqual(transports, ['webrtc', 'websocket']);
+  const { text } = await relay.ask('/metrics');
+  assert.match(text, /^causeway_relay_links\{transport="webrtc"\} 1$/m);
+});
+
+test('many sessions are told in pages, each of them once', async (t) => {
+  const server = await startServer(t);
+  const args = ['--max-sessions-per-address', '0'];
+  const relay = await startWatched(t, { upstream: server.upstream, args });
+  const players = [];
+  for (let i = 0; i < 25; i++) players.push(await connect(t, relay));
+  players[3].close(1000);
+  await statsUntil(relay, ({ sessions_open }) => sessions_open === 24);
+  const ids = [];
+  const sizes = [];
+  for (let after = 0; after !== null;) {
+    const page = await read(relay, `/sessions?limit=10&after=${after || ''}`);
+    ids.push(...page.sessions.map(({ id }) => id));
+    sizes.push(page.sessions.length);
+    after = page.next_after;
+  }
+  assert.deepEqual(sizes, [10, 10, 4]);
+  assert.deepEqual(
+    ids,
+    Array.from({ length: 25 }, (_, i) => i + 1).filter((id) => id !== 4),
+  );
+  for (const query of ['limit=0', 'limit=1001', 'limit=x', 'after=-1', 'after=%zz'])
+    assert.equal((await relay.ask(`/sessions?${query}`)).status, 400, query);
+});
+
+test('the operator ends a session, and its page is told why', async (t) => {
+  const server = await startServer(t);
+  const relay = await startWatched(t, { upstream: server.upstream });
+  const players = [await connectAs(t, relay, newKey()), await connectAs(t, relay, newKey())];
+  for (const player of players) {
+    player.send(pattern(10));
+    await player.received(1);
+  }
+  const end = async (id) => (await relay.ask(`/sessions/${id}`, { method: 'DELETE' })).status;
+  assert.equal(await end(1), 200);
+  assert.deepEqual(await players[0].closed(), BLOCKED);
+  await relay.logged(/session ended session=1 .* why="the operator has ended it"/);
+  for (const id of [1, 3, 0, '', 'x', '2x', '18446744073709551617'])
+    assert.equal(await end(id), 404, id);
+  players[1].send(pattern(10));
+  await players[1].received(2);
+  assert.equal((await relay.stats()).sessions_ended_blocked, 1);
+});
