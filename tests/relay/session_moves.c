@@ -302,6 +302,93 @@ static void test_a_process_that_is_full_takes_no_more(void **state)
     tear_down(&rig);
 }
 
+/* What a process asks and tells the others. */
+struct peers {
+    unsigned kept;
+    unsigned forgotten;
+    unsigned asked;
+};
+
+static void on_keep(void *context, const struct parcel *parcel, int fd)
+{
+    assert_int_equal(parcel->version, PARCEL_VERSION);
+    assert_true(fd >= 0);
+    ((struct peers *)context)->kept++;
+}
+
+static void on_forget(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    (void)name;
+    ((struct peers *)context)->forgotten++;
+}
+
+static void on_ask(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    (void)name;
+    ((struct peers *)context)->asked++;
+}
+
+static void set_peers(struct process *process, struct peers *peers)
+{
+    const struct session_peers calls = {on_keep, on_forget, on_ask, peers};
+    sessions_set_peers(process->sessions, &calls);
+}
+
+static void test_others_hear_of_sessions_that_were_answered(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct peers peers = {0};
+    set_up(&rig);
+    set_peers(&rig.old, &peers);
+    server_says(&rig, "welcome");
+    browser_hears(&rig, &rig.old, "welcome");
+    assert_int_equal(peers.kept, 1);
+    server_says(&rig, "again");
+    browser_hears(&rig, &rig.old, "again");
+    assert_int_equal(peers.kept, 1);
+    session_link_close(&rig.old.link, true);
+    assert_int_equal(peers.forgotten, 1);
+
+    /* Another process goes on with the next. */
+    open_link(&rig.old, KEY);
+    rig.player.sin_port = 0;
+    say(&rig.old, "hello");
+    server_hears(&rig, "hello");
+    server_says(&rig, "welcome");
+    browser_hears(&rig, &rig.old, "welcome");
+    struct name name;
+    session_name(rig.old.sessions, KEY, "", &name);
+    sessions_leave(rig.old.sessions, name.hash);
+    assert_int_equal(rig.old.farewell->code, 4003);
+    assert_int_equal(peers.kept, 2);
+    assert_int_equal(peers.forgotten, 1);
+    tear_down(&rig);
+}
+
+/* Strangers can open links with keys of their own as fast as they like. */
+static void test_questions_are_few(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct peers peers = {0};
+    set_up(&rig);
+    set_peers(&rig.new, &peers);
+    open_link(&rig.new, KEY);
+    assert_int_equal(peers.asked, 1);
+    session_link_close(&rig.new.link, true);
+    open_link(&rig.new, ""); /* names no session */
+    assert_int_equal(peers.asked, 1);
+    session_link_close(&rig.new.link, true);
+    const double began = loop_now();
+    for (int i = 0; i < 20000; i++) {
+        open_link(&rig.new, KEY);
+        session_link_close(&rig.new.link, true);
+    }
+    assert_true(peers.asked <= 4001.0 + 1000.0 * (loop_now() - began));
+    tear_down(&rig);
+}
+
 static void test_messages_stay_whole(void **state)
 {
     (void)state;
@@ -338,6 +425,8 @@ int main(void)
         cmocka_unit_test(test_what_nobody_answered_does_not_travel),
         cmocka_unit_test(test_parcels_that_it_cannot_read_are_refused),
         cmocka_unit_test(test_a_process_that_is_full_takes_no_more),
+        cmocka_unit_test(test_others_hear_of_sessions_that_were_answered),
+        cmocka_unit_test(test_questions_are_few),
         cmocka_unit_test(test_messages_stay_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

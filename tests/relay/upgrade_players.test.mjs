@@ -8,6 +8,8 @@ import { assertGap, startPlayer } from '../support/player.mjs';
 import { WebSocket, patiently, sleep, startRelay } from './support.mjs';
 
 const PLAYERS = Number(process.env.CAUSEWAY_PLAYERS ?? 100);
+/** So many speak often, and show how long the gap is. The work of the others must not hide it. */
+const SPEAKERS = 20;
 const messages = schema(message('say', { text: string(100) }));
 
 const options = (name) => process.env[name]?.split(' ') ?? [];
@@ -33,17 +35,17 @@ test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
     ],
   });
   const players = [];
-  for (let i = 0; i < PLAYERS; i++)
-    players.push(
-      await join(`http://127.0.0.1:${relay.port}/`, {
-        token: foreignToken({ addresses: [server.address], clientId: BigInt(i + 1), timeout: 60 }),
-        schema: messages,
-        transports: ['websocket'],
-        WebSocket,
-      }).then((client) =>
-        startPlayer(client, { isEcho: ({ type }) => type === 'say', everyMs: 3 * PLAYERS }),
-      ),
-    );
+  for (let i = 0; i < PLAYERS; i++) {
+    const client = await join(`http://127.0.0.1:${relay.port}/`, {
+      token: foreignToken({ addresses: [server.address], clientId: BigInt(i + 1), timeout: 60 }),
+      schema: messages,
+      transports: ['websocket'],
+      ticksPerSecond: i < SPEAKERS ? 60 : 4,
+      WebSocket,
+    });
+    const everyMs = i < SPEAKERS ? 100 : 3 * PLAYERS;
+    players.push(startPlayer(client, { isEcho: ({ type }) => type === 'say', everyMs }));
+  }
   t.after(() => players.forEach(({ client }) => client.disconnect()));
   await sleep(500);
   for (const player of players) player.gap = 0;
@@ -58,5 +60,5 @@ test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
   await Promise.all(players.map((player) => player.rest()));
   assert.deepEqual(seen, { connected: PLAYERS, disconnected: 0 });
   assert.equal((await relay.stats()).sessions_opened, 0);
-  assertGap(t, { gap: Math.max(...players.map(({ gap }) => gap)) }, 1500);
+  assertGap(t, { gap: Math.max(...players.slice(0, SPEAKERS).map(({ gap }) => gap)) }, 1500);
 });

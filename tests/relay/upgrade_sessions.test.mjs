@@ -1,0 +1,78 @@
+// A relay is upgraded under a thousand sessions, of transports that go on by themselves. What they carry
+// is what they say, so that all of them fit into one process; upgrade_players.test.mjs has players.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openTransport } from '../support/causeway.mjs';
+import { WebSocket, patiently, sleep, startRelay, startServer } from './support.mjs';
+
+const SESSIONS = 1000;
+/** So many speak often, and show how long the gap is. */
+const SPEAKERS = 20;
+
+test(`an upgrade loses none of ${SESSIONS} sessions`, async (t) => {
+  const ports = new Map();
+  const moved = [];
+  const server = await startServer(t, {
+    answer: (data, { port }) => {
+      const number = data.readUInt16LE();
+      if (ports.has(number) && ports.get(number) !== port) moved.push(number);
+      ports.set(number, port);
+      return data;
+    },
+  });
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    args: ['--max-sessions-per-address', '0', '--max-sessions', String(2 * SESSIONS)],
+  });
+  class Plain extends WebSocket {
+    constructor(url, protocols) {
+      super(url, protocols, { perMessageDeflate: false });
+    }
+  }
+  const open = async (number) => {
+    const transport = await openTransport(`http://127.0.0.1:${relay.port}/`, {
+      transports: ['websocket'],
+      WebSocket: Plain,
+    });
+    const session = { transport, heard: 0, last: performance.now(), gap: 0 };
+    transport.ondatagram = () => {
+      session.gap = Math.max(session.gap, performance.now() - session.last);
+      session.last = performance.now();
+      session.heard++;
+    };
+    session.say = () => transport.send(new Uint8Array(Uint16Array.of(number).buffer));
+    return session;
+  };
+  const sessions = [];
+  while (sessions.length < SESSIONS)
+    sessions.push(
+      ...(await Promise.all(Array.from({ length: 50 }, (_, i) => open(sessions.length + i)))),
+    );
+  t.after(() => sessions.forEach(({ transport }) => transport.close()));
+  const allHeard = async () => {
+    for (const session of sessions) session.heard = 0;
+    while (sessions.some(({ heard }) => heard === 0)) {
+      for (const session of sessions) if (session.heard === 0) session.say();
+      await sleep(200);
+    }
+  };
+  await patiently(allHeard(), 'all before the upgrade');
+  assert.equal(new Set(ports.values()).size, SESSIONS);
+  const speakers = sessions.slice(0, SPEAKERS);
+  for (const speaker of speakers) Object.assign(speaker, { gap: 0, last: performance.now() });
+  const timer = setInterval(() => speakers.forEach((speaker) => speaker.say()), 50);
+
+  await relay.upgrade();
+  await patiently(allHeard(), 'all after the upgrade');
+  clearInterval(timer);
+  assert.deepEqual(moved, []);
+  assert.ok(sessions.every(({ transport }) => transport.state === 'open'));
+  const { sessions_adopted, sessions_opened } = await relay.stats();
+  assert.deepEqual(
+    { sessions_adopted, sessions_opened },
+    { sessions_adopted: SESSIONS, sessions_opened: 0 },
+  );
+  const gap = Math.max(...speakers.map((speaker) => speaker.gap));
+  t.diagnostic(`a gap of ${gap.toFixed(0)} ms; the goal is 1500`);
+  assert.ok(gap < 3 * 1500, `a gap of ${gap} ms`);
+});
