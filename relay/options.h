@@ -9,6 +9,7 @@
 #include "net/socket_address.h"
 #include "net/tls.h"
 #include "session/allowance.h"
+#include "session/client_header.h"
 #include "session/gate.h"
 
 #include <stdbool.h>
@@ -49,7 +50,8 @@ struct options {
     bool admin;
     struct socket_address admin_local;
     const char *upstream; /* "host:port" */
-    const char *root;     /* NULL = no files are served */
+    enum client_header_format client_address;
+    const char *root; /* NULL = no files are served */
     struct gate gate;
     struct http_pages pages;
     unsigned max_sessions;

@@ -125,6 +125,12 @@ static bool read_upstream(const struct option_reading *reading)
     return valid_address(reading, 1);
 }
 
+static bool read_client_address(const struct option_reading *reading)
+{
+    return client_header_parse(reading->text, member(reading)) ||
+           refuse(reading, "none, spp or ppv2");
+}
+
 static bool read_origin(const struct option_reading *reading)
 {
     return origin_list_add(&reading->out->pages.origins, reading->text) ||
@@ -221,6 +227,15 @@ const struct option_row options_table[] = {
      .value = "HOST:PORT",
      TO(read_upstream, upstream),
      .help = "the game server; a name is resolved once, at the start"},
+    {.name = "client-address",
+     .value = "FORMAT",
+     TO(read_client_address, client_address),
+     .initial = "none",
+     .reloads = true,
+     .help = "tell the game server the address of each browser in a header: spp (Simple Proxy "
+             "Protocol, as Cloudflare Spectrum) before every datagram, or ppv2 (PROXY protocol, "
+             "version 2) until the game server has answered, and before each request for a "
+             "connection. The game server must expect it"},
 
     {.heading = "WebRTC",
      .name = "rtc",

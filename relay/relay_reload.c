@@ -6,6 +6,7 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
                                              const struct options *options)
 {
     return (struct sessions_config){
+        .client_header = options->client_address,
         .gate = options->gate,
         .allowance = options->allowance,
         .max_sessions = relay->descriptors.sessions,

@@ -6,6 +6,7 @@
 
 #include "net/socket_address.h"
 #include "session/allowance.h"
+#include "session/client_header.h"
 #include "session/traffic.h"
 
 #include <stdbool.h>
@@ -30,6 +31,7 @@ struct parcel {
     struct bucket bytes;
     struct traffic traffic;
     struct socket_address client;
+    struct client_header header;
 };
 
 /* Reads one. False when it is of another version, or broken. */

@@ -31,6 +31,7 @@ static void fill_parcel(const struct session *session, struct parcel *out)
         .bytes = session->allowance.bytes,
         .traffic = session->traffic,
         .client = session->client,
+        .header = session->upstream.header,
     };
     memcpy(out->name, session->named.name.hash, sizeof out->name);
     memcpy(out->owner, session->owner, sizeof out->owner);
@@ -70,7 +71,7 @@ static bool carry_on(struct sessions *all, const struct parcel *parcel, const st
     struct session *session = session_create(all, parcel->owner);
     if (!session)
         return false;
-    if (!count_address(session) || !upstream_adopt(&session->upstream, fd)) {
+    if (!count_address(session) || !upstream_adopt(&session->upstream, fd, &parcel->header)) {
         if (session->address)
             per_address_limit_leave(all->per_address, session->address);
         free(session);

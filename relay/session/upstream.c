@@ -19,7 +19,7 @@
 struct bundle {
     struct mmsghdr header[BATCH];
     struct iovec piece[BATCH];
-    uint8_t data[BATCH][SESSION_DATAGRAM_MAX];
+    uint8_t data[BATCH][CLIENT_HEADER_MAX + SESSION_DATAGRAM_MAX];
 };
 
 struct upstream_batch {
@@ -40,7 +40,7 @@ static void bundle_init(struct bundle *bundle)
 {
     for (int i = 0; i < BATCH; i++) {
         bundle->piece[i].iov_base = bundle->data[i];
-        bundle->piece[i].iov_len = SESSION_DATAGRAM_MAX;
+        bundle->piece[i].iov_len = sizeof bundle->data[i];
         bundle->header[i].msg_hdr.msg_iov = &bundle->piece[i];
         bundle->header[i].msg_hdr.msg_iovlen = 1;
     }
@@ -141,6 +141,20 @@ void upstream_batch_flush(struct upstream_batch *batch)
     batch->gathered = 0;
 }
 
+/* Hands a datagram of the game server on, without the header. */
+static void take(struct upstream *upstream, const uint8_t *data, size_t size, bool truncated)
+{
+    struct stats *stats = upstream->batch->stats;
+    const size_t before = client_header_of_answer(&upstream->header, data, size);
+    size -= before;
+    if (truncated || size > SESSION_DATAGRAM_MAX)
+        stats->dropped_oversize++;
+    else if (size == 0)
+        stats->dropped_empty++;
+    else
+        upstream->datagram(upstream->context, data + before, size);
+}
+
 static void receive(void *context, unsigned events)
 {
     (void)events;
@@ -154,6 +168,7 @@ static void receive(void *context, unsigned events)
         return;
     }
     upstream->refused = false;
+    upstream->heard = true;
     if (batch->down)
         report_up(batch);
     batch->receiver = upstream;
@@ -163,12 +178,9 @@ static void receive(void *context, unsigned events)
         batch->stats->upstream_bytes += size;
         if (batch->receiver != upstream)
             batch->stats->dropped_closing++;
-        else if (batch->in.header[i].msg_hdr.msg_flags & MSG_TRUNC)
-            batch->stats->dropped_oversize++;
-        else if (size == 0)
-            batch->stats->dropped_empty++;
         else
-            upstream->datagram(upstream->context, batch->in.data[i], size);
+            take(upstream, batch->in.data[i], size,
+                 batch->in.header[i].msg_hdr.msg_flags & MSG_TRUNC);
     }
     if (batch->receiver == upstream)
         upstream->flush(upstream->context);
@@ -206,18 +218,42 @@ static bool open_socket(struct upstream *upstream)
     return false;
 }
 
+void upstream_tell_client(struct upstream *upstream, enum client_header_format format,
+                          const struct socket_address *client)
+{
+    upstream->header_format = format;
+    upstream->client = client;
+}
+
+/* The game server knows its player by this from now on, wherever the browser goes. */
+static void write_header(struct upstream *upstream)
+{
+    struct socket_address local = {.size = sizeof local.address};
+    if (upstream->header_format != CLIENT_HEADER_NONE &&
+        getsockname(upstream->watch.fd, (struct sockaddr *)&local.address, &local.size) == 0)
+        client_header_write(upstream->header_format, upstream->client, &local, &upstream->header);
+}
+
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
 {
     struct upstream_batch *batch = upstream->batch;
-    if (upstream->watch.fd < 0 && !open_socket(upstream)) {
-        batch->stats->dropped_upstream++;
-        return false;
+    if (upstream->watch.fd < 0) {
+        if (!open_socket(upstream)) {
+            batch->stats->dropped_upstream++;
+            return false;
+        }
+        write_header(upstream);
     }
     if (batch->sender != upstream || batch->gathered == BATCH)
         upstream_batch_flush(batch);
     batch->sender = upstream;
-    memcpy(batch->out.data[batch->gathered], data, size);
-    batch->out.piece[batch->gathered].iov_len = size;
+    uint8_t *out = batch->out.data[batch->gathered];
+    const struct client_header *header = &upstream->header;
+    const size_t before =
+        client_header_belongs(header, data, size, upstream->heard) ? header->size : 0;
+    memcpy(out, header->bytes, before);
+    memcpy(out + before, data, size);
+    batch->out.piece[batch->gathered].iov_len = before + size;
     batch->gathered++;
     return true;
 }
@@ -254,9 +290,11 @@ static void drop_waiting(struct upstream *upstream)
     }
 }
 
-bool upstream_adopt(struct upstream *upstream, int fd)
+bool upstream_adopt(struct upstream *upstream, int fd, const struct client_header *header)
 {
     upstream->watch.fd = fd;
+    upstream->header = *header;
+    upstream->heard = true;
     if (loop_add(upstream->batch->loop, &upstream->watch, LOOP_READABLE))
         return true;
     upstream->watch.fd = -1;

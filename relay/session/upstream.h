@@ -5,6 +5,7 @@
 #include "net/loop.h"
 #include "net/socket_address.h"
 #include "net/stats.h"
+#include "session/client_header.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,11 @@ struct upstream {
     struct upstream_batch *batch;
     struct loop_watch watch;
     bool refused;        /* the latest that came back says that nobody is there */
+    bool heard;          /* a datagram has come */
     uint32_t overflowed; /* see overflow.h */
+    enum client_header_format header_format;
+    const struct socket_address *client; /* for the header */
+    struct client_header header;         /* once the socket is open */
     void (*datagram)(void *context, const uint8_t *data, size_t size);
     void (*flush)(void *context);
     void *context;
@@ -41,14 +46,20 @@ void upstream_init(struct upstream *upstream, struct upstream_batch *batch,
                    void (*datagram)(void *context, const uint8_t *data, size_t size),
                    void (*flush)(void *context), void *context);
 
+/* Has a header with this client before its datagrams; client must outlive the first of them. Call
+   it before that, or not at all for none. */
+void upstream_tell_client(struct upstream *upstream, enum client_header_format format,
+                          const struct socket_address *client);
+
 /* Copies a datagram of at most SESSION_DATAGRAM_MAX bytes into the batch, which goes out when
    another socket has its turn, when it is full, or at upstream_batch_flush. False when no socket
    can be opened. */
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size);
 
-/* Takes over an open socket that is connected to the game server; the upstream has none yet. False
-   when the system refuses, and fd is still the caller's. */
-bool upstream_adopt(struct upstream *upstream, int fd);
+/* Takes over an open socket that is connected to the game server, which has been heard, with the
+   header of its datagrams; the upstream has none yet. False when the system refuses, and fd is
+   still the caller's. */
+bool upstream_adopt(struct upstream *upstream, int fd, const struct client_header *header);
 
 /* Sends what has been gathered for it and closes the socket, of which another process has a copy:
    what has arrived waits for that. May be called again. */

@@ -273,6 +273,9 @@ static void test_parcels_that_it_cannot_read_are_refused(void **state)
     memcpy(&bad, good.data, sizeof bad);
     bad.packets.level = NAN;
     refuse(&rig, &bad, sizeof bad, good.fd);
+    memcpy(&bad, good.data, sizeof bad);
+    bad.header.size = sizeof bad.header.bytes + 1;
+    refuse(&rig, &bad, sizeof bad, good.fd);
     assert_false(sessions_adopt(rig.new.sessions, good.data, good.size, -1));
 
     /* Of two for the same session the second is. */

@@ -49,6 +49,15 @@ static void send_to_all(struct cw_server *server, uint32_t channel, uint32_t typ
     }
 }
 
+static void write_address(const struct cw_server *server, uint32_t client, char *out,
+                          size_t capacity)
+{
+    struct cw_server_client about;
+    char text[CW_ADDRESS_TEXT_SIZE];
+    if (cw_server_client(server, client, &about))
+        snprintf(out, capacity, "%s", cw_address_format(&about.address, text));
+}
+
 static void take(struct cw_server *server, const struct cw_server_event *event, double now)
 {
     if (event->type == CW_SERVER_EVENT_CONNECTED)
@@ -58,6 +67,8 @@ static void take(struct cw_server *server, const struct cw_server_event *event, 
     if (event->message->type == MESSAGES_SAY) {
         struct said said = {.player = event->client};
         memcpy(said.text, ((struct say *)event->message->data)->text, sizeof said.text);
+        if (strcmp(said.text, "/who") == 0) /* am I? */
+            write_address(server, event->client, said.text, sizeof said.text);
         send_to_all(server, 0, MESSAGES_SAID, &said, sizeof said, now);
         if (strncmp(said.text, "/kick ", 6) == 0) /* me, with these words */
             cw_server_flush_and_disconnect(server, event->client, 7, said.text + 6, 5, now);
@@ -97,6 +108,9 @@ int main(int argc, char **argv)
     config.server.max_token_life_seconds = 0; /* the key is new at every start */
     check(config.server.max_clients <= MAX_PLAYERS ? CW_OK : CW_ERROR_CONFIG_CLIENTS);
     check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.server.private_key));
+    const char *const trusted = getenv("CAUSEWAY_TRUSTED_PROXY");
+    config.trusted_proxies = &trusted;
+    config.trusted_proxy_count = trusted != NULL;
 
     struct cw_host *host;
     check(cw_host_open(argc > 1 ? argv[1] : "127.0.0.1:0", &config, &host));

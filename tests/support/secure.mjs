@@ -67,13 +67,17 @@ async function startPath(serverPort, loses) {
 export async function startGameServer({
   players = MAX_PLAYERS,
   takeover = true,
+  trusted,
   program = process.env.CAUSEWAY_CHAT_SERVER,
 } = {}) {
   const key = generateKey();
   if (!program) throw new Error('CAUSEWAY_CHAT_SERVER must name the game server');
   const server = spawn(program, ['127.0.0.1:0', String(players), ...(takeover ? [] : ['keep'])], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { CAUSEWAY_KEY: Buffer.from(key).toString('hex') },
+    env: {
+      CAUSEWAY_KEY: Buffer.from(key).toString('hex'),
+      ...(trusted && { CAUSEWAY_TRUSTED_PROXY: trusted }),
+    },
   });
   const exited = once(server, 'exit').then(([code]) => code);
   const [line] = await once(createInterface(server.stdout), 'line');
