@@ -176,8 +176,6 @@ static bool fit_together(const struct options *options, struct options_error *er
     if (options->tls.key_count == 0 && (options->http_redirect_count > 0 || options->hsts_seconds))
         return options_fail(error, "--http-redirect and --hsts have no meaning without "
                                    "--tls-certificate");
-    if (options->admin && options->workers > 0)
-        return options_fail(error, "--admin cannot be had together with --workers yet");
     if (!options->rtc_certificate != !options->rtc_key)
         return options_fail(error, "--rtc-certificate and --rtc-key go together");
     return true;

@@ -6,7 +6,6 @@
 #include "net/socket_address.h"
 #include "net/watchdog.h"
 #include "relay_internal.h"
-#include "session/session_look.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -153,34 +152,6 @@ static bool open_listeners(struct relay *relay, struct heritage *heritage)
                                      relay->redirects);
 }
 
-static void count(void *context)
-{
-    relay_count(context);
-}
-
-static const char *unready(void *context)
-{
-    const struct relay *relay = context;
-    if (relay->state != RELAY_SERVING)
-        return "draining";
-    return sessions_full(relay->sessions) ? "no place left" : NULL;
-}
-
-static bool open_admin(struct relay *relay, struct heritage *heritage)
-{
-    const struct admin_config config = {
-        .address = relay->options->admin_local,
-        .loop = relay->loop,
-        .heritage = heritage,
-        .sessions = relay->sessions,
-        .stats = &relay->counters->stats,
-        .count = count,
-        .unready = unready,
-        .context = relay,
-    };
-    return !relay->options->admin || (relay->admin = admin_create(&config)) != NULL;
-}
-
 static bool open_parts(struct relay *relay, struct heritage *heritage)
 {
     const struct options *options = relay->options;
@@ -227,7 +198,7 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
     socket_address_format(&sessions.upstream, text);
     log_info("forwarding to game server %s", text);
     return open_listeners(relay, heritage) && open_webrtc(relay, heritage) &&
-           open_admin(relay, heritage);
+           relay_open_admin(relay, heritage);
 }
 
 /* Whoever waits for these lines finds all that was asked for. */
@@ -315,6 +286,7 @@ void relay_destroy(struct relay *relay)
     admin_destroy(relay->admin);
     loop_timer_stop(&relay->stop);
     loop_timer_stop(&relay->look);
+    loop_timer_stop(&relay->count);
     prefaces_destroy(relay->prefaces);
     webrtc_destroy(relay->webrtc);
     http_close(relay->http);

@@ -52,6 +52,7 @@ struct relay {
     struct listener *redirects[OPTIONS_LISTEN_MAX];
     struct admin *admin; /* NULL without --admin */
     struct loop_watch signals;
+    struct loop_timer count; /* of a worker: its counters, for the supervisor */
     enum relay_state state;
     struct loop_timer stop; /* when draining, stopping or leaving has taken too long */
     struct loop_timer look; /* whether all have left a process that has been replaced */
@@ -75,6 +76,10 @@ void relay_close_listeners(struct relay *relay);
 /* What the sessions need to know of the options. */
 struct sessions_config relay_sessions_config(const struct relay *relay,
                                              const struct options *options);
+
+/* Opens the admin listener, if there is to be one; a worker has none. Logs why and returns false
+   when it cannot. */
+bool relay_open_admin(struct relay *relay, struct heritage *heritage);
 
 /* Reads the options again and heeds those that may change. Logs what is wrong with them, and then
    changes nothing. */

@@ -1,6 +1,7 @@
 #include "net/log.h"
 #include "net/notify.h"
 #include "relay_internal.h"
+#include "session/session_look.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -81,6 +82,7 @@ void relay_count(struct relay *relay)
     sessions_count_overflow(relay->sessions);
     webrtc_count_overflow(relay->webrtc);
     relay->counters->sessions_open = sessions_count(relay->sessions);
+    sessions_look(relay->sessions, &relay->counters->gauges);
 }
 
 void relay_log_stats(struct relay *relay)

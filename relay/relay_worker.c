@@ -11,6 +11,9 @@
 /* For the supervisor to answer, or to take a message; everything else waits for so long at most. */
 #define ANSWER_MICROSECONDS 200000
 
+/* Between two times that it brings its counters up to date. */
+#define COUNT_SECONDS 1.0
+
 /* In a turn of the loop. */
 #define MESSAGES_MAX 64
 
@@ -94,6 +97,13 @@ static void on_line(void *context, unsigned events)
     }
 }
 
+static void on_count(void *context)
+{
+    struct relay *relay = context;
+    relay_count(relay);
+    loop_timer_start(relay->loop, &relay->count, COUNT_SECONDS);
+}
+
 bool relay_become_worker(struct relay *relay, struct heritage *heritage)
 {
     const struct session_peers peers = {keep, forget, ask, relay};
@@ -108,5 +118,8 @@ bool relay_become_worker(struct relay *relay, struct heritage *heritage)
         return false;
     }
     sessions_set_peers(relay->sessions, &peers);
+    relay->count.expired = on_count;
+    relay->count.context = relay;
+    on_count(relay);
     return true;
 }

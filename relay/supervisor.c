@@ -97,7 +97,7 @@ static bool bequeath(void *context, int line)
         for (unsigned s = 0; s < all->workers[i].socket_count; s++)
             sent = sent && heritage_send_socket(line, all->workers[i].sockets[s]);
     }
-    return sent;
+    return sent && (!all->admin || heritage_send_socket(line, admin_socket(all->admin)));
 }
 
 static bool hand_over(void *context, int line)
@@ -114,6 +114,7 @@ static void leave(void *context)
 {
     struct supervisor *all = context;
     supervisor_tell(all, HERITAGE_REPLACED);
+    admin_close(all->admin);
     stop(all);
 }
 
@@ -164,13 +165,14 @@ static bool start(struct supervisor *all, struct heritage *heritage)
         log_error("no memory");
         return false;
     }
-    return supervisor_open_sockets(all, heritage) && supervisor_start_workers(all) &&
-           take_over(all, heritage) && supervisor_let_serve(all);
+    return supervisor_open_sockets(all, heritage) && supervisor_open_admin(all, heritage) &&
+           supervisor_start_workers(all) && take_over(all, heritage) && supervisor_let_serve(all);
 }
 
 /* Whoever waits for these lines finds all that was asked for. */
 static void announce(const struct supervisor *all)
 {
+    admin_announce(all->admin);
     for (unsigned i = 0; i < all->options->listen_count; i++) {
         struct socket_address local = {.size = sizeof local.address};
         char text[SOCKET_ADDRESS_TEXT];
@@ -193,6 +195,7 @@ static void destroy(struct supervisor *all)
             close(worker->counters_fd);
         counters_destroy(worker->counters);
     }
+    admin_destroy(all->admin);
     loop_timer_stop(&all->expiry);
     registry_destroy(&all->registry);
     loop_destroy(all->loop);

@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_RELAY_SUPERVISOR_INTERNAL_H
 #define CAUSEWAY_RELAY_SUPERVISOR_INTERNAL_H
 
+#include "admin/admin.h"
 #include "net/child.h"
 #include "net/counters.h"
 #include "net/loop.h"
@@ -35,6 +36,7 @@ struct supervisor {
     struct lws_protocols protocols[3];
     struct loop *loop;
     struct loop_watch signals;
+    struct admin *admin; /* NULL without --admin */
     struct registry registry;
     struct loop_timer expiry; /* of sessions that are nobody's */
     struct upgrade upgrade;
@@ -47,6 +49,9 @@ struct supervisor {
 /* Opens the sockets of all workers, or takes them over. Logs why and returns false when it
    cannot. */
 bool supervisor_open_sockets(struct supervisor *all, struct heritage *heritage);
+
+/* Opens the admin listener, if there is to be one. Logs why and returns false when it cannot. */
+bool supervisor_open_admin(struct supervisor *all, struct heritage *heritage);
 
 /* Starts all workers, and waits until they have opened everything. Logs why and returns false when
    one does not start. */

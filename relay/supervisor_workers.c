@@ -117,6 +117,7 @@ static void on_end(struct worker *worker)
     const int status = child_end(&worker->child);
     worker->counting = false;
     worker->counters->sessions_open = 0;
+    worker->counters->gauges = (struct gauges){0};
     counters_add(&all->past, worker->counters);
     memset(worker->counters, 0, sizeof *worker->counters);
     if (counting)

@@ -1,6 +1,5 @@
 #include "admin/admin.h"
 
-#include "admin/metrics.h"
 #include "admin/server.h"
 #include "admin/steering.h"
 #include "net/log.h"
@@ -22,14 +21,9 @@ static void refuse(struct admin_reply *reply, unsigned status, const char *text)
 static void answer_metrics(struct admin *admin, const struct admin_request *request,
                            struct admin_reply *reply)
 {
-    const struct admin_config *config = &admin->config;
+    struct metrics metrics = {.ready = !admin->config.unready(admin->config.context)};
     (void)request;
-    config->count(config->context);
-    const struct metrics metrics = {
-        .stats = config->stats,
-        .sessions = config->sessions,
-        .ready = !config->unready(config->context),
-    };
+    admin->config.look(admin->config.context, &metrics);
     reply->type = METRICS_TYPE;
     metrics_write(&metrics, &reply->body);
 }
@@ -95,6 +89,8 @@ static void on_request(void *context, const struct admin_request *request,
             continue;
         if (routes[i].answer)
             routes[i].answer(admin, request, reply);
+        else if (!admin->config.sessions)
+            refuse(reply, 501, "This is not to be had together with --workers.");
         else
             routes[i].steer(admin->config.sessions, request, request->path + strlen(routes[i].path),
                             reply);

@@ -2,19 +2,18 @@
 #ifndef CAUSEWAY_RELAY_ADMIN_H
 #define CAUSEWAY_RELAY_ADMIN_H
 
+#include "admin/metrics.h"
 #include "net/heritage.h"
 #include "net/loop.h"
 #include "net/socket_address.h"
-#include "net/stats.h"
 #include "session/session.h"
 
 struct admin_config {
     struct socket_address address;
     struct loop *loop;
     struct heritage *heritage; /* which may have the socket open already */
-    struct sessions *sessions;
-    const struct stats *stats;
-    void (*count)(void *context);          /* brings these up to date */
+    struct sessions *sessions; /* NULL when other processes have them */
+    void (*look)(void *context, struct metrics *out);
     const char *(*unready)(void *context); /* why newcomers should go elsewhere; NULL = they need
                                               not */
     void *context;

@@ -1,7 +1,5 @@
 #include "admin/metrics.h"
 
-#include "session/session_look.h"
-
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,43 +45,44 @@ static void write_stats(const struct stats *stats, struct text *out)
 #undef METRICS_HISTOGRAM
 }
 
-static void write_sessions(const struct metrics *metrics, struct text *out)
+static void write_gauges(const struct metrics *metrics, struct text *out)
 {
-    struct sessions_now now;
-    sessions_look(metrics->sessions, &now);
+    const struct gauges *gauges = &metrics->counters.gauges;
     single(out, "causeway_relay_ready", "gauge", "1 when newcomers are welcome, see /readyz",
            metrics->ready);
-    single(out, "causeway_relay_sessions_open", "gauge", "open sessions", now.open);
-    single(out, "causeway_relay_sessions_max", "gauge", "most that there may be", now.max);
+    single(out, "causeway_relay_sessions_open", "gauge", "open sessions",
+           metrics->counters.sessions_open);
+    single(out, "causeway_relay_sessions_max", "gauge", "most that there may be",
+           gauges->sessions_max);
     single(out, "causeway_relay_sessions_unanswered", "gauge",
-           "of these, those that the game server has not answered", now.unanswered);
+           "of these, those that the game server has not answered", gauges->sessions_unanswered);
     single(out, "causeway_relay_sessions_waiting", "gauge",
-           "of these, those that wait for another link", now.waiting);
+           "of these, those that wait for another link", gauges->sessions_waiting);
     head(out, "causeway_relay_links", "gauge", "open links of sessions, by transport");
-    for (unsigned i = 0; i < now.transport_count; i++)
-        text_add(out, "causeway_relay_links{transport=\"%s\"} %u\n", now.transports[i].name,
-                 now.transports[i].links);
+    for (unsigned i = 0; i < GAUGES_TRANSPORTS; i++)
+        text_add(out, "causeway_relay_links{transport=\"%s\"} %u\n", gauges_transports[i],
+                 gauges->links[i]);
     head(out, "causeway_relay_upstream_up", "gauge",
          "0 when nobody was at the address of the game server when it was last sent to");
-    text_add(out, "causeway_relay_upstream_up{server=\"%s\"} %d\n", now.upstream, now.upstream_up);
+    text_add(out, "causeway_relay_upstream_up{server=\"%s\"} %d\n", metrics->upstream,
+             gauges->upstream_down == 0);
 }
 
-static unsigned count_descriptors(void)
+static double cpu_seconds(pid_t process)
 {
-    unsigned count = 0;
-    DIR *directory = opendir("/proc/self/fd");
-    if (!directory)
-        return 0;
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count - 3; /* ".", "..", and the one for this */
+    struct timespec time;
+    clockid_t clock;
+    if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return 0.0;
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static double resident_bytes(void)
+static double resident_bytes(pid_t process)
 {
+    char path[64];
     unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
+    snprintf(path, sizeof path, "/proc/%ld/statm", (long)process);
+    FILE *file = fopen(path, "re");
     if (!file)
         return 0.0;
     if (fscanf(file, "%*s %lu", &pages) != 1)
@@ -92,23 +91,56 @@ static double resident_bytes(void)
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* By the names that all exporters use. */
-static void write_process(struct text *out)
+static double open_descriptors(pid_t process)
 {
-    struct timespec processor;
+    char path[64];
+    unsigned count = 0;
+    snprintf(path, sizeof path, "/proc/%ld/fd", (long)process);
+    DIR *directory = opendir(path);
+    if (!directory)
+        return 0.0;
+    for (const struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+static double most_descriptors(pid_t process)
+{
     struct rlimit limit;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &processor);
-    single(out, "process_cpu_seconds_total", "counter", "processor time",
-           (double)processor.tv_sec + (double)processor.tv_nsec * 1e-9);
-    single(out, "process_resident_memory_bytes", "gauge", "memory in use", resident_bytes());
-    single(out, "process_open_fds", "gauge", "open file descriptors", count_descriptors());
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        single(out, "process_max_fds", "gauge", "most that there may be", (double)limit.rlim_cur);
+    return prlimit(process, RLIMIT_NOFILE, NULL, &limit) == 0 ? (double)limit.rlim_cur : 0.0;
+}
+
+/* By the names that all exporters use. */
+static void write_processes(const struct metrics *metrics, struct text *out)
+{
+    static const struct {
+        const char *name;
+        const char *type;
+        const char *help;
+        double (*read)(pid_t process);
+    } rows[] = {
+        {"process_cpu_seconds_total", "counter", "processor time", cpu_seconds},
+        {"process_resident_memory_bytes", "gauge", "memory in use", resident_bytes},
+        {"process_open_fds", "gauge", "open file descriptors", open_descriptors},
+        {"process_max_fds", "gauge", "most that there may be", most_descriptors},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        head(out, rows[row].name, rows[row].type, rows[row].help);
+        for (unsigned i = 0; i < metrics->process_count; i++) {
+            char label[32] = "";
+            if (i > 0)
+                snprintf(label, sizeof label, "{worker=\"%u\"}", i);
+            if (metrics->processes[i] != 0)
+                text_add(out, "%s%s %.15g\n", rows[row].name, label,
+                         rows[row].read(metrics->processes[i]));
+        }
+    }
 }
 
 void metrics_write(const struct metrics *metrics, struct text *out)
 {
-    write_sessions(metrics, out);
-    write_stats(metrics->stats, out);
-    write_process(out);
+    write_gauges(metrics, out);
+    write_stats(&metrics->counters.stats, out);
+    write_processes(metrics, out);
 }

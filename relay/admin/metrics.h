@@ -3,17 +3,21 @@
 #define CAUSEWAY_RELAY_METRICS_H
 
 #include "admin/text.h"
-#include "net/stats.h"
-#include "session/session.h"
+#include "net/counters.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
+#define METRICS_PROCESSES_MAX 65
+
 struct metrics {
-    const struct stats *stats;
-    const struct sessions *sessions;
+    struct counters counters;
     bool ready;
+    const char *upstream;                   /* "host:port" */
+    pid_t processes[METRICS_PROCESSES_MAX]; /* this one, then the workers; 0 = it has died */
+    unsigned process_count;
 };
 
 void metrics_write(const struct metrics *metrics, struct text *out);

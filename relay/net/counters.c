@@ -32,6 +32,7 @@ void counters_add(struct counters *sum, const struct counters *more)
     STATS_HISTOGRAMS(COUNTERS_ADD_TIMES)
 #undef COUNTERS_ADD_TIMES
     sum->sessions_open += more->sessions_open;
+    gauges_add(&sum->gauges, &more->gauges);
 }
 
 void counters_destroy(struct counters *counters)

@@ -3,11 +3,13 @@
 #ifndef CAUSEWAY_RELAY_COUNTERS_H
 #define CAUSEWAY_RELAY_COUNTERS_H
 
+#include "net/gauges.h"
 #include "net/stats.h"
 
 struct counters {
     struct stats stats;
     unsigned sessions_open;
+    struct gauges gauges; /* as of the last second */
 };
 
 /* Makes such memory, all zero; *fd is for the worker. NULL, with errno, when the system refuses. */

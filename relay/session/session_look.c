@@ -10,39 +10,25 @@ bool sessions_full(const struct sessions *all)
     return all->count - all->evicted >= all->config.max_sessions;
 }
 
-static void count_link(const struct session_link *link, struct sessions_now *out)
-{
-    unsigned i = 0;
-    while (i < out->transport_count && out->transports[i].name != link->transport->name)
-        i++;
-    if (i == SESSIONS_TRANSPORTS_MAX)
-        return;
-    if (i == out->transport_count)
-        out->transports[out->transport_count++].name = link->transport->name;
-    out->transports[i].links++;
-}
-
-void sessions_look(const struct sessions *all, struct sessions_now *out)
-{
-    *out = (struct sessions_now){
-        .open = all->count,
-        .max = all->config.max_sessions,
-        .upstream_up = upstream_batch_up(all->batch),
-    };
-    socket_address_format(&all->config.upstream, out->upstream);
-    for (size_t i = 0; i < all->deadlines.count; i++) {
-        const struct session *session =
-            lws_container_of(all->deadlines.heap[i], struct session, deadline);
-        out->unanswered += !session->allowance.answered;
-        out->waiting += !session->newest;
-        for (const struct session_link *link = session->newest; link; link = link->older)
-            count_link(link, out);
-    }
-}
-
 static struct session *session_at(const struct sessions *all, size_t index)
 {
     return lws_container_of(all->deadlines.heap[index], struct session, deadline);
+}
+
+void sessions_look(const struct sessions *all, struct gauges *out)
+{
+    struct gauges gauges = {
+        .sessions_max = all->config.max_sessions,
+        .upstream_down = !upstream_batch_up(all->batch),
+    };
+    for (size_t i = 0; i < all->deadlines.count; i++) {
+        const struct session *session = session_at(all, i);
+        gauges.sessions_unanswered += !session->allowance.answered;
+        gauges.sessions_waiting += !session->newest;
+        for (const struct session_link *link = session->newest; link; link = link->older)
+            gauges_count_link(&gauges, link->transport->name);
+    }
+    *out = gauges;
 }
 
 static int by_number(const void *a, const void *b)

@@ -1,0 +1,24 @@
+/* What goes up and down in the relay. Plain numbers, so that processes can share them. */
+#ifndef CAUSEWAY_RELAY_GAUGES_H
+#define CAUSEWAY_RELAY_GAUGES_H
+
+#define GAUGES_TRANSPORTS 2
+
+/* The names of the transports. */
+extern const char *const gauges_transports[GAUGES_TRANSPORTS];
+
+struct gauges {
+    unsigned sessions_max;
+    unsigned sessions_unanswered; /* by the game server */
+    unsigned sessions_waiting;    /* for a link */
+    unsigned links[GAUGES_TRANSPORTS];
+    unsigned upstream_down; /* processes that have found the game server to be down */
+};
+
+/* Counts a link over the transport of this name. */
+void gauges_count_link(struct gauges *gauges, const char *transport);
+
+/* Adds those of another process. */
+void gauges_add(struct gauges *sum, const struct gauges *more);
+
+#endif
