@@ -160,7 +160,7 @@ static bool start(struct supervisor *all, struct heritage *heritage)
     struct descriptors descriptors;
     if (!descriptors_divide(options->max_sessions, &descriptors) || !open_loop(all))
         return false;
-    if (!registry_create(&all->registry, 2 * options->max_sessions,
+    if (!registry_create(&all->registry, 2 * descriptors.sessions,
                          heritage->line >= 0 ? heritage->secret : NULL)) {
         log_error("no memory");
         return false;

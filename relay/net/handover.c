@@ -67,7 +67,7 @@ enum handover_result handover_receive(int socket, struct handover_message *out, 
     if (size < 0 && errno == EAGAIN)
         return HANDOVER_NONE;
     out->fd = size < 0 ? -1 : take_fd(&message);
-    if (size >= (ssize_t)sizeof out->kind && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+    if (size >= (ssize_t)sizeof out->kind && !(message.msg_flags & MSG_TRUNC)) {
         out->size = (size_t)size - sizeof out->kind;
         return HANDOVER_MESSAGE;
     }

@@ -14,7 +14,7 @@ struct handover_message {
     uint32_t kind; /* its meaning is the users' */
     size_t size;
     uint8_t data[HANDOVER_MAX];
-    int fd; /* -1 = none; the receiver owns it */
+    int fd; /* -1 = none, or this process may have no more; the receiver owns it */
 };
 
 enum handover_result {

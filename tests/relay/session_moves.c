@@ -12,6 +12,7 @@
 #include <math.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -242,6 +243,28 @@ static void test_what_nobody_answered_does_not_travel(void **state)
     tear_down(&rig);
 }
 
+/* A process that has no descriptor left for it goes on, without. */
+static void test_a_descriptor_too_many_does_not_end_the_line(void **state)
+{
+    (void)state;
+    int pair[2];
+    struct handover_message message;
+    struct rlimit limit;
+    assert_true(handover_pair(pair));
+    assert_true(handover_send(pair[0], 7, "hello", 5, pair[0]));
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const enum handover_result result = handover_receive(pair[1], &message, false);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(result, HANDOVER_MESSAGE);
+    assert_int_equal(message.kind, 7);
+    assert_int_equal(message.size, 5);
+    assert_int_equal(message.fd, -1);
+    close(pair[0]);
+    close(pair[1]);
+}
+
 static void refuse(struct rig *rig, const void *data, size_t size, int fd)
 {
     const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -426,6 +449,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_session_goes_on_in_another_process),
         cmocka_unit_test(test_what_nobody_answered_does_not_travel),
+        cmocka_unit_test(test_a_descriptor_too_many_does_not_end_the_line),
         cmocka_unit_test(test_parcels_that_it_cannot_read_are_refused),
         cmocka_unit_test(test_a_process_that_is_full_takes_no_more),
         cmocka_unit_test(test_others_hear_of_sessions_that_were_answered),

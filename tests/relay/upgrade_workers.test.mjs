@@ -174,6 +174,24 @@ test('workers do not outlive their supervisor', async (t) => {
   await eventually('their end', () => !pids.some(isAlive));
 });
 
+test('more sessions than the supervisor may have files open end no worker', async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, {
+    upstream: server.upstream,
+    shell: 'ulimit -n 400',
+    args: ['--workers', '8', '--max-sessions', '1000', '--max-sessions-per-address', '0'],
+  });
+  const open = async () => {
+    const link = await connectAs(t, relay, newKey());
+    link.send(Buffer.from('hello'));
+    await link.received(1);
+  };
+  for (let opened = 0; opened < 420; opened += 20)
+    await Promise.all(Array.from({ length: 20 }, open));
+  assert.equal((await relay.stats()).sessions_open, 420);
+  assert.doesNotMatch(relay.log(), /starting it again|Too many/);
+});
+
 test('an upgrade takes over all workers', async (t) => {
   const { server, relay, workers } = await begin(t);
   const keys = Array.from({ length: 8 }, newKey);
