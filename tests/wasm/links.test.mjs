@@ -351,6 +351,33 @@ test('attempts to replace a link come at growing, uneven times', async () => {
   transport.close();
 });
 
+test('links that open and bring nothing come at growing times', async () => {
+  const { transport } = await start({ transports: ['websocket'] });
+  transport.keep();
+  platform.socket.deliver(1);
+  platform.socket.end(1012);
+  await settle();
+  for (let i = 0; i < 14 * 20; i++) {
+    if (platform.socket.closedWith === undefined) {
+      platform.socket.open();
+      await settle();
+      platform.socket.end(1012);
+    }
+    await pass(0.05);
+  }
+  const count = platform.sockets.length;
+  assert.ok(count >= 6 && count <= 16, String(count));
+  while (platform.socket.closedWith !== undefined) await pass(0.05);
+  platform.socket.open();
+  await settle();
+  platform.socket.deliver(2);
+  const before = platform.sockets.length;
+  platform.socket.end(1012);
+  await settle();
+  assert.equal(platform.sockets.length, before + 1, 'one that has brought something');
+  transport.close();
+});
+
 test('a session that no link takes up for 15 s is over', async () => {
   const { transport, told } = await start({ transports: ['websocket'] });
   const closed = transport.closed;

@@ -93,6 +93,10 @@ export class Dialer {
     const attempt = this.#attempt;
     this.#attempt = undefined;
     attempt?.abort();
+  }
+
+  /** The next pause is as short as the first again. */
+  forgive(): void {
     this.#failures = 0;
   }
 

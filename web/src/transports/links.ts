@@ -83,6 +83,8 @@ export class SessionTransport extends EventTarget implements Transport {
   /** The current link is open, but nothing comes from it. */
   #silent = false;
   #kept = false;
+  /** A link has been lost before. */
+  #replaces = false;
   #deadline: ReturnType<typeof setTimeout> | undefined;
   /** How the last link ended, while there is none. @internal */
   loss: TransportClose | undefined;
@@ -265,14 +267,19 @@ export class SessionTransport extends EventTarget implements Transport {
   /** There is no link any more. */
   #lost(close: TransportClose): void {
     const known = LOST.includes(close.code);
+    // A relay may open links only to close them: then they come at growing times too.
+    const fruitless = this.#replaces && this.#current!.stats().datagramsReceived === 0;
     if (!known && !this.#kept) return this.#end(close);
+    this.#replaces = true;
     if (!known) this.#source.renewSession();
     if (!this.#kept) this.#deadline = setTimeout(() => this.#end(close), RESUME_SECONDS * 1000);
     this.loss = close;
     this.#enter('reconnecting');
-    for (const dialer of this.#dialers.values())
-      if (known) dialer.replace();
+    for (const dialer of this.#dialers.values()) {
+      if (!fruitless) dialer.forgive();
+      if (known && !fruitless) dialer.replace();
       else dialer.replaceLater();
+    }
   }
 
   #failed(kind: TransportKind, error: unknown): void {
@@ -295,6 +302,7 @@ export class SessionTransport extends EventTarget implements Transport {
     if (this.#state === 'reconnecting')
       this.#dialers.forEach((dialer) => {
         dialer.stop();
+        dialer.forgive();
         dialer.replace();
       });
     else if (event.type !== 'visibilitychange' && this.#current) this.renew();
