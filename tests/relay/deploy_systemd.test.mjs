@@ -43,6 +43,18 @@ test('systemd waits for longer than the relay drains', async () => {
   assert.ok(stop > drain, `${stop} and ${drain} seconds`);
 });
 
+test('the relay takes the configurations in the guide', async () => {
+  const guide = readFileSync(new URL('../../relay/README.md', import.meta.url), 'utf8');
+  const blocks = [...guide.matchAll(/^ {4}# \/etc\/causeway-relay\.conf\n((?: {4}.*\n)+)/gm)];
+  assert.ok(blocks.length > 0);
+  for (const [, block] of blocks) {
+    const file = path.join(folder, 'guide.conf');
+    writeFileSync(file, block.replaceAll(/^ {4}/gm, ''));
+    const { code, stderr } = await run(['--config', file, '--check-config']);
+    assert.equal(code, 0, stderr);
+  }
+});
+
 test('the relay takes the configuration, also with all that is commented out', async () => {
   const text = shipped('causeway-relay.conf');
   for (const version of [text, text.replaceAll(/^#(?=\S+ = )/gm, '')]) {
