@@ -163,7 +163,7 @@ static bool fit_together(const struct options *options, struct options_error *er
         return true;
     if (options->listen_count == 0)
         return options_fail(error, "--listen is missing");
-    if (!options->upstream)
+    if (options->upstreams.count == 0)
         return options_fail(error, "--upstream is missing");
     if (options->gate.raw && options->gate.protocol_count > 0)
         return options_fail(error,

@@ -11,6 +11,7 @@
 #include "session/allowance.h"
 #include "session/client_header.h"
 #include "session/gate.h"
+#include "session/upstreams.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,7 +50,8 @@ struct options {
     unsigned hsts_seconds;
     bool admin;
     struct socket_address admin_local;
-    const char *upstream; /* "host:port" */
+    struct upstream_list upstreams;
+    const char *upstream; /* the text of the last */
     enum client_header_format client_address;
     const char *root; /* NULL = no files are served */
     struct gate gate;

@@ -122,7 +122,8 @@ static bool read_admin(const struct option_reading *reading)
 static bool read_upstream(const struct option_reading *reading)
 {
     reading->out->upstream = reading->text;
-    return valid_address(reading, 1);
+    return upstream_list_add(&reading->out->upstreams, reading->text) ||
+           refuse(reading, "host:port, or a prefix or range as in 10.0.0.0/16:7000-7999");
 }
 
 static bool read_client_address(const struct option_reading *reading)
@@ -224,9 +225,15 @@ const struct option_row options_table[] = {
      .help = "where to accept browsers; [::]:8080 takes IPv6 and IPv4; port 0 takes any free port "
              "(the log tells which)"},
     {.name = "upstream",
-     .value = "HOST:PORT",
-     TO(read_upstream, upstream),
-     .help = "the game server; a name is resolved once, at the start"},
+     .value = "HOST[/BITS]:PORT[-PORT]",
+     TO(read_upstream, upstreams),
+     UP_TO(UPSTREAM_LIST_MAX, upstreams.count),
+     .reloads = true,
+     .help = "the game server: an address, or a name, which is looked up again every 30 seconds. "
+             "Or, given several times, or as a prefix or with a range of ports "
+             "(10.0.0.0/16:7000-7999), all game servers that pages may ask for; then each page "
+             "says which. A prefix holds loopback, link-local and multicast addresses only when "
+             "it lies in their networks"},
     {.name = "client-address",
      .value = "FORMAT",
      TO(read_client_address, client_address),

@@ -152,28 +152,52 @@ static bool open_listeners(struct relay *relay, struct heritage *heritage)
                                      relay->redirects);
 }
 
+static bool open_upstreams(struct relay *relay)
+{
+    static const struct socket_address none;
+    const struct upstream_list *list = &relay->options->upstreams;
+    struct socket_address only;
+    char text[SOCKET_ADDRESS_TEXT];
+    const struct upstream_rule *unknown;
+    const char *error;
+    relay->upstreams = upstreams_create(list, relay->loop, &unknown, &error);
+    if (!relay->upstreams) {
+        if (unknown)
+            log_error("cannot resolve the upstream %s:%u: %s", unknown->name, unknown->first_port,
+                      error);
+        else
+            log_error("no memory");
+        return false;
+    }
+    if (upstreams_choose(relay->upstreams, &none, &only)) {
+        socket_address_format(&only, text);
+        log_info("forwarding to game server %s", text);
+    } else {
+        log_info("forwarding to the game servers that pages ask for, if --upstream allows them");
+    }
+    return true;
+}
+
 static bool open_parts(struct relay *relay, struct heritage *heritage)
 {
     const struct options *options = relay->options;
-    struct sessions_config sessions = relay_sessions_config(relay, options);
-    if (heritage->line >= 0)
-        sessions.secret = heritage->secret;
+    struct sessions_config sessions;
     struct websockets_config websockets = {
         .queue_bytes = options->queue_bytes,
         .queue_age_seconds = options->queue_age_seconds,
         .ping_interval_seconds = options->ping_interval_seconds,
     };
-    const char *error;
-    if (!socket_address_resolve(options->upstream, &sessions.upstream, &error)) {
-        log_error("cannot resolve the upstream %s: %s", options->upstream, error);
-        return false;
-    }
     if (options->tls.certificate_count > 0 && !(relay->tls = tls_create(&options->tls)))
         return false;
     if (!open_library(relay) || !relay_open_signals(relay)) {
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;
     }
+    if (!open_upstreams(relay))
+        return false;
+    sessions = relay_sessions_config(relay, options);
+    if (heritage->line >= 0)
+        sessions.secret = heritage->secret;
     relay->http = http_create(options->root, &relay->pages, relay->loop, &relay->counters->stats);
     if (!relay->http) {
         log_error("cannot serve files from %s: %s", options->root, strerror(errno));
@@ -194,9 +218,6 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
         log_error("no memory");
         return false;
     }
-    char text[SOCKET_ADDRESS_TEXT];
-    socket_address_format(&sessions.upstream, text);
-    log_info("forwarding to game server %s", text);
     return open_listeners(relay, heritage) && open_webrtc(relay, heritage) &&
            relay_open_admin(relay, heritage);
 }
@@ -290,6 +311,7 @@ void relay_destroy(struct relay *relay)
     prefaces_destroy(relay->prefaces);
     webrtc_destroy(relay->webrtc);
     http_close(relay->http);
+    upstreams_destroy(relay->upstreams);
     /* Closing what is still connected closes its sessions, which need the rest. */
     loop_destroy(relay->loop);
     tls_destroy(relay->tls);

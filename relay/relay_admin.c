@@ -6,9 +6,11 @@
 static void look(void *context, struct metrics *out)
 {
     struct relay *relay = context;
+    const struct options *options =
+        relay->reloaded.upstreams.count > 0 ? &relay->reloaded : relay->options;
     relay_count(relay);
     out->counters = *relay->counters;
-    out->upstream = relay->options->upstream;
+    out->upstream = upstream_list_is_single(&options->upstreams) ? options->upstream : NULL;
     out->processes[0] = getpid();
     out->process_count = 1;
 }

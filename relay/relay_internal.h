@@ -44,6 +44,7 @@ struct relay {
     struct loop *loop;
     struct pre_session_limit *pre_session_limit;
     struct prefaces *prefaces;
+    struct upstreams *upstreams;
     struct sessions *sessions;
     struct websockets *websockets;
     struct webrtc *webrtc; /* NULL without --rtc */

@@ -6,6 +6,7 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
                                              const struct options *options)
 {
     return (struct sessions_config){
+        .upstreams = relay->upstreams,
         .client_header = options->client_address,
         .gate = options->gate,
         .allowance = options->allowance,
@@ -25,6 +26,7 @@ static void heed(struct relay *relay, const struct options *options)
     log_set_format(options->log_format);
     loop_gather(relay->loop, options->coalesce_us * 1e-6);
     relay->pages = options->pages;
+    upstreams_set(relay->upstreams, &options->upstreams);
     pre_session_limit_set(relay->pre_session_limit, options->max_per_address);
     webrtc_set_limits(relay->webrtc, options->max_per_address, options->peer_bytes_per_second);
     sessions_set_limits(relay->sessions, &sessions);

@@ -15,7 +15,8 @@ static void look(void *context, struct metrics *out)
 {
     const struct supervisor *all = context;
     add_up(all, &out->counters);
-    out->upstream = all->options->upstream;
+    out->upstream =
+        upstream_list_is_single(&all->options->upstreams) ? all->options->upstream : NULL;
     out->processes[0] = getpid();
     for (unsigned i = 0; i < all->count; i++)
         out->processes[1 + i] = all->workers[i].child.pid;

@@ -64,8 +64,12 @@ static void write_gauges(const struct metrics *metrics, struct text *out)
                  gauges->links[i]);
     head(out, "causeway_relay_upstream_up", "gauge",
          "0 when nobody was at the address of the game server when it was last sent to");
-    text_add(out, "causeway_relay_upstream_up{server=\"%s\"} %d\n", metrics->upstream,
-             gauges->upstream_down == 0);
+    if (metrics->upstream)
+        text_add(out, "causeway_relay_upstream_up{server=\"%s\"} %d\n", metrics->upstream,
+                 gauges->upstreams_down == 0);
+    single(out, "causeway_relay_upstreams_down", "gauge",
+           "game servers that each process has found to be down and has not heard of since",
+           gauges->upstreams_down);
 }
 
 static double cpu_seconds(pid_t process)

@@ -24,6 +24,7 @@
 #define ORIGIN_TEXT   "Pages of this origin are not allowed here."
 #define METHOD_TEXT   "This method is not allowed here."
 #define KEY_TEXT      "A session key is 22 letters, digits, - or _, and there is only one."
+#define SERVER_TEXT   "A game server is named once, as in 10.0.0.5_7000 or 2001-db8--5_7000."
 #define LENGTH_TEXT   "A body needs one Content-Length and no Transfer-Encoding."
 /* A browser asks no second time for so long whether a page may use a route; none keeps it longer.
  */
@@ -185,7 +186,7 @@ static unsigned read_length(struct lws *wsi, int64_t *out)
 static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
 {
     char protocols[HTTP_HEADER_MAX];
-    char key[SESSION_KEY_SIZE + 1];
+    struct subprotocol_wishes wishes;
     enum subprotocol subprotocol = SUBPROTOCOL_MISSING;
     int64_t length;
     if (!pages_know_client(http->pages, wsi))
@@ -195,9 +196,11 @@ static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
         return refuse(http, wsi, status, LENGTH_TEXT);
     if (strcasecmp(upgrade, "websocket") == 0 &&
         header_copy(wsi, WSI_TOKEN_PROTOCOL, protocols, sizeof protocols))
-        subprotocol = subprotocol_read(protocols, key);
+        subprotocol = subprotocol_read(protocols, &wishes);
     if (subprotocol == SUBPROTOCOL_BAD_KEY)
         return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST, KEY_TEXT);
+    if (subprotocol == SUBPROTOCOL_BAD_SERVER)
+        return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST, SERVER_TEXT);
     if (subprotocol == SUBPROTOCOL_MISSING)
         return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST,
                       "This is for WebSockets with the subprotocol " WEBSOCKET_SUBPROTOCOL ".");

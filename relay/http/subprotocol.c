@@ -3,22 +3,36 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum subprotocol subprotocol_read(const char *list, char key[SESSION_KEY_SIZE + 1])
+/* What follows a prefix in a name of this size; NULL when it begins otherwise. */
+static const char *after(const char *name, size_t size, const char *prefix, size_t *rest)
+{
+    const size_t before = strlen(prefix);
+    if (size < before || memcmp(name, prefix, before) != 0)
+        return NULL;
+    *rest = size - before;
+    return name + before;
+}
+
+enum subprotocol subprotocol_read(const char *list, struct subprotocol_wishes *out)
 {
     static const char separators[] = ", \t";
-    const size_t before = strlen(SUBPROTOCOL_SESSION);
     bool spoken = false;
-    key[0] = '\0';
+    *out = (struct subprotocol_wishes){.key = ""};
     while (*(list += strspn(list, separators))) {
         const size_t size = strcspn(list, separators);
-        if (size == strlen(WEBSOCKET_SUBPROTOCOL) && memcmp(list, WEBSOCKET_SUBPROTOCOL, size) == 0)
+        const char *value;
+        size_t rest;
+        if ((value = after(list, size, WEBSOCKET_SUBPROTOCOL, &rest)) && rest == 0)
             spoken = true;
-        if (size >= before && memcmp(list, SUBPROTOCOL_SESSION, before) == 0) {
-            if (key[0] || !session_key_valid(list + before, size - before))
+        if ((value = after(list, size, SUBPROTOCOL_SESSION, &rest))) {
+            if (out->key[0] || !session_key_valid(value, rest))
                 return SUBPROTOCOL_BAD_KEY;
-            memcpy(key, list + before, SESSION_KEY_SIZE);
-            key[SESSION_KEY_SIZE] = '\0';
+            memcpy(out->key, value, SESSION_KEY_SIZE);
+            out->key[SESSION_KEY_SIZE] = '\0';
         }
+        if ((value = after(list, size, SUBPROTOCOL_SERVER, &rest)) &&
+            (out->server.size > 0 || !session_server_read(value, rest, &out->server)))
+            return SUBPROTOCOL_BAD_SERVER;
         list += size;
     }
     return spoken ? SUBPROTOCOL_OK : SUBPROTOCOL_MISSING;

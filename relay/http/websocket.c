@@ -266,15 +266,16 @@ void websockets_destroy(struct websockets *all)
     free(all);
 }
 
-/* Which session it is for; it has been checked. */
-static void read_name(const struct websockets *all, struct lws *wsi, const char *origin,
-                      struct name *name)
+/* Which session it is for, and where that goes; it has been checked. */
+static void read_wishes(const struct websockets *all, struct lws *wsi, const char *origin,
+                        struct link_request *request)
 {
     char list[HTTP_HEADER_MAX];
-    char key[SESSION_KEY_SIZE + 1] = "";
+    struct subprotocol_wishes wishes = {.key = ""};
     if (lws_hdr_copy(wsi, list, sizeof list, WSI_TOKEN_PROTOCOL) > 0)
-        subprotocol_read(list, key);
-    session_name(all->sessions, key, origin, name);
+        subprotocol_read(list, &wishes);
+    request->server = wishes.server;
+    session_name(all->sessions, wishes.key, origin, request);
 }
 
 static void on_established(struct ws_link *link, struct websockets *all, struct lws *wsi)
@@ -289,16 +290,15 @@ static void on_established(struct ws_link *link, struct websockets *all, struct 
     link->wsi = wsi;
     link->queue.limit_bytes = all->config.queue_bytes;
     link->queue.limit_age_seconds = all->config.queue_age_seconds;
-    const struct socket_address client = *pre_session_limit_client(wsi);
+    struct link_request request = {.client = *pre_session_limit_client(wsi)};
     char origin[HTTP_HEADER_MAX];
-    struct name name;
     if (!http_allows(all->config.http, wsi, origin)) {
         begin_close(link, &foreign);
         return;
     }
-    read_name(all, wsi, origin, &name);
+    read_wishes(all, wsi, origin, &request);
     const enum session_refusal why =
-        session_link_open(all->sessions, &link->base, &websocket_transport, &client, &name);
+        session_link_open(all->sessions, &link->base, &websocket_transport, &request);
     if (why != SESSION_REFUSED_NOT) {
         begin_close(link, session_refusal_farewell(why));
         return;

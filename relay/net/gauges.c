@@ -17,5 +17,5 @@ void gauges_add(struct gauges *sum, const struct gauges *more)
     sum->sessions_waiting += more->sessions_waiting;
     for (unsigned i = 0; i < GAUGES_TRANSPORTS; i++)
         sum->links[i] += more->links[i];
-    sum->upstream_down += more->upstream_down;
+    sum->upstreams_down += more->upstreams_down;
 }

@@ -12,7 +12,7 @@ struct gauges {
     unsigned sessions_unanswered; /* by the game server */
     unsigned sessions_waiting;    /* for a link */
     unsigned links[GAUGES_TRANSPORTS];
-    unsigned upstream_down; /* processes that have found the game server to be down */
+    unsigned upstreams_down; /* game servers that a process has found to be down */
 };
 
 /* Counts a link over the transport of this name. */

@@ -9,19 +9,6 @@
 #define TEXT_MAX    80
 #define MAPPED_BITS 96 /* before an IPv4 address inside IPv6 */
 
-/* Sixteen bytes of any address; false when it is of neither family. */
-static bool bytes_of(const struct socket_address *address, unsigned char out[16])
-{
-    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
-    if (address->address.ss_family == AF_INET6) {
-        memcpy(out, &((const struct sockaddr_in6 *)&address->address)->sin6_addr, 16);
-        return true;
-    }
-    memcpy(out, mapped, sizeof mapped);
-    memcpy(out + 12, &((const struct sockaddr_in *)&address->address)->sin_addr, 4);
-    return address->address.ss_family == AF_INET;
-}
-
 /* The first `bits` of both are the same. */
 static bool same_bits(const unsigned char a[16], const unsigned char b[16], unsigned bits)
 {
@@ -51,7 +38,7 @@ bool prefix_parse(const char *text, struct prefix *out)
     memcpy(host, text, size);
     host[size] = '\0';
     if (!socket_address_parse(host, &address, &has_port) || has_port ||
-        !bytes_of(&address, prefix.address))
+        !socket_address_bytes(&address, prefix.address))
         return false;
     const unsigned least = address.address.ss_family == AF_INET ? MAPPED_BITS : 0;
     prefix.bits = 128;
@@ -80,7 +67,17 @@ void prefix_format(const struct prefix *prefix, char text[PREFIX_TEXT])
 bool prefix_holds(const struct prefix *prefix, const struct socket_address *address)
 {
     unsigned char bytes[16];
-    return bytes_of(address, bytes) && same_bits(prefix->address, bytes, prefix->bits);
+    return socket_address_bytes(address, bytes) && same_bits(prefix->address, bytes, prefix->bits);
+}
+
+bool prefix_within(const struct prefix *inner, const struct prefix *outer)
+{
+    return inner->bits >= outer->bits && same_bits(inner->address, outer->address, outer->bits);
+}
+
+bool prefix_is_v4(const struct prefix *prefix)
+{
+    return prefix->bits >= MAPPED_BITS && socket_address_bytes_are_v4(prefix->address);
 }
 
 bool prefix_list_add(struct prefix_list *list, const char *text)

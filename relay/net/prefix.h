@@ -31,6 +31,12 @@ void prefix_format(const struct prefix *prefix, char text[PREFIX_TEXT]);
 /* True when the address, whatever its port, is in the prefix. */
 bool prefix_holds(const struct prefix *prefix, const struct socket_address *address);
 
+/* All of `inner` is in `outer`. */
+bool prefix_within(const struct prefix *inner, const struct prefix *outer);
+
+/* It holds IPv4 addresses only. */
+bool prefix_is_v4(const struct prefix *prefix);
+
 /* Adds one. False when prefix_parse does not read it, or the list is full. */
 bool prefix_list_add(struct prefix_list *list, const char *text);
 

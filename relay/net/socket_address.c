@@ -121,6 +121,48 @@ void socket_address_set_port(struct socket_address *socket_address, unsigned por
         ((struct sockaddr_in *)&socket_address->address)->sin_port = htons((uint16_t)port);
 }
 
+static const unsigned char mapped_prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+bool socket_address_bytes(const struct socket_address *socket_address, unsigned char out[16])
+{
+    if (socket_address->address.ss_family == AF_INET6) {
+        memcpy(out, &((const struct sockaddr_in6 *)&socket_address->address)->sin6_addr, 16);
+        return true;
+    }
+    memcpy(out, mapped_prefix, sizeof mapped_prefix);
+    memcpy(out + 12, &((const struct sockaddr_in *)&socket_address->address)->sin_addr, 4);
+    return socket_address->address.ss_family == AF_INET;
+}
+
+bool socket_address_bytes_are_v4(const unsigned char bytes[16])
+{
+    return memcmp(bytes, mapped_prefix, sizeof mapped_prefix) == 0;
+}
+
+void socket_address_of_bytes(const unsigned char bytes[16], struct socket_address *out)
+{
+    struct sockaddr_in *v4 = (struct sockaddr_in *)&out->address;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out->address;
+    memset(out, 0, sizeof *out);
+    if (socket_address_bytes_are_v4(bytes)) {
+        v4->sin_family = AF_INET;
+        memcpy(&v4->sin_addr, bytes + 12, 4);
+        out->size = sizeof *v4;
+    } else {
+        v6->sin6_family = AF_INET6;
+        memcpy(&v6->sin6_addr, bytes, 16);
+        out->size = sizeof *v6;
+    }
+}
+
+bool socket_address_same(const struct socket_address *a, const struct socket_address *b)
+{
+    unsigned char one[16];
+    unsigned char other[16];
+    return socket_address_bytes(a, one) && socket_address_bytes(b, other) &&
+           memcmp(one, other, sizeof one) == 0 && socket_address_port(a) == socket_address_port(b);
+}
+
 void socket_address_format(const struct socket_address *socket_address,
                            char text[SOCKET_ADDRESS_TEXT])
 {

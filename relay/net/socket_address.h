@@ -31,6 +31,17 @@ bool socket_address_resolve(const char *text, struct socket_address *out, const 
 unsigned socket_address_port(const struct socket_address *socket_address);
 void socket_address_set_port(struct socket_address *socket_address, unsigned port);
 
+/* The 16 bytes of an address, an IPv4 address as ::ffff:a.b.c.d, which is the same address. False
+   when it is of neither family. */
+bool socket_address_bytes(const struct socket_address *socket_address, unsigned char out[16]);
+
+/* Of these bytes: that of an IPv4 address or not, and the address with port 0. */
+bool socket_address_bytes_are_v4(const unsigned char bytes[16]);
+void socket_address_of_bytes(const unsigned char bytes[16], struct socket_address *out);
+
+/* The same address and port, an IPv4 address inside IPv6 or not. */
+bool socket_address_same(const struct socket_address *a, const struct socket_address *b);
+
 /* Writes "1.2.3.4:5" or "[::1]:5". An IPv4 address inside IPv6 is written as IPv4. */
 void socket_address_format(const struct socket_address *socket_address,
                            char text[SOCKET_ADDRESS_TEXT]);

@@ -35,6 +35,7 @@
     X(sessions_adopted, "sessions that began in another process of the relay")                     \
     X(sessions_refused_full, "refused: --max-sessions reached")                                    \
     X(sessions_refused_address, "refused: --max-sessions-per-address reached")                     \
+    X(sessions_refused_server, "refused: --upstream does not allow the game server asked for")     \
     X(sessions_refused_draining, "refused: the relay is stopping")                                 \
     X(sessions_refused_origin, "refused: the page's origin is not allowed")                        \
     X(sessions_refused_blocked, "refused: the operator has blocked the address")                   \

@@ -38,6 +38,9 @@ const char *sdp_error_string(enum sdp_error error)
         return "The offer says a=ice-lite, as the relay does: one side must make the checks.";
     case SDP_SESSION_KEY:
         return "The offer may have one a=x-causeway-session, with 22 letters, digits, - or _.";
+    case SDP_SERVER:
+        return "The offer may have one a=x-causeway-server, as in 10.0.0.5_7000 or "
+               "2001-db8--5_7000.";
     }
     return "The offer is not accepted.";
 }
@@ -209,6 +212,10 @@ static enum sdp_error read_attribute(struct reading *reading, struct text line)
         if (offer->session_key[0] || !session_key_valid(line.at, line.size))
             return SDP_SESSION_KEY;
         memcpy(offer->session_key, line.at, line.size);
+    } else if (skip(&line, "x-causeway-server:")) {
+        if (offer->server[0] || !is_token(line, SESSION_SERVER_TEXT))
+            return SDP_SERVER;
+        memcpy(offer->server, line.at, line.size);
     } else if (skip(&line, "group:BUNDLE")) {
         offer->bundle = true;
     } else if (reading->in_media && skip(&line, "mid:")) {

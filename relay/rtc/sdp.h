@@ -4,6 +4,7 @@
 #define CAUSEWAY_RELAY_RTC_SDP_H
 
 #include "session/key.h"
+#include "session/server.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,7 @@ enum sdp_error {
     SDP_SCTP_PORT,
     SDP_ICE_LITE,
     SDP_SESSION_KEY,
+    SDP_SERVER,
 };
 
 /* One sentence for the reply to a bad offer: what is wrong, and what to offer instead. Static text.
@@ -45,6 +47,8 @@ struct sdp_offer {
     bool bundle;               /* the offer bundles, so the answer must */
     /* Of a=x-causeway-session, which may stand anywhere; "" for none. */
     char session_key[SESSION_KEY_SIZE + 1];
+    /* Of a=x-causeway-server, the same; not read any further. */
+    char server[SESSION_SERVER_TEXT + 1];
 };
 
 /* Reads an offer with one data channel section. size may be anything; data need not be terminated.

@@ -69,11 +69,10 @@ static void dismiss(struct rtc_link *link, const struct session_farewell *farewe
 
 static void open_session(struct rtc_link *link)
 {
-    struct socket_address client;
-    rtc_socket_socket_address(&peer_path(link->peer)->remote, &client);
+    rtc_socket_socket_address(&peer_path(link->peer)->remote, &link->request.client);
     link->opened = true;
-    const enum session_refusal why = session_link_open(link->all->sessions, &link->base,
-                                                       &webrtc_transport, &client, &link->session);
+    const enum session_refusal why =
+        session_link_open(link->all->sessions, &link->base, &webrtc_transport, &link->request);
     if (why == SESSION_REFUSED_NOT)
         half_open_leave(link->all->half_open, &link->half_open);
     else

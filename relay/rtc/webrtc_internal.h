@@ -19,7 +19,7 @@
 struct rtc_link {
     struct webrtc *all;
     struct peer *peer;
-    struct name session; /* which one its offer named */
+    struct link_request request; /* what its offer asked for */
     struct session_link base;
     struct deadline deadline;
     struct rtc_entry entry;

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* libwebsockets has no name for it. */
-#define TOO_MANY_REQUESTS 429
+/* libwebsockets has no names for them. A foreign origin has 403 already. */
+#define UNPROCESSABLE_CONTENT 422
+#define TOO_MANY_REQUESTS     429
 
 /* Random bytes as text: letters, digits, + and /, as ICE wants it. */
 static bool random_text(char *out, size_t size)
@@ -125,7 +126,11 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
             "The offer must be application/sdp or text/plain.");
         return;
     }
-    const enum sdp_error error = sdp_read_offer(&offer, (const char *)request->body, request->size);
+    struct link_request wanted = {.client = request->client};
+    enum sdp_error error = sdp_read_offer(&offer, (const char *)request->body, request->size);
+    if (error == SDP_OK && offer.server[0] &&
+        !session_server_read(offer.server, strlen(offer.server), &wanted.server))
+        error = SDP_SERVER;
     if (error != SDP_OK) {
         all->stats->rtc_offers_refused++;
         say(reply, HTTP_STATUS_BAD_REQUEST, sdp_error_string(error));
@@ -136,6 +141,11 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
         say(reply, TOO_MANY_REQUESTS, "Too many offers have come: try later, or by WebSocket.");
         return;
     }
+    session_name(all->sessions, offer.session_key, request->origin, &wanted);
+    if (!session_server_allowed(all->sessions, &wanted)) {
+        say(reply, UNPROCESSABLE_CONTENT, session_refusal_farewell(SESSION_REFUSED_SERVER)->text);
+        return;
+    }
     char ufrag[PEER_NAME_SIZE];
     char password[PEER_NAME_SIZE];
     struct rtc_link *link = rtc_link_create(all, &request->client, &offer, ufrag, password);
@@ -144,7 +154,7 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
         say(reply, HTTP_STATUS_SERVICE_UNAVAILABLE, "Too many offers are waiting: try later.");
         return;
     }
-    session_name(all->sessions, offer.session_key, request->origin, &link->session);
+    link->request = wanted;
     all->stats->rtc_offers++;
     if (all->most < rtc_table_count(all->table))
         all->most = rtc_table_count(all->table);

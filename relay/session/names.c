@@ -12,6 +12,9 @@
 /* The longest origin that is told from others. HTTP refuses longer ones. */
 #define ORIGIN_MAX 1024
 
+/* Of a server: its address and its port. */
+#define SERVER_SIZE 18
+
 struct names {
     uint8_t secret[NAMES_SECRET_SIZE];
     size_t buckets; /* a power of two */
@@ -47,18 +50,30 @@ const uint8_t *names_secret(const struct names *names)
     return names->secret;
 }
 
-void names_make(const struct names *names, const char *key, const char *origin, struct name *out)
+static void put_server(const struct socket_address *server, uint8_t out[SERVER_SIZE])
 {
-    /* All keys have the same length, so no two pairs have the same text. */
-    uint8_t text[SESSION_KEY_SIZE + ORIGIN_MAX];
+    memset(out, 0, SERVER_SIZE);
+    if (server->size == 0 || !socket_address_bytes(server, out))
+        return;
+    const unsigned port = socket_address_port(server);
+    out[16] = (uint8_t)(port >> 8);
+    out[17] = (uint8_t)port;
+}
+
+void names_make(const struct names *names, const char *key, const char *origin,
+                const struct socket_address *server, struct name *out)
+{
+    /* All but the origin have one length, so no two of them make the same text. */
+    uint8_t text[SESSION_KEY_SIZE + SERVER_SIZE + ORIGIN_MAX];
     const size_t size = strlen(origin);
     *out = (struct name){0};
     if (!session_key_valid(key, strlen(key)) || size > ORIGIN_MAX)
         return;
     memcpy(text, key, SESSION_KEY_SIZE);
-    memcpy(text + SESSION_KEY_SIZE, origin, size);
+    put_server(server, text + SESSION_KEY_SIZE);
+    memcpy(text + SESSION_KEY_SIZE + SERVER_SIZE, origin, size);
     out->given = HMAC(EVP_sha256(), names->secret, sizeof names->secret, text,
-                      SESSION_KEY_SIZE + size, out->hash, NULL) != NULL;
+                      SESSION_KEY_SIZE + SERVER_SIZE + size, out->hash, NULL) != NULL;
     OPENSSL_cleanse(text, SESSION_KEY_SIZE);
 }
 

@@ -1,8 +1,10 @@
 /* Sessions by name. A name is made of the key and the origin of a page, so pages of other origins
-   cannot use the key. It is a hash with a secret of this relay: how long a search takes says
-   nothing of any key, and no key is kept. */
+   cannot use the key, and of the game server that it asks for. It is a hash with a secret of this
+   relay: how long a search takes says nothing of any key, and no key is kept. */
 #ifndef CAUSEWAY_RELAY_NAMES_H
 #define CAUSEWAY_RELAY_NAMES_H
+
+#include "net/socket_address.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,9 +35,10 @@ const uint8_t *names_secret(const struct names *names);
 /* Frees it. NULL is allowed. */
 void names_destroy(struct names *names);
 
-/* Makes a name of a valid key (see key.h) and an origin, "" for none. Without a key, "", none is
-   given. */
-void names_make(const struct names *names, const char *key, const char *origin, struct name *out);
+/* Makes a name of a valid key (see key.h), an origin, "" for none, and a server, all zero for none.
+   Without a key, "", none is given. */
+void names_make(const struct names *names, const char *key, const char *origin,
+                const struct socket_address *server, struct name *out);
 
 /* Lists an owner under a name that nobody has. Does nothing when no name is given. */
 void names_add(struct names *names, struct name_entry *entry, const struct name *name);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct parcel) == 344, "another layout needs another PARCEL_VERSION");
+_Static_assert(sizeof(struct parcel) == 480, "another layout needs another PARCEL_VERSION");
 
 bool parcel_read(const void *data, size_t size, struct parcel *out)
 {
@@ -14,6 +14,7 @@ bool parcel_read(const void *data, size_t size, struct parcel *out)
     /* Full buckets are infinite, as is the time of a session that has a link. */
     if (parcel.version != PARCEL_VERSION || !isfinite(parcel.opened) || !isfinite(parcel.active) ||
         !isfinite(parcel.heard) || isnan(parcel.unlinked) ||
+        parcel.server.size > sizeof parcel.server.address ||
         parcel.client.size > sizeof parcel.client.address ||
         parcel.header.size > sizeof parcel.header.bytes || isnan(parcel.packets.level) ||
         !isfinite(parcel.packets.at) || isnan(parcel.bytes.level) || !isfinite(parcel.bytes.at))

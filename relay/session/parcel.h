@@ -30,6 +30,7 @@ struct parcel {
     struct bucket packets; /* of its allowance; the game server has answered it */
     struct bucket bytes;
     struct traffic traffic;
+    struct socket_address server;
     struct socket_address client;
     struct client_header header;
 };

@@ -32,7 +32,9 @@ const struct session_farewell *session_refusal_farewell(enum session_refusal why
         [SESSION_REFUSED_BLOCKED] = SESSION_END_BLOCKED,
         [SESSION_REFUSED_MEMORY] = SESSION_END_ROOM,
     };
-    return &farewells[ends[why]];
+    static const struct session_farewell other_server = {
+        4006, "this game server is not allowed (--upstream)"};
+    return why == SESSION_REFUSED_SERVER ? &other_server : &farewells[ends[why]];
 }
 
 static struct session *session_due(struct deadline *deadline)
@@ -136,7 +138,7 @@ void sessions_set_limits(struct sessions *all, const struct sessions_config *con
 {
     const struct sessions_config old = all->config;
     all->config = *config;
-    all->config.upstream = old.upstream;
+    all->config.upstreams = old.upstreams;
     all->config.max_sessions = old.max_sessions;
     all->config.secret = old.secret;
     all->unanswered_most = ALLOWANCE_UNANSWERED * sessions_of_one_address(&all->config);
@@ -161,7 +163,7 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     all->per_address = per_address_limit_create(config->max_sessions);
     all->opened = address_memory_create(OPENED_SECONDS);
     all->unanswered = address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
-    all->batch = upstream_batch_create(loop, stats, &all->config.upstream);
+    all->batch = upstream_batch_create(loop, stats);
     sessions_set_limits(all, config);
     if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->names ||
         !all->per_address || !all->opened || !all->unanswered || !all->batch) {
@@ -276,9 +278,10 @@ static void on_upstream_flush(void *context)
     session->carrier = NULL;
 }
 
-void session_name(const struct sessions *all, const char *key, const char *origin, struct name *out)
+void session_name(const struct sessions *all, const char *key, const char *origin,
+                  struct link_request *request)
 {
-    names_make(all->names, key, origin, out);
+    names_make(all->names, key, origin, &request->server, &request->name);
 }
 
 struct session *session_create(struct sessions *all, const unsigned char owner[16])
@@ -292,12 +295,14 @@ struct session *session_create(struct sessions *all, const unsigned char owner[1
     session->id = ++all->last_id;
     session->verdict = GATE_NO_REQUEST;
     allowance_init(&session->allowance);
-    upstream_init(&session->upstream, all->batch, on_upstream_datagram, on_upstream_flush, session);
+    upstream_init(&session->upstream, all->batch, &session->server, on_upstream_datagram,
+                  on_upstream_flush, session);
     return session;
 }
 
 struct session *session_begin(struct sessions *all, struct session_link *link,
-                              const struct socket_address *client, enum session_refusal *why)
+                              const struct socket_address *client,
+                              const struct socket_address *server, enum session_refusal *why)
 {
     unsigned char owner[16];
     *why = SESSION_REFUSED_FULL;
@@ -310,6 +315,7 @@ struct session *session_begin(struct sessions *all, struct session_link *link,
         return NULL;
     *why = SESSION_REFUSED_NOT;
     session->newest = link;
+    session->server = *server;
     session_set_client(session, link, client);
     upstream_tell_client(&session->upstream, all->config.client_header, &session->client);
     session->opened = loop_now();

@@ -15,6 +15,7 @@
 #include "session/names.h"
 #include "session/parcel.h"
 #include "session/transport.h"
+#include "session/upstreams.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ struct session;
 struct sessions;
 
 struct sessions_config {
-    struct socket_address upstream;    /* the game server, the only destination of datagrams */
+    struct upstreams *upstreams;       /* the game servers; nothing goes elsewhere */
     struct gate gate;                  /* what may go there */
     struct allowance_limits allowance; /* and how much of it, from each session */
     unsigned max_sessions;             /* over all transports */
@@ -49,6 +50,7 @@ enum session_refusal {
     SESSION_REFUSED_RESTART,
     SESSION_REFUSED_BLOCKED,
     SESSION_REFUSED_MEMORY,
+    SESSION_REFUSED_SERVER,
 };
 
 /* What a refused browser is told. */
@@ -70,7 +72,7 @@ struct session_peers {
 struct sessions *sessions_create(const struct sessions_config *config, struct loop *loop,
                                  struct stats *stats);
 
-/* Changes the limits, for open sessions too. upstream, max_sessions and the secret stay what they
+/* Changes the limits, for open sessions too. upstreams, max_sessions and the secret stay what they
    are. */
 void sessions_set_limits(struct sessions *sessions, const struct sessions_config *config);
 
@@ -111,11 +113,24 @@ void sessions_leave(struct sessions *sessions, const uint8_t name[PARCEL_NAME_SI
    fd. False, after closing it, when the parcel cannot be read, the session is known already, or
    there is no room. */
 bool sessions_adopt(struct sessions *sessions, const void *parcel, size_t size, int fd);
-/* Makes the name that a session has by the key of a page; see names_make. */
-void session_name(const struct sessions *sessions, const char *key, const char *origin,
-                  struct name *out);
 
-/* Opens a link for a browser at the address `client`. It joins the session that has its name, where
+/* What a page asks for with a link. */
+struct link_request {
+    struct socket_address client;
+    struct socket_address server; /* that it names; all zero when it names none */
+    struct name name;             /* of its session */
+};
+
+/* Makes request->name of the key and the origin of the page, and of request->server; see
+   names_make. */
+void session_name(const struct sessions *sessions, const char *key, const char *origin,
+                  struct link_request *request);
+
+/* True when a link can be opened as far as the server is concerned: it is allowed, or the session
+   is open already. Otherwise the refusal has been counted. */
+bool session_server_allowed(struct sessions *sessions, const struct link_request *request);
+
+/* Opens a link. It joins the session that has its name, where
    it takes the place of a link of the same transport. When there is none, or no name is given, it
    begins a session; when all places are taken, the oldest session that the game server has not
    answered is ended to make room, or else the one to which it has said nothing for longest, if that
@@ -124,8 +139,7 @@ void session_name(const struct sessions *sessions, const char *key, const char *
    refused, which has been counted. No socket is opened before the first datagram. */
 enum session_refusal session_link_open(struct sessions *sessions, struct session_link *link,
                                        const struct transport *transport,
-                                       const struct socket_address *client,
-                                       const struct name *name);
+                                       const struct link_request *request);
 
 /* The transport is done with the link. Call it once per link, refused or not. The session ends with
    its last link, unless it has a name, the game server has answered it, and the browser did not

@@ -20,7 +20,7 @@ void session_log_end(struct session *session, const char *why)
     if (!may_log(session, &held))
         return;
     socket_address_format(&session->client, client);
-    socket_address_format(&session->all->config.upstream, server);
+    socket_address_format(&session->server, server);
     const struct log_field fields[] = {
         {.name = "session", .number = (double)session->id},
         {.name = "client", .text = client},

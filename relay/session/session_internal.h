@@ -24,6 +24,7 @@ struct session {
     struct session_link *newest;       /* NULL while it has none; the others are older */
     struct session_link *carrier;      /* takes the run of datagrams at hand from the game server */
     struct address_count *address;     /* of the last link, which counts while there is none */
+    struct socket_address server;      /* the game server */
     struct socket_address client;      /* of the newest or last link */
     unsigned char owner[16];           /* of that */
     const struct transport *transport; /* of that; NULL when it came from another process */
@@ -80,10 +81,11 @@ struct sessions {
     struct log_limit rate_limit;
 };
 
-/* Begins a session with a place, which counts for the address of its link from now on. NULL when
-   there is none for it; *why is the reason. */
+/* Begins a session to a server, with a place, which counts for the address of its link from now on.
+   NULL when there is none for it; *why is the reason. */
 struct session *session_begin(struct sessions *all, struct session_link *link,
-                              const struct socket_address *client, enum session_refusal *why);
+                              const struct socket_address *client,
+                              const struct socket_address *server, enum session_refusal *why);
 
 /* Creates a session that has no link and is in no list, nor counted yet; `owner` is that of its
    address. NULL when there is no memory. */

@@ -19,8 +19,11 @@ static void count_refusal(struct sessions *all, enum session_refusal why)
         [SESSION_REFUSED_RESTART] = "another process has taken the relay over",
         [SESSION_REFUSED_BLOCKED] = "the operator has blocked its address",
         [SESSION_REFUSED_MEMORY] = "there is no memory",
+        [SESSION_REFUSED_SERVER] = "it asks for no game server that --upstream allows",
     };
-    if (why == SESSION_REFUSED_ADDRESS)
+    if (why == SESSION_REFUSED_SERVER)
+        all->stats->sessions_refused_server++;
+    else if (why == SESSION_REFUSED_ADDRESS)
         all->stats->sessions_refused_address++;
     else if (why == SESSION_REFUSED_BLOCKED)
         all->stats->sessions_refused_blocked++;
@@ -127,20 +130,24 @@ static enum session_refusal join(struct session *session, struct session_link *l
 }
 
 static enum session_refusal begin(struct sessions *all, struct session_link *link,
-                                  const struct socket_address *client, const struct name *name)
+                                  const struct link_request *request)
 {
+    const struct socket_address *client = &request->client;
+    struct socket_address server;
+    if (!upstreams_choose(all->config.upstreams, &request->server, &server))
+        return SESSION_REFUSED_SERVER;
     if (all->draining)
         return all->draining_why == SESSION_END_RESTART ? SESSION_REFUSED_RESTART
                                                         : SESSION_REFUSED_DRAINING;
     enum session_refusal why = count_link(all, link, client, NULL);
     if (why != SESSION_REFUSED_NOT)
         return why;
-    link->session = session_begin(all, link, client, &why);
+    link->session = session_begin(all, link, client, &server, &why);
     if (!link->session) {
         uncount(all, &link->address);
         return why;
     }
-    names_add(all->names, &link->session->named, name);
+    names_add(all->names, &link->session->named, &request->name);
     report(link->session, "", link, client);
     return SESSION_REFUSED_NOT;
 }
@@ -159,16 +166,26 @@ static struct session *find(struct sessions *all, const struct name *name)
     return entry ? lws_container_of(entry, struct session, named) : NULL;
 }
 
+bool session_server_allowed(struct sessions *all, const struct link_request *request)
+{
+    struct socket_address server;
+    if (upstreams_choose(all->config.upstreams, &request->server, &server) ||
+        find(all, &request->name))
+        return true;
+    count_refusal(all, SESSION_REFUSED_SERVER);
+    return false;
+}
+
 enum session_refusal session_link_open(struct sessions *all, struct session_link *link,
                                        const struct transport *transport,
-                                       const struct socket_address *client, const struct name *name)
+                                       const struct link_request *request)
 {
-    const bool blocked = blocks_hold(&all->blocks, client, loop_now());
-    struct session *session = blocked ? NULL : find(all, name);
+    const bool blocked = blocks_hold(&all->blocks, &request->client, loop_now());
+    struct session *session = blocked ? NULL : find(all, &request->name);
     *link = (struct session_link){.session = session, .all = all, .transport = transport};
     const enum session_refusal why = blocked   ? SESSION_REFUSED_BLOCKED
-                                     : session ? join(session, link, client)
-                                               : begin(all, link, client, name);
+                                     : session ? join(session, link, &request->client)
+                                               : begin(all, link, request);
     if (why != SESSION_REFUSED_NOT) {
         link->session = NULL;
         count_refusal(all, why);

@@ -19,7 +19,7 @@ void sessions_look(const struct sessions *all, struct gauges *out)
 {
     struct gauges gauges = {
         .sessions_max = all->config.max_sessions,
-        .upstream_down = !upstream_batch_up(all->batch),
+        .upstreams_down = upstream_batch_down(all->batch),
     };
     for (size_t i = 0; i < all->deadlines.count; i++) {
         const struct session *session = session_at(all, i);
@@ -45,7 +45,7 @@ static void tell(const struct session *session, double now,
         .id = session->id,
         .age_seconds = now - session->opened,
         .client = session->client,
-        .server = session->all->config.upstream,
+        .server = session->server,
         .upstream_port = upstream_port(&session->upstream),
         .answered = session->allowance.answered,
         .traffic = session->traffic,

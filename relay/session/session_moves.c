@@ -30,6 +30,7 @@ static void fill_parcel(const struct session *session, struct parcel *out)
         .packets = session->allowance.packets,
         .bytes = session->allowance.bytes,
         .traffic = session->traffic,
+        .server = session->server,
         .client = session->client,
         .header = session->upstream.header,
     };
@@ -87,6 +88,7 @@ static bool carry_on(struct sessions *all, const struct parcel *parcel, const st
     session->allowance =
         (struct allowance){.answered = true, .packets = parcel->packets, .bytes = parcel->bytes};
     session->traffic = parcel->traffic;
+    session->server = parcel->server;
     session->client = parcel->client;
     names_add(all->names, &session->named, name);
     session_list_append(&all->waiting, session);

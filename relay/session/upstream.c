@@ -15,6 +15,9 @@
 /* More hardly fits into a socket. */
 #define WAITING_MAX 4096
 
+/* Game servers that are remembered to be down. */
+#define DOWN_MAX 64
+
 /* Datagrams side by side, as recvmmsg and sendmmsg take them. */
 struct bundle {
     struct mmsghdr header[BATCH];
@@ -25,12 +28,13 @@ struct bundle {
 struct upstream_batch {
     struct loop *loop;
     struct stats *stats;
-    const struct socket_address *game_server;
     struct upstream *sender;   /* whose datagrams are in `out` */
     struct upstream *receiver; /* whose datagrams are being handed on */
     unsigned gathered;
-    bool down; /* said to be down, and not heard of since */
+    struct socket_address down[DOWN_MAX]; /* not heard of since */
+    unsigned down_count;
     struct log_limit down_limit;
+    struct log_limit up_limit;
     struct log_limit open_limit;
     struct bundle out;
     struct bundle in;
@@ -46,15 +50,13 @@ static void bundle_init(struct bundle *bundle)
     }
 }
 
-struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *stats,
-                                             const struct socket_address *game_server)
+struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *stats)
 {
     struct upstream_batch *batch = calloc(1, sizeof *batch);
     if (!batch)
         return NULL;
     batch->loop = loop;
     batch->stats = stats;
-    batch->game_server = game_server;
     bundle_init(&batch->out);
     bundle_init(&batch->in);
     return batch;
@@ -65,9 +67,27 @@ void upstream_batch_destroy(struct upstream_batch *batch)
     free(batch);
 }
 
-bool upstream_batch_up(const struct upstream_batch *batch)
+static unsigned find_down(const struct upstream_batch *batch, const struct socket_address *server)
 {
-    return !batch->down;
+    unsigned i = 0;
+    while (i < batch->down_count && !socket_address_same(&batch->down[i], server))
+        i++;
+    return i;
+}
+
+unsigned upstream_batch_down(const struct upstream_batch *batch)
+{
+    return batch->down_count;
+}
+
+/* Forgets the first when there are too many: some may never come back. */
+static void mark_down(struct upstream_batch *batch, const struct socket_address *game_server)
+{
+    if (find_down(batch, game_server) < batch->down_count)
+        return;
+    if (batch->down_count == DOWN_MAX)
+        memmove(batch->down, batch->down + 1, --batch->down_count * sizeof batch->down[0]);
+    batch->down[batch->down_count++] = *game_server;
 }
 
 /* An error of the path to the game server is the game server's state, not the session's end. */
@@ -82,22 +102,28 @@ static void report_down(struct upstream *upstream, int error)
     struct upstream_batch *batch = upstream->batch;
     upstream->refused = true;
     batch->stats->upstream_refused++;
+    mark_down(batch, upstream->game_server);
     unsigned held;
     if (!log_limit_pass(&batch->down_limit, loop_now(), &held))
         return;
-    batch->down = true;
     char text[SOCKET_ADDRESS_TEXT];
-    socket_address_format(batch->game_server, text);
+    socket_address_format(upstream->game_server, text);
     log_warn("game server %s is down: %s (%u more since the last such line)", text, strerror(error),
              held);
 }
 
-static void report_up(struct upstream_batch *batch)
+static void report_up(struct upstream_batch *batch, const struct socket_address *game_server)
 {
-    batch->down = false;
+    const unsigned place = find_down(batch, game_server);
+    if (place == batch->down_count)
+        return;
+    batch->down[place] = batch->down[--batch->down_count];
+    unsigned held;
+    if (!log_limit_pass(&batch->up_limit, loop_now(), &held))
+        return;
     char text[SOCKET_ADDRESS_TEXT];
-    socket_address_format(batch->game_server, text);
-    log_info("game server %s answers again", text);
+    socket_address_format(game_server, text);
+    log_info("game server %s answers again (%u more since the last such line)", text, held);
 }
 
 static void transmit(struct upstream_batch *batch, int fd, unsigned count)
@@ -169,8 +195,8 @@ static void receive(void *context, unsigned events)
     }
     upstream->refused = false;
     upstream->heard = true;
-    if (batch->down)
-        report_up(batch);
+    if (batch->down_count > 0)
+        report_up(batch, upstream->game_server);
     batch->receiver = upstream;
     for (int i = 0; i < count; i++) {
         size_t size = batch->in.header[i].msg_len;
@@ -188,10 +214,12 @@ static void receive(void *context, unsigned events)
 }
 
 void upstream_init(struct upstream *upstream, struct upstream_batch *batch,
+                   const struct socket_address *game_server,
                    void (*datagram)(void *context, const uint8_t *data, size_t size),
                    void (*flush)(void *context), void *context)
 {
     upstream->batch = batch;
+    upstream->game_server = game_server;
     upstream->datagram = datagram;
     upstream->flush = flush;
     upstream->context = context;
@@ -201,7 +229,7 @@ void upstream_init(struct upstream *upstream, struct upstream_batch *batch,
 static bool open_socket(struct upstream *upstream)
 {
     struct upstream_batch *batch = upstream->batch;
-    const struct socket_address *game_server = batch->game_server;
+    const struct socket_address *game_server = upstream->game_server;
     int fd = socket(game_server->address.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     upstream->watch.fd = fd;
     if (fd >= 0 &&

@@ -16,6 +16,7 @@ struct upstream_batch;
 /* One socket, embedded in its session. The first upstream_send opens it. */
 struct upstream {
     struct upstream_batch *batch;
+    const struct socket_address *game_server;
     struct loop_watch watch;
     bool refused;        /* the latest that came back says that nobody is there */
     bool heard;          /* a datagram has come */
@@ -28,21 +29,23 @@ struct upstream {
     void *context;
 };
 
-/* The buffers that all sockets share, and what is known about the game server at `game_server`.
-   loop, stats and game_server must outlive it. NULL when there is no memory. */
-struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *stats,
-                                             const struct socket_address *game_server);
+/* The buffers that all sockets share, and which game servers are down. loop and stats must outlive
+   it. NULL when there is no memory. */
+struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *stats);
 void upstream_batch_destroy(struct upstream_batch *batch);
 
-/* False when the game server was found to be down and has not been heard of since. */
-bool upstream_batch_up(const struct upstream_batch *batch);
+/* The number of game servers that were found to be down and have not been heard of since; of many
+   the latest 64. */
+unsigned upstream_batch_down(const struct upstream_batch *batch);
 
 /* Sends what upstream_send has gathered. */
 void upstream_batch_flush(struct upstream_batch *batch);
 
-/* Initialises it without opening a socket. `datagram` gets each datagram from the game server, and
-   `flush` ends every run of them. Both may call upstream_close. */
+/* Initialises it without opening a socket; game_server must outlive it. `datagram` gets each
+   datagram from the game server, and `flush` ends every run of them. Both may call upstream_close.
+ */
 void upstream_init(struct upstream *upstream, struct upstream_batch *batch,
+                   const struct socket_address *game_server,
                    void (*datagram)(void *context, const uint8_t *data, size_t size),
                    void (*flush)(void *context), void *context);
 

@@ -117,6 +117,11 @@ static void test_a_session_may_be_named_anywhere(void **state)
     assert_string_equal(offer.session_key, KEY);
     assert_int_equal(read_changed(&offer, "a=max-message-size:262144\r\n", SESSION), SDP_OK);
     assert_string_equal(offer.session_key, KEY);
+    assert_string_equal(offer.server, "");
+    assert_int_equal(
+        read_changed(&offer, "t=0 0\r\n", "t=0 0\r\na=x-causeway-server:10.0.0.5_7000\r\n"),
+        SDP_OK);
+    assert_string_equal(offer.server, "10.0.0.5_7000");
 }
 
 static void test_says_what_is_wrong(void **state)
@@ -162,6 +167,13 @@ static void test_says_what_is_wrong(void **state)
         {"t=0 0\r\n", "t=0 0\r\na=x-causeway-session:" KEY "A\r\n", SDP_SESSION_KEY},
         {"t=0 0\r\n", "t=0 0\r\na=x-causeway-session:+" KEY "\r\n", SDP_SESSION_KEY},
         {"a=mid:0\r\n", "a=mid:0\r\n" SESSION "\r\n" SESSION "\r\n", SDP_SESSION_KEY},
+        {"t=0 0\r\n", "t=0 0\r\na=x-causeway-server:\r\n", SDP_SERVER},
+        {"t=0 0\r\n", "t=0 0\r\na=x-causeway-server:a b\r\n", SDP_SERVER},
+        {"t=0 0\r\n",
+         "t=0 0\r\na=x-causeway-server:"
+         "0123456789012345678901234567890123456789012345678901\r\n",
+         SDP_SERVER},
+        {"t=0 0\r\n", "t=0 0\r\na=x-causeway-server:a\r\na=x-causeway-server:b\r\n", SDP_SERVER},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sdp_offer offer;

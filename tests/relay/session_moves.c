@@ -21,6 +21,7 @@
 /* One process of the relay. */
 struct process {
     struct stats stats;
+    struct upstreams *upstreams;
     struct sessions *sessions;
     struct session_link link;
     const struct session_farewell *farewell; /* of the link, when it was closed */
@@ -91,8 +92,16 @@ static void start_process(struct rig *rig, struct process *process, const uint8_
         .resume_seconds = 100.0,
         .secret = secret,
     };
-    config.upstream.size = sizeof(struct sockaddr_in);
-    getsockname(rig->server, (struct sockaddr *)&config.upstream.address, &config.upstream.size);
+    struct socket_address server = {.size = sizeof(struct sockaddr_in)};
+    char text[SOCKET_ADDRESS_TEXT];
+    struct upstream_list list = {.count = 0};
+    const struct upstream_rule *unknown;
+    const char *error;
+    getsockname(rig->server, (struct sockaddr *)&server.address, &server.size);
+    socket_address_format(&server, text);
+    assert_true(upstream_list_add(&list, text));
+    process->upstreams = upstreams_create(&list, rig->loop, &unknown, &error);
+    config.upstreams = process->upstreams;
     process->sessions = sessions_create(&config, rig->loop, &process->stats);
     assert_non_null(process->sessions);
 }
@@ -100,13 +109,11 @@ static void start_process(struct rig *rig, struct process *process, const uint8_
 static void open_link(struct process *process, const char *key)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xcb007107)};
-    struct socket_address client = {.size = sizeof address};
-    struct name name;
-    memcpy(&client.address, &address, sizeof address);
-    session_name(process->sessions, key, "", &name);
-    assert_int_equal(
-        session_link_open(process->sessions, &process->link, &transport, &client, &name),
-        SESSION_REFUSED_NOT);
+    struct link_request request = {.client = {.size = sizeof address}};
+    memcpy(&request.client.address, &address, sizeof address);
+    session_name(process->sessions, key, "", &request);
+    assert_int_equal(session_link_open(process->sessions, &process->link, &transport, &request),
+                     SESSION_REFUSED_NOT);
 }
 
 static void say(struct process *process, const char *text)
@@ -173,6 +180,8 @@ static void tear_down(struct rig *rig)
     assert_int_equal(sessions_count(rig->new.sessions), 0);
     sessions_destroy(rig->old.sessions);
     sessions_destroy(rig->new.sessions);
+    upstreams_destroy(rig->old.upstreams);
+    upstreams_destroy(rig->new.upstreams);
     close(rig->server);
     loop_destroy(rig->loop);
 }
@@ -383,9 +392,9 @@ static void test_others_hear_of_sessions_that_were_answered(void **state)
     server_hears(&rig, "hello");
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
-    struct name name;
-    session_name(rig.old.sessions, KEY, "", &name);
-    sessions_leave(rig.old.sessions, name.hash);
+    struct link_request request = {.client.size = 0};
+    session_name(rig.old.sessions, KEY, "", &request);
+    sessions_leave(rig.old.sessions, request.name.hash);
     assert_int_equal(rig.old.farewell->code, 4003);
     assert_int_equal(peers.kept, 2);
     assert_int_equal(peers.forgotten, 1);

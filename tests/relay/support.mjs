@@ -50,8 +50,8 @@ export function isAlive(pid) {
 /**
  * Starts the relay on a free port and ends it with the test. Unless gated it takes any datagram.
  * Unless `args` say otherwise it does not drain when it is asked to end.
- * `shell` is what a shell does before it becomes the relay; without `listen`, that is in `args` or
- * `env`.
+ * `shell` is what a shell does before it becomes the relay; without `listen` or `upstream`, that is in
+ * `args` or `env`.
  */
 export async function startRelay(
   t,
@@ -68,7 +68,8 @@ export async function startRelay(
   const gate = gated ? [] : ['--raw'];
   const where = listen ? ['--listen', listen] : [];
   const atOnce = ['--drain-timeout', '0'];
-  const command = [path, ...where, '--upstream', upstream, ...gate, ...atOnce, ...args];
+  const to = upstream ? ['--upstream', upstream] : [];
+  const command = [path, ...where, ...to, ...gate, ...atOnce, ...args];
   const child = spawn('sh', ['-c', `${shell}; exec "$0" "$@"`, ...command], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],

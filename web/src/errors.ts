@@ -56,6 +56,7 @@ export type RelayCode =
   | 'NO_RTC'
   | 'RELAY_FULL'
   | 'RELAY_STOPPING'
+  | 'SERVER_NOT_ALLOWED'
   | 'SERVER_DOWN'
   | 'NOT_ANSWERED'
   | 'BLOCKED';
@@ -70,6 +71,7 @@ const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[],
     ['NO_RTC', [404, 405], 'does not serve WebRTC (--rtc)'],
     ['RELAY_FULL', [1013, 429, 503], 'is full'],
     ['RELAY_STOPPING', [1001], 'is stopping'],
+    ['SERVER_NOT_ALLOWED', [4006, 422], 'does not allow this game server (--upstream)'],
     ['BLOCKED', [4007], "has ended it on its operator's behalf, or has blocked this address"],
     ['SERVER_DOWN', [4005], 'finds nobody at the address of the game server (--upstream)'],
     [
@@ -91,6 +93,7 @@ const final: readonly string[] = [
   'ORIGIN',
   'NO_RTC',
   'BLOCKED',
+  'SERVER_NOT_ALLOWED',
   'INVALID_TOKEN',
   'TOKEN_EXPIRED',
   'SCHEMA',

@@ -1,0 +1,60 @@
+/* The game servers that sessions may reach, and no others: single ones, prefixes of addresses with
+   ranges of ports, and names, which are looked up again and again. */
+#ifndef CAUSEWAY_RELAY_UPSTREAMS_H
+#define CAUSEWAY_RELAY_UPSTREAMS_H
+
+#include "net/loop.h"
+#include "net/prefix.h"
+#include "net/socket_address.h"
+
+#include <stdbool.h>
+
+#define UPSTREAM_LIST_MAX 64
+
+/* The longest name, with its terminator. */
+#define UPSTREAM_NAME_MAX 254
+
+struct upstream_rule {
+    char name[UPSTREAM_NAME_MAX]; /* "" = the prefix counts */
+    struct prefix prefix;
+    unsigned first_port;
+    unsigned last_port;
+};
+
+/* What the operator allows. */
+struct upstream_list {
+    struct upstream_rule rules[UPSTREAM_LIST_MAX];
+    unsigned count;
+};
+
+/* Adds "10.0.0.5:7000", "[2001:db8::5]:7000", "game.example:7000", or, with a prefix or a range of
+   ports, "10.0.0.0/16:7000-7999". False when the text has another form, or the list is full. */
+bool upstream_list_add(struct upstream_list *list, const char *text);
+
+/* One server: an address or a name, with one port. */
+bool upstream_list_is_single(const struct upstream_list *list);
+
+struct upstreams;
+
+/* Creates it, and looks the names up before it returns. loop must outlive it. NULL when there is no
+   memory, or when a name is not found: then *unknown is its rule and *error the reason. */
+struct upstreams *upstreams_create(const struct upstream_list *list, struct loop *loop,
+                                   const struct upstream_rule **unknown, const char **error);
+
+/* Takes another list. What is known of names that were in the old one stays; others are looked up
+   while the loop runs, and reach nothing before. */
+void upstreams_set(struct upstreams *upstreams, const struct upstream_list *list);
+
+/* Frees it. NULL is allowed. */
+void upstreams_destroy(struct upstreams *upstreams);
+
+/* Where a session goes that has asked for a server (all zero: for none). When the list is a single
+   server, it goes there, whatever it has asked for, since connect tokens often know the server by
+   another address. False when the list does not hold what it has asked for.
+
+   A prefix holds addresses of its own family only, and holds loopback, link-local, multicast and
+   other addresses that belong to no other machine only when all of it is such a network. */
+bool upstreams_choose(const struct upstreams *upstreams, const struct socket_address *asked,
+                      struct socket_address *out);
+
+#endif

@@ -1,0 +1,285 @@
+/* The allow-list of game servers: what it holds, and what it never does. */
+#include "unit.h"
+
+#include "session/server.h"
+#include "session/upstreams.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the resolver of this test answers: one address, or nothing. */
+static _Atomic uint32_t answer;
+
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+                struct addrinfo **out)
+{
+    (void)service;
+    (void)hints;
+    if (answer == 0 || strcmp(name, "game.example") != 0)
+        return EAI_NONAME;
+    struct {
+        struct addrinfo info;
+        struct sockaddr_in address;
+    } *found = calloc(1, sizeof *found);
+    found->address.sin_family = AF_INET;
+    found->address.sin_addr.s_addr = htonl(answer);
+    found->info.ai_family = AF_INET;
+    found->info.ai_addr = (struct sockaddr *)&found->address;
+    found->info.ai_addrlen = sizeof found->address;
+    *out = &found->info;
+    return 0;
+}
+
+void freeaddrinfo(struct addrinfo *found)
+{
+    free(found);
+}
+
+static struct loop *loop;
+
+static void read_server(const char *text, struct socket_address *out)
+{
+    if (!session_server_read(text, strlen(text), out))
+        fail_msg("not read: %s", text);
+}
+
+static struct upstreams *create(const char *const *texts, size_t count)
+{
+    struct upstream_list list = {.count = 0};
+    const struct upstream_rule *unknown;
+    const char *error;
+    for (size_t i = 0; i < count; i++)
+        assert_true(upstream_list_add(&list, texts[i]));
+    return upstreams_create(&list, loop, &unknown, &error);
+}
+
+/* Where a page gets that asks for this; "" when it gets nowhere. */
+static const char *chosen(const struct upstreams *upstreams, const char *asked)
+{
+    static char text[SOCKET_ADDRESS_TEXT];
+    struct socket_address server = {.size = 0};
+    struct socket_address out;
+    if (asked)
+        read_server(asked, &server);
+    if (!upstreams_choose(upstreams, &server, &out))
+        return "";
+    socket_address_format(&out, text);
+    return text;
+}
+
+static void test_a_server_has_one_form(void **state)
+{
+    (void)state;
+    static const char *const good[][2] = {
+        {"10.0.0.5_7000", "10.0.0.5:7000"}, {"2001-db8--5_7000", "[2001:db8::5]:7000"},
+        {"--1_65535", "[::1]:65535"},       {"--ffff-10.0.0.5_1", "10.0.0.5:1"},
+        {"--ffff-a00-5_1", "10.0.0.5:1"},
+    };
+    static const char *const bad[] = {
+        "",           "_",           "10.0.0.5",        "10.0.0.5_",      "10.0.0.5_0",
+        "_7000",      "10.0.0_7000", "10.0.0.5_65536",  "10.0.0.5_7000x", "10.0.0.5_-1",
+        "::1_7000",   "[--1]_7000",  "10.0.0.5:7000",   "game_7000",      "fe80--1%lo_7000",
+        "127.1_7000", "0x7f.1_7000", "2130706433_7000", "10.0.0.5_7_7",   "10.0.0.05_7000",
+    };
+    struct socket_address server;
+    char text[SOCKET_ADDRESS_TEXT];
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        read_server(good[i][0], &server);
+        socket_address_format(&server, text);
+        assert_string_equal(text, good[i][1]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (session_server_read(bad[i], strlen(bad[i]), &server))
+            fail_msg("read: %s", bad[i]);
+        assert_int_equal(server.size, 0);
+    }
+}
+
+static void test_rules_have_three_forms(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "10.0.0.5:7000",    "[::1]:7000",     "game.example:7000",        "10.0.0.0/16:7000",
+        "10.0.0.5:1-65535", "localhost:7000", "[2001:db8::]/32:7000-7001"};
+    static const char *const bad[] = {
+        "10.0.0.5",        "10.0.0.5:0",         "10.0.0.5:7001-7000",
+        "10.0.0.5:65536",  "10.0.0.1/16:7000",   "10.0.0.0/33:7000",
+        ":7000",           "2001:db8::5:7000",   "10.0.0.5:7000-",
+        "10.0.0.5:-7000",  "10.0.0.5:7000,7001", "game/8:7000",
+        "10.0.0.5:0-7000", "10.0.0.5:7000-7-8",  "http://game:7000",
+        "10.0.0.0/:7000",
+    };
+    struct upstream_list list = {.count = 0};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        if (!upstream_list_add(&list, good[i]))
+            fail_msg("refused: %s", good[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (upstream_list_add(&list, bad[i]))
+            fail_msg("accepted: %s", bad[i]);
+    }
+    while (list.count < UPSTREAM_LIST_MAX)
+        assert_true(upstream_list_add(&list, good[0]));
+    assert_false(upstream_list_add(&list, good[0]));
+}
+
+static void test_a_single_server_takes_all(void **state)
+{
+    (void)state;
+    static const char *const one[] = {"10.0.0.5:7000"};
+    struct upstreams *upstreams = create(one, 1);
+    assert_string_equal(chosen(upstreams, NULL), "10.0.0.5:7000");
+    assert_string_equal(chosen(upstreams, "169.254.169.254_80"), "10.0.0.5:7000");
+    upstreams_destroy(upstreams);
+}
+
+static void test_of_several_the_page_names_one(void **state)
+{
+    (void)state;
+    static const char *const several[] = {"10.0.0.0/16:7000-7999", "[2001:db8::]/32:7000",
+                                          "127.0.0.2:9"};
+    static const char *const refused[] = {
+        "10.1.0.0_7000",      "10.0.0.5_6999",   "10.0.0.5_8000",   "127.0.0.1_9",
+        "127.0.0.2_7000",     "0.0.0.0_7000",    "--1_9",           "169.254.169.254_7000",
+        "--ffff-127.0.0.1_9", "--127.0.0.2_9",   "2001-db9--_7000", "64-ff9b--10.0.0.5_7000",
+        "--10.0.0.5_7000",    "2001-db8--_7001",
+    };
+    struct upstreams *upstreams = create(several, 3);
+    assert_string_equal(chosen(upstreams, NULL), "");
+    assert_string_equal(chosen(upstreams, "10.0.255.255_7999"), "10.0.255.255:7999");
+    assert_string_equal(chosen(upstreams, "--ffff-10.0.0.5_7000"), "10.0.0.5:7000");
+    assert_string_equal(chosen(upstreams, "2001-db8--5_7000"), "[2001:db8::5]:7000");
+    assert_string_equal(chosen(upstreams, "127.0.0.2_9"), "127.0.0.2:9");
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        if (*chosen(upstreams, refused[i]))
+            fail_msg("allowed: %s", refused[i]);
+    }
+    upstreams_destroy(upstreams);
+}
+
+/* What means this machine or this link is not meant by a network of others. */
+static void test_a_wide_prefix_holds_no_local_addresses(void **state)
+{
+    (void)state;
+    static const char *const wide[] = {"0.0.0.0/0:1-65535", "[::]/0:1-65535"};
+    static const char *const narrow[] = {"127.0.0.0/8:1-65535", "[fe80::]/64:1-65535"};
+    static const char *const local[] = {
+        "0.0.0.0_7000",
+        "0.1.2.3_7000",
+        "127.0.0.1_7000",
+        "127.255.0.1_7000",
+        "169.254.169.254_80",
+        "224.0.0.1_7000",
+        "--_7000",
+        "--1_7000",
+        "fe80--1_7000",
+        "ff02--1_7000",
+        "255.255.255.255_7000",
+        "--ffff-127.0.0.1_80",
+        "--ffff-a9fe-a9fe_80",
+    };
+    struct upstreams *upstreams = create(wide, 2);
+    assert_string_equal(chosen(upstreams, "8.8.8.8_53"), "8.8.8.8:53");
+    assert_string_equal(chosen(upstreams, "2001-db8--5_7000"), "[2001:db8::5]:7000");
+    for (size_t i = 0; i < sizeof local / sizeof local[0]; i++) {
+        if (*chosen(upstreams, local[i]))
+            fail_msg("allowed: %s", local[i]);
+    }
+    upstreams_destroy(upstreams);
+    /* The prefix of all IPv6 holds no IPv4. */
+    upstreams = create(wide + 1, 1);
+    assert_string_equal(chosen(upstreams, "8.8.8.8_53"), "");
+    upstreams_destroy(upstreams);
+    upstreams = create(narrow, 2);
+    assert_string_equal(chosen(upstreams, "127.0.0.1_7000"), "127.0.0.1:7000");
+    assert_string_equal(chosen(upstreams, "fe80--1_7000"), "[fe80::1]:7000");
+    upstreams_destroy(upstreams);
+}
+
+static void stop(void *context)
+{
+    (void)context;
+    loop_stop(loop);
+}
+
+/* Looks all names up again, as the relay does by itself every 30 seconds. */
+static void look_up_again(struct upstreams *upstreams, const char *text)
+{
+    struct upstream_list list = {.count = 0};
+    struct loop_timer timer = {.expired = stop};
+    assert_true(upstream_list_add(&list, text));
+    upstreams_set(upstreams, &list);
+    loop_timer_start(loop, &timer, 0.3);
+    loop_run(loop, NULL, NULL);
+}
+
+static void test_names_are_looked_up_again(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"game.example:7000"};
+    static const char *const range[] = {"game.example:7000-7001"};
+    struct upstream_list list = {.count = 0};
+    const struct upstream_rule *unknown;
+    const char *error;
+    answer = 0;
+    assert_true(upstream_list_add(&list, name[0]));
+    assert_null(upstreams_create(&list, loop, &unknown, &error));
+    assert_string_equal(unknown->name, "game.example");
+    assert_non_null(error);
+
+    answer = 0x0a000001;
+    struct upstreams *upstreams = create(name, 1);
+    assert_string_equal(chosen(upstreams, NULL), "10.0.0.1:7000");
+    answer = 0x0a000002;
+    look_up_again(upstreams, name[0]);
+    assert_string_equal(chosen(upstreams, NULL), "10.0.0.2:7000");
+    answer = 0; /* while the resolver fails, what is known stays */
+    look_up_again(upstreams, name[0]);
+    assert_string_equal(chosen(upstreams, NULL), "10.0.0.2:7000");
+    answer = 0x0a000003;
+    look_up_again(upstreams, range[0]);
+    assert_string_equal(chosen(upstreams, NULL), "");
+    assert_string_equal(chosen(upstreams, "10.0.0.3_7001"), "10.0.0.3:7001");
+    assert_string_equal(chosen(upstreams, "10.0.0.2_7001"), "");
+    /* One that is new reaches nothing before it is known. */
+    answer = 0;
+    look_up_again(upstreams, "other.example:7000");
+    assert_string_equal(chosen(upstreams, NULL), "");
+    upstreams_destroy(upstreams);
+}
+
+static int create_loop(void **state)
+{
+    (void)state;
+    static struct lws_protocols protocols[3] = {
+        {.name = "none", .callback = lws_callback_http_dummy}};
+    protocols[1] = loop_protocol;
+    struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN_SERVER,
+                                             .protocols = protocols};
+    lws_set_log_level(0, NULL);
+    loop = loop_create(&info);
+    return loop ? 0 : -1;
+}
+
+static int destroy_loop(void **state)
+{
+    (void)state;
+    loop_destroy(loop);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_server_has_one_form),
+        cmocka_unit_test(test_rules_have_three_forms),
+        cmocka_unit_test(test_a_single_server_takes_all),
+        cmocka_unit_test(test_of_several_the_page_names_one),
+        cmocka_unit_test(test_a_wide_prefix_holds_no_local_addresses),
+        cmocka_unit_test(test_names_are_looked_up_again),
+    };
+    return cmocka_run_group_tests(tests, create_loop, destroy_loop);
+}
