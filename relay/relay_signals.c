@@ -25,12 +25,22 @@ static void on_close_over(void *context)
     loop_stop(relay->loop);
 }
 
+/* The supervisor has the sockets too. */
+static void stop_listening(struct relay *relay)
+{
+    for (unsigned i = 0; i < OPTIONS_LISTEN_MAX; i++) {
+        listener_stop(relay->listeners[i]);
+        listener_stop(relay->redirects[i]);
+    }
+}
+
 static void stop(struct relay *relay, const char *why)
 {
     const bool drains = relay->state == RELAY_DRAINING;
     relay->state = RELAY_STOPPING;
     upgrade_cancel(&relay->upgrade);
     /* Before the log says so: whoever waits for the line is refused. */
+    stop_listening(relay);
     relay_close_listeners(relay);
     log_info("stopping %s: closing %u sessions", why, sessions_count(relay->sessions));
     relay->stop.expired = on_close_over;

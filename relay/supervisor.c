@@ -169,17 +169,24 @@ static bool start(struct supervisor *all, struct heritage *heritage)
            supervisor_start_workers(all) && take_over(all, heritage) && supervisor_let_serve(all);
 }
 
+static void announce_socket(const struct supervisor *all, unsigned index, const char *what)
+{
+    struct socket_address local = {.size = sizeof local.address};
+    char text[SOCKET_ADDRESS_TEXT];
+    getsockname(all->workers[0].sockets[index], (struct sockaddr *)&local.address, &local.size);
+    socket_address_format(&local, text);
+    log_info("%u workers %s %s", all->count, what, text);
+}
+
 /* Whoever waits for these lines finds all that was asked for. */
 static void announce(const struct supervisor *all)
 {
+    const unsigned listening = all->options->listen_count;
     admin_announce(all->admin);
-    for (unsigned i = 0; i < all->options->listen_count; i++) {
-        struct socket_address local = {.size = sizeof local.address};
-        char text[SOCKET_ADDRESS_TEXT];
-        getsockname(all->workers[0].sockets[i], (struct sockaddr *)&local.address, &local.size);
-        socket_address_format(&local, text);
-        log_info("%u workers listening on %s", all->count, text);
-    }
+    for (unsigned i = 0; i < all->options->http_redirect_count; i++)
+        announce_socket(all, listening + i, "redirecting from");
+    for (unsigned i = 0; i < listening; i++)
+        announce_socket(all, i, "listening on");
 }
 
 static void destroy(struct supervisor *all)

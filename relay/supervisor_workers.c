@@ -219,11 +219,8 @@ bool supervisor_start_workers(struct supervisor *all)
             log_error("no memory");
             return false;
         }
-        if (!spawn(worker))
-            return false;
-    }
-    for (unsigned i = 0; i < all->count; i++) {
-        if (!await(&all->workers[i], HERITAGE_READY))
+        /* One after the other: what is wrong is said once. */
+        if (!spawn(worker) || !await(worker, HERITAGE_READY))
             return false;
     }
     return true;

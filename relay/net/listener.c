@@ -82,8 +82,10 @@ int listener_open_socket(struct socket_address *socket_address, struct heritage 
                          bool shared)
 {
     const int inherited = heritage_take(heritage, SOCK_STREAM, socket_address);
-    if (inherited >= 0)
+    if (inherited >= 0) {
+        listen(inherited, SOMAXCONN); /* see listener_stop: it may have been a worker's before */
         return inherited;
+    }
     const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
     const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&socket_address->address;
     int fd = socket(socket_address->address.ss_family, type, 0);
@@ -157,6 +159,12 @@ unsigned listener_port(const struct listener *listener)
 int listener_socket(const struct listener *listener)
 {
     return listener->watch.fd;
+}
+
+void listener_stop(struct listener *listener)
+{
+    if (listener)
+        shutdown(listener->watch.fd, SHUT_RDWR);
 }
 
 void listener_destroy(struct listener *listener)

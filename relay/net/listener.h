@@ -39,6 +39,9 @@ void listener_announce(const struct listener *listener, const char *what);
 /* The port on which it listens. */
 unsigned listener_port(const struct listener *listener);
 
+/* Nobody can connect any more, also where other processes have the socket open. NULL is allowed. */
+void listener_stop(struct listener *listener);
+
 /* Closes it. Connections that it has accepted stay open. NULL is allowed. */
 void listener_destroy(struct listener *listener);
 

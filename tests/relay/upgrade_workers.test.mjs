@@ -164,6 +164,28 @@ test('signals reach the workers', async (t) => {
   assert.equal(relay.log().match(/ stats /g).length, 1, 'the counters of all in one line');
 });
 
+test('workers that stop accept nobody', async (t) => {
+  const { relay } = await begin(t);
+  const stuck = await connectAs(t, relay, newKey());
+  stuck.socket.pause(); // it never answers the close
+  relay.kill('SIGTERM');
+  await relay.logged(/stopping on[^]*stopping on/);
+  await assert.rejects(connectAs(t, relay, newKey()), { code: 'ECONNREFUSED' });
+  relay.kill('SIGTERM');
+  assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+});
+
+test('a worker that was stopped is started again, and serves', async (t) => {
+  const { server, relay, workers } = await begin(t);
+  for (const pid of workers()) {
+    process.kill(pid, 'SIGTERM');
+    await eventually('its end', () => !isAlive(pid));
+  }
+  await eventually('other workers', () => workers().length === WORKERS);
+  for (let i = 0; i < 8; i++)
+    await ask(server, await connectAs(t, relay, newKey()), `newcomer ${i}`);
+});
+
 test('workers do not outlive their supervisor', async (t) => {
   const { server, relay, workers } = await begin(t);
   const link = await connectAs(t, relay, newKey());
@@ -214,6 +236,6 @@ test('workers that cannot start are told of, and the relay ends', async () => {
     ...['--root', '/nowhere'],
   ]);
   assert.equal(code, 1);
-  assert.match(stderr, /cannot serve files from \/nowhere/);
+  assert.equal(stderr.match(/cannot serve files from \/nowhere/g).length, 1, 'said once');
   assert.match(stderr, /worker 1 does not start/);
 });
