@@ -74,6 +74,11 @@ test('the metrics of the workers are added up, and outlive them', async (t) => {
   assert.equal(after.causeway_relay_client_bytes_total, 100 * PLAYERS);
   assert.equal(after.causeway_relay_setup_seconds_count, PLAYERS);
   assert.ok(after.causeway_relay_sessions_open < PLAYERS);
+  // What goes up and down does not outlive them.
+  assert.equal(
+    after['causeway_relay_links{transport="websocket"}'],
+    after.causeway_relay_sessions_open,
+  );
 
   relay.kill('SIGTERM');
   await patiently(
