@@ -9,7 +9,6 @@
 #include "net/socket_address.h"
 #include "net/tls.h"
 #include "session/allowance.h"
-#include "session/client_header.h"
 #include "session/gate.h"
 #include "session/upstreams.h"
 
@@ -52,8 +51,7 @@ struct options {
     struct socket_address admin_local;
     struct upstream_list upstreams;
     const char *upstream; /* the text of the last */
-    enum client_header_format client_address;
-    const char *root; /* NULL = no files are served */
+    const char *root;     /* NULL = no files are served */
     struct gate gate;
     struct http_pages pages;
     unsigned max_sessions;

@@ -123,13 +123,9 @@ static bool read_upstream(const struct option_reading *reading)
 {
     reading->out->upstream = reading->text;
     return upstream_list_add(&reading->out->upstreams, reading->text) ||
-           refuse(reading, "host:port, or a prefix or range as in 10.0.0.0/16:7000-7999");
-}
-
-static bool read_client_address(const struct option_reading *reading)
-{
-    return client_header_parse(reading->text, member(reading)) ||
-           refuse(reading, "none, spp or ppv2");
+           refuse(reading,
+                  "host:port, or a prefix or range as in 10.0.0.0/16:7000-7999, and behind "
+                  "it nothing, or ,client-address=none, spp or ppv2");
 }
 
 static bool read_origin(const struct option_reading *reading)
@@ -225,7 +221,7 @@ const struct option_row options_table[] = {
      .help = "where to accept browsers; [::]:8080 takes IPv6 and IPv4; port 0 takes any free port "
              "(the log tells which)"},
     {.name = "upstream",
-     .value = "HOST[/BITS]:PORT[-PORT]",
+     .value = "HOST[/BITS]:PORT[-PORT][,client-address=FORMAT]",
      TO(read_upstream, upstreams),
      UP_TO(UPSTREAM_LIST_MAX, upstreams.count),
      .reloads = true,
@@ -233,16 +229,10 @@ const struct option_row options_table[] = {
              "Or, given several times, or as a prefix or with a range of ports "
              "(10.0.0.0/16:7000-7999), all game servers that pages may ask for; then each page "
              "says which. A prefix holds loopback, link-local and multicast addresses only when "
-             "it lies in their networks"},
-    {.name = "client-address",
-     .value = "FORMAT",
-     TO(read_client_address, client_address),
-     .initial = "none",
-     .reloads = true,
-     .help = "tell the game server the address of each browser in a header: spp (Simple Proxy "
-             "Protocol, as Cloudflare Spectrum) before every datagram, or ppv2 (PROXY protocol, "
-             "version 2) until the game server has answered, and before each request for a "
-             "connection. The game server must expect it"},
+             "it lies in their networks. With a FORMAT the game server is told the address of each "
+             "browser in a header, which it must expect: spp (Simple Proxy Protocol, as Cloudflare "
+             "Spectrum) before every datagram, or ppv2 (PROXY protocol, version 2) until the game "
+             "server has answered, and before each request for a connection"},
 
     {.heading = "WebRTC",
      .name = "rtc",

@@ -7,7 +7,6 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
 {
     return (struct sessions_config){
         .upstreams = relay->upstreams,
-        .client_header = options->client_address,
         .gate = options->gate,
         .allowance = options->allowance,
         .max_sessions = relay->descriptors.sessions,

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,7 +66,8 @@ static void write_gauges(const struct metrics *metrics, struct text *out)
     head(out, "causeway_relay_upstream_up", "gauge",
          "0 when nobody was at the address of the game server when it was last sent to");
     if (metrics->upstream)
-        text_add(out, "causeway_relay_upstream_up{server=\"%s\"} %d\n", metrics->upstream,
+        text_add(out, "causeway_relay_upstream_up{server=\"%.*s\"} %d\n",
+                 (int)strcspn(metrics->upstream, ","), metrics->upstream,
                  gauges->upstreams_down == 0);
     single(out, "causeway_relay_upstreams_down", "gauge",
            "game servers that each process has found to be down and has not heard of since",

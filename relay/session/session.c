@@ -317,7 +317,6 @@ struct session *session_begin(struct sessions *all, struct session_link *link,
     session->newest = link;
     session->server = *server;
     session_set_client(session, link, client);
-    upstream_tell_client(&session->upstream, all->config.client_header, &session->client);
     session->opened = loop_now();
     address_memory_add(all->opened, session->owner, loop_now());
     session_list_append(&all->unproven, session);

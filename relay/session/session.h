@@ -9,7 +9,6 @@
 #include "net/socket_address.h"
 #include "net/stats.h"
 #include "session/allowance.h"
-#include "session/client_header.h"
 #include "session/datagram.h"
 #include "session/gate.h"
 #include "session/names.h"
@@ -36,9 +35,6 @@ struct sessions_config {
     double idle_timeout_seconds;       /* without a datagram either way; 0 = never */
     double resume_seconds;             /* without a link, when it has a name; 0 = none */
     const uint8_t *secret;             /* of the names, see names_create; NULL = a new one */
-
-    /* Before the datagrams of sessions that begin from now on. */
-    enum client_header_format client_header;
 };
 
 /* Why a link was refused. */

@@ -134,7 +134,9 @@ static enum session_refusal begin(struct sessions *all, struct session_link *lin
 {
     const struct socket_address *client = &request->client;
     struct socket_address server;
-    if (!upstreams_choose(all->config.upstreams, &request->server, &server))
+    const struct upstream_rule *rule =
+        upstreams_choose(all->config.upstreams, &request->server, &server);
+    if (!rule)
         return SESSION_REFUSED_SERVER;
     if (all->draining)
         return all->draining_why == SESSION_END_RESTART ? SESSION_REFUSED_RESTART
@@ -147,6 +149,7 @@ static enum session_refusal begin(struct sessions *all, struct session_link *lin
         uncount(all, &link->address);
         return why;
     }
+    upstream_tell_client(&link->session->upstream, rule->client_header, &link->session->client);
     names_add(all->names, &link->session->named, &request->name);
     report(link->session, "", link, client);
     return SESSION_REFUSED_NOT;

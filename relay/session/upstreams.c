@@ -30,15 +30,30 @@ static bool read_ports(const char *text, struct upstream_rule *rule)
     return rule->first_port > 0 && rule->first_port <= rule->last_port && rule->last_port <= 65535;
 }
 
+/* "" or ",client-address=spp". */
+static bool read_setting(const char *text, struct upstream_rule *rule)
+{
+    static const char name[] = ",client-address=";
+    const size_t size = strlen(name);
+    return text[0] == '\0' || (strncmp(text, name, size) == 0 &&
+                               client_header_parse(text + size, &rule->client_header));
+}
+
 bool upstream_list_add(struct upstream_list *list, const char *text)
 {
     struct upstream_rule rule = {.name = ""};
-    const char *colon = strrchr(text, ':');
-    const size_t size = colon ? (size_t)(colon - text) : 0;
+    char address[UPSTREAM_NAME_MAX + 12]; /* and ports */
+    const size_t length = strcspn(text, ",");
+    if (length >= sizeof address || !read_setting(text + length, &rule))
+        return false;
+    memcpy(address, text, length);
+    address[length] = '\0';
+    const char *colon = strrchr(address, ':');
+    const size_t size = colon ? (size_t)(colon - address) : 0;
     if (list->count == UPSTREAM_LIST_MAX || size == 0 || size >= sizeof rule.name ||
         !read_ports(colon + 1, &rule))
         return false;
-    memcpy(rule.name, text, size);
+    memcpy(rule.name, address, size);
     if (strchr(rule.name, ':') && !strchr(rule.name, '['))
         return false; /* the port of an IPv6 address without brackets cannot be told */
     if (prefix_parse(rule.name, &rule.prefix))
@@ -202,16 +217,17 @@ static bool choose_single(const struct upstreams *upstreams, struct socket_addre
     return true;
 }
 
-bool upstreams_choose(const struct upstreams *upstreams, const struct socket_address *asked,
-                      struct socket_address *out)
+const struct upstream_rule *upstreams_choose(const struct upstreams *upstreams,
+                                             const struct socket_address *asked,
+                                             struct socket_address *out)
 {
     if (upstream_list_is_single(&upstreams->list))
-        return choose_single(upstreams, out);
+        return choose_single(upstreams, out) ? &upstreams->list.rules[0] : NULL;
     for (unsigned i = 0; asked->size > 0 && i < upstreams->list.count; i++) {
         if (holds(&upstreams->list.rules[i], &upstreams->known[i], asked)) {
             *out = *asked;
-            return true;
+            return &upstreams->list.rules[i];
         }
     }
-    return false;
+    return NULL;
 }

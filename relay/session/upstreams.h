@@ -6,6 +6,7 @@
 #include "net/loop.h"
 #include "net/prefix.h"
 #include "net/socket_address.h"
+#include "session/client_header.h"
 
 #include <stdbool.h>
 
@@ -19,6 +20,7 @@ struct upstream_rule {
     struct prefix prefix;
     unsigned first_port;
     unsigned last_port;
+    enum client_header_format client_header;
 };
 
 /* What the operator allows. */
@@ -28,7 +30,8 @@ struct upstream_list {
 };
 
 /* Adds "10.0.0.5:7000", "[2001:db8::5]:7000", "game.example:7000", or, with a prefix or a range of
-   ports, "10.0.0.0/16:7000-7999". False when the text has another form, or the list is full. */
+   ports, "10.0.0.0/16:7000-7999"; ",client-address=spp" may follow. False when the text has another
+   form, or the list is full. */
 bool upstream_list_add(struct upstream_list *list, const char *text);
 
 /* One server: an address or a name, with one port. */
@@ -48,13 +51,15 @@ void upstreams_set(struct upstreams *upstreams, const struct upstream_list *list
 /* Frees it. NULL is allowed. */
 void upstreams_destroy(struct upstreams *upstreams);
 
-/* Where a session goes that has asked for a server (all zero: for none). When the list is a single
-   server, it goes there, whatever it has asked for, since connect tokens often know the server by
-   another address. False when the list does not hold what it has asked for.
+/* Where a session goes that has asked for a server (all zero: for none), and the rule that allows
+   it, until the next upstreams_set. When the list is a single server, it goes there, whatever it
+   has asked for, since connect tokens often know the server by another address. NULL when the list
+   does not hold what it has asked for.
 
    A prefix holds addresses of its own family only, and holds loopback, link-local, multicast and
    other addresses that belong to no other machine only when all of it is such a network. */
-bool upstreams_choose(const struct upstreams *upstreams, const struct socket_address *asked,
-                      struct socket_address *out);
+const struct upstream_rule *upstreams_choose(const struct upstreams *upstreams,
+                                             const struct socket_address *asked,
+                                             struct socket_address *out);
 
 #endif

@@ -115,7 +115,7 @@ test('what waited for a slow browser is in the histogram of ages', async (t) => 
 
 test('a game server that is down is seen', async (t) => {
   const server = await startServer(t);
-  const relay = await startWatched(t, { upstream: server.upstream });
+  const relay = await startWatched(t, { upstream: `${server.upstream},client-address=none` });
   const up = async () => {
     const values = parse((await relay.ask('/metrics')).text);
     return values.get(`causeway_relay_upstream_up{server="${server.upstream}"}`);

@@ -41,8 +41,8 @@ const ppv2 = (client, clientPort, proxyPort) =>
 async function begin(t, format, { args = [], ...options } = {}) {
   const server = await startServer(t, { answer: () => null });
   const relay = await startRelay(t, {
-    upstream: server.upstream,
-    args: ['--client-address', format, ...args],
+    upstream: `${server.upstream},client-address=${format}`,
+    args,
     ...options,
   });
   /** The next datagram that comes to the server, and the port that it comes from. */
@@ -156,15 +156,25 @@ test('over WebRTC the player is where the browser sends from', async (t) => {
   assert.deepEqual(data, Buffer.concat([header, Buffer.from('hello')]));
 });
 
+test('each game server is told in its own way', async (t) => {
+  const told = await startServer(t, { answer: () => null });
+  const other = await startServer(t, { answer: () => null });
+  const relay = await startRelay(t, {
+    upstream: `${told.upstream},client-address=spp`,
+    args: ['--upstream', other.upstream],
+  });
+  for (const server of [told, other]) {
+    const protocols = ['causeway.v1', `causeway.server.127.0.0.1_${server.port}`];
+    const client = await connect(t, relay, { protocols });
+    client.send(Buffer.from('hello'));
+    await rtc.until('a datagram', () => server.received[0]);
+  }
+  assert.equal(told.received[0].data.length, 38 + 5);
+  assert.equal(other.received[0].data.length, 5);
+});
+
 test('a format that there is not is one clear error', async () => {
-  const { code, stderr } = await run([
-    '--listen',
-    ':0',
-    '--upstream',
-    'h:1',
-    '--client-address',
-    'v1',
-  ]);
+  const { code, stderr } = await run(['--listen', ':0', '--upstream', 'h:1,client-address=v1']);
   assert.equal(code, 2);
-  assert.match(stderr, /--client-address needs none, spp or ppv2, not 'v1'/);
+  assert.match(stderr, /--upstream needs .*,client-address=none, spp or ppv2, not 'h:1,/);
 });

@@ -10,9 +10,9 @@ for (const format of ['spp', 'ppv2'])
     const server = await startGameServer({ trusted: '127.0.0.0/8' });
     t.after(() => server.stop());
     const relay = await startRelay(t, {
-      upstream: `127.0.0.1:${server.port}`,
+      upstream: `127.0.0.1:${server.port},client-address=${format}`,
       gated: true,
-      args: ['--client-address', format, '--protocol-id', String(PROTOCOL_ID)],
+      args: ['--protocol-id', String(PROTOCOL_ID)],
     });
     for (const localAddress of ['127.0.0.7', '127.0.0.8']) {
       class From extends WebSocket {
