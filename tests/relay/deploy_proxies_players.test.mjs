@@ -1,5 +1,5 @@
 // The reverse proxies of relay/deploy, as they are shipped but for addresses and files: two relays
-// behind each, one of which is killed while players are on it.
+// behind each, one of which drains, and is then killed while players are on it.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -41,6 +41,7 @@ async function freePort() {
 /** What each program is run with. The name is what its certificate is for. */
 const proxies = {
   haproxy: {
+    asksReadiness: true,
     arguments: ['-db', '-f', file('haproxy.cfg')],
     configure(port, relays) {
       const pem = file('both.pem');
@@ -76,6 +77,7 @@ const proxies = {
     },
   },
   caddy: {
+    asksReadiness: true,
     arguments: ['run', '--adapter', 'caddyfile', '--config', file('Caddyfile')],
     configure(port, relays) {
       const own = '{\n\tadmin off\n\tauto_https disable_redirects\n}\n';
@@ -91,10 +93,12 @@ const proxies = {
 
 async function startProxy(t, program, relays) {
   const port = await freePort();
-  const { configure, arguments: args } = proxies[program];
+  const { configure, asksReadiness, arguments: args } = proxies[program];
+  const [one, two] = relays;
   configure(port, {
-    '10.0.0.11:8080': `127.0.0.1:${relays[0].port}`,
-    '10.0.0.12:8080': `127.0.0.1:${relays[1].port}`,
+    '10.0.0.11:8080': `${one.host}:${one.port}`,
+    '10.0.0.12:8080': `${two.host}:${two.port}`,
+    ...(asksReadiness && { 9090: one.adminPort }),
   });
   const child = spawn(program, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -139,44 +143,70 @@ execFileSync(
   { stdio: 'ignore' },
 );
 
+/** Two relays at two addresses, with admin listeners on the same port. */
+async function startRelays(t, server) {
+  const adminPort = await freePort();
+  const gate = ['--protocol-id', String(PROTOCOL_ID), '--trusted-proxy', '127.0.0.1'];
+  const limits = ['--max-sessions-per-address', '2', '--log-level', 'debug'];
+  const relays = [];
+  for (const host of ['127.0.0.1', '127.0.0.2']) {
+    const relay = await startRelay(t, {
+      upstream: `127.0.0.1:${server.port}`,
+      listen: `${host}:0`,
+      gated: true,
+      args: [...gate, ...limits, '--admin', `${host}:${adminPort}`, '--drain-timeout', '60'],
+    });
+    relays.push(Object.assign(relay, { adminPort }));
+  }
+  return relays;
+}
+
+/** Lets a relay drain; whoever would have come to it soon comes to the other one. */
+async function drain(relay, play) {
+  const [, address] = / from (127\.0\.0\.\d+)/.exec(relay.log());
+  relay.kill('SIGTERM');
+  await relay.logged(/draining on SIGTERM/);
+  const come = async () => {
+    for (;;) {
+      try {
+        return await play(address);
+      } catch (error) {
+        assert.equal(error.code, 'RELAY_STOPPING');
+      }
+    }
+  };
+  return patiently(come(), 'a newcomer at the other relay');
+}
+
 for (const program of Object.keys(proxies))
   test(`two relays behind ${program}, one is killed`, async (t) => {
     if (!isInstalled(program)) return t.skip(`${program} is not installed`);
     const server = await startGameServer();
     t.after(() => server.stop());
-    const gate = ['--protocol-id', String(PROTOCOL_ID), '--trusted-proxy', '127.0.0.1'];
-    const limits = ['--max-sessions-per-address', '1', '--log-level', 'debug'];
-    const relays = [];
-    for (let i = 0; i < 2; i++)
-      relays.push(
-        await startRelay(t, {
-          upstream: `127.0.0.1:${server.port}`,
-          gated: true,
-          args: [...gate, ...limits],
-        }),
-      );
+    const relays = await startRelays(t, server);
     const port = await startProxy(t, program, relays);
     const players = [];
-    for (let i = 0; i < PLAYERS; i++)
-      players.push(
-        await join(`https://localhost:${port}/`, {
-          token: await server.token({ timeoutSeconds: 10 }),
-          schema: messages,
-          transports: ['websocket'],
-          WebSocket: at(`127.0.0.${10 + i}`),
-        }).then((client) => startPlayer(client)),
-      );
     t.after(() => players.forEach(({ client }) => client.disconnect()));
-    await sleep(200);
+    const play = async (address) => {
+      const client = await join(`https://localhost:${port}/`, {
+        token: await server.token({ timeoutSeconds: 10 }),
+        schema: messages,
+        transports: ['websocket'],
+        WebSocket: at(address),
+      });
+      players.push(startPlayer(client));
+    };
+    for (let i = 0; i < PLAYERS; i++) await play(`127.0.0.${10 + i}`);
 
     const counts = await Promise.all(relays.map((relay) => relay.stats()));
     const [one, two] = counts.map((stats) => stats.sessions_opened);
     assert.equal(one + two, PLAYERS, 'none was refused for its address');
     const [lost, left] = one > two ? relays : relays.toReversed();
+    if (proxies[program].asksReadiness) await drain(lost, play);
     lost.kill('SIGKILL');
     await patiently(
       (async () => {
-        while ((await left.stats()).sessions_opened < PLAYERS) await sleep(50);
+        while ((await left.stats()).sessions_opened < players.length) await sleep(50);
       })(),
       'all players at the other relay',
     );
