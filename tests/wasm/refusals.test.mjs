@@ -51,6 +51,7 @@ test('the status of an answer to an offer is told as a code', async (t) => {
     [403, 'ORIGIN', false],
     [404, 'NO_RTC', false],
     [405, 'NO_RTC', false],
+    [422, 'SERVER_NOT_ALLOWED', false],
     [429, 'RELAY_FULL', true],
     [503, 'RELAY_FULL', true],
     [500, 'TRANSPORT', true],

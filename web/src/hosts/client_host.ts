@@ -28,7 +28,8 @@ export interface ClientHostStats extends HostStats {
 /** How a client gets to its server, each time that it connects. */
 export interface Way {
   readonly tokens: Tokens;
-  open(signal: AbortSignal): Promise<SessionTransport>;
+  /** @param server that the relay is asked for */
+  open(signal: AbortSignal, server: string): Promise<SessionTransport>;
   through(transport: Transport): Transport;
 }
 
@@ -196,7 +197,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
       const token = await Promise.race([this.#way.tokens.next(), life.connected]);
       if (!token) throw new ClosedError();
       life.expireTime = token.expireTime;
-      life.session = await this.#way.open(attempt.signal);
+      life.session = await this.#way.open(attempt.signal, token.server);
       this.#carry(life, life.session, token.bytes);
       await life.connected;
     } catch (error) {

@@ -60,7 +60,7 @@ export async function connect<const Of extends Schema>(
   const client = new Client(core, schema, options);
   const way: Way = {
     tokens,
-    open: (attempt) => openSession(url, { ...options, signal: attempt }),
+    open: (attempt, server) => openSession(url, { ...options, signal: attempt, server }),
     through: options.through ?? ((transport) => transport),
   };
   const host = new ClientHost(client, way, interval);

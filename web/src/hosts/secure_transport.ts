@@ -183,8 +183,8 @@ export async function openSecureTransport(
   const { signal } = options;
   throwIfAborted(signal);
   const core = await coreOf(options);
-  const { bytes, expireTime } = await new Tokens(core, options.token).next();
-  const carrier = await openSession(url, options);
+  const { bytes, expireTime, server } = await new Tokens(core, options.token).next();
+  const carrier = await openSession(url, { ...options, server });
   const client = new PayloadClient(core);
   let transport: SecureTransport;
   try {

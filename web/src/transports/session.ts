@@ -8,6 +8,12 @@ export interface SessionOptions {
    * Default: a session of its own, which ends with this link, and with the page.
    */
   readonly session?: string;
+  /**
+   * The game server that the relay is asked for, when it has several: `10.0.0.5_7000`, and with `-` for each
+   * colon of an IPv6 address `2001-db8--5_7000`. Default: none is named. `connect` and
+   * `openSecureTransport` name the first of the connect token.
+   */
+  readonly server?: string;
 }
 
 /** Makes the key of a session: 128 random bits in base64url. */

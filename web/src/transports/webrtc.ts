@@ -8,6 +8,8 @@ import { closeWithPage } from './with_page.js';
 
 /** Before the key of a session in the offer, among the lines that describe all of it. */
 const SESSION = 'a=x-causeway-session:';
+/** Before the game server. */
+const SERVER = 'a=x-causeway-server:';
 
 /** What this transport needs of a data channel. */
 export interface DataChannelLike {
@@ -80,7 +82,7 @@ export class WebRtcTransport extends BaseTransport {
       );
     const address = new URL('rtc', relayAddress(url, 'http'));
 
-    const attempt = new Attempt(newPeer(PeerConnection), address, options.session);
+    const attempt = new Attempt(newPeer(PeerConnection), address, options);
     try {
       const channel = await attempt.open(options);
       const transport = new WebRtcTransport(attempt.peer, channel, options);
@@ -155,7 +157,7 @@ class Attempt {
   constructor(
     readonly peer: PeerConnectionLike,
     readonly address: URL,
-    readonly session: string | undefined,
+    readonly wishes: SessionOptions,
   ) {}
 
   async open({ signal, timeoutSeconds = 10 }: WebRtcOptions): Promise<DataChannelLike> {
@@ -213,7 +215,7 @@ class Attempt {
         method: 'POST',
         // A type that needs no question beforehand, which would cost two round trips.
         headers: { 'content-type': 'text/plain' },
-        body: this.session ? sdp.replace(/^m=/m, `${SESSION}${this.session}\r\n$&`) : sdp,
+        body: sdp.replace(/^m=/m, `${this.#lines()}$&`),
         signal,
       });
     } catch (error) {
@@ -229,6 +231,12 @@ class Attempt {
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
     return text;
+  }
+
+  /** What the offer says to the relay. */
+  #lines(): string {
+    const { session, server } = this.wishes;
+    return (session ? `${SESSION}${session}\r\n` : '') + (server ? `${SERVER}${server}\r\n` : '');
   }
 
   #refused({ status, headers }: Response, text: string): TransportError {

@@ -10,6 +10,8 @@ export const WEBSOCKET_PROTOCOL = 'causeway.v1';
 
 /** Before the key of a session in the list of subprotocols: unlike an address, proxies do not log it. */
 const SESSION = 'causeway.session.';
+/** Before the game server. */
+const SERVER = 'causeway.server.';
 
 /** What this transport needs of a WebSocket: the browser's, Node's or that of the package `ws`. */
 export interface WebSocketLike {
@@ -58,7 +60,7 @@ export class WebSocketTransport extends BaseTransport {
     url: string | URL,
     options: WebSocketOptions = {},
   ): Promise<WebSocketTransport> {
-    const { signal, session, timeoutSeconds = 10 } = options;
+    const { signal, session, server, timeoutSeconds = 10 } = options;
     throwIfAborted(signal);
     const Socket = options.WebSocket ?? globalThis.WebSocket;
     if (!Socket)
@@ -67,7 +69,11 @@ export class WebSocketTransport extends BaseTransport {
     let socket: WebSocketLike;
     const address = relayAddress(url, 'ws').href;
     try {
-      socket = new Socket(address, [WEBSOCKET_PROTOCOL, ...(session ? [SESSION + session] : [])]);
+      socket = new Socket(address, [
+        WEBSOCKET_PROTOCOL,
+        ...(session ? [SESSION + session] : []),
+        ...(server ? [SERVER + server] : []),
+      ]);
     } catch (error) {
       throw new TransportError('setup', `${url} cannot be connected to: ${String(error)}`, {
         cause: error,
