@@ -182,6 +182,9 @@ test('a worker that was stopped is started again, and serves', async (t) => {
     await eventually('its end', () => !isAlive(pid));
   }
   await eventually('other workers', () => workers().length === WORKERS);
+  // Nobody listens before one of them does.
+  const knock = () => connectAs(t, relay, newKey()).catch(() => null);
+  await eventually('one that serves', knock);
   for (let i = 0; i < 8; i++)
     await ask(server, await connectAs(t, relay, newKey()), `newcomer ${i}`);
 });
