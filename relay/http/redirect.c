@@ -24,27 +24,74 @@ static bool read_host(struct lws *wsi, char *host, size_t capacity)
     return host[0] != '\0';
 }
 
+/* Where a request is sent; all zero at first. */
+struct target {
+    char text[PATH_MAX];
+    size_t size;
+    bool cut; /* it did not fit */
+};
+
+static void put(struct target *target, const char *text)
+{
+    const size_t size = strlen(text);
+    if (size >= sizeof target->text - target->size) {
+        target->cut = true;
+        return;
+    }
+    memcpy(target->text + target->size, text, size);
+    target->size += size;
+}
+
+/* For what libwebsockets has decoded. */
+static void put_encoded(struct target *target, const char *text, size_t size)
+{
+    static const char kept[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "0123456789-._~!$'()*+,;=:@/";
+    for (size_t i = 0; i < size; i++) {
+        char character[4] = {text[i]};
+        if (!text[i] || !strchr(kept, text[i]))
+            snprintf(character, sizeof character, "%%%02X", (unsigned)(unsigned char)text[i]);
+        put(target, character);
+    }
+}
+
+/* Each parameter by itself, because a value may have had an & in it. */
+static void put_query(struct target *target, struct lws *wsi)
+{
+    char parameter[HTTP_HEADER_MAX];
+    int size;
+    /* One that is too long would look like the end. */
+    target->cut =
+        target->cut || lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS) >= (int)sizeof parameter;
+    for (int i = 0; (size = lws_hdr_copy_fragment(wsi, parameter, sizeof parameter,
+                                                  WSI_TOKEN_HTTP_URI_ARGS, i)) >= 0;
+         i++) {
+        put(target, i == 0 ? "?" : "&");
+        put_encoded(target, parameter, (size_t)size);
+    }
+}
+
 /* Its reply ends the connection. */
 static int on_request(struct lws *wsi, unsigned port)
 {
     struct reply reply;
+    struct target target = {0};
     char host[HTTP_HEADER_MAX];
-    char query[HTTP_HEADER_MAX];
-    char target[PATH_MAX];
     char port_text[16] = "";
     char *path;
     int path_size;
     if (lws_http_get_uri_and_method(wsi, &path, &path_size) < 0 ||
-        !read_host(wsi, host, sizeof host) ||
-        !header_copy(wsi, WSI_TOKEN_HTTP_URI_ARGS, query, sizeof query))
+        !read_host(wsi, host, sizeof host))
         return -1;
     if (port != HTTPS_PORT)
         snprintf(port_text, sizeof port_text, ":%u", port);
-    const int size = snprintf(target, sizeof target, "https://%s%s%.*s%s%s", host, port_text,
-                              path_size, path, query[0] ? "?" : "", query);
-    if (size > 0 && (size_t)size < sizeof target &&
-        reply_begin(&reply, wsi, PERMANENT_REDIRECT, "text/plain", 0) &&
-        reply_add(&reply, "location:", target))
+    put(&target, "https://");
+    put(&target, host);
+    put(&target, port_text);
+    put_encoded(&target, path, (size_t)path_size);
+    put_query(&target, wsi);
+    if (!target.cut && reply_begin(&reply, wsi, PERMANENT_REDIRECT, "text/plain", 0) &&
+        reply_add(&reply, "location:", target.text))
         reply_send(&reply, NULL, 0);
     return -1;
 }

@@ -172,9 +172,15 @@ test('plain HTTP is sent to the same page by HTTPS', async (t) => {
   const { response } = await ask('/a/b?c=d', 'one.example:80');
   assert.equal(response.statusCode, 308);
   assert.equal(response.headers.location, `https://one.example:${relay.port}/a/b?c=d`);
+  const odd = '/a%20b%23%25?c=%26d%20&e=%3F';
+  assert.equal(
+    (await ask(odd, 'one.example')).response.headers.location,
+    `https://one.example:${relay.port}${odd}`,
+  );
   const ipv6 = await ask('/', '[::1]');
   assert.equal(ipv6.response.headers.location, `https://[::1]:${relay.port}/`);
   await assert.rejects(ask('/', 'one.example/@evil'));
+  await assert.rejects(ask(`/?${'a'.repeat(600)}`, 'one.example'));
 });
 
 test('files that cannot be used are one line each, and what does not fit is refused', async () => {
