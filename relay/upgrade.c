@@ -96,6 +96,10 @@ void upgrade_begin(struct upgrade *upgrade)
         log_warn("an upgrade is under way already");
         return;
     }
+    if (getpid() == 1) {
+        log_error("no upgrade: the container would end with this process");
+        return;
+    }
     if (!child_start(successor, CHILD_ANEW, upgrade->arguments)) {
         log_error("no upgrade: cannot start %s: %s", upgrade->arguments[0], strerror(errno));
         return;

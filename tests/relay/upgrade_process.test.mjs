@@ -1,5 +1,7 @@
 // A relay that is upgraded while it serves: another process takes over what it has.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +72,21 @@ test('a session that cannot go on is told to begin anew', async (t) => {
   assert.deepEqual(await unanswered.closed(), RESTART);
   assert.deepEqual(await nameless.closed(), RESTART);
   assert.equal((await relay.stats()).sessions_adopted, 0);
+});
+
+test('the first process of a container refuses, because all would end with it', async (t) => {
+  if (spawnSync('unshare', ['--pid', '--fork', 'true']).status !== 0)
+    return t.skip('no namespace of processes may be made here');
+  const server = await startServer(t);
+  const shell = 'exec unshare --pid --fork --kill-child "$0" "$@"';
+  const relay = await startRelay(t, { upstream: server.upstream, shell });
+  const [first] = readFileSync(`/proc/${relay.pid}/task/${relay.pid}/children`, 'utf8').split(' ');
+  const link = await connect(t, relay);
+  process.kill(Number(first), 'SIGUSR2');
+  await relay.logged(/no upgrade: the container would end with this process/);
+  link.send(pattern(10));
+  await link.received(1);
+  process.kill(Number(first), 'SIGINT');
 });
 
 test('no connection is refused meanwhile', async (t) => {
