@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { connectAs, newKey } from './links.mjs';
-import { connect, pattern, sleep, startServer, statsUntil } from './support.mjs';
+import { pattern, sleep, startServer } from './support.mjs';
 
 const BLOCKED = { code: 4007, reason: 'ended by the operator' };
 
