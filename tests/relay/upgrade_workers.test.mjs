@@ -204,7 +204,7 @@ test('more sessions than the supervisor may have files open end no worker', asyn
   const relay = await startRelay(t, {
     upstream: server.upstream,
     shell: 'ulimit -n 400',
-    args: ['--workers', '8', '--max-sessions', '1000', '--max-sessions-per-address', '0'],
+    args: ['--workers', '16', '--max-sessions', '2000', '--max-sessions-per-address', '0'],
   });
   const open = async () => {
     const link = await connectAs(t, relay, newKey());
