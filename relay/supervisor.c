@@ -118,10 +118,13 @@ static void leave(void *context)
     stop(all);
 }
 
-static void adopt(void *context, const void *parcel, size_t size, int fd)
+/* The workers have no blocks. */
+static void adopt(void *context, enum heritage_message kind, const void *data, size_t size, int fd)
 {
     struct supervisor *all = context;
-    registry_keep(&all->registry, parcel, size, fd, REGISTRY_NOBODY,
+    if (kind != HERITAGE_PARCEL)
+        return;
+    registry_keep(&all->registry, data, size, fd, REGISTRY_NOBODY,
                   loop_now() + all->options->resume_seconds);
 }
 

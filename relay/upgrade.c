@@ -123,15 +123,17 @@ void upgrade_cancel(struct upgrade *upgrade)
 }
 
 bool upgrade_take_over(int line,
-                       void (*adopt)(void *context, const void *parcel, size_t size, int fd),
+                       void (*adopt)(void *context, enum heritage_message kind, const void *data,
+                                     size_t size, int fd),
                        void *context)
 {
     struct handover_message message;
     if (!handover_send(line, HERITAGE_READY, NULL, 0, -1))
         return false;
     while (handover_receive(line, &message, true) == HANDOVER_MESSAGE) {
-        if (message.kind == HERITAGE_PARCEL)
-            adopt(context, message.data, message.size, message.fd);
+        if (message.kind == HERITAGE_PARCEL || message.kind == HERITAGE_BLOCK)
+            adopt(context, (enum heritage_message)message.kind, message.data, message.size,
+                  message.fd);
         else
             return message.kind == HERITAGE_START &&
                    handover_send(line, HERITAGE_STARTED, NULL, 0, -1);

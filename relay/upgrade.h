@@ -5,6 +5,7 @@
 #define CAUSEWAY_RELAY_UPGRADE_H
 
 #include "net/child.h"
+#include "net/heritage.h"
 #include "net/loop.h"
 #include "session/session.h"
 
@@ -37,11 +38,12 @@ void upgrade_begin(struct upgrade *upgrade);
 /* Ends a successor that has not taken over yet. */
 void upgrade_cancel(struct upgrade *upgrade);
 
-/* The other side: says that everything is open, gives `adopt` all parcels with their sockets (-1 if
-   one has none), and says that it has started. Logs why and returns false when the predecessor has
-   gone. */
+/* The other side: says that everything is open, gives `adopt` all blocks, and all parcels with
+   their sockets (-1 if one has none), and says that it has started. Logs why and returns false when
+   the predecessor has gone. */
 bool upgrade_take_over(int line,
-                       void (*adopt)(void *context, const void *parcel, size_t size, int fd),
+                       void (*adopt)(void *context, enum heritage_message kind, const void *data,
+                                     size_t size, int fd),
                        void *context);
 
 #endif

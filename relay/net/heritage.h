@@ -32,6 +32,8 @@ enum heritage_message {
     HERITAGE_COUNT,    /* to it: bring the counters up to date */
     HERITAGE_COUNTED,  /* from it: they are */
     HERITAGE_REPLACED, /* to it: other processes have taken the relay over */
+    /* Before the parcels. */
+    HERITAGE_BLOCK, /* to a successor: addresses that the operator has blocked */
 };
 
 struct heritage {

@@ -62,6 +62,16 @@ test('a player who comes from a blocked address gets no link to a session either
   assert.equal((await relay.stats()).sessions_open, 1);
 });
 
+test('a block outlasts an upgrade', async (t) => {
+  const { relay, player, block, blocks } = await start(t);
+  await block('prefix=127.9.1.0/24&seconds=600');
+  await relay.upgrade();
+  const [{ prefix, seconds_left: left }] = await blocks();
+  assert.equal(prefix, '127.9.1.0/24');
+  assert.ok(left > 0 && left <= 600);
+  assert.deepEqual(await (await player('127.9.1.1')).closed(), BLOCKED);
+});
+
 test('a block is over when its time is', async (t) => {
   const { player, block, blocks } = await start(t);
   await block('prefix=127.9.1.1&seconds=600');
