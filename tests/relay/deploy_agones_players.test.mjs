@@ -8,7 +8,7 @@ import test from 'node:test';
 import { connect as join } from '../support/causeway.mjs';
 import { require } from '../support/packages.mjs';
 import { startPlayer } from '../support/player.mjs';
-import { PROTOCOL_ID, messages, startGameServer } from '../support/secure.mjs';
+import { messages, startGameServer } from '../support/secure.mjs';
 import { WebSocket, run, startRelay } from './support.mjs';
 
 const { loadAll } = require('js-yaml');
