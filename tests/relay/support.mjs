@@ -130,8 +130,9 @@ export async function startRelay(
       kill('SIGUSR2');
       const [, pid] = await logged(/upgrade: process (\d+) is starting\n/, from);
       t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'));
-      await logged(new RegExp(`process ${pid} has taken over\n`), from);
+      // The one before may end before its last line is read.
       successor = Number(pid);
+      await logged(new RegExp(`process ${pid} has taken over\n`), from);
       await logged(/listening on/, from);
       return before;
     },
