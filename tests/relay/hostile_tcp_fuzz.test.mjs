@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { work } from './hostile_rig.mjs';
-import { describePlan, makePlan, makeRandom } from './hostile_tcp_plans.mjs';
+import { describePlan, makePlan, makeRandom, performPlan } from './hostile_tcp_plans.mjs';
 import { connect, patiently, sleep, startRelay, startServer, statsUntil } from './support.mjs';
 
 const SECONDS = Number(process.env.CAUSEWAY_FUZZ_SECONDS ?? 20);
@@ -36,31 +36,6 @@ async function start(t) {
   const { upstream } = await startServer(t);
   const args = ['--rtc', '127.0.0.1:0', '--root', root, '--max-sessions-per-address', '0'];
   return startRelay(t, { upstream, args });
-}
-
-/** Lives through one plan; ends when the connection has ended as planned. */
-async function perform(relay, { writes, pause, reads, end }) {
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true });
-  const closed = new Promise((resolve) => socket.once('close', resolve));
-  socket.on('error', () => {});
-  socket.setNoDelay(true);
-  let over = false;
-  socket.once('end', () => (over = true));
-  await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
-  if (reads) socket.resume();
-  for (const part of writes) {
-    if (over || socket.destroyed) break;
-    socket.write(part);
-    if (pause > 0) await sleep(pause);
-    else await new Promise(setImmediate);
-  }
-  if (end === 'half') socket.end();
-  if (end === 'reset') socket.resetAndDestroy();
-  // Nobody waits for all that may still come: the relay gives up by itself, after many seconds.
-  if (end === 'wait') await Promise.race([closed, once(socket, 'end').catch(() => {}), sleep(20)]);
-  else if (end !== 'reset') await sleep(2);
-  socket.destroy();
-  await closed;
 }
 
 async function get(relay) {
@@ -116,7 +91,7 @@ test('whatever comes over TCP, the relay goes on serving', async (t) => {
     const random = makeRandom(SEED + Math.imul(round, 0x9e3779b1));
     const plans = Array.from({ length: CONNECTIONS }, () => makePlan(random, offer));
     try {
-      const all = Promise.all(plans.map((plan) => perform(relay, plan)));
+      const all = Promise.all(plans.map((plan) => performPlan(relay, plan)));
       await patiently(all, 'the connections of a round');
       await check(relay, player, most);
     } catch (error) {

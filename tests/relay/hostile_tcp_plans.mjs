@@ -1,5 +1,8 @@
 // What a stranger may write to the relay's TCP port, made from a seed: requests and WebSockets,
 // valid and broken, in a row, cut anywhere.
+import { once } from 'node:events';
+import net from 'node:net';
+import { sleep } from './support.mjs';
 
 /** Numbers from a seed (mulberry32). */
 export function makeRandom(seed) {
@@ -196,6 +199,31 @@ export function makePlan(random, offer) {
     reads: random.chance(0.9),
     end: random.pick(['leave', 'leave', 'half', 'reset', 'wait']),
   };
+}
+
+/** Lives through one plan; ends when the connection has ended as planned. */
+export async function performPlan(relay, { writes, pause, reads, end }) {
+  const socket = net.connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.on('error', () => {});
+  socket.setNoDelay(true);
+  let over = false;
+  socket.once('end', () => (over = true));
+  await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
+  if (reads) socket.resume();
+  for (const part of writes) {
+    if (over || socket.destroyed) break;
+    socket.write(part);
+    if (pause > 0) await sleep(pause);
+    else await new Promise(setImmediate);
+  }
+  if (end === 'half') socket.end();
+  if (end === 'reset') socket.resetAndDestroy();
+  // Nobody waits for all that may still come: the relay gives up by itself, after many seconds.
+  if (end === 'wait') await Promise.race([closed, once(socket, 'end').catch(() => {}), sleep(20)]);
+  else if (end !== 'reset') await sleep(2);
+  socket.destroy();
+  await closed;
 }
 
 /** One line that tells all of it. */
