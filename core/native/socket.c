@@ -8,6 +8,7 @@
 #include "causeway/native/socket.h"
 
 #include "base/memory.h"
+#include "base/unmapped.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,9 +50,11 @@ union system_address {
 static const uint8_t mapped_prefix[12] = {[10] = 0xff, [11] = 0xff};
 
 /* Returns the length, 0 when a socket of this family cannot reach the address. */
-static socklen_t to_system(const struct cw_address *address, bool is_ipv6,
+static socklen_t to_system(const struct cw_address *given, bool is_ipv6,
                            union system_address *system)
 {
+    const struct cw_address unmapped = cw_address_unmapped(given);
+    const struct cw_address *address = &unmapped;
     if (address->type == CW_ADDRESS_NONE || (address->type == CW_ADDRESS_IPV6 && !is_ipv6))
         return 0;
     memset(system, 0, sizeof *system);
@@ -81,14 +84,10 @@ static void from_system(const union system_address *system, struct cw_address *a
         address->port = ntohs(system->ipv4.sin_port);
         memcpy(address->bytes, &system->ipv4.sin_addr, 4);
     } else if (system->any.sa_family == AF_INET6) {
-        const uint8_t *bytes = system->ipv6.sin6_addr.s6_addr;
-        const bool mapped = memcmp(bytes, mapped_prefix, sizeof mapped_prefix) == 0;
-        address->type = mapped ? CW_ADDRESS_IPV4 : CW_ADDRESS_IPV6;
+        address->type = CW_ADDRESS_IPV6;
         address->port = ntohs(system->ipv6.sin6_port);
-        if (mapped)
-            memcpy(address->bytes, bytes + sizeof mapped_prefix, 4);
-        else
-            memcpy(address->bytes, bytes, 16);
+        memcpy(address->bytes, system->ipv6.sin6_addr.s6_addr, 16);
+        *address = cw_address_unmapped(address);
     }
 }
 
@@ -173,7 +172,7 @@ enum cw_error cw_socket_open(const struct cw_socket_config *config, struct cw_so
         return CW_ERROR_NO_MEMORY;
     *self = (struct cw_socket){.allocator = config->allocator};
 
-    struct cw_address address = config->address;
+    struct cw_address address = cw_address_unmapped(&config->address);
     const bool any = address.type == CW_ADDRESS_NONE;
     if (any)
         address = (struct cw_address){.type = CW_ADDRESS_IPV6, .port = address.port};
@@ -220,7 +219,7 @@ enum cw_error cw_socket_source(const struct cw_address *to, struct cw_address *s
     union system_address system = {0};
     if (!to || !source)
         return CW_ERROR_INVALID_ARGUMENT;
-    const bool is_ipv6 = to->type == CW_ADDRESS_IPV6;
+    const bool is_ipv6 = cw_address_unmapped(to).type == CW_ADDRESS_IPV6;
     const int handle = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM, IPPROTO_UDP);
     if (handle < 0)
         return CW_ERROR_SEND;

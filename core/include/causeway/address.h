@@ -40,11 +40,11 @@ enum cw_error cw_address_parse(const char *text, struct cw_address *address);
    CW_ADDRESS_NONE gives "none", which does not parse. */
 const char *cw_address_format(const struct cw_address *address, char text[CW_ADDRESS_TEXT_SIZE]);
 
-/* Orders addresses by type, then bytes, then port. Returns a negative number, 0 or a positive
-   one. */
+/* Orders addresses by type, then bytes, then port. An IPv4-mapped address is the IPv4 address in
+   it, as it is for sockets. Returns a negative number, 0 or a positive one. */
 int cw_address_compare(const struct cw_address *a, const struct cw_address *b);
 
-/* Same type, same bytes, same port. */
+/* Same type, same bytes, same port; or the same IPv4 address, mapped or not. */
 bool cw_address_equal(const struct cw_address *a, const struct cw_address *b);
 
 CW_END_DECLARATIONS

@@ -1,8 +1,13 @@
 #include "causeway/address.h"
 
+#include "base/unmapped.h"
+
 #include <string.h>
 
 #define IPV6_WORDS 8
+
+/* Bytes before an IPv4 address inside IPv6. */
+#define MAPPED_SIZE 12
 
 static int hex_digit(char c)
 {
@@ -182,10 +187,24 @@ static char *format_word(char *out, unsigned word)
     return out;
 }
 
+static bool is_mapped(const uint8_t *bytes)
+{
+    static const uint8_t mapped[MAPPED_SIZE] = {[10] = 0xff, [11] = 0xff};
+    return memcmp(bytes, mapped, sizeof mapped) == 0;
+}
+
+struct cw_address cw_address_unmapped(const struct cw_address *address)
+{
+    if (address->type != CW_ADDRESS_IPV6 || !is_mapped(address->bytes))
+        return *address;
+    struct cw_address ipv4 = {.type = CW_ADDRESS_IPV4, .port = address->port};
+    memcpy(ipv4.bytes, address->bytes + MAPPED_SIZE, 4);
+    return ipv4;
+}
+
 static char *format_ipv6(char *out, const uint8_t *bytes)
 {
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    const bool ends_in_ipv4 = memcmp(bytes, mapped, sizeof mapped) == 0;
+    const bool ends_in_ipv4 = is_mapped(bytes);
     const int words = ends_in_ipv4 ? IPV6_WORDS - 2 : IPV6_WORDS;
 
     /* The first of the longest runs of two or more zero words is left out. */
@@ -211,7 +230,7 @@ static char *format_ipv6(char *out, const uint8_t *bytes)
     }
     if (ends_in_ipv4) {
         *out++ = ':';
-        out = format_ipv4(out, bytes + sizeof mapped);
+        out = format_ipv4(out, bytes + MAPPED_SIZE);
     }
     return out;
 }
@@ -250,14 +269,14 @@ static size_t byte_count(enum cw_address_type type)
 int cw_address_compare(const struct cw_address *a, const struct cw_address *b)
 {
     static const struct cw_address nothing = {.type = CW_ADDRESS_NONE};
-    a = a ? a : &nothing;
-    b = b ? b : &nothing;
-    if (a->type != b->type)
-        return a->type < b->type ? -1 : 1;
-    const int order = memcmp(a->bytes, b->bytes, byte_count(a->type));
+    const struct cw_address one = cw_address_unmapped(a ? a : &nothing);
+    const struct cw_address other = cw_address_unmapped(b ? b : &nothing);
+    if (one.type != other.type)
+        return one.type < other.type ? -1 : 1;
+    const int order = memcmp(one.bytes, other.bytes, byte_count(one.type));
     if (order)
         return order;
-    return (a->port > b->port) - (a->port < b->port);
+    return (one.port > other.port) - (one.port < other.port);
 }
 
 bool cw_address_equal(const struct cw_address *a, const struct cw_address *b)

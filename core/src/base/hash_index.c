@@ -1,5 +1,7 @@
 #include "base/hash_index.h"
 
+#include "base/unmapped.h"
+
 #include <string.h>
 
 struct cw_hash_index_entry {
@@ -69,9 +71,10 @@ uint64_t cw_hash_index_hash(uint64_t seed, uint64_t value)
 
 uint64_t cw_hash_index_hash_address(uint64_t seed, const struct cw_address *address)
 {
+    const struct cw_address one = cw_address_unmapped(address);
     uint64_t words[2] = {0};
-    memcpy(words, address->bytes, address->type == CW_ADDRESS_IPV4 ? 4 : 16);
-    const uint64_t rest = (uint64_t)address->type << 16 | address->port;
+    memcpy(words, one.bytes, one.type == CW_ADDRESS_IPV4 ? 4 : 16);
+    const uint64_t rest = (uint64_t)one.type << 16 | one.port;
     return cw_hash_index_hash(cw_hash_index_hash(cw_hash_index_hash(seed, words[0]), words[1]),
                               rest);
 }

@@ -1,4 +1,5 @@
 #include "causeway/address.h"
+#include "base/hash_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -221,6 +222,23 @@ static void compares_with_the_port(void **state)
     assert_true(cw_address_equal(&(struct cw_address){0}, &(struct cw_address){0}));
 }
 
+/* To everyone who compares addresses, as to every socket. */
+static void a_mapped_address_is_its_ipv4_address(void **state)
+{
+    (void)state;
+    const struct cw_address ipv4 = parsed("1.2.3.4:5");
+    const struct cw_address mapped = parsed("[::ffff:1.2.3.4]:5");
+    const struct cw_address others[] = {parsed("[::ffff:1.2.3.5]:5"), parsed("[::ffff:1.2.3.4]:6"),
+                                        parsed("[::1.2.3.4]:5"), parsed("[::fffe:1.2.3.4]:5")};
+    assert_true(cw_address_equal(&ipv4, &mapped));
+    assert_true(cw_address_equal(&mapped, &ipv4));
+    assert_int_equal(cw_hash_index_hash_address(7, &ipv4), cw_hash_index_hash_address(7, &mapped));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_false(cw_address_equal(&ipv4, &others[i]));
+        assert_false(cw_address_equal(&mapped, &others[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +248,7 @@ int main(void)
         cmocka_unit_test(formats_the_preferred_text),
         cmocka_unit_test(every_gap_survives_a_round_trip),
         cmocka_unit_test(compares_with_the_port),
+        cmocka_unit_test(a_mapped_address_is_its_ipv4_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

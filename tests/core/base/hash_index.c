@@ -87,7 +87,7 @@ static void hashes_depend_on_the_seed_and_all_of_an_address(void **state)
 {
     (void)state;
     static const char *const texts[] = {"10.0.0.1:1", "10.0.0.1:2", "10.0.0.2:1",         "[::1]:1",
-                                        "[::1]:2",    "[1::1]:1",   "[::ffff:10.0.0.1]:1"};
+                                        "[::1]:2",    "[1::1]:1",   "[::fffe:10.0.0.1]:1"};
     uint64_t hashes[14];
     for (size_t i = 0; i < 14; i++) {
         struct cw_address address;

@@ -122,6 +122,29 @@ static void one_socket_serves_both_families(void **state)
     cw_socket_close(server);
 }
 
+/* A socket of IPv4 alone reaches it, and one that is opened at it is one of IPv4. */
+static void a_mapped_address_is_its_ipv4_address(void **state)
+{
+    (void)state;
+    struct cw_socket *a = open_at("127.0.0.1");
+    struct cw_socket *b = open_at("::ffff:127.0.0.1");
+    struct cw_address mapped = at("::ffff:127.0.0.1");
+    struct cw_address from;
+    struct cw_address source;
+    uint8_t data[8];
+    assert_int_equal(address_of(b).type, CW_ADDRESS_IPV4);
+    mapped.port = address_of(b).port;
+    assert_int_equal(cw_socket_send(a, &mapped, (const uint8_t *)"question", 8), CW_OK);
+    assert_int_equal(receive(b, &from, data, sizeof data), 8);
+    assert_int_equal(from.type, CW_ADDRESS_IPV4);
+    const struct cw_address sender = address_of(a);
+    assert_true(cw_address_equal(&from, &sender));
+    assert_int_equal(cw_socket_source(&mapped, &source), CW_OK);
+    assert_int_equal(source.type, CW_ADDRESS_IPV4);
+    cw_socket_close(a);
+    cw_socket_close(b);
+}
+
 static void never_blocks(void **state)
 {
     (void)state;
@@ -388,6 +411,7 @@ int main(void)
         cmocka_unit_test(ipv4_goes_both_ways),
         cmocka_unit_test(ipv6_goes_both_ways),
         cmocka_unit_test(one_socket_serves_both_families),
+        cmocka_unit_test(a_mapped_address_is_its_ipv4_address),
         cmocka_unit_test(never_blocks),
         cmocka_unit_test(empty_and_long_datagrams_are_skipped),
         cmocka_unit_test(batches_keep_order_and_count),
