@@ -3,11 +3,11 @@
 #include <math.h>
 
 /* Everybody can open sessions that the game server does not answer: one line in a while tells of
-   them. Those of players are all told. */
+   them, and each only at the level debug. Those of players are all told. */
 static bool may_log(struct session *session, unsigned *held)
 {
     *held = 0;
-    return log_wants(LOG_INFO) && (session->allowance.answered ||
+    return log_wants(LOG_INFO) && (session->allowance.answered || log_wants(LOG_DEBUG) ||
                                    log_limit_pass(&session->all->ended_limit, loop_now(), held));
 }
 

@@ -45,6 +45,13 @@ export interface WebSocketOptions extends SessionOptions {
   readonly WebSocket?: new (url: string, protocols: string[]) => WebSocketLike;
 }
 
+/** What a WebSocket asks the relay for. */
+const protocols = (session?: string, server?: string): string[] => [
+  WEBSOCKET_PROTOCOL,
+  ...(session ? [SESSION + session] : []),
+  ...(server ? [SERVER + server] : []),
+];
+
 /** Datagrams over a WebSocket, one in each binary message. TCP keeps them all, in order, and late. */
 export class WebSocketTransport extends BaseTransport {
   readonly kind = 'websocket';
@@ -69,11 +76,7 @@ export class WebSocketTransport extends BaseTransport {
     let socket: WebSocketLike;
     const address = relayAddress(url, 'ws').href;
     try {
-      socket = new Socket(address, [
-        WEBSOCKET_PROTOCOL,
-        ...(session ? [SESSION + session] : []),
-        ...(server ? [SERVER + server] : []),
-      ]);
+      socket = new Socket(address, protocols(session, server));
     } catch (error) {
       throw new TransportError('setup', `${url} cannot be connected to: ${String(error)}`, {
         cause: error,
