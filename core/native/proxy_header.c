@@ -1,5 +1,7 @@
 #include "causeway/native/proxy_header.h"
 
+#include "base/unmapped.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -25,16 +27,12 @@ static void read_ipv4(const uint8_t *bytes, const uint8_t *port, struct cw_addre
     memcpy(address->bytes, bytes, 4);
 }
 
-/* An IPv4 address may be inside, as in what a socket for both gives. */
+/* An IPv4 address may be inside. */
 static void read_ipv6(const uint8_t *bytes, const uint8_t *port, struct cw_address *address)
 {
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    if (memcmp(bytes, mapped, sizeof mapped) == 0) {
-        read_ipv4(bytes + sizeof mapped, port, address);
-        return;
-    }
     *address = (struct cw_address){.type = CW_ADDRESS_IPV6, .port = read_port(port)};
     memcpy(address->bytes, bytes, 16);
+    *address = cw_address_unmapped(address);
 }
 
 static bool begins(const uint8_t *data, size_t size, const uint8_t *with, size_t with_size)
