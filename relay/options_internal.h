@@ -1,6 +1,6 @@
-/* What the parts of the options share: options_table.c has the table of them and reads values;
-   options.c reads the command line and brings the sources together; options_environment.c,
-   options_file.c and options_usage.c do what their names say. */
+/* What the parts of the options share: options_table.c has the table of them and options_read.c
+   reads values; options.c reads the command line and brings the sources together;
+   options_environment.c, options_file.c and options_usage.c do what their names say. */
 #ifndef CAUSEWAY_RELAY_OPTIONS_INTERNAL_H
 #define CAUSEWAY_RELAY_OPTIONS_INTERNAL_H
 
@@ -34,6 +34,14 @@ struct option_row {
     bool reloads;     /* SIGHUP may change it */
     bool not_in_file;
 };
+
+/* What reads a value into its member, each of its form. False after an error. */
+typedef bool option_reader(const struct option_reading *reading);
+option_reader option_read_text, option_read_flag, option_read_number, option_read_whole_number,
+    option_read_listen, option_read_http_redirect, option_read_tls_certificate, option_read_tls_key,
+    option_read_admin, option_read_upstream, option_read_origin, option_read_trusted_proxy,
+    option_read_forwarded_header, option_read_protocol_id, option_read_rtc,
+    option_read_rtc_advertise, option_read_workers, option_read_log_level, option_read_log_format;
 
 /* Ends with a row without a name. */
 extern const struct option_row options_table[];

@@ -1,228 +1,28 @@
 #include "options_internal.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-bool options_fail(struct options_error *error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    for (char *c = error->text; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
-    }
-    return false;
-}
-
-static bool refuse(const struct option_reading *reading, const char *needs)
-{
-    return options_fail(reading->error, "%s needs %s, not '%s'", reading->place, needs,
-                        reading->text);
-}
-
-static void *member(const struct option_reading *reading)
-{
-    return (char *)reading->out + reading->row->member;
-}
-
-static bool read_text(const struct option_reading *reading)
-{
-    *(const char **)member(reading) = reading->text;
-    return true;
-}
-
-static bool read_flag(const struct option_reading *reading)
-{
-    const bool yes = strcmp(reading->text, "yes") == 0;
-    *(bool *)member(reading) = yes;
-    return yes || strcmp(reading->text, "no") == 0 || refuse(reading, "yes or no");
-}
-
-/* A decimal number within the bounds of its row. */
-static bool parse_number(const struct option_reading *reading, double *out)
-{
-    const struct option_row *row = reading->row;
-    char needs[64];
-    char *end;
-    *out = strtod(reading->text, &end);
-    if (reading->text[0] >= '0' && reading->text[0] <= '9' && *end == '\0' && isfinite(*out) &&
-        *out >= row->least && *out <= row->most)
-        return true;
-    snprintf(needs, sizeof needs, "a number from %.0f to %.0f", row->least, row->most);
-    return refuse(reading, needs);
-}
-
-static bool read_number(const struct option_reading *reading)
-{
-    return parse_number(reading, member(reading));
-}
-
-static bool read_whole_number(const struct option_reading *reading)
-{
-    double value;
-    if (!parse_number(reading, &value))
-        return false;
-    *(unsigned *)member(reading) = (unsigned)value;
-    return floor(value) == value || refuse(reading, "a whole number");
-}
-
-static bool valid_address(const struct option_reading *reading, unsigned lowest_port)
-{
-    return socket_address_valid(reading->text, lowest_port) ||
-           refuse(reading, "host:port, as in 127.0.0.1:40000 or [::1]:40000");
-}
-
-static bool read_listen(const struct option_reading *reading)
-{
-    reading->out->listen[reading->out->listen_count++] = reading->text;
-    return valid_address(reading, 0);
-}
-
-static bool read_http_redirect(const struct option_reading *reading)
-{
-    reading->out->http_redirect[reading->out->http_redirect_count++] = reading->text;
-    return valid_address(reading, 0);
-}
-
-static bool read_tls_certificate(const struct option_reading *reading)
-{
-    struct tls_files *files = &reading->out->tls;
-    files->certificates[files->certificate_count++] = reading->text;
-    return true;
-}
-
-static bool read_tls_key(const struct option_reading *reading)
-{
-    struct tls_files *files = &reading->out->tls;
-    files->keys[files->key_count++] = reading->text;
-    return true;
-}
-
-/* A port alone is one of this machine's own. */
-static bool read_admin(const struct option_reading *reading)
-{
-    struct options *out = reading->out;
-    char text[300];
-    bool has_port;
-    const char *port = reading->text + (reading->text[0] == ':');
-    const bool alone = port[strspn(port, "0123456789")] == '\0';
-    snprintf(text, sizeof text, "%s%s", alone ? "127.0.0.1:" : "", alone ? port : reading->text);
-    out->admin = true;
-    return (socket_address_parse(text, &out->admin_local, &has_port) && has_port) ||
-           refuse(reading, "a port, or an IP address and a port, as in 127.0.0.1:9090");
-}
-
-static bool read_upstream(const struct option_reading *reading)
-{
-    reading->out->upstream = reading->text;
-    return upstream_list_add(&reading->out->upstreams, reading->text) ||
-           refuse(reading,
-                  "host:port, or a prefix or range as in 10.0.0.0/16:7000-7999, and behind "
-                  "it nothing, or ,client-address=none, spp or ppv2");
-}
-
-static bool read_origin(const struct option_reading *reading)
-{
-    return origin_list_add(&reading->out->pages.origins, reading->text) ||
-           refuse(reading, "scheme://host[:port] or *");
-}
-
-static bool read_trusted_proxy(const struct option_reading *reading)
-{
-    return prefix_list_add(&reading->out->pages.forwarded.trusted, reading->text) ||
-           refuse(reading, "an address or a prefix, as in 192.0.2.7 or 10.0.0.0/8");
-}
-
-static bool read_forwarded_header(const struct option_reading *reading)
-{
-    return forwarded_header_parse(reading->text, member(reading)) ||
-           refuse(reading, "x-forwarded-for or forwarded");
-}
-
-static bool read_protocol_id(const struct option_reading *reading)
-{
-    struct gate *gate = &reading->out->gate;
-    char *end;
-    errno = 0;
-    const unsigned long long number = strtoull(reading->text, &end, 0);
-    gate->protocols[gate->protocol_count++] = number;
-    return (!errno && reading->text[0] >= '0' && reading->text[0] <= '9' && *end == '\0') ||
-           refuse(reading, "a number of 64 bits");
-}
-
-static bool read_rtc(const struct option_reading *reading)
-{
-    struct options *out = reading->out;
-    out->rtc = true;
-    return socket_address_parse(reading->text, &out->rtc_local, &out->rtc_own_port) ||
-           refuse(reading, "an IP address, as in 0.0.0.0:8081 or [::]");
-}
-
-static bool read_rtc_advertise(const struct option_reading *reading)
-{
-    struct options *out = reading->out;
-    bool has_port;
-    return socket_address_parse(reading->text, &out->rtc_advertised[out->rtc_advertised_count++],
-                                &has_port) ||
-           refuse(reading, "an IP address, as in 203.0.113.7 or [2001:db8::7]:8081");
-}
-
-static bool read_workers(const struct option_reading *reading)
-{
-    unsigned *workers = member(reading);
-    char *end;
-    if (strcmp(reading->text, "auto") == 0) {
-        *workers = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
-        if (*workers > OPTIONS_WORKERS_MAX)
-            *workers = OPTIONS_WORKERS_MAX;
-        return true;
-    }
-    *workers = (unsigned)strtoul(reading->text, &end, 10);
-    return (reading->text[0] >= '1' && reading->text[0] <= '9' && *end == '\0' &&
-            *workers <= OPTIONS_WORKERS_MAX) ||
-           refuse(reading, "a number from 1 to 64, or auto");
-}
-
-static bool read_log_level(const struct option_reading *reading)
-{
-    return log_level_parse(reading->text, member(reading)) ||
-           refuse(reading, "error, warn, info or debug");
-}
-
-static bool read_log_format(const struct option_reading *reading)
-{
-    const bool json = strcmp(reading->text, "json") == 0;
-    reading->out->log_format = json ? LOG_JSON : LOG_TEXT;
-    return json || strcmp(reading->text, "text") == 0 || refuse(reading, "text or json");
-}
 
 /* What a reader reads, and into what. */
 #define TO(reader, name)                                                                           \
     .read = (reader), .member = offsetof(struct options, name),                                    \
     .size = sizeof((struct options *)0)->name
 /* At most so many, counted in a member. */
-#define UP_TO(times, name)           .repeats = (times), .count = offsetof(struct options, name)
-#define NUMBER(name, from, to)       TO(read_number, name), .least = (from), .most = (to)
-#define WHOLE_NUMBER(name, from, to) TO(read_whole_number, name), .least = (from), .most = (to)
+#define UP_TO(times, name)     .repeats = (times), .count = offsetof(struct options, name)
+#define NUMBER(name, from, to) TO(option_read_number, name), .least = (from), .most = (to)
+#define WHOLE_NUMBER(name, from, to)                                                               \
+    TO(option_read_whole_number, name), .least = (from), .most = (to)
 
 const struct option_row options_table[] = {
     {.heading = "Where it listens, and where it sends",
      .name = "listen",
      .value = "ADDRESS:PORT",
-     TO(read_listen, listen),
+     TO(option_read_listen, listen),
      UP_TO(OPTIONS_LISTEN_MAX, listen_count),
      .help = "where to accept browsers; [::]:8080 takes IPv6 and IPv4; port 0 takes any free port "
              "(the log tells which)"},
     {.name = "upstream",
      .value = "HOST[/BITS]:PORT[-PORT][,client-address=FORMAT]",
-     TO(read_upstream, upstreams),
+     TO(option_read_upstream, upstreams),
      UP_TO(UPSTREAM_LIST_MAX, upstreams.count),
      .reloads = true,
      .help = "the game server: an address, or a name, which is looked up again every 30 seconds. "
@@ -237,29 +37,29 @@ const struct option_row options_table[] = {
     {.heading = "WebRTC",
      .name = "rtc",
      .value = "ADDRESS[:PORT]",
-     TO(read_rtc, rtc_local),
+     TO(option_read_rtc, rtc_local),
      .help = "serve WebRTC on this UDP port, all browsers on the one; [::] takes IPv6 and IPv4; "
              "without a port, that of the first --listen. Browsers POST their offer to /rtc"},
     {.name = "rtc-advertise",
      .value = "ADDRESS[:PORT]",
-     TO(read_rtc_advertise, rtc_advertised),
+     TO(option_read_rtc_advertise, rtc_advertised),
      UP_TO(OPTIONS_ADVERTISE_MAX, rtc_advertised_count),
      .help = "the public address of the UDP port (IPv4 and IPv6); default: the address that the "
              "offer came to, which is wrong behind a NAT or a reverse proxy"},
     {.name = "rtc-certificate",
      .value = "FILE",
-     TO(read_text, rtc_certificate),
+     TO(option_read_text, rtc_certificate),
      .help = "a PEM file for DTLS, with --rtc-key; default: made anew at every start, which is as "
              "safe, as its hash goes into every answer"},
     {.name = "rtc-key",
      .value = "FILE",
-     TO(read_text, rtc_key),
+     TO(option_read_text, rtc_key),
      .help = "the key of --rtc-certificate, a PEM file"},
 
     {.heading = "TLS",
      .name = "tls-certificate",
      .value = "FILE",
-     TO(read_tls_certificate, tls.certificates),
+     TO(option_read_tls_certificate, tls.certificates),
      UP_TO(TLS_CERTIFICATES_MAX, tls.certificate_count),
      .reloads = true,
      .help = "a PEM file with a certificate and its chain (certbot's fullchain.pem). All of "
@@ -268,13 +68,13 @@ const struct option_row options_table[] = {
              "change"},
     {.name = "tls-key",
      .value = "FILE",
-     TO(read_tls_key, tls.keys),
+     TO(option_read_tls_key, tls.keys),
      UP_TO(TLS_CERTIFICATES_MAX, tls.key_count),
      .reloads = true,
      .help = "a PEM file with the key of a --tls-certificate (privkey.pem), in the same order"},
     {.name = "http-redirect",
      .value = "ADDRESS:PORT",
-     TO(read_http_redirect, http_redirect),
+     TO(option_read_http_redirect, http_redirect),
      UP_TO(OPTIONS_LISTEN_MAX, http_redirect_count),
      .help = "where to accept plain HTTP and send every request to the first --listen ([::]:80)"},
     {.name = "hsts",
@@ -288,7 +88,7 @@ const struct option_row options_table[] = {
     {.heading = "Behind a reverse proxy",
      .name = "trusted-proxy",
      .value = "ADDRESS[/BITS]",
-     TO(read_trusted_proxy, pages.forwarded.trusted),
+     TO(option_read_trusted_proxy, pages.forwarded.trusted),
      UP_TO(PREFIX_LIST_MAX, pages.forwarded.trusted.count),
      .reloads = true,
      .help =
@@ -299,7 +99,7 @@ const struct option_row options_table[] = {
          "allowed"},
     {.name = "forwarded-header",
      .value = "NAME",
-     TO(read_forwarded_header, pages.forwarded.header),
+     TO(option_read_forwarded_header, pages.forwarded.header),
      .initial = "x-forwarded-for",
      .reloads = true,
      .help = "the header in which these proxies say it: x-forwarded-for, or forwarded (RFC 7239), "
@@ -308,7 +108,7 @@ const struct option_row options_table[] = {
     {.heading = "Who may connect",
      .name = "origin",
      .value = "ORIGIN",
-     TO(read_origin, pages.origins),
+     TO(option_read_origin, pages.origins),
      UP_TO(ORIGIN_LIST_MAX, pages.origins.count),
      .reloads = true,
      .help = "allow pages of this origin (https://game.example); '*' allows all; default: the page "
@@ -316,12 +116,12 @@ const struct option_row options_table[] = {
              "not browsers and are always allowed"},
     {.name = "protocol-id",
      .value = "N",
-     TO(read_protocol_id, gate.protocols),
+     TO(option_read_protocol_id, gate.protocols),
      UP_TO(GATE_PROTOCOLS_MAX, gate.protocol_count),
      .reloads = true,
      .help = "take only secure connections of this game; decimal or 0x...; default: of any"},
     {.name = "raw",
-     TO(read_flag, gate.raw),
+     TO(option_read_flag, gate.raw),
      .reloads = true,
      .help = "take any datagrams. Without it a session must begin with a connect token that has "
              "not expired for long, and nothing that is no packet of a secure connection (netcode "
@@ -339,7 +139,7 @@ const struct option_row options_table[] = {
     {.heading = "Files of a page",
      .name = "root",
      .value = "DIRECTORY",
-     TO(read_text, root),
+     TO(option_read_text, root),
      .help = "serve the files in it over HTTP"},
 
     {.heading = "How many",
@@ -450,19 +250,19 @@ const struct option_row options_table[] = {
     {.heading = "Running it",
      .name = "config",
      .value = "FILE",
-     TO(read_text, config),
+     TO(option_read_text, config),
      .not_in_file = true,
      .help = "read options from it too: lines of name = value with the names of these; # begins "
              "a comment. What can be given several times has a line for each. The environment "
              "takes precedence over the file (CAUSEWAY_RELAY_MAX_SESSIONS; several values stand "
              "there with spaces between them), and the command line over both"},
     {.name = "check-config",
-     TO(read_flag, check_config),
+     TO(option_read_flag, check_config),
      .not_in_file = true,
      .help = "only say whether the options are right: 'ok', or what is wrong, and where"},
     {.name = "admin",
      .value = "[ADDRESS:]PORT",
-     TO(read_admin, admin_local),
+     TO(option_read_admin, admin_local),
      .help = "answer the operator here, over plain HTTP: /metrics, /healthz, /readyz, "
              "/sessions, /blocks. Without an "
              "address, only to programs of this machine (127.0.0.1). Nothing guards it: whoever "
@@ -475,20 +275,20 @@ const struct option_row options_table[] = {
      .help = "after SIGTERM, refuse new sessions and let those that are open go on for so long"},
     {.name = "log-level",
      .value = "LEVEL",
-     TO(read_log_level, log_level),
+     TO(option_read_log_level, log_level),
      .initial = "info",
      .reloads = true,
      .help = "error, warn, info or debug"},
     {.name = "log-format",
      .value = "FORMAT",
-     TO(read_log_format, log_format),
+     TO(option_read_log_format, log_format),
      .initial = "text",
      .reloads = true,
      .help = "text, or json: one object a line with time, level, message and, at the end of a "
              "session for example, what it tells as members of their own"},
     {.name = "workers",
      .value = "N",
-     TO(read_workers, workers),
+     TO(option_read_workers, workers),
      .help = "serve from N processes beside this one; auto: one for each core. The system divides "
              "the connections; a session moves to where its next link comes, and a process that "
              "dies is started again. Each has its share of --max-sessions; the limits per address "
@@ -500,8 +300,11 @@ const struct option_row options_table[] = {
      .zero = "never",
      .help = "abort, after logging the stack, when nothing gets its turn for so many seconds "
              "(whole ones) of processor time. A supervisor should start the relay again"},
-    {.name = "help", TO(read_flag, help), .not_in_file = true, .help = "print this"},
-    {.name = "version", TO(read_flag, version), .not_in_file = true, .help = "print the version"},
+    {.name = "help", TO(option_read_flag, help), .not_in_file = true, .help = "print this"},
+    {.name = "version",
+     TO(option_read_flag, version),
+     .not_in_file = true,
+     .help = "print the version"},
     {0},
 };
 
@@ -512,20 +315,4 @@ const struct option_row *options_find(const char *name, size_t size)
             return row;
     }
     return NULL;
-}
-
-bool options_read(const struct option_reading *reading, bool first)
-{
-    const struct option_row *row = reading->row;
-    if (row->repeats > 0) {
-        unsigned *count = (unsigned *)(void *)((char *)reading->out + row->count);
-        if (first) {
-            memset(member(reading), 0, row->size);
-            *count = 0;
-        }
-        if (*count == row->repeats)
-            return options_fail(reading->error, "%s can be given %u times at most", reading->place,
-                                row->repeats);
-    }
-    return row->read(reading);
 }
