@@ -1,10 +1,10 @@
-/* Put before the system's library (LD_PRELOAD), it lets a program hang that asks where a connection
-   comes from: the relay does so for each new session. */
+/* Put before the system's library (LD_PRELOAD), it lets a program hang that accepts a connection.
+ */
 #include <sys/socket.h>
 
-int getpeername(int fd, struct sockaddr *address, socklen_t *size)
+int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
 {
-    (void)fd, (void)address, (void)size;
+    (void)fd, (void)address, (void)size, (void)flags;
     for (volatile int forever = 1; forever;)
         ;
     return -1;
