@@ -68,11 +68,20 @@ static bool find_path(const char *root, const char *path, const char *index, cha
     return strncmp(out, root, root_size) == 0 && (out[root_size] == '/' || out[root_size] == '\0');
 }
 
+/* The one hidden directory that others expect to read (RFC 8615): certificates are renewed by it.
+ */
+static bool is_hidden(const char *path)
+{
+    static const char well_known[] = "/.well-known/";
+    const size_t size = sizeof well_known - 1;
+    return strstr(strncmp(path, well_known, size) == 0 ? path + size - 1 : path, "/.") != NULL;
+}
+
 enum file_result file_find(const char *root, const char *path, struct file *out)
 {
     char real[PATH_MAX];
     size_t size = strlen(path);
-    if (size == 0 || path[0] != '/' || strstr(path, "/."))
+    if (size == 0 || path[0] != '/' || is_hidden(path))
         return FILE_MISSING;
     const char *index = path[size - 1] == '/' ? "index.html" : "";
     if (!find_path(root, path, index, real))

@@ -20,7 +20,7 @@ enum file_result {
 
 /* Finds and opens the file for a decoded path that begins with '/'. A path that ends with '/'
    stands for its index.html. root is a real path. Nothing outside root is ever found, not even
-   through links, and nothing whose name begins with a dot. */
+   through links, and nothing whose name begins with a dot, except /.well-known/ (RFC 8615). */
 enum file_result file_find(const char *root, const char *path, struct file *out);
 
 #endif

@@ -49,6 +49,9 @@ async function serveFiles(t, args = []) {
   writeFileSync(path.join(base, 'beet', 'secret.txt'), 'secret');
   symlinkSync(path.join(base, 'beet'), path.join(root, 'beside'));
   writeFileSync(path.join(root, '.hidden'), 'hidden');
+  mkdirSync(path.join(root, '.well-known', 'acme-challenge'), { recursive: true });
+  writeFileSync(path.join(root, '.well-known', 'acme-challenge', 'token'), 'proof');
+  writeFileSync(path.join(root, '.well-known', '.hidden'), 'hidden');
   symlinkSync(path.join(base, 'secret.txt'), path.join(root, 'link.txt'));
   symlinkSync(path.join(base, 'root-beside'), path.join(root, 'away'));
   for (const name of [
@@ -142,6 +145,9 @@ test('nothing outside of the root is served', async (t) => {
     '/beside/secret.txt',
     '/.hidden',
     '/%2ehidden',
+    '/.well-known/.hidden',
+    '/.well-known/../.hidden',
+    '/sub/../.hidden',
     '/sub/.%2e/.%2e/secret.txt',
     '/index.html%00.png',
     '/../root-beside/secret.txt',
@@ -159,6 +165,13 @@ test('nothing outside of the root is served', async (t) => {
     assert.doesNotMatch(body.toString(), /secret|hidden|root:/, target);
   }
   assert.equal((await request(relay, '/')).status, 200);
+});
+
+test('/.well-known/ is served, by which certbot renews certificates', async (t) => {
+  const relay = await serveFiles(t);
+  const { status, body } = await request(relay, '/.well-known/acme-challenge/token');
+  assert.equal(status, 200);
+  assert.equal(body.toString(), 'proof');
 });
 
 test('without --root there are no files', async (t) => {
