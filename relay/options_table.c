@@ -38,8 +38,8 @@ const struct option_row options_table[] = {
      .name = "rtc",
      .value = "ADDRESS[:PORT]",
      TO(option_read_rtc, rtc_local),
-     .help = "serve WebRTC on this UDP port, all browsers on the one; [::] takes IPv6 and IPv4; "
-             "without a port, that of the first --listen. Browsers POST their offer to /rtc"},
+     .help = "serve WebRTC to all browsers on this one UDP port; [::] takes IPv6 and IPv4; without "
+             "a port, that of the first --listen. Browsers POST their offer to /rtc"},
     {.name = "rtc-advertise",
      .value = "ADDRESS[:PORT]",
      TO(option_read_rtc_advertise, rtc_advertised),
@@ -50,7 +50,7 @@ const struct option_row options_table[] = {
      .value = "FILE",
      TO(option_read_text, rtc_certificate),
      .help = "a PEM file for DTLS, with --rtc-key; default: made anew at every start, which is as "
-             "safe, as its hash goes into every answer"},
+             "safe, since every answer has its hash"},
     {.name = "rtc-key",
      .value = "FILE",
      TO(option_read_text, rtc_key),
@@ -82,8 +82,8 @@ const struct option_row options_table[] = {
      WHOLE_NUMBER(hsts_seconds, 0, 4e9),
      .initial = "0",
      .zero = "say nothing",
-     .help = "tell browsers to come by HTTPS only for so long (Strict-Transport-Security). They "
-             "cannot be told otherwise later"},
+     .help = "tell browsers to use nothing but HTTPS for this long (Strict-Transport-Security). It "
+             "cannot be taken back"},
 
     {.heading = "Behind a reverse proxy",
      .name = "trusted-proxy",
@@ -91,19 +91,18 @@ const struct option_row options_table[] = {
      TO(option_read_trusted_proxy, pages.forwarded.trusted),
      UP_TO(PREFIX_LIST_MAX, pages.forwarded.trusted.count),
      .reloads = true,
-     .help =
-         "a reverse proxy, or a network of them. What it says of whose a connection is counts "
-         "for all limits and logs: in a PROXY header (version 1 or 2) before the connection, or "
-         "in each request's X-Forwarded-For. The host that it was asked for it should tell in "
-         "X-Forwarded-Host; if it does not, and there is no --origin, pages of any origin are "
-         "allowed"},
+     .help = "a reverse proxy, or a network of them. For all limits and logs, a client's address "
+             "is the one that the proxy gives: in a PROXY header (version 1 or 2) before the "
+             "connection, or in X-Forwarded-For in each request. The proxy should pass on the host "
+             "that was asked for in X-Forwarded-Host; if it does not, and there is no --origin, "
+             "pages of any origin are allowed"},
     {.name = "forwarded-header",
      .value = "NAME",
      TO(option_read_forwarded_header, pages.forwarded.header),
      .initial = "x-forwarded-for",
      .reloads = true,
-     .help = "the header in which these proxies say it: x-forwarded-for, or forwarded (RFC 7239), "
-             "which they must replace when a client sends one, and not add a second"},
+     .help = "the header in which these proxies give it: x-forwarded-for, or forwarded (RFC 7239). "
+             "When a client sends one, they must replace it, not add a second"},
 
     {.heading = "Who may connect",
      .name = "origin",
@@ -123,18 +122,18 @@ const struct option_row options_table[] = {
     {.name = "raw",
      TO(option_read_flag, gate.raw),
      .reloads = true,
-     .help = "take any datagrams. Without it a session must begin with a connect token that has "
-             "not expired for long, and nothing that is no packet of a secure connection (netcode "
-             "1.02) goes on"},
+     .help =
+         "take any datagrams. Without it, a session must begin with a connect token that has not "
+         "long expired, and only packets of a secure connection (netcode 1.02) are forwarded"},
     {.name = "expired-token-seconds",
      .value = "SECONDS",
      NUMBER(gate.expired_seconds, 0, 1e9),
      .initial = "3600",
      .zero = "none that has expired",
      .reloads = true,
-     .help = "let a session begin with a token that has expired for less than that: a player who "
-             "comes from another relay or network proves with it who they are. The game server "
-             "lets nobody else in with it"},
+     .help = "let a session begin with a token that expired less than this long ago: players who "
+             "come from another relay or network prove with it who they are. The game server lets "
+             "nobody else in with it"},
 
     {.heading = "Files of a page",
      .name = "root",
@@ -147,18 +146,19 @@ const struct option_row options_table[] = {
      .value = "N",
      WHOLE_NUMBER(max_sessions, 1, 1e6),
      .initial = "1000",
-     .help = "at most N sessions at a time, or as many as the limit of open files (ulimit -n) "
-             "allows. One more takes the place of the oldest that the game server has not "
-             "answered, or no longer speaks to, unless its own address has opened more of late. "
-             "1024 connections that are no sessions find room beside them; then the oldest goes"},
+     .help =
+         "at most N sessions at a time, or as many as the limit of open files (ulimit -n) allows. "
+         "One more takes the place of the oldest that the game server has not answered, or no "
+         "longer speaks to, unless its own address has opened more of late. Besides, there may be "
+         "1024 connections without a session; one more closes the oldest"},
     {.name = "max-sessions-per-address",
      .value = "N",
      WHOLE_NUMBER(max_per_address, 0, 1e6),
      .initial = "100",
      .zero = "no limit",
      .reloads = true,
-     .help = "at most N from one IPv4 address or IPv6 /64, six times as many connections that are "
-             "no sessions, and twice as many WebRTC offers at once, then a few a second"},
+     .help = "at most N from one IPv4 address or IPv6 /64, six times as many connections without a "
+             "session, and twice as many WebRTC offers at once, then a few a second"},
 
     {.heading = "How much, per browser",
      .name = "upstream-packets",
@@ -167,10 +167,10 @@ const struct option_row options_table[] = {
      .initial = "1500",
      .zero = "no limit",
      .reloads = true,
-     .help = "most that goes from one browser to the game server per second, a quarter of it at "
-             "once; what is over is dropped. Until the server has answered: 20 datagrams, then 2 "
-             "per second. An address that opens one session after another gets no more than with "
-             "all that it may have at a time"},
+     .help = "most datagrams per second from one browser to the game server, a quarter of them at "
+             "once; more are dropped. Until the server has answered: 20 datagrams, then 2 per "
+             "second. An address that opens one session after another gets no more than with all "
+             "the sessions that it may have at a time"},
     {.name = "upstream-bytes",
      .value = "BYTES",
      NUMBER(allowance.bytes_per_second, 0, 1e12),
@@ -184,7 +184,7 @@ const struct option_row options_table[] = {
      .initial = "262144",
      .zero = "no limit",
      .reloads = true,
-     .help = "most that goes to one WebRTC browser per second; what is over is dropped"},
+     .help = "most bytes per second to one WebRTC browser; more are dropped"},
 
     {.heading = "How long, in seconds (which may have fractions)",
      .name = "request-timeout",
@@ -193,38 +193,39 @@ const struct option_row options_table[] = {
      .initial = "5",
      .reloads = true,
      .help = "end a session (close code 4001) that has not asked for a connection (with --raw: "
-             "sent a datagram) within that"},
+             "sent a datagram) within this time"},
     {.name = "answer-timeout",
      .value = "SECONDS",
      NUMBER(answer_timeout_seconds, 1, 1e6),
      .initial = "10",
      .reloads = true,
-     .help = "end one (4002) that the game server has not answered for so long after it asked; "
-             "after 3 seconds (4005) when nobody is at its address. One to which it then says "
-             "nothing for so long goes when all places are taken"},
+     .help = "end one (4002) that the game server has not answered this long after it asked; after "
+             "3 seconds (4005) when nobody is at its address. One to which the game server later "
+             "says nothing for this long may lose its place when all are taken"},
     {.name = "idle-timeout",
      .value = "SECONDS",
      NUMBER(idle_timeout_seconds, 0, 1e6),
      .initial = "120",
      .zero = "never",
      .reloads = true,
-     .help = "end one (4000) without a datagram either way for so long. Hidden browser tabs may be "
-             "silent for a minute"},
+     .help = "end one (4000) without a datagram either way for this long. Hidden browser tabs may "
+             "be silent for a minute"},
     {.name = "resume-seconds",
      .value = "SECONDS",
      NUMBER(resume_seconds, 0, 1e6),
      .initial = "15",
      .zero = "end it at once",
      .reloads = true,
-     .help = "keep a session that was answered for so long after it has lost its connection, for "
-             "another of the same page, which gives the session's key; when all places are taken "
-             "it may go sooner"},
+     .help =
+         "how long to keep a session that was answered after it has lost its connection, so that "
+         "the same page can go on with another; when all places are taken it may end sooner"},
     {.name = "ping-interval",
      .value = "SECONDS",
      NUMBER(ping_interval_seconds, 0, 30000),
      .initial = "30",
      .zero = "never",
-     .help = "ping each WebSocket so often and drop it when it does not answer for twice that"},
+     .help =
+         "ping each WebSocket this often, and drop it when it does not answer for twice as long"},
 
     {.heading = "How old a datagram may get",
      .name = "queue-age",
@@ -238,41 +239,41 @@ const struct option_row options_table[] = {
      .initial = "0",
      .zero = "serve at once",
      .reloads = true,
-     .help = "wake up no more often than this and serve together what has come: at 300, a hundred "
-             "players at 60 Hz cost little more than half the processor time, and round trips take "
+     .help = "wake up no more often than this, and serve together what has come: at 300, a hundred "
+             "players at 60 Hz cost a quarter to a third less processor time, and round trips take "
              "about half a millisecond longer"},
     {.name = "queue-bytes",
      .value = "BYTES",
      WHOLE_NUMBER(queue_bytes, 0, 1e9),
      .initial = "65536",
-     .help = "most that waits for it"},
+     .help = "most bytes that wait for it"},
 
     {.heading = "Running it",
      .name = "config",
      .value = "FILE",
      TO(option_read_text, config),
      .not_in_file = true,
-     .help = "read options from it too: lines of name = value with the names of these; # begins "
-             "a comment. What can be given several times has a line for each. The environment "
-             "takes precedence over the file (CAUSEWAY_RELAY_MAX_SESSIONS; several values stand "
-             "there with spaces between them), and the command line over both"},
+     .help =
+         "read options from this file too: lines of 'name = value', with the names in this list; # "
+         "begins a comment. An option that can be given several times has a line for each value. "
+         "The environment takes precedence over the file (CAUSEWAY_RELAY_MAX_SESSIONS; several "
+         "values stand there with spaces between them), and the command line over both"},
     {.name = "check-config",
      TO(option_read_flag, check_config),
      .not_in_file = true,
-     .help = "only say whether the options are right: 'ok', or what is wrong, and where"},
+     .help = "only check the options: print 'ok', or what is wrong, and where"},
     {.name = "admin",
      .value = "[ADDRESS:]PORT",
      TO(option_read_admin, admin_local),
-     .help = "answer the operator here, over plain HTTP: /metrics, /healthz, /readyz, "
-             "/sessions, /blocks. Without an "
-             "address, only to programs of this machine (127.0.0.1). Nothing guards it: whoever "
-             "reaches the address may ask, and end sessions"},
+     .help = "answer the operator here, over plain HTTP: /metrics, /healthz, /readyz, /sessions, "
+             "/blocks. Without an address, only programs on this machine are answered (127.0.0.1). "
+             "There is no password: whoever reaches the address may ask, and end sessions"},
     {.name = "drain-timeout",
      .value = "SECONDS",
      NUMBER(drain_timeout_seconds, 0, 1e6),
      .initial = "30",
      .zero = "end them at once",
-     .help = "after SIGTERM, refuse new sessions and let those that are open go on for so long"},
+     .help = "after SIGTERM, refuse new sessions and let those that are open go on for this long"},
     {.name = "log-level",
      .value = "LEVEL",
      TO(option_read_log_level, log_level),
@@ -284,8 +285,8 @@ const struct option_row options_table[] = {
      TO(option_read_log_format, log_format),
      .initial = "text",
      .reloads = true,
-     .help = "text, or json: one object a line with time, level, message and, at the end of a "
-             "session for example, what it tells as members of their own"},
+     .help = "text, or json: one object per line, with the members time, level and message, and "
+             "one for each field that a line has in text"},
     {.name = "workers",
      .value = "N",
      TO(option_read_workers, workers),
@@ -298,8 +299,8 @@ const struct option_row options_table[] = {
      WHOLE_NUMBER(watchdog_seconds, 0, 1e6),
      .initial = "10",
      .zero = "never",
-     .help = "abort, after logging the stack, when nothing gets its turn for so many seconds "
-             "(whole ones) of processor time. A supervisor should start the relay again"},
+     .help = "when the event loop is stuck for so many seconds (whole ones) of processor time, log "
+             "the stack and abort. A supervisor should then start the relay again"},
     {.name = "help", TO(option_read_flag, help), .not_in_file = true, .help = "print this"},
     {.name = "version",
      TO(option_read_flag, version),

@@ -11,8 +11,8 @@ static const char before[] =
     "Usage: causeway-relay --listen ADDRESS:PORT --upstream HOST:PORT [option...]\n"
     "\n"
     "Carries datagrams between browsers (WebSocket, subprotocol causeway.v1, and WebRTC data\n"
-    "channels) and one UDP game server. Each browser gets a UDP socket of its own towards the\n"
-    "server.\n";
+    "channels) and UDP game servers. Each browser gets a UDP socket of its own towards its\n"
+    "game server.\n";
 
 static const char after[] =
     "\n"
@@ -61,7 +61,7 @@ static void print_row(const struct option_row *row)
 
 static void print_reloads(void)
 {
-    char text[1024] = "SIGHUP reads all options again and heeds changes of";
+    char text[1024] = "SIGHUP reads all options again and applies changes of";
     const char *comma = " ";
     for (const struct option_row *row = options_table; row->name; row++) {
         if (!row->reloads)

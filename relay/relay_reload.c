@@ -62,7 +62,7 @@ static void reload(struct relay *relay)
     log_info("reloaded the options");
     const char *name = NULL;
     while ((name = options_next_fixed(relay->options, &relay->reloaded, name)))
-        log_warn("%s has changed, which a restart of the relay will heed", name);
+        log_warn("%s has changed: restart the relay to apply it", name);
 }
 
 void relay_reload(struct relay *relay)

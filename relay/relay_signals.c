@@ -4,8 +4,6 @@
 #include "session/session_look.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -73,7 +71,6 @@ static void drain(struct relay *relay)
 /* Who asks for a second time will not wait. */
 static void on_stop_signal(struct relay *relay, int signal_number)
 {
-    char why[64];
     if (relay->state == RELAY_STOPPING) {
         log_info("stopping at once");
         loop_stop(relay->loop);
@@ -81,8 +78,7 @@ static void on_stop_signal(struct relay *relay, int signal_number)
                relay->options->drain_timeout_seconds > 0.0) {
         drain(relay);
     } else {
-        snprintf(why, sizeof why, "on %s", strsignal(signal_number));
-        stop(relay, why);
+        stop(relay, signal_number == SIGTERM ? "on SIGTERM" : "on SIGINT");
     }
 }
 

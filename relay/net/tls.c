@@ -166,7 +166,7 @@ bool tls_reload(struct tls *tls, const struct tls_files *files)
     struct identity identities[TLS_CERTIFICATES_MAX] = {{0}};
     const bool loaded = load(files, identities);
     if (loaded) {
-        log_info("taking the TLS certificates again");
+        log_info("reading the TLS certificates again");
         tls->files = *files;
         mark_all(tls);
     }

@@ -70,7 +70,7 @@ test('what only a restart changes is said, once for each option', async (t) => {
   const changed = 'max-sessions = 6\nroot = /\nlisten = 127.0.0.1:1\nidle-timeout = 10\n';
   const said = await reload(changed, /root has changed.*\n(.*max-sessions has changed.*\n)/);
   assert.deepEqual(
-    [...said.matchAll(/warn +(\S+) has changed, which a restart/g)].map(([, name]) => name),
+    [...said.matchAll(/warn +(\S+) has changed: restart the relay/g)].map(([, name]) => name),
     ['root', 'max-sessions'], // --listen is on the command line
   );
   // That a default is given is no change.

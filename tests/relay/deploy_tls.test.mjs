@@ -150,7 +150,7 @@ test('certificates that are replaced are shown to the next client; bad ones are 
   const before = await shown(relay, 'moving.example');
   const fresh = certify('moving.example');
   assert.deepEqual(fresh, files);
-  await relay.logged(/taking the TLS certificates again\n/);
+  await relay.logged(/reading the TLS certificates again\n/);
   const after = await shown(relay, 'moving.example');
   assert.notEqual(after.fingerprint, before.fingerprint);
   const from = relay.log().length;
