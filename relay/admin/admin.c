@@ -90,7 +90,7 @@ static void on_request(void *context, const struct admin_request *request,
         if (routes[i].answer)
             routes[i].answer(admin, request, reply);
         else if (!admin->config.sessions)
-            refuse(reply, 501, "This is not to be had together with --workers.");
+            refuse(reply, 501, "This does not work with --workers.");
         else
             routes[i].steer(admin->config.sessions, request, request->path + strlen(routes[i].path),
                             reply);

@@ -30,7 +30,7 @@ test('the relay has all metrics of the alerts and the dashboard', async (t) => {
 });
 
 test('the guide has a line for each alert, and for no other', () => {
-  const explained = [...shipped('README.md').matchAll(/^\| `(Relay\w+)` \|/gm)];
+  const explained = [...shipped('OPERATING.md').matchAll(/^\| `(Relay\w+)` \|/gm)];
   assert.deepEqual(
     explained.map(([, name]) => name),
     alerts.map(({ alert }) => alert),
