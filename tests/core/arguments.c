@@ -671,11 +671,13 @@ static void test_client(void **state)
     GIVES_NOTHING(cw_client_connection, nothing);
     REFUSES(cw_client_send, nothing, bytes, 8);
     REFUSES(cw_client_move, nothing, 0);
+    REFUSES(cw_client_try_server, nothing, 0, 0);
     GIVES_NOTHING(cw_client_moving, nothing);
     DOES_NOTHING(cw_client_disconnect, nothing);
     GIVES(CW_CLIENT_DISCONNECTED, cw_client_state, nothing);
     GIVES_NOTHING(cw_client_farewell, nothing);
     GIVES_NOTHING(cw_client_server_address, nothing);
+    GIVES_NOTHING(cw_client_server_index, nothing);
     GIVES_NOTHING(cw_client_index, nothing);
     GIVES_NOTHING(cw_client_max_clients, nothing);
     DOES_NOTHING(cw_client_stats, nothing, &stats);
@@ -686,6 +688,7 @@ static void test_client(void **state)
     REFUSES(cw_client_receive, client, NULL, nothing, 40, 0);
     REFUSES(cw_client_send, client, nothing, 8);
     REFUSES(cw_client_move, client, (double)NAN);
+    REFUSES(cw_client_try_server, client, 0, (double)NAN);
     GIVES_NOTHING(cw_client_transmit, client, nothing, sizeof bytes, 0, NULL);
     GIVES_NOTHING(cw_client_next, client, nothing);
     DOES_NOTHING(cw_client_stats, client, nothing);

@@ -63,6 +63,17 @@ CW_EXPORT(client_move) enum cw_error client_move(struct cw_client *client, doubl
     return cw_client_move(client, now);
 }
 
+CW_EXPORT(client_try_server)
+enum cw_error client_try_server(struct cw_client *client, uint32_t index, double now)
+{
+    return cw_client_try_server(client, index, now);
+}
+
+CW_EXPORT(client_server_index) uint32_t client_server_index(const struct cw_client *client)
+{
+    return cw_client_server_index(client);
+}
+
 CW_EXPORT(client_disconnect) void client_disconnect(struct cw_client *client)
 {
     cw_client_disconnect(client);

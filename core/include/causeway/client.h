@@ -148,6 +148,14 @@ enum cw_error cw_client_move(struct cw_client *client, double now);
 /* Whether a move has begun that the server has not confirmed yet. */
 bool cw_client_moving(const struct cw_client *client);
 
+/* While the client connects: goes to the token's server of this index, from 0, and asks it from the
+   beginning; from now on it has the token's timeout to answer. A client goes from server to server
+   by itself. This is for applications that must open a way to each server first, as through a
+   relay: the way may take its time, or not open at all. Errors: CW_ERROR_CONNECTED;
+   CW_ERROR_NOT_CONNECTED before connect and after the end; CW_ERROR_INVALID_ARGUMENT when the token
+   has no such server. */
+enum cw_error cw_client_try_server(struct cw_client *client, uint32_t index, double now);
+
 /* Ends the connection or the attempt to connect. Does nothing when there is neither. The state
    becomes CW_CLIENT_DISCONNECTED at once. Transmit then gives the packets that tell the server. */
 void cw_client_disconnect(struct cw_client *client);
@@ -164,6 +172,9 @@ const struct cw_farewell *cw_client_farewell(const struct cw_client *client);
 /* The server's address that the client is connected to or is trying. Its type is CW_ADDRESS_NONE
    before connect. */
 const struct cw_address *cw_client_server_address(const struct cw_client *client);
+
+/* Which one of the token's servers that is, from 0. */
+uint32_t cw_client_server_index(const struct cw_client *client);
 
 /* While connected: this client's slot in the server, from 0, and how many slots the server has.
    Otherwise 0. */

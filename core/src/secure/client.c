@@ -114,6 +114,12 @@ static void finish(struct cw_client *client, enum cw_client_state to, bool tell_
         cw_client_forget_keys(client);
 }
 
+static void try_server(struct cw_client *client, uint32_t index, double now)
+{
+    client->address = index;
+    start_request(client, now);
+}
+
 /* This server will not do: the next one of the token, or the end. */
 static void next_server(struct cw_client *client, enum cw_client_state reason, double now)
 {
@@ -121,8 +127,7 @@ static void next_server(struct cw_client *client, enum cw_client_state reason, d
         finish(client, reason, false);
         return;
     }
-    client->address++;
-    start_request(client, now);
+    try_server(client, client->address + 1, now);
 }
 
 bool cw_client_can_run(const struct cw_client *client, double now)
@@ -391,6 +396,20 @@ void cw_client_disconnect(struct cw_client *client)
     /* Whoever has answered a challenge may have a slot already. */
     if (client && client->state > CW_CLIENT_DISCONNECTED)
         finish(client, CW_CLIENT_DISCONNECTED, client->state >= CW_CLIENT_SENDING_RESPONSE);
+}
+
+enum cw_error cw_client_try_server(struct cw_client *client, uint32_t index, double now)
+{
+    if (!cw_client_can_run(client, now))
+        return CW_ERROR_INVALID_ARGUMENT;
+    if (client->state <= CW_CLIENT_DISCONNECTED)
+        return CW_ERROR_NOT_CONNECTED;
+    if (client->state == CW_CLIENT_CONNECTED)
+        return CW_ERROR_CONNECTED;
+    if (index >= client->token.address_count)
+        return CW_ERROR_INVALID_ARGUMENT;
+    try_server(client, index, now);
+    return CW_OK;
 }
 
 enum cw_error cw_client_move(struct cw_client *client, double now)

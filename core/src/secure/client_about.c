@@ -65,6 +65,11 @@ const struct cw_address *cw_client_server_address(const struct cw_client *client
     return client ? &client->token.addresses[client->address] : NULL;
 }
 
+uint32_t cw_client_server_index(const struct cw_client *client)
+{
+    return client ? client->address : 0;
+}
+
 uint32_t cw_client_index(const struct cw_client *client)
 {
     return client ? client->index : 0;

@@ -192,6 +192,41 @@ static void tries_each_server(void **state)
     cw_client_destroy(bench.client);
 }
 
+/* Where each server has a way of its own, the application may pass over one, or the way may open
+   late: the server then has the whole timeout. */
+static void told_which_server_to_try(void **state)
+{
+    (void)state;
+    struct bench bench = bench_setup(3, 5, 45);
+    struct cw_client *client = bench.client;
+    uint8_t body[CW_PAYLOAD_MAX];
+    struct cw_address to;
+    assert_int_equal(cw_client_server_index(client), 0);
+    assert_int_equal(cw_client_try_server(client, 3, bench.now), CW_ERROR_INVALID_ARGUMENT);
+    bench_give_challenge(&bench);
+    assert_int_equal(cw_client_try_server(client, 1, bench.now), CW_OK);
+    assert_int_equal(cw_client_server_index(client), 1);
+    assert_int_equal(bench_take(&bench, body, &to), CW_SECURE_REQUEST);
+    assert_true(cw_address_equal(&to, &bench.servers[1]));
+
+    bench_pass(&bench, 4.9);
+    bench.now += 10;
+    assert_int_equal(cw_client_try_server(client, 1, bench.now), CW_OK);
+    bench_pass(&bench, 4.9);
+    assert_int_equal(cw_client_server_index(client), 1);
+    bench_pass(&bench, 0.1);
+    assert_int_equal(cw_client_server_index(client), 2);
+
+    bench.sequence = 0;
+    bench_to_connected(&bench);
+    assert_int_equal(cw_client_try_server(client, 0, bench.now), CW_ERROR_CONNECTED);
+    assert_int_equal(cw_client_server_index(client), 2);
+    cw_client_disconnect(client);
+    assert_int_equal(cw_client_try_server(client, 0, bench.now), CW_ERROR_NOT_CONNECTED);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_DISCONNECTED);
+    cw_client_destroy(client);
+}
+
 /* A server's numbers start anew with the next server, the client's never do. */
 static void sequences_across_servers(void **state)
 {
@@ -283,6 +318,7 @@ int main(void)
         cmocka_unit_test(timeout_of_nothing_never_comes),
         cmocka_unit_test(token_expires),
         cmocka_unit_test(tries_each_server),
+        cmocka_unit_test(told_which_server_to_try),
         cmocka_unit_test(sequences_across_servers),
         cmocka_unit_test(tokens_refused),
         cmocka_unit_test(schema_of_the_token),
