@@ -68,9 +68,9 @@ export async function startGameServer({
   players = MAX_PLAYERS,
   takeover = true,
   trusted,
+  key = generateKey(),
   program = process.env.CAUSEWAY_CHAT_SERVER,
 } = {}) {
-  const key = generateKey();
   if (!program) throw new Error('CAUSEWAY_CHAT_SERVER must name the game server');
   const server = spawn(program, ['127.0.0.1:0', String(players), ...(takeover ? [] : ['keep'])], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -109,11 +109,12 @@ export async function startGameServer({
 export async function startSecureServer({
   players,
   takeover,
+  key,
   loss,
   loses,
   relayOptions = [],
 } = {}) {
-  const server = await startGameServer({ players, takeover });
+  const server = await startGameServer({ players, takeover, key });
   const bad = loses ?? (loss && atRandom(loss));
   const path = bad && (await startPath(server.port, bad));
   const relay = await startGatedRelay(

@@ -1,4 +1,4 @@
-// One relay before several game servers: the client goes to the one that its connect token names first.
+// One relay before several game servers: the client tries those that its connect token names, in order.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -10,27 +10,43 @@ import {
   openSecureTransport,
   require,
 } from '../support/causeway.mjs';
-import { messages, startGameServer, startSecureServer } from '../support/secure.mjs';
+import { startGatedRelay, startUdpServer } from '../support/relay.mjs';
+import { PROTOCOL_ID, messages, startGameServer, startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { WebSocket } = require('ws');
 const options = { RTCPeerConnection, WebSocket };
 
-/** Two game servers with keys of their own, and one that only listens, on IPv6. */
+/** A port at which nobody is. */
+async function freePort() {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  await new Promise((resolve) => socket.close(resolve));
+  return port;
+}
+
+/** Two game servers with keys of their own, one that only listens, on IPv6, and one that is not there. */
 async function start(t) {
   const second = await startGameServer();
+  const closedPort = await freePort();
   const silent = createSocket('udp6');
   silent.bind(0, '::1');
   await once(silent, 'listening');
   const { port } = silent.address();
-  const relayOptions = ['--upstream', `127.0.0.1:${second.port}`, '--upstream', `[::1]:${port}`];
+  const relayOptions = [
+    `127.0.0.1:${second.port}`,
+    `127.0.0.1:${closedPort}`,
+    `[::1]:${port}`,
+  ].flatMap((server) => ['--upstream', server]);
   const first = await startSecureServer({ relayOptions });
   t.after(async () => {
     silent.close();
     await first.stop();
     await second.stop();
   });
-  return { url: first.url, first: first.server, second, silent, silentPort: port };
+  return { url: first.url, first: first.server, second, silent, silentPort: port, closedPort };
 }
 
 test('each player reaches the server of the token', async (t) => {
@@ -63,23 +79,124 @@ test('IPv6 too', async (t) => {
   await assert.rejects(connecting, /enough/);
 });
 
+const REFUSED = '169.254.169.254:80';
+
 test('a server that the relay does not list is refused, and that is told', async (t) => {
   const { url, first } = await start(t);
-  const wishes = {
+  for (const servers of [[REFUSED], ['10.0.0.1:80', REFUSED]]) {
+    const wishes = { ...options, schema: messages, token: () => first.token({ servers }) };
+    const refused = { code: 'SERVER_NOT_ALLOWED', retryable: false };
+    await assert.rejects(connect(url, { ...wishes, transports: ['websocket'] }), (error) => {
+      assert.ok(error instanceof HandshakeError);
+      assert.deepEqual({ code: error.code, retryable: error.retryable }, refused);
+      return true;
+    });
+    await assert.rejects(connect(url, { ...wishes, transports: ['webrtc'] }), (error) => {
+      assert.ok(error instanceof ConnectError);
+      assert.equal(error.errors[0].code, refused.code);
+      assert.equal(error.retryable, false);
+      return true;
+    });
+  }
+});
+
+/**
+ * Opens secure transports and connects, over each kind of transport, all at once, with such tokens; gives the
+ * states on the way of each that connects.
+ */
+const connectAll = (url, server, tokenOptions) =>
+  Promise.all(
+    ['websocket', 'webrtc'].map(async (transport) => {
+      const token = () => server.token(tokenOptions);
+      const sockets = [];
+      class Kept extends WebSocket {
+        constructor(...wanted) {
+          super(...wanted);
+          sockets.push(this);
+        }
+      }
+      const wishes = { ...options, WebSocket: Kept, transports: [transport], token };
+      const states = [];
+      const onstate = (state) => states.push(state);
+      const [client, secure] = await Promise.all([
+        connect(url, { ...wishes, schema: messages, onstate }),
+        openSecureTransport(url, wishes),
+      ]);
+      assert.deepEqual([client.state, client.transport], ['connected', transport]);
+      assert.deepEqual([secure.state, secure.kind], ['open', transport]);
+      const open = sockets.filter(({ readyState }) => readyState === WebSocket.OPEN);
+      assert.equal(open.length, transport === 'websocket' ? 2 : 0, 'one way for each');
+      client.disconnect();
+      secure.close();
+      return states.join(' ');
+    }),
+  );
+
+const CONNECTS = 'opening requesting responding connected';
+
+test('a server that does not take the player is followed by the next', async (t) => {
+  const { url, second, silentPort, closedPort } = await start(t);
+  const own = `127.0.0.1:${second.port}`;
+  const ways = await Promise.all([
+    // The client's patience ends before the relay's, or the relay finds out first.
+    connectAll(url, second, { servers: [`[::1]:${silentPort}`, own], timeoutSeconds: 2 }),
+    connectAll(url, second, { servers: [`127.0.0.1:${closedPort}`, own], timeoutSeconds: 20 }),
+  ]);
+  for (const states of ways.flat()) assert.equal(states, `opening requesting ${CONNECTS}`);
+  const [overWebSocket, overWebRtc] = await connectAll(url, second, { servers: [REFUSED, own] });
+  assert.equal(overWebSocket, `opening requesting ${CONNECTS}`);
+  assert.equal(overWebRtc, CONNECTS);
+});
+
+test('a server that is full is followed by the next', async (t) => {
+  const full = await startGameServer({ players: 1 });
+  const place = await startSecureServer({
+    key: full.key,
+    relayOptions: ['--upstream', `127.0.0.1:${full.port}`],
+  });
+  t.after(async () => {
+    await place.stop();
+    await full.stop();
+  });
+  const { server, url } = place;
+  const wishes = { ...options, transports: ['websocket'], schema: messages };
+  const player = await connect(url, { ...wishes, token: await full.token({ clientId: 99 }) });
+  const servers = [full, server].map(({ port }) => `127.0.0.1:${port}`);
+  for (const states of await connectAll(url, server, { servers }))
+    assert.equal(states, `opening requesting ${CONNECTS}`);
+  player.disconnect();
+});
+
+test('an attempt can be given up between two servers', async (t) => {
+  const { url, second } = await start(t);
+  const servers = [REFUSED, `127.0.0.1:${second.port}`];
+  const states = [];
+  const attempt = connect(url, {
     ...options,
+    transports: ['websocket'],
+    token: await second.token({ servers }),
     schema: messages,
-    token: () => first.token({ servers: ['169.254.169.254:80'] }),
-  };
-  const refused = { code: 'SERVER_NOT_ALLOWED', retryable: false };
-  await assert.rejects(connect(url, { ...wishes, transports: ['websocket'] }), (error) => {
-    assert.ok(error instanceof HandshakeError);
-    assert.deepEqual({ code: error.code, retryable: error.retryable }, refused);
-    return true;
+    onstate: (state) => {
+      states.push(state);
+      if (states.join(' ') === 'opening requesting opening') throw new Error('enough');
+    },
   });
-  await assert.rejects(connect(url, { ...wishes, transports: ['webrtc'] }), (error) => {
-    assert.ok(error instanceof ConnectError);
-    assert.equal(error.errors[0].code, refused.code);
-    assert.equal(error.retryable, false);
-    return true;
+  await assert.rejects(attempt, /enough/);
+  assert.equal(states.join(' '), 'opening requesting opening disconnected');
+});
+
+test('a relay of one server has a session for each address, and the last one tells', async (t) => {
+  const silent = await startUdpServer(() => []);
+  const options_ = ['--answer-timeout', '1', '--protocol-id', String(PROTOCOL_ID)];
+  const relay = await startGatedRelay(silent.port, ...options_);
+  const server = await startGameServer();
+  t.after(async () => {
+    await relay.stop();
+    await silent.stop();
+    await server.stop();
   });
+  const wishes = { ...options, transports: ['websocket'], schema: messages };
+  const token = await server.token({ servers: ['10.0.0.1:1', '[2001:db8::1]:1'] });
+  await assert.rejects(connect(relay.url, { ...wishes, token }), { code: 'NOT_ANSWERED' });
+  assert.equal(new Set(silent.received.map(({ from }) => from.port)).size, 2);
 });

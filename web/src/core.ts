@@ -61,6 +61,8 @@ export interface CoreExports extends ModuleExports {
   client_transmit(client: number, out: number, capacity: number, now: number): number;
   client_update(client: number, now: number): void;
   client_move(client: number, now: number): number;
+  client_try_server(client: number, index: number, now: number): number;
+  client_server_index(client: number): number;
   client_disconnect(client: number): void;
   client_send(client: number, payload: number, size: number): number;
   client_next_payload(client: number): number;

@@ -18,6 +18,7 @@ import { Host, fitsTransport, seconds, type HostStats } from './host.js';
 import { Presence } from './presence.js';
 import { endingOf, type DisconnectReason } from './ending.js';
 import { reasonFor, refusal, transportEnd } from './refusal.js';
+import { Servers } from './servers.js';
 import type { Tokens } from './token.js';
 
 /** Statistics of a client: of the connection, of its encrypted packets, and of the transport. */
@@ -50,6 +51,8 @@ class Life {
   /** Ends the attempt. */
   readonly attempt: Abort;
   readonly presence = new Presence(seconds());
+  servers!: Servers;
+  /** With the server that is being tried, or that has taken the client. */
   session: SessionTransport | undefined;
   /** The session, or what the application has put before it. */
   carrier: Transport | undefined;
@@ -197,8 +200,8 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
       const token = await Promise.race([this.#way.tokens.next(), life.connected]);
       if (!token) throw new ClosedError();
       life.expireTime = token.expireTime;
-      life.session = await this.#way.open(attempt.signal, token.server);
-      this.#carry(life, life.session, token.bytes);
+      life.servers = new Servers(token.servers, (server) => this.#way.open(attempt.signal, server));
+      await this.#approach(life, 0, token.bytes);
       await life.connected;
     } catch (error) {
       if (this.#life === life) this.#part();
@@ -208,29 +211,55 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     }
   }
 
-  /** The session carries the connection, or the attempt. */
-  #carry(life: Life, session: SessionTransport, token: Uint8Array): void {
+  /**
+   * Opens the way to the server of this index, or to one behind it.
+   * @param token to begin with
+   */
+  async #approach(life: Life, index: number, token?: Uint8Array): Promise<void> {
+    this.#enter('opening');
+    const session = await life.servers.open(index);
+    if (this.#life !== life) return session.close();
+    life.session = session;
     const carrier = (life.carrier = this.#way.through(session));
     const needed = Math.max(DEFAULT_DATAGRAM_SIZE, this.connection.maxDatagramSize);
     fitsTransport(needed, carrier);
-    this.connection.connect(token, seconds());
+    if (token) this.connection.connect(token, seconds());
+    this.connection.tryServer(life.servers.index, seconds());
     this.#enter('requesting');
+    this.#carry(life, session, carrier);
+  }
+
+  /** The session carries the connection, or the attempt. */
+  #carry(life: Life, session: SessionTransport, carrier: Transport): void {
+    const isCurrent = (): boolean => this.#life === life && life.session === session;
     session.addEventListener('transport', () => {
-      if (this.#life === life) this.dispatchEvent(new TransportEvent(session.kind));
+      if (isCurrent()) this.dispatchEvent(new TransportEvent(session.kind));
     });
     session.addEventListener('state', () => {
       const isLost = session.state === 'reconnecting' && this.#state === 'connected';
-      if (this.#life === life && isLost) this.#enter('reconnecting');
+      if (isCurrent() && isLost) this.#enter('reconnecting');
     });
     // The relay may have another session now, which the server knows nothing of.
     session.addEventListener('relink', () => {
-      if (this.#life !== life || !this.open) return;
+      if (!isCurrent() || !this.open) return;
       this.connection.move(seconds());
       this.transmit();
     });
-    void carrier.closed.then((close) => this.#lost(life, close));
+    void carrier.closed.then((close) => {
+      if (isCurrent()) this.#lost(life, close);
+    });
     this.start(carrier, this.#interval);
     this.transmit();
+  }
+
+  /** Goes from the server that has not taken the client to the one of this index. */
+  #leave(life: Life, index: number): void {
+    const { carrier } = life;
+    life.carrier = life.session = undefined;
+    this.stop();
+    carrier!.ondatagram = null;
+    carrier!.close();
+    this.#approach(life, index).catch((error: unknown) => life.reject(error));
   }
 
   #heard(): void {
@@ -259,9 +288,14 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
 
   /** Takes over the core's state; true when it is another one and not the end. */
   #follow(): boolean {
-    const now = this.connection.state;
+    const { serverIndex, state: now } = this.connection;
     const state = states[now] ?? 'disconnected';
     const isSame = state === 'connected' ? this.open : state === this.#state;
+    const life = this.#life;
+    if (life?.carrier && state === 'requesting' && serverIndex !== life.servers.index) {
+      this.#leave(life, serverIndex);
+      return false;
+    }
     if (isSame || this.#state === 'disconnected') return false;
     if (state === 'disconnected') {
       const { reason, message } = endingOf(this.connection);
@@ -323,9 +357,11 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
 
   /** The transport has ended, by itself or because the relay closed it. */
   #lost(life: Life, close: TransportClose): void {
-    if (this.#life !== life || this.#state === 'disconnected') return;
-    if (!this.open) this.#refuseWith(close);
-    else this.#end('transport', transportEnd(this.transport, close).message);
+    if (this.#state === 'disconnected') return;
+    if (this.open) return this.#end('transport', transportEnd(this.transport, close).message);
+    const next = life.servers.after(close);
+    if (next === undefined) this.#refuseWith(close);
+    else this.#leave(life, next);
   }
 
   #refuseWith(close: TransportClose): void {
@@ -342,10 +378,11 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
 
   /** Leaves the server and the transport; no connection is left. */
   #part(): void {
-    const { session, carrier = session } = this.#life ?? {};
+    if (!this.#life) return;
+    const { session, carrier = session } = this.#life;
     this.#life = undefined;
-    if (!carrier) return;
     this.connection.disconnect();
+    if (!carrier) return;
     this.transmit(true);
     this.stop();
     setTimeout(() => carrier.close(), FAREWELL);

@@ -13,6 +13,7 @@ import { endingOf } from './ending.js';
 import { Presence } from './presence.js';
 import { fitsTransport, seconds, tickInterval } from './host.js';
 import { refusal, transportEnd } from './refusal.js';
+import { Servers } from './servers.js';
 import { Ticks } from './ticks.js';
 import { Tokens, type TokenOption } from './token.js';
 
@@ -35,10 +36,14 @@ export class SecureTransport extends BaseTransport {
   /** Resolves when the server has taken the client. @internal */
   readonly connected: Promise<void>;
   readonly #client: PayloadClient;
-  readonly #carrier: SessionTransport;
+  readonly #servers: Servers;
+  /** With the server that is being tried, or that has taken the client. */
+  #carrier!: SessionTransport;
+  /** The carrier has been left, and the next one is being opened. */
+  #approaching = false;
   readonly #presence = new Presence(seconds());
   readonly #expireTime: number;
-  readonly #ticks: Ticks;
+  #ticks!: Ticks;
   #connected = false;
   #over = false;
   #resolveConnected!: () => void;
@@ -47,26 +52,22 @@ export class SecureTransport extends BaseTransport {
   readonly #pageGoes = (): void => this.abort(new ClosedError());
 
   /** @internal */
-  constructor(client: PayloadClient, carrier: SessionTransport, expireTime: number) {
+  constructor(
+    client: PayloadClient,
+    carrier: SessionTransport,
+    servers: Servers,
+    expireTime: number,
+  ) {
     super(Math.min(PAYLOAD_MAX, carrier.maxDatagramSize - SECURE_OVERHEAD));
     this.#client = client;
-    this.#carrier = carrier;
+    this.#servers = servers;
     this.#expireTime = expireTime;
     this.connected = new Promise((resolve, reject) => {
       this.#resolveConnected = resolve;
       this.#rejectConnected = reject;
     });
-    // The relay may have another session now, which the server knows nothing of.
-    carrier.addEventListener('relink', () => {
-      if (!this.#connected || this.#over) return;
-      client.move(seconds());
-      this.#transmit();
-    });
-    void carrier.closed.then((close) => this.#lost(close));
     globalThis.addEventListener?.('pagehide', this.#pageGoes);
-    this.#transmit();
-    this.#ticks = new Ticks(tickInterval(), () => this.#tick());
-    carrier.ondatagram = (datagram) => this.#receive(datagram);
+    this.#carry(carrier);
   }
 
   get kind(): TransportKind {
@@ -97,13 +98,42 @@ export class SecureTransport extends BaseTransport {
     this.close();
   }
 
+  /** The session carries the connection, or the attempt. */
+  #carry(carrier: SessionTransport): void {
+    this.#carrier = carrier;
+    this.#approaching = false;
+    this.#client.tryServer(this.#servers.index, seconds());
+    // The relay may have another session now, which the server knows nothing of.
+    carrier.addEventListener('relink', () => {
+      if (!this.#connected || this.#over) return;
+      this.#client.move(seconds());
+      this.#transmit();
+    });
+    void carrier.closed.then((close) => this.#lost(carrier, close));
+    this.#transmit();
+    this.#ticks = new Ticks(tickInterval(), () => this.#tick());
+    carrier.ondatagram = (datagram) => this.#receive(datagram);
+  }
+
+  /** Goes from the server that has not taken the client to the one of this index. */
+  #leave(index: number): void {
+    this.#approaching = true;
+    this.#ticks.stop();
+    this.#carrier.ondatagram = null;
+    this.#carrier.close();
+    this.#servers.open(index).then(
+      (carrier) => (this.#over ? carrier.close() : this.#carry(carrier)),
+      (error: unknown) => this.abort(error),
+    );
+  }
+
   #receive(datagram: Uint8Array<ArrayBuffer>): void {
     if (this.#over) return;
     if (this.#client.receive(datagram, seconds())) this.#presence.heard(seconds());
     const payload = this.#client.next();
     this.#follow();
     if (payload) this.arrived(payload.buffer);
-    if (this.#over) return;
+    if (this.#over || this.#approaching) return;
     this.#transmit();
     this.#ticks.catchUp();
   }
@@ -130,7 +160,9 @@ export class SecureTransport extends BaseTransport {
 
   /** Takes over the core's state. */
   #follow(): void {
-    const { state } = this.#client;
+    const { state, serverIndex } = this.#client;
+    if (state === 'SENDING_REQUEST' && serverIndex !== this.#servers.index)
+      return this.#leave(serverIndex);
     if (state === 'SENDING_REQUEST' || state === 'SENDING_RESPONSE') return;
     if (state === 'CONNECTED') {
       this.#connected = true;
@@ -144,8 +176,10 @@ export class SecureTransport extends BaseTransport {
   }
 
   /** The transport below has ended, by itself or because the relay closed it. */
-  #lost(close: TransportClose): void {
-    if (this.#over) return;
+  #lost(carrier: SessionTransport, close: TransportClose): void {
+    if (this.#over || this.#approaching || carrier !== this.#carrier) return;
+    const next = this.#connected ? undefined : this.#servers.after(close);
+    if (next !== undefined) return this.#leave(next);
     const { code, message } = transportEnd(this.kind, close);
     this.#refuse(code, message);
     this.#client.disconnect();
@@ -183,14 +217,15 @@ export async function openSecureTransport(
   const { signal } = options;
   throwIfAborted(signal);
   const core = await coreOf(options);
-  const { bytes, expireTime, server } = await new Tokens(core, options.token).next();
-  const carrier = await openSession(url, { ...options, server });
+  const { bytes, expireTime, ...token } = await new Tokens(core, options.token).next();
+  const servers = new Servers(token.servers, (server) => openSession(url, { ...options, server }));
+  const carrier = await servers.open(0);
   const client = new PayloadClient(core);
   let transport: SecureTransport;
   try {
     fitsTransport(DEFAULT_DATAGRAM_SIZE, carrier);
     client.connect(bytes, seconds());
-    transport = new SecureTransport(client, carrier, expireTime);
+    transport = new SecureTransport(client, carrier, servers, expireTime);
   } catch (error) {
     carrier.close();
     client.destroy();

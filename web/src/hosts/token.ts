@@ -18,8 +18,8 @@ interface ReadToken {
   readonly expireTime: number;
   /** Of the schema; 0 when it does not say. */
   readonly fingerprint: bigint;
-  /** The first of its game servers, as a relay wants it named. */
-  readonly server: string;
+  /** Its game servers, as a relay wants them named. */
+  readonly servers: readonly string[];
 }
 
 /** Where the tokens of one client come from. */
@@ -80,23 +80,27 @@ function readToken(core: Core, bytes: Uint8Array): ReadToken {
       bytes,
       expireTime: Number(memory.u64(scratch + tokenFacts.expireTime)),
       fingerprint: memory.u64(scratch + tokenFacts.fingerprint),
-      server: firstServer(bytes),
+      servers: serversOf(bytes),
     };
   } finally {
     exports.release_secret(copy, bytes.length);
   }
 }
 
-/** Where a token (netcode 1.02) has its first address: the type, then 4 bytes or 8 words, and the port. */
-const FIRST_ADDRESS = 1093;
+/** Where a token (netcode 1.02) counts its addresses; each is a type, 4 bytes or 8 words, and a port. */
+const ADDRESSES = 1089;
 const IPV4 = 1;
 
-/** The first game server of a token that has been read: `10.0.0.5_7000`, `2001-db8-0-0-0-0-0-5_7000`. */
-function firstServer(bytes: Uint8Array): string {
+/** The game servers of a token that has been read: `10.0.0.5_7000`, `2001-db8-0-0-0-0-0-5_7000`. */
+function serversOf(bytes: Uint8Array): readonly string[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const at = FIRST_ADDRESS + 1;
-  if (bytes[FIRST_ADDRESS] === IPV4)
-    return `${bytes.slice(at, at + 4).join('.')}_${view.getUint16(at + 4, true)}`;
-  const words = Array.from({ length: 8 }, (_, i) => view.getUint16(at + 2 * i, true).toString(16));
-  return `${words.join('-')}_${view.getUint16(at + 16, true)}`;
+  let at = ADDRESSES + 4;
+  const word = (): number => view.getUint16((at += 2) - 2, true);
+  return Array.from({ length: view.getUint32(ADDRESSES, true) }, () => {
+    const isIpv4 = bytes[at++] === IPV4;
+    const host = isIpv4
+      ? bytes.slice(at, (at += 4)).join('.')
+      : Array.from({ length: 8 }, () => word().toString(16)).join('-');
+    return `${host}_${word()}`;
+  });
 }

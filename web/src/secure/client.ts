@@ -90,6 +90,20 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
     return explain(this.core, this.address);
   }
 
+  /** Which of the token's servers it is connected to or trying, from 0. */
+  get serverIndex(): number {
+    return this.core.exports.client_server_index(this.address);
+  }
+
+  /**
+   * While it connects: goes to the token's server of this index and asks it from the beginning, as it does by
+   * itself when a server does not answer in time.
+   * @throws {@link CoreError} `INVALID_ARGUMENT` when there is none, `CONNECTED`, `NOT_CONNECTED`
+   */
+  tryServer(index: number, now: number): void {
+    this.core.check(this.core.exports.client_try_server(this.address, index, now));
+  }
+
   override receive(datagram: Uint8Array, now: number): boolean {
     const { core, address } = this;
     const size = core.memory.put(datagram, this.#incoming, DATAGRAM_MAX);

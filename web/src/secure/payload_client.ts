@@ -30,6 +30,16 @@ export class PayloadClient extends CoreObject {
     return explain(this.core, this.address);
   }
 
+  /** Like that of `Client`. */
+  get serverIndex(): number {
+    return this.core.exports.client_server_index(this.address);
+  }
+
+  /** Like that of `Client`. */
+  tryServer(index: number, now: number): void {
+    this.core.check(this.core.exports.client_try_server(this.address, index, now));
+  }
+
   /**
    * Takes a datagram; take the payload with {@link next} before the following one.
    * @returns whether it was one of this connection

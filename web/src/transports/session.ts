@@ -11,7 +11,7 @@ export interface SessionOptions {
   /**
    * The game server that the relay is asked for, when it has several: `10.0.0.5_7000`, and with `-` for each
    * colon of an IPv6 address `2001-db8--5_7000`. Default: none is named. `connect` and
-   * `openSecureTransport` name the first of the connect token.
+   * `openSecureTransport` name those of the connect token, one after the other.
    */
   readonly server?: string;
 }
