@@ -118,7 +118,7 @@ test('connecting fails with what the relay says about the game server', async (t
         openSecureTransport(url, {
           ...options,
           transports: ['websocket'],
-          token: await place.server.token({ schema: undefined, timeout: 30 }),
+          token: await place.server.token({ schema: undefined, timeoutSeconds: 30 }),
         }),
       ),
     ),
