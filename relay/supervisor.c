@@ -29,8 +29,10 @@ static void count(struct supervisor *all)
 static void pass_on(struct supervisor *all, int signal_number)
 {
     for (unsigned i = 0; i < all->count; i++) {
-        if (all->workers[i].child.pid != 0)
-            kill(all->workers[i].child.pid, signal_number);
+        const struct worker *worker = &all->workers[i];
+        /* One that is starting reads the options anyway, and does not watch for signals yet. */
+        if (worker->child.pid != 0 && (worker->serving || signal_number != SIGHUP))
+            kill(worker->child.pid, signal_number);
     }
 }
 

@@ -28,6 +28,7 @@ struct worker {
     struct loop_timer again;
     double started;
     double pause; /* before it is started again */
+    bool serving; /* it has been told to start: before, it waits for nothing else */
     bool counting;
 };
 
@@ -60,7 +61,7 @@ bool supervisor_start_workers(struct supervisor *all);
 /* Lets them serve, and waits until they do. */
 bool supervisor_let_serve(struct supervisor *all);
 
-/* Sends all workers a message without data. */
+/* Sends all workers that serve a message without data. */
 void supervisor_tell(struct supervisor *all, enum heritage_message message);
 
 /* True while one is counting, or lives. */

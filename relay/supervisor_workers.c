@@ -54,6 +54,7 @@ static bool spawn(struct worker *worker)
         return false;
     }
     worker->started = loop_now();
+    worker->serving = false;
     const int line = worker->child.line;
     sent =
         heritage_send_secret(line, names_secret(all->registry.names), worker->number, all->count) &&
@@ -168,7 +169,7 @@ static void obey(struct worker *worker, struct handover_message *message)
     if (message->fd >= 0)
         close(message->fd);
     if (message->kind == HERITAGE_READY) {
-        tell(worker, HERITAGE_START, NULL, 0, -1);
+        worker->serving = tell(worker, HERITAGE_START, NULL, 0, -1);
     } else if (message->kind == HERITAGE_ASK && names_one) {
         answer(worker, message->data);
     } else if (message->kind == HERITAGE_FORGET && names_one) {
@@ -228,7 +229,8 @@ bool supervisor_start_workers(struct supervisor *all)
 
 bool supervisor_let_serve(struct supervisor *all)
 {
-    supervisor_tell(all, HERITAGE_START);
+    for (unsigned i = 0; i < all->count; i++)
+        all->workers[i].serving = tell(&all->workers[i], HERITAGE_START, NULL, 0, -1);
     for (unsigned i = 0; i < all->count; i++) {
         if (!await(&all->workers[i], HERITAGE_STARTED) || !watch(&all->workers[i]))
             return false;
@@ -240,7 +242,8 @@ void supervisor_tell(struct supervisor *all, enum heritage_message message)
 {
     for (unsigned i = 0; i < all->count; i++) {
         struct worker *worker = &all->workers[i];
-        worker->counting = tell(worker, message, NULL, 0, -1) && message == HERITAGE_COUNT;
+        worker->counting =
+            worker->serving && tell(worker, message, NULL, 0, -1) && message == HERITAGE_COUNT;
     }
 }
 

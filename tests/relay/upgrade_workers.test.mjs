@@ -175,6 +175,19 @@ test('workers that stop accept nobody', async (t) => {
   assert.deepEqual(await relay.ended(), { code: 0, signal: null });
 });
 
+test('a worker that is starting is asked nothing that would end it', async (t) => {
+  const { relay, workers } = await begin(t);
+  const [victim] = workers();
+  process.kill(victim, 'SIGKILL');
+  await relay.logged(/starting it again/);
+  for (let i = 0; i < 300; i++) {
+    relay.kill(i % 2 === 0 ? 'SIGUSR1' : 'SIGHUP');
+    await sleep(1);
+  }
+  assert.equal(workers().length, WORKERS);
+  assert.equal(relay.log().match(/starting it again/g).length, 1);
+});
+
 test('a worker that was stopped is started again, and serves', async (t) => {
   const { server, relay, workers } = await begin(t);
   for (const pid of workers()) {
