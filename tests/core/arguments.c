@@ -737,6 +737,11 @@ static void test_server(void **state)
     DOES_NOTHING(cw_server_flush_and_disconnect, nothing, 0, 0, NULL, 1.0, 0);
     DOES_NOTHING(cw_server_disconnect_all, nothing);
     GIVES_NOTHING(cw_server_client, nothing, 0, &about);
+    DOES_NOTHING(cw_server_set_user, nothing, 0, &stats);
+    DOES_NOTHING(cw_server_set_user, rig.server, 0, nothing);
+    DOES_NOTHING(cw_server_set_user, rig.server, UINT32_MAX, &stats);
+    GIVES_NOTHING(cw_server_user, nothing, 0);
+    GIVES_NOTHING(cw_server_user, rig.server, UINT32_MAX);
     DOES_NOTHING(cw_server_stats, nothing, &stats);
     GIVES_NOTHING(cw_server_dropped, nothing, CW_ERROR_MALFORMED);
     assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_COUNT), 0);

@@ -13,8 +13,8 @@
 /* NULL of any type; the compiler does not know that it is. */
 static void *nothing;
 
-/* The functions that were called. */
-static const char *called[512];
+/* The functions that were called, as often as they were. */
+static const char *called[1024];
 static size_t called_count;
 
 static void note(const char *name)

@@ -142,6 +142,7 @@ struct cw_server_event {
     struct cw_message *message;       /* MESSAGE: the caller's to release */
     uint32_t channel;                 /* MESSAGE: the channel it came on */
     uint32_t receipt;                 /* ACKED, LOST: the receipt that the message was sent with */
+    void *user;                       /* the client's user pointer; see cw_server_set_user */
 };
 
 /* Takes the next event; false when there is none. Every CONNECTED is followed by one DISCONNECTED.
@@ -227,6 +228,15 @@ struct cw_server_client {
    one. */
 bool cw_server_client(const struct cw_server *server, uint32_t client,
                       struct cw_server_client *about);
+
+/* Gives the client in a slot a pointer of the application's, such as that to its player. Every
+   event of the client has it, DISCONNECTED too, and a move keeps it. It is NULL for a client that
+   has just connected, also for one that has taken over the slot, and NULL again once the
+   DISCONNECTED event has been taken. Does nothing when the slot has no client. */
+void cw_server_set_user(struct cw_server *server, uint32_t client, void *user);
+
+/* The client's user pointer; NULL when it has none, or the slot has no client. */
+void *cw_server_user(const struct cw_server *server, uint32_t client);
 
 struct cw_server_stats {
     uint32_t clients; /* connected now */

@@ -301,6 +301,18 @@ bool cw_server_client(const struct cw_server *server, uint32_t client,
     return true;
 }
 
+void cw_server_set_user(struct cw_server *server, uint32_t client, void *user)
+{
+    if (server)
+        cw_slots_set_user(&server->slots, client, user);
+}
+
+void *cw_server_user(const struct cw_server *server, uint32_t client)
+{
+    const struct cw_slot *slot = server ? cw_slots_get(&server->slots, client) : NULL;
+    return slot ? slot->user : NULL;
+}
+
 void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats)
 {
     if (!server || !stats)

@@ -115,6 +115,13 @@ const struct cw_slot *cw_slots_get(const struct cw_slots *slots, uint32_t client
                : NULL;
 }
 
+void cw_slots_set_user(struct cw_slots *slots, uint32_t client, void *user)
+{
+    const struct cw_slot *slot = cw_slots_get(slots, client);
+    if (slot && !slot->farewell_taken)
+        slots->slots[client].user = user;
+}
+
 static void occupy(struct cw_slots *slots, uint32_t number, const struct cw_peer *peer, double now)
 {
     slots->slots[number] = (struct cw_slot){
@@ -359,6 +366,7 @@ static bool next_of_one(struct cw_slots *slots, uint32_t client, struct cw_serve
         .message = of_connection.message,
         .channel = of_connection.channel,
         .receipt = of_connection.receipt,
+        .user = slots->slots[client].user,
     };
     return true;
 }
@@ -383,9 +391,11 @@ bool cw_slots_next(struct cw_slots *slots, struct cw_server_event *event)
         return true;
     *event = *first;
     cw_server_events_drop(slots->events);
+    struct cw_slot *slot = &slots->slots[event->client];
+    event->user = slot->user;
     if (event->type == CW_SERVER_EVENT_DISCONNECTED) {
-        struct cw_slot *slot = &slots->slots[event->client];
         slot->farewell_taken = true;
+        slot->user = NULL;
         cw_slots_release(slots, slot);
     }
     return true;

@@ -47,6 +47,7 @@ struct cw_slot {
     uint64_t challenge;          /* the number of the one that has moved the slot last; 0: none */
     bool moved;                  /* the client is to be told so */
     bool kept;                   /* CLOSED: KEPT comes next */
+    void *user;                  /* the application's; see cw_server_set_user */
 };
 
 struct cw_slots {
@@ -118,6 +119,9 @@ void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
 /* The same when all that was sent is done, or at the deadline. */
 void cw_slots_flush(struct cw_slots *slots, uint32_t client, const struct cw_farewell *farewell,
                     double deadline, double now);
+
+/* As cw_server_set_user. */
+void cw_slots_set_user(struct cw_slots *slots, uint32_t client, void *user);
 
 /* Frees a closed slot when its client has been told and the application knows. */
 void cw_slots_release(struct cw_slots *slots, struct cw_slot *slot);

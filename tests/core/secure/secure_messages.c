@@ -148,6 +148,7 @@ static void messages_come_before_the_farewell(void **state)
         struct cw_client *client =
             message_rig_client(&messages, 10 + (uint64_t)by_server, &messages.connection);
         const uint32_t slot = rig_connect(&messages.rig, client, &at);
+        cw_server_set_user(messages.rig.server, slot, &messages);
         for (uint32_t i = 0; i < 3; i++) {
             send_note(cw_client_connection(client), RELIABLE, i, 0, messages.rig.now);
             send_note(cw_server_connection(messages.rig.server, slot), RELIABLE, i, 0,
@@ -164,6 +165,7 @@ static void messages_come_before_the_farewell(void **state)
         for (uint32_t i = 0; i < 3; i++) {
             assert_true(cw_server_next(messages.rig.server, &up));
             assert_int_equal(up.type, CW_SERVER_EVENT_MESSAGE);
+            assert_ptr_equal(up.user, &messages);
             assert_int_equal(take_note(up.message).number, i);
             assert_true(cw_client_next(client, &down));
             assert_int_equal(down.type, CW_CLIENT_EVENT_MESSAGE);
