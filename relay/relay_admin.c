@@ -1,6 +1,7 @@
 #include "relay_internal.h"
 #include "session/session_look.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 static void look(void *context, struct metrics *out)
@@ -23,13 +24,25 @@ static const char *unready(void *context)
     return sessions_full(relay->sessions) ? "no place left" : NULL;
 }
 
+static void carry_out(void *context, const struct order *order, uint64_t ticket)
+{
+    struct relay *relay = context;
+    struct session_facts *page = calloc(order->limit + 1, sizeof *page);
+    struct order_result result = {0};
+    if (page)
+        result = order_carry_out(relay->sessions, order, page);
+    admin_tell(relay->admin, ticket, order, &result, page);
+    free(page);
+}
+
 bool relay_open_admin(struct relay *relay, struct heritage *heritage)
 {
     const struct admin_config config = {
         .address = relay->options->admin_local,
         .loop = relay->loop,
         .heritage = heritage,
-        .sessions = relay->sessions,
+        .blocks = sessions_blocks(relay->sessions),
+        .carry_out = carry_out,
         .look = look,
         .unready = unready,
         .context = relay,

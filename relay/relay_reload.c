@@ -15,6 +15,7 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
         .answer_timeout_seconds = options->answer_timeout_seconds,
         .idle_timeout_seconds = options->idle_timeout_seconds,
         .resume_seconds = options->resume_seconds,
+        .worker = relay->worker,
     };
 }
 

@@ -3,8 +3,6 @@
 #include "relay_internal.h"
 #include "session/session_look.h"
 
-#include <string.h>
-
 /* Seconds that a process which has been replaced gives its browsers to answer its close, and its
    clients to take what they have asked for. */
 #define LEAVE_SECONDS 5.0
@@ -32,12 +30,8 @@ static bool send_parcel(void *context, const struct parcel *parcel, int fd)
 static bool hand_over(void *context, int line)
 {
     const struct relay *relay = context;
-    const struct blocks *blocks = sessions_blocks(relay->sessions);
-    for (unsigned i = 0; i < blocks->count; i++) {
-        if (!handover_send(line, HERITAGE_BLOCK, &blocks->list[i], sizeof blocks->list[i], -1))
-            return false;
-    }
-    return sessions_hand_over(relay->sessions, send_parcel, &line);
+    return blocks_send(sessions_blocks(relay->sessions), line) &&
+           sessions_hand_over(relay->sessions, send_parcel, &line);
 }
 
 static void on_leave_over(void *context)
@@ -96,13 +90,10 @@ void relay_adopt(struct relay *relay, const void *parcel, size_t size, int fd)
 static void adopt(void *context, enum heritage_message kind, const void *data, size_t size, int fd)
 {
     const struct relay *relay = context;
-    struct block block;
-    if (kind == HERITAGE_PARCEL) {
+    if (kind == HERITAGE_PARCEL)
         relay_adopt(context, data, size, fd);
-    } else if (size == sizeof block) {
-        memcpy(&block, data, sizeof block);
-        blocks_add(sessions_blocks(relay->sessions), &block.prefix, block.until, loop_now());
-    }
+    else
+        blocks_receive(sessions_blocks(relay->sessions), data, size);
 }
 
 bool relay_take_over(struct relay *relay, struct heritage *heritage)

@@ -1,9 +1,11 @@
 #include "net/handover.h"
 #include "net/log.h"
 #include "relay_internal.h"
+#include "session/orders.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -29,6 +31,32 @@ static void forget(void *context, const uint8_t name[PARCEL_NAME_SIZE])
     handover_send(relay->supervisor.fd, HERITAGE_FORGET, name, PARCEL_NAME_SIZE, -1);
 }
 
+static bool write_page(int fd, unsigned first, const struct session_facts *page, unsigned count)
+{
+    const size_t size = count * sizeof *page;
+    return pwrite(fd, page, size, (off_t)(first * sizeof *page)) == (ssize_t)size;
+}
+
+/* Takes over the message's descriptor. */
+static void carry_out(struct relay *relay, const struct handover_message *message)
+{
+    struct order_message asked;
+    if (message->size == sizeof asked) {
+        memcpy(&asked, message->data, sizeof asked);
+        struct order_reply reply = {.ticket = asked.ticket};
+        struct session_facts *page = calloc(asked.order.limit + 1, sizeof *page);
+        if (page)
+            reply.result = order_carry_out(relay->sessions, &asked.order, page);
+        if (asked.order.kind == ORDER_LIST)
+            reply.result.done =
+                page && write_page(message->fd, asked.first, page, reply.result.count);
+        free(page);
+        handover_send(relay->supervisor.fd, HERITAGE_OBEYED, &reply, sizeof reply, -1);
+    }
+    if (message->fd >= 0)
+        close(message->fd);
+}
+
 static void obey(struct relay *relay, const struct handover_message *message)
 {
     switch (message->kind) {
@@ -42,6 +70,9 @@ static void obey(struct relay *relay, const struct handover_message *message)
     case HERITAGE_COUNT:
         relay_count(relay);
         handover_send(relay->supervisor.fd, HERITAGE_COUNTED, NULL, 0, -1);
+        break;
+    case HERITAGE_ORDER:
+        carry_out(relay, message);
         break;
     case HERITAGE_REPLACED:
         relay_leave(relay);

@@ -11,6 +11,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+/* For workers to close their links and end, a little more than they give themselves; and when they
+   need not close them. */
+#define CLOSE_SECONDS   6.0
+#define AT_ONCE_SECONDS 0.5
+
 void supervisor_log_stats(const struct supervisor *all)
 {
     struct counters sum = all->past;
@@ -19,27 +24,19 @@ void supervisor_log_stats(const struct supervisor *all)
     stats_log(&sum.stats, sum.sessions_open);
 }
 
-static void count(struct supervisor *all)
+static void on_stop_over(void *context)
 {
-    supervisor_tell(all, HERITAGE_COUNT);
-    if (!supervisor_counts(all))
-        supervisor_log_stats(all);
+    log_warn("workers that did not end in time are killed");
+    supervisor_signal(context, SIGKILL);
 }
 
-static void pass_on(struct supervisor *all, int signal_number)
+/* The workers end by themselves from now on, in so many seconds at most. */
+static void stop(struct supervisor *all, enum supervisor_state state, double seconds)
 {
-    for (unsigned i = 0; i < all->count; i++) {
-        const struct worker *worker = &all->workers[i];
-        /* One that is starting reads the options anyway, and does not watch for signals yet. */
-        if (worker->child.pid != 0 && (worker->serving || signal_number != SIGHUP))
-            kill(worker->child.pid, signal_number);
-    }
-}
-
-/* The workers end by themselves from now on. */
-static void stop(struct supervisor *all)
-{
-    all->stopping = true;
+    all->state = state;
+    all->stop.expired = on_stop_over;
+    all->stop.context = all;
+    loop_timer_start(all->loop, &all->stop, seconds);
     upgrade_cancel(&all->upgrade);
     for (unsigned i = 0; i < all->count; i++)
         loop_timer_stop(&all->workers[i].again);
@@ -47,22 +44,34 @@ static void stop(struct supervisor *all)
         loop_stop(all->loop);
 }
 
+/* As each worker does, see relay_signals.c. */
+static void on_stop_signal(struct supervisor *all, int signal_number)
+{
+    const double drain = all->options->drain_timeout_seconds;
+    notify_send("STOPPING=1");
+    supervisor_signal(all, signal_number);
+    if (all->state == SUPERVISOR_STOPPING)
+        stop(all, SUPERVISOR_STOPPING, AT_ONCE_SECONDS);
+    else if (all->state == SUPERVISOR_SERVING && signal_number == SIGTERM && drain > 0.0)
+        stop(all, SUPERVISOR_DRAINING, drain + CLOSE_SECONDS);
+    else
+        stop(all, SUPERVISOR_STOPPING, CLOSE_SECONDS);
+}
+
 static void take_signal(struct supervisor *all, int signal_number)
 {
     if (signal_number == SIGUSR1) {
-        count(all);
-    } else if (signal_number == SIGUSR2 && all->stopping) {
+        supervisor_count(all);
+    } else if (signal_number == SIGUSR2 && all->state != SUPERVISOR_SERVING) {
         log_warn("no upgrade: this process is stopping");
     } else if (signal_number == SIGUSR2) {
         upgrade_begin(&all->upgrade);
     } else if (signal_number == SIGHUP) {
         notify_reloading();
-        pass_on(all, SIGHUP);
+        supervisor_signal(all, SIGHUP);
         notify_send("READY=1");
     } else {
-        notify_send("STOPPING=1");
-        pass_on(all, signal_number);
-        stop(all);
+        on_stop_signal(all, signal_number);
     }
 }
 
@@ -105,6 +114,8 @@ static bool bequeath(void *context, int line)
 static bool hand_over(void *context, int line)
 {
     const struct supervisor *all = context;
+    if (!blocks_send(&all->blocks, line))
+        return false;
     for (const struct registration *one = all->registry.first; one; one = one->next) {
         if (!handover_send(line, HERITAGE_PARCEL, &one->parcel, sizeof one->parcel, one->fd))
             return false;
@@ -117,17 +128,17 @@ static void leave(void *context)
     struct supervisor *all = context;
     supervisor_tell(all, HERITAGE_REPLACED);
     admin_close(all->admin);
-    stop(all);
+    stop(all, SUPERVISOR_STOPPING, CLOSE_SECONDS);
 }
 
-/* The workers have no blocks. */
 static void adopt(void *context, enum heritage_message kind, const void *data, size_t size, int fd)
 {
     struct supervisor *all = context;
-    if (kind != HERITAGE_PARCEL)
-        return;
-    registry_keep(&all->registry, data, size, fd, REGISTRY_NOBODY,
-                  loop_now() + all->options->resume_seconds);
+    if (kind == HERITAGE_BLOCKS)
+        blocks_receive(&all->blocks, data, size);
+    else
+        registry_keep(&all->registry, data, size, fd, REGISTRY_NOBODY,
+                      loop_now() + all->options->resume_seconds);
 }
 
 static bool open_loop(struct supervisor *all)
@@ -207,7 +218,10 @@ static void destroy(struct supervisor *all)
             close(worker->counters_fd);
         counters_destroy(worker->counters);
     }
+    supervisor_drop_orders(all);
     admin_destroy(all->admin);
+    loop_timer_stop(&all->count_late);
+    loop_timer_stop(&all->stop);
     loop_timer_stop(&all->expiry);
     registry_destroy(&all->registry);
     loop_destroy(all->loop);

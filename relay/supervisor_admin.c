@@ -28,7 +28,7 @@ static const char *unready(void *context)
     const struct supervisor *all = context;
     struct counters sum;
     add_up(all, &sum);
-    if (all->stopping)
+    if (all->state != SUPERVISOR_SERVING)
         return "draining";
     if (!supervisor_has_workers(all))
         return "no worker lives";
@@ -41,6 +41,8 @@ bool supervisor_open_admin(struct supervisor *all, struct heritage *heritage)
         .address = all->options->admin_local,
         .loop = all->loop,
         .heritage = heritage,
+        .blocks = &all->blocks,
+        .carry_out = supervisor_carry_out,
         .look = look,
         .unready = unready,
         .context = all,

@@ -1,11 +1,14 @@
 /* What the parts of the supervisor share: supervisor.c opens, runs and closes it;
-   supervisor_sockets.c opens the workers' sockets; supervisor_workers.c starts and serves them. */
+   supervisor_sockets.c opens the workers' sockets; supervisor_workers.c starts and serves them;
+   supervisor_orders.c brings them the operator's orders. */
 #ifndef CAUSEWAY_RELAY_SUPERVISOR_INTERNAL_H
 #define CAUSEWAY_RELAY_SUPERVISOR_INTERNAL_H
 
 #include "admin/admin.h"
 #include "net/child.h"
 #include "net/counters.h"
+#include "net/descriptors.h"
+#include "net/log.h"
 #include "net/loop.h"
 #include "session/registry.h"
 #include "supervisor.h"
@@ -32,6 +35,27 @@ struct worker {
     bool counting;
 };
 
+/* An order that is with the workers. */
+struct errand {
+    struct supervisor *all;
+    uint64_t ticket; /* 0 = there is none here */
+    struct order order;
+    struct order_result result;           /* so far */
+    bool waits[OPTIONS_WORKERS_MAX];      /* for this worker */
+    unsigned counts[OPTIONS_WORKERS_MAX]; /* of sessions in its page */
+    struct session_facts *pages;          /* of all workers; NULL when it is no list */
+    size_t pages_size;
+    struct loop_timer timer;
+};
+
+#define ERRANDS_MAX DESCRIPTORS_ADMIN
+
+enum supervisor_state {
+    SUPERVISOR_SERVING,
+    SUPERVISOR_DRAINING, /* as in enum relay_state */
+    SUPERVISOR_STOPPING,
+};
+
 struct supervisor {
     const struct options *options;
     struct lws_protocols protocols[3];
@@ -42,9 +66,14 @@ struct supervisor {
     struct loop_timer expiry; /* of sessions that are nobody's */
     struct upgrade upgrade;
     struct counters past; /* of the workers' earlier lives */
+    struct blocks blocks;
+    struct errand errands[ERRANDS_MAX];
+    struct log_limit keep_limit;
+    struct loop_timer count_late; /* when a worker takes too long to count */
+    struct loop_timer stop;
     struct worker workers[OPTIONS_WORKERS_MAX];
     unsigned count;
-    bool stopping;
+    enum supervisor_state state;
 };
 
 /* Opens the sockets of all workers, or takes them over. Logs why and returns false when it
@@ -61,17 +90,34 @@ bool supervisor_start_workers(struct supervisor *all);
 /* Lets them serve, and waits until they do. */
 bool supervisor_let_serve(struct supervisor *all);
 
-/* Sends all workers that serve a message without data. */
+/* Sends all workers a message without data. */
 void supervisor_tell(struct supervisor *all, enum heritage_message message);
 
-/* True while one is counting, or lives. */
-bool supervisor_counts(const struct supervisor *all);
+/* Has the workers bring their counters up to date, and logs the sums. */
+void supervisor_count(struct supervisor *all);
+
+/* Sends a signal to all workers; SIGHUP to those that serve. */
+void supervisor_signal(struct supervisor *all, int signal_number);
+
+/* True while one lives. */
 bool supervisor_has_workers(const struct supervisor *all);
 
 /* Forgets sessions that have waited long enough, now and later. */
 void supervisor_expire(struct supervisor *all);
 
-/* All workers have counted: logs the sums. */
+/* Has the workers carry out an order, and tells the admin listener what has come of it. */
+void supervisor_carry_out(void *context, const struct order *order, uint64_t ticket);
+
+/* A worker has carried out an order, see struct order_reply. */
+void supervisor_take_reply(struct worker *worker, const void *data, size_t size);
+
+/* A worker has died, with whatever it was asked. */
+void supervisor_forgo_replies(struct worker *worker);
+
+/* Forgets all orders. */
+void supervisor_drop_orders(struct supervisor *all);
+
+/* Logs the sums of the counters. */
 void supervisor_log_stats(const struct supervisor *all);
 
 #endif

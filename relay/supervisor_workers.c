@@ -19,6 +19,9 @@
 #define PAUSE_MOST_SECONDS 5.0
 #define SOON_SECONDS       10.0
 
+/* For the workers to bring their counters up to date. */
+#define COUNT_SECONDS 1.0
+
 /* In a turn of the loop. */
 #define MESSAGES_MAX 256
 
@@ -94,10 +97,44 @@ static void on_again(void *context)
     start_later(worker);
 }
 
+static bool is_counting(const struct supervisor *all)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->workers[i].counting)
+            return true;
+    }
+    return false;
+}
+
 static void finish_count(struct supervisor *all)
 {
-    if (!supervisor_counts(all))
-        supervisor_log_stats(all);
+    if (is_counting(all))
+        return;
+    loop_timer_stop(&all->count_late);
+    supervisor_log_stats(all);
+}
+
+/* The counters of a worker that hangs are those of the last second in which it did not. */
+static void on_count_late(void *context)
+{
+    struct supervisor *all = context;
+    for (unsigned i = 0; i < all->count; i++)
+        all->workers[i].counting = false;
+    finish_count(all);
+}
+
+void supervisor_count(struct supervisor *all)
+{
+    if (is_counting(all))
+        return;
+    for (unsigned i = 0; i < all->count; i++) {
+        struct worker *worker = &all->workers[i];
+        worker->counting = worker->serving && tell(worker, HERITAGE_COUNT, NULL, 0, -1);
+    }
+    all->count_late.expired = on_count_late;
+    all->count_late.context = all;
+    loop_timer_start(all->loop, &all->count_late, COUNT_SECONDS);
+    finish_count(all);
 }
 
 static void report_end(const struct worker *worker, int status)
@@ -117,13 +154,15 @@ static void on_end(struct worker *worker)
     loop_remove(all->loop, &worker->watch);
     const int status = child_end(&worker->child);
     worker->counting = false;
+    worker->serving = false;
     worker->counters->sessions_open = 0;
     worker->counters->gauges = (struct gauges){0};
     counters_add(&all->past, worker->counters);
     memset(worker->counters, 0, sizeof *worker->counters);
     if (counting)
         finish_count(all);
-    if (all->stopping) {
+    supervisor_forgo_replies(worker);
+    if (all->state != SUPERVISOR_SERVING) {
         if (!supervisor_has_workers(all))
             loop_stop(all->loop);
         return;
@@ -158,18 +197,41 @@ static void forget(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
         registry_forget(registry, found);
 }
 
+static void keep(struct worker *worker, const struct handover_message *message)
+{
+    struct supervisor *all = worker->all;
+    unsigned held;
+    if (registry_keep(&all->registry, message->data, message->size, message->fd, worker->number,
+                      INFINITY))
+        return;
+    if (log_limit_pass(&all->keep_limit, loop_now(), &held))
+        log_warn("a session cannot move to another worker, nor outlive its own: there is no room "
+                 "for it, or no file descriptor (%u more since the last such line)",
+                 held);
+}
+
+/* It gets the blocks first, and whatever else it is told from now on after this. */
+static void let_serve(struct worker *worker)
+{
+    worker->serving = blocks_send(&worker->all->blocks, worker->child.line) &&
+                      tell(worker, HERITAGE_START, NULL, 0, -1);
+    if (!worker->serving)
+        kill(worker->child.pid, SIGKILL); /* it would wait in vain */
+}
+
 static void obey(struct worker *worker, struct handover_message *message)
 {
     const bool names_one = message->size == PARCEL_NAME_SIZE;
     if (message->kind == HERITAGE_KEEP) {
-        registry_keep(&worker->all->registry, message->data, message->size, message->fd,
-                      worker->number, INFINITY);
+        keep(worker, message);
         return;
     }
     if (message->fd >= 0)
         close(message->fd);
     if (message->kind == HERITAGE_READY) {
-        worker->serving = tell(worker, HERITAGE_START, NULL, 0, -1);
+        let_serve(worker);
+    } else if (message->kind == HERITAGE_OBEYED) {
+        supervisor_take_reply(worker, message->data, message->size);
     } else if (message->kind == HERITAGE_ASK && names_one) {
         answer(worker, message->data);
     } else if (message->kind == HERITAGE_FORGET && names_one) {
@@ -230,9 +292,10 @@ bool supervisor_start_workers(struct supervisor *all)
 bool supervisor_let_serve(struct supervisor *all)
 {
     for (unsigned i = 0; i < all->count; i++)
-        all->workers[i].serving = tell(&all->workers[i], HERITAGE_START, NULL, 0, -1);
+        let_serve(&all->workers[i]);
     for (unsigned i = 0; i < all->count; i++) {
-        if (!await(&all->workers[i], HERITAGE_STARTED) || !watch(&all->workers[i]))
+        struct worker *worker = &all->workers[i];
+        if (!await(worker, HERITAGE_STARTED) || !watch(worker))
             return false;
     }
     return true;
@@ -240,20 +303,18 @@ bool supervisor_let_serve(struct supervisor *all)
 
 void supervisor_tell(struct supervisor *all, enum heritage_message message)
 {
-    for (unsigned i = 0; i < all->count; i++) {
-        struct worker *worker = &all->workers[i];
-        worker->counting =
-            worker->serving && tell(worker, message, NULL, 0, -1) && message == HERITAGE_COUNT;
-    }
+    for (unsigned i = 0; i < all->count; i++)
+        tell(&all->workers[i], message, NULL, 0, -1);
 }
 
-bool supervisor_counts(const struct supervisor *all)
+void supervisor_signal(struct supervisor *all, int signal_number)
 {
     for (unsigned i = 0; i < all->count; i++) {
-        if (all->workers[i].counting)
-            return true;
+        const struct worker *worker = &all->workers[i];
+        /* One that is starting reads the options anyway, and does not watch for signals yet. */
+        if (worker->child.pid != 0 && (worker->serving || signal_number != SIGHUP))
+            kill(worker->child.pid, signal_number);
     }
-    return false;
 }
 
 bool supervisor_has_workers(const struct supervisor *all)

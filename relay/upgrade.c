@@ -131,7 +131,7 @@ bool upgrade_take_over(int line,
     if (!handover_send(line, HERITAGE_READY, NULL, 0, -1))
         return false;
     while (handover_receive(line, &message, true) == HANDOVER_MESSAGE) {
-        if (message.kind == HERITAGE_PARCEL || message.kind == HERITAGE_BLOCK)
+        if (message.kind == HERITAGE_PARCEL || message.kind == HERITAGE_BLOCKS)
             adopt(context, (enum heritage_message)message.kind, message.data, message.size,
                   message.fd);
         else

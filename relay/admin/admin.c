@@ -18,33 +18,32 @@ static void refuse(struct admin_reply *reply, unsigned status, const char *text)
     text_add(&reply->body, "%s\n", text);
 }
 
-static void answer_metrics(struct admin *admin, const struct admin_request *request,
-                           struct admin_reply *reply)
+static void answer_metrics(const struct admin *admin, struct admin_reply *reply)
 {
     struct metrics metrics = {.ready = !admin->config.unready(admin->config.context)};
-    (void)request;
     admin->config.look(admin->config.context, &metrics);
     reply->type = METRICS_TYPE;
     metrics_write(&metrics, &reply->body);
 }
 
-static void answer_health(struct admin *admin, const struct admin_request *request,
-                          struct admin_reply *reply)
+static void answer_health(const struct admin *admin, struct admin_reply *reply)
 {
     (void)admin;
-    (void)request;
     text_add(&reply->body, "ok\n");
 }
 
-static void answer_ready(struct admin *admin, const struct admin_request *request,
-                         struct admin_reply *reply)
+static void answer_ready(const struct admin *admin, struct admin_reply *reply)
 {
-    (void)request;
     const char *why = admin->config.unready(admin->config.context);
     if (why)
         refuse(reply, 503, why);
     else
         text_add(&reply->body, "ready\n");
+}
+
+static void answer_blocks(const struct admin *admin, struct admin_reply *reply)
+{
+    steering_list_blocks(admin->config.blocks, reply);
 }
 
 /* What may be asked; GET stands for HEAD too. A path that ends with a slash has something behind
@@ -53,20 +52,17 @@ static void answer_ready(struct admin *admin, const struct admin_request *reques
 static const struct {
     const char *path;
     enum admin_method method;
-    void (*answer)(struct admin *admin, const struct admin_request *request,
-                   struct admin_reply *reply);
-    /* Or this; see steering.h. */
-    void (*steer)(struct sessions *sessions, const struct admin_request *request, const char *rest,
-                  struct admin_reply *reply);
+    void (*answer)(const struct admin *admin, struct admin_reply *reply);
+    steering_read *read; /* or this: an order */
 } routes[] = {
     {"/metrics", ADMIN_GET, answer_metrics, NULL},
     {"/healthz", ADMIN_GET, answer_health, NULL},
     {"/readyz", ADMIN_GET, answer_ready, NULL},
-    {"/sessions", ADMIN_GET, NULL, steering_list_sessions},
-    {"/sessions/", ADMIN_DELETE, NULL, steering_end_session},
-    {"/blocks", ADMIN_GET, NULL, steering_list_blocks},
-    {"/blocks", ADMIN_POST, NULL, steering_block},
-    {"/blocks/", ADMIN_DELETE, NULL, steering_unblock},
+    {"/sessions", ADMIN_GET, NULL, steering_read_list},
+    {"/sessions/", ADMIN_DELETE, NULL, steering_read_end},
+    {"/blocks", ADMIN_GET, answer_blocks, NULL},
+    {"/blocks", ADMIN_POST, NULL, steering_read_block},
+    {"/blocks/", ADMIN_DELETE, NULL, steering_read_unblock},
 };
 
 static bool leads_to(const char *route, const char *path)
@@ -75,10 +71,10 @@ static bool leads_to(const char *route, const char *path)
     return route[size - 1] == '/' ? strncmp(path, route, size) == 0 : strcmp(path, route) == 0;
 }
 
-static void on_request(void *context, const struct admin_request *request,
-                       struct admin_reply *reply)
+/* False when it is an order, which is answered by admin_tell. */
+static bool answer(const struct admin *admin, const struct admin_request *request, uint64_t ticket,
+                   struct admin_reply *reply)
 {
-    struct admin *admin = context;
     const enum admin_method method = request->method == ADMIN_HEAD ? ADMIN_GET : request->method;
     bool known = false;
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
@@ -87,19 +83,36 @@ static void on_request(void *context, const struct admin_request *request,
         known = true;
         if (routes[i].method != method)
             continue;
-        if (routes[i].answer)
-            routes[i].answer(admin, request, reply);
-        else if (!admin->config.sessions)
-            refuse(reply, 501, "This does not work with --workers.");
-        else
-            routes[i].steer(admin->config.sessions, request, request->path + strlen(routes[i].path),
-                            reply);
-        return;
+        struct order order = {0};
+        if (routes[i].answer) {
+            routes[i].answer(admin, reply);
+        } else if (routes[i].read(request, request->path + strlen(routes[i].path), &order, reply)) {
+            admin->config.carry_out(admin->config.context, &order, ticket);
+            return false;
+        }
+        return true;
     }
     if (known)
         refuse(reply, 405, "This method is not allowed here.");
     else
         refuse(reply, 404, "There is no such page.");
+    return true;
+}
+
+static void on_request(void *context, const struct admin_request *request, uint64_t ticket)
+{
+    const struct admin *admin = context;
+    struct admin_reply reply = ADMIN_REPLY;
+    if (answer(admin, request, ticket, &reply))
+        admin_server_answer(admin->server, ticket, &reply);
+}
+
+void admin_tell(struct admin *admin, uint64_t ticket, const struct order *order,
+                const struct order_result *result, const struct session_facts *page)
+{
+    struct admin_reply reply = ADMIN_REPLY;
+    steering_answer(order, result, page, &reply);
+    admin_server_answer(admin->server, ticket, &reply);
 }
 
 struct admin *admin_create(const struct admin_config *config)

@@ -6,13 +6,15 @@
 #include "net/heritage.h"
 #include "net/loop.h"
 #include "net/socket_address.h"
-#include "session/session.h"
+#include "session/orders.h"
 
 struct admin_config {
     struct socket_address address;
     struct loop *loop;
     struct heritage *heritage; /* which may have the socket open already */
-    struct sessions *sessions; /* NULL when other processes have them */
+    struct blocks *blocks;
+    /* Carries out an order, and has admin_tell called with the ticket, now or later. */
+    void (*carry_out)(void *context, const struct order *order, uint64_t ticket);
     void (*look)(void *context, struct metrics *out);
     const char *(*unready)(void *context); /* why newcomers should go elsewhere; NULL = they need
                                               not */
@@ -23,6 +25,11 @@ struct admin;
 
 /* Listens. All but the heritage must outlive it. Logs why and returns NULL when it cannot. */
 struct admin *admin_create(const struct admin_config *config);
+
+/* Tells the operator what has come of the order with this ticket; `page` has the sessions of a
+   list. */
+void admin_tell(struct admin *admin, uint64_t ticket, const struct order *order,
+                const struct order_result *result, const struct session_facts *page);
 
 /* The listening socket, for another process. */
 int admin_socket(const struct admin *admin);

@@ -23,7 +23,9 @@ struct connection {
     struct admin_server *server;
     struct loop_watch watch; /* its fd is -1 when the place is free */
     double until;
-    struct text out; /* empty until the request has come */
+    uint64_t ticket; /* of the request that has come; 0 = none has */
+    bool head_only;
+    struct text out; /* empty until the answer has come */
     size_t sent;
     size_t size;
     char in[ADMIN_REQUEST_MAX + 1];
@@ -34,6 +36,7 @@ struct admin_server {
     struct loop_watch watch;
     struct loop_timer timer; /* armed while there are connections, or a pause */
     struct socket_address local;
+    uint64_t last_ticket;
     admin_handle *handle;
     void *context;
     struct connection connections[DESCRIPTORS_ADMIN];
@@ -108,8 +111,7 @@ static void transmit(struct connection *connection)
     loop_change(connection->server->loop, &connection->watch, LOOP_READABLE);
 }
 
-static void reply(struct connection *connection, const struct admin_request *request,
-                  struct admin_reply *what)
+static void reply(struct connection *connection, struct admin_reply *what)
 {
     if (what->body.failed) {
         text_free(&what->body);
@@ -122,13 +124,25 @@ static void reply(struct connection *connection, const struct admin_request *req
              "HTTP/1.1 %u %s\r\ncontent-type: %s\r\ncontent-length: %zu\r\ncache-control: "
              "no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n",
              what->status, reason_of(what->status), what->type, what->body.size);
-    if (what->body.size > 0 && (!request || request->method != ADMIN_HEAD))
+    if (what->body.size > 0 && !connection->head_only)
         text_add(out, "%s", what->body.bytes);
     text_free(&what->body);
     if (out->failed)
         end(connection);
     else
         transmit(connection);
+}
+
+void admin_server_answer(struct admin_server *server, uint64_t ticket, struct admin_reply *what)
+{
+    for (unsigned i = 0; i < DESCRIPTORS_ADMIN; i++) {
+        struct connection *connection = &server->connections[i];
+        if (connection->watch.fd >= 0 && connection->ticket == ticket) {
+            reply(connection, what);
+            return;
+        }
+    }
+    text_free(&what->body);
 }
 
 static void receive(struct connection *connection)
@@ -143,19 +157,22 @@ static void receive(struct connection *connection)
         return;
     }
     struct admin_request request;
-    struct admin_reply what = {.status = 200, .type = "text/plain"};
+    struct admin_reply what = ADMIN_REPLY;
     const char *why;
     connection->size += (size_t)size;
     const unsigned status = admin_request_read(connection->in, connection->size, &request, &why);
     if (status == 0)
         return;
+    connection->ticket = ++server->last_ticket;
     if (status == 200) {
-        server->handle(server->context, &request, &what);
+        connection->head_only = request.method == ADMIN_HEAD;
+        loop_change(server->loop, &connection->watch, 0);
+        server->handle(server->context, &request, connection->ticket);
     } else {
         what.status = status;
         text_add(&what.body, "%s\n", why);
+        reply(connection, &what);
     }
-    reply(connection, status == 200 ? &request : NULL, &what);
 }
 
 static void discard(struct connection *connection)
@@ -170,8 +187,10 @@ static void on_ready(void *context, unsigned events)
 {
     (void)events;
     struct connection *connection = context;
-    if (connection->out.size == 0)
+    if (connection->ticket == 0)
         receive(connection);
+    else if (connection->out.size == 0)
+        end(connection); /* while it waits only errors are told */
     else if (connection->sent < connection->out.size)
         transmit(connection);
     else
@@ -189,6 +208,8 @@ static void begin(struct admin_server *server, int fd)
     }
     place->watch.fd = fd;
     place->until = loop_now() + CLIENT_SECONDS;
+    place->ticket = 0;
+    place->head_only = false;
     place->sent = 0;
     place->size = 0;
     if (!loop_add(server->loop, &place->watch, LOOP_READABLE)) {

@@ -10,15 +10,24 @@
 #include "net/loop.h"
 #include "net/socket_address.h"
 
+#include <stdint.h>
+
 struct admin_reply {
     unsigned status;
     const char *type; /* constant text */
     struct text body;
 };
 
-/* Answers a request: the reply is 200 and plain text, and empty. */
-typedef void admin_handle(void *context, const struct admin_request *request,
-                          struct admin_reply *reply);
+/* An empty one, of plain text. */
+#define ADMIN_REPLY                                                                                \
+    (struct admin_reply)                                                                           \
+    {                                                                                              \
+        .status = 200, .type = "text/plain"                                                        \
+    }
+
+/* Takes a request, which is gone when it returns, and has admin_server_answer called with the
+   ticket, now or later. */
+typedef void admin_handle(void *context, const struct admin_request *request, uint64_t ticket);
 
 struct admin_server;
 
@@ -27,6 +36,10 @@ struct admin_server;
 struct admin_server *admin_server_create(const struct socket_address *address, struct loop *loop,
                                          struct heritage *heritage, admin_handle *handle,
                                          void *context);
+
+/* Answers the request that came with a ticket, unless its client has gone. Frees the reply's body.
+ */
+void admin_server_answer(struct admin_server *server, uint64_t ticket, struct admin_reply *reply);
 
 /* The listening socket, for another process; -1 when it is closed. */
 int admin_server_socket(const struct admin_server *server);

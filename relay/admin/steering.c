@@ -1,15 +1,14 @@
 #include "admin/steering.h"
 
+#include "net/gauges.h"
 #include "net/log.h"
-#include "session/session_look.h"
+#include "net/loop.h"
 
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Sessions in one reply. */
-#define PAGE_MAX 1000
 
 /* The longest block: a year. */
 #define BLOCK_SECONDS_MAX 31536000
@@ -39,25 +38,82 @@ static bool read_parameter(const char *text, const char *name, unsigned long mos
            (!value[0] || read_number(value, most, out));
 }
 
-struct page {
-    struct text *out;
-    unsigned count;
-};
-
-static void add_session(void *context, const struct session_facts *facts)
+bool steering_read_list(const struct admin_request *request, const char *rest, struct order *order,
+                        struct admin_reply *reply)
 {
-    struct page *page = context;
-    struct text *out = page->out;
+    (void)rest;
+    order->kind = ORDER_LIST;
+    order->limit = ORDER_LIST_MAX;
+    if (read_parameter(request->query, "after", ULONG_MAX, &order->id) &&
+        read_parameter(request->query, "limit", ORDER_LIST_MAX, &order->limit))
+        return true;
+    refuse(reply, 400, "after is the id of a session, and limit a number from 1 to 1000.");
+    return false;
+}
+
+static void refuse_end(struct admin_reply *reply)
+{
+    refuse(reply, 404, "There is no such session.");
+}
+
+bool steering_read_end(const struct admin_request *request, const char *rest, struct order *order,
+                       struct admin_reply *reply)
+{
+    (void)request;
+    order->kind = ORDER_END;
+    if (read_number(rest, ULONG_MAX, &order->id))
+        return true;
+    refuse_end(reply);
+    return false;
+}
+
+bool steering_read_block(const struct admin_request *request, const char *rest, struct order *order,
+                         struct admin_reply *reply)
+{
+    char text[PREFIX_TEXT];
+    unsigned long seconds = 0;
+    (void)rest;
+    order->kind = ORDER_BLOCK;
+    if (admin_request_parameter(request->body, "prefix", text, sizeof text) &&
+        prefix_parse(text, &order->block.prefix) &&
+        read_parameter(request->body, "seconds", BLOCK_SECONDS_MAX, &seconds) && seconds > 0) {
+        order->block.until = loop_now() + (double)seconds;
+        return true;
+    }
+    refuse(reply, 400,
+           "The body must be prefix=P&seconds=N: an address or a prefix, as in 192.0.2.7 or "
+           "10.0.0.0/8, and a number from 1 to 31536000.");
+    return false;
+}
+
+static void refuse_unblock(struct admin_reply *reply)
+{
+    refuse(reply, 404, "There is no such block.");
+}
+
+bool steering_read_unblock(const struct admin_request *request, const char *rest,
+                           struct order *order, struct admin_reply *reply)
+{
+    (void)request;
+    order->kind = ORDER_UNBLOCK;
+    if (prefix_parse(rest, &order->block.prefix))
+        return true;
+    refuse_unblock(reply);
+    return false;
+}
+
+static void add_session(struct text *out, const struct session_facts *facts)
+{
     char client[SOCKET_ADDRESS_TEXT];
     char server[SOCKET_ADDRESS_TEXT];
     socket_address_format(&facts->client, client);
     socket_address_format(&facts->server, server);
-    text_add(out, "%s\n{\"id\":%lu,\"client\":\"%s\",\"server\":\"%s\",\"upstream_port\":%u,",
-             page->count++ > 0 ? "," : "", facts->id, client, server, facts->upstream_port);
+    text_add(out, "\n{\"id\":%lu,\"client\":\"%s\",\"server\":\"%s\",\"upstream_port\":%u,",
+             facts->id, client, server, facts->upstream_port);
     text_add(out, "\"answered\":%s,\"age_seconds\":%.3f,\"transports\":[",
              facts->answered ? "true" : "false", facts->age_seconds);
     for (unsigned i = 0; i < facts->transport_count; i++)
-        text_add(out, "%s\"%s\"", i > 0 ? "," : "", facts->transports[i]);
+        text_add(out, "%s\"%s\"", i > 0 ? "," : "", gauges_transports[facts->transports[i]]);
     text_add(out,
              "],\"client_datagrams\":%" PRIu64 ",\"client_bytes\":%" PRIu64
              ",\"upstream_datagrams\":%" PRIu64 ",\"upstream_bytes\":%" PRIu64 "}",
@@ -65,46 +121,102 @@ static void add_session(void *context, const struct session_facts *facts)
              facts->traffic.upstream_datagrams, facts->traffic.upstream_bytes);
 }
 
-void steering_list_sessions(struct sessions *sessions, const struct admin_request *request,
-                            const char *rest, struct admin_reply *reply)
+/* The last member of a JSON object. */
+static void add_silent(struct text *out, unsigned silent)
 {
-    unsigned long after = 0;
-    unsigned long limit = PAGE_MAX;
-    struct page page = {.out = &reply->body};
-    (void)rest;
-    if (!read_parameter(request->query, "after", ULONG_MAX, &after) ||
-        !read_parameter(request->query, "limit", PAGE_MAX, &limit)) {
-        refuse(reply, 400, "after is the id of a session, and limit a number from 1 to 1000.");
+    if (silent > 0)
+        text_add(out, ",\"silent_workers\":%u", silent);
+    text_add(out, "}\n");
+}
+
+static void answer_list(const struct order_result *result, const struct session_facts *page,
+                        struct admin_reply *reply)
+{
+    struct text *out = &reply->body;
+    if (!result->done) {
+        refuse(reply, 503, "There is no memory for it.");
         return;
     }
     reply->type = JSON;
-    text_add(&reply->body, "{\"sessions\":[");
-    const unsigned long next = sessions_list(sessions, after, limit, add_session, &page);
-    text_add(&reply->body, "\n],\"next_after\":");
-    text_add(&reply->body, next > 0 ? "%lu}\n" : "null}\n", next);
+    text_add(out, "{\"sessions\":[");
+    for (unsigned i = 0; i < result->count; i++) {
+        text_add(out, "%s", i > 0 ? "," : "");
+        add_session(out, &page[i]);
+    }
+    text_add(out, "\n],\"next_after\":");
+    text_add(out, result->more ? "%lu" : "null", result->more ? page[result->count - 1].id : 0);
+    add_silent(out, result->silent);
 }
 
-void steering_end_session(struct sessions *sessions, const struct admin_request *request,
-                          const char *rest, struct admin_reply *reply)
+static void answer_end(const struct order *order, const struct order_result *result,
+                       struct admin_reply *reply)
 {
-    unsigned long id;
-    (void)request;
-    if (!read_number(rest, ULONG_MAX, &id) || !sessions_end_one(sessions, id)) {
-        refuse(reply, 404, "There is no such session.");
+    if (!result->done) {
+        refuse_end(reply);
         return;
     }
-    log_info("session %lu ended by the operator", id);
+    log_info("session %lu ended by the operator", order->id);
     reply->type = JSON;
-    text_add(&reply->body, "{\"ended\":1}\n");
+    text_add(&reply->body, "{\"ended\":%u}\n", result->count);
 }
 
-void steering_list_blocks(struct sessions *sessions, const struct admin_request *request,
-                          const char *rest, struct admin_reply *reply)
+static void answer_block(const struct order *order, const struct order_result *result,
+                         struct admin_reply *reply)
 {
-    struct blocks *blocks = sessions_blocks(sessions);
+    char text[PREFIX_TEXT];
+    if (!result->done) {
+        refuse(reply, 503, "There are too many blocks.");
+        return;
+    }
+    prefix_format(&order->block.prefix, text);
+    log_info("%s blocked by the operator for %ld seconds: %u sessions ended", text,
+             lround(order->block.until - loop_now()), result->count);
+    reply->type = JSON;
+    text_add(&reply->body, "{\"ended\":%u", result->count);
+    add_silent(&reply->body, result->silent);
+}
+
+static void answer_unblock(const struct order *order, const struct order_result *result,
+                           struct admin_reply *reply)
+{
+    char text[PREFIX_TEXT];
+    if (!result->done) {
+        refuse_unblock(reply);
+        return;
+    }
+    prefix_format(&order->block.prefix, text);
+    log_info("%s no longer blocked by the operator", text);
+    reply->type = JSON;
+    text_add(&reply->body, "{\"removed\":1");
+    add_silent(&reply->body, result->silent);
+}
+
+void steering_answer(const struct order *order, const struct order_result *result,
+                     const struct session_facts *page, struct admin_reply *reply)
+{
+    if (!result->done && result->silent > 0) {
+        refuse(reply, 503, "A worker does not answer.");
+        return;
+    }
+    switch (order->kind) {
+    case ORDER_LIST:
+        answer_list(result, page, reply);
+        break;
+    case ORDER_END:
+        answer_end(order, result, reply);
+        break;
+    case ORDER_BLOCK:
+        answer_block(order, result, reply);
+        break;
+    case ORDER_UNBLOCK:
+        answer_unblock(order, result, reply);
+        break;
+    }
+}
+
+void steering_list_blocks(struct blocks *blocks, struct admin_reply *reply)
+{
     const double now = loop_now();
-    (void)request;
-    (void)rest;
     blocks_expire(blocks, now);
     reply->type = JSON;
     text_add(&reply->body, "{\"blocks\":[");
@@ -115,45 +227,4 @@ void steering_list_blocks(struct sessions *sessions, const struct admin_request 
                  prefix, blocks->list[i].until - now);
     }
     text_add(&reply->body, "\n]}\n");
-}
-
-void steering_block(struct sessions *sessions, const struct admin_request *request,
-                    const char *rest, struct admin_reply *reply)
-{
-    char text[PREFIX_TEXT];
-    struct prefix prefix;
-    unsigned long seconds = 0;
-    const double now = loop_now();
-    (void)rest;
-    if (!admin_request_parameter(request->body, "prefix", text, sizeof text) ||
-        !prefix_parse(text, &prefix) ||
-        !read_parameter(request->body, "seconds", BLOCK_SECONDS_MAX, &seconds) || seconds == 0) {
-        refuse(reply, 400,
-               "The body must be prefix=P&seconds=N: an address or a prefix, as in 192.0.2.7 or "
-               "10.0.0.0/8, and a number from 1 to 31536000.");
-        return;
-    }
-    if (!blocks_add(sessions_blocks(sessions), &prefix, now + (double)seconds, now)) {
-        refuse(reply, 503, "There are too many blocks.");
-        return;
-    }
-    const unsigned ended = sessions_end_of(sessions, &prefix);
-    prefix_format(&prefix, text);
-    log_info("%s blocked by the operator for %lu seconds: %u sessions ended", text, seconds, ended);
-    reply->type = JSON;
-    text_add(&reply->body, "{\"ended\":%u}\n", ended);
-}
-
-void steering_unblock(struct sessions *sessions, const struct admin_request *request,
-                      const char *rest, struct admin_reply *reply)
-{
-    struct prefix prefix;
-    (void)request;
-    if (!prefix_parse(rest, &prefix) || !blocks_remove(sessions_blocks(sessions), &prefix)) {
-        refuse(reply, 404, "There is no such block.");
-        return;
-    }
-    log_info("%s no longer blocked by the operator", rest);
-    reply->type = JSON;
-    text_add(&reply->body, "{\"removed\":1}\n");
 }

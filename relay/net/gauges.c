@@ -4,10 +4,12 @@
 
 const char *const gauges_transports[GAUGES_TRANSPORTS] = {"websocket", "webrtc"};
 
-void gauges_count_link(struct gauges *gauges, const char *transport)
+unsigned gauges_transport(const char *name)
 {
-    for (unsigned i = 0; i < GAUGES_TRANSPORTS; i++)
-        gauges->links[i] += strcmp(gauges_transports[i], transport) == 0;
+    unsigned place = 0;
+    while (place + 1 < GAUGES_TRANSPORTS && strcmp(gauges_transports[place], name) != 0)
+        place++;
+    return place;
 }
 
 void gauges_add(struct gauges *sum, const struct gauges *more)

@@ -15,8 +15,8 @@ struct gauges {
     unsigned upstreams_down; /* game servers that a process has found to be down */
 };
 
-/* Counts a link over the transport of this name. */
-void gauges_count_link(struct gauges *gauges, const char *transport);
+/* The place of a transport among these. */
+unsigned gauges_transport(const char *name);
 
 /* Adds those of another process. */
 void gauges_add(struct gauges *sum, const struct gauges *more);

@@ -33,7 +33,10 @@ enum heritage_message {
     HERITAGE_COUNTED,  /* from it: they are */
     HERITAGE_REPLACED, /* to it: other processes have taken the relay over */
     /* Before the parcels. */
-    HERITAGE_BLOCK, /* to a successor: addresses that the operator has blocked */
+    HERITAGE_BLOCKS, /* to a new process: addresses that the operator has blocked */
+    /* Between a worker and its supervisor. */
+    HERITAGE_ORDER,  /* to it: an order of the operator; see struct order_message */
+    HERITAGE_OBEYED, /* from it: the result; see struct order_reply */
 };
 
 struct heritage {

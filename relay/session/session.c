@@ -284,6 +284,19 @@ void session_name(const struct sessions *all, const char *key, const char *origi
     names_make(all->names, key, origin, &request->server, &request->name);
 }
 
+/* The last two digits tell the worker, which makes it unique among them. */
+static unsigned long next_id(struct sessions *all)
+{
+    all->last_id++;
+    return all->config.worker == 0 ? all->last_id
+                                   : all->last_id * (SESSION_WORKERS_MAX + 1) + all->config.worker;
+}
+
+unsigned session_id_worker(unsigned long id)
+{
+    return (unsigned)(id % (SESSION_WORKERS_MAX + 1));
+}
+
 struct session *session_create(struct sessions *all, const unsigned char owner[16])
 {
     struct session *session = calloc(1, sizeof *session);
@@ -292,7 +305,7 @@ struct session *session_create(struct sessions *all, const unsigned char owner[1
     session->all = all;
     memcpy(session->owner, owner, sizeof session->owner);
     session->unlinked = INFINITY;
-    session->id = ++all->last_id;
+    session->id = next_id(all);
     session->verdict = GATE_NO_REQUEST;
     allowance_init(&session->allowance);
     upstream_init(&session->upstream, all->batch, &session->server, on_upstream_datagram,

@@ -34,7 +34,8 @@ struct sessions_config {
                                           it then says nothing for so long keeps no place */
     double idle_timeout_seconds;       /* without a datagram either way; 0 = never */
     double resume_seconds;             /* without a link, when it has a name; 0 = none */
-    const uint8_t *secret;             /* of the names, see names_create; NULL = a new one */
+    unsigned worker;       /* in the ids of the sessions, see session_id_worker; 0 = none */
+    const uint8_t *secret; /* of the names, see names_create; NULL = a new one */
 };
 
 /* Why a link was refused. */
@@ -71,6 +72,10 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
 /* Changes the limits, for open sessions too. upstreams, max_sessions and the secret stay what they
    are. */
 void sessions_set_limits(struct sessions *sessions, const struct sessions_config *config);
+
+/* The worker, of SESSION_WORKERS_MAX at most, in the id of one of its sessions. */
+#define SESSION_WORKERS_MAX 99
+unsigned session_id_worker(unsigned long id);
 
 /* Frees the set. Every session must be closed. NULL is allowed. */
 void sessions_destroy(struct sessions *sessions);

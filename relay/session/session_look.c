@@ -26,7 +26,7 @@ void sessions_look(const struct sessions *all, struct gauges *out)
         gauges.sessions_unanswered += !session->allowance.answered;
         gauges.sessions_waiting += !session->newest;
         for (const struct session_link *link = session->newest; link; link = link->older)
-            gauges_count_link(&gauges, link->transport->name);
+            gauges.links[gauges_transport(link->transport->name)]++;
     }
     *out = gauges;
 }
@@ -38,10 +38,9 @@ static int by_number(const void *a, const void *b)
     return ((*first)->id > (*second)->id) - ((*first)->id < (*second)->id);
 }
 
-static void tell(const struct session *session, double now,
-                 void (*visit)(void *context, const struct session_facts *facts), void *context)
+static void look(const struct session *session, double now, struct session_facts *out)
 {
-    struct session_facts facts = {
+    *out = (struct session_facts){
         .id = session->id,
         .age_seconds = now - session->opened,
         .client = session->client,
@@ -51,32 +50,31 @@ static void tell(const struct session *session, double now,
         .traffic = session->traffic,
     };
     for (const struct session_link *link = session->newest;
-         link && facts.transport_count < SESSIONS_TRANSPORTS_MAX; link = link->older)
-        facts.transports[facts.transport_count++] = link->transport->name;
-    visit(context, &facts);
+         link && out->transport_count < SESSIONS_TRANSPORTS_MAX; link = link->older)
+        out->transports[out->transport_count++] = gauges_transport(link->transport->name);
 }
 
-unsigned long sessions_list(const struct sessions *all, unsigned long after, size_t most,
-                            void (*visit)(void *context, const struct session_facts *facts),
-                            void *context)
+unsigned sessions_list(const struct sessions *all, unsigned long after, size_t most,
+                       struct session_facts *out, bool *more)
 {
     const size_t count = all->deadlines.count;
     const double now = loop_now();
     const struct session **found = malloc((count + 1) * sizeof *found);
     size_t size = 0;
-    unsigned long last = 0;
+    unsigned written = 0;
     for (size_t i = 0; found && i < count; i++) {
         if (session_at(all, i)->id > after)
             found[size++] = session_at(all, i);
     }
     if (size > 0)
         qsort(found, size, sizeof(const struct session *), by_number);
-    for (size_t i = 0; i < size && i < most; i++) {
-        tell(found[i], now, visit, context);
-        last = found[i]->id;
+    while (written < size && written < most) {
+        look(found[written], now, &out[written]);
+        written++;
     }
     free(found);
-    return size > most ? last : 0;
+    *more = size > written;
+    return written;
 }
 
 bool sessions_end_one(struct sessions *all, unsigned long id)

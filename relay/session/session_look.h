@@ -18,7 +18,7 @@ struct sessions;
 /* Takes time in proportion to their number. */
 void sessions_look(const struct sessions *sessions, struct gauges *out);
 
-/* What the operator may know of a session. */
+/* What the operator may know of a session. Plain data, so that it can come from another process. */
 struct session_facts {
     unsigned long id;
     double age_seconds;
@@ -26,16 +26,15 @@ struct session_facts {
     struct socket_address server;
     unsigned upstream_port; /* from which the game server hears it; 0 = it has not yet */
     bool answered;
-    const char *transports[SESSIONS_TRANSPORTS_MAX]; /* of its links, the newest first */
+    unsigned transports[SESSIONS_TRANSPORTS_MAX]; /* of its links, the newest first, see gauges.h */
     unsigned transport_count;
     struct traffic traffic;
 };
 
-/* Calls `visit` for the sessions with a higher number than `after` that are not ending, by number,
-   up to `most` of them. Returns the number of the last when there are more, else 0. */
-unsigned long sessions_list(const struct sessions *sessions, unsigned long after, size_t most,
-                            void (*visit)(void *context, const struct session_facts *facts),
-                            void *context);
+/* Writes the sessions with a higher number than `after` that are not ending, by number, up to
+   `most` of them. Returns how many; *more tells whether there are others. */
+unsigned sessions_list(const struct sessions *sessions, unsigned long after, size_t most,
+                       struct session_facts *out, bool *more);
 
 /* Ends the session with this number, because the operator says so. False when there is none. */
 bool sessions_end_one(struct sessions *sessions, unsigned long id);

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { startWatched } from './admin.mjs';
+import { connectAs, newKey } from './links.mjs';
 import { connect, patiently, pattern, sleep, startServer } from './support.mjs';
 
-const PLAYERS = 12;
+const PLAYERS = 20;
 
 /** The samples of /metrics, by name and labels. */
 const read = async (relay) =>
@@ -15,6 +16,27 @@ const read = async (relay) =>
       .filter((line) => line && !line.startsWith('#'))
       .map((line) => [line.split(' ')[0], Number(line.split(' ')[1])]),
   );
+
+const workers = ({ pid }) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+
+const BLOCKED = { code: 4007, reason: 'ended by the operator' };
+
+/** A relay of two processes, with players at both whom the game server has answered. */
+async function startPlayed(t) {
+  const server = await startServer(t);
+  const args = ['--workers', '2', '--max-sessions-per-address', '0'];
+  const relay = await startWatched(t, { upstream: server.upstream, args });
+  const players = [];
+  for (let i = 0; i < PLAYERS; i++) {
+    const player = await connectAs(t, relay, newKey(), { localAddress: '127.9.1.1' });
+    player.send(pattern(100));
+    await player.received(1);
+    players.push(player);
+  }
+  const page = async (query = '') => JSON.parse((await relay.ask(`/sessions${query}`)).text);
+  return { relay, players, page };
+}
 
 const readUntil = (relay, what, check) =>
   patiently(
@@ -60,11 +82,8 @@ test('the metrics of the workers are added up, and outlive them', async (t) => {
     assert.ok(values[`process_open_fds${worker}`] > 6);
   }
   assert.equal((await relay.ask('/readyz')).text, 'ready\n');
-  assert.equal((await relay.ask('/sessions')).status, 501);
-  assert.equal((await relay.ask('/blocks')).status, 501);
 
-  const children = readFileSync(`/proc/${relay.pid}/task/${relay.pid}/children`, 'utf8');
-  process.kill(Number(children.trim().split(' ')[0]), 'SIGKILL');
+  process.kill(workers(relay)[0], 'SIGKILL');
   await relay.logged(/worker \d ended on signal 9/);
   const after = await readUntil(
     relay,
@@ -87,6 +106,101 @@ test('the metrics of the workers are added up, and outlive them', async (t) => {
     })(),
     'the drain',
   );
+});
+
+test('the sessions of all workers are told in pages, and each can be ended', async (t) => {
+  const { relay, players, page } = await startPlayed(t);
+  const { sessions, ...rest } = await page();
+  assert.deepEqual(rest, { next_after: null });
+  const ids = sessions.map(({ id }) => id);
+  assert.equal(new Set(ids).size, PLAYERS);
+  assert.deepEqual(
+    ids,
+    [...ids].sort((a, b) => a - b),
+  );
+  assert.deepEqual(
+    sessions.map(({ client }) => Number(client.split(':')[1])).sort(),
+    players.map(({ socket }) => socket._socket.localPort).sort(),
+  );
+  const first = await page('?limit=5');
+  const second = await page(`?limit=${PLAYERS}&after=${first.next_after}`);
+  assert.deepEqual(
+    [...first.sessions, ...second.sessions].map(({ id }) => id),
+    ids,
+  );
+  assert.equal(first.sessions.length, 5);
+  assert.equal(second.next_after, null);
+
+  const { id, client, transports } = sessions[7];
+  assert.deepEqual(transports, ['websocket']);
+  const end = async () => (await relay.ask(`/sessions/${id}`, { method: 'DELETE' })).status;
+  const [ended] = players.filter(({ socket }) => client.endsWith(`:${socket._socket.localPort}`));
+  assert.equal(await end(), 200);
+  assert.deepEqual(await ended.closed(), BLOCKED);
+  assert.equal(await end(), 404);
+  for (const other of [id % 100, 100 + 3, 1e9])
+    assert.equal((await relay.ask(`/sessions/${other}`, { method: 'DELETE' })).status, 404);
+  const left = await page();
+  assert.deepEqual(
+    left.sessions.map((session) => session.id),
+    ids.filter((other) => other !== id),
+  );
+});
+
+test('a block holds at all workers, at later ones, and after an upgrade', async (t) => {
+  const { relay, players } = await startPlayed(t);
+  const block = async (prefix) =>
+    relay.ask('/blocks', { method: 'POST', body: `prefix=${prefix}&seconds=600` });
+  const blocked = async () => {
+    for (let i = 0; i < 8; i++) {
+      const player = await connectAs(t, relay, newKey(), { localAddress: '127.9.1.9' });
+      assert.deepEqual(await player.closed(), BLOCKED);
+    }
+  };
+  const { text } = await block('127.9.1.0/24');
+  assert.deepEqual(JSON.parse(text), { ended: PLAYERS });
+  for (const player of players) assert.deepEqual(await player.closed(), BLOCKED);
+  await blocked();
+  for (let i = 0; i < 100; i++) await block(`10.0.0.${i}`);
+
+  for (const pid of workers(relay)) process.kill(pid, 'SIGKILL');
+  await readUntil(relay, 'other workers', (now) => now.causeway_relay_sessions_max === 1000);
+  await blocked();
+
+  await relay.upgrade();
+  const { blocks } = JSON.parse((await relay.ask('/blocks')).text);
+  assert.equal(blocks.length, 101);
+  assert.equal(blocks[0].prefix, '127.9.1.0/24');
+  await blocked();
+
+  const unblock = () => relay.ask('/blocks/127.9.1.0/24', { method: 'DELETE' });
+  assert.equal((await unblock()).status, 200);
+  assert.equal((await unblock()).status, 404);
+  for (let i = 0; i < 8; i++) {
+    const player = await connectAs(t, relay, newKey(), { localAddress: '127.9.1.9' });
+    player.send(pattern(100));
+    await player.received(1);
+  }
+});
+
+test('a worker that hangs is told of, and the others are steered', async (t) => {
+  const { relay, page } = await startPlayed(t);
+  const { sessions } = await page();
+  const [stuck] = workers(relay);
+  process.kill(stuck, 'SIGSTOP');
+  const { sessions: heard, ...rest } = await page();
+  assert.deepEqual(rest, { next_after: null, silent_workers: 1 });
+  assert.ok(heard.length < PLAYERS);
+  const mute = sessions.find(({ id }) => !heard.some((other) => other.id === id));
+  const body = 'prefix=127.9.0.0/16&seconds=600';
+  const [end, block] = await Promise.all([
+    relay.ask(`/sessions/${mute.id}`, { method: 'DELETE' }),
+    relay.ask('/blocks', { method: 'POST', body }),
+  ]);
+  assert.equal(end.status, 503);
+  assert.deepEqual(JSON.parse(block.text), { ended: heard.length, silent_workers: 1 });
+  process.kill(stuck, 'SIGCONT');
+  await readUntil(relay, 'their end', (now) => now.causeway_relay_sessions_open === 0);
 });
 
 test('the successor of a relay with workers answers at the same port', async (t) => {

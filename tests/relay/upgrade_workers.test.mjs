@@ -202,6 +202,20 @@ test('a worker that was stopped is started again, and serves', async (t) => {
     await ask(server, await connectAs(t, relay, newKey()), `newcomer ${i}`);
 });
 
+test('a worker that hangs keeps neither the counters nor the end waiting', async (t) => {
+  const { server, relay, workers } = await begin(t);
+  for (let i = 0; i < 8; i++) await ask(server, await connectAs(t, relay, newKey()), `hello ${i}`);
+  await relay.stats();
+  const pids = workers();
+  process.kill(pids[0], 'SIGSTOP');
+  assert.equal((await relay.stats()).sessions_opened, 8);
+  relay.kill('SIGTERM');
+  await relay.logged(/stopping on/);
+  relay.kill('SIGTERM');
+  assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+  assert.deepEqual(pids.filter(isAlive), []);
+});
+
 test('workers do not outlive their supervisor', async (t) => {
   const { server, relay, workers } = await begin(t);
   const link = await connectAs(t, relay, newKey());
@@ -228,6 +242,7 @@ test('more sessions than the supervisor may have files open end no worker', asyn
     await Promise.all(Array.from({ length: 20 }, open));
   assert.equal((await relay.stats()).sessions_open, 420);
   assert.doesNotMatch(relay.log(), /starting it again|Too many/);
+  assert.match(relay.log(), /warn +a session cannot move to another worker/);
 });
 
 test('an upgrade takes over all workers', async (t) => {
