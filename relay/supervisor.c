@@ -5,6 +5,7 @@
 #include "supervisor_internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,9 @@ static void stop(struct supervisor *all, enum supervisor_state state, double sec
 /* As each worker does, see relay_signals.c. */
 static void on_stop_signal(struct supervisor *all, int signal_number)
 {
-    const double drain = all->options->drain_timeout_seconds;
+    /* Those that were started anew may have another. */
+    const double drain =
+        fmax(all->options->drain_timeout_seconds, supervisor_options(all)->drain_timeout_seconds);
     notify_send("STOPPING=1");
     supervisor_signal(all, signal_number);
     if (all->state == SUPERVISOR_STOPPING)
@@ -56,6 +59,25 @@ static void on_stop_signal(struct supervisor *all, int signal_number)
         stop(all, SUPERVISOR_DRAINING, drain + CLOSE_SECONDS);
     else
         stop(all, SUPERVISOR_STOPPING, CLOSE_SECONDS);
+}
+
+const struct options *supervisor_options(const struct supervisor *all)
+{
+    return all->reloaded.argv ? &all->reloaded : all->options;
+}
+
+/* What is wrong with the options is for the workers to tell. */
+static void reload(struct supervisor *all)
+{
+    struct options old = all->reloaded;
+    struct options options;
+    struct options_error error;
+    if (!options_load(all->options->argc, all->options->argv, &options, &error))
+        return;
+    all->reloaded = options;
+    options_free(&old);
+    log_set_level(options.log_level);
+    log_set_format(options.log_format);
 }
 
 static void take_signal(struct supervisor *all, int signal_number)
@@ -68,6 +90,7 @@ static void take_signal(struct supervisor *all, int signal_number)
         upgrade_begin(&all->upgrade);
     } else if (signal_number == SIGHUP) {
         notify_reloading();
+        reload(all);
         supervisor_signal(all, SIGHUP);
         notify_send("READY=1");
     } else {
@@ -227,6 +250,7 @@ static void destroy(struct supervisor *all)
     loop_destroy(all->loop);
     if (all->signals.fd >= 0)
         close(all->signals.fd);
+    options_free(&all->reloaded);
     free(all);
 }
 

@@ -14,9 +14,9 @@ static void add_up(const struct supervisor *all, struct counters *sum)
 static void look(void *context, struct metrics *out)
 {
     const struct supervisor *all = context;
+    const struct options *options = supervisor_options(all);
     add_up(all, &out->counters);
-    out->upstream =
-        upstream_list_is_single(&all->options->upstreams) ? all->options->upstream : NULL;
+    out->upstream = upstream_list_is_single(&options->upstreams) ? options->upstream : NULL;
     out->processes[0] = getpid();
     for (unsigned i = 0; i < all->count; i++)
         out->processes[1 + i] = all->workers[i].child.pid;

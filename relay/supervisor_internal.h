@@ -57,7 +57,8 @@ enum supervisor_state {
 };
 
 struct supervisor {
-    const struct options *options;
+    const struct options *options; /* of the start */
+    struct options reloaded;       /* since then; all zero before the first time */
     struct lws_protocols protocols[3];
     struct loop *loop;
     struct loop_watch signals;
@@ -75,6 +76,9 @@ struct supervisor {
     unsigned count;
     enum supervisor_state state;
 };
+
+/* The options as they are now. */
+const struct options *supervisor_options(const struct supervisor *all);
 
 /* Opens the sockets of all workers, or takes them over. Logs why and returns false when it
    cannot. */

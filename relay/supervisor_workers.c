@@ -168,7 +168,8 @@ static void on_end(struct worker *worker)
         return;
     }
     report_end(worker, status);
-    registry_orphan(&all->registry, worker->number, loop_now() + all->options->resume_seconds);
+    registry_orphan(&all->registry, worker->number,
+                    loop_now() + supervisor_options(all)->resume_seconds);
     supervisor_expire(all);
     start_later(worker);
 }

@@ -1,6 +1,8 @@
 // A relay of several processes: sessions move between them, and outlive them.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
 import {
@@ -214,6 +216,21 @@ test('a worker that hangs keeps neither the counters nor the end waiting', async
   relay.kill('SIGTERM');
   assert.deepEqual(await relay.ended(), { code: 0, signal: null });
   assert.deepEqual(pids.filter(isAlive), []);
+});
+
+test('the supervisor takes its log from what is reloaded, as the workers do', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'workers-'));
+  const file = path.join(folder, 'relay.conf');
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(file, '');
+  const { relay } = await begin(t, ['--config', file]);
+  writeFileSync(file, 'log-format = json\n');
+  relay.kill('SIGHUP');
+  await eventually('its counters as JSON', async () => {
+    relay.kill('SIGUSR1');
+    await sleep(20);
+    return /^\{.*"message":"stats.*\}$/m.test(relay.log());
+  });
 });
 
 test('workers do not outlive their supervisor', async (t) => {
