@@ -96,6 +96,9 @@ static bool open_webrtc(struct relay *relay, struct heritage *heritage)
         .max_sessions = relay->descriptors.sessions,
         .max_per_address = options->max_per_address,
         .bytes_per_second = options->peer_bytes_per_second,
+        .worker = relay->worker,
+        .end_other = relay_end_other_rtc,
+        .context = relay,
     };
     char error[256] = "OpenSSL made no certificate";
     struct dtls_identity *identity;

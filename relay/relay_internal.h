@@ -99,6 +99,9 @@ void relay_leave(struct relay *relay);
    false when it cannot. */
 bool relay_become_worker(struct relay *relay, struct heritage *heritage);
 
+/* Has another worker end a connection of WebRTC; context is the struct relay. */
+void relay_end_other_rtc(void *context, unsigned worker, const char *name);
+
 /* Prepares for successors, and takes over the sessions of the predecessor if there is one; until
    then nothing may be served, because it still serves. Logs why and returns false when it cannot.
  */

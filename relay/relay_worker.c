@@ -57,6 +57,26 @@ static void carry_out(struct relay *relay, const struct handover_message *messag
         close(message->fd);
 }
 
+void relay_end_other_rtc(void *context, unsigned worker, const char *name)
+{
+    const struct relay *relay = context;
+    struct rtc_end_message message = {.worker = worker};
+    const size_t size = strlen(name);
+    if (size >= sizeof message.name)
+        return; /* no name is so long */
+    memcpy(message.name, name, size);
+    handover_send(relay->supervisor.fd, HERITAGE_END_RTC, &message, sizeof message, -1);
+}
+
+static void end_rtc(struct relay *relay, const struct handover_message *message)
+{
+    struct rtc_end_message end;
+    if (message->size != sizeof end)
+        return;
+    memcpy(&end, message->data, sizeof end);
+    webrtc_end(relay->webrtc, end.name);
+}
+
 static void obey(struct relay *relay, const struct handover_message *message)
 {
     switch (message->kind) {
@@ -70,6 +90,9 @@ static void obey(struct relay *relay, const struct handover_message *message)
     case HERITAGE_COUNT:
         relay_count(relay);
         handover_send(relay->supervisor.fd, HERITAGE_COUNTED, NULL, 0, -1);
+        break;
+    case HERITAGE_END_RTC:
+        end_rtc(relay, message);
         break;
     case HERITAGE_ORDER:
         carry_out(relay, message);

@@ -220,6 +220,16 @@ static void let_serve(struct worker *worker)
         kill(worker->child.pid, SIGKILL); /* it would wait in vain */
 }
 
+static void pass_on(struct supervisor *all, const struct handover_message *message)
+{
+    struct rtc_end_message end;
+    if (message->size != sizeof end)
+        return;
+    memcpy(&end, message->data, sizeof end);
+    if (end.worker >= 1 && end.worker <= all->count && all->workers[end.worker - 1].serving)
+        tell(&all->workers[end.worker - 1], HERITAGE_END_RTC, &end, sizeof end, -1);
+}
+
 static void obey(struct worker *worker, struct handover_message *message)
 {
     const bool names_one = message->size == PARCEL_NAME_SIZE;
@@ -231,6 +241,8 @@ static void obey(struct worker *worker, struct handover_message *message)
         close(message->fd);
     if (message->kind == HERITAGE_READY) {
         let_serve(worker);
+    } else if (message->kind == HERITAGE_END_RTC) {
+        pass_on(worker->all, message);
     } else if (message->kind == HERITAGE_OBEYED) {
         supervisor_take_reply(worker, message->data, message->size);
     } else if (message->kind == HERITAGE_ASK && names_one) {

@@ -35,8 +35,15 @@ enum heritage_message {
     /* Before the parcels. */
     HERITAGE_BLOCKS, /* to a new process: addresses that the operator has blocked */
     /* Between a worker and its supervisor. */
-    HERITAGE_ORDER,  /* to it: an order of the operator; see struct order_message */
-    HERITAGE_OBEYED, /* from it: the result; see struct order_reply */
+    HERITAGE_END_RTC, /* from it, and to the one of which it tells: struct rtc_end_message */
+    HERITAGE_ORDER,   /* to it: an order of the operator; see struct order_message */
+    HERITAGE_OBEYED,  /* from it: the result; see struct order_reply */
+};
+
+/* A page has sent a DELETE for a connection of WebRTC; see webrtc_end. */
+struct rtc_end_message {
+    uint32_t worker; /* whose it is */
+    char name[60];
 };
 
 struct heritage {

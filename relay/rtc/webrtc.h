@@ -9,6 +9,7 @@
 #include "rtc/dtls.h"
 #include "session/session.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define WEBRTC_ADVERTISED_MAX 8
@@ -24,6 +25,10 @@ struct webrtc_config {
     unsigned max_per_address; /* of offers that are not open channels yet; see also offer_limit.h;
                                  0 = no limit */
     double bytes_per_second;  /* to one browser; 0 = no limit */
+    unsigned worker;          /* of several, from 1 on; 0 = there is one process */
+    /* Lets another worker end a connection of its own, see webrtc_end. */
+    void (*end_other)(void *context, unsigned worker, const char *name);
+    void *context;
 };
 
 struct webrtc;
@@ -33,6 +38,10 @@ struct webrtc;
 struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_identity *identity,
                              struct loop *loop, struct sessions *sessions, struct http *http,
                              struct stats *stats);
+
+/* Ends the connection with this name, as its page asks by DELETE. False when there is none, as with
+   NULL for the transport. */
+bool webrtc_end(struct webrtc *webrtc, const char *name);
 
 /* Changes max_per_address and bytes_per_second. NULL is allowed. */
 void webrtc_set_limits(struct webrtc *webrtc, unsigned max_per_address, double bytes_per_second);

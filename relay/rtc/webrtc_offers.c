@@ -8,6 +8,7 @@
 #include <strings.h>
 
 /* libwebsockets has no names for them. A foreign origin has 403 already. */
+#define ACCEPTED              202
 #define UNPROCESSABLE_CONTENT 422
 #define TOO_MANY_REQUESTS     429
 
@@ -114,6 +115,16 @@ static bool is_type(const char *content_type, const char *type)
            (content_type[size] == '\0' || strchr("; \t", content_type[size]) != NULL);
 }
 
+/* Where the page finds its connection: with several workers also which of them has it. */
+static void write_location(const struct rtc_link *link, char *out, size_t size)
+{
+    const unsigned worker = link->all->config.worker;
+    if (worker > 0)
+        snprintf(out, size, WEBRTC_ROUTE "/%u/%s", worker, link->name);
+    else
+        snprintf(out, size, WEBRTC_ROUTE "/%s", link->name);
+}
+
 /* A browser asks first whether it may POST application/sdp to another origin, which costs two round
    trips; text/plain it just POSTs. */
 static void take_offer(struct webrtc *all, const struct http_request *request,
@@ -161,21 +172,40 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
     webrtc_set_deadline(link);
     webrtc_make_room(all);
     write_answer(all, request, &offer, ufrag, password, reply);
-    snprintf(reply->location, sizeof reply->location, WEBRTC_ROUTE "/%s", link->name);
+    write_location(link, reply->location, sizeof reply->location);
 }
 
-static void take_delete(struct webrtc *all, const char *name, struct http_reply *reply)
+bool webrtc_end(struct webrtc *all, const char *name)
 {
+    if (!all)
+        return false;
     struct rtc_link *link = webrtc_link_of(rtc_table_named(all->table, name, strlen(name)));
     if (!link || link->ended || strlen(name) != strlen(link->name) ||
-        CRYPTO_memcmp(name, link->name, strlen(name)) != 0) {
-        say(reply, HTTP_STATUS_NOT_FOUND, "There is no such connection, or no longer.");
-        return;
-    }
+        CRYPTO_memcmp(name, link->name, strlen(name)) != 0)
+        return false;
     link->deleted = true;
     peer_end(link->peer, "deleted", loop_now());
     webrtc_follow(link);
-    say(reply, HTTP_STATUS_OK, "The connection is closed.");
+    return true;
+}
+
+/* The system has chosen the worker to which the request came. */
+static void take_delete(struct webrtc *all, const char *name, struct http_reply *reply)
+{
+    char *slash;
+    const unsigned long worker = strtoul(name, &slash, 10);
+    if (all->config.worker > 0 && *slash == '/') {
+        name = slash + 1;
+        if (worker != all->config.worker) {
+            all->config.end_other(all->config.context, (unsigned)worker, name);
+            say(reply, ACCEPTED, "The connection is being closed, if there is one.");
+            return;
+        }
+    }
+    if (webrtc_end(all, name))
+        say(reply, HTTP_STATUS_OK, "The connection is closed.");
+    else
+        say(reply, HTTP_STATUS_NOT_FOUND, "There is no such connection, or no longer.");
 }
 
 void webrtc_request(void *context, const struct http_request *request, struct http_reply *reply)

@@ -151,6 +151,26 @@ test('each worker serves WebRTC at a port of its own', async (t) => {
   }
 });
 
+test('a page closes its connection of WebRTC at whichever worker its DELETE arrives', async (t) => {
+  const { server, relay } = await begin(t, ['--rtc', '127.0.0.1:0']);
+  const links = [];
+  for (let i = 0; i < 8; i++) links.push(await openRtcAs(t, relay, newKey()));
+  for (const link of links) await ask(server, link, 'hello');
+  const end = async ({ location }) =>
+    (await fetch(new URL(location, `http://127.0.0.1:${relay.port}/`), { method: 'DELETE' }))
+      .status;
+  for (const link of links) assert.ok([200, 202].includes(await end(link)));
+  await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
+  // Of no worker, of none that there is, and too long.
+  for (const location of [
+    `/rtc/${links[0].location.slice('/rtc/1/'.length)}`,
+    links[0].location.replace(/\/[12]\//, '/99999/'),
+    `/rtc/3/${'0'.repeat(100)}`,
+  ])
+    assert.notEqual(await end({ location }), 200);
+  assert.doesNotMatch(relay.log(), /starting it again/);
+});
+
 test('signals reach the workers', async (t) => {
   const { server, relay, workers } = await begin(t);
   const links = [];
