@@ -135,7 +135,8 @@ int main(void)
     const pid_t server = start_echo(udp_socket(&upstream), 1);
     for (size_t i = 0; i < CASES; i++) {
         unsigned port;
-        const pid_t pid = start_relay(program, upstream, coalesced[i], &port);
+        const char *const option[] = {"--coalesce-us", coalesced[i]};
+        const pid_t pid = start_relay(program, upstream, 2000, option, &port);
         open_target(&targets[i], pid, port);
     }
     double gains[CASES][ROUNDS];

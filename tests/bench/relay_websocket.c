@@ -1,7 +1,8 @@
 /* Round trips per second of server CPU time: the relay with 1, 100 and 1000 WebSocket sessions of
    one 64-byte datagram outstanding each, as a ratio against a bare UDP echo (recvfrom, sendto)
    under the same load. The runs are interleaved and the median of their ratios is printed, because
-   other work on the machine moves single runs.
+   other work on the machine moves single runs. 100 sessions with --workers 2 are a ratio against
+   those with one process.
 
    bench_relay_websocket [--relay PROGRAM] [--rounds N] [--seconds S]; the program is that of the
    build that CAUSEWAY_BUILD names unless it is given */
@@ -19,8 +20,14 @@
 #define PAYLOAD    64
 #define ROUNDS_MAX 99
 
-static const unsigned session_counts[] = {1, 100, 1000};
-#define CASES (sizeof session_counts / sizeof session_counts[0])
+static const struct {
+    unsigned sessions;
+    const char *workers;
+} cases[] = {{1, NULL}, {100, NULL}, {1000, NULL}, {100, "2"}};
+#define CASES (sizeof cases / sizeof cases[0])
+
+/* Among these: what is compared with it, and that. */
+enum { ONE_PROCESS = 1, TWO_WORKERS = 3 };
 
 /* A server process under load, and the clients that load it. */
 struct target {
@@ -77,7 +84,7 @@ static double measure(const struct target *target, double seconds)
     unsigned long trips = 0;
     unsigned outstanding = 0;
     double start = now(CLOCK_MONOTONIC);
-    double cpu = cpu_seconds(target->pid);
+    double cpu = cpu_seconds_with_children(target->pid);
     bool running = true;
     for (unsigned i = 0; i < target->sessions; i++, outstanding++)
         send(target->fds[i], request, request_size, MSG_NOSIGNAL);
@@ -101,7 +108,7 @@ static double measure(const struct target *target, double seconds)
                 outstanding--;
         }
     }
-    cpu = cpu_seconds(target->pid) - cpu;
+    cpu = cpu_seconds_with_children(target->pid) - cpu;
     return (double)trips / cpu;
 }
 
@@ -141,9 +148,12 @@ int main(int argc, char **argv)
     struct target relay[CASES];
     for (size_t i = 0; i < CASES; i++) {
         unsigned relay_port;
-        udp[i] = make_target(bare, session_counts[i], false, port);
-        pid_t pid = start_relay(program, upstream, "0", &relay_port);
-        relay[i] = make_target(pid, session_counts[i], true, relay_port);
+        const char *const one[] = {"--coalesce-us", "0"};
+        const char *const several[] = {"--workers", cases[i].workers};
+        udp[i] = make_target(bare, cases[i].sessions, false, port);
+        pid_t pid =
+            start_relay(program, upstream, 2000, cases[i].workers ? several : one, &relay_port);
+        relay[i] = make_target(pid, cases[i].sessions, true, relay_port);
     }
 
     double ratios[CASES][ROUNDS_MAX];
@@ -155,9 +165,12 @@ int main(int argc, char **argv)
             ratios[i][round] = rates[i][round] / echo;
         }
     }
-    for (size_t i = 0; i < CASES; i++) {
-        printf("ws_%u_udp_ratio %.3f ratio\n", session_counts[i], median(ratios[i], rounds));
-        printf("ws_%u_round_trips %.0f per-cpu-second\n", session_counts[i],
+    for (unsigned round = 0; round < rounds; round++)
+        ratios[TWO_WORKERS][round] = rates[TWO_WORKERS][round] / rates[ONE_PROCESS][round];
+    printf("workers_2_ratio %.3f ratio\n", median(ratios[TWO_WORKERS], rounds));
+    for (size_t i = 0; i < TWO_WORKERS; i++) {
+        printf("ws_%u_udp_ratio %.3f ratio\n", cases[i].sessions, median(ratios[i], rounds));
+        printf("ws_%u_round_trips %.0f per-cpu-second\n", cases[i].sessions,
                median(rates[i], rounds));
     }
     for (size_t i = 0; i < CASES; i++)

@@ -44,6 +44,39 @@ double cpu_seconds(pid_t pid)
     return now(clock);
 }
 
+static FILE *open_proc(pid_t pid, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        fail(path);
+    return file;
+}
+
+double cpu_seconds_with_children(pid_t pid)
+{
+    char name[32];
+    long child;
+    double sum = cpu_seconds(pid);
+    snprintf(name, sizeof name, "task/%ld/children", (long)pid);
+    FILE *children = open_proc(pid, name);
+    while (fscanf(children, "%ld", &child) == 1)
+        sum += cpu_seconds((pid_t)child);
+    fclose(children);
+    return sum;
+}
+
+double resident_bytes(pid_t pid)
+{
+    long pages = 0;
+    FILE *file = open_proc(pid, "statm");
+    if (fscanf(file, "%*s %ld", &pages) != 1)
+        fail("statm");
+    fclose(file);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
 int udp_socket(unsigned *port)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -80,10 +113,13 @@ pid_t start_echo(int fd, unsigned processor)
     }
 }
 
-pid_t start_relay(const char *program, unsigned upstream, const char *coalesce_us, unsigned *port)
+pid_t start_relay(const char *program, unsigned upstream, unsigned sessions,
+                  const char *const option[2], unsigned *port)
 {
     int ends[2];
     char target[32];
+    char most[16];
+    snprintf(most, sizeof most, "%u", sessions);
     snprintf(target, sizeof target, "127.0.0.1:%u", upstream);
     if (pipe(ends) != 0)
         fail("pipe");
@@ -97,8 +133,8 @@ pid_t start_relay(const char *program, unsigned upstream, const char *coalesce_u
         close(ends[0]);
         close(ends[1]);
         execl(program, program, "--listen", "127.0.0.1:0", "--upstream", target, "--raw",
-              "--upstream-packets", "0", "--upstream-bytes", "0", "--max-sessions", "2000",
-              "--max-sessions-per-address", "0", "--coalesce-us", coalesce_us, (char *)NULL);
+              "--upstream-packets", "0", "--upstream-bytes", "0", "--max-sessions", most,
+              "--max-sessions-per-address", "0", option[0], option[1], (char *)NULL);
         _exit(127);
     }
     close(ends[1]);

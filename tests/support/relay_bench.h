@@ -15,6 +15,10 @@ void pin(unsigned processor);
 /* Seconds of a clock, and of the processor time of a process. */
 double now(clockid_t clock);
 double cpu_seconds(pid_t pid);
+double cpu_seconds_with_children(pid_t pid);
+
+/* Its memory in use. */
+double resident_bytes(pid_t pid);
 
 /* A bound UDP socket on loopback. */
 int udp_socket(unsigned *port);
@@ -22,8 +26,10 @@ int udp_socket(unsigned *port);
 /* A process that echoes what comes to a socket, which it takes over. */
 pid_t start_echo(int fd, unsigned processor);
 
-/* Starts the relay and reads its port from its log. */
-pid_t start_relay(const char *program, unsigned upstream, const char *coalesce_us, unsigned *port);
+/* Starts the relay, without limits on what a session sends, for so many sessions, with one more
+   option, and reads its port from its log. */
+pid_t start_relay(const char *program, unsigned upstream, unsigned sessions,
+                  const char *const option[2], unsigned *port);
 
 /* The relay of the build that CAUSEWAY_BUILD names. */
 void relay_program(char *out, size_t capacity);
