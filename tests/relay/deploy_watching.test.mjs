@@ -1,13 +1,15 @@
 // The alert rules and the dashboard: the relay has each metric, and the guide explains each alert.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { require } from '../support/packages.mjs';
 import { startWatched } from './admin.mjs';
 
-const { load } = require('js-yaml');
+const { dump, load } = require('js-yaml');
 const file = (name) => fileURLToPath(new URL(`../../relay/${name}`, import.meta.url));
 const shipped = (name) => readFileSync(file(name), 'utf8');
 const alerts = load(shipped('deploy/alerts.yaml')).groups.flatMap(({ rules }) => rules);
@@ -44,6 +46,53 @@ test('panels do not overlap, and each has its own number', () => {
 });
 
 const skip = spawnSync('promtool', ['--version']).error ? 'promtool is not installed' : false;
+
+/** Runs the rules on samples of a minute each; gives what promtool says of the alert after 15. */
+function evaluate(t, series, alertname, exp_alerts) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'rules-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const input_series = Object.entries(series).map(([name, values]) => ({ series: name, values }));
+  const alert_rule_test = [{ alertname, eval_time: '15m', exp_alerts }];
+  const rules = {
+    rule_files: [file('deploy/alerts.yaml')],
+    tests: [{ interval: '1m', input_series, alert_rule_test }],
+  };
+  const name = path.join(folder, 'test.yaml');
+  writeFileSync(name, dump(rules));
+  const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', name], {
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stdout + stderr);
+}
+
+test('a single game server that is down is an alert', { skip }, (t) => {
+  const series = {
+    'causeway_relay_upstream_up{instance="a",server="b:1"}': '0x20',
+    'causeway_relay_upstream_up{instance="c",server="d:1"}': '1x20',
+  };
+  evaluate(t, series, 'RelayGameServerDown', [
+    {
+      exp_labels: { instance: 'a', server: 'b:1', severity: 'critical' },
+      exp_annotations: { summary: 'Nobody is at the game server b:1 of a' },
+    },
+  ]);
+});
+
+test('players who find nobody at one of many game servers are another', { skip }, (t) => {
+  const series = {
+    'causeway_relay_sessions_opened_total{instance="a"}': '0+100x20',
+    'causeway_relay_sessions_ended_down_total{instance="a"}': '0+6x20',
+    'causeway_relay_sessions_opened_total{instance="c"}': '0+100x20',
+    'causeway_relay_sessions_ended_down_total{instance="c"}': '0+4x20',
+  };
+  evaluate(t, series, 'RelayServersGone', [
+    {
+      exp_labels: { instance: 'a', severity: 'warning' },
+      exp_annotations: { summary: 'One in twenty sessions of a finds nobody at its game server' },
+    },
+  ]);
+});
+
 test('Prometheus takes the rules', { skip }, () => {
   const { status, stderr } = spawnSync('promtool', ['check', 'rules', file('deploy/alerts.yaml')], {
     encoding: 'utf8',
