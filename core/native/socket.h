@@ -45,7 +45,8 @@ void cw_socket_address(const struct cw_socket *socket, struct cw_address *addres
    sent. CW_ERROR_SEND when there is no way. */
 enum cw_error cw_socket_source(const struct cw_address *to, struct cw_address *source);
 
-/* The system's handle (a file descriptor), for event loops. The socket keeps ownership. */
+/* The system's handle (a file descriptor, on Windows a SOCKET), for event loops. The socket keeps
+   ownership. */
 intptr_t cw_socket_handle(const struct cw_socket *socket);
 
 /* One datagram. data belongs to the caller. */

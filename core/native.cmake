@@ -1,0 +1,17 @@
+# The sources of native/: those that every platform shares, and the files of this one.
+set(NATIVE ${CMAKE_CURRENT_SOURCE_DIR}/native)
+file(GLOB NATIVE_SOURCES CONFIGURE_DEPENDS ${NATIVE}/*.c)
+list(FILTER NATIVE_SOURCES EXCLUDE REGEX "_(posix|linux|windows)\\.c$")
+if(WIN32)
+    list(APPEND NATIVE_SOURCES ${NATIVE}/clock_windows.c ${NATIVE}/resolve_windows.c ${NATIVE}/socket_windows.c)
+    target_compile_definitions(causeway PRIVATE _WIN32_WINNT=0x0602) # Windows 8: its clock and handles
+    target_link_libraries(causeway PRIVATE ws2_32 winmm)
+else()
+    list(APPEND NATIVE_SOURCES ${NATIVE}/clock_posix.c ${NATIVE}/resolve_posix.c ${NATIVE}/socket_posix.c)
+    if(CMAKE_SYSTEM_NAME STREQUAL Linux)
+        list(APPEND NATIVE_SOURCES ${NATIVE}/socket_batch_linux.c)
+    else()
+        list(APPEND NATIVE_SOURCES ${NATIVE}/socket_batch_posix.c)
+    endif()
+endif()
+target_sources(causeway PRIVATE ${NATIVE_SOURCES})
