@@ -184,7 +184,7 @@ const struct option_row options_table[] = {
      .initial = "262144",
      .zero = "no limit",
      .reloads = true,
-     .help = "most bytes per second to one WebRTC browser; more are dropped"},
+     .help = "most bytes per second to one WebRTC browser, half of them at once; more are dropped"},
 
     {.heading = "How long, in seconds (which may have fractions)",
      .name = "request-timeout",

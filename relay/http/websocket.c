@@ -336,6 +336,20 @@ static void discard(struct ws_link *link, size_t size)
     link->partial_size = 0;
 }
 
+/* Keeps a part of a message, as much of it as a datagram may have. False when there is no memory.
+ */
+static bool keep_part(struct ws_link *link, const uint8_t *data, size_t size)
+{
+    if (!link->partial)
+        link->partial = malloc(SESSION_DATAGRAM_MAX);
+    if (!link->partial)
+        return false;
+    if (size > 0 && link->partial_size + size <= SESSION_DATAGRAM_MAX)
+        memcpy(link->partial + link->partial_size, data, size);
+    link->partial_size += size;
+    return true;
+}
+
 /* A part of a message, mostly the whole of it. */
 static void on_receive(struct ws_link *link, const uint8_t *data, size_t size)
 {
@@ -350,20 +364,16 @@ static void on_receive(struct ws_link *link, const uint8_t *data, size_t size)
     }
     bool last = lws_is_final_fragment(link->wsi);
     size_t total = link->partial_size + size;
-    if (total + lws_remaining_packet_payload(link->wsi) > SESSION_DATAGRAM_MAX) {
+    if (total + lws_remaining_packet_payload(link->wsi) > SESSION_MESSAGE_MAX) {
+        link->partial_size = last ? 0 : total;
         session_end(link->base.session, SESSION_END_OVERSIZE);
         return;
     }
     if (link->partial_size > 0 || !last) {
-        if (!link->partial)
-            link->partial = malloc(SESSION_DATAGRAM_MAX);
-        if (!link->partial) {
+        if (!keep_part(link, data, size)) {
             session_end(link->base.session, SESSION_END_RESOURCES);
             return;
         }
-        if (size > 0)
-            memcpy(link->partial + link->partial_size, data, size);
-        link->partial_size = total;
         if (!last)
             return;
         data = link->partial;

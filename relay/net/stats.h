@@ -13,7 +13,10 @@
    client_datagrams = forwarded_datagrams + all of STATS_DROPPED_TO_SERVER
    upstream_datagrams = delivered_datagrams + all of STATS_DROPPED_TO_BROWSER */
 #define STATS_DROPPED_TO_SERVER(X)                                                                 \
-    X(dropped_protocol, "to the game server: not a packet of a secure connection")                 \
+    X(dropped_protocol, "to the game server: not a packet of a secure connection, or (--raw) "     \
+                        "Emscripten's port message")                                               \
+    X(dropped_from_browser_empty, "to the game server: no bytes")                                  \
+    X(dropped_from_browser_oversize, "to the game server: longer than a datagram may be")          \
     X(dropped_unanswered, "to the game server: too many before its first answer")                  \
     X(dropped_upstream_rate, "to the game server: more than --upstream-packets or -bytes")         \
     X(dropped_upstream, "to the game server: its socket did not take it, or there was none")       \
@@ -51,8 +54,7 @@
     X(sessions_ended_moved, "ended: the next link came to another process, which goes on")         \
     X(sessions_ended_blocked, "ended: by the operator")                                            \
     X(sessions_ended_text, "ended: the browser sent text")                                         \
-    X(sessions_ended_empty, "ended: the browser sent an empty message")                            \
-    X(sessions_ended_oversize, "ended: the browser sent more than fits into a datagram")           \
+    X(sessions_ended_oversize, "ended: the browser sent a message longer than any datagram")       \
     X(sessions_ended_protocol, "ended: the browser sent no packets of a secure connection")        \
     X(sessions_ended_resources, "ended: no socket or memory for it")                               \
     X(sessions_unlinked, "times that a session lost its last link and waited for another")         \

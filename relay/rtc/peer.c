@@ -19,7 +19,7 @@
 /* What UDP, DTLS and SCTP add to a datagram, for the rate. */
 #define OVERHEAD (28 + DTLS_OVERHEAD + 28)
 /* So many seconds' worth may go out at once, and always some whole datagrams. */
-#define BURST_SECONDS 0.1
+#define BURST_SECONDS 0.5
 #define BURST_LEAST   8192.0
 #define FAREWELL_MAX  96
 

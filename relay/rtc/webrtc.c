@@ -275,7 +275,8 @@ static void work_off(struct rtc_link *link)
             webrtc_follow(link);
         struct session *session = link->base.session;
         if (!session) {
-            sessions_discard(all->sessions, datagram.text ? 0 : datagram.size);
+            if (!datagram.text)
+                sessions_discard(all->sessions, datagram.size);
             break;
         }
         if (datagram.text)

@@ -2,6 +2,14 @@
 
 #include "causeway/secure_packet.h"
 
+#include <string.h>
+
+static bool is_port_message(const uint8_t *data, size_t size)
+{
+    static const uint8_t head[] = {0xff, 0xff, 0xff, 0xff, 'p', 'o', 'r', 't'};
+    return size == sizeof head + 2 && memcmp(data, head, sizeof head) == 0;
+}
+
 static bool allows(const struct gate *gate, uint64_t protocol)
 {
     for (unsigned i = 0; i < gate->protocol_count; i++) {
@@ -16,7 +24,7 @@ enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_
 {
     struct cw_request request;
     if (gate->raw)
-        return GATE_PASS;
+        return is_port_message(data, size) ? GATE_NO_REQUEST : GATE_PASS;
     if (cw_request_parse(data, size, &request) != CW_OK)
         return GATE_NO_REQUEST;
     if (!allows(gate, request.protocol_id))
@@ -29,7 +37,9 @@ enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_
 
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size)
 {
-    return gate->raw || cw_secure_shape(data, size, CW_TO_SERVER, NULL) == CW_OK;
+    if (gate->raw)
+        return !is_port_message(data, size);
+    return cw_secure_shape(data, size, CW_TO_SERVER, NULL) == CW_OK;
 }
 
 bool gate_is_answer(const struct gate *gate, const uint8_t *data, size_t size)

@@ -10,7 +10,8 @@
 #define GATE_PROTOCOLS_MAX 8
 
 struct gate {
-    bool raw; /* everything may go on */
+    bool raw; /* everything may go on but Emscripten's port messages: with them its sockets tell
+                 one another their ports, and a game server would take them for players' */
     uint64_t protocols[GATE_PROTOCOLS_MAX];
     unsigned protocol_count; /* 0: all are allowed */
     double expired_seconds;  /* for so long after its end a token may still begin a session: that of

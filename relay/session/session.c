@@ -428,9 +428,22 @@ static bool within_allowance(struct session *session, size_t size)
     return false;
 }
 
+/* Such datagrams count against the allowance too: the relay has to read them. */
+static bool drop_misfit(struct session *session, size_t size)
+{
+    struct stats *stats = session->all->stats;
+    if (!within_allowance(session, size))
+        return false;
+    if (size == 0)
+        stats->dropped_from_browser_empty++;
+    else
+        stats->dropped_from_browser_oversize++;
+    return true;
+}
+
 void sessions_discard(struct sessions *all, size_t size)
 {
-    if (size == 0 || size > SESSION_DATAGRAM_MAX)
+    if (size > SESSION_MESSAGE_MAX)
         return;
     all->stats->client_datagrams++;
     all->stats->client_bytes += size;
@@ -444,14 +457,12 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
         sessions_discard(session->all, size);
         return false;
     }
-    if (size == 0 || size > SESSION_DATAGRAM_MAX) {
-        session_end(session, size == 0 ? SESSION_END_EMPTY : SESSION_END_OVERSIZE);
-        return false;
-    }
     stats->client_datagrams++;
     stats->client_bytes += size;
     session->traffic.client_datagrams++;
     session->traffic.client_bytes += size;
+    if (size == 0 || size > SESSION_DATAGRAM_MAX)
+        return drop_misfit(session, size);
     if (!passes(session, data, size)) {
         stats->dropped_protocol++;
         if (++session->offences >= OFFENCES_MAX)

@@ -147,11 +147,11 @@ enum session_refusal session_link_open(struct sessions *sessions, struct session
    close the link on purpose: then it waits for the next one. */
 void session_link_close(struct session_link *link, bool on_purpose);
 
-/* Takes a datagram from the browser to the game server. An empty or oversized one ends the session.
-   One that the gate does not pass is dropped, and several of them end the session. False when the
-   datagram was dropped because it exceeds the session's allowance, so that the browser should be
-   held back, or when the session is ending (the transport's close has been called, now or earlier)
-   and needs no more datagrams. */
+/* Takes a datagram from the browser to the game server. An empty or oversized one, whose data is
+   not read, is dropped: UDP would lose that one alone. One that the gate does not pass is dropped,
+   and several of them end the session. False when the datagram was dropped because it exceeds the
+   session's allowance, so that the browser should be held back, or when the session is ending (the
+   transport's close has been called, now or earlier) and needs no more datagrams. */
 bool session_receive(struct session *session, const uint8_t *data, size_t size);
 
 /* Counts a datagram from a browser without a session, as session_receive counts one whose session

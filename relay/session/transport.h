@@ -21,8 +21,7 @@
     X(MOVED, moved, 4003, "another link took its place", "its next link came to another process")  \
     X(BLOCKED, blocked, 4007, "ended by the operator", "the operator has ended it")                \
     X(TEXT, text, 1003, "text is not supported", "it sent text")                                   \
-    X(EMPTY, empty, 1003, "empty message", "it sent an empty message")                             \
-    X(OVERSIZE, oversize, 1009, "longer than a datagram", "it sent an oversized message")          \
+    X(OVERSIZE, oversize, 1009, "longer than a datagram", "it sent more than UDP carries")         \
     X(PROTOCOL, protocol, 1008, "not a secure connection",                                         \
       "it sent what the gate does not let in")                                                     \
     X(RESOURCES, resources, 1013, "out of resources", "no socket or memory for it")

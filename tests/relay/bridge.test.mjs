@@ -151,6 +151,22 @@ test('a datagram too long for a browser is dropped and counted', async (t) => {
   assert.equal((await relay.stats()).dropped_oversize, 1);
 });
 
+test("Emscripten's port message is not for the game server", async (t) => {
+  const server = await startServer(t);
+  const relay = await startRelay(t, { upstream: server.upstream });
+  const client = await connect(t, relay);
+  const port = Buffer.from('\xff\xff\xff\xffport\xc0\x01', 'latin1');
+  const almost = [port.subarray(0, 9), Buffer.concat([port, port])];
+  for (const data of [port, ...almost, port]) client.send(data);
+  await statsUntil(relay, ({ client_datagrams }) => client_datagrams === 4);
+  await client.received(2);
+  assert.deepEqual(
+    server.received.map(({ data }) => data),
+    almost,
+  );
+  assert.equal((await relay.stats()).dropped_protocol, 2);
+});
+
 test('the counters add up', async (t) => {
   const server = await startServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
-import { connect, patiently, pattern, startRelay, startServer, statsUntil } from './support.mjs';
+import {
+  assertAddsUp,
+  connect,
+  patiently,
+  pattern,
+  startRelay,
+  startServer,
+  statsUntil,
+} from './support.mjs';
 
 /** A connection that has sent so much, and counts as open until the relay closes it. */
 async function visit(t, relay, localAddress, text = '') {
@@ -19,13 +27,8 @@ async function visit(t, relay, localAddress, text = '') {
 
 const offences = {
   text: { send: (client) => client.send('text'), code: 1003, counter: 'sessions_ended_text' },
-  'an empty message': {
-    send: (client) => client.send(Buffer.alloc(0)),
-    code: 1003,
-    counter: 'sessions_ended_empty',
-  },
-  '1401 bytes': {
-    send: (client) => client.send(pattern(1401)),
+  '65,536 bytes': {
+    send: (client) => client.send(pattern(65536)),
     code: 1009,
     counter: 'sessions_ended_oversize',
   },
@@ -36,7 +39,7 @@ const offences = {
   },
   'too much in fragments': {
     send: (client) => {
-      for (let i = 0; i < 3; i++) client.socket.send(pattern(500), { fin: i === 2 });
+      for (let i = 0; i < 3; i++) client.socket.send(pattern(30_000), { fin: i === 2 });
     },
     code: 1009,
     counter: 'sessions_ended_oversize',
@@ -59,6 +62,45 @@ for (const [name, { send, code, counter }] of Object.entries(offences)) {
     assert.deepEqual(
       server.received.map(({ data }) => data.toString()),
       ['before', 'after'],
+    );
+  });
+}
+
+const misfits = {
+  'an empty message': { send: (client) => client.send(Buffer.alloc(0)), size: 0, kind: 'empty' },
+  'an empty message in fragments': {
+    send: (client) => {
+      for (let i = 0; i < 3; i++) client.socket.send(Buffer.alloc(0), { fin: i === 2 });
+    },
+    size: 0,
+    kind: 'empty',
+  },
+  '1401 bytes': { send: (client) => client.send(pattern(1401)), size: 1401 },
+  '65,535 bytes': { send: (client) => client.send(pattern(65535)), size: 65535 },
+  'too much in fragments': {
+    send: (client) => {
+      for (let i = 0; i < 3; i++) client.socket.send(pattern(500), { fin: i === 2 });
+    },
+    size: 1500,
+  },
+};
+for (const [name, { send, size, kind = 'oversize' }] of Object.entries(misfits)) {
+  test(`${name}: dropped and counted, and the session goes on`, async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream });
+    const client = await connect(t, relay, { perMessageDeflate: false });
+    client.send(Buffer.from('before'));
+    await client.received(1);
+    send(client);
+    client.send(pattern(1400));
+    await client.received(2);
+    const stats = await relay.stats();
+    assert.equal(stats[`dropped_from_browser_${kind}`], 1);
+    assert.equal(stats.client_bytes, 'before'.length + size + 1400);
+    assertAddsUp(stats);
+    assert.deepEqual(
+      server.received.map(({ data }) => data),
+      [Buffer.from('before'), pattern(1400)],
     );
   });
 }
