@@ -6,3 +6,4 @@ if(NOT EM_CONFIG)
 endif()
 execute_process(COMMAND ${EM_CONFIG} EMSCRIPTEN_ROOT OUTPUT_VARIABLE EMSCRIPTEN_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE)
 include(${EMSCRIPTEN_ROOT}/cmake/Modules/Platform/Emscripten.cmake)
+set(CAUSEWAY_WASM ON) # our modules, which stand alone, not a library for programs that Emscripten makes
