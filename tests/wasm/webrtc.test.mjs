@@ -129,6 +129,37 @@ test('one turn of the event loop may send a burst, and no more', async () => {
   closePeers();
 });
 
+test('so many bytes may wait as the page says, and by default none', async () => {
+  let waiting = 0;
+  class Peer extends RTCPeerConnection {
+    createDataChannel(...all) {
+      const channel = super.createDataChannel(...all);
+      return Object.defineProperty(channel, 'bufferedAmount', { get: () => waiting });
+    }
+  }
+  for (const [maxBufferedAmount, most] of [
+    [undefined, 0],
+    [65536, 65536 - 1400],
+  ]) {
+    const transport = await WebRtcTransport.connect(url, {
+      RTCPeerConnection: Peer,
+      maxDatagramSize: 1400,
+      ...(maxBufferedAmount && { maxBufferedAmount }),
+    });
+    for (const [amount, goes] of [
+      [most, true],
+      [most + 1, false],
+    ]) {
+      waiting = amount;
+      assert.equal(transport.send(new Uint8Array(1400)), goes, `${amount} bytes wait`);
+      await Promise.resolve(); // the end of a burst
+    }
+    assert.equal(transport.stats().droppedBacklog, 1);
+    transport.close();
+  }
+  closePeers();
+});
+
 test('a relay without WebRTC fails in the signalling, at once', async () => {
   answer = (_, response) => response.writeHead(404).end('no such thing');
   await failsAt('signalling', WebRtcTransport.connect(url, options), /404 no such thing/);

@@ -52,9 +52,14 @@ export interface WebRtcOptions extends SessionOptions {
   readonly maxDatagramSize?: number;
   /**
    * Bytes that one turn of the event loop may send. Default 4400. What is sent after that waits for the
-   * data channel to be empty, or is dropped.
+   * data channel to be empty, or is dropped, unless `maxBufferedAmount` has room for it.
    */
   readonly maxBurst?: number;
+  /**
+   * Bytes that may wait in the browser before datagrams are dropped. What waits there is late, and
+   * delays all that comes after it. Default 0: none but those of a burst.
+   */
+  readonly maxBufferedAmount?: number;
   /** The constructor to use instead of the global `RTCPeerConnection`, as in Node. */
   readonly RTCPeerConnection?: new () => PeerConnectionLike;
 }
@@ -65,6 +70,7 @@ export class WebRtcTransport extends BaseTransport {
   readonly #peer: PeerConnectionLike;
   readonly #channel: DataChannelLike;
   readonly #maxBurst: number;
+  readonly #maxBufferedAmount: number;
   #burst = 0;
 
   /**
@@ -98,6 +104,7 @@ export class WebRtcTransport extends BaseTransport {
     this.#peer = peer;
     this.#channel = channel;
     this.#maxBurst = options.maxBurst ?? 4400;
+    this.#maxBufferedAmount = options.maxBufferedAmount ?? 0;
     channel.addEventListener('message', ({ data }) => {
       const [, code, reason = ''] = /^(\d{4}) (.*)$/.exec(String(data)) ?? [];
       if (typeof data === 'string' && code) this.#end({ code: Number(code), reason });
@@ -115,9 +122,11 @@ export class WebRtcTransport extends BaseTransport {
 
   /**
    * The browser holds back what its congestion control does not let out, for seconds if one lets it.
-   * So nothing is sent while anything waits, but for what waits because it was sent this very moment.
+   * So nothing is sent while anything waits, but for what waits because it was sent this very moment or
+   * because the page has said that it may.
    */
   protected override isBusy(size: number): boolean {
+    if (this.#channel.bufferedAmount + size <= this.#maxBufferedAmount) return false;
     if (this.#burst > 0) return this.#burst + size > this.#maxBurst;
     return this.#channel.bufferedAmount > 0;
   }
