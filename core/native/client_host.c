@@ -3,7 +3,9 @@
 #include "base/memory.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host_loop.h"
+#include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
+#include "secure/client_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -120,6 +122,30 @@ enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t 
     cw_crypto_wipe(&read, sizeof read);
     transmit(host, now);
     return CW_OK;
+}
+
+enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const char *server,
+                                              uint64_t protocol_id, uint64_t client_id)
+{
+    if (!host || !server)
+        return CW_ERROR_INVALID_ARGUMENT;
+    struct cw_address address;
+    enum cw_error error = cw_resolve(server, &address);
+    if (error != CW_OK)
+        return error;
+    struct cw_token_grant grant = cw_token_grant_default();
+    grant.protocol_id = protocol_id;
+    grant.client_id = client_id;
+    grant.create_time = (uint64_t)cw_clock_unix();
+    grant.addresses = &address;
+    grant.address_count = 1;
+    grant.fingerprint = host->client->config.fingerprint;
+    uint8_t token[CW_TOKEN_SIZE];
+    error = cw_token_insecure(&grant, token);
+    if (error == CW_OK)
+        error = cw_client_host_connect(host, token, sizeof token);
+    cw_crypto_wipe(token, sizeof token);
+    return error;
 }
 
 /* Another token is due after a pause. */

@@ -55,6 +55,13 @@ void cw_client_host_close(struct cw_client_host *host);
 enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t *token,
                                      size_t size);
 
+/* For development, INSECURE: connects without a backend, as this player, to a server whose config
+   says `insecure`. server is its address, in any form that cw_resolve reads, which may block. No
+   other server takes this client's token; see cw_token_insecure. Errors: those of cw_resolve,
+   cw_token_insecure and cw_client_connect. */
+enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const char *server,
+                                              uint64_t protocol_id, uint64_t client_id);
+
 /* Whether the host, after a DISCONNECTED event, connects again by itself: it has a token function,
    and the end was a timeout, a token that had expired, or a server that was full or stopping. It
    does not when the client was kicked, replaced or refused, or when the application has

@@ -35,6 +35,9 @@ static const char usage[] =
     "  --user-data HEX         up to 240 bytes for the server's application\n"
     "  --fingerprint HEX       of the schema that the client must have, as\n"
     "                          cw_connection_fingerprint gives it; default: any\n"
+    "  --insecure              for development: instead of a key, the one that everybody knows; "
+    "only\n"
+    "                          servers that say insecure take such tokens\n"
     "  --binary                print the 2048 bytes themselves\n"
     "  --new-key               print a new private key\n"
     "  --help, --version\n"
@@ -117,7 +120,21 @@ static void print_token(const uint8_t token[CW_TOKEN_SIZE], bool binary)
         fail(1, "cannot write the token: %s", strerror(errno));
 }
 
-enum { KEY, PROTOCOL, CLIENT, SERVER, LIFE, TIMEOUT, DATA, PRINT, BINARY, NEW, HELP, VERSION };
+enum {
+    KEY,
+    PROTOCOL,
+    CLIENT,
+    SERVER,
+    LIFE,
+    TIMEOUT,
+    DATA,
+    PRINT,
+    INSECURE,
+    BINARY,
+    NEW,
+    HELP,
+    VERSION
+};
 
 static const struct option options[] = {
     {"key", required_argument, NULL, KEY},
@@ -128,6 +145,7 @@ static const struct option options[] = {
     {"timeout", required_argument, NULL, TIMEOUT},
     {"user-data", required_argument, NULL, DATA},
     {"fingerprint", required_argument, NULL, PRINT},
+    {"insecure", no_argument, NULL, INSECURE},
     {"binary", no_argument, NULL, BINARY},
     {"new-key", no_argument, NULL, NEW},
     {"help", no_argument, NULL, HELP},
@@ -139,7 +157,7 @@ struct arguments {
     struct cw_token_grant grant;
     struct cw_address servers[CW_TOKEN_MAX_ADDRESSES];
     const char *key_path;
-    bool binary, has_protocol, has_client;
+    bool insecure, binary, has_protocol, has_client;
 };
 
 static void add_server(struct arguments *to, const char *text)
@@ -190,6 +208,9 @@ static void take(struct arguments *to, int option, const char *value)
     case PRINT:
         to->grant.fingerprint = parse_number("fingerprint", value, 16, UINT64_MAX);
         break;
+    case INSECURE:
+        to->insecure = true;
+        break;
     case BINARY:
         to->binary = true;
         break;
@@ -199,7 +220,10 @@ static void take(struct arguments *to, int option, const char *value)
 static int print_new_token(struct arguments *arguments)
 {
     uint8_t key[CW_KEY_BYTES], token[CW_TOKEN_SIZE];
-    read_key(key, arguments->key_path);
+    if (arguments->insecure)
+        memcpy(key, CW_TOKEN_INSECURE_KEY, sizeof key);
+    else
+        read_key(key, arguments->key_path);
     arguments->grant.create_time = (uint64_t)time(NULL);
     arguments->grant.addresses = arguments->servers;
     const enum cw_error error = cw_token_generate(&arguments->grant, key, token);

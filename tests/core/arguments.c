@@ -576,6 +576,8 @@ static void test_crypto_and_tokens(void **state)
     REFUSES(cw_token_generate, &grant, key, nothing);
     REFUSES(cw_token_generate, nothing, key, bytes);
     REFUSES(cw_token_generate, &grant, nothing, bytes);
+    REFUSES(cw_token_insecure, &grant, nothing);
+    REFUSES(cw_token_insecure, nothing, bytes);
     REFUSES(cw_token_read, bytes, CW_TOKEN_SIZE, nothing);
     REFUSES(cw_token_read, nothing, CW_TOKEN_SIZE, &token);
     REFUSES(cw_token_write, &token, nothing);
@@ -800,12 +802,14 @@ static void test_native(void **state)
     assert_null(client);
     DOES_NOTHING(cw_client_host_close, nothing);
     REFUSES(cw_client_host_connect, nothing, bytes, CW_TOKEN_SIZE);
+    REFUSES(cw_client_host_connect_insecure, nothing, "127.0.0.1:1", 1, 1);
     GIVES_NOTHING(cw_client_host_client, nothing);
     GIVES_NOTHING(cw_client_host_reconnects, nothing);
     GIVES_NOTHING(cw_client_host_next, nothing, 0, &client_event);
     DOES_NOTHING(cw_client_host_update, nothing);
     assert_int_equal(cw_client_host_open(&client_config, &client), CW_OK);
     REFUSES(cw_client_host_connect, client, nothing, CW_TOKEN_SIZE);
+    REFUSES(cw_client_host_connect_insecure, client, nothing, 1, 1);
     GIVES_NOTHING(cw_client_host_next, client, cw_clock_now() + 60, nothing);
     GIVES_NOTHING(cw_client_host_next, client, (double)NAN, &client_event);
     GIVES_NOTHING(cw_client_host_next, client, (double)INFINITY, &client_event);

@@ -9,6 +9,7 @@ import {
   dist,
   fingerprint,
   generateConnectToken,
+  generateInsecureToken,
   generateKey,
   loadCore,
   message,
@@ -96,11 +97,11 @@ test('no two tokens or keys have secrets in common', async () => {
 });
 
 /** The token of some options with the same random bytes and time as others that are made so. */
-const alike = async (t, change) => {
+const alike = async (t, change, generate = generateConnectToken) => {
   t.mock.method(Date, 'now', () => 1e12);
   t.mock.method(crypto, 'getRandomValues', (array) => array.fill(7));
   try {
-    return toHex(await generateConnectToken({ ...options, ...change }));
+    return toHex(await generate({ ...options, ...change }));
   } finally {
     t.mock.restoreAll();
   }
@@ -136,6 +137,14 @@ test('limits are within what is allowed', async () => {
   const timeoutAt = 13 + 3 * 8 + 24 + 1024;
   for (const timeoutSeconds of [1, 2 ** 31 - 1])
     assert.equal((await view({ timeoutSeconds })).getInt32(timeoutAt, true), timeoutSeconds);
+});
+
+test('an insecure token is made with the key that servers know for one', async (t) => {
+  const known = Buffer.from('insecure, for development only!!');
+  assert.equal(
+    await alike(t, { privateKey: undefined }, generateInsecureToken),
+    await alike(t, { privateKey: new Uint8Array(known) }),
+  );
 });
 
 test('a core of its own is used, and keeps neither key nor memory', async () => {

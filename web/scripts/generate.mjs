@@ -60,6 +60,13 @@ const size = (header, name) => {
   return numbers.reduce((sum, number) => sum + number);
 };
 
+/** The text of a #define. */
+const string = (header, name) => {
+  const match = new RegExp(`^#define ${name}\\s+"(.*)"$`, 'm').exec(read(header));
+  if (!match) throw new Error(`${header} does not define ${name} as text`);
+  return match[1];
+};
+
 /** The C types that structs for JavaScript are made of: bytes, and the name of the reader. */
 const types = {
   uint64_t: [8, 'u64'],
@@ -147,6 +154,7 @@ const constants = {
   tokenFacts: offsets(LAYOUTS, 'cw_token_facts'),
   tokenOptions: offsets(LAYOUTS, 'cw_token_options'),
   TOKEN_OPTIONS_SIZE: layout(LAYOUTS, 'cw_token_options').end,
+  INSECURE_KEY: string('token.h', 'CW_TOKEN_INSECURE_KEY'),
   KEY_SIZE: size('crypto.h', 'CW_KEY_BYTES'),
   PAYLOAD_MAX: size('secure_packet.h', 'CW_PAYLOAD_MAX'),
   SECURE_OVERHEAD: size('secure_packet.h', 'CW_SECURE_OVERHEAD'),

@@ -68,7 +68,7 @@ export type {
 export { Client } from './secure/client.js';
 export type { ClientStats } from './secure/client.js';
 export type { ClientState, Farewell } from './secure/core_client.js';
-export { generateConnectToken, generateKey } from './secure/token.js';
+export { generateConnectToken, generateInsecureToken, generateKey } from './secure/token.js';
 export type { ConnectTokenOptions } from './secure/token.js';
 export { DisconnectedEvent, StateEvent, TransportEvent } from './hosts/client_events.js';
 export type { ClientHostEvents, ClientHostState, Disconnect } from './hosts/client_events.js';

@@ -21,7 +21,8 @@ struct cw_server_config {
 
     uint64_t protocol_id;               /* the same as in the tokens; any number; default 0 */
     uint8_t private_key[CW_KEY_BYTES];  /* shared with the backend that makes the tokens; see key.h;
-                                           no default, and all zero is refused */
+                                           no default; all zero is refused, and so is
+                                           CW_TOKEN_INSECURE_KEY */
     const struct cw_address *addresses; /* of this server, as they stand in the tokens; copied by
                                            create; no default */
     uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES; no default */
@@ -65,6 +66,11 @@ struct cw_server_config {
                                 same second or later, ends its old connection and gets its slot;
                                 default true. false: it is denied, and told
                                 CW_CLIENT_ID_CONNECTED, for as long as the old one is connected */
+
+    /* For development, INSECURE: lets in whoever asks, as any player. The server takes the tokens
+       of cw_token_insecure instead of those made with private_key, which is ignored and may be
+       zero, as is max_token_life_seconds: it takes them at once after a restart. Default false. */
+    bool insecure;
 };
 
 struct cw_server_config cw_server_config_default(void);
@@ -73,7 +79,7 @@ struct cw_server_config cw_server_config_default(void);
 size_t cw_server_memory(const struct cw_server_config *config);
 
 /* *server is set only on CW_OK. Errors: CW_ERROR_CONFIG_CLIENTS (max_clients, max_pending,
-   token_history), CW_ERROR_KEY when the private key is all zero, CW_ERROR_CONFIG_ADDRESSES,
+   token_history), CW_ERROR_KEY when everybody knows the private key, CW_ERROR_CONFIG_ADDRESSES,
    CW_ERROR_CONFIG_TIME (a time or a rate), CW_ERROR_CONFIG_POOL (max_broadcasts),
    CW_ERROR_CONFIG_UNIX_OFFSET when it is missing or not finite, CW_ERROR_CONFIG_DISCONNECT_PACKETS,
    those of cw_connection_create, CW_ERROR_CONFIG_PACKET_SIZE when the connections' datagrams would

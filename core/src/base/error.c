@@ -139,7 +139,7 @@ const char *cw_error_string(enum cw_error error)
     case CW_ERROR_NO_RANDOM:
         return "the machine has no source of random bytes";
     case CW_ERROR_KEY:
-        return "a key is missing, all zero (which anyone could guess), or not 64 hexadecimal "
+        return "a key is missing, all zero or another that everybody knows, or not 64 hexadecimal "
                "digits; causeway-token --new-key makes one";
     case CW_ERROR_USER_DATA:
         return "the last 16 bytes of the user data hold the schema's fingerprint; leave them zero";

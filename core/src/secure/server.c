@@ -33,6 +33,18 @@ struct cw_server {
     uint64_t dropped[CW_ERROR_COUNT]; /* the same datagrams, by error */
 };
 
+static enum cw_error complete_key(struct cw_server_config *config)
+{
+    if (config->insecure) {
+        memcpy(config->private_key, CW_TOKEN_INSECURE_KEY, CW_KEY_BYTES);
+        config->max_token_life_seconds = 0;
+        return CW_OK;
+    }
+    const bool known = cw_crypto_is_zero(config->private_key, CW_KEY_BYTES) ||
+                       memcmp(config->private_key, CW_TOKEN_INSECURE_KEY, CW_KEY_BYTES) == 0;
+    return known ? CW_ERROR_KEY : CW_OK;
+}
+
 /* Fills in what the config leaves to us. */
 static enum cw_error complete(struct cw_server_config *config)
 {
@@ -47,8 +59,9 @@ static enum cw_error complete(struct cw_server_config *config)
         return CW_ERROR_CONFIG_CLIENTS;
     if (config->fingerprint == CW_FINGERPRINT_AUTO)
         config->fingerprint = cw_connection_fingerprint(config->connection);
-    if (cw_crypto_is_zero(config->private_key, CW_KEY_BYTES))
-        return CW_ERROR_KEY; /* which anyone could guess */
+    const enum cw_error key_error = complete_key(config);
+    if (key_error)
+        return key_error;
     if (!config->addresses || config->address_count < 1 ||
         config->address_count > CW_TOKEN_MAX_ADDRESSES)
         return CW_ERROR_CONFIG_ADDRESSES;

@@ -37,6 +37,7 @@ static void defaults(void **state)
     assert_true(config.requests_per_second == 5000);
     assert_true(config.keep_alive_seconds == 0.1);
     assert_int_equal(config.disconnect_packets, 10);
+    assert_false(config.insecure);
     struct rig rig;
     rig_init(&rig);
     rig.config.addresses = &rig.address;
@@ -123,6 +124,9 @@ static void configs_refused(void **state)
     REFUSED(max_pending = 1; memset(bad.private_key, 0, CW_KEY_BYTES), CW_ERROR_KEY);
     TAKEN(max_pending = 1; memset(bad.private_key, 0, CW_KEY_BYTES - 1);
           bad.private_key[CW_KEY_BYTES - 1] = 1);
+    REFUSED(max_pending = 1;
+            memcpy(bad.private_key, CW_TOKEN_INSECURE_KEY, CW_KEY_BYTES), CW_ERROR_KEY);
+    TAKEN(insecure = true; memset(bad.private_key, 0, CW_KEY_BYTES));
     REFUSED(address_count = 0, CW_ERROR_CONFIG_ADDRESSES);
     REFUSED(addresses = many; bad.address_count = 33, CW_ERROR_CONFIG_ADDRESSES);
     TAKEN(addresses = many; bad.address_count = 32);

@@ -33,6 +33,9 @@ CAUSEWAY_KEY=$(cat "$folder/key") "$tool" "${basic[@]}" --life 100 --server '[::
 read -r protocol create expire < <(od -An -v -t u8 -j 13 -N 24 -w24 "$folder/token")
 [ "$protocol" = $((0x1122)) ] && [ $((expire - create)) = 100 ]
 
+# made without a key; whether servers take it is core.insecure's
+[ "$("$tool" --insecure "${basic[@]}" --binary | wc -c)" = 2048 ]
+
 expect 1 'no key' "${basic[@]}"
 expect 1 'cannot open the key file' --key "$folder/none" "${basic[@]}"
 echo abc >"$folder/short"

@@ -1,6 +1,7 @@
 import type { EndpointConfig } from '../endpoint.js';
 import { CoreError } from '../errors.js';
 import {
+  INSECURE_KEY,
   KEY_SIZE,
   TOKEN_MAX_ADDRESSES,
   TOKEN_OPTIONS_SIZE,
@@ -154,6 +155,16 @@ export async function generateConnectToken(
     exports.release_secret(address, size);
   }
 }
+
+/**
+ * For development, INSECURE: makes a token without a backend, also in a page. Everybody can make one, in the name
+ * of any player, so only servers whose config says `insecure` take it. Its errors are those of
+ * {@link generateConnectToken}.
+ */
+export const generateInsecureToken = (
+  options: Omit<ConnectTokenOptions, 'privateKey'>,
+): Promise<Uint8Array<ArrayBuffer>> =>
+  generateConnectToken({ ...options, privateKey: new TextEncoder().encode(INSECURE_KEY) });
 
 const noAddress = (
   servers: readonly string[],
