@@ -33,6 +33,16 @@ const struct option_row options_table[] = {
              "browser in a header, which it must expect: spp (Simple Proxy Protocol, as Cloudflare "
              "Spectrum) before every datagram, or ppv2 (PROXY protocol, version 2) until the game "
              "server has answered, and before each request for a connection"},
+    {.name = "source-prefix",
+     .value = "ADDRESS/BITS",
+     TO(option_read_source_prefix, source_prefixes),
+     UP_TO(OPTIONS_SOURCE_PREFIX_MAX, source_prefixes.count),
+     .help = "send for all sessions from one socket, and for each from another address of this "
+             "prefix: one for IPv4, one for IPv6. Such a session takes one file descriptor instead "
+             "of two and no port. 127.0.0.0/8 will do for game servers on this machine; others "
+             "must be routed to it, and be given to it as a whole (ip route add local "
+             "ADDRESS/BITS dev lo). As many sessions to a game server find room as the prefix has "
+             "addresses; one that a session had is not used again for 30 seconds"},
 
     {.heading = "WebRTC",
      .name = "rtc",

@@ -221,6 +221,9 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
         log_error("no memory");
         return false;
     }
+    if (options->source_prefixes.count > 0 &&
+        !sessions_share_socket(relay->sessions, &options->source_prefixes))
+        return false;
     return open_listeners(relay, heritage) && open_webrtc(relay, heritage) &&
            relay_open_admin(relay, heritage);
 }
@@ -263,9 +266,11 @@ struct relay *relay_create(const struct options *options, struct heritage *herit
     log_count_dropped(&relay->counters->stats.log_lines_dropped);
     relay->stop.context = relay;
     relay->signals.fd = -1;
-    const bool opened =
-        descriptors_divide(share(options->max_sessions, heritage), &relay->descriptors) &&
-        open_parts(relay, heritage) && relay_take_over(relay, heritage);
+    const bool opened = descriptors_divide(share(options->max_sessions, heritage),
+                                           options->source_prefixes.count > 0 ? DESCRIPTORS_SHARED
+                                                                              : DESCRIPTORS_OWN,
+                                           &relay->descriptors) &&
+                        open_parts(relay, heritage) && relay_take_over(relay, heritage);
     heritage_close(heritage);
     if (opened) {
         announce(relay);

@@ -106,10 +106,13 @@ static void add_session(struct text *out, const struct session_facts *facts)
 {
     char client[SOCKET_ADDRESS_TEXT];
     char server[SOCKET_ADDRESS_TEXT];
+    char source[SOCKET_ADDRESS_TEXT] = "";
     socket_address_format(&facts->client, client);
     socket_address_format(&facts->server, server);
-    text_add(out, "\n{\"id\":%lu,\"client\":\"%s\",\"server\":\"%s\",\"upstream_port\":%u,",
-             facts->id, client, server, facts->upstream_port);
+    if (facts->source.size > 0)
+        socket_address_format(&facts->source, source);
+    text_add(out, "\n{\"id\":%lu,\"client\":\"%s\",\"server\":\"%s\",\"source\":\"%s\",", facts->id,
+             client, server, source);
     text_add(out, "\"answered\":%s,\"age_seconds\":%.3f,\"transports\":[",
              facts->answered ? "true" : "false", facts->age_seconds);
     for (unsigned i = 0; i < facts->transport_count; i++)

@@ -16,16 +16,20 @@ void session_log_end(struct session *session, const char *why)
     const struct traffic *traffic = &session->traffic;
     char client[SOCKET_ADDRESS_TEXT];
     char server[SOCKET_ADDRESS_TEXT];
+    char source[SOCKET_ADDRESS_TEXT] = "none";
+    struct socket_address local;
     unsigned held;
     if (!may_log(session, &held))
         return;
     socket_address_format(&session->client, client);
     socket_address_format(&session->server, server);
+    if (upstream_local(&session->upstream, &local))
+        socket_address_format(&local, source);
     const struct log_field fields[] = {
         {.name = "session", .number = (double)session->id},
         {.name = "client", .text = client},
         {.name = "server", .text = server},
-        {.name = "upstream_port", .number = upstream_port(&session->upstream)},
+        {.name = "source", .text = source},
         {.name = "transport", .text = session->transport ? session->transport->name : "none"},
         {.name = "seconds", .number = round((loop_now() - session->opened) * 1e3) / 1e3},
         {.name = "client_datagrams", .number = (double)traffic->client_datagrams},

@@ -45,10 +45,10 @@ static void look(const struct session *session, double now, struct session_facts
         .age_seconds = now - session->opened,
         .client = session->client,
         .server = session->server,
-        .upstream_port = upstream_port(&session->upstream),
         .answered = session->allowance.answered,
         .traffic = session->traffic,
     };
+    upstream_local(&session->upstream, &out->source);
     for (const struct session_link *link = session->newest;
          link && out->transport_count < SESSIONS_TRANSPORTS_MAX; link = link->older)
         out->transports[out->transport_count++] = gauges_transport(link->transport->name);

@@ -24,7 +24,7 @@ struct session_facts {
     double age_seconds;
     struct socket_address client; /* of its newest or last link */
     struct socket_address server;
-    unsigned upstream_port; /* from which the game server hears it; 0 = it has not yet */
+    struct socket_address source; /* from which the game server hears it; all zero = it has not */
     bool answered;
     unsigned transports[SESSIONS_TRANSPORTS_MAX]; /* of its links, the newest first, see gauges.h */
     unsigned transport_count;

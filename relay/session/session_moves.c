@@ -15,10 +15,11 @@ const uint8_t *sessions_secret(const struct sessions *all)
 static bool can_move(const struct session *session)
 {
     return session->named.listed && session->allowance.answered &&
-           session->upstream.watch.fd >= 0 && session->all->config.resume_seconds > 0.0;
+           session->all->config.resume_seconds > 0.0;
 }
 
-static void fill_parcel(const struct session *session, struct parcel *out)
+/* Returns the socket that belongs to it; -1 when there is none. */
+static int fill_parcel(const struct session *session, struct parcel *out)
 {
     *out = (struct parcel){
         .version = PARCEL_VERSION,
@@ -32,10 +33,10 @@ static void fill_parcel(const struct session *session, struct parcel *out)
         .traffic = session->traffic,
         .server = session->server,
         .client = session->client,
-        .header = session->upstream.header,
     };
     memcpy(out->name, session->named.name.hash, sizeof out->name);
     memcpy(out->owner, session->owner, sizeof out->owner);
+    return upstream_state(&session->upstream, &out->upstream);
 }
 
 bool sessions_hand_over(struct sessions *all, sessions_take *take, void *context)
@@ -44,11 +45,11 @@ bool sessions_hand_over(struct sessions *all, sessions_take *take, void *context
     for (size_t i = 0; i < all->deadlines.count; i++) {
         const struct session *session =
             lws_container_of(all->deadlines.heap[i], struct session, deadline);
+        struct parcel parcel;
         if (!can_move(session))
             continue;
-        struct parcel parcel;
-        fill_parcel(session, &parcel);
-        if (!take(context, &parcel, session->upstream.watch.fd))
+        const int fd = fill_parcel(session, &parcel);
+        if (fd >= 0 && !take(context, &parcel, fd))
             return false;
     }
     return true;
@@ -72,7 +73,8 @@ static bool carry_on(struct sessions *all, const struct parcel *parcel, const st
     struct session *session = session_create(all, parcel->owner);
     if (!session)
         return false;
-    if (!count_address(session) || !upstream_adopt(&session->upstream, fd, &parcel->header)) {
+    session->server = parcel->server;
+    if (!count_address(session) || !upstream_adopt(&session->upstream, fd, &parcel->upstream)) {
         if (session->address)
             per_address_limit_leave(all->per_address, session->address);
         free(session);
@@ -88,7 +90,6 @@ static bool carry_on(struct sessions *all, const struct parcel *parcel, const st
     session->allowance =
         (struct allowance){.answered = true, .packets = parcel->packets, .bytes = parcel->bytes};
     session->traffic = parcel->traffic;
-    session->server = parcel->server;
     session->client = parcel->client;
     names_add(all->names, &session->named, name);
     session_list_append(&all->waiting, session);
@@ -109,9 +110,10 @@ void session_keep(struct session *session)
     struct parcel parcel;
     if (!peers->keep || !can_move(session))
         return;
-    fill_parcel(session, &parcel);
-    session->kept = true;
-    peers->keep(peers->context, &parcel, session->upstream.watch.fd);
+    const int fd = fill_parcel(session, &parcel);
+    session->kept = fd >= 0;
+    if (session->kept)
+        peers->keep(peers->context, &parcel, fd);
 }
 
 void session_unname(struct session *session, bool goes_on)

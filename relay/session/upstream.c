@@ -1,8 +1,7 @@
-#include "session/upstream.h"
+#include "session/upstream_internal.h"
 
-#include "net/log.h"
 #include "net/overflow.h"
-#include "session/datagram.h"
+#include "session/sources.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,39 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BATCH 64
-
 /* More hardly fits into a socket. */
 #define WAITING_MAX 4096
 
-/* Game servers that are remembered to be down. */
-#define DOWN_MAX 64
-
-/* Datagrams side by side, as recvmmsg and sendmmsg take them. */
-struct bundle {
-    struct mmsghdr header[BATCH];
-    struct iovec piece[BATCH];
-    uint8_t data[BATCH][CLIENT_HEADER_MAX + SESSION_DATAGRAM_MAX];
-};
-
-struct upstream_batch {
-    struct loop *loop;
-    struct stats *stats;
-    struct upstream *sender;   /* whose datagrams are in `out` */
-    struct upstream *receiver; /* whose datagrams are being handed on */
-    unsigned gathered;
-    struct socket_address down[DOWN_MAX]; /* not heard of since */
-    unsigned down_count;
-    struct log_limit down_limit;
-    struct log_limit up_limit;
-    struct log_limit open_limit;
-    struct bundle out;
-    struct bundle in;
-};
-
-static void bundle_init(struct bundle *bundle)
+void upstream_bundle_init(struct bundle *bundle)
 {
-    for (int i = 0; i < BATCH; i++) {
+    for (int i = 0; i < UPSTREAM_BATCH; i++) {
         bundle->piece[i].iov_base = bundle->data[i];
         bundle->piece[i].iov_len = sizeof bundle->data[i];
         bundle->header[i].msg_hdr.msg_iov = &bundle->piece[i];
@@ -57,14 +29,30 @@ struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *st
         return NULL;
     batch->loop = loop;
     batch->stats = stats;
-    bundle_init(&batch->out);
-    bundle_init(&batch->in);
+    batch->out_socket = -1;
+    upstream_bundle_init(&batch->out);
+    upstream_bundle_init(&batch->in);
     return batch;
 }
 
 void upstream_batch_destroy(struct upstream_batch *batch)
 {
+    if (batch)
+        upstream_shared_destroy(batch->shared);
     free(batch);
+}
+
+bool upstream_batch_share(struct upstream_batch *batch, const struct prefix_list *prefixes,
+                          unsigned most)
+{
+    batch->shared = upstream_shared_create(batch, prefixes, most);
+    return batch->shared != NULL;
+}
+
+void upstream_batch_count_overflow(struct upstream_batch *batch)
+{
+    if (batch->shared)
+        upstream_shared_count_overflow(batch->shared);
 }
 
 static unsigned find_down(const struct upstream_batch *batch, const struct socket_address *server)
@@ -85,19 +73,18 @@ static void mark_down(struct upstream_batch *batch, const struct socket_address 
 {
     if (find_down(batch, game_server) < batch->down_count)
         return;
-    if (batch->down_count == DOWN_MAX)
+    if (batch->down_count == UPSTREAM_DOWN_MAX)
         memmove(batch->down, batch->down + 1, --batch->down_count * sizeof batch->down[0]);
     batch->down[batch->down_count++] = *game_server;
 }
 
-/* An error of the path to the game server is the game server's state, not the session's end. */
-static bool means_down(int error)
+bool upstream_means_down(int error)
 {
     return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
            error == EHOSTDOWN || error == ENETDOWN;
 }
 
-static void report_down(struct upstream *upstream, int error)
+void upstream_report_down(struct upstream *upstream, int error)
 {
     struct upstream_batch *batch = upstream->batch;
     upstream->refused = true;
@@ -112,9 +99,12 @@ static void report_down(struct upstream *upstream, int error)
              held);
 }
 
-static void report_up(struct upstream_batch *batch, const struct socket_address *game_server)
+void upstream_report_up(struct upstream *upstream)
 {
-    const unsigned place = find_down(batch, game_server);
+    struct upstream_batch *batch = upstream->batch;
+    upstream->refused = false;
+    upstream->heard = true;
+    const unsigned place = batch->down_count > 0 ? find_down(batch, upstream->game_server) : 0;
     if (place == batch->down_count)
         return;
     batch->down[place] = batch->down[--batch->down_count];
@@ -122,30 +112,36 @@ static void report_up(struct upstream_batch *batch, const struct socket_address 
     if (!log_limit_pass(&batch->up_limit, loop_now(), &held))
         return;
     char text[SOCKET_ADDRESS_TEXT];
-    socket_address_format(game_server, text);
+    socket_address_format(upstream->game_server, text);
     log_info("game server %s answers again (%u more since the last such line)", text, held);
 }
 
-static void transmit(struct upstream_batch *batch, int fd, unsigned count)
+/* One alone goes with send where that will do, which costs less. */
+static int hand_out(struct upstream_batch *batch, unsigned from)
+{
+    struct bundle *out = &batch->out;
+    if (batch->gathered == 1 && !out->header[0].msg_hdr.msg_name)
+        return send(batch->out_socket, out->data[0], out->piece[0].iov_len, 0) >= 0 ? 1 : -1;
+    return sendmmsg(batch->out_socket, out->header + from, batch->gathered - from, 0);
+}
+
+void upstream_batch_flush(struct upstream_batch *batch)
 {
     unsigned sent = 0;
     bool retried = false;
-    while (sent < count) {
-        int taken;
-        if (count == 1)
-            taken = send(fd, batch->out.data[0], batch->out.piece[0].iov_len, 0) >= 0 ? 1 : -1;
-        else
-            taken = sendmmsg(fd, batch->out.header + sent, count - sent, 0);
+    while (sent < batch->gathered) {
+        const int taken = hand_out(batch, sent);
         if (taken > 0) {
             batch->stats->forwarded_datagrams += (unsigned)taken;
             sent += (unsigned)taken;
             retried = false;
             continue;
         }
-        /* The error may be the answer to an earlier datagram, and this one not tried yet. */
-        bool down = means_down(errno);
-        if (down)
-            report_down(batch->sender, errno);
+        /* The error may be the answer to an earlier datagram, and this one not tried yet. Whose
+           that was on a shared socket is told elsewhere. */
+        bool down = upstream_means_down(errno);
+        if (down && !batch->sender[sent]->source)
+            upstream_report_down(batch->sender[sent], errno);
         if ((down || errno == EINTR) && !retried) {
             retried = true;
             continue;
@@ -153,22 +149,12 @@ static void transmit(struct upstream_batch *batch, int fd, unsigned count)
         batch->stats->dropped_upstream++;
         retried = false;
         sent++;
-        if (count == 1)
-            break;
     }
-}
-
-void upstream_batch_flush(struct upstream_batch *batch)
-{
-    if (!batch->sender)
-        return;
-    transmit(batch, batch->sender->watch.fd, batch->gathered);
-    batch->sender = NULL;
+    batch->out_socket = -1;
     batch->gathered = 0;
 }
 
-/* Hands a datagram of the game server on, without the header. */
-static void take(struct upstream *upstream, const uint8_t *data, size_t size, bool truncated)
+void upstream_take(struct upstream *upstream, const uint8_t *data, size_t size, bool truncated)
 {
     struct stats *stats = upstream->batch->stats;
     const size_t before = client_header_of_answer(&upstream->header, data, size);
@@ -186,17 +172,14 @@ static void receive(void *context, unsigned events)
     (void)events;
     struct upstream *upstream = context;
     struct upstream_batch *batch = upstream->batch;
-    int count = recvmmsg(upstream->watch.fd, batch->in.header, BATCH, MSG_DONTWAIT, NULL);
+    int count = recvmmsg(upstream->watch.fd, batch->in.header, UPSTREAM_BATCH, MSG_DONTWAIT, NULL);
     if (count < 0) {
         /* Fetching the error clears it; datagrams behind it wake the loop again. */
-        if (means_down(errno))
-            report_down(upstream, errno);
+        if (upstream_means_down(errno))
+            upstream_report_down(upstream, errno);
         return;
     }
-    upstream->refused = false;
-    upstream->heard = true;
-    if (batch->down_count > 0)
-        report_up(batch, upstream->game_server);
+    upstream_report_up(upstream);
     batch->receiver = upstream;
     for (int i = 0; i < count; i++) {
         size_t size = batch->in.header[i].msg_len;
@@ -205,8 +188,8 @@ static void receive(void *context, unsigned events)
         if (batch->receiver != upstream)
             batch->stats->dropped_closing++;
         else
-            take(upstream, batch->in.data[i], size,
-                 batch->in.header[i].msg_hdr.msg_flags & MSG_TRUNC);
+            upstream_take(upstream, batch->in.data[i], size,
+                          batch->in.header[i].msg_hdr.msg_flags & MSG_TRUNC);
     }
     if (batch->receiver == upstream)
         upstream->flush(upstream->context);
@@ -253,46 +236,79 @@ void upstream_tell_client(struct upstream *upstream, enum client_header_format f
     upstream->client = client;
 }
 
+static int socket_of(const struct upstream *upstream)
+{
+    return upstream->source ? upstream_shared_socket(upstream->batch->shared, upstream)
+                            : upstream->watch.fd;
+}
+
+bool upstream_local(const struct upstream *upstream, struct socket_address *out)
+{
+    struct socket_address local = {.size = sizeof local.address};
+    const int fd = socket_of(upstream);
+    if (fd < 0 || getsockname(fd, (struct sockaddr *)&local.address, &local.size) != 0)
+        return false;
+    const unsigned port = socket_address_port(&local);
+    if (upstream->source)
+        socket_address_of_bytes(upstream->source->address, &local);
+    socket_address_set_port(&local, port);
+    *out = local;
+    return true;
+}
+
 /* The game server knows its player by this from now on, wherever the browser goes. */
 static void write_header(struct upstream *upstream)
 {
-    struct socket_address local = {.size = sizeof local.address};
-    if (upstream->header_format != CLIENT_HEADER_NONE &&
-        getsockname(upstream->watch.fd, (struct sockaddr *)&local.address, &local.size) == 0)
+    struct socket_address local;
+    if (upstream->header_format != CLIENT_HEADER_NONE && upstream_local(upstream, &local))
         client_header_write(upstream->header_format, upstream->client, &local, &upstream->header);
+}
+
+static bool open_way(struct upstream *upstream)
+{
+    struct upstream_batch *batch = upstream->batch;
+    if (batch->shared ? !upstream_shared_open(batch->shared, upstream) : !open_socket(upstream)) {
+        batch->stats->dropped_upstream++;
+        return false;
+    }
+    write_header(upstream);
+    return true;
+}
+
+/* Where and from where the next datagram goes, which a connected socket knows by itself. */
+static void direct(const struct upstream *upstream, struct bundle *out, unsigned place)
+{
+    struct msghdr *header = &out->header[place].msg_hdr;
+    header->msg_name = NULL;
+    header->msg_namelen = 0;
+    header->msg_control = NULL;
+    header->msg_controllen = 0;
+    if (!upstream->source)
+        return;
+    header->msg_control = &out->local[place];
+    upstream_shared_direct(upstream, header);
 }
 
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
 {
     struct upstream_batch *batch = upstream->batch;
-    if (upstream->watch.fd < 0) {
-        if (!open_socket(upstream)) {
-            batch->stats->dropped_upstream++;
-            return false;
-        }
-        write_header(upstream);
-    }
-    if (batch->sender != upstream || batch->gathered == BATCH)
+    if (socket_of(upstream) < 0 && !open_way(upstream))
+        return false;
+    const int fd = socket_of(upstream);
+    if (batch->out_socket != fd || batch->gathered == UPSTREAM_BATCH)
         upstream_batch_flush(batch);
-    batch->sender = upstream;
-    uint8_t *out = batch->out.data[batch->gathered];
+    batch->out_socket = fd;
+    const unsigned place = batch->gathered++;
+    batch->sender[place] = upstream;
+    direct(upstream, &batch->out, place);
+    uint8_t *out = batch->out.data[place];
     const struct client_header *header = &upstream->header;
     const size_t before =
         client_header_belongs(header, data, size, upstream->heard) ? header->size : 0;
     memcpy(out, header->bytes, before);
     memcpy(out + before, data, size);
-    batch->out.piece[batch->gathered].iov_len = before + size;
-    batch->gathered++;
+    batch->out.piece[place].iov_len = before + size;
     return true;
-}
-
-unsigned upstream_port(const struct upstream *upstream)
-{
-    struct socket_address local = {.size = sizeof local.address};
-    if (upstream->watch.fd < 0 ||
-        getsockname(upstream->watch.fd, (struct sockaddr *)&local.address, &local.size) != 0)
-        return 0;
-    return socket_address_port(&local);
 }
 
 void upstream_count_overflow(struct upstream *upstream)
@@ -318,35 +334,70 @@ static void drop_waiting(struct upstream *upstream)
     }
 }
 
-bool upstream_adopt(struct upstream *upstream, int fd, const struct client_header *header)
+int upstream_state(const struct upstream *upstream, struct upstream_state *out)
+{
+    *out = (struct upstream_state){.header = upstream->header};
+    if (upstream->source)
+        memcpy(out->source, upstream->source->address, sizeof out->source);
+    return socket_of(upstream);
+}
+
+static bool adopt_socket(struct upstream *upstream, int fd)
 {
     upstream->watch.fd = fd;
-    upstream->header = *header;
-    upstream->heard = true;
     if (loop_add(upstream->batch->loop, &upstream->watch, LOOP_READABLE))
         return true;
     upstream->watch.fd = -1;
     return false;
 }
 
-void upstream_leave(struct upstream *upstream)
+bool upstream_adopt(struct upstream *upstream, int fd, const struct upstream_state *state)
+{
+    static const unsigned char none[16];
+    struct upstream_shared *shared = upstream->batch->shared;
+    upstream->header = state->header;
+    upstream->heard = true;
+    if (memcmp(state->source, none, sizeof none) == 0)
+        return adopt_socket(upstream, fd);
+    return shared && upstream_shared_adopt(shared, upstream, fd, state->source);
+}
+
+/* What has been gathered must have its socket and its address still. */
+static void flush_own(struct upstream *upstream)
 {
     struct upstream_batch *batch = upstream->batch;
-    if (upstream->watch.fd < 0)
-        return;
-    if (batch->sender == upstream)
+    if (batch->out_socket >= 0 && batch->out_socket == socket_of(upstream))
         upstream_batch_flush(batch);
     if (batch->receiver == upstream)
         batch->receiver = NULL;
-    loop_remove(batch->loop, &upstream->watch);
+}
+
+static void close_socket(struct upstream *upstream)
+{
+    loop_remove(upstream->batch->loop, &upstream->watch);
     upstream_count_overflow(upstream);
     close(upstream->watch.fd);
     upstream->watch.fd = -1;
 }
 
+void upstream_leave(struct upstream *upstream)
+{
+    if (upstream->source)
+        upstream_shared_leave(upstream->batch->shared);
+    flush_own(upstream);
+    if (upstream->source)
+        upstream_shared_close(upstream->batch->shared, upstream);
+    else if (upstream->watch.fd >= 0)
+        close_socket(upstream);
+}
+
 void upstream_close(struct upstream *upstream)
 {
-    if (upstream->watch.fd >= 0)
-        drop_waiting(upstream);
-    upstream_leave(upstream);
+    flush_own(upstream);
+    if (upstream->source)
+        upstream_shared_close(upstream->batch->shared, upstream);
+    if (upstream->watch.fd < 0)
+        return;
+    drop_waiting(upstream);
+    close_socket(upstream);
 }

@@ -1,8 +1,10 @@
-/* The connected UDP sockets towards the game server, read and written in batches. */
+/* The UDP sockets towards the game servers, read and written in batches: a connected one for each
+   session, or one for many that have source addresses of their own. */
 #ifndef CAUSEWAY_RELAY_UPSTREAM_H
 #define CAUSEWAY_RELAY_UPSTREAM_H
 
 #include "net/loop.h"
+#include "net/prefix.h"
 #include "net/socket_address.h"
 #include "net/stats.h"
 #include "session/client_header.h"
@@ -11,16 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct source;
 struct upstream_batch;
 
-/* One socket, embedded in its session. The first upstream_send opens it. */
+/* One way to a game server, embedded in its session. The first upstream_send opens it. */
 struct upstream {
     struct upstream_batch *batch;
     const struct socket_address *game_server;
-    struct loop_watch watch;
-    bool refused;        /* the latest that came back says that nobody is there */
-    bool heard;          /* a datagram has come */
-    uint32_t overflowed; /* see overflow.h */
+    struct loop_watch watch; /* of a socket of its own; fd is -1 without */
+    struct source *source;   /* of a shared one; NULL without */
+    bool refused;            /* the latest that came back says that nobody is there */
+    bool heard;              /* a datagram has come */
+    uint32_t overflowed;     /* see overflow.h */
     enum client_header_format header_format;
     const struct socket_address *client; /* for the header */
     struct client_header header;         /* once the socket is open */
@@ -33,6 +37,14 @@ struct upstream {
    it. NULL when there is no memory. */
 struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *stats);
 void upstream_batch_destroy(struct upstream_batch *batch);
+
+/* From now on upstreams share a socket for each prefix, of which a family has one at most, so many
+   of them at a time. False after logging why that cannot be. */
+bool upstream_batch_share(struct upstream_batch *batch, const struct prefix_list *prefixes,
+                          unsigned most);
+
+/* Counts the datagrams that have found shared sockets full since the last call. */
+void upstream_batch_count_overflow(struct upstream_batch *batch);
 
 /* The number of game servers that were found to be down and have not been heard of since; of many
    the latest 64. */
@@ -56,22 +68,30 @@ void upstream_tell_client(struct upstream *upstream, enum client_header_format f
 
 /* Copies a datagram of at most SESSION_DATAGRAM_MAX bytes into the batch, which goes out when
    another socket has its turn, when it is full, or at upstream_batch_flush. False when no socket
-   can be opened. */
+   can be opened, or no source address is free. */
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size);
 
-/* Takes over an open socket that is connected to the game server, which has been heard, with the
-   header of its datagrams; the upstream has none yet. False when the system refuses, and fd is
-   still the caller's. */
-bool upstream_adopt(struct upstream *upstream, int fd, const struct client_header *header);
+/* What another process needs to go on with it. */
+struct upstream_state {
+    unsigned char source[16]; /* its address on a shared socket; all zero = it has its own */
+    struct client_header header;
+};
 
-/* Sends what has been gathered for it and closes the socket, of which another process has a copy:
-   what has arrived waits for that. May be called again. */
+/* Its state, and its socket, which stays its own; -1 while it has none. */
+int upstream_state(const struct upstream *upstream, struct upstream_state *out);
+
+/* Goes on with the state and the socket of another process, whose game server has been heard; the
+   upstream has none yet. Takes over fd. False when that cannot be, and fd is still the caller's. */
+bool upstream_adopt(struct upstream *upstream, int fd, const struct upstream_state *state);
+
+/* Sends what has been gathered for it and lets go of its socket, with which another process goes
+   on: what has arrived waits for that. May be called again. */
 void upstream_leave(struct upstream *upstream);
 
-/* The port of its socket, which the game server sees; 0 while it has none. */
-unsigned upstream_port(const struct upstream *upstream);
+/* The address and port from which the game server hears it. False while it has none. */
+bool upstream_local(const struct upstream *upstream, struct socket_address *out);
 
-/* Counts the datagrams that have found its socket full since the last call. */
+/* Counts the datagrams that have found its own socket full since the last call. */
 void upstream_count_overflow(struct upstream *upstream);
 
 /* Sends what has been gathered for it, counts what has arrived but can no longer be delivered, and

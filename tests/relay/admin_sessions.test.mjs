@@ -29,7 +29,7 @@ test('a session is told with its addresses, links and traffic', async (t) => {
   assert.deepEqual(rest, {
     id: 1,
     server: server.upstream,
-    upstream_port: server.received[0].port,
+    source: `127.0.0.1:${server.received[0].port}`,
     answered: true,
     transports: ['websocket'],
     client_datagrams: 1,

@@ -23,7 +23,7 @@ test('a session has a line at its end that tells all of it', async (t) => {
   await playAndLeave(t, relay);
   const [, client, upstream, port] = await relay.logged(
     new RegExp(
-      /info {2}session ended session=1 client=(\S+) server=(\S+) upstream_port=(\d+) transport=websocket /
+      /info {2}session ended session=1 client=(\S+) server=(\S+) source=127\.0\.0\.1:(\d+) transport=websocket /
         .source +
         /seconds=[\d.]+ client_datagrams=3 client_bytes=30 upstream_datagrams=3 upstream_bytes=30 /
           .source +

@@ -192,7 +192,7 @@ export async function startServer(
   const received = [];
   socket.on('message', (data, from) => {
     peers.set(from.port, from);
-    received.push({ data, port: from.port });
+    received.push({ data, port: from.port, address: from.address });
     const reply = answer(data, from);
     if (reply) socket.send(reply, from.port, from.address);
   });
