@@ -1,8 +1,8 @@
 /* Round trips per second of server CPU time: the relay with 1, 100 and 1000 WebSocket sessions of
    one 64-byte datagram outstanding each, as a ratio against a bare UDP echo (recvfrom, sendto)
-   under the same load. The runs are interleaved and the median of their ratios is printed, because
-   other work on the machine moves single runs. 100 sessions with --workers 2 are a ratio against
-   those with one process.
+   under the same load; and with one socket for many sessions, or --workers 2, as a ratio against
+   the same sessions without. The runs are interleaved and the median of their ratios is printed,
+   because other work on the machine moves single runs.
 
    bench_relay_websocket [--relay PROGRAM] [--rounds N] [--seconds S]; the program is that of the
    build that CAUSEWAY_BUILD names unless it is given */
@@ -20,14 +20,22 @@
 #define PAYLOAD    64
 #define ROUNDS_MAX 99
 
-static const struct {
-    unsigned sessions;
-    const char *workers;
-} cases[] = {{1, NULL}, {100, NULL}, {1000, NULL}, {100, "2"}};
-#define CASES (sizeof cases / sizeof cases[0])
+#define BARE_UDP (-1)
 
-/* Among these: what is compared with it, and that. */
-enum { ONE_PROCESS = 1, TWO_WORKERS = 3 };
+static const struct {
+    const char *ratio; /* its key */
+    int against;       /* an earlier case, or BARE_UDP */
+    unsigned sessions;
+    const char *option[2];
+} cases[] = {
+    {"ws_1_udp_ratio", BARE_UDP, 1, {"--coalesce-us", "0"}},
+    {"ws_100_udp_ratio", BARE_UDP, 100, {"--coalesce-us", "0"}},
+    {"ws_1000_udp_ratio", BARE_UDP, 1000, {"--coalesce-us", "0"}},
+    {"ws_100_shared_gain", 1, 100, {"--source-prefix", "127.7.0.0/16"}},
+    {"ws_1000_shared_gain", 2, 1000, {"--source-prefix", "127.7.0.0/16"}},
+    {"workers_2_ratio", 1, 100, {"--workers", "2"}},
+};
+#define CASES (sizeof cases / sizeof cases[0])
 
 /* A server process under load, and the clients that load it. */
 struct target {
@@ -112,6 +120,50 @@ static double measure(const struct target *target, double seconds)
     return (double)trips / cpu;
 }
 
+/* What is measured beside each other. */
+struct target_set {
+    struct target udp[CASES]; /* where a case is compared with it */
+    struct target relay[CASES];
+};
+
+struct results {
+    double rates[CASES][ROUNDS_MAX];
+    double ratios[CASES][ROUNDS_MAX];
+};
+
+static void open_targets(struct target_set *set, const char *program, pid_t bare,
+                         unsigned bare_port, unsigned upstream)
+{
+    for (size_t i = 0; i < CASES; i++) {
+        unsigned port;
+        const pid_t pid = start_relay(program, upstream, 2000, cases[i].option, &port);
+        set->relay[i] = make_target(pid, cases[i].sessions, true, port);
+        if (cases[i].against == BARE_UDP)
+            set->udp[i] = make_target(bare, cases[i].sessions, false, bare_port);
+    }
+}
+
+static void run_round(const struct target_set *set, unsigned round, double seconds,
+                      struct results *out)
+{
+    for (size_t i = 0; i < CASES; i++) {
+        const double standard = cases[i].against == BARE_UDP ? measure(&set->udp[i], seconds / 2)
+                                                             : out->rates[cases[i].against][round];
+        out->rates[i][round] = measure(&set->relay[i], seconds);
+        out->ratios[i][round] = out->rates[i][round] / standard;
+    }
+}
+
+static void print_results(struct results *results, unsigned rounds)
+{
+    for (size_t i = 0; i < CASES; i++) {
+        printf("%s %.3f ratio\n", cases[i].ratio, median(results->ratios[i], rounds));
+        if (cases[i].against == BARE_UDP)
+            printf("ws_%u_round_trips %.0f per-cpu-second\n", cases[i].sessions,
+                   median(results->rates[i], rounds));
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct option options[] = {{"relay", required_argument, NULL, 'p'},
@@ -144,37 +196,14 @@ int main(int argc, char **argv)
     pid_t bare = start_echo(fd, 0);
     fd = udp_socket(&upstream);
     pid_t server = start_echo(fd, 1);
-    struct target udp[CASES];
-    struct target relay[CASES];
-    for (size_t i = 0; i < CASES; i++) {
-        unsigned relay_port;
-        const char *const one[] = {"--coalesce-us", "0"};
-        const char *const several[] = {"--workers", cases[i].workers};
-        udp[i] = make_target(bare, cases[i].sessions, false, port);
-        pid_t pid =
-            start_relay(program, upstream, 2000, cases[i].workers ? several : one, &relay_port);
-        relay[i] = make_target(pid, cases[i].sessions, true, relay_port);
-    }
-
-    double ratios[CASES][ROUNDS_MAX];
-    double rates[CASES][ROUNDS_MAX];
-    for (unsigned round = 0; round < rounds; round++) {
-        for (size_t i = 0; i < CASES; i++) {
-            double echo = measure(&udp[i], seconds / 2);
-            rates[i][round] = measure(&relay[i], seconds);
-            ratios[i][round] = rates[i][round] / echo;
-        }
-    }
+    static struct target_set set;
+    static struct results results;
+    open_targets(&set, program, bare, port, upstream);
     for (unsigned round = 0; round < rounds; round++)
-        ratios[TWO_WORKERS][round] = rates[TWO_WORKERS][round] / rates[ONE_PROCESS][round];
-    printf("workers_2_ratio %.3f ratio\n", median(ratios[TWO_WORKERS], rounds));
-    for (size_t i = 0; i < TWO_WORKERS; i++) {
-        printf("ws_%u_udp_ratio %.3f ratio\n", cases[i].sessions, median(ratios[i], rounds));
-        printf("ws_%u_round_trips %.0f per-cpu-second\n", cases[i].sessions,
-               median(rates[i], rounds));
-    }
+        run_round(&set, round, seconds, &results);
+    print_results(&results, rounds);
     for (size_t i = 0; i < CASES; i++)
-        kill(relay[i].pid, SIGKILL);
+        kill(set.relay[i].pid, SIGKILL);
     kill(bare, SIGKILL);
     kill(server, SIGKILL);
     while (wait(NULL) > 0)
