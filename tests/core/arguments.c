@@ -744,6 +744,8 @@ static void test_server(void **state)
     DOES_NOTHING(cw_server_set_user, rig.server, UINT32_MAX, &stats);
     GIVES_NOTHING(cw_server_user, nothing, 0);
     GIVES_NOTHING(cw_server_user, rig.server, UINT32_MAX);
+    GIVES(CW_SERVER_NOBODY, cw_server_client_at, nothing, &address);
+    GIVES(CW_SERVER_NOBODY, cw_server_client_at, rig.server, nothing);
     DOES_NOTHING(cw_server_stats, nothing, &stats);
     GIVES_NOTHING(cw_server_dropped, nothing, CW_ERROR_MALFORMED);
     assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_COUNT), 0);

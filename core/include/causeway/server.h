@@ -244,6 +244,10 @@ void cw_server_set_user(struct cw_server *server, uint32_t client, void *user);
 /* The client's user pointer; NULL when it has none, or the slot has no client. */
 void *cw_server_user(const struct cw_server *server, uint32_t client);
 
+/* The slot of the connected client whose datagrams come from this address; CW_SERVER_NOBODY when it
+   is nobody's. */
+uint32_t cw_server_client_at(const struct cw_server *server, const struct cw_address *address);
+
 struct cw_server_stats {
     uint32_t clients; /* connected now */
     uint32_t pending; /* still connecting now */

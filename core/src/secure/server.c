@@ -326,6 +326,13 @@ void *cw_server_user(const struct cw_server *server, uint32_t client)
     return slot ? slot->user : NULL;
 }
 
+uint32_t cw_server_client_at(const struct cw_server *server, const struct cw_address *address)
+{
+    const struct cw_slot *slot =
+        server && address ? cw_slots_by_address(&server->slots, address) : NULL;
+    return slot ? cw_slots_number(&server->slots, slot) : CW_SERVER_NOBODY;
+}
+
 void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats)
 {
     if (!server || !stats)

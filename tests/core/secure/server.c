@@ -35,6 +35,11 @@ static void connects(void **state)
     assert_true(about.confirmed);
     assert_false(cw_server_client(rig.server, event.client + 1, &about));
     assert_false(cw_server_client(rig.server, 1000000, &about));
+    const struct cw_address elsewhere = rig_client_address(2);
+    assert_int_equal(cw_server_client_at(rig.server, &at), event.client);
+    assert_int_equal(cw_server_client_at(rig.server, &elsewhere), CW_SERVER_NOBODY);
+    cw_server_disconnect(rig.server, event.client, 0, NULL);
+    assert_int_equal(cw_server_client_at(rig.server, &at), CW_SERVER_NOBODY);
     cw_client_destroy(client);
     rig_stop(&rig);
 }
