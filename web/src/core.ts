@@ -80,14 +80,23 @@ export interface CoreExports extends ModuleExports {
 export class Core extends WasmModule<CoreExports> {
   /** @internal */
   static async instantiate(module: WebAssembly.Module): Promise<Core> {
-    let core: Core | undefined;
+    return Core.make(module, (instance) => new Core(instance));
+  }
+
+  /** An instance of a module that takes random bytes. @internal */
+  protected static async make<Of extends Core>(
+    module: WebAssembly.Module,
+    create: (instance: WebAssembly.Instance) => Of,
+  ): Promise<Of> {
+    let core: Of | undefined;
     const random = (address: number, size: number): void => core?.randomise(address, size);
-    core = new Core(await WebAssembly.instantiate(module, { causeway: { random } }));
+    core = create(await WebAssembly.instantiate(module, { causeway: { random } }));
     return core;
   }
 
-  private constructor(instance: WebAssembly.Instance) {
-    super(instance, 'causeway.wasm');
+  /** @internal */
+  protected constructor(instance: WebAssembly.Instance, name = 'causeway.wasm') {
+    super(instance, name);
   }
 
   /** Fills memory with random bytes fit for keys, as many at a time as the platform gives. */

@@ -1,22 +1,4 @@
-/** The parts of Node that are used here. */
-interface NodeModules {
-  'node:fs': {
-    readFileSync(path: URL): Uint8Array<ArrayBuffer>;
-    existsSync(path: URL): boolean;
-  };
-  'node:module': { createRequire(from: URL): { resolve(name: string): string } };
-  'node:url': { pathToFileURL(path: string): URL };
-}
-
-/** A module of Node, if this is Node, without an import that a bundler would follow. */
-export function nodeModule<Name extends keyof NodeModules>(
-  name: Name,
-): NodeModules[Name] | undefined {
-  const { process } = globalThis as {
-    process?: { getBuiltinModule?(name: Name): NodeModules[Name] };
-  };
-  return process?.getBuiltinModule?.(name);
-}
+import { nodeModule } from './node.js';
 
 /** What CommonJS has instead of `import.meta.url`. */
 declare const __filename: string;

@@ -1,5 +1,6 @@
 import { LoadError } from './errors.js';
-import { nodeModule, ownFile } from './own_file.js';
+import { nodeModule } from './node.js';
+import { ownFile } from './own_file.js';
 
 /** Where a module can come from. */
 export type WasmSource =

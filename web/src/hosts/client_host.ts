@@ -14,7 +14,8 @@ import {
   type ClientHostState,
   type Disconnect,
 } from './client_events.js';
-import { Host, fitsTransport, seconds, type HostStats } from './host.js';
+import { Host, fitsTransport, type HostStats } from './host.js';
+import { seconds } from './message_peer.js';
 import { Presence } from './presence.js';
 import { endingOf, type DisconnectReason } from './ending.js';
 import { reasonFor, refusal, transportEnd } from './refusal.js';

@@ -11,7 +11,8 @@ import type { TransportClose, TransportKind, TransportState } from '../transport
 import { FAREWELL } from './client_host.js';
 import { endingOf } from './ending.js';
 import { Presence } from './presence.js';
-import { fitsTransport, seconds, tickInterval } from './host.js';
+import { fitsTransport, tickInterval } from './host.js';
+import { seconds } from './message_peer.js';
 import { refusal, transportEnd } from './refusal.js';
 import { Servers } from './servers.js';
 import { Ticks } from './ticks.js';

@@ -1,0 +1,118 @@
+import { CoreObject, type Core } from '../core.js';
+import {
+  channelStatsFields,
+  congestionLimits,
+  connectionStatsFields,
+  endpointStatsFields,
+} from '../generated.js';
+import type { CoreSchema } from './codec.js';
+import { checkChannel, readEvent, writeMessage } from './passing.js';
+import type { MessageName, MessageValue, Schema } from './schema.js';
+import type { ChannelStats, ConnectionEvent, ConnectionStats } from './types.js';
+
+/** Where the module says how much room a channel has. */
+const ROOM = channelStatsFields.find(([name]) => name === 'room')![2];
+
+/** An object in the module that has a connection. */
+export interface Made {
+  readonly address: number;
+  readonly destroy: (address: number) => void;
+  readonly schema: CoreSchema;
+  readonly channelCount: number;
+}
+
+/** What all ends of connections have in common: messages in, messages out, statistics. */
+export abstract class MessageEnd<Of extends Schema> extends CoreObject {
+  readonly #schema: CoreSchema;
+  readonly #channelCount: number;
+
+  protected constructor(core: Core, { address, destroy, schema, channelCount }: Made) {
+    super(core, address, destroy);
+    this.#schema = schema;
+    this.#channelCount = channelCount;
+  }
+
+  /** Where the connection is in the module. @internal */
+  protected abstract get connection(): number;
+
+  /**
+   * Sends a message on a channel, in one of the next datagrams.
+   * @param receipt unless 0, what becomes of the message is told under this number, from 1 to 2^32 - 1, by
+   *   {@link next}
+   * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
+   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `RECEIPTS_FULL`, `BLOCK_...`,
+   *   `INVALID_ARGUMENT` for null. Nothing is sent then.
+   */
+  send<Name extends MessageName<Of>>(
+    channel: number,
+    type: Name,
+    value: MessageValue<Of, Name>,
+    now: number,
+    block?: Uint8Array,
+    receipt = 0,
+  ): void {
+    const { core, connection } = this;
+    checkChannel(channel, this.#channelCount);
+    const { connection_create_message: create, connection_send } = core.exports;
+    writeMessage(
+      core,
+      this.#schema,
+      { type, value, block },
+      (number) => create(connection, number),
+      (made) => connection_send(connection, channel, made, receipt, now),
+    );
+  }
+
+  /**
+   * Takes the next event, `undefined` when there is none. Receipts come before messages; of the channels
+   * that have messages each comes in turn.
+   */
+  next(): ConnectionEvent<Of> | undefined {
+    return readEvent(this.core, this.#schema, this.core.exports.connection_next(this.connection));
+  }
+
+  /** The share of its capacity that the fullest channel has free, from 0 to 1. */
+  get room(): number {
+    let least = 1;
+    for (let channel = 0; channel < this.#channelCount; channel++) {
+      const { room, capacity } = this.channelStats(channel);
+      least = Math.min(least, room / capacity);
+    }
+    return least;
+  }
+
+  /** Whether a channel takes no message now. */
+  isFull(channel: number): boolean {
+    const { exports, memory, scratch } = this.core;
+    exports.connection_channel_stats(this.connection, channel);
+    return memory.u32(scratch + ROOM) === 0;
+  }
+
+  /** Whether the next event is `acked` or `lost`, for those who leave messages waiting. */
+  get receiptWaits(): boolean {
+    return this.core.exports.connection_receipt_waits(this.connection) !== 0;
+  }
+
+  /** What the path is like now. */
+  stats(): ConnectionStats {
+    const { exports, memory, scratch } = this.core;
+    exports.connection_stats(this.connection);
+    const { limited, ...counts } = memory.struct(scratch, connectionStatsFields);
+    return {
+      ...memory.struct(scratch, endpointStatsFields),
+      ...counts,
+      limited: congestionLimits[`${limited}` as keyof typeof congestionLimits],
+    };
+  }
+
+  /**
+   * What became of the messages of a channel.
+   * @throws RangeError when there is no such channel.
+   */
+  channelStats(channel: number): ChannelStats {
+    const { core } = this;
+    checkChannel(channel, this.#channelCount);
+    core.check(core.exports.connection_channel_stats(this.connection, channel));
+    return core.memory.struct(core.scratch, channelStatsFields);
+  }
+}

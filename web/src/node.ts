@@ -1,0 +1,54 @@
+/** What a UDP socket of Node is made with. */
+interface DgramOptions {
+  readonly type: 'udp4' | 'udp6';
+  /** For those who send, what turns a host into an address. */
+  readonly lookup?: (
+    host: string,
+    family: number,
+    done: (error: null, address: string, family: number) => void,
+  ) => void;
+}
+
+/** The parts of a UDP socket of Node that are used here. */
+export interface DgramSocket {
+  bind(port: number, host: string): void;
+  address(): { readonly address: string; readonly port: number };
+  on(event: 'message', listener: (datagram: Uint8Array, from: Sender) => void): void;
+  on(event: 'error', listener: (error: Error) => void): void;
+  once(event: 'listening' | 'close', listener: () => void): void;
+  once(event: 'error', listener: (error: Error) => void): void;
+  off(event: 'error', listener: (error: Error) => void): void;
+  send(datagram: Uint8Array, port: number, host: string, done: (error: Error | null) => void): void;
+  getSendQueueSize(): number;
+  setRecvBufferSize(size: number): void;
+  setSendBufferSize(size: number): void;
+  close(): void;
+}
+
+/** Whom a datagram is from. */
+export interface Sender {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** The parts of Node that are used here. */
+interface NodeModules {
+  'node:dgram': { createSocket(options: DgramOptions): DgramSocket };
+  'node:net': { isIP(text: string): 0 | 4 | 6 };
+  'node:fs': {
+    readFileSync(path: URL): Uint8Array<ArrayBuffer>;
+    existsSync(path: URL): boolean;
+  };
+  'node:module': { createRequire(from: URL): { resolve(name: string): string } };
+  'node:url': { pathToFileURL(path: string): URL };
+}
+
+/** A module of Node, if this is Node, without an import that a bundler would follow. */
+export function nodeModule<Name extends keyof NodeModules>(
+  name: Name,
+): NodeModules[Name] | undefined {
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?(name: Name): NodeModules[Name] };
+  };
+  return process?.getBuiltinModule?.(name);
+}
