@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { modules, packedProject, web } from '../support/packed.mjs';
+import { BUILT } from '../../web/scripts/built.mjs';
 import { read_sbom } from '../support/sbom.mjs';
 
 let project;
@@ -28,7 +29,7 @@ test('the bill of materials has the hashes of the modules', () => {
   assert.deepEqual([component.name, component.version], [name, version]);
   assert.deepEqual(
     component.components.map(({ name }) => name),
-    ['dist/causeway.wasm', 'dist/causeway-game.wasm'],
+    ['dist/causeway.wasm', 'dist/causeway-game.wasm', 'dist/causeway-server.wasm'],
   );
   for (const module of component.components) {
     const sha256 = createHash('sha256')
@@ -47,8 +48,11 @@ test('the archive has what is exported and nothing of the tests', () => {
     'dist/index.d.ts',
     'dist/causeway.wasm',
     'dist/causeway-game.wasm',
+    'dist/causeway-server.wasm',
     'dist/game/index.js',
     'dist/game/index.d.ts',
+    'dist/server/index.js',
+    'dist/server/index.d.ts',
   ])
     assert.ok(files.includes(file), `${file} is missing`);
   assert.deepEqual(
@@ -62,7 +66,7 @@ test('what has no source any more is not packed', () => {
   const copy = join(root, 'web');
   for (const file of ['package.json', 'tsconfig.json', 'scripts', 'src'])
     cpSync(join(web, file), join(copy, file), { recursive: true });
-  for (const file of ['causeway.wasm', 'causeway-game.wasm', 'causeway.cdx.json', 'index.js'])
+  for (const file of [...BUILT, 'index.js'])
     cpSync(join(web, 'dist', file), join(copy, 'dist', file));
   symlinkSync(modules, join(copy, 'node_modules'));
   for (const room of ['core', 'relay', 'wasm'])

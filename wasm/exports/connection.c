@@ -129,24 +129,30 @@ size_t connection_transmit(struct cw_connection *connection, uint8_t *out, size_
     return cw_connection_transmit(connection, out, capacity, now);
 }
 
+struct cw_connection_news cw_tell_connection(const struct cw_connection_event *event)
+{
+    const struct cw_message *message = event->message;
+    struct cw_connection_news news = {
+        .message = cw_place(message),
+        .channel = event->channel,
+        .receipt = event->receipt,
+    };
+    if (message) {
+        news.type = message->type;
+        news.data = cw_place(message->data);
+        news.block = cw_place(message->block);
+        news.block_size = message->block_size;
+    }
+    return news;
+}
+
 /* The type of the event, 0 when there is none; the rest goes to the scratch area. */
 CW_EXPORT(connection_next) uint32_t connection_next(struct cw_connection *connection)
 {
     struct cw_connection_event event;
     if (!cw_connection_next(connection, &event))
         return 0;
-    struct cw_connection_news *news = &cw_scratch.connection_news;
-    *news = (struct cw_connection_news){
-        .message = cw_place(event.message),
-        .channel = event.channel,
-        .receipt = event.receipt,
-    };
-    if (event.message) {
-        news->type = event.message->type;
-        news->data = cw_place(event.message->data);
-        news->block = cw_place(event.message->block);
-        news->block_size = event.message->block_size;
-    }
+    cw_scratch.connection_news = cw_tell_connection(&event);
     return event.type;
 }
 

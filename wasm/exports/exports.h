@@ -4,6 +4,7 @@
 #define CAUSEWAY_EXPORTS_H
 
 #include "causeway/client.h"
+#include "causeway/server.h"
 #include "causeway/simulator.h"
 #include "exports/layouts.h"
 
@@ -17,6 +18,9 @@ extern union cw_scratch {
     struct cw_created_message created_message;
     struct cw_endpoint_news endpoint_news;
     struct cw_connection_news connection_news;
+    struct cw_server_news server_news;
+    struct cw_server_destination server_destination;
+    struct cw_server_about server_about;
     struct cw_client_slot client_slot;
     struct cw_client_farewell client_farewell;
     struct cw_token_facts token_facts;
@@ -24,6 +28,7 @@ extern union cw_scratch {
     struct cw_connection_stats connection_stats;
     struct cw_channel_stats channel_stats;
     struct cw_client_stats client_stats;
+    struct cw_server_stats server_stats;
     struct cw_simulator_path simulator_path;
     struct cw_simulator_stats simulator_stats;
     uint32_t number;
@@ -40,6 +45,13 @@ static inline uint32_t cw_place(const void *memory)
 void cw_set_u32(uint32_t *field, double value);
 void cw_set_u32_or_0(uint32_t *field, double value);
 void cw_set_f64(double *field, double value);
+
+/* Reads count addresses with ports, C strings one behind the other. CW_ERROR_ADDRESS: the number of
+   the one that is none goes to the scratch area. */
+enum cw_error cw_read_addresses(struct cw_address *addresses, const char *text, uint32_t count);
+
+/* What an event of a connection tells. */
+struct cw_connection_news cw_tell_connection(const struct cw_connection_event *event);
 
 void cw_set_endpoint(struct cw_endpoint_config *config, const struct cw_endpoint_numbers *numbers);
 

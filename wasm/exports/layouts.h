@@ -57,6 +57,26 @@ struct cw_token_options {
     uint8_t private_key[CW_KEY_BYTES];
 };
 
+/* Numbers of a server's config, likewise. */
+struct cw_server_numbers {
+    double max_clients;
+    double max_token_life_seconds;
+    double max_pending;
+    double token_history;
+    double requests_per_second;
+    double keep_alive_seconds;
+    double disconnect_packets;
+    double max_broadcasts;
+    double takeover; /* 1 or 0 */
+};
+
+struct cw_server_options {
+    struct cw_server_numbers numbers;
+    double unix_offset_seconds;
+    uint64_t protocol_id;
+    uint8_t private_key[CW_KEY_BYTES];
+};
+
 /* What stands in the scratch area after a call. */
 struct cw_created {
     uint32_t object;
@@ -84,6 +104,24 @@ struct cw_connection_news {
     uint32_t data;
     uint32_t block;
     uint32_t block_size;
+};
+
+/* That of its connection comes before. */
+struct cw_server_news {
+    struct cw_connection_news connection;
+    uint32_t client;
+    uint32_t reason;
+};
+
+struct cw_server_destination {
+    uint32_t host; /* the address of the text of an IP address */
+    uint32_t port;
+};
+
+struct cw_server_about {
+    uint64_t id;
+    uint32_t address; /* of a text, with the port */
+    uint32_t user_data;
 };
 
 struct cw_client_slot {

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads count addresses, C strings one behind the other. The number of the one that is none goes to
-   the scratch area. */
-static enum cw_error read_addresses(struct cw_address *addresses, const char *text, uint32_t count)
+enum cw_error cw_read_addresses(struct cw_address *addresses, const char *text, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         cw_scratch.number = i;
@@ -26,7 +24,7 @@ enum cw_error token_generate(uint8_t *out, const struct cw_token_options *option
     struct cw_address addresses[2 * CW_TOKEN_MAX_ADDRESSES];
     if (count > CW_TOKEN_MAX_ADDRESSES || internal_count > CW_TOKEN_MAX_ADDRESSES)
         return CW_ERROR_TOKEN_ADDRESSES;
-    enum cw_error error = read_addresses(addresses, servers, count + internal_count);
+    enum cw_error error = cw_read_addresses(addresses, servers, count + internal_count);
     if (error)
         return error;
     struct cw_token_grant grant = cw_token_grant_default();

@@ -35,16 +35,20 @@ const errorCodes = () =>
       return match[1];
     });
 
-/** The numbers and names of an enum; the number of an enumerator without one follows the one before. */
-const numbered = (header, tag, prefix) => {
+/**
+ * The numbers and names of an enum; the number of an enumerator without one follows the one before. `known` has
+ * the numbers of enumerators elsewhere that stand for a number.
+ */
+const numbered = (header, tag, prefix, known = {}) => {
   let number = -1;
   return Object.fromEntries(
     body(header, 'enum', tag)
       .split(',')
       .map((entry) => {
-        const match = new RegExp(`^\\s*${prefix}(\\w+)(?: = (-?\\d+))?\\s*$`).exec(entry);
+        const match = new RegExp(`^\\s*${prefix}(\\w+)(?: = (-?\\w+))?\\s*$`).exec(entry);
         if (!match) throw new Error(`${header}: ${entry} is not understood`);
-        number = match[2] === undefined ? number + 1 : Number(match[2]);
+        number = match[2] === undefined ? number + 1 : Number(known[match[2]] ?? match[2]);
+        if (Number.isNaN(number)) throw new Error(`${header}: the number of ${entry} is not known`);
         return [number, match[1]];
       }),
   );
@@ -125,13 +129,15 @@ const exported = (struct) => fields(LAYOUTS, struct);
 const byName = (names) =>
   Object.fromEntries(Object.entries(names).map(([number, name]) => [name, Number(number)]));
 
+const ofConnection = byName(
+  numbered('connection.h', 'cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
+);
+
 const LAYOUTS = 'wasm/exports/layouts.h';
 
 const constants = {
   errorCodes: errorCodes(),
-  connectionEvents: byName(
-    numbered('connection.h', 'cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
-  ),
+  connectionEvents: ofConnection,
   endpointEvents: byName(numbered('endpoint.h', 'cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_')),
   channelKinds: byName(numbered('channel.h', 'cw_channel_kind', 'CW_CHANNEL_')),
   clientStates: numbered('client.h', 'cw_client_state', 'CW_CLIENT_'),
@@ -139,6 +145,7 @@ const constants = {
   endpointStatsFields: fields('endpoint.h', 'cw_endpoint_stats'),
   channelStatsFields: fields('channel.h', 'cw_channel_stats'),
   connectionStatsFields: fields('connection.h', 'cw_connection_stats'),
+  disconnectReasons: numbered('secure_packet.h', 'cw_disconnect_reason', 'CW_DISCONNECT_'),
   clientStatsFields: fields('client.h', 'cw_client_stats'),
   simulatorPathFields: fields('simulator.h', 'cw_simulator_path'),
   simulatorStatsFields: fields('simulator.h', 'cw_simulator_stats'),
@@ -149,6 +156,20 @@ const constants = {
   createdMessage: offsets(LAYOUTS, 'cw_created_message'),
   endpointNews: offsets(LAYOUTS, 'cw_endpoint_news'),
   connectionNews: offsets(LAYOUTS, 'cw_connection_news'),
+  serverEvents: byName(
+    numbered('server.h', 'cw_server_event_type', 'CW_SERVER_EVENT_', {
+      CW_CONNECTION_EVENT_MESSAGE: ofConnection.MESSAGE,
+      CW_CONNECTION_EVENT_ACKED: ofConnection.ACKED,
+      CW_CONNECTION_EVENT_LOST: ofConnection.LOST,
+    }),
+  ),
+  serverStatsFields: fields('server.h', 'cw_server_stats'),
+  serverNumberFields: exported('cw_server_numbers'),
+  serverOptions: offsets(LAYOUTS, 'cw_server_options'),
+  SERVER_OPTIONS_SIZE: layout(LAYOUTS, 'cw_server_options').end,
+  serverNews: offsets(LAYOUTS, 'cw_server_news'),
+  serverDestination: offsets(LAYOUTS, 'cw_server_destination'),
+  serverAbout: offsets(LAYOUTS, 'cw_server_about'),
   clientSlotFields: exported('cw_client_slot'),
   clientFarewell: offsets(LAYOUTS, 'cw_client_farewell'),
   tokenFacts: offsets(LAYOUTS, 'cw_token_facts'),

@@ -24,6 +24,9 @@ const writers: Record<Reader, (view: DataView, at: number, value: number) => voi
   f64: (view, at, value) => view.setFloat64(at, value, true),
 };
 
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
 /** The numbers of a config as a C struct of doubles has them; NaN stands for the default. */
 export const numbersOf = <Config>(
   fields: readonly Field<keyof Config>[],
@@ -79,7 +82,14 @@ export class Memory {
   /** The text of a C string. */
   text(address: number): string {
     const end = this.bytes.indexOf(0, address);
-    return new TextDecoder().decode(this.bytes.subarray(address, end));
+    return decoder.decode(this.bytes.subarray(address, end));
+  }
+
+  /** Writes a C string where there is room for `room` bytes, as much of it as fits. */
+  putText(text: string, address: number, room: number): void {
+    const { bytes } = this;
+    const { written } = encoder.encodeInto(text, bytes.subarray(address, address + room - 1));
+    bytes[address + written] = 0;
   }
 
   /** A plain object with the fields of a C struct. */

@@ -1,0 +1,40 @@
+import type { Schema } from '../messages/schema.js';
+import type { ServerClient } from './client.js';
+
+/** A client has connected. */
+export class ConnectEvent<Of extends Schema = Schema> extends Event {
+  readonly client: ServerClient<Of>;
+
+  constructor(client: ServerClient<Of>) {
+    super('connect');
+    this.client = client;
+  }
+}
+
+/** It is time for the next step of the game; then what was sent goes out. */
+export class TickEvent extends Event {
+  /** Its number, from 0. */
+  readonly tick: number;
+
+  constructor(tick: number) {
+    super('tick');
+    this.tick = tick;
+  }
+}
+
+/** The system has reported an error of the socket, which goes on. */
+export class SocketErrorEvent extends Event {
+  readonly error: Error;
+
+  constructor(error: Error) {
+    super('error');
+    this.error = error;
+  }
+}
+
+/** The events of a `ServerHost`. */
+export interface ServerHostEvents<Of extends Schema> {
+  connect: ConnectEvent<Of>;
+  tick: TickEvent;
+  error: SocketErrorEvent;
+}

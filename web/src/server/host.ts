@@ -1,0 +1,227 @@
+import { ClosedError } from '../errors.js';
+import { seconds } from '../hosts/message_peer.js';
+import type { MessageBlock, MessageName, MessageValue, Schema } from '../messages/schema.js';
+import { generateConnectToken, type ConnectTokenOptions } from '../secure/token.js';
+import { ServerClient, type ClientOwner, type KickOptions } from './client.js';
+import { ConnectEvent, SocketErrorEvent, TickEvent, type ServerHostEvents } from './events.js';
+import type { Server } from './server.js';
+import type { SocketStats, UdpSocket } from './socket.js';
+import { ServerTicks } from './ticks.js';
+import type { ServerEvent, ServerStats } from './types.js';
+
+/** Statistics of a server, and of its socket. */
+export interface ServerHostStats extends ServerStats {
+  readonly socket: SocketStats;
+}
+
+/** What a server's own tokens can be told; the server knows the rest. */
+export type OwnTokenOptions = Pick<
+  ConnectTokenOptions,
+  'clientId' | 'expireSeconds' | 'timeoutSeconds' | 'userData'
+>;
+
+/** What a server's tokens have in common. @internal */
+export type TokenBase = Omit<ConnectTokenOptions, keyof OwnTokenOptions>;
+
+const worldOffset = (now: number): number => Date.now() / 1000 - now;
+
+/**
+ * A game server on a UDP socket; {@link listen} makes one. A `connect` event brings each client. Once in each tick it
+ * dispatches a `tick` event, and then sends what is due.
+ */
+export class ServerHost<Of extends Schema = Schema> extends EventTarget {
+  /** Where it listens: `'127.0.0.1:40000'`. */
+  readonly address: string;
+  readonly #server: Server<Of>;
+  readonly #socket: UdpSocket;
+  readonly #tokens: TokenBase;
+  readonly #ticks: ServerTicks;
+  readonly #clients = new Set<ServerClient<Of>>();
+  readonly #bySlot: (ServerClient<Of> | undefined)[] = [];
+  readonly #owner: ClientOwner<Of>;
+  #received = 0;
+  #tick = 0;
+  #closing: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(server: Server<Of>, socket: UdpSocket, tokens: TokenBase, interval: number) {
+    super();
+    this.#server = server;
+    this.#socket = socket;
+    this.#tokens = tokens;
+    const { host, port } = socket;
+    this.address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    this.#owner = {
+      clients: this.#clients,
+      facts: (slot) => server.client(slot),
+      kick: (slot, text, options) => this.#kick(slot, text, options),
+      broadcastTo: (...what) => this.broadcastTo(...what),
+    };
+    this.#ticks = new ServerTicks(
+      interval,
+      () => this.#run(),
+      () => this.#received,
+    );
+    socket.listen({
+      datagram: (...datagram) => this.#arrived(...datagram),
+      error: (error) => this.dispatchEvent(new SocketErrorEvent(error)),
+    });
+  }
+
+  override addEventListener<Type extends keyof ServerHostEvents<Of>>(
+    type: Type,
+    listener: (event: ServerHostEvents<Of>[Type]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  override addEventListener(...of: Parameters<EventTarget['addEventListener']>): void;
+  override addEventListener(...of: Parameters<EventTarget['addEventListener']>): void {
+    super.addEventListener(...of);
+  }
+
+  override removeEventListener<Type extends keyof ServerHostEvents<Of>>(
+    type: Type,
+    listener: (event: ServerHostEvents<Of>[Type]) => void,
+    options?: boolean | EventListenerOptions,
+  ): void;
+  override removeEventListener(...of: Parameters<EventTarget['removeEventListener']>): void;
+  override removeEventListener(...of: Parameters<EventTarget['removeEventListener']>): void {
+    super.removeEventListener(...of);
+  }
+
+  /** Those that are connected now. */
+  get clients(): ReadonlySet<ServerClient<Of>> {
+    return this.#clients;
+  }
+
+  /** The port where it listens. */
+  get port(): number {
+    return this.#socket.port;
+  }
+
+  /**
+   * Sends a message to all clients; it is checked and encoded once.
+   * @returns the clients that had no room for it
+   * @throws what {@link ServerClient.send} throws because of the message, and {@link ClosedError} when the server is
+   *   closed. Nothing is sent then.
+   */
+  broadcast<Name extends MessageName<Of>>(
+    channel: number,
+    type: Name,
+    value: MessageValue<Of, Name>,
+    ...block: MessageBlock<Of, Name>
+  ): ServerClient<Of>[] {
+    this.#look();
+    this.#server.broadcast(channel, type, value, { now: seconds(), block: block[0] });
+    return this.#refused();
+  }
+
+  /** The same for some clients; those that are not connected any more are skipped. */
+  broadcastTo<Name extends MessageName<Of>>(
+    clients: Iterable<ServerClient<Of>>,
+    channel: number,
+    type: Name,
+    value: MessageValue<Of, Name>,
+    ...block: MessageBlock<Of, Name>
+  ): ServerClient<Of>[] {
+    this.#look();
+    const to = [...clients].filter((client) => this.#clients.has(client)).map(({ slot }) => slot);
+    this.#server.broadcast(channel, type, value, { now: seconds(), to, block: block[0] });
+    return this.#refused();
+  }
+
+  /** A connect token for this server, as the backend of a game makes it for a player whom it knows. */
+  generateConnectToken(options: OwnTokenOptions): Promise<Uint8Array<ArrayBuffer>> {
+    const { clientId, expireSeconds, timeoutSeconds, userData } = options;
+    return generateConnectToken({
+      ...this.#tokens,
+      clientId,
+      ...(expireSeconds !== undefined && { expireSeconds }),
+      ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+      ...(userData !== undefined && { userData }),
+    });
+  }
+
+  stats(): ServerHostStats {
+    this.#look();
+    return { ...this.#server.stats(), socket: this.#socket.stats() };
+  }
+
+  /** Tells all clients that the server is stopping, and resolves when the socket is closed. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#ticks.stop();
+    this.#server.disconnectAll();
+    this.#transmit();
+    this.#follow();
+    await this.#socket.close();
+    this.#server.destroy();
+  }
+
+  #look(): void {
+    if (this.#closing) throw new ClosedError();
+  }
+
+  #kick(slot: number, text: string, { code = 0, flushSeconds = 0 }: KickOptions): void {
+    if (!(Number.isInteger(code) && code >= 0 && code < 2 ** 32))
+      throw new RangeError(`code: ${code} is not a whole number from 0 to 2^32 - 1`);
+    if (typeof flushSeconds !== 'number' || !Number.isFinite(flushSeconds))
+      throw new RangeError(`flushSeconds: ${flushSeconds} is not a number of seconds`);
+    this.#server.disconnect(slot, { code, text: String(text) }, flushSeconds, seconds());
+  }
+
+  /** The clients that had no room for the latest broadcast. */
+  #refused(): ServerClient<Of>[] {
+    return [...this.#clients].filter(({ slot }) => this.#server.broadcastRefused(slot));
+  }
+
+  #arrived(datagram: Uint8Array, host: string, port: number): void {
+    if (this.#closing) return;
+    this.#received++;
+    const slot = this.#server.receive(datagram, host, port, seconds());
+    this.#follow();
+    if (slot !== undefined) this.#bySlot[slot]?.arrived();
+    // The next step of a handshake need not wait for the tick.
+    else this.#transmit();
+  }
+
+  #run(): void {
+    this.#follow();
+    this.dispatchEvent(new TickEvent(this.#tick++));
+    if (this.#closing) return;
+    const now = seconds();
+    this.#server.update(now, worldOffset(now));
+    this.#transmit();
+    this.#follow();
+    for (const client of this.#clients) client.arrived();
+  }
+
+  #transmit(): void {
+    const now = seconds();
+    for (let out = this.#server.transmit(now); out; out = this.#server.transmit(now))
+      this.#socket.send(out.datagram, out.host, out.port);
+  }
+
+  /** Tells of clients that have come and gone. */
+  #follow(): void {
+    for (let event = this.#server.next(); event; event = this.#server.next()) this.#tell(event);
+  }
+
+  #tell(event: ServerEvent<Of>): void {
+    const slot = event.client;
+    if (event.type === 'connect') {
+      const client = new ServerClient<Of>(this.#server.connection(slot), slot, this.#owner);
+      this.#bySlot[slot] = client;
+      this.#clients.add(client);
+      this.dispatchEvent(new ConnectEvent(client));
+      return;
+    }
+    const client = this.#bySlot[slot]!;
+    if (event.type === 'connection') return client.leave(event.event);
+    this.#bySlot[slot] = undefined;
+    this.#clients.delete(client);
+    client.end(event.reason);
+  }
+}

@@ -1,0 +1,22 @@
+export { ServerCore, loadServer } from './core.js';
+export { ClientDisconnectedEvent, ServerClient } from './client.js';
+export type { KickOptions, ServerClientEvents } from './client.js';
+export { ConnectEvent, SocketErrorEvent, TickEvent } from './events.js';
+export type { ServerHostEvents } from './events.js';
+export { ServerHost } from './host.js';
+export type { OwnTokenOptions, ServerHostStats } from './host.js';
+export { listen } from './listen.js';
+export type { ListenOptions } from './listen.js';
+export { Server, SlotConnection } from './server.js';
+export type { SocketStats } from './socket.js';
+export type {
+  BroadcastOptions,
+  OutgoingDatagram,
+  ServerClientFacts,
+  ServerConfig,
+  ServerDisconnectReason,
+  ServerEvent,
+  ServerStats,
+} from './types.js';
+export { generateConnectToken, generateKey } from '../secure/token.js';
+export type { ConnectTokenOptions } from '../secure/token.js';

@@ -1,0 +1,95 @@
+import { CoreError } from '../errors.js';
+import { tickInterval } from '../hosts/host.js';
+import type { Schema } from '../messages/schema.js';
+import { seconds } from '../hosts/message_peer.js';
+import { checkOptions } from '../options.js';
+import { generateKey } from '../secure/token.js';
+import type { WasmSource } from '../wasm_source.js';
+import { loadServer, type ServerCore } from './core.js';
+import { ServerHost } from './host.js';
+import { Server } from './server.js';
+import { UdpSocket } from './socket.js';
+import type { ServerConfig } from './types.js';
+
+/** Options of {@link listen}. */
+export interface ListenOptions<Of extends Schema> extends Omit<
+  ServerConfig,
+  'privateKey' | 'addresses'
+> {
+  /** The types of messages, the same as the clients'. */
+  readonly schema: Of;
+  /** The IP address to listen at. Default `'127.0.0.1'`; `'0.0.0.0'` or `'::'` is every address of the machine. */
+  readonly host?: string;
+  /** The UDP port. Default 0: any free one. */
+  readonly port?: number;
+  /**
+   * The key of the backend that makes the tokens: 32 bytes, or 64 hexadecimal digits. Default: a new one, for tokens
+   * that the server's own `generateConnectToken` makes.
+   */
+  readonly privateKey?: Uint8Array | string;
+  /** The server's addresses, as they stand in the tokens: `'203.0.113.7:40000'`. Default: where it listens. */
+  readonly addresses?: readonly string[];
+  /** Ticks in a second, at most 1000. Default 60. */
+  readonly ticksPerSecond?: number;
+  /** Where the protocol runs. Default: the one core that `loadServer` gives. */
+  readonly core?: ServerCore;
+  /** Without a core: where causeway-server.wasm comes from, as for `loadServer`. */
+  readonly wasm?: WasmSource;
+}
+
+const isEvery = (host: string): boolean => /^[0.:]+$/.test(host);
+
+/** @throws RangeError for what is no port */
+function checkPort(port: number): void {
+  if (!(Number.isInteger(port) && port >= 0 && port < 65536))
+    throw new RangeError(`port: ${port} is not a whole number from 0 to 65535`);
+}
+
+/**
+ * Starts a game server on a UDP socket.
+ * @throws {@link CoreError} with a code that says which part of schema or options cannot work; TypeError or RangeError
+ *   that names an option; {@link LoadError}; what the system says when the socket cannot be bound, as `EADDRINUSE`
+ */
+export async function listen<const Of extends Schema>(
+  options: ListenOptions<Of>,
+): Promise<ServerHost<Of>> {
+  checkOptions('listen', options, ['schema']);
+  const { host = '127.0.0.1', port = 0, schema, channels, endpoint } = options;
+  checkPort(port);
+  const interval = tickInterval(options.ticksPerSecond);
+  const core = options.core ?? (await loadServer({ wasm: options.wasm }));
+  if (!options.addresses && isEvery(host))
+    throw new CoreError(
+      'CONFIG_ADDRESSES',
+      `addresses: ${host} is every address of the machine; say which ones stand in the tokens, as ` +
+        "['203.0.113.7:40000']",
+    );
+  const socket = await UdpSocket.open(host, port);
+  try {
+    const own = host.includes(':') ? `[${host}]:${socket.port}` : `${host}:${socket.port}`;
+    const { addresses = [own], privateKey = generateKey() } = options;
+    // A key that is new has no tokens of an earlier run.
+    const { maxTokenLifeSeconds = options.privateKey ? undefined : 0 } = options;
+    const config: ServerConfig = {
+      ...options,
+      addresses,
+      privateKey,
+      ...(maxTokenLifeSeconds !== undefined && { maxTokenLifeSeconds }),
+    };
+    const now = seconds();
+    const server = new Server(core, schema, config, Date.now() / 1000 - now);
+    const tokens = {
+      core,
+      protocolId: options.protocolId,
+      privateKey,
+      servers: addresses,
+      schema,
+      ...(channels && { channels }),
+      ...(endpoint && { endpoint }),
+    };
+    return new ServerHost(server, socket, tokens, interval);
+  } catch (error) {
+    await socket.close();
+    throw error;
+  }
+}

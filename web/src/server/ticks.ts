@@ -1,0 +1,53 @@
+/** Node's. */
+declare const setImmediate: (run: () => void) => void;
+
+/** How often what has arrived is looked for before a tick, of which each takes some 32 datagrams. */
+const MOST_LOOKS = 64;
+
+/**
+ * Ticks at a steady rate, by timers that are set anew for each, so that they do not drift. Before a tick, everything
+ * is read that has arrived, also while the program was busy for long: otherwise its clients would seem to be silent.
+ */
+export class ServerTicks {
+  readonly #interval: number;
+  readonly #tick: () => void;
+  readonly #arrived: () => number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #due: number;
+  #stopped = false;
+
+  /**
+   * @param interval milliseconds from tick to tick
+   * @param arrived how many datagrams have been read so far
+   */
+  constructor(interval: number, tick: () => void, arrived: () => number) {
+    this.#interval = interval;
+    this.#tick = tick;
+    this.#arrived = arrived;
+    this.#due = performance.now();
+    this.#wait();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #wait(): void {
+    const now = performance.now();
+    // Ticks that were missed are not made up for.
+    this.#due = Math.max(this.#due + this.#interval, now);
+    this.#timer = setTimeout(() => this.#look(MOST_LOOKS), this.#due - now);
+  }
+
+  /** Lets the event loop read, until it finds nothing more. */
+  #look(left: number): void {
+    const before = this.#arrived();
+    setImmediate(() => {
+      if (this.#stopped) return;
+      if (left > 0 && this.#arrived() > before) return this.#look(left - 1);
+      this.#tick();
+      if (!this.#stopped) this.#wait();
+    });
+  }
+}
