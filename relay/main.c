@@ -11,17 +11,13 @@
 
 enum { EXIT_STOPPED = 0, EXIT_CANNOT_START = 1, EXIT_BAD_OPTION = 2 };
 
-static int run(const struct options *options)
+static int run(const struct options *options, struct heritage *heritage)
 {
-    struct heritage heritage;
-    log_open();
     log_set_level(options->log_level);
     log_set_format(options->log_format);
-    if (!heritage_receive(&heritage))
-        return EXIT_CANNOT_START;
-    if (options->workers > 0 && heritage.worker == 0)
-        return supervisor_run(options, &heritage) ? EXIT_STOPPED : EXIT_CANNOT_START;
-    struct relay *relay = relay_create(options, &heritage);
+    if (options->workers > 0 && heritage->worker == 0)
+        return supervisor_run(options, heritage) ? EXIT_STOPPED : EXIT_CANNOT_START;
+    struct relay *relay = relay_create(options, heritage);
     if (!relay)
         return EXIT_CANNOT_START;
     relay_run(relay);
@@ -31,13 +27,17 @@ static int run(const struct options *options)
 
 int main(int argc, char **argv)
 {
+    struct heritage heritage;
     struct options options;
     struct options_error error;
     int result = EXIT_STOPPED;
     signal(SIGPIPE, SIG_IGN);
     if (!descriptors_open_standard())
         return EXIT_CANNOT_START;
-    if (!options_load(argc, argv, &options, &error)) {
+    log_open();
+    if (!heritage_receive(&heritage))
+        return EXIT_CANNOT_START;
+    if (!options_load(argc, argv, heritage.options, &options, &error)) {
         fprintf(stderr, "causeway-relay: %s (--help tells more)\n", error.text);
         return EXIT_BAD_OPTION;
     }
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     else if (options.check_config)
         puts("ok");
     else
-        result = run(&options);
+        result = run(&options, &heritage);
     options_free(&options);
     return result;
 }

@@ -214,13 +214,13 @@ static bool fit_together(const struct options *options, struct options_error *er
     return source_prefixes_fit(options, error);
 }
 
-bool options_load(int argc, char **argv, struct options *out, struct options_error *error)
+bool options_load(int argc, char **argv, int copy, struct options *out, struct options_error *error)
 {
     struct options options = {.argc = argc, .argv = argv};
     bool good = take_command_line(&options, error) && options_take_environment(&options, error);
     if (good) {
         options.config = options_given(&options, "config");
-        good = (!options.config || options_take_file(&options, error)) &&
+        good = (!options.config || options_take_file(&options, copy, error)) &&
                read_initial(&options, error);
     }
     for (int source = 0; good && source < OPTIONS_SOURCES; source++)
@@ -287,4 +287,6 @@ void options_free(struct options *options)
         }
         options->given[source] = (struct option_values){0};
     }
+    free(options->file.text);
+    options->file = (struct options_file){0};
 }

@@ -36,11 +36,18 @@ struct option_values {
     struct option_value *last;
 };
 
+/* A file as it was read. */
+struct options_file {
+    char *text; /* NULL = there is none */
+    size_t size;
+};
+
 struct options {
     int argc;
     char **argv;
     struct option_values given[OPTIONS_SOURCES];
     const char *config; /* the file; NULL = none */
+    struct options_file file;
     bool check_config;
     bool help;
     bool version;
@@ -89,9 +96,15 @@ struct options_error {
     char text[512];
 };
 
-/* Reads the options from all sources. argv must outlive *out. False, with the reason in *error and
- *out as it was, when anything is wrong. With `help` or `version` nothing need be given. */
-bool options_load(int argc, char **argv, struct options *out, struct options_error *error);
+/* Reads the options from all sources; the file from a copy of it, or when `copy` is -1, by its
+   name. argv must outlive *out. False, with the reason in *error and *out as it was, when anything
+   is wrong. With `help` or `version` nothing need be given. */
+bool options_load(int argc, char **argv, int copy, struct options *out,
+                  struct options_error *error);
+
+/* A copy of the file from which these options are, for another process. -1 when there was no file,
+   or the system refuses. */
+int options_copy_file(const struct options *options);
 
 /* The name of the next option after `name` (NULL = of the first) that differs between two sets and
    that only a restart changes; NULL when there is none. */

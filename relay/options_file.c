@@ -1,12 +1,20 @@
 #include "options_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ini.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* In bytes, far more than all options need. */
+#define FILE_MAX 1048576
 
 struct file {
-    FILE *stream;
+    const char *at; /* what is left of it */
+    const char *end;
     unsigned line;
     struct options *options;
     struct options_error *error;
@@ -20,12 +28,6 @@ static void fail(struct file *file, const char *why, const char *what)
     file->failed = true;
 }
 
-static void fail_to_read(struct file *file)
-{
-    file->failed = true;
-    options_fail(file->error, "cannot read %s: %s", file->options->config, strerror(errno));
-}
-
 /* The next line, without what stands before its first character: to the library that would be the
    line before going on. A line that it would cut, or read to a zero, fails. */
 static char *next_line(char *out, int capacity, void *context)
@@ -34,7 +36,7 @@ static char *next_line(char *out, int capacity, void *context)
     int size = 0;
     int c;
     file->line++;
-    while ((c = getc(file->stream)) != EOF) {
+    while ((c = file->at < file->end ? (unsigned char)*file->at++ : EOF) != EOF) {
         if (size == 0 && (c == ' ' || c == '\t'))
             continue;
         if (c == '\0' || size == capacity - 1) {
@@ -45,8 +47,6 @@ static char *next_line(char *out, int capacity, void *context)
         if (c == '\n')
             break;
     }
-    if (c == EOF && ferror(file->stream))
-        fail_to_read(file);
     out[size] = '\0';
     return file->failed || (c == EOF && size == 0) ? NULL : out;
 }
@@ -66,18 +66,54 @@ static int on_pair(void *context, const char *section, const char *name, const c
     return !file->failed;
 }
 
-bool options_take_file(struct options *options, struct options_error *error)
+static bool read_all(int fd, struct options_file *out)
 {
-    struct file file = {.options = options, .error = error};
-    file.stream = fopen(options->config, "re");
-    if (!file.stream) {
-        fail_to_read(&file);
+    char *text = malloc(FILE_MAX);
+    size_t size = 0;
+    ssize_t got = -1;
+    while (text && size < FILE_MAX && (got = read(fd, text + size, FILE_MAX - size)) > 0)
+        size += (size_t)got;
+    if (got > 0)
+        errno = EFBIG;
+    if (got != 0) {
+        free(text);
         return false;
     }
+    char *fitting = realloc(text, size + 1);
+    *out = (struct options_file){.text = fitting ? fitting : text, .size = size};
+    return true;
+}
+
+bool options_take_file(struct options *options, int copy, struct options_error *error)
+{
+    const int fd = copy < 0 ? open(options->config, O_RDONLY | O_CLOEXEC) : copy;
+    const bool read = fd >= 0 && read_all(fd, &options->file);
+    if (!read)
+        options_fail(error, "cannot read %s: %s", options->config, strerror(errno));
+    if (fd != copy && fd >= 0)
+        close(fd);
+    if (!read)
+        return false;
+    struct file file = {
+        .at = options->file.text,
+        .end = options->file.text + options->file.size,
+        .options = options,
+        .error = error,
+    };
     const int bad_line = ini_parse_stream(next_line, &file, on_pair, &file);
-    fclose(file.stream);
     if (file.failed)
         return false;
     return bad_line == 0 ||
            options_fail(error, "%s:%d: this is not name = value", options->config, bad_line);
+}
+
+int options_copy_file(const struct options *options)
+{
+    const struct options_file *file = &options->file;
+    const int fd = file->text ? memfd_create("causeway options", MFD_CLOEXEC) : -1;
+    if (fd >= 0 && pwrite(fd, file->text, file->size, 0) == (ssize_t)file->size)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
 }

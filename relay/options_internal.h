@@ -66,9 +66,9 @@ bool options_give(struct options *options, enum options_source source, const str
 /* The last value that was given to a row, by any source; NULL when there is none. */
 const char *options_given(const struct options *options, const char *name);
 
-/* What is in the environment, and in the file `options->config`. */
+/* What is in the environment, and in the file `options->config` or in its copy (-1 = none). */
 bool options_take_environment(struct options *options, struct options_error *error);
-bool options_take_file(struct options *options, struct options_error *error);
+bool options_take_file(struct options *options, int copy, struct options_error *error);
 
 /* The name of a row in the environment. */
 #define OPTION_VARIABLE_MAX 80

@@ -266,6 +266,7 @@ struct relay *relay_create(const struct options *options, struct heritage *herit
     log_count_dropped(&relay->counters->stats.log_lines_dropped);
     relay->stop.context = relay;
     relay->signals.fd = -1;
+    relay->copy = -1;
     const bool opened = descriptors_divide(share(options->max_sessions, heritage),
                                            options->source_prefixes.count > 0 ? DESCRIPTORS_SHARED
                                                                               : DESCRIPTORS_OWN,
@@ -329,6 +330,8 @@ void relay_destroy(struct relay *relay)
     http_destroy(relay->http);
     relay_close_signals(relay);
     options_free(&relay->reloaded);
+    if (relay->copy >= 0)
+        close(relay->copy);
     log_count_dropped(NULL);
     if (relay->supervisor.fd >= 0)
         close(relay->supervisor.fd);

@@ -54,6 +54,7 @@ struct relay {
     struct admin *admin; /* NULL without --admin */
     struct loop_watch signals;
     struct loop_timer count; /* of a worker: its counters, for the supervisor */
+    int copy; /* of the file of options, for the next reload of a worker; -1 = the file itself */
     enum relay_state state;
     struct loop_timer stop; /* when draining, stopping or leaving has taken too long */
     struct loop_timer look; /* whether all have left a process that has been replaced */

@@ -2,6 +2,8 @@
 #include "net/notify.h"
 #include "relay_internal.h"
 
+#include <unistd.h>
+
 struct sessions_config relay_sessions_config(const struct relay *relay,
                                              const struct options *options)
 {
@@ -48,7 +50,13 @@ static void reload(struct relay *relay)
     struct options old = relay->reloaded;
     struct options options;
     struct options_error error;
-    if (!options_load(relay->options->argc, relay->options->argv, &options, &error)) {
+    const int copy = relay->copy;
+    relay->copy = -1;
+    const bool loaded =
+        options_load(relay->options->argc, relay->options->argv, copy, &options, &error);
+    if (copy >= 0)
+        close(copy);
+    if (!loaded) {
         log_error("not reloaded: %s", error.text);
         return;
     }

@@ -97,6 +97,12 @@ static void obey(struct relay *relay, const struct handover_message *message)
     case HERITAGE_ORDER:
         carry_out(relay, message);
         break;
+    case HERITAGE_RELOAD:
+        if (relay->copy >= 0)
+            close(relay->copy);
+        relay->copy = message->fd;
+        raise(SIGHUP); /* not in the middle of something that uses them */
+        break;
     case HERITAGE_REPLACED:
         relay_leave(relay);
         break;

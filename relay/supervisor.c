@@ -66,15 +66,19 @@ const struct options *supervisor_options(const struct supervisor *all)
     return all->reloaded.argv ? &all->reloaded : all->options;
 }
 
-/* What is wrong with the options is for the workers to tell. */
+/* All workers get what was read here, whatever becomes of the file meanwhile. */
 static void reload(struct supervisor *all)
 {
     struct options old = all->reloaded;
     struct options options;
     struct options_error error;
-    if (!options_load(all->options->argc, all->options->argv, &options, &error))
+    if (!options_load(all->options->argc, all->options->argv, -1, &options, &error)) {
+        log_error("not reloaded: %s", error.text);
         return;
+    }
     all->reloaded = options;
+    for (unsigned i = 0; i < all->count; i++)
+        supervisor_reload_worker(&all->workers[i]);
     options_free(&old);
     log_set_level(options.log_level);
     log_set_format(options.log_format);
@@ -91,7 +95,6 @@ static void take_signal(struct supervisor *all, int signal_number)
     } else if (signal_number == SIGHUP) {
         notify_reloading();
         reload(all);
-        supervisor_signal(all, SIGHUP);
         notify_send("READY=1");
     } else {
         on_stop_signal(all, signal_number);

@@ -94,13 +94,16 @@ bool supervisor_start_workers(struct supervisor *all);
 /* Lets them serve, and waits until they do. */
 bool supervisor_let_serve(struct supervisor *all);
 
+/* Has a worker that serves take the options that were reloaded, if they were. */
+void supervisor_reload_worker(const struct worker *worker);
+
 /* Sends all workers a message without data. */
 void supervisor_tell(struct supervisor *all, enum heritage_message message);
 
 /* Has the workers bring their counters up to date, and logs the sums. */
 void supervisor_count(struct supervisor *all);
 
-/* Sends a signal to all workers; SIGHUP to those that serve. */
+/* Sends a signal to all workers. */
 void supervisor_signal(struct supervisor *all, int signal_number);
 
 /* True while one lives. */

@@ -47,7 +47,20 @@ void supervisor_expire(struct supervisor *all)
         loop_timer_start(all->loop, &all->expiry, next - now);
 }
 
-/* Its line keeps nobody waiting, once it serves. */
+/* With a copy of their file, if there is one and the system has room. False when the worker does
+   not take them. */
+static bool send_options(const struct worker *worker, enum heritage_message kind,
+                         const struct options *options)
+{
+    const int copy = options_copy_file(options);
+    const bool sent = tell(worker, kind, NULL, 0, copy);
+    if (copy >= 0)
+        close(copy);
+    return sent;
+}
+
+/* Its line keeps nobody waiting, once it serves. It starts with the options of the others, though
+   their file may no longer be what it was. */
 static bool spawn(struct worker *worker)
 {
     struct supervisor *all = worker->all;
@@ -61,7 +74,8 @@ static bool spawn(struct worker *worker)
     const int line = worker->child.line;
     sent =
         heritage_send_secret(line, names_secret(all->registry.names), worker->number, all->count) &&
-        handover_send(line, HERITAGE_COUNTERS, NULL, 0, worker->counters_fd);
+        handover_send(line, HERITAGE_COUNTERS, NULL, 0, worker->counters_fd) &&
+        send_options(worker, HERITAGE_OPTIONS, all->options);
     for (unsigned i = 0; i < worker->socket_count; i++)
         sent = sent && heritage_send_socket(line, worker->sockets[i]);
     sent = sent && handover_send(line, HERITAGE_OPEN, NULL, 0, -1);
@@ -88,9 +102,21 @@ static void start_later(struct worker *worker)
     loop_timer_start(worker->all->loop, &worker->again, worker->pause);
 }
 
+static void warn_of_options(const struct worker *worker)
+{
+    const struct options *options = worker->all->options;
+    struct options now;
+    struct options_error error;
+    if (options_load(options->argc, options->argv, -1, &now, &error))
+        options_free(&now);
+    else
+        log_warn("worker %u gets the options that were read last: %s", worker->number, error.text);
+}
+
 static void on_again(void *context)
 {
     struct worker *worker = context;
+    warn_of_options(worker);
     if (spawn(worker) && watch(worker))
         return;
     child_end(&worker->child);
@@ -211,6 +237,14 @@ static void keep(struct worker *worker, const struct handover_message *message)
                  held);
 }
 
+void supervisor_reload_worker(const struct worker *worker)
+{
+    const struct supervisor *all = worker->all;
+    if (all->reloaded.argv && worker->serving &&
+        !send_options(worker, HERITAGE_RELOAD, &all->reloaded))
+        log_error("worker %u does not take the options", worker->number);
+}
+
 /* It gets the blocks first, and whatever else it is told from now on after this. */
 static void let_serve(struct worker *worker)
 {
@@ -218,6 +252,7 @@ static void let_serve(struct worker *worker)
                       tell(worker, HERITAGE_START, NULL, 0, -1);
     if (!worker->serving)
         kill(worker->child.pid, SIGKILL); /* it would wait in vain */
+    supervisor_reload_worker(worker);
 }
 
 static void pass_on(struct supervisor *all, const struct handover_message *message)
@@ -323,10 +358,8 @@ void supervisor_tell(struct supervisor *all, enum heritage_message message)
 void supervisor_signal(struct supervisor *all, int signal_number)
 {
     for (unsigned i = 0; i < all->count; i++) {
-        const struct worker *worker = &all->workers[i];
-        /* One that is starting reads the options anyway, and does not watch for signals yet. */
-        if (worker->child.pid != 0 && (worker->serving || signal_number != SIGHUP))
-            kill(worker->child.pid, signal_number);
+        if (all->workers[i].child.pid != 0)
+            kill(all->workers[i].child.pid, signal_number);
     }
 }
 

@@ -53,6 +53,10 @@ static bool take_message(const struct handover_message *message, struct heritage
         out->counters = message->fd;
         return true;
     }
+    if (message->kind == HERITAGE_OPTIONS && out->options < 0) {
+        out->options = message->fd;
+        return true;
+    }
     if (message->kind != HERITAGE_SOCKET || message->fd < 0 || out->count == HERITAGE_SOCKETS_MAX)
         return false;
     out->sockets[out->count++] = message->fd;
@@ -63,7 +67,7 @@ bool heritage_receive(struct heritage *out)
 {
     struct handover_message message;
     bool secret = false;
-    *out = (struct heritage){.line = child_own_line(), .counters = -1};
+    *out = (struct heritage){.line = child_own_line(), .counters = -1, .options = -1};
     if (out->line < 0)
         return true;
     while (handover_receive(out->line, &message, true) == HANDOVER_MESSAGE) {
@@ -121,6 +125,9 @@ void heritage_close(struct heritage *heritage)
     if (heritage->counters >= 0)
         close(heritage->counters);
     heritage->counters = -1;
+    if (heritage->options >= 0)
+        close(heritage->options);
+    heritage->options = -1;
     if (heritage->line >= 0)
         close(heritage->line);
     heritage->line = -1;

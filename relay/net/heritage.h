@@ -17,6 +17,7 @@
 enum heritage_message {
     HERITAGE_SECRET = 1, /* to the new process: version, secret, and which worker it is */
     HERITAGE_COUNTERS,   /* to a worker: the memory of its counters */
+    HERITAGE_OPTIONS,    /* to a worker: a copy of the file of options, if there is one */
     HERITAGE_SOCKET,     /* each with a socket */
     HERITAGE_OPEN,       /* that was all: open everything */
     HERITAGE_READY,      /* from the new process: everything is open */
@@ -31,6 +32,7 @@ enum heritage_message {
     HERITAGE_LEAVE,    /* to it: the name of one with which another worker goes on */
     HERITAGE_COUNT,    /* to it: bring the counters up to date */
     HERITAGE_COUNTED,  /* from it: they are */
+    HERITAGE_RELOAD,   /* to it: take other options, from the copy that may come with it */
     HERITAGE_REPLACED, /* to it: other processes have taken the relay over */
     /* Before the parcels. */
     HERITAGE_BLOCKS, /* to a new process: addresses that the operator has blocked */
@@ -52,6 +54,7 @@ struct heritage {
     unsigned worker;                   /* which one this is, from 1 on; 0 = none */
     unsigned workers;                  /* how many there are */
     int counters;                      /* the memory of its counters; -1 = none */
+    int options;                       /* a copy of the file of options; -1 = none */
     int sockets[HERITAGE_SOCKETS_MAX]; /* -1 = taken */
     unsigned count;
 };

@@ -253,6 +253,56 @@ test('the supervisor takes its log from what is reloaded, as the workers do', as
   });
 });
 
+test('a worker that is started again has the options of the others, whatever the file says', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'workers-'));
+  const file = path.join(folder, 'relay.conf');
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(file, 'origin = https://a.example\n');
+  const { relay, workers } = await begin(t, ['--config', file]);
+  const origins = async () => {
+    const found = new Set();
+    for (let i = 0; i < 8; i++) {
+      for (const name of ['a', 'b']) {
+        const link = await connectAs(t, relay, newKey(), { origin: `https://${name}.example` });
+        link.send(Buffer.from('hello'));
+        const answered = link.received(1).then(() => found.add(name));
+        await Promise.race([link.closed(), answered]);
+      }
+    }
+    return [...found].join();
+  };
+  const replaceAll = async () => {
+    for (const pid of workers()) {
+      process.kill(pid, 'SIGKILL');
+      await eventually('its end', () => !isAlive(pid));
+    }
+    const from = relay.log().length;
+    await eventually('others', () => workers().length === WORKERS);
+    const knock = () => connectAs(t, relay, newKey()).catch(() => null);
+    await eventually('one that serves', knock);
+    return relay.log().slice(from);
+  };
+  const broken = 'origin = https://b.example\nmax-sessions = few\n';
+  writeFileSync(file, broken);
+  await replaceAll();
+  assert.match(
+    relay.log(),
+    /warn +worker \d gets the options that were read last: \S+conf:2: max-/,
+  );
+  assert.equal(await origins(), 'a');
+
+  relay.kill('SIGHUP');
+  await relay.logged(/error not reloaded: \S+conf:2: max-/);
+  writeFileSync(file, 'origin = https://b.example\n');
+  relay.kill('SIGHUP');
+  await relay.logged(/reloaded the options\n(.*\n)*.*reloaded the options\n/);
+  assert.equal(await origins(), 'b');
+  writeFileSync(file, broken);
+  await replaceAll();
+  assert.equal(await origins(), 'b');
+  assert.equal(relay.log().match(/not reloaded/g).length, 1);
+});
+
 test('workers do not outlive their supervisor', async (t) => {
   const { server, relay, workers } = await begin(t);
   const link = await connectAs(t, relay, newKey());
