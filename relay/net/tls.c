@@ -12,6 +12,8 @@
 /* Seconds between two looks at the files. */
 #define LOOK_SECONDS 2.0
 
+#define MARKS_MAX (2 * TLS_CERTIFICATES_MAX)
+
 /* What tells that a file has been replaced or written. */
 struct mark {
     dev_t device;
@@ -29,7 +31,7 @@ struct identity {
 struct tls {
     struct tls_files files;
     struct identity identities[TLS_CERTIFICATES_MAX];
-    struct mark marks[2 * TLS_CERTIFICATES_MAX]; /* when the files were last read */
+    struct mark marks[MARKS_MAX]; /* when the files were last read */
     struct loop *loop;
     struct loop_timer look;
 };
@@ -125,15 +127,16 @@ static bool same_mark(const struct mark *a, const struct mark *b)
            a->modified.tv_sec == b->modified.tv_sec && a->modified.tv_nsec == b->modified.tv_nsec;
 }
 
-/* Marks all files; true when one is not as it was. */
-static bool mark_all(struct tls *tls)
+/* Marks all files; true when one is not as it was. Mark them before they are read: one that changes
+   meanwhile is read again. */
+static bool mark_all(const struct tls_files *files, struct mark marks[MARKS_MAX])
 {
     bool changed = false;
-    for (unsigned i = 0; i < 2 * tls->files.certificate_count; i++) {
+    for (unsigned i = 0; i < 2 * files->certificate_count; i++) {
         const struct mark mark =
-            mark_of(i % 2 == 0 ? tls->files.certificates[i / 2] : tls->files.keys[i / 2]);
-        changed = changed || !same_mark(&mark, &tls->marks[i]);
-        tls->marks[i] = mark;
+            mark_of(i % 2 == 0 ? files->certificates[i / 2] : files->keys[i / 2]);
+        changed = changed || !same_mark(&mark, &marks[i]);
+        marks[i] = mark;
     }
     return changed;
 }
@@ -144,7 +147,7 @@ struct tls *tls_create(const struct tls_files *files)
     if (!tls)
         return NULL;
     tls->files = *files;
-    mark_all(tls);
+    mark_all(files, tls->marks);
     if (load(files, tls->identities))
         return tls;
     tls_destroy(tls);
@@ -164,11 +167,13 @@ void tls_destroy(struct tls *tls)
 bool tls_reload(struct tls *tls, const struct tls_files *files)
 {
     struct identity identities[TLS_CERTIFICATES_MAX] = {{0}};
+    struct mark marks[MARKS_MAX] = {{0}};
+    mark_all(files, marks);
     const bool loaded = load(files, identities);
     if (loaded) {
         log_info("reading the TLS certificates again");
         tls->files = *files;
-        mark_all(tls);
+        memcpy(tls->marks, marks, sizeof marks);
     }
     /* Frees the old ones, or what was read of the new. */
     for (unsigned i = 0; i < TLS_CERTIFICATES_MAX; i++) {
@@ -184,7 +189,7 @@ static void on_look(void *context)
 {
     struct tls *tls = context;
     /* A certificate may be replaced before its key: the next look finds both. */
-    if (mark_all(tls))
+    if (mark_all(&tls->files, tls->marks))
         tls_reload(tls, &tls->files);
     loop_timer_start(tls->loop, &tls->look, LOOK_SECONDS);
 }

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
@@ -163,6 +172,24 @@ test('certificates that are replaced are shown to the next client; bad ones are 
   relay.kill('SIGHUP');
   await relay.logged(/reloaded the options\n/, from);
   assert.notEqual((await shown(relay, 'moving.example')).fingerprint, after.fingerprint);
+});
+
+test('a certificate that is replaced while its files are read is read again', async (t) => {
+  const files = certify('late.example');
+  const key = readFileSync(files.key);
+  const relay = await start(t, options(files));
+  const before = await shown(relay, 'late.example');
+  // It keeps the relay waiting for the key.
+  const pipe = path.join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  renameSync(pipe, files.key);
+  relay.kill('SIGHUP');
+  const end = await open(files.key, 'w');
+  certify('late.example');
+  await end.writeFile(key);
+  await end.close();
+  await relay.logged(/reading the TLS certificates again\n(.*\n)*.*reading the TLS .*\n/);
+  assert.notEqual((await shown(relay, 'late.example')).fingerprint, before.fingerprint);
 });
 
 test('plain HTTP is sent to the same page by HTTPS', async (t) => {
