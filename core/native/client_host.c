@@ -1,6 +1,7 @@
 #include "causeway/native/client_host.h"
 
 #include "base/memory.h"
+#include "causeway/native/client_host_log.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host_loop.h"
 #include "causeway/native/resolve.h"
@@ -21,6 +22,7 @@
 
 struct cw_client_host {
     struct cw_allocator allocator;
+    struct cw_log log;
     struct cw_client *client;
     struct cw_socket *socket;
     double silence_seconds;
@@ -44,6 +46,7 @@ struct cw_client_host_config cw_client_host_config_default(void)
     return (struct cw_client_host_config){
         .client = cw_client_config_default(),
         .silence_seconds = 1,
+        .log = {.level = CW_LOG_INFO},
     };
 }
 
@@ -68,6 +71,7 @@ enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
         return CW_ERROR_NO_MEMORY;
     memset(made, 0, sizeof *made);
     made->allocator = config->client.allocator;
+    made->log = config->log;
     made->silence_seconds = config->silence_seconds;
     made->token = config->token;
     made->token_context = config->token_context;
@@ -120,6 +124,7 @@ enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t 
     cw_token_read(token, size, &read);
     host->expire_time = (double)read.expire_time;
     cw_crypto_wipe(&read, sizeof read);
+    cw_client_host_log_connecting(&host->log, host->client);
     transmit(host, now);
     return CW_OK;
 }
@@ -191,24 +196,29 @@ struct cw_client *cw_client_host_client(struct cw_client_host *host)
     return host ? host->client : NULL;
 }
 
+/* The client's next event, or that of a token that it did not take. */
+static bool take_event(struct cw_client_host *host, struct cw_client_event *event)
+{
+    if (!host->token_failed)
+        return cw_client_next(host->client, event);
+    host->token_failed = false;
+    *event = (struct cw_client_event){
+        .type = CW_CLIENT_EVENT_DISCONNECTED, .state = cw_client_state(host->client), .text = ""};
+    return true;
+}
+
 static bool next(void *context, void *out)
 {
     struct cw_client_host *host = context;
     struct cw_client_event *event = out;
-    if (host->token_failed) {
-        host->token_failed = false;
-        *event = (struct cw_client_event){.type = CW_CLIENT_EVENT_DISCONNECTED,
-                                          .state = cw_client_state(host->client),
-                                          .text = ""};
-        return true;
-    }
-    if (!cw_client_next(host->client, event))
+    if (!take_event(host, event))
         return false;
     /* No server answers those whose token has expired. This machine's clock may be wrong, so it
        explains the silence but refuses no token. */
     if (event->type == CW_CLIENT_EVENT_DISCONNECTED &&
         event->state == CW_CLIENT_REQUEST_TIMED_OUT && cw_clock_unix() >= host->expire_time)
         event->state = CW_CLIENT_TOKEN_EXPIRED;
+    cw_client_host_log_event(&host->log, host->client, event);
     if (event->type == CW_CLIENT_EVENT_CONNECTED)
         host->pause_seconds = PAUSE_LEAST_SECONDS;
     else if (event->type == CW_CLIENT_EVENT_DISCONNECTED && host->token &&
@@ -268,8 +278,10 @@ static void look_after(struct cw_client_host *host, double now)
         host->last_heard = now;
         lost = lost || !cw_client_moving(host->client);
     }
-    if (lost)
-        (void)cw_client_move(host->client, now);
+    if (!lost)
+        return;
+    cw_client_host_log_moving(&host->log);
+    (void)cw_client_move(host->client, now);
 }
 
 void cw_client_host_update(struct cw_client_host *host)

@@ -13,6 +13,7 @@
 
 #include "causeway/client.h"
 #include "causeway/linkage.h"
+#include "causeway/log.h"
 
 CW_BEGIN_DECLARATIONS
 
@@ -36,6 +37,8 @@ struct cw_client_host_config {
      */
     size_t (*token)(void *context, uint8_t *out, size_t capacity);
     void *token_context;
+
+    struct cw_log log; /* of connecting, moving and disconnecting; default none */
 };
 
 struct cw_client_host_config cw_client_host_config_default(void);

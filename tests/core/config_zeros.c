@@ -141,6 +141,7 @@ static void server(void **state)
     ZERO(server, good, keep_alive_seconds, CW_ERROR_CONFIG_TIME);
     ZERO(server, good, disconnect_packets, CW_ERROR_CONFIG_DISCONNECT_PACKETS);
     ZERO(server, good, insecure, CW_OK); /* off */
+    ZERO(server, good, log, CW_OK);      /* none */
 }
 
 static void simulator(void **state)

@@ -19,6 +19,7 @@
 #include "causeway/input.h"
 #include "causeway/interpolation.h"
 #include "causeway/key.h"
+#include "causeway/log.h"
 #include "causeway/message.h"
 #include "causeway/prediction.h"
 #include "causeway/schema.h"

@@ -6,6 +6,7 @@
 
 #include "causeway/connection.h"
 #include "causeway/linkage.h"
+#include "causeway/log.h"
 #include "causeway/secure_packet.h"
 
 CW_BEGIN_DECLARATIONS
@@ -71,6 +72,9 @@ struct cw_server_config {
        of cw_token_insecure instead of those made with private_key, which is ignored and may be
        zero, as is max_token_life_seconds: it takes them at once after a restart. Default false. */
     bool insecure;
+
+    struct cw_log log; /* of clients that come, move and go, and of refusals, ten at once and then
+                          one a second; default none */
 };
 
 struct cw_server_config cw_server_config_default(void);

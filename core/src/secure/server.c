@@ -1,6 +1,7 @@
 #include "secure/payload.h"
 #include "secure/server_handshake.h"
 #include "secure/server_internal.h"
+#include "secure/server_log.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct cw_server_config cw_server_config_default(void)
         .disconnect_packets = 10,
         .max_broadcasts = 64,
         .takeover = true,
+        .log = {.level = CW_LOG_INFO},
     };
 }
 
@@ -31,6 +33,7 @@ struct cw_server {
     struct cw_handshake handshake;
     struct cw_server_stats stats;
     uint64_t dropped[CW_ERROR_COUNT]; /* the same datagrams, by error */
+    struct cw_server_log_limit log_limit;
 };
 
 static enum cw_error complete_key(struct cw_server_config *config)
@@ -143,6 +146,8 @@ enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_
     made->config.addresses = made->addresses;
     cw_slots_start(&made->slots);
     cw_handshake_start(&made->handshake);
+    if (completed.insecure)
+        cw_server_log_insecure(&completed.log);
     *server = made;
     return CW_OK;
 }
@@ -197,6 +202,9 @@ enum cw_error cw_server_receive(struct cw_server *server, const struct cw_addres
     if (error) {
         server->stats.datagrams_dropped++;
         server->dropped[error]++;
+        const bool is_request = size > 0 && *data == CW_SECURE_REQUEST;
+        cw_server_log_refused(&server->config.log, &server->log_limit,
+                              &(struct cw_server_log_refusal){from, is_request, error}, now);
     }
     return error;
 }

@@ -2,6 +2,7 @@
 
 #include "base/bit_set.h"
 #include "secure/payload.h"
+#include "secure/server_log.h"
 
 #include <assert.h>
 #include <string.h>
@@ -143,6 +144,7 @@ static void occupy(struct cw_slots *slots, uint32_t number, const struct cw_peer
     slots->connections_made++;
     cw_server_events_put(slots->events, &(struct cw_server_event){.type = CW_SERVER_EVENT_CONNECTED,
                                                                   .client = number});
+    cw_server_log_connected(&slots->config->log, number, peer->id, &peer->address);
 }
 
 void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double now)
@@ -194,6 +196,7 @@ static void close_slot(struct cw_slots *slots, struct cw_slot *slot,
                          &(struct cw_server_event){.type = CW_SERVER_EVENT_DISCONNECTED,
                                                    .client = number,
                                                    .reason = farewell->reason});
+    cw_server_log_disconnected(&slots->config->log, number, slot->peer.id, farewell);
 }
 
 void cw_slots_release(struct cw_slots *slots, struct cw_slot *slot)
@@ -236,6 +239,7 @@ void cw_slots_move(struct cw_slots *slots, struct cw_slot *slot, const struct cw
     cw_hash_index_add(&slots->by_address, cw_hash_index_hash_address(slots->hash_seed, address),
                       number);
     slots->moves++;
+    cw_server_log_moved(&slots->config->log, number, slot->peer.id, address);
 }
 
 struct cw_slot *cw_slots_connected(const struct cw_slots *slots, uint32_t client)

@@ -3,6 +3,7 @@
 #include "causeway/native/clock.h"
 #include "causeway/native/host.h"
 
+#include "kept_log.h"
 #include "secure_rig.h"
 
 /* Far more than anything here takes; a test that passes never waits so long. */
@@ -64,6 +65,7 @@ static void it_takes_them_as_soon_as_it_is_there(void **state)
 CW_MESSAGE(note, NOTE_FIELDS)
 
 struct world {
+    struct kept_log log; /* the client's */
     struct cw_host *server;
     struct cw_client_host *client;
 };
@@ -71,6 +73,7 @@ struct world {
 static struct cw_schema *open_world(struct world *world)
 {
     struct cw_schema *schema;
+    *world = (struct world){0};
     const struct cw_schema_config types = {.types = &note_type, .count = 1};
     assert_int_equal(cw_schema_create(&types, &schema), CW_OK);
     struct cw_connection_config connection = cw_connection_config_default(schema);
@@ -81,6 +84,7 @@ static struct cw_schema *open_world(struct world *world)
     assert_int_equal(cw_host_open("127.0.0.1:0", &server, &world->server), CW_OK);
     struct cw_client_host_config client = cw_client_host_config_default();
     client.client.connection = &connection;
+    client.log = kept_log_at(&world->log, CW_LOG_INFO);
     assert_int_equal(cw_client_host_open(&client, &world->client), CW_OK);
     return schema;
 }
@@ -120,6 +124,44 @@ static void a_client_host_needs_only_the_address(void **state)
     close_world(&world, schema);
 }
 
+/* Takes the client's events until one of this type has come. */
+static void await_client(struct world *world, enum cw_client_event_type type)
+{
+    struct cw_client_event event = {0};
+    struct cw_server_event none;
+    const double end = cw_clock_now() + PATIENCE;
+    while (event.type != type && cw_clock_now() < end) {
+        cw_client_host_update(world->client);
+        cw_host_next(world->server, cw_clock_now() + 0.005, &none);
+        cw_host_update(world->server);
+        cw_client_host_next(world->client, cw_clock_now() + 0.005, &event);
+    }
+    assert_int_equal(event.type, type);
+}
+
+static void a_client_host_logs_what_it_does(void **state)
+{
+    (void)state;
+    struct world world;
+    struct cw_schema *schema = open_world(&world);
+    char address[CW_ADDRESS_TEXT_SIZE], expected[256];
+    size_t at = 0;
+    cw_address_format(cw_host_address(world.server), address);
+    assert_int_equal(cw_client_host_connect_insecure(world.client, address, RIG_PROTOCOL, 77),
+                     CW_OK);
+    snprintf(expected, sizeof expected, "2 connecting to %s", address);
+    kept_log_expect(&world.log, &at, expected);
+    await_client(&world, CW_CLIENT_EVENT_CONNECTED);
+    snprintf(expected, sizeof expected, "2 connected to %s", address);
+    kept_log_expect(&world.log, &at, expected);
+    cw_server_disconnect(cw_host_server(world.server), 0, 7, "no such map");
+    await_client(&world, CW_CLIENT_EVENT_DISCONNECTED);
+    kept_log_expect(&world.log, &at,
+                    "1 disconnected: the server has disconnected this client, code 7: no such map");
+    assert_int_equal(world.log.count, at);
+    close_world(&world, schema);
+}
+
 /* As with a backend's token. */
 static void another_schema_is_refused(void **state)
 {
@@ -134,16 +176,8 @@ static void another_schema_is_refused(void **state)
     cw_address_format(cw_host_address(world.server), address);
     assert_int_equal(cw_client_host_connect_insecure(world.client, address, RIG_PROTOCOL, 77),
                      CW_OK);
-    struct cw_client_event event = {0};
-    struct cw_server_event none;
-    const double end = cw_clock_now() + PATIENCE;
-    while (event.type != CW_CLIENT_EVENT_DISCONNECTED && cw_clock_now() < end) {
-        cw_client_host_update(world.client);
-        cw_host_next(world.server, cw_clock_now() + 0.005, &none);
-        cw_host_update(world.server);
-        cw_client_host_next(world.client, cw_clock_now() + 0.005, &event);
-    }
-    assert_int_equal(event.state, CW_CLIENT_SCHEMA);
+    await_client(&world, CW_CLIENT_EVENT_DISCONNECTED);
+    assert_int_equal(cw_client_state(cw_client_host_client(world.client)), CW_CLIENT_SCHEMA);
     close_world(&world, schema);
 }
 
@@ -154,6 +188,7 @@ int main(void)
         cmocka_unit_test(an_insecure_server_takes_them_and_no_others),
         cmocka_unit_test(it_takes_them_as_soon_as_it_is_there),
         cmocka_unit_test(a_client_host_needs_only_the_address),
+        cmocka_unit_test(a_client_host_logs_what_it_does),
         cmocka_unit_test(another_schema_is_refused),
     };
     return cmocka_run_group_tests_name("insecure", tests, NULL, NULL);

@@ -1,0 +1,33 @@
+/* Lines for a log, put together from pieces. */
+#ifndef CAUSEWAY_LOG_LINE_H
+#define CAUSEWAY_LOG_LINE_H
+
+#include "causeway/address.h"
+#include "causeway/log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Longer than any error with what goes with it; the end of a longer one is cut off. */
+struct cw_log_line {
+    size_t size;
+    char text[512];
+};
+
+/* Whether lines of this level are written. */
+static inline bool cw_log_wants(const struct cw_log *log, enum cw_log_level level)
+{
+    return log->write && level <= log->level;
+}
+
+/* Control characters become spaces, so that it stays one line. */
+void cw_log_line_text(struct cw_log_line *line, const char *text);
+void cw_log_line_number(struct cw_log_line *line, uint64_t number);
+void cw_log_line_address(struct cw_log_line *line, const struct cw_address *address);
+
+/* Writes the line to a log that wants it. */
+void cw_log_line_write(const struct cw_log_line *line, const struct cw_log *log,
+                       enum cw_log_level level);
+
+#endif
