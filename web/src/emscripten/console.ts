@@ -1,0 +1,13 @@
+const told = new Map<string, string>();
+
+/** Puts a line on the console, unless it was the last one about this topic. */
+export function complain(topic: string, line: string): void {
+  if (told.get(topic) === line) return;
+  told.set(topic, line);
+  console.error(`causeway: ${line}`);
+}
+
+/** All is well with the topic: what comes to pass again is worth a line again. */
+export function forget(topic: string): void {
+  told.delete(topic);
+}
