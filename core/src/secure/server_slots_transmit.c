@@ -80,8 +80,14 @@ static size_t write_disconnect(struct cw_slots *slots, struct cw_slot *slot, uin
 static size_t write_next(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
                          size_t capacity, double now)
 {
-    if (slot->state == CW_SLOT_CLOSED)
-        return slot->disconnects_left > 0 ? write_disconnect(slots, slot, out, capacity) : 0;
+    if (slot->state == CW_SLOT_CLOSED) {
+        if (slot->disconnects_left == 0)
+            return 0;
+        /* A client that does not know of its connection yet takes no news of its end. */
+        return slot->keep_alive_due && !slot->confirmed
+                   ? write_keep_alive(slots, slot, out, capacity)
+                   : write_disconnect(slots, slot, out, capacity);
+    }
     if (slot->moved)
         return write_keep_alive(slots, slot, out, capacity);
     const size_t size = write_payload(slots, slot, out, capacity, now);

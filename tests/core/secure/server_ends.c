@@ -56,6 +56,27 @@ static void server_disconnects(void **state)
     rig_stop(&rig);
 }
 
+static void server_disconnects_a_client_that_does_not_know_of_its_connection(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at = rig_client_address(1);
+    struct cw_client *client = rig_client(&rig, 1);
+    rig_up(&rig, client, &at);
+    rig_down(&rig, client, &at);
+    assert_int_equal(rig_up(&rig, client, &at), 1);
+    struct cw_server_event event;
+    assert_true(cw_server_next(rig.server, &event));
+    assert_int_equal(event.type, CW_SERVER_EVENT_CONNECTED);
+    cw_server_disconnect(rig.server, event.client, 7, "not you");
+    assert_int_equal(rig_down(&rig, client, &at), 21);
+    assert_int_equal(cw_client_state(client), CW_CLIENT_KICKED);
+    assert_int_equal(cw_client_farewell(client)->code, 7);
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
 static void server_disconnects_all(void **state)
 {
     (void)state;
@@ -262,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(client_disconnects),
         cmocka_unit_test(server_disconnects),
+        cmocka_unit_test(server_disconnects_a_client_that_does_not_know_of_its_connection),
         cmocka_unit_test(server_disconnects_all),
         cmocka_unit_test(silent_client_times_out),
         cmocka_unit_test(own_packets_keep_nobody),
