@@ -1,93 +1,114 @@
 // A server on Node over real UDP, as a game uses it.
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { test } from 'node:test';
 import {
+  generateInsecureToken,
   listen,
   messages,
   next,
-  startClient,
+  received,
+  startBot,
   startServer,
   until,
+  PROTOCOL_ID,
 } from '../support/node_server.mjs';
+
+const said = (text) => [0, 'said', { player: 0, text }];
 
 test('a client connects, and messages go both ways', async (t) => {
   const server = await startServer(t);
-  const connecting = next(server, 'connect');
   const userData = new Uint8Array([1, 2, 3]);
   const token = await server.generateConnectToken({ clientId: 77n, userData });
-  const player = await startClient(t, server, { token });
-  const { client } = await connecting;
+  const { bot, client } = await startBot(t, server, { token });
   assert.deepEqual([client.slot, client.id, client.state], [0, 77n, 'connected']);
+  assert.deepEqual(bot.slot, { index: 0, count: 64 });
   assert.match(client.address, /^127\.0\.0\.1:\d+$/);
   assert.deepEqual(client.userData.subarray(0, 4), new Uint8Array([1, 2, 3, 0]));
   assert.deepEqual([...server.clients], [client]);
 
-  client.send(0, 'said', { player: 5, text: 'welcome' });
-  await until(() => player.received.length > 0);
-  assert.deepEqual(player.received, [{ player: 5, text: 'welcome' }]);
-  player.send(0, 'say', { text: 'hello' });
-  const { message } = await next(client, 'message');
-  assert.deepEqual(message, { type: 'say', value: { text: 'hello' }, channel: 0 });
-  assert.equal(await client.track(0, 'said', { player: 0, text: '' }), 'acked');
+  client.send(...said('welcome'));
+  const { message } = await next(bot, 'message');
+  assert.deepEqual(message, { type: 'said', value: { player: 0, text: 'welcome' }, channel: 0 });
+  bot.send(0, 'say', { text: 'hello' });
+  const { message: answer } = await next(client, 'message');
+  assert.deepEqual(answer, { type: 'say', value: { text: 'hello' }, channel: 0 });
+  assert.equal(await client.track(...said('')), 'acked');
   assert.ok(client.stats().packetsReceived > 0);
   assert.equal(client.channelStats(0).sent, 2);
-  assert.equal(server.stats().clients, 1);
+  const { clients, connections, socket } = server.stats();
+  assert.deepEqual([clients, connections, socket], [1, 1, { sendErrors: 0, droppedBacklog: 0 }]);
 });
 
 test('a loop over the messages of a client ends with it', async (t) => {
   const server = await startServer(t);
-  const connecting = next(server, 'connect');
-  const player = await startClient(t, server);
-  const { client } = await connecting;
-  await player.becomes('CONNECTED');
-  for (const text of ['a', 'b', 'c']) player.send(0, 'say', { text });
+  const { bot, client } = await startBot(t, server);
+  for (const text of ['a', 'b', 'c']) bot.send(0, 'say', { text });
   const texts = [];
   for await (const { value } of client) {
     texts.push(value.text);
-    if (value.text === 'c') player.leave();
+    if (value.text === 'c') bot.disconnect();
   }
   assert.deepEqual(texts, ['a', 'b', 'c']);
   assert.equal(await client.closed, 'client');
   assert.equal(client.state, 'disconnected');
   assert.equal(server.clients.size, 0);
-  assert.throws(() => client.send(0, 'say', { text: '' }), { name: 'ClosedError' });
+  assert.match(client.address, /^127\.0\.0\.1:\d+$/);
+  assert.throws(() => client.send(...said('')), { name: 'ClosedError' });
   assert.throws(() => client.stats(), { name: 'ClosedError' });
   client.kick('it does nothing');
 });
 
-test('a client is kicked with a code and a text', async (t) => {
+test('what a client has sent before it left can still be taken', async (t) => {
   const server = await startServer(t);
-  const connecting = next(server, 'connect');
-  const player = await startClient(t, server);
-  const { client } = await connecting;
+  const { bot, client } = await startBot(t, server);
+  for (const text of ['a', 'b', 'c']) assert.equal(await bot.track(0, 'say', { text }), 'acked');
+  const tracked = client.track(...said('too late'));
+  bot.disconnect();
+  await client.closed;
+  assert.equal(await tracked, 'lost');
+  const texts = [];
+  for await (const { value } of client) texts.push(value.text);
+  assert.deepEqual(texts, ['a', 'b', 'c']);
+});
+
+test('a client is kicked with a code and a text, after the last words', async (t) => {
+  const server = await startServer(t);
+  const { bot, client } = await startBot(t, server);
+  const words = received(bot);
   const ended = next(client, 'disconnect');
-  assert.throws(() => client.kick('', { code: -1 }), { name: 'RangeError', message: /^code: -1/ });
-  client.send(0, 'said', { player: 0, text: 'the last words' });
+  for (const code of [-1, 0.5, 2 ** 32, '7'])
+    assert.throws(() => client.kick('', { code }), { name: 'RangeError', message: /^code: / });
+  assert.throws(() => client.kick('', { flushSeconds: NaN }), { name: 'RangeError' });
+  assert.equal(client.state, 'connected');
+  client.send(...said('the last words'));
   client.kick('no cheating', { code: 7, flushSeconds: 20 });
-  assert.throws(() => client.send(0, 'say', { text: '' }), { name: 'ClosedError' });
-  await player.becomes('KICKED');
-  assert.deepEqual(player.client.farewell(), { code: 7, text: 'no cheating' });
-  assert.deepEqual(player.received, [{ player: 0, text: 'the last words' }]);
+  assert.throws(() => client.send(...said('')), { name: 'ClosedError' });
+  const { reason, code, text } = await bot.closed;
+  assert.deepEqual([reason, code, text], ['kicked', 7, 'no cheating']);
+  assert.deepEqual(words, [{ player: 0, text: 'the last words' }]);
   assert.equal((await ended).reason, 'kicked');
+});
+
+test('a client may be kicked when it connects', async (t) => {
+  const server = await startServer(t);
+  server.addEventListener('connect', ({ client }) => client.kick('not you', { code: 3 }));
+  const { bot } = await startBot(t, server);
+  const { reason, code, text } = await bot.closed;
+  assert.deepEqual([reason, code, text], ['kicked', 3, 'not you']);
+  assert.equal(server.clients.size, 0);
 });
 
 test('broadcasts go to all, to some, or to all others', async (t) => {
   const server = await startServer(t);
-  const players = [];
-  for (const clientId of [1n, 2n, 3n]) {
-    const token = await server.generateConnectToken({ clientId });
-    players.push(await startClient(t, server, { token }));
-    await until(() => server.clients.size === players.length);
-  }
+  const words = [];
+  for (const clientId of [1n, 2n, 3n])
+    words.push(received((await startBot(t, server, { clientId })).bot));
   const [first, second] = server.clients;
-  const say = (text) => [0, 'said', { player: 0, text }];
-  assert.deepEqual(server.broadcast(...say('to all')), []);
-  assert.deepEqual(first.broadcast(...say('to the others')), []);
-  assert.deepEqual(server.broadcastTo([second], ...say('to one')), []);
-  server.broadcast(...say('the end'));
-  const texts = () => players.map(({ received }) => received.map(({ text }) => text));
+  assert.deepEqual(server.broadcast(...said('to all')), []);
+  assert.deepEqual(first.broadcast(...said('to the others')), []);
+  assert.deepEqual(server.broadcastTo([second], ...said('to one')), []);
+  server.broadcast(...said('the end'));
+  const texts = () => words.map((values) => values.map(({ text }) => text));
   await until(() => texts().every((of) => of.includes('the end')));
   assert.deepEqual(texts(), [
     ['to all', 'the end'],
@@ -98,50 +119,81 @@ test('broadcasts go to all, to some, or to all others', async (t) => {
 
 test('clients are told that the server stops, and nothing works afterwards', async (t) => {
   const server = await startServer(t);
-  const connecting = next(server, 'connect');
-  const player = await startClient(t, server);
-  const { client } = await connecting;
-  await player.becomes('CONNECTED');
+  const { bot, client } = await startBot(t, server);
   await Promise.all([server.close(), server.close()]);
   assert.equal(await client.closed, 'stopping');
-  await player.becomes('STOPPING');
+  assert.equal((await bot.closed).reason, 'stopping');
   assert.throws(() => server.stats(), { name: 'ClosedError' });
-  assert.throws(() => server.broadcast(0, 'say', { text: '' }), { name: 'ClosedError' });
+  assert.throws(() => server.broadcast(...said('')), { name: 'ClosedError' });
   // The port is free again.
   await startServer(t, { port: server.port });
 });
 
-test('ticks come at their rate, and the game runs in them', async (t) => {
+test('a server may be closed by what it tells', async (t) => {
+  const server = await startServer(t);
+  const { bot, client } = await startBot(t, server);
+  client.addEventListener('message', () => void server.close());
+  bot.send(0, 'say', { text: 'stop' });
+  bot.send(0, 'say', { text: 'please' });
+  assert.equal((await bot.closed).reason, 'stopping');
+  const other = await startServer(t);
+  other.addEventListener('tick', () => void other.close());
+  await until(() => {
+    try {
+      return !other.stats();
+    } catch {
+      return true;
+    }
+  });
+});
+
+test('it runs at its rate, and the game in its ticks', async (t) => {
   const server = await startServer(t, { ticksPerSecond: 200 });
   const ticks = [];
   server.addEventListener('tick', ({ tick }) => ticks.push(tick));
   const start = performance.now();
-  await until(() => ticks.length === 40);
-  assert.ok(performance.now() - start > 180, 'they come too fast');
+  await until(() => ticks.length >= 40);
+  assert.ok(performance.now() - start > 180, 'the ticks come too fast');
   assert.deepEqual(
     ticks,
-    ticks.map((_, i) => ticks[0] + i),
+    ticks.map((_, i) => i),
   );
 });
 
-test('it listens on IPv6 too, and says under which addresses', async (t) => {
+test('clients come over IPv6', async (t) => {
   const server = await startServer(t, { host: '::1' });
   assert.equal(server.address, `[::1]:${server.port}`);
-  const every = await startServer(t, { host: '::', addresses: ['203.0.113.7:40000'] });
-  assert.equal(every.address, `[::]:${every.port}`);
+  const { bot, client } = await startBot(t, server);
+  assert.match(client.address, /^\[::1\]:\d+$/);
+  assert.equal(await bot.track(0, 'say', { text: 'hello' }), 'acked');
+});
+
+test('a server at every address takes IPv4 and IPv6', async (t) => {
+  for (const address of ['127.0.0.1', '::1']) {
+    const server = await startServer(t, { host: '::', addresses: [address] });
+    const { bot, client } = await startBot(t, server);
+    assert.ok(client.address.startsWith(address === '::1' ? '[::1]:' : '127.0.0.1:'));
+    assert.equal(await bot.track(0, 'say', { text: 'hello' }), 'acked');
+  }
+});
+
+test('an insecure server takes whom it is told of', async (t) => {
+  const server = await startServer(t, { insecure: true });
+  const servers = [server.address];
+  const token = () => generateInsecureToken({ protocolId: PROTOCOL_ID, clientId: 5n, servers });
+  assert.equal((await startBot(t, server, { token })).client.id, 5n);
+  assert.equal((await startBot(t, server, { clientId: 6n })).client.id, 6n);
 });
 
 const refusals = {
   'no schema': [{ schema: undefined }, { code: 'INVALID_ARGUMENT', message: /need a schema/ }],
-  'a host that is a name': [
-    { host: 'localhost' },
-    { message: /host: 'localhost' is no IP address/ },
-  ],
+  'a schema that is none': [{ schema: {} }, { name: 'TypeError', message: /^schema: / }],
+  'a host that is a name': [{ host: 'localhost' }, { message: /host: 'localhost' is no IP/ }],
   'a port that is none': [{ port: 65536 }, { name: 'RangeError', message: /^port: 65536/ }],
   'every address': [{ host: '0.0.0.0' }, { code: 'CONFIG_ADDRESSES', message: /^addresses: / }],
-  'an address without a port': [
-    { addresses: ['::1'] },
-    { code: 'ADDRESS', message: /addresses\[0\]/ },
+  'an address that is a name': [
+    { addresses: ['127.0.0.1:1', 'localhost:2'] },
+    { code: 'ADDRESS', message: /addresses\[1\]: 'localhost:2'/ },
   ],
   'no protocol id': [{ protocolId: undefined }, { name: 'TypeError', message: /^protocolId: / }],
   'a short key': [{ privateKey: 'ab' }, { name: 'RangeError', message: /^privateKey: / }],
@@ -160,10 +212,6 @@ for (const [what, [options, error]] of Object.entries(refusals))
   });
 
 test('it refuses a port that is in use', async (t) => {
-  const socket = createSocket('udp4');
-  t.after(() => socket.close());
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
+  const { port } = await startServer(t);
   await assert.rejects(startServer(t, { port }), { code: 'EADDRINUSE' });
 });

@@ -68,6 +68,7 @@ struct cw_server_numbers {
     double disconnect_packets;
     double max_broadcasts;
     double takeover; /* 1 or 0 */
+    double insecure; /* 1 or 0 */
 };
 
 struct cw_server_options {

@@ -23,6 +23,7 @@ static void set_numbers(struct cw_server_config *config, const struct cw_server_
     cw_set_u32(&config->disconnect_packets, numbers->disconnect_packets);
     cw_set_u32(&config->max_broadcasts, numbers->max_broadcasts);
     config->takeover = numbers->takeover == 1;
+    config->insecure = numbers->insecure == 1;
 }
 
 /* What it has made goes to the scratch area. addresses has address_count of the server's own; see

@@ -4,7 +4,7 @@ import {
   type ClientHost,
   type Core,
   type SimulatorPath,
-  type TransportKind,
+  type RelayTransportKind,
 } from 'causeway-net';
 import { messages } from './schema.js';
 
@@ -22,7 +22,7 @@ export class Link {
   connect(
     url: URL,
     token: () => Promise<ArrayBuffer>,
-    transports: readonly TransportKind[] | undefined,
+    transports: readonly RelayTransportKind[] | undefined,
   ): Promise<ClientHost<typeof messages>> {
     return connect(url, {
       ...(transports ? { transports: [...transports] } : {}),

@@ -1,4 +1,4 @@
-import { loadCore, type ClientHost, type Core, type TransportKind } from 'causeway-net';
+import { loadCore, type ClientHost, type Core, type RelayTransportKind } from 'causeway-net';
 import { loadGame, type GameCore } from 'causeway-net/game';
 import { Controls } from './controls.js';
 import { Link } from './link.js';
@@ -14,8 +14,8 @@ const state = (name: 'connecting' | 'open' | 'closed', text: string): void => {
 };
 
 /** The address of the page may say which transports to try: `?transport=websocket`. */
-function wishes(): TransportKind[] | undefined {
-  const names = new URLSearchParams(location.search).getAll('transport') as TransportKind[];
+function wishes(): RelayTransportKind[] | undefined {
+  const names = new URLSearchParams(location.search).getAll('transport') as RelayTransportKind[];
   return names.length > 0 ? names : undefined;
 }
 
@@ -57,7 +57,7 @@ class Page {
   }
 
   /** Connects, and plays until the connection ends. */
-  async join(transports: TransportKind[] | undefined): Promise<void> {
+  async join(transports: RelayTransportKind[] | undefined): Promise<void> {
     this.play = undefined;
     element('ended').hidden = true;
     state('connecting', 'connecting');

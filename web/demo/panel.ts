@@ -1,4 +1,4 @@
-import type { SimulatorPath, TransportKind } from 'causeway-net';
+import type { RelayTransportKind, SimulatorPath } from 'causeway-net';
 import { Chart } from './chart.js';
 import type { Play, Switches } from './play.js';
 import { seconds } from './play.js';
@@ -20,7 +20,7 @@ export class Panel {
   };
   path: SimulatorPath = {};
   onpath: () => void = () => {};
-  ontransport: (kind: TransportKind) => void = () => {};
+  ontransport: (kind: RelayTransportKind) => void = () => {};
   readonly #charts = {
     rtt: new Chart(element('rtt-chart'), ['up'], 20),
     loss: new Chart(element('loss-chart'), ['up', 'down'], 10),
@@ -38,7 +38,7 @@ export class Panel {
       apply();
     }
     for (const radio of this.#transports())
-      radio.addEventListener('change', () => this.ontransport(radio.value as TransportKind));
+      radio.addEventListener('change', () => this.ontransport(radio.value as RelayTransportKind));
     const sliders = ['latency', 'jitter', 'loss'].map((id) => element<HTMLInputElement>(id));
     const apply = (): void => {
       const [latency, jitter, loss] = sliders.map((slider) => slider.valueAsNumber);

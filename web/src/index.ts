@@ -22,6 +22,7 @@ export { loadCore } from './loader.js';
 export type { CoreOptions } from './loader.js';
 export type { LoadOptions, WasmSource } from './wasm_source.js';
 export type {
+  RelayTransportKind,
   Transport,
   TransportClose,
   TransportKind,

@@ -12,6 +12,8 @@ interface DgramOptions {
 /** The parts of a UDP socket of Node that are used here. */
 export interface DgramSocket {
   bind(port: number, host: string): void;
+  /** From then on it sends to this address only, and takes nothing from others. */
+  connect(port: number, host: string, done: (error?: Error) => void): void;
   address(): { readonly address: string; readonly port: number };
   on(event: 'message', listener: (datagram: Uint8Array, from: Sender) => void): void;
   on(event: 'error', listener: (error: Error) => void): void;
@@ -19,6 +21,8 @@ export interface DgramSocket {
   once(event: 'error', listener: (error: Error) => void): void;
   off(event: 'error', listener: (error: Error) => void): void;
   send(datagram: Uint8Array, port: number, host: string, done: (error: Error | null) => void): void;
+  /** When it is connected. */
+  send(datagram: Uint8Array, done: (error: Error | null) => void): void;
   getSendQueueSize(): number;
   setRecvBufferSize(size: number): void;
   setSendBufferSize(size: number): void;

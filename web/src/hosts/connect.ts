@@ -14,9 +14,8 @@ import { ClientHost, type Way } from './client_host.js';
 import { tickInterval } from './host.js';
 import { Tokens, type TokenOption } from './token.js';
 
-/** Options of {@link connect}. */
-export interface ConnectOptions<Of extends Schema>
-  extends TransportOptions, ConnectionConfig, CoreOptions {
+/** What a client can be told, however it gets to its server. */
+export interface ClientOptions<Of extends Schema> extends ConnectionConfig, CoreOptions {
   /**
    * The connect token from the game's backend: 2048 bytes, for one connection only. Or a function that
    * asks the backend for one; then the client can connect again, and does so by itself when the page was
@@ -35,6 +34,33 @@ export interface ConnectOptions<Of extends Schema>
   readonly through?: (transport: Transport) => Transport;
 }
 
+/** Options of {@link connect}. */
+export interface ConnectOptions<Of extends Schema> extends ClientOptions<Of>, TransportOptions {}
+
+/** A client that goes this way to its server. @param open see {@link Way} */
+export async function connectBy<const Of extends Schema>(
+  options: ClientOptions<Of>,
+  open: Way['open'],
+): Promise<ClientHost<Of>> {
+  const { schema } = options;
+  throwIfAborted(options.signal);
+  const interval = tickInterval(options.ticksPerSecond);
+  const core = await coreOf(options);
+  const tokens = new Tokens(core, options.token, () =>
+    fingerprint(core, schema, options.channels, options.endpoint),
+  );
+  const client = new Client(core, schema, options);
+  const way: Way = { tokens, open, through: options.through ?? ((transport) => transport) };
+  const host = new ClientHost(client, way, interval);
+  try {
+    await attemptWith(options, host, (attempt) => host.reconnect({ signal: attempt }));
+    return host;
+  } catch (error) {
+    client.destroy();
+    throw error;
+  }
+}
+
 /**
  * Connects with a game server through the relay at `url`.
  * @throws {@link HandshakeError} whose `code` tells why the server did not take the client and whose
@@ -49,26 +75,8 @@ export async function connect<const Of extends Schema>(
   options: ConnectOptions<Of>,
 ): Promise<ClientHost<Of>> {
   checkOptions('connect', options, ['token', 'schema']);
-  const { schema } = options;
-  throwIfAborted(options.signal);
-  const interval = tickInterval(options.ticksPerSecond);
   relayAddress(url, 'http');
-  const core = await coreOf(options);
-  const tokens = new Tokens(core, options.token, () =>
-    fingerprint(core, schema, options.channels, options.endpoint),
+  return connectBy(options, (attempt, server) =>
+    openSession(url, { ...options, signal: attempt, server }),
   );
-  const client = new Client(core, schema, options);
-  const way: Way = {
-    tokens,
-    open: (attempt, server) => openSession(url, { ...options, signal: attempt, server }),
-    through: options.through ?? ((transport) => transport),
-  };
-  const host = new ClientHost(client, way, interval);
-  try {
-    await attemptWith(options, host, (attempt) => host.reconnect({ signal: attempt }));
-    return host;
-  } catch (error) {
-    client.destroy();
-    throw error;
-  }
 }

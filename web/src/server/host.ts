@@ -1,7 +1,11 @@
 import { ClosedError } from '../errors.js';
 import { seconds } from '../hosts/message_peer.js';
 import type { MessageBlock, MessageName, MessageValue, Schema } from '../messages/schema.js';
-import { generateConnectToken, type ConnectTokenOptions } from '../secure/token.js';
+import {
+  generateConnectToken,
+  generateInsecureToken,
+  type ConnectTokenOptions,
+} from '../secure/token.js';
 import { ServerClient, type ClientOwner, type KickOptions } from './client.js';
 import { ConnectEvent, SocketErrorEvent, TickEvent, type ServerHostEvents } from './events.js';
 import type { Server } from './server.js';
@@ -21,7 +25,9 @@ export type OwnTokenOptions = Pick<
 >;
 
 /** What a server's tokens have in common. @internal */
-export type TokenBase = Omit<ConnectTokenOptions, keyof OwnTokenOptions>;
+export type TokenBase = Omit<ConnectTokenOptions, keyof OwnTokenOptions> & {
+  readonly insecure: boolean;
+};
 
 const worldOffset = (now: number): number => Date.now() / 1000 - now;
 
@@ -49,8 +55,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     this.#server = server;
     this.#socket = socket;
     this.#tokens = tokens;
-    const { host, port } = socket;
-    this.address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    this.address = socket.withPort(socket.host);
     this.#owner = {
       clients: this.#clients,
       facts: (slot) => server.client(slot),
@@ -132,7 +137,8 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   /** A connect token for this server, as the backend of a game makes it for a player whom it knows. */
   generateConnectToken(options: OwnTokenOptions): Promise<Uint8Array<ArrayBuffer>> {
     const { clientId, expireSeconds, timeoutSeconds, userData } = options;
-    return generateConnectToken({
+    const generate = this.#tokens.insecure ? generateInsecureToken : generateConnectToken;
+    return generate({
       ...this.#tokens,
       clientId,
       ...(expireSeconds !== undefined && { expireSeconds }),

@@ -1,3 +1,5 @@
+export { connectUdp } from './connect_udp.js';
+export type { ConnectUdpOptions } from './connect_udp.js';
 export { ServerCore, loadServer } from './core.js';
 export { ClientDisconnectedEvent, ServerClient } from './client.js';
 export type { KickOptions, ServerClientEvents } from './client.js';
@@ -9,6 +11,8 @@ export { listen } from './listen.js';
 export type { ListenOptions } from './listen.js';
 export { Server, SlotConnection } from './server.js';
 export type { SocketStats } from './socket.js';
+export { UdpTransport } from './udp_transport.js';
+export type { UdpOptions } from './udp_transport.js';
 export type {
   BroadcastOptions,
   OutgoingDatagram,
@@ -18,5 +22,5 @@ export type {
   ServerEvent,
   ServerStats,
 } from './types.js';
-export { generateConnectToken, generateKey } from '../secure/token.js';
+export { generateConnectToken, generateInsecureToken, generateKey } from '../secure/token.js';
 export type { ConnectTokenOptions } from '../secure/token.js';

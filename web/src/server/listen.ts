@@ -3,6 +3,7 @@ import { tickInterval } from '../hosts/host.js';
 import type { Schema } from '../messages/schema.js';
 import { seconds } from '../hosts/message_peer.js';
 import { checkOptions } from '../options.js';
+import { addressList } from '../secure/checks.js';
 import { generateKey } from '../secure/token.js';
 import type { WasmSource } from '../wasm_source.js';
 import { loadServer, type ServerCore } from './core.js';
@@ -27,7 +28,10 @@ export interface ListenOptions<Of extends Schema> extends Omit<
    * that the server's own `generateConnectToken` makes.
    */
   readonly privateKey?: Uint8Array | string;
-  /** The server's addresses, as they stand in the tokens: `'203.0.113.7:40000'`. Default: where it listens. */
+  /**
+   * The server's addresses, as they stand in the tokens: `'203.0.113.7:40000'`. One without a port has that of
+   * the server. Default: where it listens.
+   */
   readonly addresses?: readonly string[];
   /** Ticks in a second, at most 1000. Default 60. */
   readonly ticksPerSecond?: number;
@@ -66,8 +70,10 @@ export async function listen<const Of extends Schema>(
     );
   const socket = await UdpSocket.open(host, port);
   try {
-    const own = host.includes(':') ? `[${host}]:${socket.port}` : `${host}:${socket.port}`;
-    const { addresses = [own], privateKey = generateKey() } = options;
+    const addresses = addressList('addresses', options.addresses ?? [host], 1).map((address) =>
+      socket.withPort(address),
+    );
+    const { privateKey = generateKey() } = options;
     // A key that is new has no tokens of an earlier run.
     const { maxTokenLifeSeconds = options.privateKey ? undefined : 0 } = options;
     const config: ServerConfig = {
@@ -82,6 +88,7 @@ export async function listen<const Of extends Schema>(
       core,
       protocolId: options.protocolId,
       privateKey,
+      insecure: options.insecure ?? false,
       servers: addresses,
       schema,
       ...(channels && { channels }),

@@ -78,12 +78,13 @@ function create(
   const addresses = addressList('addresses', config.addresses, 1);
   const text = addressBytes(addresses);
   const takeover = Number(config.takeover ?? true);
+  const insecure = Number(config.insecure ?? false);
   const textAt = SERVER_OPTIONS_SIZE;
   const size = textAt + text.length;
   const options = core.allocate(size);
   try {
     const { bytes, view } = memory;
-    numbersOf(serverNumberFields, { ...config, takeover }).forEach((number, i) =>
+    numbersOf(serverNumberFields, { ...config, takeover, insecure }).forEach((number, i) =>
       view.setFloat64(options + 8 * i, number, true),
     );
     view.setFloat64(options + serverOptions.unixOffsetSeconds, unixOffsetSeconds, true);

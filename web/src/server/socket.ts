@@ -2,10 +2,18 @@ import { CoreError } from '../errors.js';
 import { nodeModule, type DgramSocket } from '../node.js';
 
 /** Bytes that may wait for the system to take them; datagrams behind them would be late. */
-const MAX_BACKLOG = 1 << 20;
+export const MAX_BACKLOG = 1 << 20;
 
 /** What the system is asked for, so that a pause of the program loses nothing; it may give less. */
 const BUFFER_SIZE = 4 << 20;
+
+const isIp = (text: string): boolean => nodeModule('node:net')!.isIP(text) !== 0;
+
+/** What comes before an IPv4 address on a socket of IPv6. */
+const MAPPED = '::ffff:';
+
+/** The type of a socket for this IP address. */
+export const socketType = (host: string): 'udp4' | 'udp6' => (host.includes(':') ? 'udp6' : 'udp4');
 
 /** What a socket could not do, counted since it was opened. */
 export interface SocketStats {
@@ -26,6 +34,7 @@ export class UdpSocket {
   readonly host: string;
   readonly port: number;
   readonly #socket: DgramSocket;
+  readonly #isIpv6: boolean;
   readonly #stats = { sendErrors: 0, droppedBacklog: 0 };
   readonly #sent = (error: Error | null): void => {
     if (error) this.#stats.sendErrors++;
@@ -37,11 +46,10 @@ export class UdpSocket {
    *   cannot be bound
    */
   static async open(host: string, port: number): Promise<UdpSocket> {
-    const family = nodeModule('node:net')?.isIP(host);
-    if (!family)
+    if (!isIp(host))
       throw new CoreError('INVALID_ARGUMENT', `host: '${host}' is no IP address, as 0.0.0.0 or ::`);
     const socket = nodeModule('node:dgram')!.createSocket({
-      type: family === 6 ? 'udp6' : 'udp4',
+      type: socketType(host),
       lookup: (address, of, done) => done(null, address, of),
     });
     await new Promise<void>((resolve, reject) => {
@@ -59,23 +67,31 @@ export class UdpSocket {
     this.#socket = socket;
     const { address, port } = socket.address();
     this.host = address;
+    this.#isIpv6 = address.includes(':');
     this.port = port;
     socket.setRecvBufferSize(BUFFER_SIZE);
     socket.setSendBufferSize(BUFFER_SIZE);
   }
 
+  /** An address without a port with that of this socket; any other text as it is. */
+  withPort(address: string): string {
+    if (!isIp(address)) return address;
+    return address.includes(':') ? `[${address}]:${this.port}` : `${address}:${this.port}`;
+  }
+
   /** Begins to tell what arrives. */
   listen(listener: SocketListener): void {
     this.#socket.on('message', (datagram, { address, port }) =>
-      listener.datagram(datagram, address, port),
+      listener.datagram(datagram, address.startsWith(MAPPED) ? address.slice(7) : address, port),
     );
     this.#socket.on('error', (error) => listener.error(error));
   }
 
   /** Sends a datagram, which must stay as it is. What the system does not take is lost, as datagrams may be. */
   send(datagram: Uint8Array, host: string, port: number): void {
+    const to = this.#isIpv6 && !host.includes(':') ? MAPPED + host : host;
     if (this.#socket.getSendQueueSize() > MAX_BACKLOG) this.#stats.droppedBacklog++;
-    else this.#socket.send(datagram, port, host, this.#sent);
+    else this.#socket.send(datagram, port, to, this.#sent);
   }
 
   stats(): SocketStats {

@@ -29,8 +29,13 @@ export interface ServerConfig extends ConnectionConfig {
   readonly disconnectPackets?: number;
   /** Broadcasts that have not reached all clients yet, 1 to 32768. Default 64. */
   readonly maxBroadcasts?: number;
-  /** Whether a player who connects anew ends his old connection and gets its slot. Default true. */
+  /** Whether a player who connects anew ends the old connection and gets its slot. Default true. */
   readonly takeover?: boolean;
+  /**
+   * For development, INSECURE: lets in whoever asks, as any player. The server takes the tokens of
+   * `generateInsecureToken` instead of those made with `privateKey`. Default false.
+   */
+  readonly insecure?: boolean;
 }
 
 /**

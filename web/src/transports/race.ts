@@ -5,7 +5,7 @@ import { checkOptions } from '../options.js';
 import type { OpenLink } from './dialer.js';
 import { SessionTransport } from './links.js';
 import { relayAddress, sessionKey } from './session.js';
-import type { TransportKind } from './transport.js';
+import type { RelayTransportKind } from './transport.js';
 import { WebRtcTransport, type WebRtcOptions } from './webrtc.js';
 import { WebSocketTransport, type WebSocketOptions } from './websocket.js';
 import { closeWithPage } from './with_page.js';
@@ -13,13 +13,13 @@ import { closeWithPage } from './with_page.js';
 /** Options of {@link openTransport}. Those of the transports go to each that knows them. */
 export interface TransportOptions extends Omit<WebRtcOptions & WebSocketOptions, 'session'> {
   /** The kinds of links that may be used, the best first. Default: `['webrtc', 'websocket']`. */
-  readonly transports?: readonly TransportKind[];
+  readonly transports?: readonly RelayTransportKind[];
 }
 
 const kinds = {
   webrtc: WebRtcTransport,
   websocket: WebSocketTransport,
-} satisfies Record<TransportKind, unknown>;
+} satisfies Record<RelayTransportKind, unknown>;
 
 /**
  * Opens a session for a host, which closes it.
@@ -35,7 +35,7 @@ export async function openSession(
   const relay = relayAddress(url, 'http');
   let session = sessionKey();
   const open =
-    (kind: TransportKind): OpenLink =>
+    (kind: RelayTransportKind): OpenLink =>
     (how) =>
       kinds[kind].connect(relay, { ...options, ...how, session });
   const transport = new SessionTransport({

@@ -1,5 +1,8 @@
-/** The kinds of transport, as `Transport.kind` tells them. */
-export type TransportKind = 'webrtc' | 'websocket';
+/** The kinds of transport to a relay, as `Transport.kind` tells them. */
+export type RelayTransportKind = 'webrtc' | 'websocket';
+
+/** All kinds of transport; `udp` is what `connectUdp` has on Node, without a relay. */
+export type TransportKind = RelayTransportKind | 'udp';
 
 /** The life of a transport. One that is made of several links is `reconnecting` while it has none. */
 export type TransportState = 'open' | 'reconnecting' | 'closing' | 'closed';

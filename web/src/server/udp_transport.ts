@@ -1,0 +1,54 @@
+import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
+import { nodeModule, type DgramSocket } from '../node.js';
+import { BaseTransport } from '../transports/base.js';
+import { MAX_BACKLOG, socketType } from './socket.js';
+
+/** Options of {@link UdpTransport.connect}. */
+export interface UdpOptions {
+  /** Longest datagram that is sent, in bytes. Default 1100. */
+  readonly maxDatagramSize?: number;
+}
+
+/** UDP to a game server, on Node. */
+export class UdpTransport extends BaseTransport {
+  override readonly kind = 'udp';
+  readonly #socket: DgramSocket;
+
+  /**
+   * @param host the IP address of the server
+   * @throws what the system says when there is no such socket
+   */
+  static async connect(
+    host: string,
+    port: number,
+    options: UdpOptions = {},
+  ): Promise<UdpTransport> {
+    const socket = nodeModule('node:dgram')!.createSocket({ type: socketType(host) });
+    await new Promise<void>((resolve, reject) =>
+      socket.connect(port, host, (error) => (error ? reject(error) : resolve())),
+    );
+    return new UdpTransport(socket, options);
+  }
+
+  private constructor(socket: DgramSocket, { maxDatagramSize }: UdpOptions) {
+    super(maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE);
+    this.#socket = socket;
+    socket.on('message', (datagram) => this.arrived(new Uint8Array(datagram).buffer));
+    // Nobody may be at the other end now, but later.
+    socket.on('error', () => {});
+  }
+
+  protected override isBusy(size: number): boolean {
+    return this.#socket.getSendQueueSize() + size > MAX_BACKLOG;
+  }
+
+  protected override put(datagram: Uint8Array<ArrayBuffer>): boolean {
+    this.#socket.send(datagram, () => {});
+    return true;
+  }
+
+  protected override end(code: number, reason: string): void {
+    this.#socket.once('close', () => this.ended({ code, reason }));
+    this.#socket.close();
+  }
+}
