@@ -1,13 +1,20 @@
 # The sources of native/: those that every platform shares, and the files of this one.
 set(NATIVE ${CMAKE_CURRENT_SOURCE_DIR}/native)
 file(GLOB NATIVE_SOURCES CONFIGURE_DEPENDS ${NATIVE}/*.c)
-list(FILTER NATIVE_SOURCES EXCLUDE REGEX "_(posix|linux|windows)\\.c$")
+list(FILTER NATIVE_SOURCES EXCLUDE REGEX "_(posix|linux|windows|emscripten)\\.c$")
 if(WIN32)
     list(APPEND NATIVE_SOURCES ${NATIVE}/clock_windows.c ${NATIVE}/resolve_windows.c ${NATIVE}/socket_windows.c)
     target_compile_definitions(causeway PRIVATE _WIN32_WINNT=0x0602) # Windows 8: its clock and handles
     target_link_libraries(causeway PRIVATE ws2_32 winmm)
 else()
     list(APPEND NATIVE_SOURCES ${NATIVE}/clock_posix.c ${NATIVE}/resolve_posix.c ${NATIVE}/socket_posix.c)
+    if(EMSCRIPTEN)
+        list(APPEND NATIVE_SOURCES ${NATIVE}/run_emscripten.c ${NATIVE}/socket_source_emscripten.c
+                                   ${NATIVE}/socket_wait_emscripten.c)
+        list(REMOVE_ITEM NATIVE_SOURCES ${NATIVE}/run.c)
+    else()
+        list(APPEND NATIVE_SOURCES ${NATIVE}/socket_source_posix.c ${NATIVE}/socket_wait_posix.c)
+    endif()
     if(CMAKE_SYSTEM_NAME STREQUAL Linux)
         list(APPEND NATIVE_SOURCES ${NATIVE}/socket_batch_linux.c)
     else()

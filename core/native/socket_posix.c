@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -86,27 +85,4 @@ void cw_system_address(const struct cw_socket *socket, struct cw_address *addres
     socklen_t length = sizeof system;
     (void)getsockname((int)socket->handle, &system.any, &length);
     cw_from_system(&system, address);
-}
-
-bool cw_system_source(const struct cw_address *to, struct cw_address *source)
-{
-    union cw_system_address system = {0};
-    const bool is_ipv6 = cw_address_unmapped(to).type == CW_ADDRESS_IPV6;
-    const int handle = new_handle(is_ipv6);
-    if (handle < 0)
-        return false;
-    socklen_t length = cw_to_system(to, is_ipv6, &system);
-    const bool has_way = connect(handle, &system.any, length) == 0;
-    length = sizeof system;
-    const bool known = has_way && getsockname(handle, &system.any, &length) == 0;
-    close(handle);
-    if (known)
-        cw_from_system(&system, source);
-    return known;
-}
-
-bool cw_system_wait(const struct cw_socket *socket, int milliseconds)
-{
-    struct pollfd poller = {.fd = (int)socket->handle, .events = POLLIN};
-    return poll(&poller, 1, milliseconds) > 0;
 }

@@ -9,6 +9,7 @@
 #include "causeway/native/clock.h"
 #include "causeway/native/host.h"
 #include "causeway/native/resolve.h"
+#include "causeway/native/run.h"
 #include "causeway/native/socket.h"
 
 #include <math.h>
@@ -818,6 +819,8 @@ static void test_native(void **state)
     cw_client_host_close(client);
 
     struct cw_address address;
+    bool (*const no_tick)(void *, double) = NULL;
+    REFUSES(cw_run, no_tick, nothing, 1);
     REFUSES(cw_resolve, "127.0.0.1", nothing);
     REFUSES(cw_resolve, nothing, &address);
     const struct cw_socket_config socket_config = cw_socket_config_default();
