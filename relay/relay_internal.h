@@ -17,6 +17,7 @@
 #include "net/tls.h"
 #include "relay.h"
 #include "rtc/webrtc.h"
+#include "session/known_names.h"
 #include "session/session.h"
 #include "upgrade.h"
 
@@ -53,7 +54,8 @@ struct relay {
     struct listener *redirects[OPTIONS_LISTEN_MAX];
     struct admin *admin; /* NULL without --admin */
     struct loop_watch signals;
-    struct loop_timer count; /* of a worker: its counters, for the supervisor */
+    struct loop_timer count;        /* of a worker: its counters, for the supervisor */
+    struct known_names known_names; /* of sessions that other workers may have */
     int copy; /* of the file of options, for the next reload of a worker; -1 = the file itself */
     enum relay_state state;
     struct loop_timer stop; /* when draining, stopping or leaving has taken too long */

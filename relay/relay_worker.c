@@ -19,10 +19,22 @@
 /* In a turn of the loop. */
 #define MESSAGES_MAX 64
 
-static void keep(void *context, const struct parcel *parcel, int fd)
+static bool keep(void *context, const struct parcel *parcel, int fd)
 {
     const struct relay *relay = context;
-    handover_send(relay->supervisor.fd, HERITAGE_KEEP, parcel, sizeof *parcel, fd);
+    return handover_send(relay->supervisor.fd, HERITAGE_KEEP, parcel, sizeof *parcel, fd);
+}
+
+static bool may_have(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    const struct relay *relay = context;
+    return known_names_may_have(&relay->known_names, name);
+}
+
+static void decline(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    const struct relay *relay = context;
+    handover_send(relay->supervisor.fd, HERITAGE_DECLINE, name, PARCEL_NAME_SIZE, -1);
 }
 
 static void forget(void *context, const uint8_t name[PARCEL_NAME_SIZE])
@@ -127,6 +139,7 @@ static void ask(void *context, const uint8_t name[PARCEL_NAME_SIZE])
 {
     struct relay *relay = context;
     struct handover_message message;
+    relay->counters->stats.sessions_asked++;
     if (!handover_send(relay->supervisor.fd, HERITAGE_ASK, name, PARCEL_NAME_SIZE, -1))
         return;
     while (handover_receive(relay->supervisor.fd, &message, true) == HANDOVER_MESSAGE) {
@@ -166,13 +179,17 @@ static void on_count(void *context)
 
 bool relay_become_worker(struct relay *relay, struct heritage *heritage)
 {
-    const struct session_peers peers = {keep, forget, ask, relay};
+    const struct session_peers peers = {keep, forget, decline, may_have, ask, relay};
     const struct timeval timeout = {.tv_usec = ANSWER_MICROSECONDS};
     const int line = heritage->line;
     relay->supervisor = (struct loop_watch){.fd = line, .ready = on_line, .context = relay};
     heritage->line = -1;
     setsockopt(line, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     setsockopt(line, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    if (!known_names_open(&relay->known_names, heritage->names)) {
+        log_error("no memory for names: %s", strerror(errno));
+        return false;
+    }
     if (!loop_add(relay->loop, &relay->supervisor, LOOP_READABLE)) {
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;

@@ -75,6 +75,7 @@ static bool spawn(struct worker *worker)
     sent =
         heritage_send_secret(line, names_secret(all->registry.names), worker->number, all->count) &&
         handover_send(line, HERITAGE_COUNTERS, NULL, 0, worker->counters_fd) &&
+        handover_send(line, HERITAGE_NAMES, NULL, 0, all->registry.known_fd) &&
         send_options(worker, HERITAGE_OPTIONS, all->options);
     for (unsigned i = 0; i < worker->socket_count; i++)
         sent = sent && heritage_send_socket(line, worker->sockets[i]);
@@ -208,12 +209,22 @@ static void answer(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
         tell(worker, HERITAGE_UNKNOWN, name, PARCEL_NAME_SIZE, -1);
         return;
     }
+    if (!tell(worker, HERITAGE_PARCEL, &found->parcel, sizeof found->parcel, found->fd))
+        return;
     if (found->owner != REGISTRY_NOBODY && found->owner != worker->number)
         tell(&all->workers[found->owner - 1], HERITAGE_LEAVE, name, PARCEL_NAME_SIZE, -1);
-    if (tell(worker, HERITAGE_PARCEL, &found->parcel, sizeof found->parcel, found->fd))
-        registry_give(&all->registry, found, worker->number);
-    else
-        registry_forget(&all->registry, found);
+    registry_give(&all->registry, found, worker->number);
+}
+
+/* Another worker may have room for it. */
+static void take_back(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    struct supervisor *all = worker->all;
+    struct registration *found = registry_find(&all->registry, name);
+    if (!found || found->owner != worker->number)
+        return;
+    registry_release(&all->registry, found, loop_now() + supervisor_options(all)->resume_seconds);
+    supervisor_expire(all);
 }
 
 static void forget(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
@@ -282,6 +293,8 @@ static void obey(struct worker *worker, struct handover_message *message)
         supervisor_take_reply(worker, message->data, message->size);
     } else if (message->kind == HERITAGE_ASK && names_one) {
         answer(worker, message->data);
+    } else if (message->kind == HERITAGE_DECLINE && names_one) {
+        take_back(worker, message->data);
     } else if (message->kind == HERITAGE_FORGET && names_one) {
         forget(worker, message->data);
     } else if (message->kind == HERITAGE_COUNTED && worker->counting) {

@@ -53,6 +53,10 @@ static bool take_message(const struct handover_message *message, struct heritage
         out->counters = message->fd;
         return true;
     }
+    if (message->kind == HERITAGE_NAMES && message->fd >= 0 && out->names < 0) {
+        out->names = message->fd;
+        return true;
+    }
     if (message->kind == HERITAGE_OPTIONS && out->options < 0) {
         out->options = message->fd;
         return true;
@@ -67,7 +71,7 @@ bool heritage_receive(struct heritage *out)
 {
     struct handover_message message;
     bool secret = false;
-    *out = (struct heritage){.line = child_own_line(), .counters = -1, .options = -1};
+    *out = (struct heritage){.line = child_own_line(), .counters = -1, .names = -1, .options = -1};
     if (out->line < 0)
         return true;
     while (handover_receive(out->line, &message, true) == HANDOVER_MESSAGE) {
@@ -122,13 +126,11 @@ void heritage_close(struct heritage *heritage)
             close(heritage->sockets[i]);
     }
     heritage->count = 0;
-    if (heritage->counters >= 0)
-        close(heritage->counters);
-    heritage->counters = -1;
-    if (heritage->options >= 0)
-        close(heritage->options);
-    heritage->options = -1;
-    if (heritage->line >= 0)
-        close(heritage->line);
-    heritage->line = -1;
+    int *const others[] = {&heritage->counters, &heritage->names, &heritage->options,
+                           &heritage->line};
+    for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (*others[i] >= 0)
+            close(*others[i]);
+        *others[i] = -1;
+    }
 }

@@ -17,6 +17,7 @@
 enum heritage_message {
     HERITAGE_SECRET = 1, /* to the new process: version, secret, and which worker it is */
     HERITAGE_COUNTERS,   /* to a worker: the memory of its counters */
+    HERITAGE_NAMES,      /* to a worker: the memory of the names that others may have */
     HERITAGE_OPTIONS,    /* to a worker: a copy of the file of options, if there is one */
     HERITAGE_SOCKET,     /* each with a socket */
     HERITAGE_OPEN,       /* that was all: open everything */
@@ -27,6 +28,7 @@ enum heritage_message {
     /* Later, between a worker and its supervisor. */
     HERITAGE_KEEP,     /* from it: a parcel of a session that others can carry on */
     HERITAGE_FORGET,   /* from it: the name of such a session, which has ended */
+    HERITAGE_DECLINE,  /* from it: the name of one that it was given, and has no room for */
     HERITAGE_ASK,      /* from it: the name of one that it has not; the answer is its parcel, or */
     HERITAGE_UNKNOWN,  /* to it: nobody has one of this name */
     HERITAGE_LEAVE,    /* to it: the name of one with which another worker goes on */
@@ -54,6 +56,7 @@ struct heritage {
     unsigned worker;                   /* which one this is, from 1 on; 0 = none */
     unsigned workers;                  /* how many there are */
     int counters;                      /* the memory of its counters; -1 = none */
+    int names;                         /* that of the names that others may have; -1 = none */
     int options;                       /* a copy of the file of options; -1 = none */
     int sockets[HERITAGE_SOCKETS_MAX]; /* -1 = taken */
     unsigned count;

@@ -36,6 +36,7 @@
 #define STATS(X)                                                                                   \
     X(sessions_opened, "sessions that began")                                                      \
     X(sessions_adopted, "sessions that began in another process of the relay")                     \
+    X(sessions_asked, "links for whose session another process of the relay was asked")            \
     X(sessions_refused_full, "refused: --max-sessions reached")                                    \
     X(sessions_refused_address, "refused: --max-sessions-per-address reached")                     \
     X(sessions_refused_server, "refused: --upstream does not allow the game server asked for")     \

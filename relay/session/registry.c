@@ -10,7 +10,8 @@ bool registry_create(struct registry *registry, unsigned most,
                      const uint8_t secret[NAMES_SECRET_SIZE])
 {
     *registry = (struct registry){.most = most, .names = names_create(most, secret)};
-    return registry->names && deadlines_reserve(&registry->deadlines, most);
+    return registry->names && deadlines_reserve(&registry->deadlines, most) &&
+           known_names_create(&registry->known, most, &registry->known_fd);
 }
 
 void registry_destroy(struct registry *registry)
@@ -19,6 +20,9 @@ void registry_destroy(struct registry *registry)
         registry_forget(registry, registry->first);
     names_destroy(registry->names);
     deadlines_free(&registry->deadlines);
+    if (registry->known.counts)
+        close(registry->known_fd);
+    known_names_close(&registry->known);
 }
 
 struct registration *registry_find(const struct registry *registry,
@@ -54,6 +58,7 @@ bool registry_keep(struct registry *registry, const void *data, size_t size, int
     registration->owner = owner;
     memcpy(name.hash, parcel.name, sizeof name.hash);
     names_add(registry->names, &registration->named, &name);
+    known_names_add(&registry->known, parcel.name);
     registration->next = registry->first;
     if (registry->first)
         registry->first->previous = registration;
@@ -77,19 +82,24 @@ void registry_forget(struct registry *registry, struct registration *registratio
     if (registration->next)
         registration->next->previous = registration->previous;
     names_remove(registry->names, &registration->named);
+    known_names_remove(&registry->known, registration->parcel.name);
     deadlines_remove(&registry->deadlines, &registration->deadline);
     close(registration->fd);
     free(registration);
     registry->count--;
 }
 
+void registry_release(struct registry *registry, struct registration *registration, double until)
+{
+    registration->owner = REGISTRY_NOBODY;
+    deadlines_set(&registry->deadlines, &registration->deadline, until);
+}
+
 void registry_orphan(struct registry *registry, unsigned owner, double until)
 {
     for (struct registration *one = registry->first; one; one = one->next) {
-        if (one->owner != owner)
-            continue;
-        one->owner = REGISTRY_NOBODY;
-        deadlines_set(&registry->deadlines, &one->deadline, until);
+        if (one->owner == owner)
+            registry_release(registry, one, until);
     }
 }
 

@@ -4,6 +4,7 @@
 #define CAUSEWAY_RELAY_REGISTRY_H
 
 #include "net/deadlines.h"
+#include "session/known_names.h"
 #include "session/names.h"
 #include "session/parcel.h"
 
@@ -26,6 +27,8 @@ struct registration {
 
 struct registry {
     struct names *names;
+    struct known_names known; /* for the workers, by way of this: */
+    int known_fd;
     struct registration *first;
     unsigned count;
     unsigned most;
@@ -52,6 +55,9 @@ struct registration *registry_find(const struct registry *registry,
 
 /* Gives a session to a process. */
 void registry_give(struct registry *registry, struct registration *registration, unsigned owner);
+
+/* The process to which it was given does not have it: it is nobody's, and waits until `until`. */
+void registry_release(struct registry *registry, struct registration *registration, double until);
 
 /* Closes and frees it. */
 void registry_forget(struct registry *registry, struct registration *registration);

@@ -53,13 +53,17 @@ enum session_refusal {
 /* What a refused browser is told. */
 const struct session_farewell *session_refusal_farewell(enum session_refusal why);
 
-/* The processes that share the sessions with this one. What it asks of them must be few: each link
-   whose session is not here makes one question. */
+/* The processes that share the sessions with this one. */
 struct session_peers {
-    /* A session has become one that others can carry on; see sessions_hand_over. */
-    void (*keep)(void *context, const struct parcel *parcel, int fd);
+    /* A session has become one that others can carry on; see sessions_hand_over. False when they
+       have not heard. */
+    bool (*keep)(void *context, const struct parcel *parcel, int fd);
     /* Such a session has ended. */
     void (*forget)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
+    /* One cannot be carried on here that was given to this process; see sessions_adopt. */
+    void (*decline)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
+    /* Whether another process may have a session: false for most that are of no process. */
+    bool (*may_have)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
     /* A link asks for a session that is not here: adopts it if another process has it. */
     void (*ask)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
     void *context;
@@ -115,8 +119,8 @@ void sessions_set_peers(struct sessions *sessions, const struct session_peers *p
 void sessions_leave(struct sessions *sessions, const uint8_t name[PARCEL_NAME_SIZE]);
 
 /* Carries on the session of a parcel, whose socket is fd: it waits for its next link. Takes over
-   fd. False, after closing it, when the parcel cannot be read, the session is known already, or
-   there is no room. */
+   fd. False, after closing it, when the parcel cannot be read, the game server has answered a
+   session of the same name here, or there is no room. */
 bool sessions_adopt(struct sessions *sessions, const void *parcel, size_t size, int fd);
 
 /* What a page asks for with a link. */

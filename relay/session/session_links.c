@@ -155,12 +155,13 @@ static enum session_refusal begin(struct sessions *all, struct session_link *lin
     return SESSION_REFUSED_NOT;
 }
 
-/* The session with this name. Other processes are asked for it once for each link, and not more
-   often than strangers with names of their own may have this process wait. */
+/* The session with this name. If other processes may have it, they are asked for it once for each
+   link, and not more often than a player who opens many may have this process wait. */
 static struct session *find(struct sessions *all, const struct name *name)
 {
     struct name_entry *entry = names_find(all->names, name);
     if (!entry && name->given && all->peers.ask && !all->draining &&
+        all->peers.may_have(all->peers.context, name->hash) &&
         bucket_fill(&all->questions, QUESTIONS_PER_SECOND, QUESTIONS_MOST, loop_now()) >= 1.0) {
         all->questions.level -= 1.0;
         all->peers.ask(all->peers.context, name->hash);
@@ -215,6 +216,8 @@ static void wait(struct session *session, struct address_count **address)
     session->address = *address;
     *address = NULL;
     session->unlinked = loop_now();
+    if (!session->kept)
+        session_keep(session); /* the others were too busy to hear of it */
     session_list_append(&session->all->waiting, session);
     session_hurry(session);
     session->all->stats->sessions_unlinked++;

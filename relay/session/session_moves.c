@@ -111,9 +111,7 @@ void session_keep(struct session *session)
     if (!peers->keep || !can_move(session))
         return;
     const int fd = fill_parcel(session, &parcel);
-    session->kept = fd >= 0;
-    if (session->kept)
-        peers->keep(peers->context, &parcel, fd);
+    session->kept = fd >= 0 && peers->keep(peers->context, &parcel, fd);
 }
 
 void session_unname(struct session *session, bool goes_on)
@@ -134,19 +132,41 @@ void sessions_leave(struct sessions *all, const uint8_t hash[PARCEL_NAME_SIZE])
         session_end(lws_container_of(entry, struct session, named), SESSION_END_MOVED);
 }
 
+/* True unless a session of this name is here that the game server has answered. One that began
+   while it took long to get this one makes way: its page comes back at once. */
+static bool make_way(const struct sessions *all, const struct name *name)
+{
+    struct name_entry *entry = names_find(all->names, name);
+    if (!entry)
+        return true;
+    struct session *session = lws_container_of(entry, struct session, named);
+    if (session->allowance.answered)
+        return false;
+    session_end(session, SESSION_END_RESTART);
+    return true;
+}
+
+static bool adopt(struct sessions *all, const struct parcel *parcel, int fd)
+{
+    struct name name = {.given = true};
+    memcpy(name.hash, parcel->name, sizeof name.hash);
+    if (!make_way(all, &name))
+        return false;
+    if (!all->draining && all->count - all->evicted < all->config.max_sessions &&
+        carry_on(all, parcel, &name, fd))
+        return true;
+    if (all->peers.decline)
+        all->peers.decline(all->peers.context, parcel->name);
+    return false;
+}
+
 bool sessions_adopt(struct sessions *all, const void *data, size_t size, int fd)
 {
     struct parcel parcel;
-    struct name name = {.given = true};
     if (fd < 0)
         return false;
-    if (parcel_read(data, size, &parcel)) {
-        memcpy(name.hash, parcel.name, sizeof name.hash);
-        if (!all->draining && !names_find(all->names, &name) &&
-            all->count - all->evicted < all->config.max_sessions &&
-            carry_on(all, &parcel, &name, fd))
-            return true;
-    }
+    if (parcel_read(data, size, &parcel) && adopt(all, &parcel, fd))
+        return true;
     close(fd);
     return false;
 }

@@ -33,6 +33,49 @@ static struct registration *find(const struct registry *registry, uint8_t name)
     return registry_find(registry, parcel_named(name).name);
 }
 
+/* What a worker sees of the names. */
+static void test_workers_see_which_names_are_kept(void **state)
+{
+    (void)state;
+    struct registry registry;
+    struct known_names seen;
+    const struct parcel one = parcel_named(1);
+    const struct parcel other = parcel_named(2);
+    assert_true(registry_create(&registry, 10, secret));
+    assert_true(known_names_open(&seen, registry.known_fd));
+    assert_false(known_names_may_have(&seen, one.name));
+    assert_true(keep(&registry, 1, 1, INFINITY));
+    assert_true(known_names_may_have(&seen, one.name));
+    assert_false(known_names_may_have(&seen, other.name));
+    assert_true(keep(&registry, 1, 2, INFINITY)); /* in the first one's place */
+    registry_forget(&registry, find(&registry, 1));
+    assert_false(known_names_may_have(&seen, one.name));
+
+    /* More than it can count on one place, which then stays. */
+    for (int i = 0; i < 300; i++)
+        known_names_add(&registry.known, one.name);
+    for (int i = 0; i < 300; i++)
+        known_names_remove(&registry.known, one.name);
+    assert_true(known_names_may_have(&seen, one.name));
+    known_names_close(&seen);
+    registry_destroy(&registry);
+}
+
+static void test_what_was_given_in_vain_waits_for_others(void **state)
+{
+    (void)state;
+    struct registry registry;
+    assert_true(registry_create(&registry, 10, secret));
+    assert_true(keep(&registry, 1, 1, INFINITY));
+    registry_give(&registry, find(&registry, 1), 2);
+    registry_release(&registry, find(&registry, 1), 20.0);
+    assert_int_equal(find(&registry, 1)->owner, REGISTRY_NOBODY);
+    assert_true(registry_expire(&registry, 19.0) == 20.0);
+    assert_true(registry_expire(&registry, 20.0) == INFINITY);
+    assert_null(find(&registry, 1));
+    registry_destroy(&registry);
+}
+
 static void test_sessions_of_the_dead_wait_for_a_while(void **state)
 {
     (void)state;
@@ -96,6 +139,8 @@ static void test_what_has_no_place_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_workers_see_which_names_are_kept),
+        cmocka_unit_test(test_what_was_given_in_vain_waits_for_others),
         cmocka_unit_test(test_sessions_of_the_dead_wait_for_a_while),
         cmocka_unit_test(test_the_latest_of_a_name_stays),
         cmocka_unit_test(test_what_has_no_place_is_closed),

@@ -318,37 +318,35 @@ static void test_parcels_that_it_cannot_read_are_refused(void **state)
     tear_down(&rig);
 }
 
-static void test_a_process_that_is_full_takes_no_more(void **state)
-{
-    (void)state;
-    struct rig rig;
-    struct handover_message parcel;
-    set_up(&rig);
-    server_says(&rig, "welcome");
-    browser_hears(&rig, &rig.old, "welcome");
-    send_parcel(&rig, &parcel);
-    for (int i = 0; i < 3; i++) {
-        parcel.data[8] ^= (uint8_t)(i + 1); /* another name */
-        assert_int_equal(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, dup(parcel.fd)),
-                         i < 2);
-    }
-    assert_int_equal(sessions_count(rig.new.sessions), 2);
-    close(parcel.fd);
-    tear_down(&rig);
-}
-
 /* What a process asks and tells the others. */
 struct peers {
     unsigned kept;
     unsigned forgotten;
+    unsigned declined;
     unsigned asked;
+    bool busy;
+    bool ignorant;
 };
 
-static void on_keep(void *context, const struct parcel *parcel, int fd)
+static bool on_keep(void *context, const struct parcel *parcel, int fd)
 {
     assert_int_equal(parcel->version, PARCEL_VERSION);
     assert_true(fd >= 0);
-    ((struct peers *)context)->kept++;
+    struct peers *peers = context;
+    peers->kept += !peers->busy;
+    return !peers->busy;
+}
+
+static void on_decline(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    (void)name;
+    ((struct peers *)context)->declined++;
+}
+
+static bool on_may_have(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    (void)name;
+    return !((struct peers *)context)->ignorant;
 }
 
 static void on_forget(void *context, const uint8_t name[PARCEL_NAME_SIZE])
@@ -365,8 +363,30 @@ static void on_ask(void *context, const uint8_t name[PARCEL_NAME_SIZE])
 
 static void set_peers(struct process *process, struct peers *peers)
 {
-    const struct session_peers calls = {on_keep, on_forget, on_ask, peers};
+    const struct session_peers calls = {on_keep, on_forget, on_decline, on_may_have, on_ask, peers};
     sessions_set_peers(process->sessions, &calls);
+}
+
+static void test_a_process_that_is_full_takes_no_more(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct handover_message parcel;
+    struct peers peers = {0};
+    set_up(&rig);
+    set_peers(&rig.new, &peers);
+    server_says(&rig, "welcome");
+    browser_hears(&rig, &rig.old, "welcome");
+    send_parcel(&rig, &parcel);
+    for (int i = 0; i < 3; i++) {
+        parcel.data[8] ^= (uint8_t)(i + 1); /* another name */
+        assert_int_equal(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, dup(parcel.fd)),
+                         i < 2);
+    }
+    assert_int_equal(sessions_count(rig.new.sessions), 2);
+    assert_int_equal(peers.declined, 1);
+    close(parcel.fd);
+    tear_down(&rig);
 }
 
 static void test_others_hear_of_sessions_that_were_answered(void **state)
@@ -421,6 +441,51 @@ static void test_questions_are_few(void **state)
         session_link_close(&rig.new.link, true);
     }
     assert_true(peers.asked <= 4001.0 + 1000.0 * (loop_now() - began));
+
+    /* Names that the others do not have use up none. */
+    peers.asked = 0;
+    peers.ignorant = true;
+    open_link(&rig.new, KEY);
+    assert_int_equal(peers.asked, 0);
+    tear_down(&rig);
+}
+
+static void test_what_others_were_too_busy_for_they_hear_later(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct peers peers = {.busy = true};
+    set_up(&rig);
+    set_peers(&rig.old, &peers);
+    server_says(&rig, "welcome");
+    browser_hears(&rig, &rig.old, "welcome");
+    peers.busy = false;
+    session_link_close(&rig.old.link, false);
+    assert_int_equal(peers.kept, 1);
+    open_link(&rig.old, KEY);
+    session_link_close(&rig.old.link, true);
+    assert_int_equal(peers.kept, 1);
+    assert_int_equal(peers.forgotten, 1);
+    tear_down(&rig);
+}
+
+/* The answer came so late that the link has begun another. */
+static void test_a_session_that_comes_late_takes_its_place(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct handover_message parcel;
+    set_up(&rig);
+    server_says(&rig, "welcome");
+    browser_hears(&rig, &rig.old, "welcome");
+    send_parcel(&rig, &parcel);
+    open_link(&rig.new, KEY);
+    assert_true(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, parcel.fd));
+    assert_int_equal(rig.new.farewell->code, 1012); /* come back at once */
+    session_link_close(&rig.new.link, false);
+    open_link(&rig.new, KEY);
+    say(&rig.new, "again");
+    server_hears(&rig, "again");
     tear_down(&rig);
 }
 
@@ -463,6 +528,8 @@ int main(void)
         cmocka_unit_test(test_a_process_that_is_full_takes_no_more),
         cmocka_unit_test(test_others_hear_of_sessions_that_were_answered),
         cmocka_unit_test(test_questions_are_few),
+        cmocka_unit_test(test_what_others_were_too_busy_for_they_hear_later),
+        cmocka_unit_test(test_a_session_that_comes_late_takes_its_place),
         cmocka_unit_test(test_messages_stay_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

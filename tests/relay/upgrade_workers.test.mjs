@@ -81,6 +81,36 @@ test('a session moves to the worker where its next link comes', async (t) => {
   assertAddsUp(stats);
 });
 
+test('an answer that comes late still brings a session to its player', async (t) => {
+  const { server, relay } = await begin(t);
+  const key = newKey();
+  const port = await ask(server, await connectAs(t, relay, key), 'before');
+  relay.kill('SIGSTOP');
+  // They come to both workers: those at the other begin a session of their own.
+  const links = [];
+  for (let i = 0; i < 16; i++) links.push(await connectAs(t, relay, key));
+  const open = () => links.filter(({ socket }) => socket.readyState === 1);
+  await eventually('the end of those that others have replaced', () => open().length <= WORKERS);
+  const lost = open();
+  assert.equal(lost.length, WORKERS);
+  relay.kill('SIGCONT');
+  const codes = await Promise.all(lost.map(async (link) => (await link.closed()).code));
+  assert.deepEqual(codes.sort(), [1012, 4003]);
+  assert.equal(await ask(server, await connectAs(t, relay, key), 'after'), port);
+  assert.doesNotMatch(relay.log(), /a session is lost/);
+});
+
+test('links of sessions that no other worker has make no questions', async (t) => {
+  const rig = await begin(t);
+  const { server, relay } = rig;
+  const key = newKey();
+  const port = await ask(server, await connectAs(t, relay, key), 'hello');
+  for (let i = 0; i < 60; i++) await connectAs(t, relay, newKey());
+  assert.ok((await relay.stats()).sessions_asked < 5);
+  await move(t, rig, key, port, 1);
+  assert.ok((await relay.stats()).sessions_asked > 0);
+});
+
 test('a worker that dies takes only its links along, and is started again', async (t) => {
   const { server, relay, workers } = await begin(t);
   const keys = Array.from({ length: 12 }, newKey);
