@@ -216,7 +216,7 @@ static void announce_socket(const struct supervisor *all, unsigned index, const 
 {
     struct socket_address local = {.size = sizeof local.address};
     char text[SOCKET_ADDRESS_TEXT];
-    getsockname(all->workers[0].sockets[index], (struct sockaddr *)&local.address, &local.size);
+    getsockname(all->workers[0].sockets[index], &local.address.any, &local.size);
     socket_address_format(&local, text);
     log_info("%u workers %s %s", all->count, what, text);
 }

@@ -30,7 +30,7 @@ static bool open_listening(struct supervisor *all, const char *text, struct heri
         if (!add(&all->workers[i], text, fd))
             return false;
         address.size = sizeof address.address;
-        getsockname(fd, (struct sockaddr *)&address.address, &address.size);
+        getsockname(fd, &address.address.any, &address.size);
     }
     return true;
 }
@@ -38,7 +38,7 @@ static bool open_listening(struct supervisor *all, const char *text, struct heri
 static unsigned listening_port(const struct worker *worker)
 {
     struct socket_address address = {.size = sizeof address.address};
-    getsockname(worker->sockets[0], (struct sockaddr *)&address.address, &address.size);
+    getsockname(worker->sockets[0], &address.address.any, &address.size);
     return socket_address_port(&address);
 }
 

@@ -267,7 +267,7 @@ struct admin_server *admin_server_create(const struct socket_address *address, s
         return NULL;
     }
     server->local.size = sizeof server->local.address;
-    getsockname(server->watch.fd, (struct sockaddr *)&server->local.address, &server->local.size);
+    getsockname(server->watch.fd, &server->local.address.any, &server->local.size);
     return server;
 }
 

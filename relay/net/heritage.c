@@ -96,7 +96,7 @@ static bool fits(int fd, int type, const struct socket_address *wanted)
     int its_type;
     socklen_t size = sizeof its_type;
     if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_TYPE, &its_type, &size) != 0 || its_type != type ||
-        getsockname(fd, (struct sockaddr *)&local.address, &local.size) != 0)
+        getsockname(fd, &local.address.any, &local.size) != 0)
         return false;
     if (socket_address_port(wanted) == 0)
         socket_address_set_port(&local, 0);

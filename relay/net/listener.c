@@ -61,7 +61,7 @@ static void accept_ready(void *context, unsigned events)
     struct listener *listener = context;
     for (int i = 0; i < ACCEPT_MAX && pre_session_limit_room(listener->config.pre_sessions); i++) {
         struct socket_address client = {.size = sizeof client.address};
-        int fd = accept4(listener->watch.fd, (struct sockaddr *)&client.address, &client.size,
+        int fd = accept4(listener->watch.fd, &client.address.any, &client.size,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
@@ -87,8 +87,8 @@ int listener_open_socket(struct socket_address *socket_address, struct heritage 
         return inherited;
     }
     const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&socket_address->address;
-    int fd = socket(socket_address->address.ss_family, type, 0);
+    const struct sockaddr_in6 *v6 = &socket_address->address.v6;
+    int fd = socket(socket_address->address.any.sa_family, type, 0);
     if (fd < 0 && errno == EAFNOSUPPORT && IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr)) {
         /* A system without IPv6: all addresses are those of IPv4. */
         struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = v6->sin6_port};
@@ -103,9 +103,9 @@ int listener_open_socket(struct socket_address *socket_address, struct heritage 
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (shared)
         setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-    if (socket_address->address.ss_family == AF_INET6)
+    if (socket_address->address.any.sa_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    if (bind(fd, (const struct sockaddr *)&socket_address->address, socket_address->size) == 0 &&
+    if (bind(fd, &socket_address->address.any, socket_address->size) == 0 &&
         listen(fd, SOMAXCONN) == 0)
         return fd;
     int error = errno;
@@ -140,7 +140,7 @@ struct listener *listener_create(const char *text, const struct listener_config 
         return NULL;
     }
     listener->local.size = sizeof listener->local.address;
-    getsockname(fd, (struct sockaddr *)&listener->local.address, &listener->local.size);
+    getsockname(fd, &listener->local.address.any, &listener->local.size);
     return listener;
 }
 

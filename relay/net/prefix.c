@@ -40,7 +40,7 @@ bool prefix_parse(const char *text, struct prefix *out)
     if (!socket_address_parse(host, &address, &has_port) || has_port ||
         !socket_address_bytes(&address, prefix.address))
         return false;
-    const unsigned least = address.address.ss_family == AF_INET ? MAPPED_BITS : 0;
+    const unsigned least = address.address.any.sa_family == AF_INET ? MAPPED_BITS : 0;
     prefix.bits = 128;
     if (text[size] == '/') {
         const char *digits = text + size + 1;

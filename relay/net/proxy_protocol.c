@@ -51,7 +51,7 @@ static bool read_v1(char *line, struct socket_address *client)
     if (family == AF_INET6 && strcmp(words[0], "TCP6") != 0)
         return false;
     if (!socket_address_parse(words[1], client, &has_port) || has_port ||
-        client->address.ss_family != family)
+        client->address.any.sa_family != family)
         return false;
     socket_address_set_port(client, source);
     return true;
@@ -81,8 +81,8 @@ static enum proxy_protocol read_v2(const uint8_t *body, size_t size, unsigned fa
                                    struct socket_address *client)
 {
     memset(client, 0, sizeof *client);
-    struct sockaddr_in *v4 = (struct sockaddr_in *)&client->address;
-    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&client->address;
+    struct sockaddr_in *v4 = &client->address.v4;
+    struct sockaddr_in6 *v6 = &client->address.v6;
     if (family == V2_TCP_IPV4 && size >= 12) {
         v4->sin_family = AF_INET;
         memcpy(&v4->sin_addr, body, 4);

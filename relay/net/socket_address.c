@@ -48,8 +48,8 @@ bool socket_address_valid(const char *text, unsigned lowest_port)
 static bool parse_host(const char *host, unsigned port, struct socket_address *out)
 {
     memset(out, 0, sizeof *out);
-    struct sockaddr_in *v4 = (struct sockaddr_in *)&out->address;
-    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out->address;
+    struct sockaddr_in *v4 = &out->address.v4;
+    struct sockaddr_in6 *v6 = &out->address.v6;
     if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
         v4->sin_family = AF_INET;
         v4->sin_port = htons((uint16_t)port);
@@ -108,30 +108,30 @@ bool socket_address_resolve(const char *text, struct socket_address *out, const 
 
 unsigned socket_address_port(const struct socket_address *socket_address)
 {
-    if (socket_address->address.ss_family == AF_INET6)
-        return ntohs(((const struct sockaddr_in6 *)&socket_address->address)->sin6_port);
-    return ntohs(((const struct sockaddr_in *)&socket_address->address)->sin_port);
+    if (socket_address->address.any.sa_family == AF_INET6)
+        return ntohs(socket_address->address.v6.sin6_port);
+    return ntohs(socket_address->address.v4.sin_port);
 }
 
 void socket_address_set_port(struct socket_address *socket_address, unsigned port)
 {
-    if (socket_address->address.ss_family == AF_INET6)
-        ((struct sockaddr_in6 *)&socket_address->address)->sin6_port = htons((uint16_t)port);
+    if (socket_address->address.any.sa_family == AF_INET6)
+        socket_address->address.v6.sin6_port = htons((uint16_t)port);
     else
-        ((struct sockaddr_in *)&socket_address->address)->sin_port = htons((uint16_t)port);
+        socket_address->address.v4.sin_port = htons((uint16_t)port);
 }
 
 static const unsigned char mapped_prefix[12] = {[10] = 0xff, [11] = 0xff};
 
 bool socket_address_bytes(const struct socket_address *socket_address, unsigned char out[16])
 {
-    if (socket_address->address.ss_family == AF_INET6) {
-        memcpy(out, &((const struct sockaddr_in6 *)&socket_address->address)->sin6_addr, 16);
+    if (socket_address->address.any.sa_family == AF_INET6) {
+        memcpy(out, &socket_address->address.v6.sin6_addr, 16);
         return true;
     }
     memcpy(out, mapped_prefix, sizeof mapped_prefix);
-    memcpy(out + 12, &((const struct sockaddr_in *)&socket_address->address)->sin_addr, 4);
-    return socket_address->address.ss_family == AF_INET;
+    memcpy(out + 12, &socket_address->address.v4.sin_addr, 4);
+    return socket_address->address.any.sa_family == AF_INET;
 }
 
 bool socket_address_bytes_are_v4(const unsigned char bytes[16])
@@ -141,8 +141,8 @@ bool socket_address_bytes_are_v4(const unsigned char bytes[16])
 
 void socket_address_of_bytes(const unsigned char bytes[16], struct socket_address *out)
 {
-    struct sockaddr_in *v4 = (struct sockaddr_in *)&out->address;
-    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out->address;
+    struct sockaddr_in *v4 = &out->address.v4;
+    struct sockaddr_in6 *v6 = &out->address.v6;
     memset(out, 0, sizeof *out);
     if (socket_address_bytes_are_v4(bytes)) {
         v4->sin_family = AF_INET;
@@ -168,16 +168,16 @@ void socket_address_format(const struct socket_address *socket_address,
 {
     char host[SOCKET_ADDRESS_TEXT - 16];
     char port[8];
-    if (getnameinfo((const struct sockaddr *)&socket_address->address, socket_address->size, host,
-                    sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    if (getnameinfo(&socket_address->address.any, socket_address->size, host, sizeof host, port,
+                    sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
         snprintf(text, SOCKET_ADDRESS_TEXT, "unknown");
         return;
     }
     const char *mapped = "::ffff:";
-    if (socket_address->address.ss_family == AF_INET6 && strchr(host, '.') &&
+    if (socket_address->address.any.sa_family == AF_INET6 && strchr(host, '.') &&
         strncmp(host, mapped, strlen(mapped)) == 0)
         snprintf(text, SOCKET_ADDRESS_TEXT, "%s:%s", host + strlen(mapped), port);
-    else if (socket_address->address.ss_family == AF_INET6)
+    else if (socket_address->address.any.sa_family == AF_INET6)
         snprintf(text, SOCKET_ADDRESS_TEXT, "[%s]:%s", host, port);
     else
         snprintf(text, SOCKET_ADDRESS_TEXT, "%s:%s", host, port);
@@ -186,12 +186,12 @@ void socket_address_format(const struct socket_address *socket_address,
 void socket_address_owner(const struct socket_address *socket_address, unsigned char owner[16])
 {
     memset(owner, 0, 16);
-    if (socket_address->address.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&socket_address->address;
+    if (socket_address->address.any.sa_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = &socket_address->address.v6;
         bool mapped = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
         memcpy(owner, &v6->sin6_addr, mapped ? 16 : 8);
-    } else if (socket_address->address.ss_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&socket_address->address;
+    } else if (socket_address->address.any.sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = &socket_address->address.v4;
         owner[10] = owner[11] = 0xff;
         memcpy(owner + 12, &v4->sin_addr, 4);
     }

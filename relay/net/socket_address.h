@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_RELAY_SOCKET_ADDRESS_H
 #define CAUSEWAY_RELAY_SOCKET_ADDRESS_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,8 +11,13 @@
 /* The longest text that socket_address_format writes, with its terminator: "[v6%scope]:port". */
 #define SOCKET_ADDRESS_TEXT 80
 
+/* Of IPv4 or IPv6. Every session keeps several, so it is smaller than a struct sockaddr_storage. */
 struct socket_address {
-    struct sockaddr_storage address;
+    union {
+        struct sockaddr_in6 v6; /* first, so that {0} clears all */
+        struct sockaddr_in v4;
+        struct sockaddr any;
+    } address;
     socklen_t size;
 };
 

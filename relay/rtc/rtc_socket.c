@@ -50,12 +50,12 @@ static void map_v4(uint8_t out[16], const struct in_addr *address)
 void rtc_socket_address(const struct socket_address *socket_address, struct udp_address *out)
 {
     memset(out, 0, sizeof *out);
-    if (socket_address->address.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&socket_address->address;
+    if (socket_address->address.any.sa_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = &socket_address->address.v6;
         memcpy(out->ip, &v6->sin6_addr, 16);
         out->port = ntohs(v6->sin6_port);
-    } else if (socket_address->address.ss_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&socket_address->address;
+    } else if (socket_address->address.any.sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = &socket_address->address.v4;
         map_v4(out->ip, &v4->sin_addr);
         out->port = ntohs(v4->sin_port);
     }
@@ -65,13 +65,13 @@ void rtc_socket_socket_address(const struct udp_address *address, struct socket_
 {
     memset(out, 0, sizeof *out);
     if (udp_address_is_v4(address)) {
-        struct sockaddr_in *v4 = (struct sockaddr_in *)&out->address;
+        struct sockaddr_in *v4 = &out->address.v4;
         v4->sin_family = AF_INET;
         v4->sin_port = htons(address->port);
         memcpy(&v4->sin_addr, address->ip + 12, 4);
         out->size = sizeof *v4;
     } else {
-        struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out->address;
+        struct sockaddr_in6 *v6 = &out->address.v6;
         v6->sin6_family = AF_INET6;
         v6->sin6_port = htons(address->port);
         memcpy(&v6->sin6_addr, address->ip, 16);
@@ -84,7 +84,7 @@ int rtc_socket_open(const struct socket_address *socket_address, struct heritage
     const int inherited = heritage_take(heritage, SOCK_DGRAM, socket_address);
     if (inherited >= 0)
         return inherited;
-    const int family = socket_address->address.ss_family;
+    const int family = socket_address->address.any.sa_family;
     const int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
@@ -99,7 +99,7 @@ int rtc_socket_open(const struct socket_address *socket_address, struct heritage
     } else {
         setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
     }
-    if (bind(fd, (const struct sockaddr *)&socket_address->address, socket_address->size) == 0)
+    if (bind(fd, &socket_address->address.any, socket_address->size) == 0)
         return fd;
     const int error = errno;
     close(fd);
@@ -180,7 +180,7 @@ struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address
         return NULL;
     }
     all->loop = loop;
-    all->v6 = socket_address->address.ss_family == AF_INET6;
+    all->v6 = socket_address->address.any.sa_family == AF_INET6;
     all->datagram = datagram;
     all->context = context;
     all->watch = (struct loop_watch){.fd = fd, .ready = on_ready, .context = all};
@@ -305,5 +305,5 @@ void rtc_socket_local(const struct rtc_socket *all, struct socket_address *out)
 {
     memset(out, 0, sizeof *out);
     out->size = sizeof out->address;
-    getsockname(all->watch.fd, (struct sockaddr *)&out->address, &out->size);
+    getsockname(all->watch.fd, &out->address.any, &out->size);
 }

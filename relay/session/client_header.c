@@ -36,9 +36,9 @@ static bool is_ipv4(const struct wire_address *wire)
 static struct wire_address to_wire(const struct socket_address *socket_address)
 {
     struct wire_address wire = {.address = {[10] = 0xff, [11] = 0xff}};
-    const struct sockaddr_in *v4 = (const struct sockaddr_in *)&socket_address->address;
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&socket_address->address;
-    if (socket_address->address.ss_family == AF_INET) {
+    const struct sockaddr_in *v4 = &socket_address->address.v4;
+    const struct sockaddr_in6 *v6 = &socket_address->address.v6;
+    if (socket_address->address.any.sa_family == AF_INET) {
         memcpy(wire.address + 12, &v4->sin_addr, 4);
         memcpy(wire.port, &v4->sin_port, 2);
     } else {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct parcel) == 496, "another layout needs another PARCEL_VERSION");
+_Static_assert(sizeof(struct parcel) == 288, "another layout needs another PARCEL_VERSION");
 
 bool parcel_read(const void *data, size_t size, struct parcel *out)
 {

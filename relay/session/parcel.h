@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Of the layout below. A process refuses parcels of another version. */
-#define PARCEL_VERSION 2
+#define PARCEL_VERSION 3
 
 #define PARCEL_NAME_SIZE 32
 

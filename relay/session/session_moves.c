@@ -59,7 +59,7 @@ bool sessions_hand_over(struct sessions *all, sessions_take *take, void *context
 static bool count_address(struct session *session)
 {
     struct socket_address owner = {.size = sizeof(struct sockaddr_in6)};
-    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&owner.address;
+    struct sockaddr_in6 *v6 = &owner.address.v6;
     bool full;
     v6->sin6_family = AF_INET6;
     memcpy(&v6->sin6_addr, session->owner, sizeof session->owner);

@@ -213,10 +213,10 @@ static bool open_socket(struct upstream *upstream)
 {
     struct upstream_batch *batch = upstream->batch;
     const struct socket_address *game_server = upstream->game_server;
-    int fd = socket(game_server->address.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd =
+        socket(game_server->address.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     upstream->watch.fd = fd;
-    if (fd >= 0 &&
-        connect(fd, (const struct sockaddr *)&game_server->address, game_server->size) == 0 &&
+    if (fd >= 0 && connect(fd, &game_server->address.any, game_server->size) == 0 &&
         loop_add(batch->loop, &upstream->watch, LOOP_READABLE))
         return true;
     unsigned held;
@@ -246,7 +246,7 @@ bool upstream_local(const struct upstream *upstream, struct socket_address *out)
 {
     struct socket_address local = {.size = sizeof local.address};
     const int fd = socket_of(upstream);
-    if (fd < 0 || getsockname(fd, (struct sockaddr *)&local.address, &local.size) != 0)
+    if (fd < 0 || getsockname(fd, &local.address.any, &local.size) != 0)
         return false;
     const unsigned port = socket_address_port(&local);
     if (upstream->source)

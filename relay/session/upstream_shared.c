@@ -83,7 +83,7 @@ static bool get_local(struct msghdr *header, unsigned char out[16])
         }
         if (at->cmsg_level == IPPROTO_IP && at->cmsg_type == IP_PKTINFO) {
             memcpy(&info4, CMSG_DATA(at), sizeof info4);
-            struct sockaddr_in *v4 = (struct sockaddr_in *)&local.address;
+            struct sockaddr_in *v4 = &local.address.v4;
             v4->sin_family = AF_INET;
             v4->sin_addr = info4.ipi_addr;
             return socket_address_bytes(&local, out);
@@ -251,7 +251,7 @@ static bool reaches_itself(const struct shared_socket *socket)
     struct msghdr header = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control};
     struct pollfd waits = {.fd = socket->watch.fd, .events = POLLIN};
     sources_last(socket->sources, address);
-    if (getsockname(waits.fd, (struct sockaddr *)&self.address, &self.size) != 0)
+    if (getsockname(waits.fd, &self.address.any, &self.size) != 0)
         return false;
     const unsigned port = socket_address_port(&self);
     socket_address_of_bytes(address, &self);
@@ -369,9 +369,7 @@ bool upstream_shared_open(struct upstream_shared *shared, struct upstream *upstr
 static unsigned port_of(int fd)
 {
     struct socket_address local = {.size = sizeof local.address};
-    return getsockname(fd, (struct sockaddr *)&local.address, &local.size) == 0
-               ? socket_address_port(&local)
-               : 0;
+    return getsockname(fd, &local.address.any, &local.size) == 0 ? socket_address_port(&local) : 0;
 }
 
 /* The socket of the other process takes the place of the one of this, which nobody has used yet, or

@@ -193,7 +193,7 @@ static bool holds(const struct upstream_rule *rule, const struct lookup_answer *
         return false;
     if (!rule->name[0])
         return prefix_holds(&rule->prefix, address) &&
-               prefix_is_v4(&rule->prefix) == (address->address.ss_family == AF_INET) &&
+               prefix_is_v4(&rule->prefix) == (address->address.any.sa_family == AF_INET) &&
                !is_local(&rule->prefix, address);
     for (unsigned i = 0; i < known->count; i++) {
         struct socket_address server = known->addresses[i];

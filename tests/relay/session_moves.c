@@ -97,7 +97,7 @@ static void start_process(struct rig *rig, struct process *process, const uint8_
     struct upstream_list list = {.count = 0};
     const struct upstream_rule *unknown;
     const char *error;
-    getsockname(rig->server, (struct sockaddr *)&server.address, &server.size);
+    getsockname(rig->server, &server.address.any, &server.size);
     socket_address_format(&server, text);
     assert_true(upstream_list_add(&list, text));
     process->upstreams = upstreams_create(&list, rig->loop, &unknown, &error);

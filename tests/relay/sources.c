@@ -130,7 +130,7 @@ static void test_they_begin_anywhere(void **state)
         if (i > 0)
             assert_memory_not_equal(source->address, before, sizeof before);
         memcpy(before, source->address, sizeof before);
-        assert_int_equal(source->server.address.ss_family, AF_INET6);
+        assert_int_equal(source->server.address.any.sa_family, AF_INET6);
         sources_destroy(sources);
     }
 }

@@ -74,7 +74,7 @@ static int open_server(void)
 static void join(struct player *player, struct process *of, int to)
 {
     *player = (struct player){.server.size = sizeof(struct sockaddr_in)};
-    getsockname(to, (struct sockaddr *)&player->server.address, &player->server.size);
+    getsockname(to, &player->server.address.any, &player->server.size);
     upstream_init(&player->upstream, of->batch, &player->server, hear, end_run, player);
 }
 
@@ -302,7 +302,7 @@ static void test_ipv6_has_a_socket_of_its_own(void **state)
     assert_true(upstream_batch_share(both.batch, &prefixes, 8));
     join(&player, &both, server6);
     player.server.size = sizeof at;
-    getsockname(server6, (struct sockaddr *)&player.server.address, &player.server.size);
+    getsockname(server6, &player.server.address.any, &player.server.size);
     say(&player, "hello");
     upstream_batch_flush(both.batch);
     char data[64] = "";
