@@ -15,6 +15,10 @@
 #define FRAME_HEADER_MAX 4
 #define FRAME_MAX        (SESSION_DATAGRAM_MAX + FRAME_HEADER_MAX)
 
+/* Most that is read at a time, for which libwebsockets keeps a buffer for each connection. A longer
+   message comes in parts. Most are shorter: what a browser sends is what its player does. */
+#define READ_MAX 512
+
 /* Most that goes out in one write. What is in the kernel cannot be dropped any more, so this
    bounds staleness together with the unsent limit. */
 #define WRITE_MAX 8192
@@ -350,6 +354,13 @@ static bool keep_part(struct ws_link *link, const uint8_t *data, size_t size)
     return true;
 }
 
+static void deliver(struct ws_link *link, const uint8_t *data, size_t size)
+{
+    link->partial_size = 0;
+    if (!session_receive(link->base.session, data, size) && !link->closing)
+        begin_pause(link);
+}
+
 /* A part of a message, mostly the whole of it. */
 static void on_receive(struct ws_link *link, const uint8_t *data, size_t size)
 {
@@ -369,18 +380,15 @@ static void on_receive(struct ws_link *link, const uint8_t *data, size_t size)
         session_end(link->base.session, SESSION_END_OVERSIZE);
         return;
     }
-    if (link->partial_size > 0 || !last) {
-        if (!keep_part(link, data, size)) {
-            session_end(link->base.session, SESSION_END_RESOURCES);
-            return;
-        }
-        if (!last)
-            return;
-        data = link->partial;
+    if (!link->partial && last) {
+        deliver(link, data, size);
+    } else if (!keep_part(link, data, size)) {
+        session_end(link->base.session, SESSION_END_RESOURCES);
+    } else if (last) {
+        deliver(link, link->partial, total);
+        free(link->partial);
+        link->partial = NULL;
     }
-    link->partial_size = 0;
-    if (!session_receive(link->base.session, data, total) && !link->closing)
-        begin_pause(link);
 }
 
 static int on_writable(struct ws_link *link)
@@ -475,7 +483,7 @@ struct lws_protocols websocket_protocol(struct websockets **websockets)
         .name = WEBSOCKET_SUBPROTOCOL,
         .callback = on_event,
         .per_session_data_size = sizeof(struct ws_link),
-        .rx_buffer_size = SESSION_DATAGRAM_MAX + 1,
+        .rx_buffer_size = READ_MAX,
         .user = websockets,
         .tx_packet_size = WRITE_MAX,
     };
