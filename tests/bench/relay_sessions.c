@@ -2,13 +2,15 @@
    second to a game server that echoes it, against 100 that together send as many. What of them is
    lost, what a round trip costs in the relay's CPU time as a ratio to that of the 100, and the
    memory of a session. The runs are interleaved, and the median of their ratios is printed. Where a
-   process may not have so many files open, there are fewer sessions, and a line says so.
+   process may not have two files open for each session, both relays have one socket for all; where
+   it may not even have one, there are fewer sessions. A line says so.
 
    bench_relay_sessions [SESSIONS] */
 #define _GNU_SOURCE
 #include "relay_bench.h"
 #include "websocket_client.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -72,9 +74,8 @@ static void await_replies(struct target *target)
  * takes.
  */
 static double open_target(struct target *target, const char *program, unsigned upstream,
-                          unsigned sessions)
+                          unsigned sessions, const char *const option[2])
 {
-    const char *const option[] = {"--ping-interval", "0"};
     unsigned port;
     *target = (struct target){.sessions = sessions, .epoll = epoll_create1(EPOLL_CLOEXEC)};
     target->pid = start_relay(program, upstream, sessions + FEW, option, &port);
@@ -118,20 +119,23 @@ static double measure(struct target *target, double rate)
     return (cpu_seconds(target->pid) - cpu) / (double)(target->received - before);
 }
 
-static unsigned affordable(unsigned sessions)
+/* Where descriptors are short, has the relays take one a session. */
+static unsigned affordable(unsigned sessions, const char *option[2])
 {
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur >= 2 * sessions + SPARE)
+    const unsigned files = limit.rlim_cur < UINT_MAX ? (unsigned)limit.rlim_cur : UINT_MAX;
+    if (files / 2 >= sessions + SPARE)
         return sessions;
-    if (limit.rlim_cur < 2 * FEW + SPARE) {
-        fprintf(stderr, "a process may only have %lu files open\n", (unsigned long)limit.rlim_cur);
+    fprintf(stderr, "one socket for all sessions: a process may only have %u files open\n", files);
+    option[0] = "--source-prefix";
+    option[1] = "127.7.0.0/16";
+    if (files >= sessions + SPARE)
+        return sessions;
+    if (files < FEW + SPARE)
         exit(1);
-    }
-    sessions = (unsigned)(limit.rlim_cur - SPARE) / 2;
-    fprintf(stderr, "only %u sessions: a process may only have %lu files open\n", sessions,
-            (unsigned long)limit.rlim_cur);
-    return sessions;
+    fprintf(stderr, "and only %u sessions\n", files - SPARE);
+    return files - SPARE;
 }
 
 int main(int argc, char **argv)
@@ -142,11 +146,13 @@ int main(int argc, char **argv)
     unsigned upstream;
     relay_program(program, sizeof program);
     allow_all_files();
-    const unsigned sessions = affordable(argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : MANY);
+    const char *option[] = {"--coalesce-us", "0"};
+    const unsigned sessions =
+        affordable(argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : MANY, option);
     pin(1);
     const pid_t server = start_echo(udp_socket(&upstream), 1);
-    open_target(&few, program, upstream, FEW);
-    const double bytes = open_target(&many, program, upstream, sessions);
+    open_target(&few, program, upstream, FEW, option);
+    const double bytes = open_target(&many, program, upstream, sessions, option);
     double ratios[ROUNDS];
     for (unsigned round = 0; round < ROUNDS; round++) {
         const double cost = measure(&few, sessions);

@@ -131,6 +131,7 @@ struct results {
     double ratios[CASES][ROUNDS_MAX];
 };
 
+/* Each session has its first round trip at once: the relay ends those that ask nothing. */
 static void open_targets(struct target_set *set, const char *program, pid_t bare,
                          unsigned bare_port, unsigned upstream)
 {
@@ -138,6 +139,7 @@ static void open_targets(struct target_set *set, const char *program, pid_t bare
         unsigned port;
         const pid_t pid = start_relay(program, upstream, 2000, cases[i].option, &port);
         set->relay[i] = make_target(pid, cases[i].sessions, true, port);
+        measure(&set->relay[i], 0.0);
         if (cases[i].against == BARE_UDP)
             set->udp[i] = make_target(bare, cases[i].sessions, false, bare_port);
     }

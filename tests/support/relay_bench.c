@@ -134,7 +134,8 @@ pid_t start_relay(const char *program, unsigned upstream, unsigned sessions,
         close(ends[1]);
         execl(program, program, "--listen", "127.0.0.1:0", "--upstream", target, "--raw",
               "--upstream-packets", "0", "--upstream-bytes", "0", "--max-sessions", most,
-              "--max-sessions-per-address", "0", option[0], option[1], (char *)NULL);
+              "--max-sessions-per-address", "0", "--ping-interval", "0", option[0], option[1],
+              (char *)NULL);
         _exit(127);
     }
     close(ends[1]);

@@ -26,8 +26,8 @@ int udp_socket(unsigned *port);
 /* A process that echoes what comes to a socket, which it takes over. */
 pid_t start_echo(int fd, unsigned processor);
 
-/* Starts the relay, without limits on what a session sends, for so many sessions, with one more
-   option, and reads its port from its log. */
+/* Starts the relay, without pings and without limits on what a session sends, for so many sessions,
+   with one more option, and reads its port from its log. */
 pid_t start_relay(const char *program, unsigned upstream, unsigned sessions,
                   const char *const option[2], unsigned *port);
 
