@@ -53,10 +53,12 @@ test('the archive has what is exported and nothing of the tests', () => {
     'dist/game/index.d.ts',
     'dist/server/index.js',
     'dist/server/index.d.ts',
+    'bin/causeway-net.mjs',
+    'template/gitignore',
   ])
     assert.ok(files.includes(file), `${file} is missing`);
   assert.deepEqual(
-    files.filter((file) => /test|node_modules|CMake|tsconfig/.test(file)),
+    files.filter((file) => /test|node_modules|CMake|^tsconfig/.test(file)),
     [],
   );
 });

@@ -1,0 +1,237 @@
+// npx causeway-net init and dev, as a web developer uses them, in a real Chromium.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startChromium } from '../support/chromium.mjs';
+import { connect } from '../support/causeway.mjs';
+import { until } from '../support/node_server.mjs';
+import { require } from '../support/packages.mjs';
+import { modules, packedProject } from '../support/packed.mjs';
+
+const WebSocket = require('ws');
+const program = 'node_modules/causeway-net/bin/causeway-net.mjs';
+
+let project;
+let game;
+let remove;
+
+before(() => {
+  let run;
+  ({ folder: project, run, remove } = packedProject());
+  // What npm install makes of the template's package.json.
+  for (const name of ['vite', 'typescript5'])
+    symlinkSync(join(modules, name), join(project, 'node_modules', name.replace(/5$/, '')));
+  assert.match(run(process.execPath, program, 'init', 'my-game'), /cd my-game[^]*npm run dev/);
+  game = join(project, 'my-game');
+});
+
+after(() => remove());
+
+/** Runs the program to its end, in the project. */
+const causeway = (...args) =>
+  spawnSync(process.execPath, [program, ...args], { cwd: project, encoding: 'utf8' });
+
+/** Runs the command of the template's `npm run dev`, until the test is over. */
+async function startDev(t, ...args) {
+  const { scripts } = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
+  const [, ...command] = scripts.dev.split(' ');
+  const child = spawn(
+    process.execPath,
+    [join('..', program), ...command, '--listen', '127.0.0.1:0', ...args],
+    { cwd: game, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const lines = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text) => lines.push(...String(text).split('\n').filter(Boolean)));
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  t.after(async () => {
+    child.kill('SIGTERM');
+    assert.equal(await ended, 0, lines.join('\n'));
+  });
+  const says = async (pattern) => {
+    const found = () => lines.map((line) => pattern.exec(line)).find(Boolean);
+    await until(() => found() || child.exitCode !== null);
+    assert.ok(found(), lines.join('\n'));
+    return found()[1];
+  };
+  return { says, lines, address: await says(/^Open (\S+) in a browser/) };
+}
+
+test('the game of the template is small, and its types are right', () => {
+  const files = ['index.html', 'src/messages.ts', 'src/page.ts', 'src/server.ts'];
+  const lines = files.flatMap((name) => readFileSync(join(game, name), 'utf8').split('\n'));
+  assert.ok(lines.length < 150, `${lines.length} lines`);
+  const { status, stdout } = spawnSync(process.execPath, ['../node_modules/typescript/bin/tsc'], {
+    cwd: game,
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stdout);
+  const { name, dependencies } = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
+  assert.equal(name, 'my-game');
+  assert.match(dependencies['causeway-net'], /^\^\d+\.\d+\.\d+$/);
+});
+
+/** Whether the canvas shows a player at this place of the field. */
+const shows = (page, x, y) =>
+  page.evaluate(
+    ([x, y]) =>
+      globalThis.document.querySelector('canvas').getContext('2d').getImageData(x, y, 1, 1)
+        .data[3] > 0,
+    [x, y],
+  );
+
+async function untilShown(page, x, y) {
+  const end = Date.now() + 30_000;
+  while (!(await shows(page, x, y))) {
+    if (Date.now() > end) throw new Error(`nobody is at ${x}, ${y}`);
+    await page.waitForTimeout(20);
+  }
+}
+
+test('two pages play, and play on after a change of the server', async (t) => {
+  const { address, says } = await startDev(t);
+  const browser = await startChromium();
+  t.after(() => browser.close());
+  const pages = await Promise.all([browser.newPage(), browser.newPage()]);
+  const [one, two] = pages;
+  for (const page of pages) {
+    await page.setViewportSize({ width: 500, height: 500 });
+    await page.goto(address);
+    await page.getByText('connected', { exact: true }).waitFor();
+  }
+  await one.mouse.move(50, 100);
+  await untilShown(two, 100, 200);
+  if (process.env.SCREENSHOT) await two.screenshot({ path: process.env.SCREENSHOT });
+
+  appendFileSync(join(game, 'src/server.ts'), "console.log('the second');\n");
+  await says(/^(the second)$/);
+  await one.getByText('connected', { exact: true }).waitFor();
+  await two.getByText('connected', { exact: true }).waitFor();
+  await two.mouse.move(400, 400);
+  await untilShown(one, 800, 800);
+});
+
+test('a broken server is told, and runs again when it is mended', async (t) => {
+  const { says, address } = await startDev(t);
+  const file = join(game, 'src/server.ts');
+  const whole = readFileSync(file, 'utf8');
+  t.after(() => writeFileSync(file, whole));
+  writeFileSync(file, 'export const server = await lisen({});');
+  await says(/server\.ts: (lisen is not defined)/);
+  const token = () => fetch(new URL('/token', address), { method: 'POST' });
+  assert.equal((await token()).status, 503);
+  writeFileSync(file, 'export const other = 1;');
+  await says(/(exports no game server: export const server = await listen)/);
+  writeFileSync(file, whole);
+  while ((await token()).status !== 200);
+});
+
+/** The WebSocket of the package ws, with those that were opened last. */
+function recorded() {
+  const opened = [];
+  class Recorded extends WebSocket {
+    constructor(...args) {
+      super(...args);
+      opened.push(this);
+    }
+  }
+  return { Recorded, opened };
+}
+
+test('a page whose link breaks goes on with the same player', async (t) => {
+  const { address } = await startDev(t);
+  const { messages } = await import(await compiledMessages());
+  const { Recorded, opened } = recorded();
+  const token = async () =>
+    (await fetch(new URL('/token', address), { method: 'POST' })).arrayBuffer();
+  const client = await connect(address, { token, schema: messages, WebSocket: Recorded });
+  t.after(() => client.disconnect());
+  const states = [];
+  client.addEventListener('state', () => states.push(client.state));
+  const slots = new Set();
+  client.addEventListener('message', ({ message: { value } }) =>
+    value.players.forEach(({ slot }) => slots.add(slot)),
+  );
+  await until(() => slots.size > 0);
+  opened.at(-1).terminate();
+  await until(() => states.includes('connected'));
+  assert.deepEqual(states, ['reconnecting', 'connected']);
+  assert.deepEqual([...slots], [0]);
+});
+
+/** The template's messages as JavaScript beside this project's package. */
+async function compiledMessages() {
+  const { build } = require('esbuild');
+  const outfile = join(project, 'messages.mjs');
+  await build({
+    entryPoints: [join(game, 'src/messages.ts')],
+    outfile,
+    format: 'esm',
+    logLevel: 'silent',
+  });
+  return outfile;
+}
+
+test('pages of elsewhere get neither token nor relay', async (t) => {
+  const { address } = await startDev(t);
+  const headers = { origin: 'https://elsewhere.example' };
+  const answer = await fetch(new URL('/token', address), { method: 'POST', headers });
+  assert.equal(answer.status, 403);
+  const socket = new WebSocket(address.replace('http', 'ws'), ['causeway.v1'], { headers });
+  const [error] = await new Promise((resolve) => socket.once('error', (...of) => resolve(of)));
+  assert.match(error.message, /403/);
+  // A server of pages on this machine, as Vite's own, may use it.
+  const local = { origin: 'http://localhost:5173' };
+  const token = await fetch(new URL('/token', address), { method: 'POST', headers: local });
+  assert.deepEqual(
+    [token.status, token.headers.get('access-control-allow-origin')],
+    [200, local.origin],
+  );
+});
+
+test('each mistake has one clear line', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.after(() => taken.close());
+  const bare = join(project, 'bare');
+  mkdirSync(bare);
+  writeFileSync(join(bare, 'server.mjs'), '');
+  const server = ['--server', 'my-game/src/server.ts'];
+  const cases = [
+    [[], 2, /^causeway-net: usage: /],
+    [['serve'], 2, /there is no command serve; causeway-net --help/],
+    [['dev'], 2, /dev needs --server FILE/],
+    [['dev', '--servers', 'x'], 2, /--servers/],
+    [['dev', '--server', 'none.mjs'], 2, /--server none\.mjs: there is no such file/],
+    [['dev', ...server, '--listen', '8080'], 2, /--listen takes an address and a port/],
+    [['dev', ...server, '--listen', '0.0.0.0:8080'], 2, /other machines could reach it.*--expose/],
+    [['dev', ...server, '--listen', '[::]:0'], 2, /other machines could reach it.*--expose/],
+    [['dev', ...server, '--listen', `127.0.0.1:${taken.address().port}`], 1, /is taken/],
+    [['init'], 2, /init needs the name of one new folder/],
+    [['init', 'my-game'], 1, /my-game is not empty: name a new folder/],
+  ];
+  for (const [args, status, text] of cases) {
+    const ended = causeway(...args);
+    assert.match(ended.stderr, text);
+    assert.equal(ended.status, status, args.join(' '));
+  }
+  assert.match(causeway('--help').stdout, /^usage: causeway-net init/);
+});
+
+test('it says which packages are missing', () => {
+  const { folder, remove } = packedProject();
+  try {
+    writeFileSync(join(folder, 'server.mjs'), '');
+    const { stderr } = spawnSync(process.execPath, [program, 'dev', '--server', 'server.mjs'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    assert.match(stderr, /it needs the package vite: npm install --save-dev vite ws/);
+  } finally {
+    remove();
+  }
+});

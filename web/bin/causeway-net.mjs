@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+// What a web developer needs to begin with, without a compiler for C:
+//   causeway-net init FOLDER              a small game to start from
+//   causeway-net dev --server FILE        its page, its game server, tokens and a relay, in one process
+import { UsageError, readArguments, usage } from '../dev/arguments.mjs';
+
+const print = (line) => process.stdout.write(`${line}\n`);
+
+async function run(command, options) {
+  if (command === 'help') return print(usage);
+  if (command === 'init') {
+    const { init } = await import('../dev/init.mjs');
+    return init(options.folder).forEach(print);
+  }
+  const { dev } = await import('../dev/dev.mjs');
+  const running = await dev(options, print);
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => void running.close().then(() => process.exit()));
+}
+
+try {
+  const { command, options } = readArguments(process.argv.slice(2));
+  await run(command, options);
+} catch (error) {
+  process.stderr.write(`causeway-net: ${error.message}\n`);
+  process.exit(error instanceof UsageError ? 2 : 1);
+}

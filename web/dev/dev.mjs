@@ -1,0 +1,140 @@
+// Everything that a game in development needs, in one process: the page and its files by Vite, connect
+// tokens, a relay over WebSocket, and the game server.
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { UsageError } from './arguments.mjs';
+import { GameServer } from './game_server.mjs';
+import { DevRelay } from './relay.mjs';
+
+const own = fileURLToPath(new URL('..', import.meta.url));
+
+/** A package of the developer's project. */
+async function packageOf(root, name) {
+  let file;
+  try {
+    file = createRequire(join(root, 'package.json')).resolve(name);
+  } catch {
+    throw new Error(`it needs the package ${name}: npm install --save-dev vite ws`);
+  }
+  return import(pathToFileURL(file));
+}
+
+/** Pages of this server, and of others on this machine. */
+function isOurs({ headers: { origin, host } }) {
+  if (!origin) return true;
+  const url = URL.canParse(origin) ? new URL(origin) : {};
+  return url.host === host || /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
+}
+
+/** Answers a request for a connect token. */
+async function giveToken(game, request, response) {
+  const { origin } = request.headers;
+  const answer = (status, body, headers) => {
+    if (origin && isOurs(request)) headers['access-control-allow-origin'] = origin;
+    response.writeHead(status, { 'cache-control': 'no-store', ...headers }).end(body);
+  };
+  if (!isOurs(request)) return answer(403, 'not for pages of other origins\n', {});
+  try {
+    answer(200, await game.token(), { 'content-type': 'application/octet-stream' });
+  } catch (error) {
+    answer(503, `${error.message}; the terminal says why\n`, { 'retry-after': '1' });
+  }
+}
+
+function listenAt(http, { host, port }) {
+  return new Promise((listening, fails) => {
+    http.once('error', (error) =>
+      fails(
+        error.code === 'EADDRINUSE'
+          ? new Error(`port ${port} is taken: end what listens there, or pass another --listen`)
+          : error,
+      ),
+    );
+    http.listen(port, host, () => {
+      const at = host.includes(':') ? `[${host}]` : host;
+      listening(`http://${at}:${http.address().port}/`);
+    });
+  });
+}
+
+/** The parts, which know of each other. */
+async function assemble({ root, server: file, print }) {
+  const vite = await packageOf(root, 'vite');
+  const { WebSocketServer } = (await packageOf(root, 'ws')).default;
+  const http = createServer();
+  const pages = await vite.createServer({
+    root,
+    logLevel: 'warn',
+    server: {
+      middlewareMode: true,
+      hmr: { server: http },
+      // This package may be elsewhere, as in a folder above.
+      fs: { allow: [vite.searchForWorkspaceRoot(root), own] },
+    },
+    // Vite would bundle it without the WebAssembly modules beside it.
+    optimizeDeps: { exclude: ['causeway-net'] },
+  });
+  const relay = new DevRelay(WebSocketServer);
+  const name = relative(process.cwd(), file);
+  let started = false;
+  const tell = ({ server, error }) => {
+    if (error) print(`${name}: ${error.message}`);
+    else if (server) print(`${name} serves the game at ${server.host}, UDP port ${server.port}`);
+    if (error) return;
+    relay.server = server;
+    // Pages of an earlier server play on with the new one.
+    if (server && started) pages.ws.send({ type: 'full-reload' });
+    started ||= Boolean(server);
+  };
+  const game = new GameServer({ vite, watcher: pages.watcher, root, file, tell });
+  return { http, pages, relay, game };
+}
+
+/**
+ * Starts everything.
+ * @param options as `readArguments` gives them
+ * @param print is called with each line that the developer is to read
+ * @returns the address of the page, and what ends it all
+ */
+export async function dev(options, print) {
+  const root = resolve(options.root);
+  const server = resolve(options.server);
+  if (!existsSync(server))
+    throw new UsageError(`--server ${options.server}: there is no such file`);
+  const { http, pages, relay, game } = await assemble({ root, server, print });
+
+  http.on('request', (request, response) => {
+    const { pathname } = new URL(request.url, 'http://here');
+    if (request.method === 'GET' || request.method === 'HEAD') pages.middlewares(request, response);
+    else if (pathname === '/token') void giveToken(game, request, response);
+    // A page that asks for WebRTC learns that there is none.
+    else response.writeHead(404).end();
+  });
+  http.on('upgrade', (request, socket, head) => {
+    if (!relay.wants(request)) return;
+    if (isOurs(request)) relay.upgrade(request, socket, head);
+    else socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+  });
+  const close = async () => {
+    relay.close();
+    await game.close();
+    await pages.close();
+    http.closeAllConnections();
+    http.close();
+  };
+  try {
+    const address = await listenAt(http, options.listen);
+    print(
+      'For development only: everybody who reaches this gets a token, over WebSocket without TLS.',
+    );
+    await game.start();
+    print(`Open ${address} in a browser; Ctrl-C ends it`);
+    return { address, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,140 @@
+// The game server during development: built from what the developer writes, run in a thread, and started
+// again when one of its files changes.
+import { join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+
+/** Until a server that is told to stop must have told its clients so. */
+const STOP_MS = 1000;
+/** An editor may write a file in several steps. */
+const SETTLE_MS = 50;
+
+/** `{ host, port }` to reach a server that listens at this address. */
+function reach(address) {
+  const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address);
+  const every = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  return { host: every[host] ?? host, port: Number(port) };
+}
+
+export class GameServer {
+  #vite;
+  #root;
+  #file;
+  #tell;
+  #files = new Set();
+  #worker;
+  #builds = 0;
+  #settling;
+  /** The starts so far, one after the other. */
+  #turn = Promise.resolve();
+  #asked = new Map();
+
+  /**
+   * @param vite the package, and its server of the page, which watches files
+   * @param file the module that exports the server
+   * @param tell is called with `{ host, port }` of a server that has started, with `undefined` when it has ended,
+   *   and with an error that the developer must see
+   */
+  constructor({ vite, watcher, root, file, tell }) {
+    this.#vite = vite;
+    this.#root = root;
+    this.#file = resolve(file);
+    this.#tell = tell;
+    watcher.add(this.#file);
+    watcher.on('change', (changed) => {
+      if (!this.#files.has(resolve(changed))) return;
+      clearTimeout(this.#settling);
+      this.#settling = setTimeout(() => void this.start(), SETTLE_MS);
+    });
+  }
+
+  /** Builds and starts it, instead of the one that runs. Resolves when it listens or has failed, which is told. */
+  start() {
+    this.#turn = this.#turn.then(() => this.#start()).catch((error) => this.#tell({ error }));
+    return this.#turn;
+  }
+
+  /** A connect token for a new player; rejects while no server runs. */
+  token() {
+    const worker = this.#worker;
+    if (!worker) return Promise.reject(new Error('the game server does not run'));
+    const [id] = crypto.getRandomValues(new BigUint64Array(1));
+    return new Promise((given, failed) => {
+      this.#asked.set(id, { given, failed });
+      worker.postMessage({ id, clientId: id });
+    });
+  }
+
+  async close() {
+    clearTimeout(this.#settling);
+    await this.#turn;
+    await this.#stop();
+  }
+
+  async #start() {
+    const built = await this.#build();
+    await this.#stop();
+    const name = relative(process.cwd(), this.#file);
+    const worker = new Worker(new URL('game_thread.mjs', import.meta.url), {
+      workerData: { file: pathToFileURL(built).href, name },
+    });
+    const address = await new Promise((listens, fails) => {
+      worker.once('message', (message) => listens(message.address));
+      worker.once('error', fails);
+      worker.once('exit', () => fails(new Error(`${name} has ended`)));
+    });
+    this.#worker = worker;
+    worker.on('message', ({ id, token }) => this.#answered(id, ({ given }) => given(token)));
+    worker.on('error', (error) => this.#tell({ error }));
+    worker.on('exit', () => this.#exited(worker));
+    this.#tell({ server: reach(address) });
+  }
+
+  async #build() {
+    // The files of a server that does not compile are watched all the same.
+    if (this.#files.size === 0) this.#files.add(this.#file);
+    const outDir = join(this.#root, 'node_modules/.causeway');
+    const name = `server-${process.pid}-${this.#builds++}.mjs`;
+    const { output } = await this.#vite.build({
+      root: this.#root,
+      logLevel: 'silent',
+      ssr: { external: ['causeway-net'] },
+      build: {
+        ssr: this.#file,
+        outDir,
+        emptyOutDir: this.#builds === 1,
+        target: 'node20',
+        minify: false,
+        sourcemap: 'inline',
+        rolldownOptions: { output: { entryFileNames: name } },
+      },
+    });
+    this.#files = new Set(output.flatMap(({ moduleIds = [] }) => moduleIds));
+    return join(outDir, name);
+  }
+
+  async #stop() {
+    const worker = this.#worker;
+    if (!worker) return;
+    const timer = setTimeout(() => void worker.terminate(), STOP_MS);
+    await new Promise((ended) => {
+      worker.once('exit', ended);
+      worker.postMessage({ close: true });
+    });
+    clearTimeout(timer);
+  }
+
+  #exited(worker) {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    for (const id of [...this.#asked.keys()])
+      this.#answered(id, ({ failed }) => failed(new Error('the game server has ended')));
+    this.#tell({});
+  }
+
+  #answered(id, settle) {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (asked) settle(asked);
+  }
+}

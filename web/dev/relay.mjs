@@ -1,0 +1,148 @@
+// A relay for development: WebSockets of pages onto UDP sockets to one game server. It speaks to pages as
+// causeway-relay does, but knows no WebRTC, no limits but these, and no proof of who a client is.
+import { createSocket } from 'node:dgram';
+import { DATAGRAM_MAX } from '../dist/generated.js';
+import { WEBSOCKET_PROTOCOL } from '../dist/transports/websocket.js';
+
+const SESSIONS_MAX = 256;
+/** Bytes that may wait for a page before datagrams are dropped. */
+const WAITING_MAX = 16384;
+/** Longer messages than any datagram end the link. */
+const MESSAGE_MAX = 65535;
+/** For so long a session without a link waits for another one. */
+const RESUME_MS = 15_000;
+/** And one in which no datagram comes either way. */
+const IDLE_MS = 60_000;
+
+/** Close codes that causeway-relay sends too, and their texts. */
+const REPLACED = [4003, 'another link took its place'];
+const IDLE = [4000, 'idle'];
+const DOWN = [4005, 'the game server is down'];
+const FULL = [1013, 'try later'];
+const RESTARTED = [4005, 'the game server has been started again'];
+/** A page that closes its link on purpose says this. */
+const CLOSE_NORMAL = 1000;
+
+/** One player: a UDP socket to the game server, and the links that carry what goes over it. */
+class Session {
+  #socket;
+  #links = new Set();
+  /** Over which datagrams go to the page: the newest that has brought one. */
+  #current;
+  #idle = setTimeout(() => this.end(...IDLE), IDLE_MS);
+  #resume;
+  #ended;
+
+  constructor({ host, port }, ended) {
+    this.#ended = ended;
+    this.#socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+    this.#socket.on('message', (datagram) => this.#toPage(datagram));
+    // That nobody is there shows in the page, when it gets no answer.
+    this.#socket.on('error', () => {});
+    this.#socket.connect(port, host);
+  }
+
+  join(link) {
+    this.#links.add(link);
+    clearTimeout(this.#resume);
+    link.on('message', (data, isBinary) => {
+      if (isBinary && data.length > 0 && data.length <= DATAGRAM_MAX) this.#toServer(link, data);
+    });
+    link.on('close', (code) => this.#left(link, code));
+  }
+
+  end(code, reason) {
+    if (!this.#socket) return;
+    clearTimeout(this.#idle);
+    clearTimeout(this.#resume);
+    this.#socket.close();
+    this.#socket = undefined;
+    for (const link of this.#links) link.close(code, reason);
+    this.#ended();
+  }
+
+  #toServer(link, data) {
+    if (!this.#socket || !this.#links.has(link)) return;
+    const old = this.#current;
+    this.#current = link;
+    if (old && old !== link) {
+      this.#links.delete(old);
+      old.close(...REPLACED);
+    }
+    this.#idle.refresh();
+    this.#socket.send(data, () => {});
+  }
+
+  #toPage(datagram) {
+    this.#idle.refresh();
+    const link = this.#current;
+    if (link && link.bufferedAmount + datagram.length <= WAITING_MAX)
+      link.send(datagram, { binary: true });
+  }
+
+  #left(link, code) {
+    if (!this.#links.delete(link)) return;
+    if (this.#current === link) this.#current = undefined;
+    if (this.#links.size > 0 || !this.#socket) return;
+    if (code === CLOSE_NORMAL) this.end();
+    else this.#resume = setTimeout(() => this.end(), RESUME_MS);
+  }
+}
+
+/** The sessions of all pages. */
+export class DevRelay {
+  #sockets;
+  #sessions = new Map();
+  #server;
+
+  /** @param WebSocketServer of the package ws */
+  constructor(WebSocketServer) {
+    this.#sockets = new WebSocketServer({
+      noServer: true,
+      maxPayload: MESSAGE_MAX,
+      perMessageDeflate: false,
+      handleProtocols: () => WEBSOCKET_PROTOCOL,
+    });
+  }
+
+  /**
+   * Where datagrams go from now on: `{ host, port }`, or undefined while there is no game server. The players of
+   * an earlier one are told to connect anew.
+   */
+  set server(server) {
+    this.#server = server;
+    for (const session of this.#sessions.values()) session.end(...RESTARTED);
+  }
+
+  /** Whether an upgrade is for the relay, by the subprotocols that it asks for. */
+  wants(request) {
+    return subprotocols(request).includes(WEBSOCKET_PROTOCOL);
+  }
+
+  upgrade(request, socket, head) {
+    const prefix = 'causeway.session.';
+    const key = subprotocols(request).find((name) => name.startsWith(prefix)) ?? Symbol('no key');
+    this.#sockets.handleUpgrade(request, socket, head, (link) => {
+      link.on('error', () => {}); // a close follows
+      const session = this.#sessions.get(key);
+      if (session) session.join(link);
+      else if (!this.#server) link.close(...DOWN);
+      else if (this.#sessions.size >= SESSIONS_MAX) link.close(...FULL);
+      else this.#begin(key).join(link);
+    });
+  }
+
+  close() {
+    this.server = undefined;
+    this.#sockets.close();
+  }
+
+  #begin(key) {
+    const session = new Session(this.#server, () => this.#sessions.delete(key));
+    this.#sessions.set(key, session);
+    return session;
+  }
+}
+
+const subprotocols = (request) =>
+  (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());

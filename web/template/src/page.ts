@@ -1,0 +1,44 @@
+// The page: it sends where the pointer is, and draws where everybody is.
+import { connect } from 'causeway-net';
+import { SIZE, messages } from './messages.js';
+
+const canvas = document.querySelector('canvas')!;
+const context = canvas.getContext('2d')!;
+const state = document.querySelector('#state')!;
+
+async function token(): Promise<ArrayBuffer> {
+  const response = await fetch('/token', { method: 'POST', cache: 'no-store' });
+  if (!response.ok) throw new Error(await response.text());
+  return response.arrayBuffer();
+}
+
+function draw(players: readonly { slot: number; x: number; y: number }[]): void {
+  context.clearRect(0, 0, SIZE, SIZE);
+  for (const { slot, x, y } of players) {
+    context.fillStyle = `hsl(${slot * 137.5} 80% 60%)`;
+    context.beginPath();
+    context.arc(x, y, 20, 0, 2 * Math.PI);
+    context.fill();
+  }
+}
+
+async function play(): Promise<void> {
+  const client = await connect('/', { token, schema: messages });
+  const show = (): void => {
+    state.textContent = client.state;
+  };
+  client.addEventListener('state', show);
+  show();
+
+  canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {
+    const scale = SIZE / canvas.clientWidth;
+    const inside = (at: number): number => Math.max(0, Math.min(SIZE, Math.round(at * scale)));
+    if (client.writable) client.send(1, 'move', { x: inside(offsetX), y: inside(offsetY) });
+  });
+  for await (const { type, value } of client) if (type === 'world') draw(value.players);
+  state.textContent = `ended: ${(await client.closed).reason}`;
+}
+
+play().catch((error: Error) => {
+  state.textContent = error.message;
+});

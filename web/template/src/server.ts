@@ -1,0 +1,24 @@
+// The game server: it knows where everybody is, and tells everybody.
+import { listen } from 'causeway-net/server';
+import { MAX_PLAYERS, SIZE, messages } from './messages.js';
+
+export const server = await listen({
+  protocolId: 0x6d792d67616d65n, // this game, and no other
+  maxClients: MAX_PLAYERS,
+  schema: messages,
+});
+
+const players = new Map<number, { x: number; y: number }>();
+
+server.addEventListener('connect', ({ client }) => {
+  players.set(client.slot, { x: SIZE / 2, y: SIZE / 2 });
+  client.addEventListener('message', ({ message: { type, value } }) => {
+    if (type === 'move') players.set(client.slot, value);
+  });
+  client.addEventListener('disconnect', () => players.delete(client.slot));
+});
+
+server.addEventListener('tick', () => {
+  const world = [...players].map(([slot, place]) => ({ slot, ...place }));
+  server.broadcast(1, 'world', { players: world }); // channel 1: sent once, 60 times a second
+});
