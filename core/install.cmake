@@ -3,20 +3,22 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# On Windows a shared library has two files: the DLL lies beside the programs.
 install(TARGETS causeway EXPORT causeway ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/causeway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY native/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/causeway/native
         FILES_MATCHING PATTERN *.h PATTERN *_internal.h EXCLUDE PATTERN host_loop.h EXCLUDE PATTERN prox*.h EXCLUDE
         PATTERN system_address.h EXCLUDE PATTERN client_host_log.h EXCLUDE)
 
 # What a program needs beside an archive, a shared library brings along.
+list(JOIN NATIVE_LIBRARIES " -l" PC_LIBRARIES)
 if(BUILD_SHARED_LIBS)
     set(PC_REQUIRES Requires.private)
-    set(PC_LIBRARIES "\nLibs.private: -lm")
+    set(PC_LIBRARIES "\nLibs.private: -l${PC_LIBRARIES}")
 else()
     set(PC_REQUIRES Requires)
-    set(PC_LIBRARIES " -lm")
+    set(PC_LIBRARIES " -l${PC_LIBRARIES}")
 endif()
 set(PC_PACKAGES "")
 if(CAUSEWAY_SODIUM STREQUAL system)

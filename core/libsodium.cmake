@@ -95,6 +95,9 @@ target_include_directories(causeway_sodium
 target_compile_definitions(causeway_sodium
     PUBLIC SODIUM_STATIC
     PRIVATE CONFIGURED=1 HAVE_STDINT_H=1 HAVE_ATOMIC_OPS=1 _GNU_SOURCE)
+if(WIN32)
+    target_link_libraries(causeway_sodium INTERFACE bcrypt)
+endif()
 target_compile_options(causeway_sodium PUBLIC "SHELL:-include ${SODIUM_NAMES}" PRIVATE -O3 -w)
 
 if(CMAKE_C_BYTE_ORDER STREQUAL BIG_ENDIAN)

@@ -12,6 +12,9 @@
    and a game that waits for its own tick would be late by that. */
 #define CLOCK_MILLISECONDS 1
 
+/* In bytes. Windows keeps no datagram for a socket that asks for no buffer. */
+#define LEAST_BUFFER 4096
+
 static enum cw_error bind_error(void)
 {
     switch (WSAGetLastError()) {
@@ -97,7 +100,7 @@ static uint32_t set_buffer_size(const struct cw_socket *socket, int option, int 
     int granted = 0;
     socklen_t length = sizeof granted;
     const SOCKET handle = (SOCKET)socket->handle;
-    (void)set_option(handle, SOL_SOCKET, option, wanted);
+    (void)set_option(handle, SOL_SOCKET, option, wanted < LEAST_BUFFER ? LEAST_BUFFER : wanted);
     if (getsockopt(handle, SOL_SOCKET, option, (char *)&granted, &length) != 0 || granted < 0)
         return 0;
     return (uint32_t)granted;

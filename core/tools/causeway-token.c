@@ -4,6 +4,8 @@
 #include "causeway/token.h"
 #include "causeway/version.h"
 
+#include "binary_stdout.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -239,6 +241,7 @@ static int print_new_token(struct arguments *arguments)
 int main(int argc, char **argv)
 {
     struct arguments arguments = {.grant = cw_token_grant_default()};
+    binary_stdout();
     if (!cw_crypto_init())
         fail(1, "this machine has no source of random bytes");
     int option;

@@ -82,7 +82,7 @@ static void create_leaves_the_result(void **state)
     LEAVES(cw_server_create, bad_server, server);
 
     struct cw_socket_config socket = cw_socket_config_default(), bad_socket = socket;
-    bad_socket.address = (struct cw_address){CW_ADDRESS_IPV4, 0, {192, 0, 2, 1}};
+    bad_socket.address = (struct cw_address){CW_ADDRESS_IPV6, 0, {0x20, 0x01, 0x0d, 0xb8}};
     LEAVES(cw_socket_open, bad_socket, socket);
 
     const struct cw_host_config bad_host = {.server = bad_server}, good_host = {.server = server};

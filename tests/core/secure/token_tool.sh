@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# causeway-token, given as $1: its tokens have what was asked for, and there is one
-# clear line for whatever is wrong.
+# causeway-token, given as the arguments (a program that runs it may come first): its tokens have what
+# was asked for, and there is one clear line for whatever is wrong.
 set -euo pipefail
-tool=$1
+tool=("$@")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 unset CAUSEWAY_KEY
@@ -12,29 +12,29 @@ failed=0
 expect() {
     local code=$1 text=$2 got=0
     shift 2
-    "$tool" "$@" >"$folder/out" 2>"$folder/err" || got=$?
+    "${tool[@]}" "$@" >"$folder/out" 2>"$folder/err" || got=$?
     if [ "$got" != "$code" ] || ! grep -qF -- "$text" "$folder/err" || [ -s "$folder/out" ]; then
         echo "causeway-token $*: exit $got, said: $(cat "$folder/err")" >&2
         failed=1
     fi
 }
 
-"$tool" --help | grep -q -- --protocol-id
-"$tool" --version | grep -q '^causeway-token [0-9]'
-"$tool" --new-key >"$folder/key"
+"${tool[@]}" --help | grep -q -- --protocol-id
+"${tool[@]}" --version | grep -q '^causeway-token [0-9]'
+"${tool[@]}" --new-key >"$folder/key"
 grep -qE '^[0-9a-f]{64}$' "$folder/key"
-[ "$("$tool" --new-key)" != "$(cat "$folder/key")" ]
+[ "$("${tool[@]}" --new-key)" != "$(cat "$folder/key")" ]
 
 basic=(--protocol-id 0x1122 --client-id 7 --server 127.0.0.1:40000)
-[ "$("$tool" --key "$folder/key" "${basic[@]}" --binary | wc -c)" = 2048 ]
-[ "$("$tool" --key "$folder/key" "${basic[@]}" | base64 -d | head -c 12)" = 'NETCODE 1.02' ]
+[ "$("${tool[@]}" --key "$folder/key" "${basic[@]}" --binary | wc -c)" = 2048 ]
+[ "$("${tool[@]}" --key "$folder/key" "${basic[@]}" | base64 -d | head -c 12)" = 'NETCODE 1.02' ]
 # from the environment; protocol id and lifetime where the format has them
-CAUSEWAY_KEY=$(cat "$folder/key") "$tool" "${basic[@]}" --life 100 --server '[::1]:5' --binary >"$folder/token"
+CAUSEWAY_KEY=$(cat "$folder/key") "${tool[@]}" "${basic[@]}" --life 100 --server '[::1]:5' --binary >"$folder/token"
 read -r protocol create expire < <(od -An -v -t u8 -j 13 -N 24 -w24 "$folder/token")
 [ "$protocol" = $((0x1122)) ] && [ $((expire - create)) = 100 ]
 
 # made without a key; whether servers take it is core.insecure's
-[ "$("$tool" --insecure "${basic[@]}" --binary | wc -c)" = 2048 ]
+[ "$("${tool[@]}" --insecure "${basic[@]}" --binary | wc -c)" = 2048 ]
 
 expect 1 'no key' "${basic[@]}"
 expect 1 'cannot open the key file' --key "$folder/none" "${basic[@]}"
