@@ -1,7 +1,6 @@
 #include "exports/exports.h"
 
 #include "causeway/config.h"
-#include "causeway/error.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -51,9 +50,4 @@ CW_EXPORT(allocate) void *allocate(size_t size)
 CW_EXPORT(release) void release(void *memory)
 {
     free(memory);
-}
-
-CW_EXPORT(error_string) const char *error_string(enum cw_error error)
-{
-    return cw_error_string(error);
 }
