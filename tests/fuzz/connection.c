@@ -1,5 +1,5 @@
-/* Whatever arrives: a connection reads no byte too many, keeps within its pool, takes nothing of
-   what it refuses, and is as new after a reset.
+/* Whatever arrives, on channels of every kind: a connection reads no byte too many, keeps within
+   its pool, takes nothing of what it refuses, and is as new after a reset.
 
    An input is a list of datagrams. Each begins with a byte that says what is done with it, and the
    length of its payload as a byte and three bits of the first. */
@@ -110,33 +110,49 @@ static void use(struct fuzz *fuzz, uint8_t what)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* A connection with the kinds of yojimbo, or with those of ours that come from them. */
+static void open_connection(struct fuzz *fuzz, bool ours)
 {
-    static struct fuzz fuzz;
-    if (!fuzz.connection) {
-        const struct cw_connection_config config = rich_config(rich_schema());
-        fuzz.pool = config.max_messages + config.max_messages / 2 + 1;
-        if (cw_connection_create(&config, &fuzz.connection) != CW_OK)
-            abort();
-    }
-    fuzz.sequence = fuzz.acked = 0;
-    fuzz.now = 0;
+    struct cw_connection_config config = rich_config(rich_schema());
+    for (uint32_t i = 0; i < config.channel_count && ours; i++)
+        config.channels[i].kind = config.channels[i].kind == CW_CHANNEL_UNRELIABLE
+                                      ? CW_CHANNEL_UNRELIABLE_SEQUENCED
+                                      : CW_CHANNEL_RELIABLE_UNORDERED;
+    fuzz->pool = config.max_messages + config.max_messages / 2 + 1;
+    if (cw_connection_create(&config, &fuzz->connection) != CW_OK)
+        abort();
+}
+
+static void run(struct fuzz *fuzz, const uint8_t *data, size_t size)
+{
+    fuzz->sequence = fuzz->acked = 0;
+    fuzz->now = 0;
     while (size >= 2) {
         const uint8_t what = data[0];
         size_t length = data[1] | (size_t)(what & 7) << 8;
         length = length > size - 2 ? size - 2 : length;
-        receive(&fuzz, what, data + 2, length);
-        use(&fuzz, what);
+        receive(fuzz, what, data + 2, length);
+        use(fuzz, what);
         data += 2 + length;
         size -= 2 + length;
-        fuzz.now += 1.0 / 60;
+        fuzz->now += 1.0 / 60;
     }
-    cw_message_release(fuzz.held);
-    fuzz.held = NULL;
-    cw_connection_reset(fuzz.connection);
+    cw_message_release(fuzz->held);
+    fuzz->held = NULL;
+    cw_connection_reset(fuzz->connection);
     struct cw_connection_stats stats;
-    cw_connection_stats(fuzz.connection, &stats);
+    cw_connection_stats(fuzz->connection, &stats);
     if (stats.messages_in_use > 0)
         abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct fuzz fuzz[2];
+    for (int ours = 0; ours < 2; ours++) {
+        if (!fuzz[ours].connection)
+            open_connection(&fuzz[ours], ours);
+        run(&fuzz[ours], data, size);
+    }
     return 0;
 }

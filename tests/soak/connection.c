@@ -1,6 +1,7 @@
 /* Pairs of connections under random terrible conditions, for as many simulated hours as asked.
-   After every datagram: reliable messages come strictly in order, none missing, none twice; all are
-   as they were sent. In the end every message is back in its pool. */
+   After every datagram: reliable messages come strictly in order, or unordered, none missing, none
+   twice; sequenced ones never go back; all are as they were sent. In the end every message is back
+   in its pool. */
 #include "causeway/connection.h"
 #include "causeway/simulator.h"
 #include "soak_messages.h"
@@ -23,9 +24,10 @@
 
 struct channel {
     uint64_t sent;     /* by the near side */
-    uint64_t received; /* by the far side; of a reliable channel the next number */
+    uint64_t received; /* by the far side; of a reliable ordered channel the next number */
     double per_step;   /* messages that are sent on average */
-    uint64_t *seen;    /* of an unreliable channel: numbers that arrived, and 1 */
+    uint64_t *seen;    /* of a channel without order: numbers that arrived, and 1 */
+    uint64_t newest;   /* of those */
 };
 
 /* One end, and the path that leads away from it. */
@@ -69,9 +71,15 @@ struct plan {
     struct cw_prng content;
 };
 
+static bool is_of_kind(const struct world *world, uint32_t channel, enum cw_channel_kind kind)
+{
+    return world->config.channels[channel].kind == kind;
+}
+
 static bool is_reliable(const struct world *world, uint32_t channel)
 {
-    return world->config.channels[channel].kind == CW_CHANNEL_RELIABLE_ORDERED;
+    return is_of_kind(world, channel, CW_CHANNEL_RELIABLE_ORDERED) ||
+           is_of_kind(world, channel, CW_CHANNEL_RELIABLE_UNORDERED);
 }
 
 static struct plan plan_of(const struct world *world, int side, uint32_t channel, uint64_t number)
@@ -83,7 +91,7 @@ static struct plan plan_of(const struct world *world, int side, uint32_t channel
     uint32_t room = config->packet_budget;
     room = room > packet ? packet : room;
     const uint32_t kind = cw_prng_below(random, 100);
-    if ((kind < 60 || channel == 0) && is_reliable(world, channel)) {
+    if ((kind < 60 || channel == 0) && is_of_kind(world, channel, CW_CHANNEL_RELIABLE_ORDERED)) {
         plan.type = SMALL;
     } else if (kind > 97 && config->blocks) {
         plan.type = BLOCK;
@@ -162,13 +170,16 @@ static void take_message(struct world *world, int at, struct cw_message *message
 {
     struct channel *channel = &world->sides[!at].channels[index];
     uint64_t number = channel->received;
-    if (!is_reliable(world, index)) {
+    if (!is_of_kind(world, index, CW_CHANNEL_RELIABLE_ORDERED)) {
         number = ((const struct soak_message *)message->data)->number;
         if (number >= channel->sent)
             fail(world, at, "never sent", number);
         if (channel->seen[number % SEEN] == number + 1)
             fail(world, at, "delivered twice", number);
         channel->seen[number % SEEN] = number + 1;
+        if (number < channel->newest && is_of_kind(world, index, CW_CHANNEL_UNRELIABLE_SEQUENCED))
+            fail(world, at, "older than the latest", number);
+        channel->newest = number;
     } else if (number == channel->sent) {
         fail(world, at, "never sent", number);
     }
@@ -263,8 +274,11 @@ static void use(struct world *world, int at)
 
 static struct cw_channel_config choose_channel(struct cw_prng *random, uint32_t packet_size)
 {
-    struct cw_channel_config config = cw_channel_config_default(
-        cw_prng_chance(random, 0.7) ? CW_CHANNEL_RELIABLE_ORDERED : CW_CHANNEL_UNRELIABLE);
+    static const enum cw_channel_kind kinds[] = {
+        CW_CHANNEL_RELIABLE_ORDERED,   CW_CHANNEL_RELIABLE_ORDERED, CW_CHANNEL_RELIABLE_ORDERED,
+        CW_CHANNEL_RELIABLE_UNORDERED, CW_CHANNEL_UNRELIABLE,       CW_CHANNEL_UNRELIABLE_SEQUENCED,
+    };
+    struct cw_channel_config config = cw_channel_config_default(kinds[cw_prng_below(random, 6)]);
     if (cw_prng_chance(random, 0.2))
         return config;
     config.max_messages_per_packet = 1 + cw_prng_below(random, 256);
@@ -276,7 +290,9 @@ static struct cw_channel_config choose_channel(struct cw_prng *random, uint32_t 
     config.weight = 1 + cw_prng_below(random, 20);
     config.redundancy = cw_prng_below(random, 4);
     config.redundancy_budget = cw_prng_below(random, 1000);
-    config.repair = config.kind == CW_CHANNEL_RELIABLE_ORDERED && cw_prng_chance(random, 0.5);
+    const bool reliable =
+        config.kind == CW_CHANNEL_RELIABLE_ORDERED || config.kind == CW_CHANNEL_RELIABLE_UNORDERED;
+    config.repair = reliable && cw_prng_chance(random, 0.5);
     if (!config.blocks && cw_prng_chance(random, 0.3))
         config.packet_budget = 60 + cw_prng_below(random, 1200);
     return config;

@@ -18,12 +18,14 @@ import {
   message,
   optional,
   reliable,
+  reliableUnordered,
   schema,
   string,
   struct,
   uint,
   uint64,
   unreliable,
+  unreliableSequenced,
 } from '../support/causeway.mjs';
 
 const core = await loadCore();
@@ -475,4 +477,40 @@ test('an idle connection is silent but for a datagram each interval', () => {
   assert.ok(datagramsOf({}) <= 15);
   assert.equal(datagramsOf({ idleIntervalSeconds: 0 }), 90);
   assert.ok(datagramsOf({ idleIntervalSeconds: 1 }) <= 2);
+});
+
+/** Two ends, and packets that the second receives in this order: the texts that it then gives. */
+const reordered = (channel, order) => {
+  const config = { channels: [channel] };
+  const [from, to] = [new Connection(core, types, config), new Connection(core, types, config)];
+  const packets = order.map((_, i) => {
+    from.send(0, 'say', { text: `${i}` }, i / 60);
+    from.update(i / 60);
+    return from.transmit(i / 60).slice();
+  });
+  const texts = order.flatMap((i) => {
+    to.receive(packets[i], 1);
+    return take(to).map(({ value }) => value.text);
+  });
+  [from, to].forEach((end) => end.destroy());
+  return texts;
+};
+
+test('each kind of channel does its own with packets out of order', () => {
+  const order = [2, 0, 1, 3];
+  assert.deepEqual(reordered(reliable(), order), ['0', '1', '2', '3']);
+  assert.deepEqual(reordered(reliableUnordered(), order), ['2', '0', '1', '3']);
+  assert.deepEqual(reordered(unreliable(), order), ['2', '0', '1', '3']);
+  assert.deepEqual(reordered(unreliableSequenced(), order), ['2', '3']);
+});
+
+test('a kind that there is not is refused', () => {
+  const channels = [{ kind: 'unordered' }];
+  assert.throws(() => new Connection(core, types, { channels }), { code: 'CONFIG_CHANNEL' });
+});
+
+test('every kind of channel has a fingerprint of its own', () => {
+  const kinds = [reliable(), unreliable(), reliableUnordered(), unreliableSequenced()];
+  const prints = kinds.map((kind) => fingerprint(core, types, [kind]));
+  assert.equal(new Set(prints).size, kinds.length);
 });

@@ -17,9 +17,9 @@ struct cw_connection_config cw_make_connection_config(const struct cw_schema *sc
     config.channel_count = channel_count;
     for (uint32_t i = 0; i < channel_count && i < CW_MAX_CHANNELS; i++, of++) {
         struct cw_channel_config *channel = &config.channels[i];
-        *channel = cw_channel_config_default(of->kind == CW_CHANNEL_RELIABLE_ORDERED
-                                                 ? CW_CHANNEL_RELIABLE_ORDERED
-                                                 : CW_CHANNEL_UNRELIABLE);
+        uint32_t kind = UINT32_MAX; /* unless there is such a kind */
+        cw_set_u32(&kind, of->kind);
+        *channel = cw_channel_config_default((enum cw_channel_kind)kind);
         channel->blocks = of->blocks == 1;
         channel->repair = of->repair == 1;
         cw_set_u32(&channel->max_messages_per_packet, of->max_messages_per_packet);

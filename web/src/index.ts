@@ -29,7 +29,13 @@ export type {
   TransportState,
   TransportStats,
 } from './transports/transport.js';
-export { reliable, unreliable, yojimboDefaults } from './messages/channels.js';
+export {
+  reliable,
+  reliableUnordered,
+  unreliable,
+  unreliableSequenced,
+  yojimboDefaults,
+} from './messages/channels.js';
 export type { Channel, ChannelConfig } from './messages/channels.js';
 export { Connection, fingerprint } from './messages/connection.js';
 export type {

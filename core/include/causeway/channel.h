@@ -21,7 +21,18 @@ enum cw_channel_kind {
     CW_CHANNEL_RELIABLE_ORDERED,
     /* A message is sent once, if the next packets have room for it, and otherwise dropped. It may
        be lost, or arrive out of order. */
-    CW_CHANNEL_UNRELIABLE
+    CW_CHANNEL_UNRELIABLE,
+
+    /* Two kinds of ours, which yojimbo does not have. On the wire they are those above: what
+       differs is what the receiver does. Both ends must agree, as on every kind.
+
+       Unreliable, but a message that is older than one that has arrived is dropped. A receipt only
+       tells that it has arrived. */
+    CW_CHANNEL_UNRELIABLE_SEQUENCED,
+    /* Every message arrives, once, as soon as its packet does: one that is lost holds up no other,
+       unless it is receive_queue_size messages behind. A message with a block still waits for all
+       before it, and those after it for the block; give blocks a channel of their own. */
+    CW_CHANNEL_RELIABLE_UNORDERED
 };
 
 /* Coded repair, an extension of the wire that other implementations do not have: both ends turn it
@@ -81,7 +92,7 @@ struct cw_channel_stats {
     uint64_t delivered; /* reliable: messages known to have arrived */
     uint64_t received;  /* messages that arrived and were kept, each counted once */
     uint64_t dropped;   /* unreliable: messages that found no room in a packet when sent, or that
-                           arrived and then made room for later ones */
+                           arrived and then made room for later ones or, sequenced, were older */
     uint32_t queued;    /* messages waiting for their first packet */
     uint32_t in_flight; /* reliable: messages sent and not yet known to have arrived */
     uint32_t room;      /* messages that could be sent now: queue or pool has no more */

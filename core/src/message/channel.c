@@ -23,6 +23,11 @@ struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind)
     };
 }
 
+static bool is_reliable(enum cw_channel_kind kind)
+{
+    return kind == CW_CHANNEL_RELIABLE_ORDERED || kind == CW_CHANNEL_RELIABLE_UNORDERED;
+}
+
 static bool queue_is_valid(uint32_t size)
 {
     return size >= 2 && size <= MAX_QUEUE_SIZE && (size & (size - 1)) == 0;
@@ -32,21 +37,21 @@ enum cw_error cw_channel_config_check(const struct cw_channel_config *config, ui
 {
     if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
-    if ((config->kind != CW_CHANNEL_RELIABLE_ORDERED && config->kind != CW_CHANNEL_UNRELIABLE) ||
+    if ((uint32_t)config->kind > CW_CHANNEL_RELIABLE_UNORDERED ||
         config->max_messages_per_packet < 1 ||
         config->max_messages_per_packet > CW_MAX_MESSAGES_PER_PACKET || config->packet_budget < 1 ||
         config->weight < 1 || config->weight > MAX_WEIGHT || config->redundancy > MAX_REDUNDANCY)
         return CW_ERROR_CONFIG_CHANNEL;
     if (!queue_is_valid(config->send_queue_size) || !queue_is_valid(config->receive_queue_size))
         return CW_ERROR_CONFIG_QUEUE;
-    if (config->repair && config->kind != CW_CHANNEL_RELIABLE_ORDERED)
+    if (config->repair && !is_reliable(config->kind))
         return CW_ERROR_CONFIG_CHANNEL;
     if (!config->blocks)
         return CW_OK;
     if (config->max_block_size < 1 || config->max_block_size > MAX_BLOCK_SIZE ||
         config->block_fragment_size < 1)
         return CW_ERROR_CONFIG_BLOCK;
-    if (config->kind == CW_CHANNEL_RELIABLE_ORDERED &&
+    if (is_reliable(config->kind) &&
         (!cw_channel_config_fragment_fits(config, packet_size) ||
          (config->max_block_size - 1) / config->block_fragment_size + 1 > MAX_FRAGMENTS))
         return CW_ERROR_CONFIG_BLOCK;
@@ -55,13 +60,13 @@ enum cw_error cw_channel_config_check(const struct cw_channel_config *config, ui
 
 bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uint32_t packet_size)
 {
-    return config->kind != CW_CHANNEL_RELIABLE_ORDERED || !config->blocks ||
+    return !is_reliable(config->kind) || !config->blocks ||
            cw_channel_fragment_fits(config, packet_size);
 }
 
 uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config)
 {
-    if (config->kind != CW_CHANNEL_RELIABLE_ORDERED)
+    if (!is_reliable(config->kind))
         return 0;
     return config->send_queue_size < config->receive_queue_size ? config->send_queue_size
                                                                 : config->receive_queue_size;
@@ -131,10 +136,10 @@ void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
                        const struct cw_channel_config *config, uint32_t max_packet_size)
 {
     if (channel) {
-        channel->kind = config->kind;
+        channel->reliable_kind = is_reliable(config->kind);
         channel->common.config = *config;
     }
-    if (config->kind == CW_CHANNEL_RELIABLE_ORDERED)
+    if (is_reliable(config->kind))
         lay_out_reliable(arena, config, channel ? &channel->reliable : NULL);
     else
         lay_out_unreliable(arena, config, max_packet_size, channel ? &channel->unreliable : NULL);

@@ -104,6 +104,8 @@ static inline bool cw_channel_read_type(struct cw_stream *stream,
 
 /* The contents of a packet's entry, held until it is clear that the whole packet can be taken. */
 struct cw_parsed_entry {
+    uint16_t packet;     /* its number */
+    uint16_t age;        /* how far it is behind the newest packet that has arrived */
     bool only_next;      /* no room for all: keep only reliable messages that are next in order */
     uint32_t pool_limit; /* messages that the pool may give out */
     struct cw_message *first; /* messages to keep, linked by next */

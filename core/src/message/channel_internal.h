@@ -1,4 +1,4 @@
-/* A channel of either kind. Only this file asks which kind it is. The functions that every packet
+/* A channel, reliable or not. Only this file asks which. The functions that every packet
    needs are inline, because the calls would be a large part of the work. */
 #ifndef CAUSEWAY_CHANNEL_INTERNAL_H
 #define CAUSEWAY_CHANNEL_INTERNAL_H
@@ -7,7 +7,7 @@
 #include "message/unreliable_channel.h"
 
 struct cw_channel {
-    enum cw_channel_kind kind;
+    bool reliable_kind; /* which of the two below it is */
     union {
         struct cw_channel_common common; /* both begin with it */
         struct cw_reliable_channel reliable;
@@ -41,7 +41,7 @@ enum cw_error cw_channel_send(struct cw_channel *channel, struct cw_message *mes
 
 static inline bool cw_channel_is_reliable(const struct cw_channel *channel)
 {
-    return channel->kind == CW_CHANNEL_RELIABLE_ORDERED;
+    return channel->reliable_kind;
 }
 
 /* Queues a message that takes at most `bits` bits, and takes over its reference unless it fails

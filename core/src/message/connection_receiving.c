@@ -28,7 +28,10 @@ static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct
     parsed->with_fragment |= is_fragment ? bit : 0;
     struct cw_channel *channel = &c->channels[index];
     struct cw_parsed_entry *entry = &parsed->entries[parsed->count];
+    const uint16_t packet = c->endpoint->packet.sequence;
     *entry = (struct cw_parsed_entry){
+        .packet = packet,
+        .age = (uint16_t)(cw_received_packets_newest(&c->endpoint->received) - packet),
         .only_next = parsed->only_next,
         .pool_limit = parsed->only_next ? UINT32_MAX : c->room_for_all,
     };

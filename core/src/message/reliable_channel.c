@@ -27,13 +27,9 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
         cw_message_drop(slot_of(channel, id)->message);
         slot_of(channel, id)->message = NULL;
     }
-    for (uint32_t i = 0; i < config->receive_queue_size; i++) {
-        cw_message_drop(channel->received[i]);
-        channel->received[i] = NULL;
-    }
+    cw_reliable_reset_received(channel);
     cw_reliable_slots_reset(&channel->slots);
     channel->oldest_unacked = channel->next_id = 0;
-    channel->next_taken = 0;
     channel->block_sender.active = channel->next_block.active = false;
     if (config->blocks)
         cw_block_receiver_reset(&channel->block_receiver);

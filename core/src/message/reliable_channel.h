@@ -1,5 +1,5 @@
-/* The reliable-ordered channel: messages are kept and sent until they are acked, and given to the
-   application in the order of their ids. */
+/* The reliable channels: messages are kept and sent until they are acked, and given to the
+   application in the order of their ids or, unordered, as they arrive. */
 #ifndef CAUSEWAY_RELIABLE_CHANNEL_H
 #define CAUSEWAY_RELIABLE_CHANNEL_H
 
@@ -28,9 +28,12 @@ struct cw_reliable_channel {
     const struct cw_block_sender *picked_fragment; /* whose it is, else NULL: picked holds its
                                                       message's id and its number */
 
-    /* Messages that arrived, from next_taken on, each in slot id & mask. */
+    /* Messages that arrived, from next_taken on, each in slot id & mask. Unordered: those that are
+       not taken yet are also in a list, and a mark is in the slot of one that was taken before an
+       older one. */
     uint16_t next_taken;
     struct cw_message **received;
+    struct cw_message *ready_first, *ready_last;
     struct cw_repair *repair; /* NULL: without the option */
     struct cw_block_receiver block_receiver;
 };
@@ -84,7 +87,8 @@ bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *str
 void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed,
                       double now);
 
-/* The next message in order, with its reference; NULL when it has not arrived. */
+/* The next message in order, or the first to have arrived, with its reference; NULL when there is
+   none. */
 struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel);
 
 #endif

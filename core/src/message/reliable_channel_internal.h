@@ -27,6 +27,9 @@ static inline uint16_t cw_reliable_first_missing(const struct cw_reliable_channe
     return id;
 }
 
+/* Drops all messages that have arrived. */
+void cw_reliable_reset_received(struct cw_reliable_channel *channel);
+
 /* The other end says that all messages before this one have arrived there. */
 void cw_reliable_acked_before(struct cw_reliable_channel *channel, uint16_t first_missing,
                               double now);

@@ -134,6 +134,21 @@ bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *str
                                         : read_messages(channel, stream, ids, count, parsed, NULL);
 }
 
+static bool is_unordered(const struct cw_reliable_channel *channel)
+{
+    return channel->common.config.kind == CW_CHANNEL_RELIABLE_UNORDERED;
+}
+
+static void add_ready(struct cw_reliable_channel *channel, struct cw_message *message)
+{
+    message->next = NULL;
+    if (channel->ready_first)
+        channel->ready_last->next = message;
+    else
+        channel->ready_first = message;
+    channel->ready_last = message;
+}
+
 /* Puts a message where next finds it, unless the packet held it twice. */
 static void keep_message(struct cw_reliable_channel *channel, struct cw_message *message)
 {
@@ -143,6 +158,8 @@ static void keep_message(struct cw_reliable_channel *channel, struct cw_message 
         return;
     }
     *slot = message;
+    if (is_unordered(channel))
+        add_ready(channel, message);
     channel->common.stats.received++;
 }
 
@@ -204,8 +221,33 @@ void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parse
         take_repair(channel, parsed, now);
 }
 
+/* In the slot of a message that was taken before an older one: no message is there. */
+static struct cw_message *taken_mark(struct cw_reliable_channel *channel)
+{
+    return (struct cw_message *)(void *)channel;
+}
+
+/* The window moves on when its oldest message is taken. */
+static struct cw_message *next_ready(struct cw_reliable_channel *channel)
+{
+    struct cw_message *message = channel->ready_first;
+    if (!message)
+        return NULL;
+    channel->ready_first = message->next;
+    *cw_reliable_received_slot(channel, message->id) = taken_mark(channel);
+    struct cw_message **oldest;
+    while (*(oldest = cw_reliable_received_slot(channel, channel->next_taken)) ==
+           taken_mark(channel)) {
+        *oldest = NULL;
+        channel->next_taken++;
+    }
+    return message;
+}
+
 struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel)
 {
+    if (is_unordered(channel))
+        return next_ready(channel);
     struct cw_message **slot = cw_reliable_received_slot(channel, channel->next_taken);
     struct cw_message *message = *slot;
     if (!message)
@@ -213,4 +255,15 @@ struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel)
     *slot = NULL;
     channel->next_taken++;
     return message;
+}
+
+void cw_reliable_reset_received(struct cw_reliable_channel *channel)
+{
+    for (uint32_t i = 0; i < channel->common.config.receive_queue_size; i++) {
+        if (channel->received[i] != taken_mark(channel))
+            cw_message_drop(channel->received[i]);
+        channel->received[i] = NULL;
+    }
+    channel->ready_first = NULL;
+    channel->next_taken = 0;
 }

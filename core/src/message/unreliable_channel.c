@@ -11,6 +11,11 @@ static struct cw_message **received_slot(const struct cw_unreliable_channel *cha
     return &channel->received[position & (channel->common.config.receive_queue_size - 1)];
 }
 
+static bool is_sequenced(const struct cw_unreliable_channel *channel)
+{
+    return channel->common.config.kind == CW_CHANNEL_UNRELIABLE_SEQUENCED;
+}
+
 void cw_unreliable_reset(struct cw_unreliable_channel *channel)
 {
     for (uint32_t i = 0; i < channel->queue_count; i++)
@@ -19,6 +24,7 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
         cw_message_drop(cw_unreliable_next(channel));
     channel->queue_count = 0;
     channel->received_read = channel->received_written = 0;
+    channel->newest = 0;
     channel->common.stats = (struct cw_channel_stats){0};
 }
 
@@ -74,6 +80,8 @@ uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits
             continue;
         if (bits > bits_left - picked) {
             common->more = true;
+            if (is_sequenced(channel))
+                break; /* a later message must not go before it */
             continue;
         }
         common->picked[common->picked_count++] = (uint16_t)channel->cursor;
@@ -223,13 +231,32 @@ bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream 
     return true;
 }
 
+/* Whether a sequenced channel has kept messages of a newer packet. Both are counted back from the
+   newest packet of all, as numbers wrap: after 65,536 packets without a message, one that is out of
+   order may be taken for late. */
+static bool is_late(const struct cw_unreliable_channel *channel,
+                    const struct cw_parsed_entry *parsed)
+{
+    const uint16_t newest_age = (uint16_t)(parsed->packet + parsed->age - channel->newest);
+    return is_sequenced(channel) && newest_age < parsed->age;
+}
+
 void cw_unreliable_take(struct cw_unreliable_channel *channel, const struct cw_parsed_entry *parsed)
 {
     struct cw_channel_stats *stats = &channel->common.stats;
     stats->dropped += parsed->missing + parsed->missing_blocks;
     struct cw_message *message = parsed->first;
+    const bool late = is_late(channel, parsed);
+    if (message && !late)
+        channel->newest = parsed->packet;
     while (message) {
         struct cw_message *next = message->next;
+        if (late) {
+            cw_message_drop(message);
+            stats->dropped++;
+            message = next;
+            continue;
+        }
         if (cw_unreliable_unread(channel) == channel->common.config.receive_queue_size)
             cw_unreliable_drop_oldest(channel, false);
         *received_slot(channel, channel->received_written++) = message;

@@ -1,4 +1,4 @@
-/* The unreliable channel: messages go into the next packets that have room, once. */
+/* The unreliable channels: messages go into the next packets that have room, once. */
 #ifndef CAUSEWAY_UNRELIABLE_CHANNEL_H
 #define CAUSEWAY_UNRELIABLE_CHANNEL_H
 
@@ -22,6 +22,7 @@ struct cw_unreliable_channel {
     struct cw_message **received; /* a ring */
     uint32_t received_read;
     uint32_t received_written;
+    uint16_t newest; /* sequenced: the number of the packet with the newest message that was kept */
 
     uint8_t *block_buffers; /* CW_UNRELIABLE_BLOCKS times block_size bytes */
     uint32_t block_size;

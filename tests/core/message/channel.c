@@ -18,10 +18,9 @@ static enum cw_error check(const struct cw_channel_config *config)
 static void test_the_defaults_are_as_told(void **state)
 {
     (void)state;
-    const enum cw_channel_kind kinds[] = {CW_CHANNEL_RELIABLE_ORDERED, CW_CHANNEL_UNRELIABLE};
-    for (int i = 0; i < 2; i++) {
-        struct cw_channel_config config = config_of(kinds[i]);
-        assert_int_equal(config.kind, kinds[i]);
+    for (int kind = CW_CHANNEL_RELIABLE_ORDERED; kind <= CW_CHANNEL_RELIABLE_UNORDERED; kind++) {
+        struct cw_channel_config config = config_of((enum cw_channel_kind)kind);
+        assert_int_equal(config.kind, kind);
         assert_int_equal(config.max_messages_per_packet, 256);
         assert_int_equal(config.receive_queue_size, 256);
         assert_false(config.blocks);
@@ -65,8 +64,15 @@ static void test_numbers_have_limits(void **state)
     assert_int_equal(check(&config), CW_OK);
     config.redundancy = 4;
     assert_int_equal(check(&config), CW_ERROR_CONFIG_CHANNEL);
-    config = config_of((enum cw_channel_kind)2);
+    config = config_of((enum cw_channel_kind)4);
     assert_int_equal(check(&config), CW_ERROR_CONFIG_CHANNEL);
+    for (int kind = CW_CHANNEL_RELIABLE_ORDERED; kind <= CW_CHANNEL_RELIABLE_UNORDERED; kind++) {
+        const bool reliable =
+            kind == CW_CHANNEL_RELIABLE_ORDERED || kind == CW_CHANNEL_RELIABLE_UNORDERED;
+        config = config_of((enum cw_channel_kind)kind);
+        config.repair = true;
+        assert_int_equal(check(&config), reliable ? CW_OK : CW_ERROR_CONFIG_CHANNEL);
+    }
 }
 
 static void test_queues_are_powers_of_two(void **state)

@@ -24,7 +24,7 @@ static int start(void **state)
     static struct rig the_rig;
     struct rig *rig = *state = &the_rig;
     memset(rig, 0, sizeof *rig);
-    rig->reliable = kind == CW_CHANNEL_RELIABLE_ORDERED;
+    rig->reliable = kind == CW_CHANNEL_RELIABLE_ORDERED || kind == CW_CHANNEL_RELIABLE_UNORDERED;
     channel_rig_start(&rig->common);
     const struct cw_channel_common common = channel_rig_common(&rig->common, kind);
     struct cw_arena measure = {0};
@@ -245,8 +245,9 @@ int main(void)
         TEST(test_what_may_be_dropped),    TEST(test_what_cannot_be_sent),
         TEST(test_what_a_config_asks_for), TEST(test_a_reset_leaves_nothing),
     };
-    kind = CW_CHANNEL_RELIABLE_ORDERED;
-    const int failed = cmocka_run_group_tests_name("reliable channel", tests, NULL, NULL);
-    kind = CW_CHANNEL_UNRELIABLE;
-    return failed + cmocka_run_group_tests_name("unreliable channel", tests, NULL, NULL);
+    static const char *const names[] = {"reliable", "unreliable", "sequenced", "unordered"};
+    int failed = 0;
+    for (kind = CW_CHANNEL_RELIABLE_ORDERED; kind <= CW_CHANNEL_RELIABLE_UNORDERED; kind++)
+        failed += cmocka_run_group_tests_name(names[kind], tests, NULL, NULL);
+    return failed;
 }

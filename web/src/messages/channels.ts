@@ -34,9 +34,19 @@ export interface ChannelConfig {
   readonly redundancyBudget?: number;
 }
 
-/** A channel of a connection, made with {@link reliable} or {@link unreliable}. */
+const kinds = {
+  reliable: channelKinds.RELIABLE_ORDERED,
+  unreliable: channelKinds.UNRELIABLE,
+  unreliableSequenced: channelKinds.UNRELIABLE_SEQUENCED,
+  reliableUnordered: channelKinds.RELIABLE_UNORDERED,
+};
+
+/**
+ * A channel of a connection, made with {@link reliable}, {@link unreliable}, {@link unreliableSequenced} or
+ * {@link reliableUnordered}.
+ */
 export interface Channel extends ChannelConfig {
-  readonly kind: 'reliable' | 'unreliable';
+  readonly kind: keyof typeof kinds;
 }
 
 /** A channel on which every message arrives, once, in the order of sending. */
@@ -46,6 +56,25 @@ export const reliable = (config: ChannelConfig = {}): Channel => ({ ...config, k
 export const unreliable = (config: ChannelConfig = {}): Channel => ({
   ...config,
   kind: 'unreliable',
+});
+
+/**
+ * An unreliable channel on which a message that is older than one that has arrived is dropped. yojimbo does not have
+ * it, so the server must be built with Causeway.
+ */
+export const unreliableSequenced = (config: ChannelConfig = {}): Channel => ({
+  ...config,
+  kind: 'unreliableSequenced',
+});
+
+/**
+ * A channel on which every message arrives, once, as soon as its packet does: one that is lost holds up no other,
+ * unless it is `receiveQueueSize` messages behind. Give blocks a channel of their own. yojimbo does not have it, so
+ * the server must be built with Causeway.
+ */
+export const reliableUnordered = (config: ChannelConfig = {}): Channel => ({
+  ...config,
+  kind: 'reliableUnordered',
 });
 
 /** What a connection has when nothing else is said: 0 is reliable, 1 is not. */
@@ -59,8 +88,6 @@ export const yojimboDefaults = (): readonly Channel[] => {
   const channel = reliable({ blocks: true, receiveQueueSize: 1024, sendQueueSize: 1024 });
   return [channel, channel];
 };
-
-const kinds = { reliable: channelKinds.RELIABLE_ORDERED, unreliable: channelKinds.UNRELIABLE };
 
 /** The numbers of channels as the module takes them. */
 export const channelNumbers = (channels: readonly Channel[]): number[] =>
