@@ -117,8 +117,13 @@ static void add_session(struct text *out, const struct session_facts *facts)
              facts->answered ? "true" : "false", facts->age_seconds);
     for (unsigned i = 0; i < facts->transport_count; i++)
         text_add(out, "%s\"%s\"", i > 0 ? "," : "", gauges_transports[facts->transports[i]]);
+    text_add(out, "],\"rtt_ms\":");
+    if (isnan(facts->rtt))
+        text_add(out, "null");
+    else
+        text_add(out, "%.3f", facts->rtt * 1e3);
     text_add(out,
-             "],\"client_datagrams\":%" PRIu64 ",\"client_bytes\":%" PRIu64
+             ",\"client_datagrams\":%" PRIu64 ",\"client_bytes\":%" PRIu64
              ",\"upstream_datagrams\":%" PRIu64 ",\"upstream_bytes\":%" PRIu64 "}",
              facts->traffic.client_datagrams, facts->traffic.client_bytes,
              facts->traffic.upstream_datagrams, facts->traffic.upstream_bytes);

@@ -5,6 +5,7 @@
 #include "net/pre_session_limit.h"
 #include "session/queue.h"
 
+#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -226,12 +227,25 @@ static void ws_link_close(struct session_link *base, const struct session_farewe
         lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
 }
 
+/* The kernel measures it. */
+static double ws_link_rtt(const struct session_link *base)
+{
+    const struct ws_link *link = lws_container_of(base, const struct ws_link, base);
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    const int fd = lws_get_socket_fd(link->wsi);
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_rtt == 0)
+        return NAN;
+    return info.tcpi_rtt / 1e6;
+}
+
 static const struct transport websocket_transport = {
     .name = "websocket",
     .ready = ws_link_ready,
     .send = ws_link_send,
     .flush = ws_link_flush,
     .close = ws_link_close,
+    .rtt = ws_link_rtt,
 };
 
 /* Straight out, also when datagrams wait: a browser that is only slow answers in time. */

@@ -398,6 +398,14 @@ double peer_deadline(const struct peer *peer)
     return fmin(deadline, fmin(sctp_deadline(peer->sctp), peer->paths.deadline));
 }
 
+double peer_rtt(const struct peer *peer)
+{
+    struct sctp_stats stats = {.rtt = NAN};
+    if (peer->sctp)
+        sctp_stats(peer->sctp, &stats);
+    return stats.rtt;
+}
+
 void peer_update(struct peer *peer, double now)
 {
     if (peer->state == PEER_ENDED)

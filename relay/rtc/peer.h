@@ -101,6 +101,9 @@ void peer_dismiss(struct peer *peer, unsigned code, const char *reason, double n
 /* When peer_update has something to do, in seconds. */
 double peer_deadline(const struct peer *peer);
 
+/* Seconds of a round trip to the browser; NAN when it is not known. */
+double peer_rtt(const struct peer *peer);
+
 /* Lets time pass. */
 void peer_update(struct peer *peer, double now);
 

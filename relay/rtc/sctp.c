@@ -19,6 +19,8 @@ struct sctp *sctp_create(const struct sctp_config *config)
     sctp->acknowledge_at = INFINITY;
     sctp->resend_at = INFINITY;
     sctp->resend_interval = RESEND_INTERVAL;
+    sctp->timed_at = INFINITY;
+    sctp->stats.rtt = NAN;
     sctp->reset_request = sctp->local_tsn - 1;
     sctp->forwarded = sctp->local_tsn - 1;
     sctp->control = (struct sctp_writer){sctp->control_data, 0, sizeof sctp->control_data};
@@ -299,7 +301,7 @@ static void put_reliable(struct sctp *sctp, struct sctp_writer *packet)
     }
 }
 
-static void put_staged(struct sctp *sctp, struct sctp_writer *packet)
+static void put_staged(struct sctp *sctp, struct sctp_writer *packet, double now)
 {
     const size_t rest = sctp->staged_size - sctp->staged_sent;
     const size_t size = rest < SCTP_UNSPLIT_MAX ? rest : SCTP_UNSPLIT_MAX;
@@ -316,6 +318,10 @@ static void put_staged(struct sctp *sctp, struct sctp_writer *packet)
     if (rest == size)
         chunk.flags |= DATA_END;
     put_data(packet, &chunk);
+    if (sctp->timed_at == INFINITY) {
+        sctp->timed = chunk.tsn;
+        sctp->timed_at = now;
+    }
     sctp->staged_sent += size;
     if (rest == size)
         sctp->staged = NULL;
@@ -352,7 +358,7 @@ size_t sctp_transmit(struct sctp *sctp, uint8_t *out, size_t capacity, double no
             put_reset(sctp, &packet);
         put_reliable(sctp, &packet);
         if (sctp->staged)
-            put_staged(sctp, &packet);
+            put_staged(sctp, &packet, now);
         if (sctp->resend_at == INFINITY && waits_for_answer(sctp))
             sctp->resend_at = now + sctp->resend_interval;
     }
@@ -392,6 +398,7 @@ void sctp_update(struct sctp *sctp, double now)
         return;
 
     outstanding_abandon(&sctp->outstanding, sctp_keep(sctp));
+    sctp->timed_at = INFINITY;
     sctp->forwarded = sctp->outstanding.acknowledged; /* tell it again */
     sctp->forward_at = now;
     for (size_t i = 0; i < SCTP_RELIABLE_MAX; i++)

@@ -70,6 +70,7 @@ struct sctp_stats {
     uint64_t messages_too_long;
     uint64_t chunks_abandoned; /* ours that the other side did not acknowledge in time */
     uint64_t forwards_sent;
+    double rtt; /* seconds, smoothed; with what the other side waits to acknowledge. NAN at first */
 };
 
 struct sctp;

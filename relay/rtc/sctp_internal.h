@@ -68,6 +68,8 @@ struct sctp {
 
     /* sending */
     struct outstanding outstanding;
+    uint32_t timed;  /* the TSN of the chunk whose acknowledgement is waited for */
+    double timed_at; /* when it was sent; INFINITY while none is timed */
     uint32_t remote_window;
     struct reliable_message reliable[SCTP_RELIABLE_MAX];
     const uint8_t *staged; /* the message that goes out now */

@@ -228,6 +228,29 @@ static bool take_data(struct sctp *sctp, const struct sctp_piece *chunk, struct 
     return !too_long && event->size > 0;
 }
 
+/* Whether an acknowledgement says that this TSN has arrived, or need not any more. */
+static bool covers(uint32_t cumulative, const struct tsn_gap *gaps, size_t count, uint32_t tsn)
+{
+    const uint32_t beyond = tsn - cumulative;
+    for (size_t i = 0; i < count; i++)
+        if (beyond >= gaps[i].first && beyond <= gaps[i].last)
+            return true;
+    return (int32_t)beyond <= 0;
+}
+
+/* One chunk at a time is timed, and nothing is learned from one that was given up. */
+static void take_time(struct sctp *sctp, uint32_t cumulative, const struct tsn_gap *gaps,
+                      size_t count, double now)
+{
+    if (sctp->timed_at == INFINITY || outstanding_in_flight(&sctp->outstanding, sctp->timed))
+        return;
+    const double sample = now - sctp->timed_at;
+    if (covers(cumulative, gaps, count, sctp->timed))
+        sctp->stats.rtt =
+            isnan(sctp->stats.rtt) ? sample : sctp->stats.rtt + (sample - sctp->stats.rtt) / 8;
+    sctp->timed_at = INFINITY;
+}
+
 static void take_sack(struct sctp *sctp, const struct sctp_piece *chunk, double now)
 {
     const size_t header = SCTP_SACK_HEADER - SCTP_CHUNK_HEADER;
@@ -250,6 +273,7 @@ static void take_sack(struct sctp *sctp, const struct sctp_piece *chunk, double 
     if (!outstanding_acknowledge(out, cumulative, gaps, count, sctp_keep(sctp)) ||
         out->acknowledged != cumulative)
         return;
+    take_time(sctp, cumulative, gaps, count, now);
     sctp->remote_window = load32(chunk->value + 4);
     for (size_t i = 0; i < SCTP_RELIABLE_MAX; i++)
         if (sctp->reliable[i].used && !outstanding_in_flight(out, sctp->reliable[i].tsn))

@@ -211,6 +211,11 @@ static bool rtc_link_ready(const struct session_link *base)
     return peer_is_proven(lws_container_of(base, const struct rtc_link, base)->peer);
 }
 
+static double rtc_link_rtt(const struct session_link *base)
+{
+    return peer_rtt(lws_container_of(base, const struct rtc_link, base)->peer);
+}
+
 static void rtc_link_send(struct session_link *base, const uint8_t *data, size_t size)
 {
     struct rtc_link *link = rtc_link_of(base);
@@ -258,6 +263,7 @@ static const struct transport webrtc_transport = {
     .send = rtc_link_send,
     .flush = rtc_link_flush,
     .close = rtc_link_close,
+    .rtt = rtc_link_rtt,
 };
 
 /* Works off what the peer of a link has taken. */

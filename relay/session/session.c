@@ -311,6 +311,7 @@ struct session *session_create(struct sessions *all, const unsigned char owner[1
     session->all = all;
     memcpy(session->owner, owner, sizeof session->owner);
     session->unlinked = INFINITY;
+    session->rtt = NAN;
     session->id = next_id(all);
     session->verdict = GATE_NO_REQUEST;
     allowance_init(&session->allowance);

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+/* The last two are not in each line. */
+#define FIELDS_MAX 14
+
 /* Everybody can open sessions that the game server does not answer: one line in a while tells of
    them, and each only at the level debug. Those of players are all told. */
 static bool may_log(struct session *session, unsigned *held)
@@ -25,7 +28,8 @@ void session_log_end(struct session *session, const char *why)
     socket_address_format(&session->server, server);
     if (upstream_local(&session->upstream, &local))
         socket_address_format(&local, source);
-    const struct log_field fields[] = {
+    const double rtt = session_rtt(session);
+    struct log_field fields[FIELDS_MAX] = {
         {.name = "session", .number = (double)session->id},
         {.name = "client", .text = client},
         {.name = "server", .text = server},
@@ -38,8 +42,11 @@ void session_log_end(struct session *session, const char *why)
         {.name = "upstream_bytes", .number = (double)traffic->upstream_bytes},
         {.name = "answered", .text = session->allowance.answered ? "yes" : "no"},
         {.name = "why", .text = why},
-        {.name = "held_back", .number = held},
     };
-    const size_t count = sizeof fields / sizeof fields[0];
-    log_fields(LOG_INFO, "session ended", fields, held > 0 ? count : count - 1);
+    size_t count = FIELDS_MAX - 2;
+    if (!isnan(rtt))
+        fields[count++] = (struct log_field){.name = "rtt_ms", .number = round(rtt * 1e6) / 1e3};
+    if (held > 0)
+        fields[count++] = (struct log_field){.name = "held_back", .number = held};
+    log_fields(LOG_INFO, "session ended", fields, count);
 }

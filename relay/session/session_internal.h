@@ -43,6 +43,7 @@ struct session {
     bool kept;                 /* the other processes know it */
     enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
     unsigned offences;         /* datagrams that the gate has not let pass */
+    float rtt;                 /* seconds, of the last link that told it; NAN while none has */
     struct allowance allowance;
     struct traffic traffic;
     struct upstream upstream;
@@ -86,6 +87,10 @@ struct sessions {
 struct session *session_begin(struct sessions *all, struct session_link *link,
                               const struct socket_address *client,
                               const struct socket_address *server, enum session_refusal *why);
+
+/* Seconds of a round trip to its browser, over the newest link that knows or the last that did; NAN
+   when none has. */
+double session_rtt(const struct session *session);
 
 /* Creates a session that has no link and is in no list, nor counted yet; `owner` is that of its
    address. NULL when there is no memory. */

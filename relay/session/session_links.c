@@ -224,10 +224,21 @@ static void wait(struct session *session, struct address_count **address)
     log_debug("session %lu: without a link", session->id);
 }
 
+double session_rtt(const struct session *session)
+{
+    for (const struct session_link *link = session->newest; link; link = link->older) {
+        const double rtt = link->transport->rtt(link);
+        if (!isnan(rtt))
+            return rtt;
+    }
+    return (double)session->rtt;
+}
+
 void session_link_close(struct session_link *link, bool on_purpose)
 {
     struct session *session = link->session;
     if (session) {
+        session->rtt = (float)session_rtt(session);
         *place_of(session, link) = link->older;
         link->session = NULL;
         if (!session->newest && waits(session, on_purpose))

@@ -46,6 +46,7 @@ static void look(const struct session *session, double now, struct session_facts
         .client = session->client,
         .server = session->server,
         .answered = session->allowance.answered,
+        .rtt = session_rtt(session),
         .traffic = session->traffic,
     };
     upstream_local(&session->upstream, &out->source);

@@ -28,6 +28,7 @@ struct session_facts {
     bool answered;
     unsigned transports[SESSIONS_TRANSPORTS_MAX]; /* of its links, the newest first, see gauges.h */
     unsigned transport_count;
+    double rtt; /* seconds of a round trip to the browser; NAN when it is not known */
     struct traffic traffic;
 };
 

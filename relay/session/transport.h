@@ -63,6 +63,10 @@ struct transport {
        With `at_once` the connection must go in this turn of the loop; that may also be asked for
        when the link is being closed already. */
     void (*close)(struct session_link *link, const struct session_farewell *farewell, bool at_once);
+
+    /* Seconds of a round trip to the browser, or to the proxy in front of it; NAN when it is not
+       known. */
+    double (*rtt)(const struct session_link *link);
 };
 
 /* One way to a browser. Embedded in the connection that the transport has for it; all zero before

@@ -23,9 +23,11 @@ test('a session is told with its addresses, links and traffic', async (t) => {
   const player = await connectAs(t, relay, key);
   player.send(pattern(100));
   await player.received(1);
-  const [{ client, age_seconds: age, ...rest }] = (await read(relay, '/sessions')).sessions;
+  const [told] = (await read(relay, '/sessions')).sessions;
+  const { client, age_seconds: age, rtt_ms: rtt, ...rest } = told;
   assert.equal(client, `127.0.0.1:${player.socket._socket.localPort}`);
   assert.ok(age > 0 && age < 600);
+  assert.ok(rtt > 0 && rtt < 60_000, `${rtt}`);
   assert.deepEqual(rest, {
     id: 1,
     server: server.upstream,

@@ -241,6 +241,51 @@ static void test_gives_up_what_was_lost_and_says_so_seldom(void **state)
     link_close(&link);
 }
 
+static double rtt(const struct link *link)
+{
+    struct sctp_stats stats;
+    sctp_stats(link->sctp, &stats);
+    return stats.rtt;
+}
+
+static void send_small(struct link *link)
+{
+    assert_int_equal(sctp_send(link->sctp, 0, PPID_BINARY, (const uint8_t *)"x", 1), SCTP_SENT);
+    fetch_all(link);
+}
+
+static void test_times_round_trips_of_what_arrives(void **state)
+{
+    (void)state;
+    const uint16_t behind_the_first[] = {2, 5};
+    struct link link;
+    link_up(&link);
+    const uint32_t base = link.client.cumulative;
+    assert_true(isnan(rtt(&link)));
+    send_small(&link);
+    link.now += 0.08;
+    give_sack(&link, base + 1, NULL, 0);
+    assert_float_equal(rtt(&link), 0.08, 1e-9);
+    send_small(&link);
+    link.now += 0.16;
+    give_sack(&link, base + 2, NULL, 0);
+    assert_float_equal(rtt(&link), 0.09, 1e-9);
+
+    /* One that is lost tells nothing, however late the others say so. */
+    for (unsigned i = 0; i < 5; i++)
+        send_small(&link);
+    link.now += 5.0;
+    give_sack(&link, base + 2, behind_the_first, 1);
+    fetch_all(&link);
+    give_sack(&link, base + 7, NULL, 0);
+    assert_float_equal(rtt(&link), 0.09, 1e-9);
+    send_small(&link);
+    link.now += 0.17;
+    give_sack(&link, base + 8, NULL, 0);
+    assert_float_equal(rtt(&link), 0.1, 1e-9);
+    link_close(&link);
+}
+
 static void test_a_lost_tail_is_given_up_by_time(void **state)
 {
     (void)state;
@@ -319,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_splits_only_what_does_not_fit),
         cmocka_unit_test(test_drops_when_nothing_is_acknowledged),
         cmocka_unit_test(test_gives_up_what_was_lost_and_says_so_seldom),
+        cmocka_unit_test(test_times_round_trips_of_what_arrives),
         cmocka_unit_test(test_a_lost_tail_is_given_up_by_time),
         cmocka_unit_test(test_reliable_messages_are_repeated),
     };

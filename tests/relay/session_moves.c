@@ -68,7 +68,15 @@ static void close_link(struct session_link *link, const struct session_farewell 
     process_of(link)->farewell = farewell;
 }
 
-static const struct transport transport = {"test", is_ready, hear, flush_link, close_link};
+static double rtt_of(const struct session_link *link)
+{
+    (void)link;
+    return 0.02;
+}
+
+static const struct transport transport = {
+    "test", is_ready, hear, flush_link, close_link, rtt_of,
+};
 
 static struct loop *create_loop(void)
 {
