@@ -1,0 +1,203 @@
+/* What POSIX says about datagram sockets, as far as games use it, in a program without a line of
+   Emscripten: it also runs natively. Arguments: ADDRESS and the PORTS of two echo servers. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct sockaddr_in servers[2];
+static int failures;
+
+static void check(int is_so, const char *what)
+{
+    if (!is_so)
+        printf("FAILED: %s (errno %d)\n", what, errno);
+    failures += !is_so;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static int open_socket(void)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    check(fd >= 0, "socket");
+    return fd;
+}
+
+static unsigned own_port(int fd)
+{
+    struct sockaddr_in own;
+    socklen_t length = sizeof own;
+    memset(&own, 0, sizeof own);
+    check(getsockname(fd, (struct sockaddr *)&own, &length) == 0, "getsockname");
+    return ntohs(own.sin_port);
+}
+
+static void send_to(int fd, int server, const char *text)
+{
+    check(sendto(fd, text, strlen(text), 0, (struct sockaddr *)&servers[server],
+                 sizeof servers[server]) == (ssize_t)strlen(text),
+          "sendto");
+}
+
+/* Takes what there is, and checks where it comes from. */
+static void expect(int fd, int server, const char *text)
+{
+    char data[100];
+    struct sockaddr_in from;
+    socklen_t length = sizeof from;
+    ssize_t size = recvfrom(fd, data, sizeof data, 0, (struct sockaddr *)&from, &length);
+    check(size == (ssize_t)strlen(text) && memcmp(data, text, (size_t)size) == 0, text);
+    check(from.sin_port == servers[server].sin_port &&
+              from.sin_addr.s_addr == servers[server].sin_addr.s_addr,
+          "the sender's address");
+}
+
+static void test_bind(void)
+{
+    int fd = open_socket(), other = open_socket();
+    struct sockaddr_in any = {.sin_family = AF_INET};
+    check(bind(fd, (struct sockaddr *)&any, sizeof any) == 0, "bind");
+    check(own_port(fd) >= 1024, "a port of its own");
+    check(bind(fd, (struct sockaddr *)&any, sizeof any) == -1 && errno == EINVAL, "bind again");
+    any.sin_port = htons((unsigned short)own_port(fd));
+    check(bind(other, (struct sockaddr *)&any, sizeof any) == -1 && errno == EADDRINUSE,
+          "bind to a port in use");
+    send_to(other, 0, "unbound");
+    check(own_port(other) >= 1024 && own_port(other) != own_port(fd), "a port of the other");
+    expect(other, 0, "unbound");
+    close(fd);
+    fd = open_socket();
+    check(bind(fd, (struct sockaddr *)&any, sizeof any) == 0, "a port is free when it is closed");
+    close(fd);
+    close(other);
+}
+
+static void test_poll(void)
+{
+    int fd = open_socket();
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    double began = now();
+    check(poll(&wanted, 1, 0) == 0, "poll finds nothing");
+    check(poll(&wanted, 1, 100) == 0 && now() - began >= 0.09, "poll waits as long as it is told");
+    wanted.events = POLLIN | POLLOUT;
+    check(poll(&wanted, 1, 5000) == 1 && wanted.revents == POLLOUT, "there is room to send");
+    wanted.events = POLLIN;
+    send_to(fd, 0, "poll");
+    check(poll(&wanted, 1, 20000) == 1 && wanted.revents == POLLIN, "poll waits for a datagram");
+    check(now() - began < 15.0, "and no longer");
+    expect(fd, 0, "poll");
+    close(fd);
+}
+
+static void test_select(void)
+{
+    int fd = open_socket();
+    fd_set readable;
+    FD_ZERO(&readable);
+    FD_SET(fd, &readable);
+    struct timeval moment = {.tv_usec = 100000}, long_time = {.tv_sec = 20};
+    double began = now();
+    check(select(fd + 1, &readable, NULL, NULL, &moment) == 0 && now() - began >= 0.09,
+          "select waits as long as it is told");
+    check(!FD_ISSET(fd, &readable), "nothing is readable");
+    send_to(fd, 1, "select");
+    FD_SET(fd, &readable);
+    check(select(fd + 1, &readable, NULL, NULL, &long_time) == 1 && FD_ISSET(fd, &readable),
+          "select waits for a datagram");
+    check(now() - began < 15.0, "and no longer");
+    expect(fd, 1, "select");
+    close(fd);
+}
+
+static void test_non_blocking(void)
+{
+    int fd = open_socket(), on = 1, off = 0, waiting = 0;
+    char data[4];
+    check(ioctl(fd, FIONBIO, &on) == 0, "FIONBIO");
+    check((fcntl(fd, F_GETFL) & O_NONBLOCK) != 0, "it is non-blocking");
+    check(recv(fd, data, sizeof data, 0) == -1 && errno == EAGAIN, "nothing to receive");
+    check(ioctl(fd, FIONBIO, &off) == 0, "FIONBIO off");
+    check(recv(fd, data, sizeof data, MSG_DONTWAIT) == -1 && errno == EAGAIN, "MSG_DONTWAIT");
+    send_to(fd, 0, "cut off");
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    check(poll(&wanted, 1, 20000) == 1 && ioctl(fd, FIONREAD, &waiting) == 0 && waiting == 7,
+          "FIONREAD");
+    check(recv(fd, data, sizeof data, 0) == 4 && memcmp(data, "cut ", 4) == 0, "the rest is gone");
+    close(fd);
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    check(recv(fd, data, sizeof data, 0) == -1 && errno == EAGAIN, "SOCK_NONBLOCK");
+    close(fd);
+}
+
+static void test_peers(void)
+{
+    int fd = open_socket();
+    static char large[70000];
+    check(send(fd, "", 1, 0) == -1 && errno == EDESTADDRREQ, "no address to send to");
+    check(connect(fd, (struct sockaddr *)&servers[0], sizeof servers[0]) == 0, "connect");
+    check(connect(fd, (struct sockaddr *)&servers[1], sizeof servers[1]) == 0, "connect again");
+    check(send(fd, "second", 6, 0) == 6, "send");
+    expect(fd, 1, "second");
+    struct sockaddr_in peer;
+    socklen_t length = sizeof peer;
+    check(getpeername(fd, (struct sockaddr *)&peer, &length) == 0 &&
+              peer.sin_port == servers[1].sin_port,
+          "getpeername");
+    check(send(fd, large, sizeof large, 0) == -1 && errno == EMSGSIZE, "too long for a datagram");
+    close(fd);
+    fd = open_socket();
+    send_to(fd, 0, "one socket");
+    expect(fd, 0, "one socket");
+    send_to(fd, 1, "two servers");
+    expect(fd, 1, "two servers");
+    close(fd);
+}
+
+/* A server that is asked for it answers with many, in the end with more than a socket keeps. */
+static void test_flood(void)
+{
+    int fd = open_socket(), kept = 0;
+    char data[100];
+    for (int i = 0; i < 20; i++) {
+        send_to(fd, 0, "flood");
+        check(poll(NULL, 0, 100) == 0, "poll of nothing waits");
+    }
+    while (recv(fd, data, sizeof data, MSG_DONTWAIT) > 0)
+        kept++;
+    printf("kept %d\n", kept);
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4)
+        return 1;
+    for (int i = 0; i < 2; i++) {
+        servers[i].sin_family = AF_INET;
+        inet_pton(AF_INET, argv[1], &servers[i].sin_addr);
+        servers[i].sin_port = htons((unsigned short)atoi(argv[2 + i]));
+    }
+    test_bind();
+    test_poll();
+    test_select();
+    test_non_blocking();
+    test_peers();
+    test_flood();
+    printf("%d failures\n", failures);
+    return failures != 0;
+}
