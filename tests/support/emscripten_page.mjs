@@ -32,18 +32,26 @@ export async function startSockets(t, { upstreams = 2, answer } = {}) {
 
 /**
  * Runs a program in a page of its own. `shim` imports causeway-net/emscripten first; `websocket` is that of the
- * Module; with `webrtc: false` the browser has none.
+ * Module; with `webrtc: false` the browser has none, with `blocked: true` no WebSocket. `files` are written for the
+ * program, which exports FS.
  */
-export async function run(browser, { url }, program, { args, shim, websocket, webrtc = true }) {
+export async function run(browser, { url }, program, options) {
+  const { args, shim, websocket, webrtc = true, blocked, files } = options;
   const page = await browser.newPage();
   await page.goto(url);
   await page.evaluate(
-    async ({ program, args, shim, websocket, webrtc }) => {
+    async ({ program, args, shim, websocket, webrtc, blocked, files }) => {
       const lines = (globalThis.lines = []);
       const complaints = (globalThis.complaints = []);
       const { error } = console;
       console.error = (...all) => (complaints.push(all.join(' ')), error(...all));
       if (!webrtc) delete globalThis.RTCPeerConnection;
+      if (blocked)
+        globalThis.WebSocket = class {
+          constructor() {
+            throw new DOMException('blocked', 'SecurityError');
+          }
+        };
       globalThis.Native = globalThis.WebSocket;
       globalThis.shim = shim && (await import('/causeway-net/emscripten/index.js'));
       const module = {
@@ -52,6 +60,10 @@ export async function run(browser, { url }, program, { args, shim, websocket, we
         printErr: (line) => lines.push(`stderr: ${line}`),
         onExit: (code) => lines.push(`exit ${code}`),
         ...(websocket && { websocket }),
+        onRuntimeInitialized: () => {
+          for (const [name, bytes] of Object.entries(files ?? {}))
+            globalThis.Module.FS.writeFile(name, new Uint8Array(bytes));
+        },
       };
       globalThis.stats = () => (globalThis.shim ?? globalThis.Module.causeway).stats();
       if (program.endsWith('.mjs')) {
@@ -64,7 +76,7 @@ export async function run(browser, { url }, program, { args, shim, websocket, we
         document.head.append(script);
       }
     },
-    { program, args, shim, websocket, webrtc },
+    { program, args, shim, websocket, webrtc, blocked, files },
   );
   const value = (name) => page.evaluate((name) => globalThis[name], name);
   return {

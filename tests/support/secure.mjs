@@ -21,7 +21,7 @@ export const randomFrom = (seed) => {
 };
 
 /** Loses a share of the datagrams. */
-const atRandom = (loss, seed = 1) => {
+export const atRandom = (loss, seed = 1) => {
   const random = randomFrom(seed);
   return () => random() < loss;
 };
@@ -31,7 +31,7 @@ export const packetType = { request: 0, response: 3, disconnect: 6 };
 export const typeOf = (datagram) => datagram[0] & 15;
 
 /** UDP between relay and server that loses what `loses(datagram, way)` says, way 'up' or 'down'. */
-async function startPath(serverPort, loses) {
+export async function startPath(serverPort, loses) {
   const counts = { up: 0, upLost: 0, down: 0, downLost: 0 };
   const ways = new Map();
   const front = createSocket('udp4');

@@ -1,0 +1,109 @@
+// A game of this folder's `games` in a page, its native server, and between them a relay and a path that loses 5 % of
+// the datagrams in either direction.
+import { spawn } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateConnectToken, generateKey } from '../support/causeway.mjs';
+import { run } from '../support/emscripten_page.mjs';
+import { startGatedRelay } from '../support/relay.mjs';
+import { atRandom, startPath } from '../support/secure.mjs';
+
+/** That of the README's server. */
+const PROTOCOL_ID = 0x1122334455667788n;
+const LOSS = 0.05;
+
+const { CAUSEWAY_GAMES, CAUSEWAY_README_SERVER, CAUSEWAY_ENET_SERVER, CAUSEWAY_UDP_SERVER } =
+  process.env;
+
+const servers = {
+  readme: CAUSEWAY_README_SERVER,
+  enet: CAUSEWAY_ENET_SERVER,
+  udp: CAUSEWAY_UDP_SERVER,
+};
+
+/** Why a game cannot be played here, if it cannot. */
+export const missing = (program, server) => {
+  if (!existsSync(servers[server] ?? '')) return 'libenet-dev is not installed';
+  return !existsSync(join(CAUSEWAY_GAMES, program)) && `there is no ${program}: run npm ci in web/`;
+};
+
+/** A server that says on which port it listens. */
+async function startServer(program, env = {}) {
+  const server = spawn(program, ['127.0.0.1:0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+  const [line] = await once(createInterface(server.stdout), 'line');
+  return { port: Number(/\d+$/.exec(line)[0]), stop: () => server.kill() };
+}
+
+/** What the relay serves: the games, and the package. */
+function makeRoot(page) {
+  const root = mkdtempSync(join(tmpdir(), 'causeway-games-'));
+  for (const name of readdirSync(CAUSEWAY_GAMES))
+    if (/\.(js|wasm)$/.test(name)) copyFileSync(join(CAUSEWAY_GAMES, name), join(root, name));
+  cpSync(new URL('../../web/dist', import.meta.url), join(root, 'causeway-net'), {
+    recursive: true,
+  });
+  writeFileSync(join(root, 'index.html'), page);
+  return root;
+}
+
+/** Server, path and relay, which serves this page. `loses` is as in secure.mjs. */
+export async function startGame(t, server, { page = '<!doctype html><title>A game</title>' } = {}) {
+  const key = generateKey();
+  const { port, stop } = await startServer(servers[server], {
+    CAUSEWAY_KEY: Buffer.from(key).toString('hex'),
+  });
+  const knowsTime = sleep(1100); // then it takes tokens
+  const path = await startPath(port, atRandom(LOSS));
+  const root = makeRoot(page);
+  const gate = server === 'readme' ? ['--protocol-id', String(PROTOCOL_ID)] : ['--raw'];
+  const relay = await startGatedRelay(
+    path.port,
+    ...gate,
+    ...['--rtc', '127.0.0.1:0', '--root', root],
+  );
+  t.after(async () => {
+    await relay.stop();
+    path.stop();
+    stop();
+    rmSync(root, { recursive: true });
+  });
+  let clientId = 0;
+  return {
+    relay,
+    path,
+    root,
+    async token() {
+      await knowsTime;
+      return generateConnectToken({
+        protocolId: PROTOCOL_ID,
+        privateKey: key,
+        clientId: ++clientId,
+        servers: [`127.0.0.1:${port}`],
+        expireSeconds: 50,
+      });
+    },
+    /** Runs a game in a page of its own. */
+    async play(browser, program, options) {
+      const args = server === 'readme' ? ['token'] : ['127.0.0.1', String(port)];
+      const files = server === 'readme' ? { token: [...(await this.token())] } : {};
+      const game = await run(browser, relay, program, { args, files, ...options });
+      t.after(() => game.close());
+      return game;
+    },
+  };
+}

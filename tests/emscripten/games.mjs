@@ -1,0 +1,115 @@
+// What each browser does with the games: the tests emscripten.games_chromium and emscripten.games_firefox.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { counters, until } from '../support/rtc.mjs';
+import { missing, startGame } from './game_rig.mjs';
+
+const BULKS = 3;
+
+/** Each game, its server, and whether the page imports causeway-net/emscripten for it. */
+const games = [
+  { program: 'enet_client.js', server: 'enet', shim: true },
+  { program: 'causeway_client.js', server: 'readme', shim: true },
+  { program: 'sockets_client.js', server: 'udp' },
+];
+
+const stock = (url) => ({ url: url.replace('http', 'ws'), subprotocol: 'causeway.v1' });
+const ways = {
+  webrtc: (url) => ({ websocket: { url: `causeway:${url}` }, blocked: true }),
+  websocket: (url) => ({ websocket: { url: `causeway:${url}` }, webrtc: false }),
+};
+
+/** The page of core/EMSCRIPTEN.md. */
+const guidePage = () =>
+  /```html\n(.*?)```/s.exec(
+    readFileSync(new URL('../../core/EMSCRIPTEN.md', import.meta.url), 'utf8'),
+  )[1];
+
+const said = (page) => page.evaluate(() => document.getElementById('said').textContent);
+
+function report(t, lines) {
+  for (const what of ['echo', 'bulk']) {
+    const times = lines.filter((line) => line.startsWith(`${what} `)).map((line) => +line.slice(5));
+    times.sort((a, b) => a - b);
+    const [p50, p95] = [0.5, 0.95].map((q) => times[Math.round(q * (times.length - 1))].toFixed(1));
+    t.diagnostic(`${what}: ${times.length} came back, p50 ${p50} ms, p95 ${p95} ms`);
+  }
+}
+
+/** Plays a game to its end: all that must arrive has, whatever the path has lost. */
+async function play(t, rig, browser, program, options) {
+  const game = await rig.play(browser, program, options);
+  const lines = await game.until(/^done$/m, 60_000);
+  assert.deepEqual(
+    lines.filter((line) => !/^(echo|bulk) [\d.]+$/.test(line)),
+    ['done'],
+  );
+  assert.equal(lines.filter((line) => line.startsWith('bulk')).length, BULKS);
+  assert.ok(rig.path.counts.upLost + rig.path.counts.downLost > 0);
+  assert.equal((await counters(rig.relay)).sessions_opened, 1);
+  report(t, lines);
+  return game;
+}
+
+export const testGames = (name, start) =>
+  describe(name, () => {
+    let browser;
+
+    before(async () => {
+      browser = await start();
+    });
+
+    after(() => browser?.close());
+
+    for (const { program, server, shim } of games)
+      for (const [way, options] of Object.entries(ways))
+        test(`${program} over ${way}`, { skip: missing(program, server) }, async (t) => {
+          const rig = await startGame(t, server);
+          const game = await play(t, rig, browser, program, { ...options(rig.relay.url), shim });
+          const { transports } = await game.stats();
+          assert.ok(transports.every((each) => each === way));
+          assert.deepEqual(await game.complaints(), []);
+        });
+
+    test("the guide's page and program, as they stand there", async (t) => {
+      const rig = await startGame(t, 'readme', { page: guidePage() });
+      writeFileSync(join(rig.root, 'token'), await rig.token());
+      const page = await browser.newPage();
+      t.after(() => page.close());
+      await page.goto(rig.relay.url);
+      await until('the answer', async () => (await said(page)).includes('says hello'), 30_000);
+    });
+
+    test('a program that waits, as the guide for native ones has it', async (t) => {
+      const rig = await startGame(t, 'readme');
+      const game = await rig.play(browser, 'player.js', {});
+      await game.until(/^hello$/m);
+      assert.deepEqual(await game.complaints(), []);
+    });
+
+    test('a program that waits, not linked for it, stops and is told what to do', async (t) => {
+      const rig = await startGame(t, 'readme');
+      const game = await rig.play(browser, 'player_stuck.js', {});
+      await game.until(/a page cannot wait for datagrams. Let cw_run call your ticks/);
+    });
+  });
+
+/** The same over what Emscripten has by itself, to compare with. */
+export const testStock = (start) =>
+  describe('without Causeway in the page', () => {
+    let browser;
+
+    before(async () => {
+      browser = await start();
+    });
+
+    after(() => browser?.close());
+
+    for (const { program, server } of games.filter(({ shim }) => shim))
+      test(program, { skip: missing(program, server) }, async (t) => {
+        const rig = await startGame(t, server);
+        await play(t, rig, browser, program, { websocket: stock(rig.relay.url) });
+      });
+  });
