@@ -132,10 +132,8 @@ mergeInto(LibraryManager.library, {
       createPeer: function (sock, addr, port) {
         if (typeof addr === 'object') return causeway.stock.createPeer(sock, addr, port);
         var host = addr.indexOf(':') < 0 ? addr : '[' + addr + ']';
-        var socket = globalThis['causewaySockets']['open']({
-          relay: causeway.relay(),
-          server: host + ':' + port,
-        });
+        var server = host + ':' + port;
+        var socket = globalThis['causewaySockets']['open'](causeway.relay(), server);
         socket._socket = { remoteAddress: addr, remotePort: port };
         socket['isFull'] = function () {
           return sock.recv_queue.length >= causeway.MOST_WAITING;

@@ -3,9 +3,10 @@
  * before the program's own, so that C developers need no npm. @module
  */
 import { DatagramSocket } from './datagram_socket.js';
-import type { Destination } from './destination.js';
 import { count, stats } from './figures.js';
 
-const open = (destination: Destination): DatagramSocket => count(new DatagramSocket(destination));
+/** Arguments have no names that the Closure compiler could change. */
+const open = (relay: string, server: string): DatagramSocket =>
+  count(new DatagramSocket({ relay, server }));
 
 Object.assign(globalThis, { causewaySockets: { open, stats } });
