@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  generateConnectToken,
   generateInsecureToken,
+  generateKey,
   listen,
   messages,
   next,
@@ -175,6 +177,21 @@ test('a server at every address takes IPv4 and IPv6', async (t) => {
     assert.ok(client.address.startsWith(address === '::1' ? '[::1]:' : '127.0.0.1:'));
     assert.equal(await bot.track(0, 'say', { text: 'hello' }), 'acked');
   }
+});
+
+test('a bot goes to the next server of its token when one is full', async (t) => {
+  const privateKey = generateKey();
+  const both = { privateKey, maxTokenLifeSeconds: 0, maxClients: 1 };
+  const [full, other] = [await startServer(t, both), await startServer(t, both)];
+  await startBot(t, full, { clientId: 1n });
+  const token = await generateConnectToken({
+    protocolId: PROTOCOL_ID,
+    privateKey,
+    clientId: 2n,
+    servers: [full.address, other.address],
+  });
+  assert.equal((await startBot(t, other, { token })).client.id, 2n);
+  assert.equal(full.stats().deniedSent, 1);
 });
 
 test('an insecure server takes whom it is told of', async (t) => {

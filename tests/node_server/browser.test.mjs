@@ -1,0 +1,39 @@
+// A page in a real Chromium plays on a server on Node, through the real relay.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attempt, chat, ending, makeRoot, openPage } from '../support/chat_page.mjs';
+import { startChromium } from '../support/chromium.mjs';
+import { PROTOCOL_ID, next, startServer } from '../support/node_server.mjs';
+import { startGatedRelay } from '../support/relay.mjs';
+
+for (const kind of ['webrtc', 'websocket'])
+  test(`over ${kind}`, { timeout: 90_000 }, async (t) => {
+    const root = makeRoot();
+    t.after(() => root.remove());
+    const browser = await startChromium();
+    t.after(() => browser.close());
+    const server = await startServer(t);
+    const relay = await startGatedRelay(
+      server.port,
+      ...['--protocol-id', String(PROTOCOL_ID), '--rtc', '127.0.0.1:0', '--root', root.path],
+    );
+    t.after(() => relay.stop());
+    const token = await server.generateConnectToken({ clientId: 3n });
+    const connecting = next(server, 'connect');
+    const page = await openPage(browser, relay);
+    assert.deepEqual(await attempt(page, token, { transports: [kind] }), { transport: kind });
+    const { client } = await connecting;
+    let moves = 0;
+    client.addEventListener('message', ({ message: { type, value } }) => {
+      if (type === 'say') client.send(0, 'said', { player: client.slot, text: value.text });
+      else moves++;
+    });
+    server.addEventListener('tick', () =>
+      server.broadcast(1, 'world', { players: [client.slot], xs: [0.5], ys: [0.5] }),
+    );
+    const { sent, said, worlds } = await chat(page, 1000);
+    assert.deepEqual(said, sent);
+    assert.ok(sent.length > 5 && worlds > 10 && moves > 5, `${sent.length} ${worlds} ${moves}`);
+    client.kick('bye');
+    assert.equal(await ending(page), 'kicked');
+  });

@@ -1,0 +1,28 @@
+// Bots in a process of their own, so that they play while the server's process is busy: they get the tokens as a
+// message, say and move 60 times a second, and tell when each has what it waits for, and how it has ended.
+import { connectUdp } from '../../web/dist/server/index.js';
+import { messages } from './chat_schema.mjs';
+
+process.once('message', async ({ tokens, worlds }) => {
+  const bots = await Promise.all(
+    tokens.map((token) => connectUdp({ token: Buffer.from(token, 'base64'), schema: messages })),
+  );
+  process.send({ type: 'connected' });
+  let waiting = bots.length;
+  for (const bot of bots) {
+    let seen = 0;
+    let said = 0;
+    const timer = setInterval(() => {
+      bot.send(1, 'move', { x: Math.random(), y: 0.5 });
+      if (said < 50) bot.send(0, 'say', { text: `${said++}` });
+    }, 1000 / 60);
+    bot.addEventListener('message', ({ message }) => {
+      if (message.type === 'world' && ++seen === worlds && --waiting === 0)
+        process.send({ type: 'served' });
+    });
+    void bot.closed.then(({ reason }) => {
+      clearInterval(timer);
+      process.send({ type: 'ended', reason });
+    });
+  }
+});
