@@ -73,15 +73,16 @@ test('vite takes the Worker along', () => {
   );
 });
 
-/** A backend that prints the size of a token; with the game kit also what that makes. */
+/** A backend that prints the size of a token; with `kit` also what the other modules make. */
 const backend = (kit) => `
   import { generateConnectToken, generateKey } from 'causeway-net';
   import { ClockSync, loadGame } from 'causeway-net/game';
+  import { loadServer } from 'causeway-net/server';
   async function main() {
     const token = await generateConnectToken({
       protocolId: 1n, privateKey: generateKey(), clientId: 1n, servers: ['127.0.0.1:40000'],
     });
-    console.log(token.length${kit ? ', new ClockSync(await loadGame()).constructor.name' : ''});
+    console.log(token.length${kit ? ', new ClockSync(await loadGame()).constructor.name, typeof (await loadServer()).exports.server_create' : ''});
   }
   void main();`;
 
@@ -113,7 +114,7 @@ function withoutPackage(what) {
 for (const format of ['esm', 'cjs']) {
   test(`${format}: a bundled backend finds the modules of the installed package`, () => {
     const file = bundle(`${format}-installed`, format, backend(true));
-    assert.equal(run(process.execPath, file), '2048 ClockSync\n');
+    assert.equal(run(process.execPath, file), '2048 ClockSync function\n');
   });
 
   test(`${format}: without the package a bundled backend finds the module beside it`, () => {

@@ -43,6 +43,7 @@ test('the archive has what is exported and nothing of the tests', () => {
   const files = readdirSync(join(project, 'package'), { recursive: true }).sort();
   for (const file of [
     'README.md',
+    'SERVER.md',
     'LICENSE',
     'dist/index.js',
     'dist/index.d.ts',
@@ -213,6 +214,48 @@ test('the game kit has the types that the declaration of a schema says', () => {
     // @ts-expect-error the schema says the type
     new InputReceiver(kit, game, 'press', { type: 1 });
     export { field, synced };`);
+});
+
+test('a server has the types that the declaration of a schema says', () => {
+  compileForAll(`
+    import { array, message, schema, string, uint } from 'causeway-net';
+    import { connectUdp, listen, type ServerClient } from 'causeway-net/server';
+    const messages = schema(
+      message('say', { text: string(9), to: array(uint(0, 9), 2) }),
+      message('file', { name: string(9) }, { block: true }),
+    );
+    const server = await listen({ protocolId: 1n, schema: messages });
+    server.addEventListener('connect', ({ client }) => {
+      const one: ServerClient<typeof messages> = client;
+      client.addEventListener('message', ({ message }) => {
+        if (message.type === 'say') client.send(0, 'say', message.value);
+        // @ts-expect-error which message it is comes first
+        message.value.text;
+      });
+      client.addEventListener('disconnect', ({ reason }) => {
+        const left: boolean = reason === 'client';
+        // @ts-expect-error no such reason
+        const lost: boolean = reason === 'transport';
+      });
+      client.kick('bye', { code: 1, flushSeconds: 1 });
+      // @ts-expect-error a code is a number
+      client.kick('bye', { code: '1' });
+      const refused: ServerClient<typeof messages>[] = server.broadcast(0, 'file', { name: '' }, new Uint8Array(1));
+      // @ts-expect-error the block is missing
+      server.broadcast(0, 'file', { name: '' });
+      // @ts-expect-error a field is missing
+      server.broadcastTo([one], 0, 'say', { text: '' });
+      // @ts-expect-error no such message
+      client.broadcast(0, 'sing', {});
+    });
+    // @ts-expect-error no such event
+    server.addEventListener('connection', ({ client }) => client);
+    server.addEventListener('tick', ({ tick }) => tick.toFixed());
+    // @ts-expect-error the protocol id is missing
+    await listen({ schema: messages });
+    const bot = await connectUdp({ token: new Uint8Array(2048), schema: messages });
+    bot.send(0, 'say', { text: '', to: [] });
+    export {};`);
 });
 
 test('structs have the types that their declaration says', () => {
