@@ -149,6 +149,28 @@ test('a server may be closed by what it tells', async (t) => {
   });
 });
 
+test('whoever hears of an end may send to all that are left', async (t) => {
+  const server = await startServer(t);
+  const bots = [];
+  for (const clientId of [1n, 2n, 3n]) {
+    const { bot, client } = await startBot(t, server, { clientId });
+    bots.push(bot);
+    client.addEventListener('disconnect', ({ reason }) => {
+      server.broadcast(...said(reason));
+      for (const other of server.clients) other.send(...said(reason));
+      if (reason === 'stopping') void server.close();
+    });
+  }
+  const words = received(bots[2]);
+  const [first] = server.clients;
+  first.kick('', { flushSeconds: 5 });
+  assert.equal(server.clients.size, 2);
+  await until(() => words.length === 2);
+  assert.deepEqual(words[1], { player: 0, text: 'kicked' });
+  await server.close();
+  for (const bot of bots) assert.match((await bot.closed).reason, /^(kicked|stopping)$/);
+});
+
 test('it runs at its rate, and the game in its ticks', async (t) => {
   const server = await startServer(t, { ticksPerSecond: 200 });
   const ticks = [];

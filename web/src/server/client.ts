@@ -34,7 +34,7 @@ export interface KickOptions {
 /** What the server does for one of its clients. @internal */
 export interface ClientOwner<Of extends Schema> {
   facts(slot: number): ServerClientFacts | undefined;
-  kick(slot: number, text: string, options: KickOptions): void;
+  kick(client: ServerClient<Of>, text: string, options: KickOptions): void;
   clients: ReadonlySet<ServerClient<Of>>;
   broadcastTo<Name extends MessageName<Of>>(
     clients: Iterable<ServerClient<Of>>,
@@ -111,7 +111,7 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
    */
   kick(text = '', options: KickOptions = {}): void {
     if (!this.#open) return;
-    this.#owner.kick(this.slot, text, options);
+    this.#owner.kick(this, text, options);
     this.#open = false;
   }
 
@@ -155,13 +155,15 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
     else this.tell(event.receipt, event.type);
   }
 
-  /** The slot is another's now. @internal */
-  end(reason: ServerDisconnectReason): void {
+  /** The slot is another's now. @returns what tells it @internal */
+  end(reason: ServerDisconnectReason): () => void {
     this.#open = false;
     this.#gone = true;
-    this.giveUp();
-    this.#resolveClosed(reason);
-    this.finish(new ClientDisconnectedEvent(reason));
+    return () => {
+      this.giveUp();
+      this.#resolveClosed(reason);
+      this.finish(new ClientDisconnectedEvent(reason));
+    };
   }
 
   /** @internal */

@@ -48,6 +48,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   #received = 0;
   #tick = 0;
   #closing: Promise<void> | undefined;
+  #closed = false;
 
   /** @internal */
   constructor(server: Server<Of>, socket: UdpSocket, tokens: TokenBase, interval: number) {
@@ -59,7 +60,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     this.#owner = {
       clients: this.#clients,
       facts: (slot) => server.client(slot),
-      kick: (slot, text, options) => this.#kick(slot, text, options),
+      kick: (client, text, options) => this.#kick(client, text, options),
       broadcastTo: (...what) => this.broadcastTo(...what),
     };
     this.#ticks = new ServerTicks(
@@ -154,28 +155,30 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
 
   /** Tells all clients that the server is stopping, and resolves when the socket is closed. */
   close(): Promise<void> {
-    return (this.#closing ??= this.#close());
+    // Not before the caller goes on, who may be a listener.
+    return (this.#closing ??= Promise.resolve().then(() => this.#close()));
   }
 
   async #close(): Promise<void> {
     this.#ticks.stop();
     this.#server.disconnectAll();
     this.#transmit();
-    this.#follow();
+    this.#closed = true;
     await this.#socket.close();
     this.#server.destroy();
   }
 
   #look(): void {
-    if (this.#closing) throw new ClosedError();
+    if (this.#closed) throw new ClosedError();
   }
 
-  #kick(slot: number, text: string, { code = 0, flushSeconds = 0 }: KickOptions): void {
+  #kick(client: ServerClient<Of>, text: string, { code = 0, flushSeconds = 0 }: KickOptions): void {
     if (!(Number.isInteger(code) && code >= 0 && code < 2 ** 32))
       throw new RangeError(`code: ${code} is not a whole number from 0 to 2^32 - 1`);
     if (typeof flushSeconds !== 'number' || !Number.isFinite(flushSeconds))
       throw new RangeError(`flushSeconds: ${flushSeconds} is not a number of seconds`);
-    this.#server.disconnect(slot, { code, text: String(text) }, flushSeconds, seconds());
+    this.#server.disconnect(client.slot, { code, text: String(text) }, flushSeconds, seconds());
+    this.#clients.delete(client);
   }
 
   /** The clients that had no room for the latest broadcast. */
@@ -184,7 +187,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   }
 
   #arrived(datagram: Uint8Array, host: string, port: number): void {
-    if (this.#closing) return;
+    if (this.#closed) return;
     this.#received++;
     const slot = this.#server.receive(datagram, host, port, seconds());
     this.#follow();
@@ -194,40 +197,45 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   }
 
   #run(): void {
-    this.#follow();
     this.dispatchEvent(new TickEvent(this.#tick++));
-    if (this.#closing) return;
     const now = seconds();
     this.#server.update(now, worldOffset(now));
     this.#transmit();
-    this.#follow();
-    for (const client of this.#clients) client.arrived();
+    for (const client of this.#bySlot) client?.arrived();
   }
 
+  /** Sends what is due; some clients come and go by that. */
   #transmit(): void {
     const now = seconds();
     for (let out = this.#server.transmit(now); out; out = this.#server.transmit(now))
       this.#socket.send(out.datagram, out.host, out.port);
+    this.#follow();
   }
 
-  /** Tells of clients that have come and gone. */
+  /** Tells of clients that have come and gone, when all that have gone cannot be sent to any more. */
   #follow(): void {
-    for (let event = this.#server.next(); event; event = this.#server.next()) this.#tell(event);
+    const news: (() => void)[] = [];
+    for (let event = this.#server.next(); event; event = this.#server.next())
+      news.push(this.#note(event));
+    news.forEach((tell) => tell());
   }
 
-  #tell(event: ServerEvent<Of>): void {
+  /** @returns what tells it */
+  #note(event: ServerEvent<Of>): () => void {
     const slot = event.client;
     if (event.type === 'connect') {
       const client = new ServerClient<Of>(this.#server.connection(slot), slot, this.#owner);
       this.#bySlot[slot] = client;
       this.#clients.add(client);
-      this.dispatchEvent(new ConnectEvent(client));
-      return;
+      return () => this.dispatchEvent(new ConnectEvent(client));
     }
     const client = this.#bySlot[slot]!;
-    if (event.type === 'connection') return client.leave(event.event);
+    if (event.type === 'connection') {
+      client.leave(event.event);
+      return () => {};
+    }
     this.#bySlot[slot] = undefined;
     this.#clients.delete(client);
-    client.end(event.reason);
+    return client.end(event.reason);
   }
 }
