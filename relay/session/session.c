@@ -457,6 +457,17 @@ void sessions_discard(struct sessions *all, size_t size)
     all->stats->dropped_ended++;
 }
 
+/* Links of a page may come to two processes before the game server has answered, and each begins a
+   session. It answers one of them; the other then ends in favour of it. */
+static bool is_only_one(struct session *session)
+{
+    if (session->named.listed)
+        sessions_ask(session->all, &session->named.name);
+    if (session->ending)
+        session->all->stats->dropped_ended++;
+    return !session->ending;
+}
+
 bool session_receive(struct session *session, const uint8_t *data, size_t size)
 {
     struct stats *stats = session->all->stats;
@@ -476,6 +487,8 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
             session_end(session, SESSION_END_PROTOCOL);
         return !session->ending;
     }
+    if (!session->allowance.answered && !is_only_one(session))
+        return false;
     if (session->upstream.refused && !session->allowance.answered)
         session_hurry(session);
     if (!within_allowance(session, size))

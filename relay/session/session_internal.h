@@ -112,6 +112,10 @@ void session_set_client(struct session *session, const struct session_link *link
 /* Logs what the session was. Call it before its socket is closed. */
 void session_log_end(struct session *session, const char *why);
 
+/* Adopts the session of this name if another process has it. They are not asked more often than a
+   player who opens many links may have this process wait. */
+void sessions_ask(struct sessions *all, const struct name *name);
+
 /* The game server has answered it: others may carry it on. */
 void session_keep(struct session *session);
 

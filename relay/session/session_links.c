@@ -3,10 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A thousand players may come back at once. */
-#define QUESTIONS_PER_SECOND 1000.0
-#define QUESTIONS_MOST       4000.0
-
 /* A link that has lost its place to the next of its transport. */
 static const struct session_farewell replaced = {4003, "another link took its place"};
 
@@ -155,16 +151,12 @@ static enum session_refusal begin(struct sessions *all, struct session_link *lin
     return SESSION_REFUSED_NOT;
 }
 
-/* The session with this name. If other processes may have it, they are asked for it once for each
-   link, and not more often than a player who opens many may have this process wait. */
+/* The session with this name, also when another process had it. */
 static struct session *find(struct sessions *all, const struct name *name)
 {
     struct name_entry *entry = names_find(all->names, name);
-    if (!entry && name->given && all->peers.ask && !all->draining &&
-        all->peers.may_have(all->peers.context, name->hash) &&
-        bucket_fill(&all->questions, QUESTIONS_PER_SECOND, QUESTIONS_MOST, loop_now()) >= 1.0) {
-        all->questions.level -= 1.0;
-        all->peers.ask(all->peers.context, name->hash);
+    if (!entry && name->given) {
+        sessions_ask(all, name);
         entry = names_find(all->names, name);
     }
     return entry ? lws_container_of(entry, struct session, named) : NULL;

@@ -6,6 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A thousand players may come back at once. */
+#define QUESTIONS_PER_SECOND 1000.0
+#define QUESTIONS_MOST       4000.0
+
 const uint8_t *sessions_secret(const struct sessions *all)
 {
     return names_secret(all->names);
@@ -104,6 +108,16 @@ void sessions_set_peers(struct sessions *all, const struct session_peers *peers)
     all->peers = *peers;
 }
 
+void sessions_ask(struct sessions *all, const struct name *name)
+{
+    const struct session_peers *peers = &all->peers;
+    if (!peers->ask || all->draining || !peers->may_have(peers->context, name->hash) ||
+        bucket_fill(&all->questions, QUESTIONS_PER_SECOND, QUESTIONS_MOST, loop_now()) < 1.0)
+        return;
+    all->questions.level -= 1.0;
+    peers->ask(peers->context, name->hash);
+}
+
 void session_keep(struct session *session)
 {
     const struct session_peers *peers = &session->all->peers;
@@ -133,7 +147,8 @@ void sessions_leave(struct sessions *all, const uint8_t hash[PARCEL_NAME_SIZE])
 }
 
 /* True unless a session of this name is here that the game server has answered. One that began
-   while it took long to get this one makes way: its page comes back at once. */
+   before this one was answered, or while it took long to get it, makes way: its page comes back at
+   once. */
 static bool make_way(const struct sessions *all, const struct name *name)
 {
     struct name_entry *entry = names_find(all->names, name);

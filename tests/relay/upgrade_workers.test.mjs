@@ -18,8 +18,8 @@ import {
 
 const WORKERS = 2;
 
-const begin = async (t, args = []) => {
-  const server = await startServer(t);
+const begin = async (t, args = [], options = {}) => {
+  const server = await startServer(t, options);
   const relay = await startRelay(t, {
     upstream: server.upstream,
     args: ['--workers', String(WORKERS), ...args],
@@ -98,6 +98,24 @@ test('an answer that comes late still brings a session to its player', async (t)
   assert.deepEqual(codes.sort(), [1012, 4003]);
   assert.equal(await ask(server, await connectAs(t, relay, key), 'after'), port);
   assert.doesNotMatch(relay.log(), /a session is lost/);
+});
+
+test('of sessions that began at two workers the one goes on that is answered', async (t) => {
+  const answer = (data) => (data.toString().startsWith('first') ? data : null);
+  const { server, relay } = await begin(t, [], { answer });
+  const key = newKey();
+  const links = [];
+  for (let i = 0; i < 16; i++) links.push(await connectAs(t, relay, key));
+  const open = () => links.filter(({ socket }) => socket.readyState === 1);
+  await eventually('the end of those that others have replaced', () => open().length <= WORKERS);
+  const [first, second] = open();
+  const port = await ask(server, first, 'first');
+  await eventually('the end of the other', () => {
+    second.send(Buffer.from('second'));
+    return second.socket.readyState !== 1;
+  });
+  assert.equal((await second.closed()).code, 1012);
+  assert.equal(await ask(server, await connectAs(t, relay, key), 'first again'), port);
 });
 
 test('links of sessions that no other worker has make no questions', async (t) => {
