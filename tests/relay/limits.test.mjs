@@ -4,6 +4,7 @@ import test from 'node:test';
 import {
   assertAddsUp,
   connect,
+  oneProcess,
   patiently,
   pattern,
   startRelay,
@@ -105,80 +106,92 @@ for (const [name, { send, size, kind = 'oversize' }] of Object.entries(misfits))
   });
 }
 
-test('--max-sessions: one more is told to try later, and is let in when there is room', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--max-sessions', '2'] });
-  const first = await connect(t, relay);
-  // Only those whom the game server has answered keep their places.
-  for (const client of [first, await connect(t, relay)]) {
-    client.send(Buffer.from('hello'));
-    await client.received(1);
-  }
-  const third = await connect(t, relay);
-  third.send(Buffer.from('let me in'));
-  assert.equal((await third.closed()).code, 1013);
-  first.close(1000);
-  await first.closed();
-  await statsUntil(relay, ({ sessions_open }) => sessions_open === 1);
-  const fourth = await connect(t, relay);
-  fourth.send(Buffer.from('hello'));
-  await fourth.received(1);
-  const stats = await relay.stats();
-  assert.equal(stats.sessions_refused_full, 1);
-  assert.deepEqual(
-    server.received.map(({ data }) => data.toString()),
-    ['hello', 'hello', 'hello'],
-  );
-});
+test(
+  '--max-sessions: one more is told to try later, and is let in when there is room',
+  { skip: oneProcess },
+  async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream, args: ['--max-sessions', '2'] });
+    const first = await connect(t, relay);
+    // Only those whom the game server has answered keep their places.
+    for (const client of [first, await connect(t, relay)]) {
+      client.send(Buffer.from('hello'));
+      await client.received(1);
+    }
+    const third = await connect(t, relay);
+    third.send(Buffer.from('let me in'));
+    assert.equal((await third.closed()).code, 1013);
+    first.close(1000);
+    await first.closed();
+    await statsUntil(relay, ({ sessions_open }) => sessions_open === 1);
+    const fourth = await connect(t, relay);
+    fourth.send(Buffer.from('hello'));
+    await fourth.received(1);
+    const stats = await relay.stats();
+    assert.equal(stats.sessions_refused_full, 1);
+    assert.deepEqual(
+      server.received.map(({ data }) => data.toString()),
+      ['hello', 'hello', 'hello'],
+    );
+  },
+);
 
-test('--max-sessions-per-address counts each address on its own', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, {
-    upstream: server.upstream,
-    args: ['--max-sessions-per-address', '2'],
-  });
-  const first = await connect(t, relay, { localAddress: '127.0.0.2' });
-  await connect(t, relay, { localAddress: '127.0.0.2' });
-  const third = await connect(t, relay, { localAddress: '127.0.0.2' });
-  assert.equal((await third.closed()).code, 1013);
-  const other = await connect(t, relay, { localAddress: '127.0.0.3' });
-  other.send(Buffer.from('hello'));
-  await other.received(1);
-  first.close(1000);
-  await statsUntil(relay, ({ sessions_open }) => sessions_open === 2);
-  const again = await connect(t, relay, { localAddress: '127.0.0.2' });
-  again.send(Buffer.from('hello'));
-  await again.received(1);
-  assert.equal((await relay.stats()).sessions_refused_address, 1);
-});
+test(
+  '--max-sessions-per-address counts each address on its own',
+  { skip: oneProcess },
+  async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, {
+      upstream: server.upstream,
+      args: ['--max-sessions-per-address', '2'],
+    });
+    const first = await connect(t, relay, { localAddress: '127.0.0.2' });
+    await connect(t, relay, { localAddress: '127.0.0.2' });
+    const third = await connect(t, relay, { localAddress: '127.0.0.2' });
+    assert.equal((await third.closed()).code, 1013);
+    const other = await connect(t, relay, { localAddress: '127.0.0.3' });
+    other.send(Buffer.from('hello'));
+    await other.received(1);
+    first.close(1000);
+    await statsUntil(relay, ({ sessions_open }) => sessions_open === 2);
+    const again = await connect(t, relay, { localAddress: '127.0.0.2' });
+    again.send(Buffer.from('hello'));
+    await again.received(1);
+    assert.equal((await relay.stats()).sessions_refused_address, 1);
+  },
+);
 
-test('connections that are no sessions are limited by address too', async (t) => {
-  const server = await startServer(t);
-  const relay = await startRelay(t, {
-    upstream: server.upstream,
-    args: ['--max-sessions-per-address', '2'],
-  });
-  // Those that have become sessions do not count.
-  for (let i = 0; i < 2; i++) await connect(t, relay, { localAddress: '127.0.0.2' });
-  const silent = [];
-  for (let i = 0; i < 12; i++) silent.push(await visit(t, relay, '127.0.0.2'));
-  const refused = await visit(t, relay, '127.0.0.2');
-  await patiently(refused.closed, 'the close of one too many');
-  assert.equal((await relay.stats()).connections_refused, 1);
-  const other = await connect(t, relay, { localAddress: '127.0.0.3' });
-  other.send(Buffer.from('hello'));
-  await other.received(1);
-  assert.ok(silent.every(({ open }) => open));
-  // Room is made by one that goes.
-  silent[0].socket.destroy();
-  const request = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
-  const take = async () => {
-    const connection = await visit(t, relay, '127.0.0.2', request);
-    await connection.closed;
-    return connection.reply.startsWith('HTTP/1.1 404') || take();
-  };
-  await patiently(take(), 'room for another');
-});
+test(
+  'connections that are no sessions are limited by address too',
+  { skip: oneProcess },
+  async (t) => {
+    const server = await startServer(t);
+    const relay = await startRelay(t, {
+      upstream: server.upstream,
+      args: ['--max-sessions-per-address', '2'],
+    });
+    // Those that have become sessions do not count.
+    for (let i = 0; i < 2; i++) await connect(t, relay, { localAddress: '127.0.0.2' });
+    const silent = [];
+    for (let i = 0; i < 12; i++) silent.push(await visit(t, relay, '127.0.0.2'));
+    const refused = await visit(t, relay, '127.0.0.2');
+    await patiently(refused.closed, 'the close of one too many');
+    assert.equal((await relay.stats()).connections_refused, 1);
+    const other = await connect(t, relay, { localAddress: '127.0.0.3' });
+    other.send(Buffer.from('hello'));
+    await other.received(1);
+    assert.ok(silent.every(({ open }) => open));
+    // Room is made by one that goes.
+    silent[0].socket.destroy();
+    const request = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+    const take = async () => {
+      const connection = await visit(t, relay, '127.0.0.2', request);
+      await connection.closed;
+      return connection.reply.startsWith('HTTP/1.1 404') || take();
+    };
+    await patiently(take(), 'room for another');
+  },
+);
 
 test('many who send half a request keep nobody waiting', async (t) => {
   const server = await startServer(t);

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as rtc from '../support/rtc.mjs';
 import { ask, connectAs, newKey, openRtcAs, startPath, withKey } from './links.mjs';
-import { assertAddsUp, connect, startRelay, startServer, statsUntil } from './support.mjs';
+import {
+  assertAddsUp,
+  connect,
+  oneProcess,
+  startRelay,
+  startServer,
+  statsUntil,
+} from './support.mjs';
 
 const HERE = '127.0.0.2';
 const THERE = '127.0.0.3';
@@ -21,46 +28,50 @@ async function cut(relay, link) {
   await statsUntil(relay, (stats) => stats.sessions_unlinked === sessions_unlinked + 1);
 }
 
-test('a session without a link counts for the address of its last one', async (t) => {
-  const { server, relay } = await begin(t, '--max-sessions-per-address', '1');
-  const key = newKey();
-  const first = await connectAs(t, relay, key, { localAddress: HERE });
-  const port = await ask(server, first, 'before');
-  await cut(relay, first);
-  const stranger = await connectAs(t, relay, newKey(), { localAddress: HERE });
-  assert.deepEqual(await stranger.closed(), TRY_LATER);
+test(
+  'a session without a link counts for the address of its last one',
+  { skip: oneProcess },
+  async (t) => {
+    const { server, relay } = await begin(t, '--max-sessions-per-address', '1');
+    const key = newKey();
+    const first = await connectAs(t, relay, key, { localAddress: HERE });
+    const port = await ask(server, first, 'before');
+    await cut(relay, first);
+    const stranger = await connectAs(t, relay, newKey(), { localAddress: HERE });
+    assert.deepEqual(await stranger.closed(), TRY_LATER);
 
-  // It has its own place itself, also when the relay does not know yet that its link is dead.
-  for (let i = 0; i < 3; i++) {
-    const next = await connectAs(t, relay, key, { localAddress: HERE });
-    assert.equal(await ask(server, next, `after ${i}`), port);
-  }
+    // It has its own place itself, also when the relay does not know yet that its link is dead.
+    for (let i = 0; i < 3; i++) {
+      const next = await connectAs(t, relay, key, { localAddress: HERE });
+      assert.equal(await ask(server, next, `after ${i}`), port);
+    }
 
-  // When it goes on from elsewhere, its place is free.
-  const away = await connectAs(t, relay, key, { localAddress: THERE });
-  assert.equal(await ask(server, away, 'away'), port);
-  const other = await connectAs(t, relay, newKey(), { localAddress: HERE });
-  await ask(server, other, 'other');
-  const refused = await connectAs(t, relay, newKey(), { localAddress: THERE });
-  assert.deepEqual(await refused.closed(), TRY_LATER);
-  // And back it cannot go: that place is taken.
-  const back = await connectAs(t, relay, key, { localAddress: HERE });
-  assert.deepEqual(await back.closed(), TRY_LATER);
-  assert.equal(await ask(server, away, 'still away'), port);
+    // When it goes on from elsewhere, its place is free.
+    const away = await connectAs(t, relay, key, { localAddress: THERE });
+    assert.equal(await ask(server, away, 'away'), port);
+    const other = await connectAs(t, relay, newKey(), { localAddress: HERE });
+    await ask(server, other, 'other');
+    const refused = await connectAs(t, relay, newKey(), { localAddress: THERE });
+    assert.deepEqual(await refused.closed(), TRY_LATER);
+    // And back it cannot go: that place is taken.
+    const back = await connectAs(t, relay, key, { localAddress: HERE });
+    assert.deepEqual(await back.closed(), TRY_LATER);
+    assert.equal(await ask(server, away, 'still away'), port);
 
-  // So it is when it went there without a link.
-  await cut(relay, away);
-  const elsewhere = await connectAs(t, relay, key, { localAddress: '127.0.0.4' });
-  assert.equal(await ask(server, elsewhere, 'elsewhere'), port);
-  const one = await connectAs(t, relay, newKey(), { localAddress: THERE });
-  await ask(server, one, 'room for one');
-  const stats = await relay.stats();
-  assert.equal(stats.sessions_refused_address, 3);
-  assert.equal(stats.sessions_open, 3);
-  assertAddsUp(stats);
-});
+    // So it is when it went there without a link.
+    await cut(relay, away);
+    const elsewhere = await connectAs(t, relay, key, { localAddress: '127.0.0.4' });
+    assert.equal(await ask(server, elsewhere, 'elsewhere'), port);
+    const one = await connectAs(t, relay, newKey(), { localAddress: THERE });
+    await ask(server, one, 'room for one');
+    const stats = await relay.stats();
+    assert.equal(stats.sessions_refused_address, 3);
+    assert.equal(stats.sessions_open, 3);
+    assertAddsUp(stats);
+  },
+);
 
-test('both links of a session count for its address', async (t) => {
+test('both links of a session count for its address', { skip: oneProcess }, async (t) => {
   const args = ['--max-sessions-per-address', '2', '--rtc', '127.0.0.1:0'];
   const { server, relay } = await begin(t, ...args);
   const key = newKey();
@@ -84,26 +95,30 @@ test('both links of a session count for its address', async (t) => {
   assert.equal(server.received.at(-1).port, port);
 });
 
-test('a second link that its address has no place for leaves the first alone', async (t) => {
-  const args = ['--max-sessions-per-address', '1', '--rtc', '127.0.0.1:0'];
-  const { server, relay } = await begin(t, ...args);
-  const key = newKey();
-  const first = await connectAs(t, relay, key);
-  const port = await ask(server, first, 'before');
-  const url = `http://127.0.0.1:${relay.port}/`;
-  const { RTCPeerConnection } = rtc.stacks[0];
-  const { edit } = await startPath(t, relay);
-  const editOffer = (sdp) => withKey(sdp, key);
-  const second = await rtc.connect(RTCPeerConnection, url, rtc.unreliable, edit, { editOffer });
-  t.after(second.close);
-  await second.closed();
-  assert.equal(await ask(server, first, 'after'), port);
-  const stats = await relay.stats();
-  assert.equal(stats.sessions_refused_address, 1);
-  assert.equal(stats.sessions_open, 1);
-});
+test(
+  'a second link that its address has no place for leaves the first alone',
+  { skip: oneProcess },
+  async (t) => {
+    const args = ['--max-sessions-per-address', '1', '--rtc', '127.0.0.1:0'];
+    const { server, relay } = await begin(t, ...args);
+    const key = newKey();
+    const first = await connectAs(t, relay, key);
+    const port = await ask(server, first, 'before');
+    const url = `http://127.0.0.1:${relay.port}/`;
+    const { RTCPeerConnection } = rtc.stacks[0];
+    const { edit } = await startPath(t, relay);
+    const editOffer = (sdp) => withKey(sdp, key);
+    const second = await rtc.connect(RTCPeerConnection, url, rtc.unreliable, edit, { editOffer });
+    t.after(second.close);
+    await second.closed();
+    assert.equal(await ask(server, first, 'after'), port);
+    const stats = await relay.stats();
+    assert.equal(stats.sessions_refused_address, 1);
+    assert.equal(stats.sessions_open, 1);
+  },
+);
 
-test('links of one session take one place', async (t) => {
+test('links of one session take one place', { skip: oneProcess }, async (t) => {
   const { server, relay } = await begin(t, '--max-sessions', '1', '--rtc', '127.0.0.1:0');
   const key = newKey();
   const first = await connectAs(t, relay, key);
@@ -117,37 +132,41 @@ test('links of one session take one place', async (t) => {
   assert.equal(second.channel.readyState, 'open');
 });
 
-test('when places run out, the session that waits longest for a link makes room', async (t) => {
-  const { server, relay } = await begin(t, '--max-sessions', '4');
-  const keys = Array.from({ length: 3 }, newKey);
-  const links = [];
-  for (const key of keys) links.push(await connectAs(t, relay, key));
-  const [port] = await Promise.all(links.map((link, i) => ask(server, link, `player ${i}`)));
-  await cut(relay, links[1]);
-  await cut(relay, links[0]);
+test(
+  'when places run out, the session that waits longest for a link makes room',
+  { skip: oneProcess },
+  async (t) => {
+    const { server, relay } = await begin(t, '--max-sessions', '4');
+    const keys = Array.from({ length: 3 }, newKey);
+    const links = [];
+    for (const key of keys) links.push(await connectAs(t, relay, key));
+    const [port] = await Promise.all(links.map((link, i) => ask(server, link, `player ${i}`)));
+    await cut(relay, links[1]);
+    await cut(relay, links[0]);
 
-  // One that the game server has not answered goes before those that wait.
-  const unanswered = await connect(t, relay);
-  const comer = await connect(t, relay);
-  assert.deepEqual(await unanswered.closed(), TRY_LATER);
-  await ask(server, comer, 'comer');
+    // One that the game server has not answered goes before those that wait.
+    const unanswered = await connect(t, relay);
+    const comer = await connect(t, relay);
+    assert.deepEqual(await unanswered.closed(), TRY_LATER);
+    await ask(server, comer, 'comer');
 
-  const next = await connect(t, relay);
-  await ask(server, next, 'next');
-  // It was not the other one, which now has a link and keeps its place.
-  const back = await connectAs(t, relay, keys[0]);
-  assert.equal(await ask(server, back, 'back'), port);
-  const refused = await connectAs(t, relay, keys[1]);
-  assert.deepEqual(await refused.closed(), TRY_LATER);
-  await ask(server, links[2], 'still here');
-  const stats = await relay.stats();
-  assert.equal(stats.sessions_ended_room, 2);
-  assert.equal(stats.sessions_refused_full, 1);
-  assert.equal(stats.sessions_open, 4);
-  assertAddsUp(stats);
-});
+    const next = await connect(t, relay);
+    await ask(server, next, 'next');
+    // It was not the other one, which now has a link and keeps its place.
+    const back = await connectAs(t, relay, keys[0]);
+    assert.equal(await ask(server, back, 'back'), port);
+    const refused = await connectAs(t, relay, keys[1]);
+    assert.deepEqual(await refused.closed(), TRY_LATER);
+    await ask(server, links[2], 'still here');
+    const stats = await relay.stats();
+    assert.equal(stats.sessions_ended_room, 2);
+    assert.equal(stats.sessions_refused_full, 1);
+    assert.equal(stats.sessions_open, 4);
+    assertAddsUp(stats);
+  },
+);
 
-test('a session that is back keeps its place again', async (t) => {
+test('a session that is back keeps its place again', { skip: oneProcess }, async (t) => {
   const { server, relay } = await begin(t, '--max-sessions', '1');
   const key = newKey();
   const first = await connectAs(t, relay, key);

@@ -4,7 +4,15 @@ import { test } from 'node:test';
 import { startDelayPath } from '../support/delay_path.mjs';
 import * as rtc from '../support/rtc.mjs';
 import { connectAs, newKey, openRtcAs, startPath, withKey } from './links.mjs';
-import { assertAddsUp, connect, pattern, startRelay, startServer, statsUntil } from './support.mjs';
+import {
+  assertAddsUp,
+  connect,
+  oneProcess,
+  pattern,
+  startRelay,
+  startServer,
+  statsUntil,
+} from './support.mjs';
 
 const args = ['--rtc', '127.0.0.1:0'];
 
@@ -29,7 +37,7 @@ const next = async (link, count) => {
 };
 
 for (const stack of rtc.stacks) {
-  test(`up to WebRTC and back, ${stack.name}`, async (t) => {
+  test(`up to WebRTC and back, ${stack.name}`, { skip: oneProcess }, async (t) => {
     const { relay, tell, say } = await begin(t);
     const key = newKey();
     const first = await connectAs(t, relay, key);
@@ -81,7 +89,7 @@ for (const stack of rtc.stacks) {
     });
 }
 
-test('both at once: either is heard, and the newest is told', async (t) => {
+test('both at once: either is heard, and the newest is told', { skip: oneProcess }, async (t) => {
   const { relay, tell, say } = await begin(t);
   const key = newKey();
   const [slow, fast] = await Promise.all([connectAs(t, relay, key), openRtcAs(t, relay, key)]);
@@ -96,7 +104,7 @@ test('both at once: either is heard, and the newest is told', async (t) => {
   assertAddsUp(stats);
 });
 
-test('at a distance nothing is lost on the way up', async (t) => {
+test('at a distance nothing is lost on the way up', { skip: oneProcess }, async (t) => {
   const path = await startDelayPath({ rtt: 200, seed: 1 });
   t.after(() => path.close());
   const { server, relay, tell } = await begin(t, path.relayOptions);
@@ -150,7 +158,7 @@ test('a second channel takes the place of the first', async (t) => {
   assert.equal((await relay.stats()).sessions_open, 1);
 });
 
-test('an offer of another origin has another session', async (t) => {
+test('an offer of another origin has another session', { skip: oneProcess }, async (t) => {
   const { relay, tell } = await begin(t, ['--origin', '*']);
   const key = newKey();
   const first = await connectAs(t, relay, key, { origin: 'https://game.example' });
@@ -186,7 +194,7 @@ test('an offer with a malformed key is refused, and says what a key is', async (
   assert.equal((await relay.stats()).rtc_offers_refused, 5);
 });
 
-test('the relay stops: all links are told', async (t) => {
+test('the relay stops: all links are told', { skip: oneProcess }, async (t) => {
   const { relay, tell } = await begin(t);
   const key = newKey();
   const first = await connectAs(t, relay, key);

@@ -4,7 +4,15 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import test from 'node:test';
-import { connect, handshake, patiently, startRelay, startServer, statsUntil } from './support.mjs';
+import {
+  connect,
+  handshake,
+  oneProcess,
+  patiently,
+  startRelay,
+  startServer,
+  statsUntil,
+} from './support.mjs';
 
 const PROXY = '127.0.0.9';
 const offer = readFileSync(new URL('../fuzz/corpus/sdp/chromium', import.meta.url), 'latin1');
@@ -63,20 +71,24 @@ async function raw(t, relay, pieces, localAddress = PROXY) {
   return { status: Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1] ?? 0), socket };
 }
 
-test('X-Forwarded-For: the limit for one address is for one client', async (t) => {
-  const { relay } = await start(t);
-  const of = (value) => through(t, relay, { 'x-forwarded-for': value });
-  assert.ok(await plays(await of('203.0.113.1')));
-  assert.ok(await plays(await of('203.0.113.2')));
-  assert.ok(!(await plays(await of('203.0.113.2'))));
-  assert.ok(!(await plays(await of('198.51.100.9, 203.0.113.2'))), 'the first is not believed');
-  assert.ok(await plays(await of('2001:db8:1::1')));
-  assert.ok(!(await plays(await of('2001:db8:1::2'))), 'a /64 is one');
-  assert.ok(await plays(await of('2001:db8:1:1::1')));
-  assert.match(relay.log(), / from 203\.0\.113\.2/);
-});
+test(
+  'X-Forwarded-For: the limit for one address is for one client',
+  { skip: oneProcess },
+  async (t) => {
+    const { relay } = await start(t);
+    const of = (value) => through(t, relay, { 'x-forwarded-for': value });
+    assert.ok(await plays(await of('203.0.113.1')));
+    assert.ok(await plays(await of('203.0.113.2')));
+    assert.ok(!(await plays(await of('203.0.113.2'))));
+    assert.ok(!(await plays(await of('198.51.100.9, 203.0.113.2'))), 'the first is not believed');
+    assert.ok(await plays(await of('2001:db8:1::1')));
+    assert.ok(!(await plays(await of('2001:db8:1::2'))), 'a /64 is one');
+    assert.ok(await plays(await of('2001:db8:1:1::1')));
+    assert.match(relay.log(), / from 203\.0\.113\.2/);
+  },
+);
 
-test('a stranger cannot say who they are', async (t) => {
+test('a stranger cannot say who they are', { skip: oneProcess }, async (t) => {
   const { relay } = await start(t);
   const of = (value) => through(t, relay, { 'x-forwarded-for': value }, '127.0.0.8');
   assert.ok(await plays(await of('203.0.113.1')));
@@ -85,7 +97,7 @@ test('a stranger cannot say who they are', async (t) => {
   assert.doesNotMatch(relay.log(), /203\.0\.113/);
 });
 
-test('Forwarded counts when it is asked for, and then alone', async (t) => {
+test('Forwarded counts when it is asked for, and then alone', { skip: oneProcess }, async (t) => {
   const { relay } = await start(t, ['--forwarded-header', 'forwarded']);
   const of = (headers) => through(t, relay, headers);
   assert.ok(await plays(await of({ forwarded: 'for="[2001:db8::1]:7";proto=https' })));
@@ -96,7 +108,7 @@ test('Forwarded counts when it is asked for, and then alone', async (t) => {
 });
 
 for (const [version, header] of Object.entries({ 1: v1, 2: v2 })) {
-  test(`a PROXY header of version ${version}, in any pieces`, async (t) => {
+  test(`a PROXY header of version ${version}, in any pieces`, { skip: oneProcess }, async (t) => {
     const { relay } = await start(t);
     const bytes = header('203.0.113.1');
     const pieces = [...bytes].map((byte) => Buffer.of(byte));

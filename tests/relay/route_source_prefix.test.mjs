@@ -8,6 +8,8 @@ import { test } from 'node:test';
 import { ask, connectAs, newKey } from './links.mjs';
 import { assertAddsUp, connect, run, startRelay, startServer, statsUntil } from './support.mjs';
 
+delete process.env.CAUSEWAY_RELAY_WORKERS; // it does not go together with --workers
+
 const prefixed = (prefix) => ['--source-prefix', prefix];
 
 /** Sends a text, and gives the address and port from which the server got it, when it has answered. */
