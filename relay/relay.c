@@ -192,7 +192,7 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
     };
     if (options->tls.certificate_count > 0 && !(relay->tls = tls_create(&options->tls)))
         return false;
-    if (!open_library(relay) || !relay_open_signals(relay)) {
+    if (!open_library(relay) || !signals_open(&relay->signals, relay->loop)) {
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;
     }
@@ -265,7 +265,7 @@ struct relay *relay_create(const struct options *options, struct heritage *herit
     }
     log_count_dropped(&relay->counters->stats.log_lines_dropped);
     relay->stop.context = relay;
-    relay->signals.fd = -1;
+    relay->signals = (struct signals){.watch.fd = -1, .take = relay_take_signal, .context = relay};
     relay->copy = -1;
     const bool opened = descriptors_divide(share(options->max_sessions, heritage),
                                            options->source_prefixes.count > 0 ? DESCRIPTORS_SHARED
@@ -328,7 +328,7 @@ void relay_destroy(struct relay *relay)
     sessions_destroy(relay->sessions);
     pre_session_limit_destroy(relay->pre_session_limit);
     http_destroy(relay->http);
-    relay_close_signals(relay);
+    signals_close(&relay->signals);
     options_free(&relay->reloaded);
     if (relay->copy >= 0)
         close(relay->copy);

@@ -14,6 +14,7 @@
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/pre_session_limit.h"
+#include "net/signals.h"
 #include "net/tls.h"
 #include "relay.h"
 #include "rtc/webrtc.h"
@@ -53,7 +54,7 @@ struct relay {
     struct listener *listeners[OPTIONS_LISTEN_MAX];
     struct listener *redirects[OPTIONS_LISTEN_MAX];
     struct admin *admin; /* NULL without --admin */
-    struct loop_watch signals;
+    struct signals signals;
     struct loop_timer count;        /* of a worker: its counters, for the supervisor */
     struct known_names known_names; /* of sessions that other workers may have */
     int copy; /* of the file of options, for the next reload of a worker; -1 = the file itself */
@@ -64,9 +65,8 @@ struct relay {
     struct log_limit lost_limit;
 };
 
-/* Has the loop call what the signals ask for. False, with errno, when the system refuses. */
-bool relay_open_signals(struct relay *relay);
-void relay_close_signals(struct relay *relay);
+/* Does what a signal asks for; context is the struct relay. */
+void relay_take_signal(void *context, int signal_number);
 
 /* Brings the counters up to date. */
 void relay_count(struct relay *relay);

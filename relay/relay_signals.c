@@ -4,8 +4,6 @@
 #include "session/session_look.h"
 
 #include <signal.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 /* Seconds that the browsers have to answer the close of a stopping relay. */
 #define CLOSE_SECONDS 5.0
@@ -97,41 +95,15 @@ void relay_log_stats(struct relay *relay)
     stats_log(&relay->counters->stats, relay->counters->sessions_open);
 }
 
-static void on_signal(void *context, unsigned events)
+void relay_take_signal(void *context, int signal_number)
 {
-    (void)events;
     struct relay *relay = context;
-    struct signalfd_siginfo info;
-    while (read(relay->signals.fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        if (info.ssi_signo == SIGUSR1)
-            relay_log_stats(relay);
-        else if (info.ssi_signo == SIGUSR2)
-            relay_begin_upgrade(relay);
-        else if (info.ssi_signo == SIGHUP)
-            relay_reload(relay);
-        else
-            on_stop_signal(relay, (int)info.ssi_signo);
-    }
-}
-
-bool relay_open_signals(struct relay *relay)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGUSR1);
-    sigaddset(&set, SIGUSR2);
-    signal(SIGHUP, SIG_DFL); /* nohup ignores it */
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    const int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    relay->signals = (struct loop_watch){.fd = fd, .ready = on_signal, .context = relay};
-    return fd >= 0 && loop_add(relay->loop, &relay->signals, LOOP_READABLE);
-}
-
-void relay_close_signals(struct relay *relay)
-{
-    if (relay->signals.fd >= 0)
-        close(relay->signals.fd);
+    if (signal_number == SIGUSR1)
+        relay_log_stats(relay);
+    else if (signal_number == SIGUSR2)
+        relay_begin_upgrade(relay);
+    else if (signal_number == SIGHUP)
+        relay_reload(relay);
+    else
+        on_stop_signal(relay, signal_number);
 }

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 /* For workers to close their links and end, a little more than they give themselves; and when they
@@ -84,8 +83,9 @@ static void reload(struct supervisor *all)
     log_set_format(options.log_format);
 }
 
-static void take_signal(struct supervisor *all, int signal_number)
+static void take_signal(void *context, int signal_number)
 {
+    struct supervisor *all = context;
     if (signal_number == SIGUSR1) {
         supervisor_count(all);
     } else if (signal_number == SIGUSR2 && all->state != SUPERVISOR_SERVING) {
@@ -99,31 +99,6 @@ static void take_signal(struct supervisor *all, int signal_number)
     } else {
         on_stop_signal(all, signal_number);
     }
-}
-
-static void on_signal(void *context, unsigned events)
-{
-    (void)events;
-    struct supervisor *all = context;
-    struct signalfd_siginfo info;
-    while (read(all->signals.fd, &info, sizeof info) == (ssize_t)sizeof info)
-        take_signal(all, (int)info.ssi_signo);
-}
-
-static bool open_signals(struct supervisor *all)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGUSR1);
-    sigaddset(&set, SIGUSR2);
-    signal(SIGHUP, SIG_DFL); /* nohup ignores it */
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    all->signals = (struct loop_watch){
-        .fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC), .ready = on_signal, .context = all};
-    return all->signals.fd >= 0 && loop_add(all->loop, &all->signals, LOOP_READABLE);
 }
 
 static bool bequeath(void *context, int line)
@@ -175,7 +150,7 @@ static bool open_loop(struct supervisor *all)
                                              .protocols = all->protocols};
     lws_set_log_level(0, NULL);
     all->loop = loop_create(&info);
-    if (all->loop && open_signals(all))
+    if (all->loop && signals_open(&all->signals, all->loop))
         return true;
     log_error("cannot set up the event loop: %s", strerror(errno));
     return false;
@@ -252,8 +227,7 @@ static void destroy(struct supervisor *all)
     loop_timer_stop(&all->expiry);
     registry_destroy(&all->registry);
     loop_destroy(all->loop);
-    if (all->signals.fd >= 0)
-        close(all->signals.fd);
+    signals_close(&all->signals);
     options_free(&all->reloaded);
     free(all);
 }
@@ -265,7 +239,7 @@ bool supervisor_run(const struct options *options, struct heritage *heritage)
         return false;
     all->options = options;
     all->count = options->workers;
-    all->signals.fd = -1;
+    all->signals = (struct signals){.watch.fd = -1, .take = take_signal, .context = all};
     for (unsigned i = 0; i < all->count; i++) {
         all->workers[i].all = all;
         all->workers[i].number = i + 1;

@@ -10,6 +10,7 @@
 #include "net/descriptors.h"
 #include "net/log.h"
 #include "net/loop.h"
+#include "net/signals.h"
 #include "session/registry.h"
 #include "supervisor.h"
 #include "upgrade.h"
@@ -61,7 +62,7 @@ struct supervisor {
     struct options reloaded;       /* since then; all zero before the first time */
     struct lws_protocols protocols[3];
     struct loop *loop;
-    struct loop_watch signals;
+    struct signals signals;
     struct admin *admin; /* NULL without --admin */
     struct registry registry;
     struct loop_timer expiry; /* of sessions that are nobody's */
