@@ -13,12 +13,11 @@
 /* Enough for all workers together. */
 #define HERITAGE_SOCKETS_MAX 1100
 
-/* Kinds of messages, in the order in which they come. */
+/* Kinds of messages, in the order in which they come; new ones go to the end, since a successor may
+   be of another build. */
 enum heritage_message {
     HERITAGE_SECRET = 1, /* to the new process: version, secret, and which worker it is */
     HERITAGE_COUNTERS,   /* to a worker: the memory of its counters */
-    HERITAGE_NAMES,      /* to a worker: the memory of the names that others may have */
-    HERITAGE_OPTIONS,    /* to a worker: a copy of the file of options, if there is one */
     HERITAGE_SOCKET,     /* each with a socket */
     HERITAGE_OPEN,       /* that was all: open everything */
     HERITAGE_READY,      /* from the new process: everything is open */
@@ -28,13 +27,11 @@ enum heritage_message {
     /* Later, between a worker and its supervisor. */
     HERITAGE_KEEP,     /* from it: a parcel of a session that others can carry on */
     HERITAGE_FORGET,   /* from it: the name of such a session, which has ended */
-    HERITAGE_DECLINE,  /* from it: the name of one that it was given, and has no room for */
     HERITAGE_ASK,      /* from it: the name of one that it has not; the answer is its parcel, or */
     HERITAGE_UNKNOWN,  /* to it: nobody has one of this name */
     HERITAGE_LEAVE,    /* to it: the name of one with which another worker goes on */
     HERITAGE_COUNT,    /* to it: bring the counters up to date */
     HERITAGE_COUNTED,  /* from it: they are */
-    HERITAGE_RELOAD,   /* to it: take other options, from the copy that may come with it */
     HERITAGE_REPLACED, /* to it: other processes have taken the relay over */
     /* Before the parcels. */
     HERITAGE_BLOCKS, /* to a new process: addresses that the operator has blocked */
@@ -42,6 +39,12 @@ enum heritage_message {
     HERITAGE_END_RTC, /* from it, and to the one of which it tells: struct rtc_end_message */
     HERITAGE_ORDER,   /* to it: an order of the operator; see struct order_message */
     HERITAGE_OBEYED,  /* from it: the result; see struct order_reply */
+    /* Before its sockets. */
+    HERITAGE_NAMES,   /* to a worker: the memory of the names that others may have */
+    HERITAGE_OPTIONS, /* to a worker: a copy of the file of options, if there is one */
+    /* Between a worker and its supervisor. */
+    HERITAGE_RELOAD,  /* to it: take other options, from the copy that may come with it */
+    HERITAGE_DECLINE, /* from it: the name of one that it was given, and has no room for */
 };
 
 /* A page has sent a DELETE for a connection of WebRTC; see webrtc_end. */
