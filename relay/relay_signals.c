@@ -17,7 +17,8 @@ static void on_drained(void *context)
 static void on_close_over(void *context)
 {
     struct relay *relay = context;
-    log_warn("%u sessions did not close in time", sessions_count(relay->sessions));
+    log_warn("%s did not close in time",
+             log_count(sessions_count(relay->sessions), "session").text);
     loop_stop(relay->loop);
 }
 
@@ -38,7 +39,8 @@ static void stop(struct relay *relay, const char *why)
     /* Before the log says so: whoever waits for the line is refused. */
     stop_listening(relay);
     relay_close_listeners(relay);
-    log_info("stopping %s: closing %u sessions", why, sessions_count(relay->sessions));
+    log_info("stopping %s: closing %s", why,
+             log_count(sessions_count(relay->sessions), "session").text);
     relay->stop.expired = on_close_over;
     loop_timer_start(relay->loop, &relay->stop, CLOSE_SECONDS);
     if (!drains) {
@@ -59,8 +61,8 @@ static void drain(struct relay *relay)
     relay->state = RELAY_DRAINING;
     notify_send("STOPPING=1");
     upgrade_cancel(&relay->upgrade);
-    log_info("draining on SIGTERM: %u sessions may go on for %g seconds",
-             sessions_count(relay->sessions), seconds);
+    log_info("draining on SIGTERM: %s may go on for %g seconds",
+             log_count(sessions_count(relay->sessions), "session").text, seconds);
     relay->stop.expired = on_drain_over;
     loop_timer_start(relay->loop, &relay->stop, seconds);
     sessions_drain(relay->sessions, SESSION_END_DRAIN, on_drained, relay);

@@ -82,9 +82,8 @@ void relay_adopt(struct relay *relay, const void *parcel, size_t size, int fd)
     unsigned held;
     if (!sessions_adopt(relay->sessions, parcel, size, fd) &&
         log_limit_pass(&relay->lost_limit, loop_now(), &held))
-        log_warn("a session is lost: its parcel is of another version, or there is no room (%u "
-                 "more since the last such line)",
-                 held);
+        log_warn("a session is lost: its parcel is of another version, or there is no room%s",
+                 log_held(held).text);
 }
 
 static void adopt(void *context, enum heritage_message kind, const void *data, size_t size, int fd)
@@ -110,6 +109,6 @@ bool relay_take_over(struct relay *relay, struct heritage *heritage)
     }
     if (heritage->worker > 0)
         return relay_become_worker(relay, heritage);
-    log_info("took over %u sessions", sessions_count(relay->sessions));
+    log_info("took over %s", log_count(sessions_count(relay->sessions), "session").text);
     return true;
 }

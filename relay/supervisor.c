@@ -166,7 +166,7 @@ static bool take_over(struct supervisor *all, const struct heritage *heritage)
         log_error("the process that started this one has gone");
         return false;
     }
-    log_info("took over %u sessions", all->registry.count);
+    log_info("took over %s", log_count(all->registry.count, "session").text);
     supervisor_expire(all);
     return true;
 }

@@ -244,8 +244,8 @@ static void keep(struct worker *worker, const struct handover_message *message)
         return;
     if (log_limit_pass(&all->keep_limit, loop_now(), &held))
         log_warn("a session cannot move to another worker, nor outlive its own: there is no room "
-                 "for it, or no file descriptor (%u more since the last such line)",
-                 held);
+                 "for it, or no file descriptor%s",
+                 log_held(held).text);
 }
 
 void supervisor_reload_worker(const struct worker *worker)

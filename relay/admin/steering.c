@@ -177,8 +177,8 @@ static void answer_block(const struct order *order, const struct order_result *r
         return;
     }
     prefix_format(&order->block.prefix, text);
-    log_info("%s blocked by the operator for %ld seconds: %u sessions ended", text,
-             lround(order->block.until - loop_now()), result->count);
+    log_info("%s blocked by the operator for %ld seconds: %s ended", text,
+             lround(order->block.until - loop_now()), log_count(result->count, "session").text);
     reply->type = JSON;
     text_add(&reply->body, "{\"ended\":%u", result->count);
     add_silent(&reply->body, result->silent);

@@ -125,9 +125,7 @@ bool http_allows(struct http *http, struct lws *wsi, char origin[HTTP_HEADER_MAX
     http->stats->sessions_refused_origin++;
     unsigned held;
     if (log_limit_pass(&http->refused_limit, loop_now(), &held))
-        log_warn(
-            "a page of %s refused: --origin does not name it (%u more since the last such line)",
-            origin, held);
+        log_warn("a page of %s refused: --origin does not name it%s", origin, log_held(held).text);
     return false;
 }
 

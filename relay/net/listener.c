@@ -39,8 +39,7 @@ static void pause_accepting(struct listener *listener, int error)
 {
     unsigned held;
     if (log_limit_pass(&listener->limit, loop_now(), &held))
-        log_error("cannot accept connections: %s (%u more since the last such line)",
-                  strerror(error), held);
+        log_error("cannot accept connections: %s%s", strerror(error), log_held(held).text);
     loop_change(listener->config.loop, &listener->watch, 0);
     loop_timer_start(listener->config.loop, &listener->pause, PAUSE_SECONDS);
 }

@@ -148,3 +148,18 @@ bool log_limit_pass(struct log_limit *limit, double now, unsigned *held)
     limit->last = now;
     return true;
 }
+
+struct log_words log_held(unsigned held)
+{
+    struct log_words words = {""};
+    if (held > 0)
+        snprintf(words.text, sizeof words.text, " (%u more since the last such line)", held);
+    return words;
+}
+
+struct log_words log_count(unsigned count, const char *thing)
+{
+    struct log_words words;
+    snprintf(words.text, sizeof words.text, "%u %s%s", count, thing, count == 1 ? "" : "s");
+    return words;
+}

@@ -65,4 +65,14 @@ struct log_limit {
    that were held back since the last one; the caller prints it. */
 bool log_limit_pass(struct log_limit *limit, double now, unsigned *held);
 
+struct log_words {
+    char text[64];
+};
+
+/* What goes behind such a line: " (2 more since the last such line)"; nothing for 0. */
+struct log_words log_held(unsigned held);
+
+/* "1 session", "2 sessions". */
+struct log_words log_count(unsigned count, const char *thing);
+
 #endif

@@ -123,9 +123,8 @@ bool pre_session_limit_room(struct pre_session_limit *all)
         return true;
     unsigned held;
     if (log_limit_pass(&all->evicted_limit, loop_now(), &held))
-        log_warn("%u connections are no sessions: the oldest are closed (%u more times since the "
-                 "last such line)",
-                 all->count, held);
+        log_warn("%u connections are no sessions: the oldest are closed%s", all->count,
+                 log_held(held).text);
     unsigned left = 1 + all->max / EVICTED_SHARE;
     left = evict_oldest(all, left, PER_BROWSER);
     evict_oldest(all, left, 0);
@@ -180,9 +179,8 @@ static void report_refused(struct pre_session_limit *all, const struct socket_ad
     socket_address_format(client, text);
     all->stats->connections_refused++;
     if (log_limit_pass(&all->refused_limit, loop_now(), &held))
-        log_warn("connection of %s refused: its address has %u that are no sessions (%u more "
-                 "since the last such line)",
-                 text, all->max_per_address, held);
+        log_warn("connection of %s refused: its address has %u that are no sessions%s", text,
+                 all->max_per_address, log_held(held).text);
 }
 
 void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vhost, int fd,

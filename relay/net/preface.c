@@ -53,8 +53,7 @@ static void refuse(struct preface *preface, const char *why)
     socket_address_format(&preface->proxy, text);
     all->stats->proxy_headers_refused++;
     if (log_limit_pass(&all->limit, loop_now(), &held))
-        log_warn("connection of the proxy %s closed: %s (%u more since the last such line)", text,
-                 why, held);
+        log_warn("connection of the proxy %s closed: %s%s", text, why, log_held(held).text);
     close(preface_end(preface));
 }
 

@@ -169,8 +169,8 @@ static void report_unreached(struct webrtc *all, double now)
     unsigned held;
     if (log_limit_pass(&all->limit, now, &held))
         log_warn("webrtc: no packet came after an offer: can browsers reach UDP port %u, and is "
-                 "--rtc-advertise right? (%u more since the last such line)",
-                 all->port, held);
+                 "--rtc-advertise right?%s",
+                 all->port, log_held(held).text);
 }
 
 static void on_timer(void *context)

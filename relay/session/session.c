@@ -429,9 +429,8 @@ static bool within_allowance(struct session *session, size_t size)
     }
     all->stats->dropped_upstream_rate++;
     if (log_limit_pass(&all->rate_limit, now, &held))
-        log_warn("session %lu sends more than --upstream-packets or --upstream-bytes: dropped (%u "
-                 "more since the last such line)",
-                 session->id, held);
+        log_warn("session %lu sends more than --upstream-packets or --upstream-bytes: dropped%s",
+                 session->id, log_held(held).text);
     return false;
 }
 

@@ -29,7 +29,7 @@ static void count_refusal(struct sessions *all, enum session_refusal why)
         all->stats->sessions_refused_full++;
     unsigned held;
     if (log_limit_pass(&all->refused_limit, loop_now(), &held))
-        log_warn("session refused: %s (%u more since the last such line)", reasons[why], held);
+        log_warn("session refused: %s%s", reasons[why], log_held(held).text);
 }
 
 static struct session_link **place_of(struct session *session, const struct session_link *link)

@@ -71,9 +71,8 @@ bool session_make_room(struct sessions *all, const unsigned char owner[16])
         return false;
     unsigned held;
     if (log_limit_pass(&all->room_limit, loop_now(), &held))
-        log_warn("session %lu ended for another: --max-sessions is reached, and %s (%u more since "
-                 "the last such line)",
-                 session->id, why_it_goes(session), held);
+        log_warn("session %lu ended for another: --max-sessions is reached, and %s%s", session->id,
+                 why_it_goes(session), log_held(held).text);
     session_list_remove(session);
     session->evicted = true;
     all->evicted++;

@@ -95,8 +95,7 @@ void upstream_report_down(struct upstream *upstream, int error)
         return;
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(upstream->game_server, text);
-    log_warn("game server %s is down: %s (%u more since the last such line)", text, strerror(error),
-             held);
+    log_warn("game server %s is down: %s%s", text, strerror(error), log_held(held).text);
 }
 
 void upstream_report_up(struct upstream *upstream)
@@ -113,7 +112,7 @@ void upstream_report_up(struct upstream *upstream)
         return;
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(upstream->game_server, text);
-    log_info("game server %s answers again (%u more since the last such line)", text, held);
+    log_info("game server %s answers again%s", text, log_held(held).text);
 }
 
 /* One alone goes with send where that will do, which costs less. */
@@ -221,8 +220,7 @@ static bool open_socket(struct upstream *upstream)
         return true;
     unsigned held;
     if (log_limit_pass(&batch->open_limit, loop_now(), &held))
-        log_error("no UDP socket for a session: %s (%u more since the last such line)",
-                  strerror(errno), held);
+        log_error("no UDP socket for a session: %s%s", strerror(errno), log_held(held).text);
     if (fd >= 0)
         close(fd);
     upstream->watch.fd = -1;

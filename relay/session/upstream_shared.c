@@ -357,12 +357,12 @@ bool upstream_shared_open(struct upstream_shared *shared, struct upstream *upstr
     prefix_format(&socket->prefix, text);
     if (socket->sources)
         log_error("no source address for a session: all of %s are in use, or were within %g "
-                  "seconds (%u more since the last such line)",
-                  text, SOURCES_REST_SECONDS, held);
+                  "seconds%s",
+                  text, SOURCES_REST_SECONDS, log_held(held).text);
     else
         log_error("no source address for a session: no --source-prefix is of the family of its "
-                  "game server (%u more since the last such line)",
-                  held);
+                  "game server%s",
+                  log_held(held).text);
     return false;
 }
 

@@ -101,9 +101,8 @@ static void on_answer(void *context, const struct lookup_answer *answer)
     if (!answer->error)
         upstreams->known[i] = *answer;
     else if (log_limit_pass(&upstreams->failed_limit, loop_now(), &held))
-        log_warn("cannot resolve the upstream %s: %s; what was known of it stays (%u more since "
-                 "the last such line)",
-                 upstreams->list.rules[i].name, answer->error, held);
+        log_warn("cannot resolve the upstream %s: %s; what was known of it stays%s",
+                 upstreams->list.rules[i].name, answer->error, log_held(held).text);
     look_up_from(upstreams, i + 1);
 }
 

@@ -54,7 +54,7 @@ test('each session reaches the server that its page names', { skip: oneProcess }
   const stats = await statsUntil(relay, (now) => now.sessions_refused_server === 2);
   assert.equal(stats.sessions_open, 2);
   assert.equal(other.received.length, 0);
-  await relay.logged(/session refused: it asks for no game server that --upstream allows/);
+  await relay.logged(/session refused: it asks for no game server that --upstream allows\n/);
 });
 
 test('over WebRTC too', async (t) => {

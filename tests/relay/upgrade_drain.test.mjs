@@ -15,7 +15,7 @@ async function startDraining(t, seconds, protocols = named) {
   player.send(Buffer.from('before'));
   await player.received(1);
   relay.kill('SIGTERM');
-  await relay.logged(/draining on SIGTERM: 1 sessions may go on/);
+  await relay.logged(/draining on SIGTERM: 1 session may go on/);
   return { relay, player };
 }
 
@@ -55,7 +55,7 @@ test('who still plays after --drain-timeout is told, as after a second SIGTERM',
   const { relay, player } = await startDraining(t, '0.5');
   assert.deepEqual(await player.closed(), { code: 1001, reason: 'relay is stopping' });
   assert.equal((await relay.ended()).code, 0);
-  assert.match(relay.log(), /stopping after --drain-timeout: closing 1 sessions/);
+  assert.match(relay.log(), /stopping after --drain-timeout: closing 1 session\n/);
 
   const asked = await startDraining(t, '1000');
   asked.relay.kill('SIGTERM');
