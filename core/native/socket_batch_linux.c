@@ -90,7 +90,8 @@ static unsigned prepare_trains(struct cw_socket *socket, const struct cw_socket_
         const socklen_t length = cw_to_system(&first->address, socket->is_ipv6, system);
         if (!length)
             break;
-        const size_t train = train_of(socket, first, count - ready);
+        /* msg_iovlen is a size_t or an int. */
+        const uint16_t train = (uint16_t)train_of(socket, first, count - ready);
         struct msghdr *message = &out->messages[trains].msg_hdr;
         *message = (struct msghdr){.msg_name = system,
                                    .msg_namelen = length,
@@ -123,7 +124,7 @@ size_t cw_system_send(struct cw_socket *socket, const struct cw_socket_datagram 
     *refused = errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS;
     size_t done = 0;
     for (int i = 0; i < sent; i++)
-        done += out.messages[i].msg_hdr.msg_iovlen;
+        done += (size_t)out.messages[i].msg_hdr.msg_iovlen;
     return done;
 }
 

@@ -67,7 +67,9 @@ static inline uint64_t operation_float_bits(float value)
     return bits;
 }
 
-/* Writes, reads or measures one operation; a reading stream puts the value into it. */
+/* Writes, reads or measures one operation; a reading stream puts the value into it. A stream only
+   copies the bytes of floats; in a variable of their type the x87 changes some that are no number.
+ */
 static inline bool operation_run(struct cw_stream *stream, struct operation *operation)
 {
     struct operation *const o = operation;
@@ -102,18 +104,13 @@ static inline bool operation_run(struct cw_stream *stream, struct operation *ope
     case OPERATION_UINT_64:
         return cw_stream_uint_64(stream, &o->value, o->min, o->max);
     case OPERATION_FLOAT: {
-        float value = operation_float(o->value);
-        done = cw_stream_float(stream, &value);
-        o->value = operation_float_bits(value);
+        uint32_t bits = (uint32_t)o->value;
+        done = cw_stream_float(stream, (void *)&bits);
+        o->value = bits;
         return done;
     }
-    case OPERATION_DOUBLE: {
-        double value;
-        memcpy(&value, &o->value, sizeof value);
-        done = cw_stream_double(stream, &value);
-        memcpy(&o->value, &value, sizeof value);
-        return done;
-    }
+    case OPERATION_DOUBLE:
+        return cw_stream_double(stream, (void *)&o->value);
     case OPERATION_COMPRESSED_FLOAT: {
         float value = operation_float(o->value);
         done = cw_stream_compressed_float(stream, &value, operation_float(o->min),

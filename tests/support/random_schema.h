@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,11 @@ static inline void random_value(const struct cw_field *field, uint8_t *value)
     }
 }
 
+struct random_wide {
+    char first;
+    uint64_t second;
+};
+
 /* What the address of a field's value is a multiple of. */
 static inline uint32_t random_alignment(const struct cw_field *field)
 {
@@ -224,7 +230,7 @@ static inline uint32_t random_alignment(const struct cw_field *field)
     case CW_KIND_DOUBLE:
     case CW_KIND_INT_64:
     case CW_KIND_UINT_64:
-        return 8;
+        return offsetof(struct random_wide, second);
     case CW_KIND_STRUCT:
         for (uint32_t i = 0; i < field->type->field_count; i++) {
             const struct cw_field *const inner = &field->type->fields[i];
@@ -249,7 +255,12 @@ static inline uint32_t random_stride(const struct cw_field *field, uint32_t *fir
         return (uint32_t)field->max + 1;
     if (field->kind == CW_KIND_BYTES)
         return ((uint32_t)field->max + 7) / 4 * 4;
-    return alignment;
+    if (field->kind == CW_KIND_BOOL)
+        return 1;
+    return field->kind == CW_KIND_DOUBLE || field->kind == CW_KIND_INT_64 ||
+                   field->kind == CW_KIND_UINT_64
+               ? 8
+               : 4;
 }
 
 static inline void random_members(const struct cw_message_type *type, uint8_t *message)

@@ -4,9 +4,17 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+
+/* Whether two numbers are the same double. Where arithmetic has more bits, as on the x87, a
+   constant in an expression has them too. */
+static inline bool unit_same(double a, double b)
+{
+    return a == b;
+}
 
 #endif

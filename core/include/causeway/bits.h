@@ -288,7 +288,7 @@ CW_INLINE bool cw_bit_reader_bytes_ahead(struct cw_bit_reader *reader, size_t co
 {
     if (!cw_bit_reader_align(reader))
         return false;
-    reader->position -= reader->available / 8;
+    reader->position -= (ptrdiff_t)(reader->available / 8);
     reader->scratch = 0;
     reader->available = 0;
     if (count > (size_t)(reader->last + 4 - reader->position))

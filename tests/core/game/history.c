@@ -177,7 +177,8 @@ static void entities_may_come_in_any_order(void **state)
             const struct cw_view view = {back, back, 0};
             const uint32_t entity = cw_history_entity(history, back, i);
             assert_int_equal(entity, i * 1000003 + 5);
-            assert_true(x_of(history, &view, entity) == (float)entity + (float)back);
+            const float x = (float)entity + (float)back;
+            assert_true(x_of(history, &view, entity) == x);
         }
         const struct cw_view view = {back, back, 0};
         assert_true(x_of(history, &view, 6) == (float)INFINITY);

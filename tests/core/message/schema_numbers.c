@@ -74,14 +74,16 @@ static void values_come_and_go_exactly(void **state)
     (void)state;
     struct rig rig;
     rig_open(&rig, &rich_type);
+    const float number = 0.1f, packed = -0.7f;
     struct rich rich = {.small = -5,
                         .count = UINT32_MAX,
-                        .number = 0.1f,
+                        .number = number,
                         .precise = 0.1,
-                        .packed = -0.7f,
+                        .packed = packed,
                         .list = {2, {-9, 9, 4}},
                         .maybe = {true, 1e300}};
-    const double expected[] = {-5, UINT32_MAX, (double)0.1f, 0.1, (double)-0.7f, -9, 9, 4, 1e300};
+    const double expected[] = {-5, UINT32_MAX, (double)number, 0.1, (double)packed, -9,
+                               9,  4,          1e300};
     for (uint32_t i = 0; i < rig.list.count; i++) {
         assert_true(cw_schema_get_number(&rig.numbers[i], &rich) == expected[i]);
         assert_int_equal(cw_schema_has_number(&rig.list, &rig.numbers[i], &rich), i != 7);

@@ -90,10 +90,15 @@ static uint8_t *message_of(const struct run *run, const struct operation *operat
         const bool wide = field->kind == CW_KIND_INT_64 || field->kind == CW_KIND_UINT_64 ||
                           field->kind == CW_KIND_DOUBLE;
         uint8_t *member = message + field->offset;
+        const uint32_t narrow = (uint32_t)o->value;
         if (field->kind == CW_KIND_STRING)
             memcpy(member, o->data, o->value);
+        else if (field->kind == CW_KIND_BOOL)
+            *member = (uint8_t)narrow;
+        else if (wide)
+            memcpy(member, &o->value, sizeof o->value);
         else
-            memcpy(member, &o->value, field->kind == CW_KIND_BOOL ? 1 : wide ? 8 : 4);
+            memcpy(member, &narrow, sizeof narrow);
     }
     return message;
 }

@@ -87,12 +87,20 @@ static struct operation random_operation(void)
         o.value = random_wide() & 0x7fefffffffffffff;
         break;
     case OPERATION_COMPRESSED_FLOAT: {
+        /* Each operation is rounded, whatever arithmetic the machine has. */
+        static const float least = 0.001f;
         const float min = random_float();
-        const float delta = 0.001f + (float)(random_number() % 100000) / 64.0f;
+        const float more = (float)(random_number() % 100000) / 64.0f;
+        const float delta = least + more;
+        const float max = min + delta;
+        const float resolution = delta / (float)(1 + random_number() % 5000);
+        float value = delta * (float)(random_number() % 1001);
+        value /= 1000.0f;
+        value += min;
         o.min = operation_float_bits(min);
-        o.max = operation_float_bits(min + delta);
-        o.resolution = operation_float_bits(delta / (float)(1 + random_number() % 5000));
-        o.value = operation_float_bits(min + delta * (float)(random_number() % 1001) / 1000.0f);
+        o.max = operation_float_bits(max);
+        o.resolution = operation_float_bits(resolution);
+        o.value = operation_float_bits(value);
         break;
     }
     case OPERATION_BYTES:

@@ -242,7 +242,7 @@ static void what_cannot_be_opened_is_an_error(void **state)
     close_world(&world);
 }
 
-#ifdef __linux__
+#ifdef __GLIBC__
 
 static int reads, vain_reads;
 
@@ -290,7 +290,7 @@ int main(void)
         cmocka_unit_test(a_flood_cannot_keep_the_game_from_its_tick),
         cmocka_unit_test(the_address_that_tokens_name),
         cmocka_unit_test(what_cannot_be_opened_is_an_error),
-#ifdef __linux__
+#ifdef __GLIBC__
         cmocka_unit_test(what_was_read_to_the_end_is_not_read_again),
 #endif
     };

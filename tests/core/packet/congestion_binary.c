@@ -81,7 +81,7 @@ static void test_defaults_are_those_of_the_header(void **state)
     (void)state;
     const struct cw_congestion_config config = cw_congestion_config_default();
     assert_int_equal(config.mode, CW_CONGESTION_DELAY);
-    assert_true(config.target_seconds == 0.03);
+    assert_true(unit_same(config.target_seconds, 0.03));
     assert_true(config.rtt_threshold_seconds == 0.25);
     assert_true(config.good_packets_per_second == 30);
     assert_true(config.bad_packets_per_second == 10);
@@ -89,7 +89,7 @@ static void test_defaults_are_those_of_the_header(void **state)
     assert_true(config.min_penalty_seconds == 1);
     assert_true(config.max_penalty_seconds == 60);
     assert_true(config.good_period_seconds == 10);
-    assert_true(config.burst_seconds == 0.1);
+    assert_true(unit_same(config.burst_seconds, 0.1));
 }
 
 static void refuse(const struct cw_congestion_config *config, enum cw_error error)

@@ -14,8 +14,8 @@ static void test_defaults_are_those_of_the_header(void **state)
     assert_int_equal(config.sent_window, 256);
     assert_int_equal(config.received_window, 256);
     assert_int_equal(config.max_reassemblies, 4);
-    assert_true(config.rtt_smoothing == 0.1);
-    assert_true(config.min_loss_timeout_seconds == 0.1);
+    assert_true(unit_same(config.rtt_smoothing, 0.1));
+    assert_true(unit_same(config.min_loss_timeout_seconds, 0.1));
     assert_null(config.allocator.allocate);
 }
 

@@ -2,6 +2,7 @@
 
 #include "unit.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -247,7 +248,7 @@ static void the_bandwidth_limit_spaces_and_drops(void **state)
     struct cw_simulator_path path = {.latency_seconds = 1};
     assert_int_equal(cw_simulator_change(simulator, &path), CW_OK);
     put(simulator, 77, 0.06);
-    assert_true(cw_simulator_due(simulator) == 1.06);
+    assert_true(unit_same(cw_simulator_due(simulator), 1.06));
     cw_simulator_destroy(simulator);
 
     /* A datagram always passes a link on which nothing waits. */
@@ -268,7 +269,7 @@ static void a_limited_path_has_no_time_of_its_own(void **state)
         make(&(struct cw_simulator_path){.bytes_per_second = 1000, .queue_bytes = 1000}, 1);
     put(simulator, 1, -50);
     put(simulator, 2, -50);
-    assert_true(cw_simulator_due(simulator) == -49.9);
+    assert_true(unit_same(cw_simulator_due(simulator), -49.9));
     assert_int_equal(take(simulator, -49.9), 1);
     assert_int_equal(take(simulator, -49.8), 2);
     cw_simulator_destroy(simulator);
@@ -352,8 +353,9 @@ static void a_seed_repeats_bit_for_bit(void **state)
     (void)state;
     assert_int_equal(fingerprint(1), fingerprint(1));
     assert_int_not_equal(fingerprint(1), fingerprint(2));
-    /* The same on every machine and by every compiler. */
-    assert_int_equal(fingerprint(1), 0x4fb8450cf9e75bd4u);
+    /* The same on every machine and by every compiler that rounds each operation. */
+    if (FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1)
+        assert_int_equal(fingerprint(1), 0x4fb8450cf9e75bd4u);
 }
 
 struct counted {

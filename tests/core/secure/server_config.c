@@ -35,7 +35,7 @@ static void defaults(void **state)
     assert_true(config.fingerprint == CW_FINGERPRINT_AUTO);
     assert_int_equal(config.max_token_life_seconds, 50);
     assert_true(config.requests_per_second == 5000);
-    assert_true(config.keep_alive_seconds == 0.1);
+    assert_true(unit_same(config.keep_alive_seconds, 0.1));
     assert_int_equal(config.disconnect_packets, 10);
     assert_false(config.insecure);
     struct rig rig;
