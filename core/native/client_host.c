@@ -6,6 +6,7 @@
 #include "causeway/native/host_loop.h"
 #include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
+#include "message/connection_internal.h"
 #include "secure/client_internal.h"
 
 #include <math.h>
@@ -38,6 +39,8 @@ struct cw_client_host {
     bool token_failed;  /* which the application has not been told */
     double token_time;
     double pause_seconds;
+    bool flushing; /* it disconnects when what was sent is done, or at flush_deadline */
+    double flush_deadline;
     uint8_t data[CW_SECURE_MAX];
 };
 
@@ -120,6 +123,7 @@ enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t 
     const enum cw_error error = cw_client_connect(host->client, token, size, now);
     if (error != CW_OK)
         return error;
+    host->flushing = false;
     struct cw_token read;
     cw_token_read(token, size, &read);
     host->expire_time = (double)read.expire_time;
@@ -191,6 +195,33 @@ bool cw_client_host_reconnects(const struct cw_client_host *host)
     return host && host->token_due;
 }
 
+static bool is_flushed(const struct cw_client *client)
+{
+    return client->connection ? cw_connection_is_idle(client->connection)
+                              : client->outgoing_size == 0;
+}
+
+/* A connection that ended while it was flushed is not made again. */
+static void end_flush(struct cw_client_host *host, double now)
+{
+    const bool connected = cw_client_state(host->client) == CW_CLIENT_CONNECTED;
+    if (host->flushing && (!connected || now >= host->flush_deadline || is_flushed(host->client)))
+        cw_client_disconnect(host->client);
+}
+
+void cw_client_host_flush_and_disconnect(struct cw_client_host *host, double flush_seconds)
+{
+    if (!host || !isfinite(flush_seconds))
+        return;
+    const double now = cw_clock_now();
+    host->token_due = false;
+    host->flushing = true;
+    host->flush_deadline = now + flush_seconds;
+    if (host->client->connection)
+        cw_connection_set_open(host->client->connection, false);
+    end_flush(host, now);
+}
+
 struct cw_client *cw_client_host_client(struct cw_client_host *host)
 {
     return host ? host->client : NULL;
@@ -221,7 +252,7 @@ static bool next(void *context, void *out)
     cw_client_host_log_event(&host->log, host->client, event);
     if (event->type == CW_CLIENT_EVENT_CONNECTED)
         host->pause_seconds = PAUSE_LEAST_SECONDS;
-    else if (event->type == CW_CLIENT_EVENT_DISCONNECTED && host->token &&
+    else if (event->type == CW_CLIENT_EVENT_DISCONNECTED && host->token && !host->flushing &&
              may_be_mended(event->state))
         pause_attempts(host);
     return true;
@@ -296,6 +327,7 @@ void cw_client_host_update(struct cw_client_host *host)
         look_after(host, now);
     else
         host->source.type = CW_ADDRESS_NONE;
+    end_flush(host, now);
     cw_client_update(host->client, now);
     transmit(host, now);
 }

@@ -72,6 +72,12 @@ enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const
    seconds. */
 bool cw_client_host_reconnects(const struct cw_client_host *host);
 
+/* Ends the connection when all that was sent is done: reliable messages have arrived, all others
+   and a payload are on their way. After flush_seconds it ends in any case; 0 and below: at once.
+   Until then events go on, and sending is refused with CW_ERROR_NOT_CONNECTED. A client that is not
+   connected stops trying. The host does not connect again by itself. */
+void cw_client_host_flush_and_disconnect(struct cw_client_host *host, double flush_seconds);
+
 /* The client, for sending messages, disconnecting and reading statistics. Do not call its connect,
    receive, transmit, next or update: the host does. */
 struct cw_client *cw_client_host_client(struct cw_client_host *host);

@@ -810,9 +810,11 @@ static void test_native(void **state)
     GIVES_NOTHING(cw_client_host_reconnects, nothing);
     GIVES_NOTHING(cw_client_host_next, nothing, 0, &client_event);
     DOES_NOTHING(cw_client_host_update, nothing);
+    DOES_NOTHING(cw_client_host_flush_and_disconnect, nothing, 1.0);
     assert_int_equal(cw_client_host_open(&client_config, &client), CW_OK);
     REFUSES(cw_client_host_connect, client, nothing, CW_TOKEN_SIZE);
     REFUSES(cw_client_host_connect_insecure, client, nothing, 1, 1);
+    DOES_NOTHING(cw_client_host_flush_and_disconnect, client, (double)NAN);
     GIVES_NOTHING(cw_client_host_next, client, cw_clock_now() + 60, nothing);
     GIVES_NOTHING(cw_client_host_next, client, (double)NAN, &client_event);
     GIVES_NOTHING(cw_client_host_next, client, (double)INFINITY, &client_event);
