@@ -67,7 +67,9 @@ static uint32_t set_buffer_size(const struct cw_socket *socket, int option, int 
     int granted = 0;
     socklen_t length = sizeof granted;
     const int handle = (int)socket->handle;
-    (void)setsockopt(handle, SOL_SOCKET, option, &wanted, sizeof wanted);
+    /* Linux grants what it may of too large a size; macOS and the BSDs refuse all of it. */
+    while (setsockopt(handle, SOL_SOCKET, option, &wanted, sizeof wanted) != 0 && wanted > 1)
+        wanted /= 2;
     if (getsockopt(handle, SOL_SOCKET, option, &granted, &length) < 0 || granted < 0)
         return 0;
     return (uint32_t)granted;
