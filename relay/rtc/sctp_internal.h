@@ -55,6 +55,7 @@ struct sctp {
     const uint8_t *at;
     const uint8_t *end;
     bool packet_has_data;
+    bool packet_has_sack;
 
     /* receiving */
     struct tsn_map arrived;

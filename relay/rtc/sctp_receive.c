@@ -50,6 +50,7 @@ void sctp_receive(struct sctp *sctp, const uint8_t *packet, size_t size, double 
     (void)now;
     sctp->at = sctp->end = NULL;
     sctp->packet_has_data = false;
+    sctp->packet_has_sack = false;
     if (sctp->state == ENDED)
         return;
     if (!is_well_formed(sctp, packet, size)) {
@@ -399,7 +400,10 @@ static bool take_established(struct sctp *sctp, const struct sctp_piece *chunk,
     case CHUNK_DATA:
         return take_data(sctp, chunk, event);
     case CHUNK_SACK:
-        take_sack(sctp, chunk, now);
+        /* One tells all; each may speak of hundreds of chunks. */
+        if (!sctp->packet_has_sack)
+            take_sack(sctp, chunk, now);
+        sctp->packet_has_sack = true;
         return false;
     case CHUNK_FORWARD_TSN:
         take_forward(sctp, chunk);
