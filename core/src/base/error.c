@@ -1,7 +1,9 @@
 #include "base/client_error.h"
 
-/* Those that a client does not have. */
-static const char *other_string(enum cw_error error)
+#include <stddef.h>
+
+/* Those of servers and of the operating system. */
+static const char *server_string(enum cw_error error)
 {
     switch (error) {
     case CW_ERROR_HOST:
@@ -40,6 +42,15 @@ static const char *other_string(enum cw_error error)
         return "too many clients are still connecting; raise max_pending";
     case CW_ERROR_SERVER_FULL:
         return "the server has no free slot";
+    default:
+        return NULL;
+    }
+}
+
+/* Those of the game kit and the lab. */
+static const char *game_string(enum cw_error error)
+{
+    switch (error) {
     case CW_ERROR_CONFIG_SNAPSHOT:
         return "snapshots need max_entities from 1 to 65536, a window that is a power of two from "
                "2 to 128, a coding that there is, max_clients from 1 to 1024 and max_bytes from 64 "
@@ -79,12 +90,16 @@ static const char *other_string(enum cw_error error)
                "max_part_size and max_property_size from 1 to max_packet_size - 5, max_bunch_size "
                "from 1 to queue_parts * max_part_size, and at most 256 properties";
     default:
-        return "unknown error";
+        return NULL;
     }
 }
 
 const char *cw_error_string(enum cw_error error)
 {
     const char *text = cw_client_error_string(error);
-    return text ? text : other_string(error);
+    if (!text)
+        text = server_string(error);
+    if (!text)
+        text = game_string(error);
+    return text ? text : "unknown error";
 }
