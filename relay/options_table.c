@@ -25,8 +25,8 @@ const struct option_row options_table[] = {
      TO(option_read_upstream, upstreams),
      UP_TO(UPSTREAM_LIST_MAX, upstreams.count),
      .reloads = true,
-     .help = "the game server: an address, or a name, which is looked up again every 30 seconds. "
-             "Or, given several times, or as a prefix or with a range of ports "
+     .help = "the game server: an address, or a name, which is looked up again when its TTL is "
+             "over. Or, given several times, or as a prefix or with a range of ports "
              "(10.0.0.0/16:7000-7999), all game servers that pages may ask for; then each page "
              "says which. A prefix holds loopback, link-local and multicast addresses only when "
              "it lies in their networks. With a FORMAT the game server is told the address of each "

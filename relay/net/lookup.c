@@ -1,7 +1,9 @@
 #include "net/lookup.h"
 
+#include <arpa/nameser.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <resolv.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,9 @@
 #include <unistd.h>
 
 #define NAME_MAX_SIZE 256
+
+/* Of a reply of the DNS; a longer one tells no time. */
+#define REPLY_MAX 4096
 
 /* What the thread owns. */
 struct question {
@@ -32,6 +37,7 @@ void lookup_now(const char *name, struct lookup_answer *out)
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
     struct addrinfo *found = NULL;
     memset(out, 0, sizeof *out);
+    out->seconds = LOOKUP_SECONDS_UNTOLD;
     const int error = getaddrinfo(name, NULL, &hints, &found);
     if (error == 0) {
         add_family(found, AF_INET, out);
@@ -42,11 +48,66 @@ void lookup_now(const char *name, struct lookup_answer *out)
         out->error = error == 0 ? "it has no address" : gai_strerror(error);
 }
 
+static bool is_one_of(const struct lookup_answer *answer, const ns_rr *record)
+{
+    for (unsigned i = 0; i < answer->count; i++) {
+        const struct socket_address *one = &answer->addresses[i];
+        const bool v4 = one->address.any.sa_family == AF_INET;
+        const void *bytes =
+            v4 ? (const void *)&one->address.v4.sin_addr : (const void *)&one->address.v6.sin6_addr;
+        const size_t size = v4 ? sizeof one->address.v4.sin_addr : sizeof one->address.v6.sin6_addr;
+        if (ns_rr_type(*record) == (v4 ? ns_t_a : ns_t_aaaa) && ns_rr_rdlen(*record) == size &&
+            memcmp(ns_rr_rdata(*record), bytes, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The least TTL in a reply, also of the aliases that lead to the addresses. It counts only when the
+   reply has an address of the answer; or else that comes from elsewhere, /etc/hosts say. */
+static unsigned read_seconds(const uint8_t *reply, int size, const struct lookup_answer *answer)
+{
+    ns_msg message;
+    ns_rr record;
+    unsigned least = LOOKUP_SECONDS_UNTOLD;
+    bool belongs = false;
+    if (ns_initparse(reply, size, &message) < 0)
+        return LOOKUP_SECONDS_UNTOLD;
+    for (int i = 0; i < ns_msg_count(message, ns_s_an); i++) {
+        if (ns_parserr(&message, ns_s_an, i, &record) < 0)
+            return LOOKUP_SECONDS_UNTOLD;
+        if (ns_rr_ttl(record) < least)
+            least = ns_rr_ttl(record);
+        belongs = belongs || is_one_of(answer, &record);
+    }
+    return belongs ? least : LOOKUP_SECONDS_UNTOLD;
+}
+
+/* getaddrinfo does not tell how long its answer is good for, so the DNS is asked once more. */
+static void add_seconds(const char *name, struct lookup_answer *out)
+{
+    static const int types[] = {ns_t_a, ns_t_aaaa};
+    struct __res_state state = {0};
+    uint8_t reply[REPLY_MAX];
+    if (res_ninit(&state) < 0)
+        return;
+    for (int i = 0; i < 2; i++) {
+        const int size = res_nsearch(&state, name, ns_c_in, types[i], reply, sizeof reply);
+        const unsigned seconds =
+            size > 0 && size <= REPLY_MAX ? read_seconds(reply, size, out) : LOOKUP_SECONDS_UNTOLD;
+        if (seconds < out->seconds)
+            out->seconds = seconds;
+    }
+    res_nclose(&state);
+}
+
 static void *ask(void *context)
 {
     struct question *question = context;
     struct lookup_answer answer;
     lookup_now(question->name, &answer);
+    if (!answer.error)
+        add_seconds(question->name, &answer);
     /* Nobody listens any more when the other end is closed. */
     (void)!send(question->line, &answer, sizeof answer, MSG_NOSIGNAL);
     close(question->line);

@@ -7,17 +7,21 @@
 #include "net/loop.h"
 #include "net/socket_address.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
 #define LOOKUP_ADDRESSES_MAX 16
 
+#define LOOKUP_SECONDS_UNTOLD UINT_MAX
+
 struct lookup_answer {
     const char *error; /* constant text; NULL = found */
+    unsigned seconds;  /* for which the DNS says that it is good; or LOOKUP_SECONDS_UNTOLD */
     unsigned count;
     struct socket_address addresses[LOOKUP_ADDRESSES_MAX]; /* IPv4 first; their ports are 0 */
 };
 
-/* Looks a name, or an address, up and waits for the answer. */
+/* Looks a name, or an address, up and waits for the answer, which does not tell its seconds. */
 void lookup_now(const char *name, struct lookup_answer *out);
 
 /* One question at a time. Zero it, but for the last two members, and set watch.fd to -1. */

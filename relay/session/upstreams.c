@@ -3,11 +3,16 @@
 #include "net/log.h"
 #include "net/lookup.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The system's resolver does not tell how long an answer is good for; this is what most services
-   that move their names around use. */
+/* Between two lookups of a name, whatever the DNS says; the least is also for one that failed. */
+#define LOOKUP_SECONDS_MIN 5.0
+#define LOOKUP_SECONDS_MAX 300.0
+
+/* The same when the DNS does not know the name: what most services that move their names around
+   use. */
 #define LOOKUP_SECONDS 30.0
 
 /* "7000", "7000-7999". */
@@ -67,7 +72,9 @@ bool upstream_list_add(struct upstream_list *list, const char *text)
 struct upstreams {
     struct loop *loop;
     struct upstream_list list;
-    struct lookup_answer known[UPSTREAM_LIST_MAX]; /* of the rules that have names */
+    /* Of the rules that have names. */
+    struct lookup_answer known[UPSTREAM_LIST_MAX];
+    double due[UPSTREAM_LIST_MAX]; /* the next lookup */
     struct lookup lookup;
     unsigned looked_up; /* the rule whose name it is */
     struct loop_timer timer;
@@ -81,34 +88,55 @@ bool upstream_list_is_single(const struct upstream_list *list)
            (rule->name[0] || rule->prefix.bits == 128);
 }
 
-/* Goes on with the next rule that has a name, or comes back later. */
-static void look_up_from(struct upstreams *upstreams, unsigned i)
+/* The rule whose name is to be looked up next; the length of the list when none has a name. */
+static unsigned next_due(const struct upstreams *upstreams)
 {
-    for (; i < upstreams->list.count; i++) {
-        upstreams->looked_up = i;
+    unsigned next = upstreams->list.count;
+    for (unsigned i = 0; i < upstreams->list.count; i++) {
         if (upstreams->list.rules[i].name[0] &&
-            lookup_begin(&upstreams->lookup, upstreams->loop, upstreams->list.rules[i].name))
+            (next == upstreams->list.count || upstreams->due[i] < upstreams->due[next]))
+            next = i;
+    }
+    return next;
+}
+
+/* One name at a time; comes back when the next is due. */
+static void look_up_next(struct upstreams *upstreams)
+{
+    const unsigned i = next_due(upstreams);
+    if (i == upstreams->list.count)
+        return;
+    if (upstreams->due[i] <= loop_now()) {
+        upstreams->due[i] = loop_now() + LOOKUP_SECONDS_MIN;
+        upstreams->looked_up = i;
+        if (lookup_begin(&upstreams->lookup, upstreams->loop, upstreams->list.rules[i].name))
             return;
     }
-    loop_timer_start(upstreams->loop, &upstreams->timer, LOOKUP_SECONDS);
+    loop_timer_start(upstreams->loop, &upstreams->timer, upstreams->due[i] - loop_now());
 }
 
 static void on_answer(void *context, const struct lookup_answer *answer)
 {
     struct upstreams *upstreams = context;
     const unsigned i = upstreams->looked_up;
+    double seconds = LOOKUP_SECONDS_MIN;
     unsigned held;
-    if (!answer->error)
+    if (!answer->error) {
         upstreams->known[i] = *answer;
-    else if (log_limit_pass(&upstreams->failed_limit, loop_now(), &held))
+        seconds = answer->seconds == LOOKUP_SECONDS_UNTOLD
+                      ? LOOKUP_SECONDS
+                      : fmin(fmax(answer->seconds, LOOKUP_SECONDS_MIN), LOOKUP_SECONDS_MAX);
+    } else if (log_limit_pass(&upstreams->failed_limit, loop_now(), &held)) {
         log_warn("cannot resolve the upstream %s: %s; what was known of it stays%s",
                  upstreams->list.rules[i].name, answer->error, log_held(held).text);
-    look_up_from(upstreams, i + 1);
+    }
+    upstreams->due[i] = loop_now() + seconds;
+    look_up_next(upstreams);
 }
 
 static void on_timer(void *context)
 {
-    look_up_from(context, 0);
+    look_up_next(context);
 }
 
 struct upstreams *upstreams_create(const struct upstream_list *list, struct loop *loop,
@@ -134,8 +162,9 @@ struct upstreams *upstreams_create(const struct upstream_list *list, struct loop
             free(upstreams);
             return NULL;
         }
-        loop_timer_start(loop, &upstreams->timer, LOOKUP_SECONDS);
     }
+    /* Once more, without anybody waiting: for how long the answers are good. */
+    loop_timer_start(loop, &upstreams->timer, 0);
     return upstreams;
 }
 
@@ -155,9 +184,11 @@ void upstreams_set(struct upstreams *upstreams, const struct upstream_list *list
     lookup_cancel(&upstreams->lookup);
     loop_timer_stop(&upstreams->timer);
     upstreams->list = *list;
-    for (unsigned i = 0; i < list->count; i++)
+    for (unsigned i = 0; i < list->count; i++) {
         upstreams->known[i] = known_of(&old, list->rules[i].name);
-    look_up_from(upstreams, 0);
+        upstreams->due[i] = 0;
+    }
+    look_up_next(upstreams);
 }
 
 void upstreams_destroy(struct upstreams *upstreams)

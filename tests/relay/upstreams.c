@@ -224,7 +224,7 @@ static void stop(void *context)
     loop_stop(loop);
 }
 
-/* Looks all names up again, as the relay does by itself every 30 seconds. */
+/* Looks all names up again, as the relay does by itself from time to time. */
 static void look_up_again(struct upstreams *upstreams, const char *text)
 {
     struct upstream_list list = {.count = 0};

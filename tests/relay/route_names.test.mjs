@@ -1,0 +1,158 @@
+// Upstreams by name: the DNS says how long an answer is good for.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import dgram from 'node:dgram';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { connect, patiently, sleep, startRelay, startServer } from './support.mjs';
+
+// A DNS server of our own needs a network and files of our own: this file starts itself again
+// inside of them.
+const INSIDE = 'CAUSEWAY_OWN_NETWORK';
+const enter = ['-rnm', 'sh', '-c'];
+const folder = mkdtempSync(path.join(tmpdir(), 'names-'));
+test.after(() => rmSync(folder, { recursive: true }));
+
+function cannotEnter() {
+  const command = 'ip link set lo up && mount --bind /dev/null /etc/resolv.conf';
+  const { status, stderr } = spawnSync('unshare', [...enter, command]);
+  return status === 0 ? false : `no network and files of our own: ${stderr}`;
+}
+
+/** Puts a file in the place of one of the system's. */
+function replace(name, text) {
+  const file = path.join(folder, path.basename(name));
+  writeFileSync(file, text);
+  execFileSync('mount', ['--bind', file, name]);
+}
+
+/** The name and the type in a question, and its bytes. */
+function readQuestion(query) {
+  const labels = [];
+  let at = 12;
+  for (; query[at] > 0; at += 1 + query[at])
+    labels.push(query.toString('latin1', at + 1, at + 1 + query[at]));
+  return {
+    name: labels.join('.'),
+    type: query.readUInt16BE(at + 1),
+    bytes: query.subarray(12, at + 5),
+  };
+}
+
+const TYPE_A = 1;
+
+/** The answer to a question: an address with its time to live, nothing, or that there is no such name. */
+function reply(query, question, record) {
+  const answers = record && question.type === TYPE_A ? 1 : 0;
+  const head = Buffer.alloc(12);
+  query.copy(head, 0, 0, 2);
+  head.writeUInt16BE(0x8580 | (record ? 0 : 3), 2); // an answer; NXDOMAIN
+  head.writeUInt16BE(1, 4);
+  head.writeUInt16BE(answers, 6);
+  if (!answers) return Buffer.concat([head, question.bytes]);
+  const resource = Buffer.from([0xc0, 12, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0]);
+  resource.writeUInt32BE(record.ttl, 6);
+  Buffer.from(record.address.split('.').map(Number)).copy(resource, 12);
+  return Buffer.concat([head, question.bytes, resource]);
+}
+
+/** Answers from `records`, by name; a function gives the record for the question with a number. */
+async function startNames(t, records) {
+  const socket = dgram.createSocket('udp4');
+  const asked = new Map(); // the times of the questions, by name
+  socket.on('message', (query, from) => {
+    const question = readQuestion(query);
+    const times = asked.get(question.name) ?? [];
+    asked.set(question.name, times);
+    if (question.type === TYPE_A) times.push(performance.now());
+    const record = records[question.name];
+    const answer = typeof record === 'function' ? record(times.length) : record;
+    socket.send(reply(query, question, answer), from.port, from.address);
+  });
+  await new Promise((resolve) => socket.bind(53, '127.0.0.1', resolve));
+  t.after(() => socket.close());
+  return {
+    /** When a name was asked for, in seconds; several questions at once are one. */
+    rounds: (name) =>
+      asked
+        .get(name)
+        .map((time) => time / 1000)
+        .filter((time, i, times) => i === 0 || time - times[i - 1] > 1),
+  };
+}
+
+/** Whether a page reaches a server. */
+async function reaches(t, relay, { address, port }) {
+  const link = await connect(t, relay, {
+    protocols: ['causeway.v1', `causeway.server.${address}_${port}`],
+  });
+  link.send(Buffer.from('hello'));
+  const refused = link.closed().then(({ code }) => {
+    assert.equal(code, 4006);
+    return false;
+  });
+  return Promise.race([link.received(1).then(() => true), refused]).finally(() => link.close());
+}
+
+if (!process.env[INSIDE]) {
+  test('in a network and with files of its own', { skip: cannotEnter() }, () => {
+    const command = 'ip link set lo up && exec "$0" --test --test-force-exit "$1"';
+    const env = { ...process.env, [INSIDE]: 'yes' };
+    delete env.NODE_TEST_CONTEXT; // it is no part of this run
+    const { status, stdout, stderr } = spawnSync(
+      'unshare',
+      [...enter, command, process.execPath, fileURLToPath(import.meta.url)],
+      { env, encoding: 'utf8' },
+    );
+    assert.equal(status, 0, stdout + stderr);
+  });
+} else {
+  test('a name is asked for again when its time is over, and not before', async (t) => {
+    replace('/etc/resolv.conf', 'nameserver 127.0.0.1\n');
+    replace('/etc/nsswitch.conf', 'hosts: files dns\n');
+    replace('/etc/hosts', '127.0.3.1 file.example\n');
+    const records = {
+      'short.example': { address: '127.0.1.1', ttl: 1 },
+      'long.example': { address: '127.0.2.1', ttl: 60 },
+      'file.example': { address: '127.0.3.2', ttl: 1 },
+      // It fails when the relay runs, for once.
+      'failing.example': (number) =>
+        number === 2 ? null : { address: number < 2 ? '127.0.4.1' : '127.0.4.2', ttl: 60 },
+    };
+    const names = await startNames(t, records);
+    const server = async (host) => {
+      const { port } = await startServer(t, { host });
+      return { address: host, port };
+    };
+    const at = {};
+    for (const host of ['1.1', '1.2', '2.1', '2.2', '3.1', '3.2', '4.1', '4.2'])
+      at[host] = await server(`127.0.${host}`);
+    const relay = await startRelay(t, {
+      args: Object.keys(records).flatMap((name) => ['--upstream', `${name}:1-65535`]),
+    });
+    await relay.logged(/cannot resolve the upstream failing\.example: .*; what was known of it/);
+    for (const host of ['1.1', '2.1', '3.1', '4.1'])
+      assert.ok(await reaches(t, relay, at[host]), host);
+    for (const host of ['1.2', '2.2', '3.2', '4.2'])
+      assert.ok(!(await reaches(t, relay, at[host])), host);
+
+    records['short.example'].address = '127.0.1.2';
+    records['long.example'].address = '127.0.2.2';
+    const followed = async (host) => {
+      while (!(await reaches(t, relay, at[host]))) await sleep(100);
+    };
+    await patiently(Promise.all([followed('1.2'), followed('4.2')]), 'the new addresses');
+    assert.ok(!(await reaches(t, relay, at['1.1'])), 'the old address');
+    for (const host of ['2.1', '3.1']) assert.ok(await reaches(t, relay, at[host]), host);
+    assert.deepEqual(
+      ['long.example', 'file.example'].map((name) => names.rounds(name).length),
+      [1, 1],
+    );
+    // A time that is too short for the resolver's good is five seconds.
+    const [first, second] = names.rounds('short.example');
+    assert.ok(second - first > 4, `asked again after ${second - first} seconds`);
+  });
+}
