@@ -209,6 +209,11 @@ static bool fit_together(const struct options *options, struct options_error *er
     if (options->tls.key_count == 0 && (options->http_redirect_count > 0 || options->hsts_seconds))
         return options_fail(error, "--http-redirect and --hsts have no meaning without "
                                    "--tls-certificate");
+    if (options->tls.key_count > 0 && options->pages.forwarded.trusted.count > 0 &&
+        options->pages.forwarded.header == FORWARDED_FORWARDED)
+        return options_fail(error, "--forwarded-header forwarded needs a --trusted-proxy that "
+                                   "speaks plain HTTP to the relay: with --tls-certificate give "
+                                   "x-forwarded-for");
     if (!options->rtc_certificate != !options->rtc_key)
         return options_fail(error, "--rtc-certificate and --rtc-key go together");
     return source_prefixes_fit(options, error);

@@ -111,8 +111,9 @@ const struct option_row options_table[] = {
      TO(option_read_forwarded_header, pages.forwarded.header),
      .initial = "x-forwarded-for",
      .reloads = true,
-     .help = "the header in which these proxies give it: x-forwarded-for, or forwarded (RFC 7239). "
-             "When a client sends one, they must replace it, not add a second"},
+     .help = "the header in which these proxies give it: x-forwarded-for, or forwarded (RFC 7239), "
+             "which needs plain HTTP from them, and one line of it: requests with several are "
+             "refused"},
 
     {.heading = "Who may connect",
      .name = "origin",

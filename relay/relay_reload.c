@@ -28,6 +28,7 @@ static void heed(struct relay *relay, const struct options *options)
     log_set_format(options->log_format);
     loop_gather(relay->loop, options->coalesce_us * 1e-6);
     relay->pages = options->pages;
+    prefaces_set_once(relay->prefaces, forwarded_once(&relay->pages.forwarded));
     upstreams_set(relay->upstreams, &options->upstreams);
     pre_session_limit_set(relay->pre_session_limit, options->max_per_address);
     webrtc_set_limits(relay->webrtc, options->max_per_address, options->peer_bytes_per_second);

@@ -17,6 +17,11 @@ bool forwarded_header_parse(const char *text, enum forwarded_header *out)
     return true;
 }
 
+const char *forwarded_once(const struct forwarded *forwarded)
+{
+    return forwarded->header == FORWARDED_FORWARDED ? "forwarded:" : NULL;
+}
+
 /* The start of the last element of a list that ends at `end`; commas in quotes do not part them.
    Read from the end, where a trusted proxy wrote: a quote that a client leaves open reaches no
    element behind its own. */

@@ -2,20 +2,28 @@
 
 #include "net/log.h"
 #include "net/proxy_protocol.h"
+#include "net/request_head.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 /* For the first bytes to come. */
 #define PREFACE_SECONDS 10.0
 
+/* Bytes of a PROXY header, or of the head of a request, that are looked at. */
+#define LOOKED_AT_MAX 8192
+
 struct preface {
     struct prefaces *all;
     struct lws_vhost *vhost;
     struct loop_watch watch;
     struct socket_address proxy;
-    ssize_t seen; /* bytes of its header */
+    struct socket_address client; /* the proxy until its header has named another */
+    enum pre_session_counting counting;
+    bool header_taken; /* off the connection, or there is none */
+    ssize_t seen;      /* bytes that wait in the socket */
     struct preface *older;
     struct preface *newer;
     double due;
@@ -29,6 +37,7 @@ struct prefaces {
     struct preface *oldest;
     struct preface *newest;
     struct loop_timer timer; /* for the oldest */
+    const char *once;        /* see prefaces_set_once */
     struct log_limit limit;
 };
 
@@ -71,52 +80,85 @@ static void on_timer(void *context)
     arm(all);
 }
 
+enum step {
+    STEP_MORE, /* bytes are needed */
+    STEP_DONE,
+    STEP_ENDED, /* the preface is refused and gone */
+};
+
 /* Takes the header off the connection, so that the request is the first that is read. */
-static void hand_on(struct preface *preface, enum proxy_protocol found, size_t header_size,
-                    const struct socket_address *client)
+static enum step take_header(struct preface *preface, uint8_t *data, size_t *size)
 {
-    struct prefaces *all = preface->all;
-    struct lws_vhost *vhost = preface->vhost;
-    const struct socket_address proxy = preface->proxy;
-    const int lowest = 1;
-    uint8_t header[PROXY_PROTOCOL_MAX];
-    if (found != PROXY_PROTOCOL_NONE &&
-        recv(preface->watch.fd, header, header_size, MSG_DONTWAIT) != (ssize_t)header_size) {
-        refuse(preface, "its PROXY header cannot be read");
-        return;
+    size_t header_size = 0;
+    const enum proxy_protocol found =
+        proxy_protocol_read(data, *size, &preface->client, &header_size);
+    if (found == PROXY_PROTOCOL_MORE)
+        return STEP_MORE;
+    if (found == PROXY_PROTOCOL_BAD) {
+        refuse(preface, "its PROXY header is malformed");
+        return STEP_ENDED;
     }
-    const int fd = preface_end(preface);
-    setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &lowest, sizeof lowest);
+    preface->header_taken = true;
+    if (found == PROXY_PROTOCOL_NONE)
+        return STEP_DONE;
+    if (recv(preface->watch.fd, data, header_size, MSG_DONTWAIT) != (ssize_t)header_size) {
+        refuse(preface, "its PROXY header cannot be read");
+        return STEP_ENDED;
+    }
     if (found == PROXY_PROTOCOL_CLIENT)
-        pre_session_limit_enter(all->pre_sessions, vhost, fd, client, PRE_SESSION_COUNTED);
-    else
-        pre_session_limit_enter(all->pre_sessions, vhost, fd, &proxy, PRE_SESSION_UNCOUNTED);
+        preface->counting = PRE_SESSION_COUNTED;
+    *size -= header_size;
+    memmove(data, data + header_size, *size);
+    return STEP_DONE;
 }
 
-/* The bytes stay in the socket until they are a whole header. */
+static enum step check_head(struct preface *preface, const uint8_t *data, size_t size)
+{
+    const enum request_head head = request_head_read(data, size, preface->all->once);
+    if (head == REQUEST_HEAD_WHOLE)
+        return STEP_DONE;
+    if (head == REQUEST_HEAD_MORE && size < LOOKED_AT_MAX)
+        return STEP_MORE;
+    refuse(preface, head == REQUEST_HEAD_MORE ? "the head of its request is too long"
+                                              : "its request has several lines of the header of "
+                                                "--forwarded-header, of which one would be seen");
+    return STEP_ENDED;
+}
+
+static void hand_on(struct preface *preface)
+{
+    struct pre_session_limit *pre_sessions = preface->all->pre_sessions;
+    struct lws_vhost *vhost = preface->vhost;
+    const struct socket_address client = preface->client;
+    const enum pre_session_counting counting = preface->counting;
+    const int lowest = 1;
+    const int fd = preface_end(preface);
+    setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &lowest, sizeof lowest);
+    pre_session_limit_enter(pre_sessions, vhost, fd, &client, counting);
+}
+
+/* The bytes stay in the socket until they are a whole header, or head of a request. */
 static void on_ready(void *context, unsigned events)
 {
     (void)events;
     struct preface *preface = context;
-    uint8_t data[PROXY_PROTOCOL_MAX];
-    struct socket_address client;
-    size_t header_size = 0;
-    const ssize_t size = recv(preface->watch.fd, data, sizeof data, MSG_PEEK | MSG_DONTWAIT);
+    uint8_t data[LOOKED_AT_MAX];
+    const ssize_t waiting = recv(preface->watch.fd, data, sizeof data, MSG_PEEK | MSG_DONTWAIT);
     /* A health check, say. An end behind a part of a header would wake the loop without end. */
-    if (size <= preface->seen) {
+    if (waiting <= preface->seen) {
         close(preface_end(preface));
         return;
     }
-    preface->seen = size;
-    const enum proxy_protocol found =
-        proxy_protocol_read(data, (size_t)size, &client, &header_size);
-    if (found == PROXY_PROTOCOL_BAD) {
-        refuse(preface, "its PROXY header is malformed");
-    } else if (found == PROXY_PROTOCOL_MORE) {
+    size_t size = (size_t)waiting;
+    enum step step = preface->header_taken ? STEP_DONE : take_header(preface, data, &size);
+    if (step == STEP_DONE && preface->all->once)
+        step = check_head(preface, data, size);
+    if (step == STEP_DONE) {
+        hand_on(preface);
+    } else if (step == STEP_MORE) {
         const int wanted = (int)size + 1; /* or the same bytes would wake the loop again */
+        preface->seen = (ssize_t)size;
         setsockopt(preface->watch.fd, SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof wanted);
-    } else {
-        hand_on(preface, found, header_size, &client);
     }
 }
 
@@ -132,6 +174,11 @@ struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pr
     all->timer.expired = on_timer;
     all->timer.context = all;
     return all;
+}
+
+void prefaces_set_once(struct prefaces *all, const char *name)
+{
+    all->once = name;
 }
 
 void prefaces_destroy(struct prefaces *all)
@@ -157,6 +204,8 @@ void preface_begin(struct prefaces *all, struct lws_vhost *vhost, int fd,
         .vhost = vhost,
         .watch = {.fd = fd, .ready = on_ready, .context = preface},
         .proxy = *proxy,
+        .client = *proxy,
+        .counting = PRE_SESSION_UNCOUNTED,
         .older = all->newest,
         .due = loop_now() + PREFACE_SECONDS,
     };

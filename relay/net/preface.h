@@ -15,12 +15,17 @@ struct prefaces;
 struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pre_sessions,
                                  struct stats *stats);
 
+/* Refuses requests with several lines of a header: libwebsockets would show the first, which may be
+   a stranger's, though the proxy has added another. `name` is constant text with its colon; NULL,
+   as at first, refuses none. TLS hides the requests: they would wait in vain for their end. */
+void prefaces_set_once(struct prefaces *all, const char *name);
+
 /* Closes what is being read and frees the set. NULL is allowed. */
 void prefaces_destroy(struct prefaces *all);
 
 /* Takes over the connection of a proxy. When its first bytes have come it enters the pre-session
    limit: for the client that the header names, or else uncounted, until its request says more. It
-   is closed when the header is malformed, or nothing comes in time. */
+   is closed when the header is malformed, its request is refused, or nothing comes in time. */
 void preface_begin(struct prefaces *all, struct lws_vhost *vhost, int fd,
                    const struct socket_address *proxy);
 

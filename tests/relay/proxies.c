@@ -2,8 +2,10 @@
 #include "http/forwarded.h"
 #include "net/prefix.h"
 #include "net/proxy_protocol.h"
+#include "net/request_head.h"
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct socket_address address(const char *text)
@@ -231,13 +233,49 @@ static void test_forwarded(void **state)
     assert_string_equal(host, "");
 }
 
+/* Every shorter beginning of a head asks for more. */
+static enum request_head read_head(const char *head)
+{
+    const size_t size = strlen(head);
+    enum request_head found = REQUEST_HEAD_MORE;
+    for (size_t i = 0; i <= size; i++) {
+        uint8_t *data = malloc(i > 0 ? i : 1); /* so that a sanitizer sees where it ends */
+        assert_int_equal(found, REQUEST_HEAD_MORE);
+        assert_non_null(data);
+        memcpy(data, head, i);
+        found = request_head_read(data, i, "forwarded:");
+        free(data);
+    }
+    return found;
+}
+
+static void test_request_heads(void **state)
+{
+    (void)state;
+    static const char *const once[] = {
+        "\r\n",
+        "GET / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nForwarded: for=a, for=b\r\nX-Forwarded: a\r\nForwarded-For: b\r\n\r\n",
+        "GET /\nForwarded:\n\n",
+    };
+    static const char *const twice[] = {
+        "GET / HTTP/1.1\r\nForwarded: for=a\r\nHost: b\r\nforwarded:for=c\r\n\r\n",
+        "GET /\nFORWARDED:\nForwarded:\r\n\n",
+    };
+    for (size_t i = 0; i < sizeof once / sizeof once[0]; i++)
+        assert_int_equal(read_head(once[i]), REQUEST_HEAD_WHOLE);
+    for (size_t i = 0; i < sizeof twice / sizeof twice[0]; i++)
+        assert_int_equal(read_head(twice[i]), REQUEST_HEAD_TWICE);
+    assert_int_equal(read_head("GET / HTTP/1.1\r\nForwarded: \r \r\n"), REQUEST_HEAD_MORE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prefixes),  cmocka_unit_test(test_bad_prefixes),
         cmocka_unit_test(test_version_1), cmocka_unit_test(test_version_2),
         cmocka_unit_test(test_no_header), cmocka_unit_test(test_x_forwarded_for),
-        cmocka_unit_test(test_forwarded),
+        cmocka_unit_test(test_forwarded), cmocka_unit_test(test_request_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

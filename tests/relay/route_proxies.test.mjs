@@ -82,6 +82,7 @@ test(
     assert.ok(!(await plays(await of('203.0.113.2'))));
     assert.ok(!(await plays(await of('198.51.100.9, 203.0.113.2'))), 'the first is not believed');
     assert.ok(await plays(await of('2001:db8:1::1')));
+    assert.ok(!(await plays(await of(['198.51.100.9', '203.0.113.2']))), 'lines are one list');
     assert.ok(!(await plays(await of('2001:db8:1::2'))), 'a /64 is one');
     assert.ok(await plays(await of('2001:db8:1:1::1')));
     assert.match(relay.log(), / from 203\.0\.113\.2/);
@@ -105,6 +106,30 @@ test('Forwarded counts when it is asked for, and then alone', { skip: oneProcess
   assert.ok(
     !(await plays(await of({ forwarded: 'for=203.0.113.1', 'x-forwarded-for': '203.0.113.9' }))),
   );
+});
+
+test('Forwarded in several lines is refused, since a stranger may have written the first', async (t) => {
+  const { relay } = await start(t, ['--forwarded-header', 'forwarded']);
+  const forwarded = ['for=203.0.113.1', 'for=203.0.113.2'];
+  await assert.rejects(through(t, relay, { forwarded }), /socket hang up|ECONNRESET/);
+  await relay.logged(
+    /127\.0\.0\.9:\d+ closed: its request has several lines of the header of --forw/,
+  );
+  const request = handshake.replace(
+    '\r\n\r\n',
+    forwarded.map((line) => `\r\nfoRWarded: ${line}`).join('') + '\r\n\r\n',
+  );
+  assert.equal((await raw(t, relay, [v1(PROXY), request])).status, 0, 'one proxy behind another');
+  assert.equal((await raw(t, relay, request.match(/[^]{1,40}/g))).status, 0, 'in any pieces');
+  assert.equal(
+    (await raw(t, relay, [`${handshake.slice(0, -2)}X: ${'a'.repeat(9000)}`])).status,
+    0,
+  );
+  assert.equal((await relay.stats()).proxy_headers_refused, 4);
+  assert.doesNotMatch(relay.log(), /203\.0\.113/);
+  const [head, end] = [request.slice(0, 40), request.slice(40).replace(/\r\nfoRW.*1/, '')];
+  assert.equal((await raw(t, relay, [v1(PROXY), head, end])).status, 101);
+  assert.match(relay.log(), / from 203\.0\.113\.2/);
 });
 
 for (const [version, header] of Object.entries({ 1: v1, 2: v2 })) {
