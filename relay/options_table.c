@@ -169,7 +169,8 @@ const struct option_row options_table[] = {
      .zero = "no limit",
      .reloads = true,
      .help = "at most N from one IPv4 address or IPv6 /64, six times as many connections without a "
-             "session, and twice as many WebRTC offers at once, then a few a second"},
+             "session, six times as many TLS handshakes in a minute, and twice as many WebRTC "
+             "offers at once, then a few a second"},
 
     {.heading = "How much, per browser",
      .name = "upstream-packets",

@@ -221,6 +221,8 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
         log_error("no memory");
         return false;
     }
+    if (relay->tls)
+        pre_session_limit_set_tls(relay->pre_session_limit, loop_vhost(relay->loop));
     prefaces_set_once(relay->prefaces, forwarded_once(&relay->pages.forwarded));
     if (options->source_prefixes.count > 0 &&
         !sessions_share_socket(relay->sessions, &options->source_prefixes))

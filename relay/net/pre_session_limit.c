@@ -1,5 +1,6 @@
 #include "net/pre_session_limit.h"
 
+#include "net/address_memory.h"
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/per_address_limit.h"
@@ -9,6 +10,10 @@
 
 /* Connections over which a browser loads a page. */
 #define PER_BROWSER 6
+
+/* In which an address may make as many handshakes as it may have connections; most are forgiven
+   then. */
+#define HANDSHAKES_SECONDS 60.0
 
 /* Of so many the oldest makes room, all at once. */
 #define EVICTED_SHARE 16
@@ -26,6 +31,8 @@ struct pre_session {
 
 struct pre_session_limit {
     struct per_address_limit *per_address;
+    struct address_memory *handshakes; /* that each address has made lately */
+    const struct lws_vhost *tls;       /* NULL = no vhost has TLS */
     struct stats *stats;
     unsigned max;
     unsigned max_per_address;
@@ -33,6 +40,7 @@ struct pre_session_limit {
     struct pre_session *oldest;
     struct pre_session *newest;
     struct log_limit refused_limit;
+    struct log_limit handshakes_limit;
     struct log_limit evicted_limit;
 };
 
@@ -51,9 +59,10 @@ struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_pe
     all->max = max;
     pre_session_limit_set(all, max_per_address);
     all->per_address = per_address_limit_create(1024);
-    if (all->per_address)
+    all->handshakes = address_memory_create(HANDSHAKES_SECONDS);
+    if (all->per_address && all->handshakes)
         return all;
-    free(all);
+    pre_session_limit_destroy(all);
     return NULL;
 }
 
@@ -62,7 +71,13 @@ void pre_session_limit_destroy(struct pre_session_limit *all)
     if (!all)
         return;
     per_address_limit_destroy(all->per_address);
+    address_memory_destroy(all->handshakes);
     free(all);
+}
+
+void pre_session_limit_set_tls(struct pre_session_limit *all, const struct lws_vhost *vhost)
+{
+    all->tls = vhost;
 }
 
 static void list_remove(struct pre_session *connection)
@@ -183,10 +198,35 @@ static void report_refused(struct pre_session_limit *all, const struct socket_ad
                  all->max_per_address, log_held(held).text);
 }
 
+/* Whether a client may make one more TLS handshake, which is remembered then. */
+static bool may_shake_hands(struct pre_session_limit *all, const struct socket_address *client)
+{
+    unsigned char owner[16];
+    char text[SOCKET_ADDRESS_TEXT];
+    unsigned held;
+    if (all->max_per_address == 0)
+        return true;
+    socket_address_owner(client, owner);
+    if (address_memory_count(all->handshakes, owner, loop_now()) < all->max_per_address) {
+        address_memory_add(all->handshakes, owner, loop_now());
+        return true;
+    }
+    all->stats->handshakes_refused++;
+    socket_address_format(client, text);
+    if (log_limit_pass(&all->handshakes_limit, loop_now(), &held))
+        log_warn("connection of %s refused: its address has made %u TLS handshakes lately%s", text,
+                 all->max_per_address, log_held(held).text);
+    return false;
+}
+
 void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vhost, int fd,
                              const struct socket_address *client,
                              enum pre_session_counting counting)
 {
+    if (vhost == all->tls && counting == PRE_SESSION_COUNTED && !may_shake_hands(all, client)) {
+        close(fd);
+        return;
+    }
     struct pre_session *connection = enter(all, client, counting);
     if (!connection) {
         close(fd);

@@ -18,6 +18,10 @@ struct pre_session_limit;
 struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_per_address,
                                                    struct stats *stats);
 
+/* Connections to this vhost begin with a TLS handshake, which costs more than all else that a
+   stranger may ask for. So one address may open only as many of them in a minute as at a time. */
+void pre_session_limit_set_tls(struct pre_session_limit *limit, const struct lws_vhost *vhost);
+
 /* Changes the limit for sessions of one address. Nobody is closed for it. */
 void pre_session_limit_set(struct pre_session_limit *limit, unsigned max_per_address);
 
@@ -36,7 +40,7 @@ bool pre_session_limit_room(struct pre_session_limit *limit);
 enum pre_session_counting { PRE_SESSION_COUNTED, PRE_SESSION_UNCOUNTED };
 
 /* Gives a connection from `client` to libwebsockets, or closes and counts it when its address has
-   too many. */
+   too many, or has had too many lately. */
 void pre_session_limit_enter(struct pre_session_limit *limit, struct lws_vhost *vhost, int fd,
                              const struct socket_address *client,
                              enum pre_session_counting counting);

@@ -83,6 +83,7 @@
     X(rtc_packets_overflow, "packets to the WebRTC port that found its socket full")               \
     X(rtc_packets_unsent, "packets to browsers that the system did not take")                      \
     X(connections_refused, "closed at once: their address had too many that were not sessions")    \
+    X(handshakes_refused, "closed at once: their address had made too many TLS handshakes lately") \
     X(proxy_headers_refused, "closed: no good PROXY header or head of a request from a proxy")     \
     X(connections_evicted, "closed to make room: too many altogether were not sessions")           \
     X(log_lines_dropped, "log lines that their reader did not take at once")

@@ -210,6 +210,33 @@ test('plain HTTP is sent to the same page by HTTPS', async (t) => {
   await assert.rejects(ask(`/?${'a'.repeat(600)}`, 'one.example'));
 });
 
+test('one address has only so many handshakes a minute', async (t) => {
+  const limit = 6; // as many connections as a browser opens for a page
+  const relay = await start(t, [
+    ...options(one),
+    ...['--max-sessions-per-address', '1', '--trusted-proxy', '127.0.0.9'],
+  ]);
+  const from = (localAddress) =>
+    shown(relay, 'one.example', { localAddress }).then(
+      () => 1,
+      () => 0,
+    );
+  const begin = performance.now();
+  let made = 0;
+  for (let i = 0; i < 20; i++) made += await from('127.0.0.1');
+  const minutes = (performance.now() - begin) / 60e3;
+  assert.ok(made >= limit, `${made} handshakes`);
+  assert.ok(made <= limit + 1 + limit * minutes, `${made} handshakes in ${minutes} minutes`);
+  assert.equal(await from('127.0.0.2'), 1, 'another address');
+  for (let i = 0; i < 20; i++) assert.equal(await from('127.0.0.9'), 1, 'a proxy is many clients');
+  await relay.logged(
+    /connection of 127\.0\.0\.1:\d+ refused: its address has made 6 TLS handshakes/,
+  );
+  relay.kill('SIGUSR1');
+  const [, count] = await relay.logged(/ handshakes_refused=(\d+)/);
+  assert.equal(Number(count), 20 - made);
+});
+
 test('files that cannot be used are one line each, and what does not fit is refused', async () => {
   const base = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9'];
   const cases = [
