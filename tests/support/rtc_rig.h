@@ -42,8 +42,9 @@ void rtc_rig_pin(unsigned processor);
 /* Starts a UDP echo that answers every datagram. */
 pid_t rtc_rig_start_echo(unsigned processor, unsigned *port);
 
-/* Starts `program` (with `wrapper` in front, "" for none) as a relay in front of an echo; exits
-   with a message when that cannot be done. */
+/* Starts `program` (with `wrapper` in front, "" for none) as a relay in front of an echo, which
+   lets browsers be silent for as long as others need to open; exits with a message when that cannot
+   be done. */
 void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper, const char *host);
 
 /* Makes a rig of a relay that runs already, at 127.0.0.1, and is not to be stopped. */
