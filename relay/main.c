@@ -4,6 +4,7 @@
 #include "net/log.h"
 #include "options.h"
 #include "relay.h"
+#include "rtc/dtls_memory.h"
 #include "supervisor.h"
 
 #include <signal.h>
@@ -31,6 +32,7 @@ int main(int argc, char **argv)
     struct options options;
     struct options_error error;
     int result = EXIT_STOPPED;
+    dtls_memory_use();
     signal(SIGPIPE, SIG_IGN);
     if (!descriptors_open_standard())
         return EXIT_CANNOT_START;

@@ -1,6 +1,7 @@
 #include "rtc/dtls.h"
 
 #include "rtc/big_endian.h"
+#include "rtc/dtls_memory.h"
 #include "rtc/dtls_order.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ struct dtls {
     enum dtls_state state;
     uint8_t fingerprint[32];
     struct dtls_order order;
+    struct dtls_memory memory;
     const uint8_t *datagram; /* what has not been looked at of the one that is being read */
     size_t datagram_size;
     const uint8_t *record; /* the one that OpenSSL gets next, NULL when it has not been found */
@@ -339,6 +341,7 @@ static void settle(struct dtls *dtls, int result)
 
 static void is_established(struct dtls *dtls)
 {
+    dtls_memory_release(&dtls->memory);
     dtls->state = DTLS_CONNECTED;
     dtls->order.is_established = true;
     free(dtls->early);
@@ -360,7 +363,9 @@ enum dtls_state dtls_receive(struct dtls *dtls, const uint8_t *data, size_t size
         dtls->state = DTLS_FAILED;
         return dtls->state;
     }
+    dtls_memory_for(&dtls->memory);
     const int result = SSL_do_handshake(dtls->ssl);
+    dtls_memory_for(NULL);
     if (result == 1)
         is_established(dtls);
     else
@@ -420,8 +425,10 @@ double dtls_timeout(struct dtls *dtls)
 enum dtls_state dtls_update(struct dtls *dtls)
 {
     forget_errors();
+    dtls_memory_for(&dtls->memory);
     if (dtls->ssl && (dtls->state == DTLS_HANDSHAKE || dtls->state == DTLS_CONNECTED) &&
         DTLSv1_handle_timeout(dtls->ssl) < 0)
         dtls->state = DTLS_FAILED;
+    dtls_memory_for(NULL);
     return dtls->state;
 }

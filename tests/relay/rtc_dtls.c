@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "relay/rtc/dtls.h"
+#include "relay/rtc/dtls_memory.h"
 #include "rtc_client.h"
 
 #include <malloc.h>
@@ -100,24 +101,21 @@ static size_t held;
 
 static void *count_malloc(size_t size, const char *file, int line)
 {
-    (void)file, (void)line;
-    void *block = malloc(size);
+    void *block = dtls_memory_malloc(size, file, line);
     held += block ? malloc_usable_size(block) : 0;
     return block;
 }
 
 static void count_free(void *block, const char *file, int line)
 {
-    (void)file, (void)line;
     held -= block ? malloc_usable_size(block) : 0;
-    free(block);
+    dtls_memory_free(block, file, line);
 }
 
 static void *count_realloc(void *block, size_t size, const char *file, int line)
 {
-    (void)file, (void)line;
     const size_t before = block ? malloc_usable_size(block) : 0;
-    void *moved = realloc(block, size);
+    void *moved = dtls_memory_realloc(block, size, file, line);
     if (moved)
         held += malloc_usable_size(moved) - before;
     return moved;

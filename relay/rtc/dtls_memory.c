@@ -1,0 +1,76 @@
+#define _GNU_SOURCE
+#include "rtc/dtls_memory.h"
+
+#include <openssl/crypto.h>
+#include <openssl/ssl3.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What OpenSSL asks for when it wants room for a whole record. The one of another version may ask
+   for something else, and gets it; then nothing is given back. */
+#define BUFFER_SIZE ((SSL3_RT_MAX_PLAIN_LENGTH + 3) / 3 * 4)
+
+/* OpenSSL does not say for whom it allocates. */
+static struct dtls_memory *current;
+
+/* The pages of a buffer are its own. */
+static size_t buffer_bytes(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (BUFFER_SIZE + page - 1) / page * page;
+}
+
+void dtls_memory_for(struct dtls_memory *memory)
+{
+    current = memory;
+}
+
+void dtls_memory_release(struct dtls_memory *memory)
+{
+    if (memory->block)
+        madvise(memory->block, buffer_bytes(), MADV_DONTNEED);
+    memory->block = NULL;
+}
+
+void *dtls_memory_malloc(size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    if (size == 0)
+        return NULL;
+    if (!current || current->block || size != BUFFER_SIZE)
+        return malloc(size);
+    current->block = aligned_alloc((size_t)sysconf(_SC_PAGESIZE), buffer_bytes());
+    return current->block;
+}
+
+/* A block that is moved or freed is not to be touched any more. */
+static void forget(const void *block)
+{
+    if (current && current->block == block)
+        current->block = NULL;
+}
+
+void *dtls_memory_realloc(void *block, size_t size, const char *file, int line)
+{
+    if (!block)
+        return dtls_memory_malloc(size, file, line);
+    if (size == 0) {
+        dtls_memory_free(block, file, line);
+        return NULL;
+    }
+    forget(block);
+    return realloc(block, size);
+}
+
+void dtls_memory_free(void *block, const char *file, int line)
+{
+    (void)file, (void)line;
+    forget(block);
+    free(block);
+}
+
+void dtls_memory_use(void)
+{
+    CRYPTO_set_mem_functions(dtls_memory_malloc, dtls_memory_realloc, dtls_memory_free);
+}

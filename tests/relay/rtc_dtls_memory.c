@@ -1,0 +1,111 @@
+/* Memory for OpenSSL: what is given back, and what is left alone. */
+#include "unit.h"
+
+#include "relay/rtc/dtls_memory.h"
+
+#include <openssl/buffer.h>
+#include <openssl/ssl3.h>
+#include <string.h>
+
+#define SIZE SSL3_RT_MAX_PLAIN_LENGTH
+
+/* A buffer that is made, as OpenSSL makes it when a handshake begins, and is full. */
+static BUF_MEM *fill_buffer(void)
+{
+    BUF_MEM *buffer = BUF_MEM_new();
+    assert_non_null(buffer);
+    assert_int_equal(BUF_MEM_grow(buffer, SIZE), SIZE);
+    memset(buffer->data, 7, SIZE);
+    return buffer;
+}
+
+static void assert_all(const BUF_MEM *buffer, char value)
+{
+    for (size_t i = 0; i < SIZE; i++)
+        assert_int_equal(buffer->data[i], value);
+}
+
+static void test_a_buffer_is_given_back_and_still_there(void **state)
+{
+    (void)state;
+    struct dtls_memory memory = {0};
+    dtls_memory_for(&memory);
+    BUF_MEM *buffer = fill_buffer();
+    dtls_memory_for(NULL);
+    assert_ptr_equal(memory.block, buffer->data);
+    dtls_memory_release(&memory);
+    assert_all(buffer, 0); /* of a page that the system has taken nothing is left */
+    memset(buffer->data, 8, SIZE);
+    dtls_memory_release(&memory); /* once */
+    assert_all(buffer, 8);
+    BUF_MEM_free(buffer);
+}
+
+static void test_of_two_buffers_the_first_is_meant(void **state)
+{
+    (void)state;
+    struct dtls_memory memory = {0};
+    dtls_memory_for(&memory);
+    BUF_MEM *first = fill_buffer();
+    BUF_MEM *second = fill_buffer();
+    dtls_memory_for(NULL);
+    dtls_memory_release(&memory);
+    assert_all(first, 0);
+    assert_all(second, 7);
+    BUF_MEM_free(first);
+    BUF_MEM_free(second);
+}
+
+static void test_a_buffer_that_grew_is_left_alone(void **state)
+{
+    (void)state;
+    struct dtls_memory memory = {0};
+    dtls_memory_for(&memory);
+    BUF_MEM *buffer = fill_buffer();
+    assert_int_equal(BUF_MEM_grow(buffer, 4 * SIZE), 4 * SIZE);
+    dtls_memory_for(NULL);
+    assert_null(memory.block);
+    dtls_memory_release(&memory);
+    assert_all(buffer, 7);
+    BUF_MEM_free(buffer);
+}
+
+static void test_a_freed_buffer_is_forgotten(void **state)
+{
+    (void)state;
+    struct dtls_memory memory = {0};
+    dtls_memory_for(&memory);
+    BUF_MEM_free(fill_buffer());
+    dtls_memory_for(NULL);
+    assert_null(memory.block);
+    dtls_memory_release(&memory);
+}
+
+static void test_what_is_for_no_handshake_is_left_alone(void **state)
+{
+    (void)state;
+    struct dtls_memory memory = {0};
+    BUF_MEM *buffer = fill_buffer();
+    dtls_memory_for(&memory);
+    void *small = OPENSSL_malloc(SIZE);
+    dtls_memory_for(NULL);
+    assert_non_null(small);
+    assert_null(memory.block);
+    dtls_memory_release(&memory);
+    assert_all(buffer, 7);
+    OPENSSL_free(small);
+    BUF_MEM_free(buffer);
+}
+
+int main(void)
+{
+    dtls_memory_use();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_buffer_is_given_back_and_still_there),
+        cmocka_unit_test(test_of_two_buffers_the_first_is_meant),
+        cmocka_unit_test(test_a_buffer_that_grew_is_left_alone),
+        cmocka_unit_test(test_a_freed_buffer_is_forgotten),
+        cmocka_unit_test(test_what_is_for_no_handshake_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
