@@ -217,7 +217,8 @@ static bool names_match(const struct peer *peer, const struct stun_request *requ
 static void begin_sctp(struct peer *peer)
 {
     struct sctp_config config = {.local_port = PEER_SCTP_PORT,
-                                 .remote_port = peer->remote_sctp_port};
+                                 .remote_port = peer->remote_sctp_port,
+                                 .message = peer->common->message};
     if (RAND_bytes(config.random, sizeof config.random) == 1)
         peer->sctp = sctp_create(&config);
     if (peer->sctp)

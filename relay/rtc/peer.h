@@ -29,8 +29,9 @@
 /* What all peers share. */
 struct peer_common {
     struct dtls_identity *identity;
-    double bytes_per_second; /* to one browser; 0 = no limit */
-    uint8_t record[2048];    /* for the record that is being read */
+    double bytes_per_second;           /* to one browser; 0 = no limit */
+    uint8_t record[2048];              /* for the record that is being read */
+    uint8_t message[SCTP_MESSAGE_MAX]; /* for its message, when that came in parts */
     void (*send)(void *context, const struct udp_path *path, const uint8_t *data, size_t size);
     void *context;
 };
@@ -42,7 +43,7 @@ enum peer_state {
     PEER_ENDED, /* to be destroyed */
 };
 
-/* A datagram from the browser; valid until the next call. */
+/* A datagram from the browser; valid until the next call for any that shares peer_common. */
 struct peer_datagram {
     const uint8_t *data;
     size_t size; /* 0: an empty message */

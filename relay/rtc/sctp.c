@@ -15,6 +15,7 @@ struct sctp *sctp_create(const struct sctp_config *config)
     sctp->remote_port = config->remote_port;
     sctp->local_tag = load32(config->random) | 1; /* never 0 */
     sctp->local_tsn = load32(config->random + 4);
+    sctp->message = config->message;
     memcpy(sctp->nonce, config->random + 8, sizeof sctp->nonce);
     sctp->acknowledge_at = INFINITY;
     sctp->resend_at = INFINITY;

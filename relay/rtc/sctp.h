@@ -29,6 +29,8 @@ struct sctp_config {
     uint16_t local_port;
     uint16_t remote_port;
     uint8_t random[24]; /* fresh random bytes */
+    uint8_t *message; /* SCTP_MESSAGE_MAX bytes, where messages that came in parts are put together:
+                         scratch, which associations may share */
 };
 
 enum sctp_event_type {
@@ -41,7 +43,8 @@ enum sctp_event_type {
 
 struct sctp_event {
     enum sctp_event_type type;
-    /* of a message or a heartbeat; data is valid until the next call */
+    /* of a message or a heartbeat; data is valid until the next call of any that shares the
+       message of sctp_config */
     const uint8_t *data;
     size_t size;
     uint32_t ppid;

@@ -60,7 +60,7 @@ struct sctp {
     /* receiving */
     struct tsn_map arrived;
     struct reassembly reassembly;
-    uint8_t message[SCTP_MESSAGE_MAX];
+    uint8_t *message; /* see struct sctp_config */
     unsigned packets_to_acknowledge;
     bool acknowledge_now;
     double acknowledge_at;

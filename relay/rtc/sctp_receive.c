@@ -221,8 +221,8 @@ static bool take_data(struct sctp *sctp, const struct sctp_piece *chunk, struct 
             .data = (uint8_t *)event->data,
         };
         event->data = sctp->message;
-        event->size = reassembly_add(&sctp->reassembly, &fragment, sctp->message,
-                                     sizeof sctp->message, &too_long);
+        event->size = reassembly_add(&sctp->reassembly, &fragment, sctp->message, SCTP_MESSAGE_MAX,
+                                     &too_long);
     }
     if (too_long)
         sctp->stats.messages_too_long++;

@@ -50,7 +50,9 @@ static void give(struct sctp *sctp, const struct sctp_packet *packet)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t message[SCTP_MESSAGE_MAX];
-    const struct sctp_config config = {.local_port = 5000, .remote_port = 5000, .random = {7}};
+    static uint8_t whole[SCTP_MESSAGE_MAX];
+    const struct sctp_config config = {
+        .local_port = 5000, .remote_port = 5000, .random = {7}, .message = whole};
     struct sctp *sctp = sctp_create(&config);
     struct sctp_client client;
     struct sctp_packet packet;

@@ -23,6 +23,7 @@ struct link {
     uint8_t *given; /* the packet, in a block of its exact size */
     double now;
     unsigned messages;
+    uint8_t whole[SCTP_MESSAGE_MAX]; /* for the messages of sctp that come in parts */
     uint8_t last[2000];
     size_t last_size;
     uint16_t last_stream;
@@ -41,7 +42,7 @@ static inline void on_message(void *context, uint16_t stream, uint32_t ppid, con
 
 static inline void link_open(struct link *link)
 {
-    struct sctp_config config = {.local_port = 5000, .remote_port = 5000};
+    struct sctp_config config = {.local_port = 5000, .remote_port = 5000, .message = link->whole};
     for (size_t i = 0; i < sizeof config.random; i++)
         config.random[i] = (uint8_t)(0xf0 + i);
     *link = (struct link){.sctp = sctp_create(&config), .now = 100.0};
