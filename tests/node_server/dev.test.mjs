@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, connect as dial } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startChromium } from '../support/chromium.mjs';
@@ -191,6 +191,33 @@ test('pages of elsewhere get neither token nor relay', async (t) => {
     [token.status, token.headers.get('access-control-allow-origin')],
     [200, local.origin],
   );
+});
+
+test('no request ends it, not for a URL that is none nor with a datagram at once', async (t) => {
+  const { address } = await startDev(t);
+  const request = (url, ...headers) =>
+    [`GET ${url} HTTP/1.1`, 'host: x', ...headers, '', ''].join('\r\n');
+  const upgrade = request(
+    '/',
+    'connection: upgrade',
+    'upgrade: websocket',
+    'sec-websocket-version: 13',
+    'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-protocol: causeway.v1',
+  );
+  const frame = '\x82\x81\0\0\0\0A'; // a message of one byte
+  for (const [bytes, status] of [
+    [request('//'), 400],
+    [request('http://['), 400],
+    [upgrade + frame, 101],
+  ]) {
+    const socket = dial(new URL(address).port, '127.0.0.1');
+    socket.write(bytes, 'latin1');
+    assert.match(String(await once(socket, 'data')), new RegExp(`^HTTP/1.1 ${status} `));
+    socket.destroy();
+  }
+  const token = await fetch(new URL('/token', address), { method: 'POST' });
+  assert.equal(token.status, 200);
 });
 
 test('each mistake has one clear line', async (t) => {

@@ -29,6 +29,9 @@ function isOurs({ headers: { origin, host } }) {
   return url.host === host || /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
 }
 
+/** Whether it can be read as a URL, which throws otherwise, here and in Vite. */
+const isPath = (url) => url.startsWith('/') && URL.canParse(url, 'http://here');
+
 /** Answers a request for a connect token. */
 async function giveToken(game, request, response) {
   const { origin } = request.headers;
@@ -107,9 +110,10 @@ export async function dev(options, print) {
   const { http, pages, relay, game } = await assemble({ root, server, print });
 
   http.on('request', (request, response) => {
-    const { pathname } = new URL(request.url, 'http://here');
-    if (request.method === 'GET' || request.method === 'HEAD') pages.middlewares(request, response);
-    else if (pathname === '/token') void giveToken(game, request, response);
+    if (!isPath(request.url)) response.writeHead(400).end();
+    else if (request.method === 'GET' || request.method === 'HEAD')
+      pages.middlewares(request, response);
+    else if (/^\/token(\?|$)/.test(request.url)) void giveToken(game, request, response);
     // A page that asks for WebRTC learns that there is none.
     else response.writeHead(404).end();
   });

@@ -26,6 +26,8 @@ const CLOSE_NORMAL = 1000;
 /** One player: a UDP socket to the game server, and the links that carry what goes over it. */
 class Session {
   #socket;
+  /** Whether the socket takes datagrams; it throws before. */
+  #connected = false;
   #links = new Set();
   /** Over which datagrams go to the page: the newest that has brought one. */
   #current;
@@ -40,6 +42,9 @@ class Session {
     // That nobody is there shows in the page, when it gets no answer.
     this.#socket.on('error', () => {});
     this.#socket.connect(port, host);
+    this.#socket.once('connect', () => {
+      this.#connected = true;
+    });
   }
 
   join(link) {
@@ -70,7 +75,7 @@ class Session {
       old.close(...REPLACED);
     }
     this.#idle.refresh();
-    this.#socket.send(data, () => {});
+    if (this.#connected) this.#socket.send(data, () => {});
   }
 
   #toPage(datagram) {
