@@ -91,6 +91,8 @@ export class UdpSocket {
   send(datagram: Uint8Array, host: string, port: number): void {
     const to = this.#isIpv6 && !host.includes(':') ? MAPPED + host : host;
     if (this.#socket.getSendQueueSize() > MAX_BACKLOG) this.#stats.droppedBacklog++;
+    // A stranger's datagram may come from there, and Node throws.
+    else if (port === 0) this.#stats.sendErrors++;
     else this.#socket.send(datagram, port, to, this.#sent);
   }
 
