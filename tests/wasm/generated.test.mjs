@@ -52,6 +52,15 @@ test('a new error, and a new reason to drop a datagram with it, appears by itsel
   client.destroy();
 });
 
+test('why a relay ends a session follows its header', () => {
+  const text = generate((edit) =>
+    edit('relay/session/transport.h', '4000, "idle"', '4999, "brand new"'),
+  );
+  const ends = constant(generate(), 'sessionEnds');
+  assert.deepEqual(constant(text, 'sessionEnds'), { ...ends, IDLE: [4999, 'brand new'] });
+  assert.deepEqual([ends.DOWN[0], ends.ROOM[0], ends.MOVED[0]], [4005, 1013, 4003]);
+});
+
 test('fields, numbers and sizes follow the headers', () => {
   const layouts = 'wasm/exports/layouts.h';
   const text = generate((edit) => {

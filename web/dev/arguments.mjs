@@ -1,6 +1,7 @@
 // What the program causeway-net is told.
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
+import { isLoopback } from './addresses.mjs';
 
 export const usage = `usage: causeway-net init FOLDER
        causeway-net dev --server FILE [--root FOLDER] [--listen ADDRESS:PORT] [--expose]
@@ -16,8 +17,6 @@ dev     for development only: serves the page, runs the game server, gives a tok
 
 /** The command line cannot be understood. */
 export class UsageError extends Error {}
-
-const isLoopback = (host) => host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** `{ host, port }` of `ADDRESS:PORT`. */
 function readListen(text, expose) {

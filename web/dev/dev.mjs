@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isLoopback, reachedAt } from './addresses.mjs';
 import { UsageError } from './arguments.mjs';
 import { GameServer } from './game_server.mjs';
 import { DevRelay } from './relay.mjs';
@@ -26,7 +27,8 @@ async function packageOf(root, name) {
 function isOurs({ headers: { origin, host } }) {
   if (!origin) return true;
   const url = URL.canParse(origin) ? new URL(origin) : {};
-  return url.host === host || /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
+  const name = url.hostname?.replace(/^\[|\]$/g, '');
+  return url.host === host || name === 'localhost' || isLoopback(name);
 }
 
 /** Whether it can be read as a URL, which throws otherwise, here and in Vite. */
@@ -57,7 +59,8 @@ function listenAt(http, { host, port }) {
       ),
     );
     http.listen(port, host, () => {
-      const at = host.includes(':') ? `[${host}]` : host;
+      const here = reachedAt(host);
+      const at = here.includes(':') ? `[${here}]` : here;
       listening(`http://${at}:${http.address().port}/`);
     });
   });

@@ -3,6 +3,7 @@
 import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { reachedAt } from './addresses.mjs';
 
 /** Until a server that is told to stop must have told its clients so. */
 const STOP_MS = 1000;
@@ -12,8 +13,7 @@ const SETTLE_MS = 50;
 /** `{ host, port }` to reach a server that listens at this address. */
 function reach(address) {
   const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address);
-  const every = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-  return { host: every[host] ?? host, port: Number(port) };
+  return { host: reachedAt(host), port: Number(port) };
 }
 
 export class GameServer {

@@ -1,25 +1,20 @@
 // A relay for development: WebSockets of pages onto UDP sockets to one game server. It speaks to pages as
 // causeway-relay does, but knows no WebRTC, no limits but these, and no proof of who a client is.
 import { createSocket } from 'node:dgram';
-import { DATAGRAM_MAX } from '../dist/generated.js';
-import { WEBSOCKET_PROTOCOL } from '../dist/transports/websocket.js';
+import { DATAGRAM_MAX, MESSAGE_MAX, sessionEnds } from '../dist/generated.js';
+import { SESSION_PREFIX, WEBSOCKET_PROTOCOL } from '../dist/transports/websocket.js';
 
 const SESSIONS_MAX = 256;
 /** Bytes that may wait for a page before datagrams are dropped. */
 const WAITING_MAX = 16384;
-/** Longer messages than any datagram end the link. */
-const MESSAGE_MAX = 65535;
 /** For so long a session without a link waits for another one. */
 const RESUME_MS = 15_000;
 /** And one in which no datagram comes either way. */
 const IDLE_MS = 60_000;
 
-/** Close codes that causeway-relay sends too, and their texts. */
-const REPLACED = [4003, 'another link took its place'];
-const IDLE = [4000, 'idle'];
-const DOWN = [4005, 'the game server is down'];
-const FULL = [1013, 'try later'];
-const RESTARTED = [4005, 'the game server has been started again'];
+/** Close codes of causeway-relay, and their texts. */
+const { DOWN, IDLE, MOVED, ROOM } = sessionEnds;
+const RESTARTED = [DOWN[0], 'the game server has been started again'];
 /** A page that closes its link on purpose says this. */
 const CLOSE_NORMAL = 1000;
 
@@ -72,7 +67,7 @@ class Session {
     this.#current = link;
     if (old && old !== link) {
       this.#links.delete(old);
-      old.close(...REPLACED);
+      old.close(...MOVED);
     }
     this.#idle.refresh();
     if (this.#connected) this.#socket.send(data, () => {});
@@ -125,14 +120,14 @@ export class DevRelay {
   }
 
   upgrade(request, socket, head) {
-    const prefix = 'causeway.session.';
-    const key = subprotocols(request).find((name) => name.startsWith(prefix)) ?? Symbol('no key');
+    const key =
+      subprotocols(request).find((name) => name.startsWith(SESSION_PREFIX)) ?? Symbol('no key');
     this.#sockets.handleUpgrade(request, socket, head, (link) => {
       link.on('error', () => {}); // a close follows
       const session = this.#sessions.get(key);
       if (session) session.join(link);
       else if (!this.#server) link.close(...DOWN);
-      else if (this.#sessions.size >= SESSIONS_MAX) link.close(...FULL);
+      else if (this.#sessions.size >= SESSIONS_MAX) link.close(...ROOM);
       else this.#begin(key).join(link);
     });
   }

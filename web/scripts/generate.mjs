@@ -71,6 +71,14 @@ const string = (header, name) => {
   return match[1];
 };
 
+/** The codes and texts with which a relay ends sessions, by the name of the reason. */
+const sessionEnds = () =>
+  Object.fromEntries(
+    [...read('relay/session/transport.h').matchAll(/X\((\w+), \w+, (\d+), "([^"]*)",/g)].map(
+      ([, name, code, reason]) => [name, [Number(code), reason]],
+    ),
+  );
+
 /** The C types that structs for JavaScript are made of: bytes, and the name of the reader. */
 const types = {
   uint64_t: [8, 'u64'],
@@ -186,6 +194,8 @@ const constants = {
   USER_DATA_SIZE: size('token.h', 'CW_USER_DATA_SIZE'),
   DEFAULT_DATAGRAM_SIZE: size('connection.h', 'CW_DEFAULT_DATAGRAM_SIZE'),
   DATAGRAM_MAX: size('relay/session/datagram.h', 'SESSION_DATAGRAM_MAX'),
+  MESSAGE_MAX: size('relay/session/datagram.h', 'SESSION_MESSAGE_MAX'),
+  sessionEnds: sessionEnds(),
 };
 
 const text = Object.entries(constants).map(

@@ -9,7 +9,7 @@ import { closeWithPage } from './with_page.js';
 export const WEBSOCKET_PROTOCOL = 'causeway.v1';
 
 /** Before the key of a session in the list of subprotocols: unlike an address, proxies do not log it. */
-const SESSION = 'causeway.session.';
+export const SESSION_PREFIX = 'causeway.session.';
 /** Before the game server. */
 const SERVER = 'causeway.server.';
 
@@ -48,7 +48,7 @@ export interface WebSocketOptions extends SessionOptions {
 /** What a WebSocket asks the relay for. */
 const protocols = (session?: string, server?: string): string[] => [
   WEBSOCKET_PROTOCOL,
-  ...(session ? [SESSION + session] : []),
+  ...(session ? [SESSION_PREFIX + session] : []),
   ...(server ? [SERVER + server] : []),
 ];
 
