@@ -24,8 +24,8 @@ static bool has_datagram(int handle)
 
 static void refuse_to_wait(void)
 {
-    fputs("Causeway: a page cannot wait for datagrams. Let cw_run call your ticks, give "
-          "cw_client_host_next a time that has come, or link with -sASYNCIFY.\n",
+    fputs("Causeway: a page cannot wait for datagrams. Let cw_run call your ticks, pass "
+          "cw_clock_now() to cw_client_host_next, or link with -sASYNCIFY.\n",
           stderr);
     abort();
 }
