@@ -15,8 +15,7 @@
 /* What an address has opened counts so long, less and less. */
 #define OPENED_SECONDS 10.0
 
-/* By enum session_end. */
-static const struct session_farewell farewells[] = {
+const struct session_farewell session_farewells[] = {
 #define SESSION_FAREWELL(NAME, name, code, text, line) [SESSION_END_##NAME] = {code, text},
     SESSION_ENDS(SESSION_FAREWELL)
 #undef SESSION_FAREWELL
@@ -34,7 +33,7 @@ const struct session_farewell *session_refusal_farewell(enum session_refusal why
     };
     static const struct session_farewell other_server = {
         4006, "this game server is not allowed (--upstream)"};
-    return why == SESSION_REFUSED_SERVER ? &other_server : &farewells[ends[why]];
+    return why == SESSION_REFUSED_SERVER ? &other_server : &session_farewells[ends[why]];
 }
 
 static struct session *session_due(struct deadline *deadline)
@@ -384,7 +383,7 @@ void session_end(struct session *session, enum session_end why)
     else
         upstream_close(&session->upstream);
     if (session->newest)
-        session_close_links(session, &farewells[why], why == SESSION_END_ROOM);
+        session_close_links(session, &session_farewells[why], why == SESSION_END_ROOM);
     else
         session_free(session);
 }

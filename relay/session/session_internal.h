@@ -122,6 +122,9 @@ void session_keep(struct session *session);
 /* Its name is free again. Others forget it, unless one of them goes on with it. */
 void session_unname(struct session *session, bool goes_on);
 
+/* What browsers are told, by enum session_end. */
+extern const struct session_farewell session_farewells[];
+
 /* Closes all links of a session. */
 void session_close_links(struct session *session, const struct session_farewell *farewell,
                          bool at_once);

@@ -3,9 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A link that has lost its place to the next of its transport. */
-static const struct session_farewell replaced = {4003, "another link took its place"};
-
 static void count_refusal(struct sessions *all, enum session_refusal why)
 {
     static const char *const reasons[] = {
@@ -120,7 +117,7 @@ static enum session_refusal join(struct session *session, struct session_link *l
     if (old) {
         *place_of(session, old) = old->older;
         old->session = NULL;
-        old->transport->close(old, &replaced, true);
+        old->transport->close(old, &session_farewells[SESSION_END_MOVED], true);
     }
     return SESSION_REFUSED_NOT;
 }
