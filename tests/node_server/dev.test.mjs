@@ -125,7 +125,12 @@ test('a broken server is told, and runs again when it is mended', async (t) => {
   const token = () => fetch(new URL('/token', address), { method: 'POST' });
   assert.equal((await token()).status, 503);
   writeFileSync(file, 'export const other = 1;');
-  await says(/(exports no game server: export const server = await listen)/);
+  await says(/(server\.ts: it exports no game server: export const server = await listen)/);
+  writeFileSync(
+    file,
+    "console.log('stuck');\nsetInterval(() => {}, 1000);\nawait new Promise(() => {});",
+  );
+  await says(/^(stuck)$/);
   writeFileSync(file, whole);
   while ((await token()).status !== 200);
 });

@@ -1,6 +1,6 @@
 // The game server during development: built from what the developer writes, run in a thread, and started
 // again when one of its files changes.
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { reachedAt } from './addresses.mjs';
@@ -23,10 +23,13 @@ export class GameServer {
   #tell;
   #files = new Set();
   #worker;
+  /** One that does not listen yet. */
+  #starting;
   #builds = 0;
   #settling;
-  /** The starts so far, one after the other. */
+  /** The starts so far, one after the other, and how many. */
   #turn = Promise.resolve();
+  #starts = 0;
   #asked = new Map();
 
   /**
@@ -50,7 +53,10 @@ export class GameServer {
 
   /** Builds and starts it, instead of the one that runs. Resolves when it listens or has failed, which is told. */
   start() {
-    this.#turn = this.#turn.then(() => this.#start()).catch((error) => this.#tell({ error }));
+    const start = this.#supersede();
+    this.#turn = this.#turn
+      .then(() => this.#start(start))
+      .catch((error) => start === this.#starts && this.#tell({ error }));
     return this.#turn;
   }
 
@@ -67,22 +73,31 @@ export class GameServer {
 
   async close() {
     clearTimeout(this.#settling);
+    this.#supersede();
     await this.#turn;
     await this.#stop();
   }
 
-  async #start() {
+  /** What is starting may never listen, and must not hold up what mends it. @returns the number of this start */
+  #supersede() {
+    void this.#starting?.terminate();
+    return ++this.#starts;
+  }
+
+  async #start(start) {
     const built = await this.#build();
     await this.#stop();
-    const name = relative(process.cwd(), this.#file);
+    if (start !== this.#starts) return;
     const worker = new Worker(new URL('game_thread.mjs', import.meta.url), {
-      workerData: { file: pathToFileURL(built).href, name },
+      workerData: { file: pathToFileURL(built).href },
     });
+    this.#starting = worker;
     const address = await new Promise((listens, fails) => {
       worker.once('message', (message) => listens(message.address));
       worker.once('error', fails);
-      worker.once('exit', () => fails(new Error(`${name} has ended`)));
+      worker.once('exit', () => fails(new Error('it has ended')));
     });
+    this.#starting = undefined;
     this.#worker = worker;
     worker.on('message', ({ id, token }) => this.#answered(id, ({ given }) => given(token)));
     worker.on('error', (error) => this.#tell({ error }));

@@ -1,12 +1,11 @@
 // The thread in which a game server runs during development: what it leaves behind ends with it.
 import { parentPort, workerData } from 'node:worker_threads';
 
-const { file, name } = workerData;
-const exported = Object.values(await import(file));
+const exported = Object.values(await import(workerData.file));
 const server = exported.find((value) => typeof value?.generateConnectToken === 'function');
 if (!server)
   throw new Error(
-    `${name} exports no game server: export const server = await listen({ ... }) of causeway-net/server`,
+    'it exports no game server: export const server = await listen({ ... }) of causeway-net/server',
   );
 
 parentPort.on('message', async ({ close, id, clientId }) => {
