@@ -120,7 +120,7 @@ const full = {
   maybe: false,
   target: 4095,
   big: 1n << 60n,
-  nick: 'nick',
+  nick: '\uFEFFnick',
   tail: new Uint8Array([9]),
   place: { known: true, x: 0.1, note: 'abc' },
   places: [

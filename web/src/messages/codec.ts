@@ -33,7 +33,8 @@ class Path {
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+/** Text may begin with U+FEFF, which is no mark of an encoding here. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 const wrong = (path: Path, value: unknown, wanted: string): Error => {
   const shown = typeof value === 'string' ? 'a string' : String(value);
