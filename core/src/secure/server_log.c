@@ -24,26 +24,52 @@ static struct cw_log_line line_about(uint32_t slot, uint64_t id, const char *wha
     return line;
 }
 
-static void log_place(const struct cw_log *log, uint32_t slot, uint64_t id, const char *what,
-                      const struct cw_address *address)
-{
-    if (!cw_log_wants(log, CW_LOG_INFO))
-        return;
-    struct cw_log_line line = line_about(slot, id, what);
-    cw_log_line_address(&line, address);
-    cw_log_line_write(&line, log, CW_LOG_INFO);
-}
-
 void cw_server_log_connected(const struct cw_log *log, uint32_t slot, uint64_t id,
                              const struct cw_address *from)
 {
-    log_place(log, slot, id, ") connected from ", from);
+    if (!cw_log_wants(log, CW_LOG_INFO))
+        return;
+    struct cw_log_line line = line_about(slot, id, ") connected from ");
+    cw_log_line_address(&line, from);
+    cw_log_line_write(&line, log, CW_LOG_INFO);
 }
 
-void cw_server_log_moved(const struct cw_log *log, uint32_t slot, uint64_t id,
-                         const struct cw_address *to)
+/* Whether one more line may be written now. */
+static bool has_room(struct cw_server_log_limit *limit, double now)
 {
-    log_place(log, slot, id, ") moved to ", to);
+    if (now > limit->time)
+        limit->used -= (now - limit->time) * PER_SECOND;
+    if (limit->used < 0)
+        limit->used = 0;
+    limit->time = now;
+    if (limit->used + 1 > BURST) {
+        limit->hidden++;
+        return false;
+    }
+    limit->used += 1;
+    return true;
+}
+
+/* Ends a line that there was room for with how many were left out. */
+static void tell_hidden(struct cw_log_line *line, struct cw_server_log_limit *limit)
+{
+    if (limit->hidden > 0) {
+        cw_log_line_text(line, " (");
+        cw_log_line_number(line, limit->hidden);
+        cw_log_line_text(line, " such lines were left out before this one)");
+    }
+    limit->hidden = 0;
+}
+
+void cw_server_log_moved(const struct cw_log *log, struct cw_server_log_limit *limit, uint32_t slot,
+                         uint64_t id, const struct cw_address *to, double now)
+{
+    if (!cw_log_wants(log, CW_LOG_INFO) || !has_room(limit, now))
+        return;
+    struct cw_log_line line = line_about(slot, id, ") moved to ");
+    cw_log_line_address(&line, to);
+    tell_hidden(&line, limit);
+    cw_log_line_write(&line, log, CW_LOG_INFO);
 }
 
 static const char *why(enum cw_disconnect_reason reason)
@@ -78,22 +104,6 @@ void cw_server_log_disconnected(const struct cw_log *log, uint32_t slot, uint64_
     cw_log_line_write(&line, log, CW_LOG_INFO);
 }
 
-/* Whether one more line may be written now. */
-static bool has_room(struct cw_server_log_limit *limit, double now)
-{
-    if (now > limit->time)
-        limit->used -= (now - limit->time) * PER_SECOND;
-    if (limit->used < 0)
-        limit->used = 0;
-    limit->time = now;
-    if (limit->used + 1 > BURST) {
-        limit->hidden++;
-        return false;
-    }
-    limit->used += 1;
-    return true;
-}
-
 void cw_server_log_refused(const struct cw_log *log, struct cw_server_log_limit *limit,
                            const struct cw_server_log_refusal *refusal, double now)
 {
@@ -105,11 +115,6 @@ void cw_server_log_refused(const struct cw_log *log, struct cw_server_log_limit 
     cw_log_line_address(&line, refusal->from);
     cw_log_line_text(&line, ": ");
     cw_log_line_text(&line, cw_error_string(refusal->error));
-    if (limit->hidden > 0) {
-        cw_log_line_text(&line, " (");
-        cw_log_line_number(&line, limit->hidden);
-        cw_log_line_text(&line, " such lines were left out before this one)");
-    }
-    limit->hidden = 0;
+    tell_hidden(&line, limit);
     cw_log_line_write(&line, log, level);
 }

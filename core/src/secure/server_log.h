@@ -7,27 +7,27 @@
 
 void cw_server_log_insecure(const struct cw_log *log);
 
-/* About the client in a slot. */
-void cw_server_log_connected(const struct cw_log *log, uint32_t slot, uint64_t id,
-                             const struct cw_address *from);
-void cw_server_log_moved(const struct cw_log *log, uint32_t slot, uint64_t id,
-                         const struct cw_address *to);
-void cw_server_log_disconnected(const struct cw_log *log, uint32_t slot, uint64_t id,
-                                const struct cw_farewell *farewell);
-
-/* A datagram that was dropped. */
-struct cw_server_log_refusal {
-    const struct cw_address *from;
-    bool is_request; /* somebody wanted to connect */
-    enum cw_error error;
-};
-
-/* Anybody can cause these lines, so they are limited to a burst and then one a second, which tells
+/* Lines that somebody can cause at will are limited to a burst and then one a second, which tells
    how many were left out before it. All zero is the state before the first. */
 struct cw_server_log_limit {
     double time;     /* of the last refill */
     double used;     /* lines of the burst */
     uint64_t hidden; /* left out since the last line */
+};
+
+/* About the client in a slot. */
+void cw_server_log_connected(const struct cw_log *log, uint32_t slot, uint64_t id,
+                             const struct cw_address *from);
+void cw_server_log_moved(const struct cw_log *log, struct cw_server_log_limit *limit, uint32_t slot,
+                         uint64_t id, const struct cw_address *to, double now);
+void cw_server_log_disconnected(const struct cw_log *log, uint32_t slot, uint64_t id,
+                                const struct cw_farewell *farewell);
+
+/* A datagram that was dropped, which anybody can send. */
+struct cw_server_log_refusal {
+    const struct cw_address *from;
+    bool is_request; /* somebody wanted to connect */
+    enum cw_error error;
 };
 
 void cw_server_log_refused(const struct cw_log *log, struct cw_server_log_limit *limit,

@@ -2,7 +2,6 @@
 
 #include "base/bit_set.h"
 #include "secure/payload.h"
-#include "secure/server_log.h"
 
 #include <assert.h>
 #include <string.h>
@@ -239,7 +238,8 @@ void cw_slots_move(struct cw_slots *slots, struct cw_slot *slot, const struct cw
     cw_hash_index_add(&slots->by_address, cw_hash_index_hash_address(slots->hash_seed, address),
                       number);
     slots->moves++;
-    cw_server_log_moved(&slots->config->log, number, slot->peer.id, address);
+    cw_server_log_moved(&slots->config->log, &slot->moves_logged, number, slot->peer.id, address,
+                        now);
 }
 
 struct cw_slot *cw_slots_connected(const struct cw_slots *slots, uint32_t client)

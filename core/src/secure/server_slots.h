@@ -7,6 +7,7 @@
 #include "base/hash_index.h"
 #include "message/broadcast.h"
 #include "secure/server_events.h"
+#include "secure/server_log.h"
 
 /* The client that a token admits. */
 struct cw_peer {
@@ -48,6 +49,7 @@ struct cw_slot {
     bool moved;                  /* the client is to be told so */
     bool kept;                   /* CLOSED: KEPT comes next */
     void *user;                  /* the application's; see cw_server_set_user */
+    struct cw_server_log_limit moves_logged;
 };
 
 struct cw_slots {

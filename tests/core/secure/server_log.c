@@ -105,6 +105,32 @@ static void refusals_are_limited(void **state)
     rig_stop(&rig);
 }
 
+/* So can a player whose program goes to and fro. */
+static void moves_are_limited(void **state)
+{
+    (void)state;
+    struct kept_log log;
+    struct rig rig;
+    open_logged(&rig, &log, CW_LOG_INFO);
+    const struct cw_address places[] = {rig_client_address(1), rig_client_address(2)};
+    struct cw_client *client = rig_client(&rig, 42);
+    rig_connect(&rig, client, &places[0]);
+    const double start = rig.now;
+    for (int i = 1; i <= 50; i++) {
+        assert_int_equal(cw_client_move(client, rig.now), CW_OK);
+        for (int tick = 0; tick < 4; tick++)
+            rig_tick(&rig, client, &places[i % 2]);
+    }
+    assert_int_equal(rig_stats(&rig).moves, 50);
+    const double seconds = rig.now - start;
+    assert_true(seconds < 35); /* or all might be told */
+    assert_true((double)log.count <= 1 + 10 + seconds);
+    assert_true(log.count > 10);
+    assert_non_null(strstr(log.lines[log.count - 1], "such lines were left out before this one)"));
+    cw_client_destroy(client);
+    rig_stop(&rig);
+}
+
 static void each_level_says_more(void **state)
 {
     (void)state;
@@ -154,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clients_are_followed_from_their_start_to_their_end),
         cmocka_unit_test(refusals_are_limited),
+        cmocka_unit_test(moves_are_limited),
         cmocka_unit_test(each_level_says_more),
         cmocka_unit_test(an_insecure_server_says_so),
         cmocka_unit_test(there_is_none_by_default),
