@@ -11,7 +11,7 @@ test('the installed bill of materials names what the native parts are built on',
 
 // What a part is called as a library, where that is not its own name.
 const libraries = { libinih: 'inih', libssl: 'openssl', libcrypto: 'openssl', libz: 'zlib' };
-const system = ['libc', 'libm', 'ld-linux-x86-64', 'ld-linux-aarch64'];
+const system = ['libc', 'libm', 'libresolv', 'ld-linux-x86-64', 'ld-linux-aarch64'];
 
 test('the relay loads nothing that it does not name', () => {
   const headers = execFileSync('readelf', ['-d', process.env.CAUSEWAY_RELAY], { encoding: 'utf8' });
