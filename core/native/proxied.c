@@ -296,8 +296,14 @@ void cw_proxied_receive(struct cw_proxied *proxied, const struct cw_socket_datag
 void cw_proxied_accept(struct cw_proxied *proxied, const struct cw_proxied_packet *packet,
                        double now)
 {
-    if (packet->kind != CW_PROXY_HEADER_NONE)
+    if (packet->kind != CW_PROXY_HEADER_NONE) {
         remember(proxied, packet, RANK_ACCEPTED, now);
+        return;
+    }
+    /* It came straight from an address that a proxy has given for a player of its own. */
+    const uint32_t number = find_player(proxied, &packet->player);
+    if (number != NOBODY)
+        forget(proxied, number);
 }
 
 void cw_proxied_readdress(struct cw_proxied *proxied, struct cw_socket_datagram *datagram,

@@ -376,6 +376,25 @@ static void strangers_cannot_drive_players_out(void **state)
     cw_proxied_destroy(map);
 }
 
+static void who_comes_straight_is_answered_straight(void **state)
+{
+    (void)state;
+    const uint32_t player = 0xAA00;
+    struct cw_proxied *map = make_map(4);
+    arrive(map, player, 100, true, 0);
+    assert_int_equal(way(map, player, 0), 100);
+    uint8_t data = 1;
+    struct cw_socket_datagram datagram = {
+        .address = {CW_ADDRESS_IPV4, 8000, {0}}, .data = &data, .size = 1};
+    memcpy(datagram.address.bytes, &player, sizeof player);
+    struct cw_proxied_packet packet;
+    cw_proxied_receive(map, &datagram, 1, &packet);
+    assert_int_equal(way(map, player, 1), 100); /* not before the server has taken it */
+    cw_proxied_accept(map, &packet, 1);
+    assert_int_equal(way(map, player, 1), 0);
+    cw_proxied_destroy(map);
+}
+
 static void who_is_gone_for_longest_makes_room(void **state)
 {
     (void)state;
@@ -422,6 +441,7 @@ int main(void)
         cmocka_unit_test(who_needs_no_header_sends_none),
         cmocka_unit_test(a_player_moves_to_another_relay_and_nobody_else_moves_one),
         cmocka_unit_test(strangers_cannot_drive_players_out),
+        cmocka_unit_test(who_comes_straight_is_answered_straight),
         cmocka_unit_test(who_is_gone_for_longest_makes_room),
         cmocka_unit_test(what_is_no_prefix_is_refused),
     };
