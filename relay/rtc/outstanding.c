@@ -33,14 +33,14 @@ void outstanding_reset(struct outstanding *outstanding, uint32_t first)
         (struct outstanding){.next = first, .acknowledged = first - 1, .abandoned = first - 1};
 }
 
-bool outstanding_has_room(const struct outstanding *outstanding)
+bool outstanding_has_room(const struct outstanding *outstanding, size_t count)
 {
-    return outstanding->next - outstanding->acknowledged <= OUTSTANDING_MAX;
+    return outstanding->next - 1 - outstanding->acknowledged + count <= OUTSTANDING_MAX;
 }
 
 uint32_t outstanding_send(struct outstanding *outstanding, size_t size)
 {
-    assert(size > 0 && size <= UINT16_MAX && outstanding_has_room(outstanding));
+    assert(size > 0 && size <= UINT16_MAX && outstanding_has_room(outstanding, 1));
     *size_of(outstanding, outstanding->next) = (uint16_t)size;
     outstanding->flight += size;
     return outstanding->next++;

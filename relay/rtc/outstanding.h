@@ -24,8 +24,8 @@ struct outstanding {
 
 void outstanding_reset(struct outstanding *outstanding, uint32_t first);
 
-/* True when there is room to track one more chunk. */
-bool outstanding_has_room(const struct outstanding *outstanding);
+/* True when there is room to track count more chunks. */
+bool outstanding_has_room(const struct outstanding *outstanding, size_t count);
 
 /* A chunk of size bytes (1 to 65535) is sent; there must be room. Returns its TSN. */
 uint32_t outstanding_send(struct outstanding *outstanding, size_t size);

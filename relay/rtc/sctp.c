@@ -81,6 +81,12 @@ static enum sctp_send check_stream(const struct sctp *sctp, uint16_t stream)
     return sctp->state == ESTABLISHED && stream < sctp->remote_streams ? SCTP_SENT : SCTP_NOT_UP;
 }
 
+/* How many chunks a message, or the rest of one, takes. */
+static size_t parts_of(size_t size)
+{
+    return (size + SCTP_UNSPLIT_MAX - 1) / SCTP_UNSPLIT_MAX;
+}
+
 enum sctp_send sctp_send(struct sctp *sctp, uint16_t stream, uint32_t ppid, const uint8_t *data,
                          size_t size)
 {
@@ -93,8 +99,7 @@ enum sctp_send sctp_send(struct sctp *sctp, uint16_t stream, uint32_t ppid, cons
 
     /* With nothing in flight one message may go out even into a closed window, to probe it. */
     const struct outstanding *out = &sctp->outstanding;
-    const size_t parts = (size - 1) / SCTP_UNSPLIT_MAX + 1;
-    if (out->next - 1 - out->acknowledged + parts > OUTSTANDING_MAX ||
+    if (!outstanding_has_room(out, parts_of(size)) ||
         (out->flight > 0 && out->flight + size > sctp->remote_window))
         return SCTP_WINDOW_FULL;
 
@@ -113,7 +118,9 @@ enum sctp_send sctp_send_reliable(struct sctp *sctp, uint16_t stream, uint32_t p
         return SCTP_NOT_UP;
     if (size == 0 || size > SCTP_RELIABLE_BYTES)
         return SCTP_TOO_LONG;
-    if (!outstanding_has_room(&sctp->outstanding))
+    /* What is left of the message that goes out now has its room already. */
+    const size_t staged = sctp->staged ? parts_of(sctp->staged_size - sctp->staged_sent) : 0;
+    if (!outstanding_has_room(&sctp->outstanding, staged + 1))
         return SCTP_WINDOW_FULL;
     for (size_t i = 0; i < SCTP_RELIABLE_MAX; i++) {
         struct reliable_message *message = &sctp->reliable[i];

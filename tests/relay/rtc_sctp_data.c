@@ -207,6 +207,25 @@ static void test_drops_when_nothing_is_acknowledged(void **state)
     link_close(&link);
 }
 
+/* Parts of a message that are still to go out keep their room from reliable messages. */
+static void test_a_message_in_parts_keeps_its_room(void **state)
+{
+    (void)state;
+    struct link link;
+    static const uint8_t data[SCTP_MESSAGE_MAX];
+    link_up(&link);
+    for (int i = 0; i < 510; i++) {
+        assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, 1), SCTP_SENT);
+        assert_int_equal(fetch_all(&link), 1);
+    }
+    assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, sizeof data), SCTP_SENT);
+    assert_int_equal(sctp_send_reliable(link.sctp, 0, 50, data, 1), SCTP_WINDOW_FULL);
+    assert_int_equal(fetch_all(&link), 2);
+    give_sack(&link, link.client.cumulative, NULL, 0);
+    assert_int_equal(sctp_send_reliable(link.sctp, 0, 50, data, 1), SCTP_SENT);
+    link_close(&link);
+}
+
 static void test_gives_up_what_was_lost_and_says_so_seldom(void **state)
 {
     (void)state;
@@ -363,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_sends_now_and_takes_the_acknowledgement_along),
         cmocka_unit_test(test_splits_only_what_does_not_fit),
         cmocka_unit_test(test_drops_when_nothing_is_acknowledged),
+        cmocka_unit_test(test_a_message_in_parts_keeps_its_room),
         cmocka_unit_test(test_gives_up_what_was_lost_and_says_so_seldom),
         cmocka_unit_test(test_times_round_trips_of_what_arrives),
         cmocka_unit_test(test_a_lost_tail_is_given_up_by_time),

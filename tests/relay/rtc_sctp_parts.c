@@ -179,15 +179,15 @@ static void test_outstanding_is_bounded(void **state)
     struct outstanding out;
     outstanding_reset(&out, 7);
     int sent = 0;
-    while (outstanding_has_room(&out)) {
+    while (outstanding_has_room(&out, 1)) {
         outstanding_send(&out, 1);
         sent++;
     }
     assert_int_equal(sent, OUTSTANDING_MAX);
     outstanding_abandon(&out, out.next);
-    assert_false(outstanding_has_room(&out)); /* the other side still has to agree */
+    assert_false(outstanding_has_room(&out, 1)); /* the other side still has to agree */
     assert_true(outstanding_acknowledge(&out, 7 + OUTSTANDING_MAX - 1, NULL, 0, out.next));
-    assert_true(outstanding_has_room(&out));
+    assert_true(outstanding_has_room(&out, 1));
 }
 
 struct sample {
