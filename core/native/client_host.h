@@ -33,8 +33,8 @@ struct cw_client_host_config {
        (CW_TOKEN_SIZE), and returns its size, or 0 when there is none yet: then the host asks again
        at its next update, so that a game can go on while its backend answers. The host asks at its
        first update, and again after an end that another token may mend; see
-       cw_client_host_reconnects. NULL, the default: the application calls cw_client_host_connect.
-     */
+       cw_client_host_reconnects. cw_client_host_token_file is such a function. NULL, the default:
+       the application calls cw_client_host_connect. */
     size_t (*token)(void *context, uint8_t *out, size_t capacity);
     void *token_context;
 
@@ -42,6 +42,12 @@ struct cw_client_host_config {
 };
 
 struct cw_client_host_config cw_client_host_config_default(void);
+
+/* A token function: takes the token out of the file that path names, and removes the file, because
+   a token is good for one connection. Something else, such as a launcher, a script or the page
+   around the program, puts a new one there for each. 0 while there is no such file, or an empty
+   one, which is still being written. */
+size_t cw_client_host_token_file(void *path, uint8_t *out, size_t capacity);
 
 /* Opens a socket and creates a client on it. *host is set only on CW_OK. Errors: those of
    cw_socket_open and cw_client_create, and CW_ERROR_CONFIG_TIME for silence_seconds. */

@@ -224,6 +224,8 @@ static void test_connection(void **state)
     REFUSES(cw_connection_send, connection, 0, nothing, 0);
     assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
     REFUSES(cw_connection_send, nothing, 0, message, 0);
+    REFUSES(cw_connection_send_value, nothing, 0, 0, message->data, 0);
+    REFUSES(cw_connection_send_value, connection, 0, 0, nothing, 0);
     assert_int_equal(cw_message_release(message), CW_OK);
     REFUSES(cw_connection_receive, connection, nothing, 1, 0);
     GIVES_NOTHING(cw_connection_next, connection, nothing);
@@ -806,6 +808,8 @@ static void test_native(void **state)
     DOES_NOTHING(cw_client_host_close, nothing);
     REFUSES(cw_client_host_connect, nothing, bytes, CW_TOKEN_SIZE);
     REFUSES(cw_client_host_connect_insecure, nothing, "127.0.0.1:1", 1, 1);
+    GIVES_NOTHING(cw_client_host_token_file, nothing, bytes, sizeof bytes);
+    GIVES_NOTHING(cw_client_host_token_file, "none", nothing, sizeof bytes);
     GIVES_NOTHING(cw_client_host_client, nothing);
     GIVES_NOTHING(cw_client_host_reconnects, nothing);
     GIVES_NOTHING(cw_client_host_next, nothing, 0, &client_event);
@@ -948,6 +952,8 @@ static void test_an_endpoint_and_a_connection_take_no_such_times(void **state)
         const double no = no_times[i];
         cw_connection_update(connection, no);
         assert_int_equal(cw_connection_send(connection, 0, message, no), CW_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(cw_connection_send_value(connection, 0, 0, message->data, no),
+                         CW_ERROR_INVALID_ARGUMENT);
         assert_int_equal(cw_connection_receive(connection, bytes, 8, no),
                          CW_ERROR_INVALID_ARGUMENT);
         assert_int_equal(cw_connection_transmit(connection, bytes, sizeof bytes, no), 0);

@@ -22,10 +22,9 @@ static void check(enum cw_error error)
 
 static void say(struct cw_connection *server, int number)
 {
-    struct cw_message *message;
-    check(cw_connection_create_message(server, MESSAGES_SAY, &message));
-    snprintf(((struct say *)message->data)->text, sizeof(struct say), "%d", number);
-    check(cw_connection_send(server, 0, message, cw_clock_now()));
+    struct say say;
+    snprintf(say.text, sizeof say.text, "%d", number);
+    check(cw_connection_send_value(server, 0, MESSAGES_SAY, &say, cw_clock_now()));
 }
 
 /* False when it has ended. */

@@ -116,6 +116,12 @@ enum cw_error cw_connection_create_message(struct cw_connection *connection, uin
 enum cw_error cw_connection_send(struct cw_connection *connection, uint32_t channel,
                                  struct cw_message *message, double now);
 
+/* Sends a message of the type with a copy of value, the type's struct. A message with a receipt or
+   a block is made with cw_connection_create_message instead. Errors: those of
+   cw_connection_create_message and cw_connection_send; then nothing has been sent. */
+enum cw_error cw_connection_send_value(struct cw_connection *connection, uint32_t channel,
+                                       uint32_t type, const void *value, double now);
+
 /* Takes a datagram that arrived. Errors: those of cw_endpoint_receive, and:
 
    CW_ERROR_MALFORMED: no connection sends such a packet. None of its messages is accepted.

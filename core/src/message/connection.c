@@ -341,6 +341,22 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
     return cw_channel_send(&c->channels[index], message, now);
 }
 
+enum cw_error cw_connection_send_value(struct cw_connection *c, uint32_t index, uint32_t type,
+                                       const void *value, double now)
+{
+    if (!value)
+        return CW_ERROR_INVALID_ARGUMENT;
+    struct cw_message *message;
+    enum cw_error error = cw_connection_create_message(c, type, &message);
+    if (error != CW_OK)
+        return error;
+    memcpy(message->data, value, cw_schema_type(c->config.schema, type)->size);
+    error = cw_connection_send(c, index, message, now);
+    if (error != CW_OK)
+        (void)cw_message_release(message);
+    return error;
+}
+
 static bool next_receipt(struct cw_connection *c, struct cw_connection_event *event)
 {
     struct cw_receipt receipt;

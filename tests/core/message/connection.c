@@ -227,6 +227,31 @@ static void test_every_error_of_send_changes_nothing(void **state)
     cw_connection_destroy(blocks);
 }
 
+static void test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it(void **state)
+{
+    (void)state;
+    struct cw_connection_config config = cw_connection_config_default(schema);
+    config.max_messages = 1;
+    struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
+    struct note note = {7, 20};
+    assert_int_equal(cw_connection_send_value(a, 2, NOTE, &note, 0), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_connection_send_value(a, 0, 99, &note, 0), CW_ERROR_MESSAGE_TYPE);
+    assert_int_equal(cw_connection_send_value(a, 0, PARCEL, &note, 0), CW_ERROR_BLOCK_MISSING);
+    assert_int_equal(cw_connection_send_value(a, 0, NOTE, &(struct note){7, UINT32_MAX}, 0),
+                     CW_ERROR_MESSAGE_VALUE);
+    assert_int_equal(cw_connection_send_value(a, 0, NOTE, &note, 0), CW_OK);
+    note.number = 8; /* too late */
+    assert_int_equal(cw_connection_send_value(a, 0, NOTE, &note, 0), CW_ERROR_POOL_EMPTY);
+    round_of(a, b, 0);
+    expect_note(b, 0, 7);
+    round_of(b, a, TICK);
+    assert_int_equal(cw_connection_send_value(a, 0, NOTE, &note, TICK), CW_OK);
+    round_of(a, b, 2 * TICK);
+    expect_note(b, 0, 8);
+    cw_connection_destroy(a);
+    cw_connection_destroy(b);
+}
+
 static void test_a_full_queue_refuses_and_recovers(void **state)
 {
     (void)state;
@@ -336,6 +361,7 @@ int main(void)
         TEST(test_a_config_that_cannot_work_is_refused),
         TEST(test_messages_come_from_a_pool_of_a_fixed_size),
         TEST(test_every_error_of_send_changes_nothing),
+        TEST(test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it),
         TEST(test_a_full_queue_refuses_and_recovers),
         TEST(test_the_room_of_a_channel_is_what_it_still_takes),
         TEST(test_whatever_send_accepts_fits_into_a_packet),

@@ -29,25 +29,12 @@ static void check(enum cw_error error)
     }
 }
 
-static size_t next_token(void *path, uint8_t *out, size_t capacity)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return 0;
-    const size_t size = fread(out, 1, capacity, file);
-    fclose(file);
-    remove(path);
-    return size;
-}
-
 static void send_text(struct cw_connection *server, uint32_t channel, const char *text, size_t size)
 {
-    struct cw_message *message;
-    check(cw_connection_create_message(server, 0, &message));
-    char *out = ((struct say *)message->data)->text;
-    memcpy(out, text, size);
-    out[size] = '\0';
-    check(cw_connection_send(server, channel, message, cw_clock_now()));
+    struct say say;
+    memcpy(say.text, text, size);
+    say.text[size] = '\0';
+    check(cw_connection_send_value(server, channel, 0, &say, cw_clock_now()));
 }
 
 static void send_due(struct game *game, struct cw_connection *server)
@@ -106,7 +93,7 @@ int main(int argc, char **argv)
     const struct cw_connection_config connection = cw_connection_config_default(schema);
     struct cw_client_host_config config = cw_client_host_config_default();
     config.client.connection = &connection;
-    config.token = next_token;
+    config.token = cw_client_host_token_file;
     config.token_context = argc > 1 ? argv[1] : "token";
     check(cw_client_host_open(&config, &game.host));
     check(cw_run(tick, &game, 1 / 240.0));
