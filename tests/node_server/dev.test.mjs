@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import http from 'node:http';
 import { createServer, connect as dial } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -198,10 +206,54 @@ test('pages of elsewhere get neither token nor relay', async (t) => {
   );
 });
 
+/** What it answers to requests for the page, for a token and for the relay that are sent to this host. */
+async function answersTo(host, address) {
+  const own = { host, origin: `http://${host}` };
+  const ask = async (method, headers, path = '/') => {
+    const asked = http.request(new URL(path, address), { method, headers: { ...own, ...headers } });
+    const answered = once(asked.end(), 'response');
+    const upgraded = once(asked, 'upgrade');
+    const [response, socket] = await Promise.race([answered, upgraded]);
+    socket?.destroy();
+    const text = socket ? '' : (await response.setEncoding('utf8').toArray()).join('');
+    return { status: response.statusCode, text };
+  };
+  const upgrade = {
+    connection: 'upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-protocol': 'causeway.v1',
+  };
+  return [await ask('GET'), await ask('POST', {}, '/token'), await ask('GET', upgrade)];
+}
+
+test('a name that a stranger makes resolve to this machine gets nothing', async (t) => {
+  const config = join(game, 'vite.config.js');
+  writeFileSync(config, "export default { server: { allowedHosts: ['.mine.example'] } };");
+  t.after(() => rmSync(config));
+  const { address } = await startDev(t);
+  const { host, port } = new URL(address);
+  for (const own of [host, `localhost:${port}`, `[::1]:${port}`, `a.mine.example:${port}`]) {
+    const answers = await answersTo(own, address);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 101],
+      own,
+    );
+  }
+  const line = /^"\S+" is not a name of this server.* server\.allowedHosts in vite\.config\.js\n$/;
+  for (const strange of [`a.example:${port}`, 'localhost.example', 'notmine.example', 'a.b:c'])
+    for (const { status, text } of await answersTo(strange, address)) {
+      assert.equal(status, 403, strange);
+      assert.match(text, line);
+    }
+});
+
 test('no request ends it, not for a URL that is none nor with a datagram at once', async (t) => {
   const { address } = await startDev(t);
   const request = (url, ...headers) =>
-    [`GET ${url} HTTP/1.1`, 'host: x', ...headers, '', ''].join('\r\n');
+    [`GET ${url} HTTP/1.1`, 'host: localhost', ...headers, '', ''].join('\r\n');
   const upgrade = request(
     '/',
     'connection: upgrade',

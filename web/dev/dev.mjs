@@ -5,10 +5,11 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isLoopback, reachedAt } from './addresses.mjs';
+import { reachedAt } from './addresses.mjs';
 import { UsageError } from './arguments.mjs';
 import { GameServer } from './game_server.mjs';
 import { DevRelay } from './relay.mjs';
+import { hostRefusal, originRefusal } from './visitors.mjs';
 
 const own = fileURLToPath(new URL('..', import.meta.url));
 
@@ -23,25 +24,18 @@ async function packageOf(root, name) {
   return import(pathToFileURL(file));
 }
 
-/** Pages of this server, and of others on this machine. */
-function isOurs({ headers: { origin, host } }) {
-  if (!origin) return true;
-  const url = URL.canParse(origin) ? new URL(origin) : {};
-  const name = url.hostname?.replace(/^\[|\]$/g, '');
-  return url.host === host || name === 'localhost' || isLoopback(name);
-}
-
 /** Whether it can be read as a URL, which throws otherwise, here and in Vite. */
 const isPath = (url) => url.startsWith('/') && URL.canParse(url, 'http://here');
 
 /** Answers a request for a connect token. */
 async function giveToken(game, request, response) {
   const { origin } = request.headers;
+  const refusal = originRefusal(request);
   const answer = (status, body, headers) => {
-    if (origin && isOurs(request)) headers['access-control-allow-origin'] = origin;
+    if (origin && !refusal) headers['access-control-allow-origin'] = origin;
     response.writeHead(status, { 'cache-control': 'no-store', ...headers }).end(body);
   };
-  if (!isOurs(request)) return answer(403, 'not for pages of other origins\n', {});
+  if (refusal) return answer(403, refusal, {});
   try {
     answer(200, await game.token(), { 'content-type': 'application/octet-stream' });
   } catch (error) {
@@ -112,8 +106,11 @@ export async function dev(options, print) {
     throw new UsageError(`--server ${options.server}: there is no such file`);
   const { http, pages, relay, game } = await assemble({ root, server, print });
 
+  const wrongHost = (request) => hostRefusal(request, pages.config.server.allowedHosts);
   http.on('request', (request, response) => {
-    if (!isPath(request.url)) response.writeHead(400).end();
+    const refusal = wrongHost(request);
+    if (refusal) response.writeHead(403, { 'content-type': 'text/plain' }).end(refusal);
+    else if (!isPath(request.url)) response.writeHead(400).end();
     else if (request.method === 'GET' || request.method === 'HEAD')
       pages.middlewares(request, response);
     else if (/^\/token(\?|$)/.test(request.url)) void giveToken(game, request, response);
@@ -122,8 +119,9 @@ export async function dev(options, print) {
   });
   http.on('upgrade', (request, socket, head) => {
     if (!relay.wants(request)) return;
-    if (isOurs(request)) relay.upgrade(request, socket, head);
-    else socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+    const refusal = wrongHost(request) ?? originRefusal(request);
+    if (!refusal) relay.upgrade(request, socket, head);
+    else socket.end(`HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n${refusal}`);
   });
   const close = async () => {
     relay.close();
