@@ -252,7 +252,7 @@ const struct option_row options_table[] = {
      .zero = "serve at once",
      .reloads = true,
      .help = "wake up no more often than this, and serve together what has come: at 300, a hundred "
-             "players at 60 Hz cost a quarter to a third less processor time, and round trips take "
+             "players at 60 Hz cost two fifths less processor time, and round trips take "
              "about half a millisecond longer"},
     {.name = "queue-bytes",
      .value = "BYTES",

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_TEST_RELAY_BENCH_H
 #define CAUSEWAY_TEST_RELAY_BENCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
@@ -12,10 +13,17 @@ void fail(const char *what);
 /* The servers get the first processor, everything that loads them the second. */
 void pin(unsigned processor);
 
+/* From now on this process, and those that it starts, go before all other work of the machine (a
+   real-time priority). False with errno set when the system does not allow it. */
+bool go_first(void);
+
 /* Seconds of a clock, and of the processor time of a process. */
 double now(clockid_t clock);
 double cpu_seconds(pid_t pid);
 double cpu_seconds_with_children(pid_t pid);
+
+/* How often it has waited so far, and so woken up. */
+double wakeups(pid_t pid);
 
 /* Its memory in use. */
 double resident_bytes(pid_t pid);
