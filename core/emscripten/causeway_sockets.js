@@ -34,11 +34,12 @@ mergeInto(LibraryManager.library, {
     EMSGSIZE: 35,
     SOCK_DGRAM: 2,
     O_NONBLOCK: 2048,
+    MSG_PEEK: 2,
+    MSG_TRUNC: 32,
     MSG_DONTWAIT: 64,
     FIONBIO: 0x5421,
     POLLIN: 0x41, // with POLLRDNORM
     POLLOUT: 4,
-    POLLERR: 8,
     LONGEST: 1400,
     /* Datagrams that a socket keeps for the program. */
     MOST_WAITING: 256,
@@ -70,6 +71,14 @@ mergeInto(LibraryManager.library, {
           return is.apply(ops, arguments);
         };
       });
+      var createPeer = ops.createPeer;
+      ops.createPeer = function () {
+        var peer = createPeer.apply(ops, arguments);
+        ['open', 'message', 'error', 'close'].forEach(function (type) {
+          peer.socket.addEventListener(type, causeway.happened);
+        });
+        return peer;
+      };
     },
 
     fail: function (errno) {
@@ -120,11 +129,23 @@ mergeInto(LibraryManager.library, {
       });
     },
 
+    /* The datagram socket that this is, if it is one. */
+    find: function (fd) {
+      var sock = SOCKFS.getSocket(fd);
+      return sock && sock.type === causeway.SOCK_DGRAM ? sock : null;
+    },
+
     /* How long recv and its kin wait. */
     patience: function (fd, flags) {
-      var stream = FS.getStream(fd);
-      var hurries = flags & causeway.MSG_DONTWAIT || !stream || stream.flags & causeway.O_NONBLOCK;
+      var sock = causeway.find(fd);
+      var hurries =
+        flags & causeway.MSG_DONTWAIT || !sock || sock.stream.flags & causeway.O_NONBLOCK;
       return hurries ? 0 : -1;
+    },
+
+    /* The next datagram, if there is one. */
+    take: function (sock, flags) {
+      return flags & causeway.MSG_PEEK ? sock.recv_queue[0] : sock.recv_queue.shift();
     },
 
     /* These take the place of Emscripten's for datagram sockets. */
@@ -139,17 +160,12 @@ mergeInto(LibraryManager.library, {
           return sock.recv_queue.length >= causeway.MOST_WAITING;
         };
         if (sock.sport === undefined) causeway.takePort(sock);
-        var peer = causeway.stock.createPeer(sock, socket);
-        ['open', 'message', 'error', 'close'].forEach(function (type) {
-          socket.addEventListener(type, causeway.happened);
-        });
-        return peer;
+        return causeway.stock.createPeer(sock, socket);
       },
+      /* A relay that cannot be reached loses datagrams, which is no error of a UDP socket: a program that waits
+       * in a loop would never wait again, and the page would stand still. SO_ERROR tells. */
       poll: function (sock) {
-        var mask = causeway.POLLOUT;
-        if (sock.recv_queue.length) mask |= causeway.POLLIN;
-        if (sock.error) mask |= causeway.POLLERR;
-        return mask;
+        return sock.recv_queue.length ? causeway.POLLOUT | causeway.POLLIN : causeway.POLLOUT;
       },
       bind: function (sock, addr, port) {
         if (sock.sport !== undefined) causeway.fail(causeway.EINVAL);
@@ -167,7 +183,7 @@ mergeInto(LibraryManager.library, {
         return causeway.stock.close(sock);
       },
       sendmsg: function (sock, buffer, offset, length, addr, port) {
-        if (length > causeway.LONGEST) causeway.fail(causeway.EMSGSIZE);
+        if (length >>> 0 > causeway.LONGEST) causeway.fail(causeway.EMSGSIZE);
         return causeway.stock.sendmsg(sock, buffer, offset, length, addr, port);
       },
     },
@@ -199,6 +215,64 @@ mergeInto(LibraryManager.library, {
     );
     return 0;
   },
+
+  $stockRecvfrom__deps: LibraryManager.library.__syscall_recvfrom__deps,
+  $stockRecvfrom: LibraryManager.library.__syscall_recvfrom,
+  $causewayRecvfrom__deps: ['$SOCKFS', '$stockRecvfrom', '$writeSockaddr', '$DNS'],
+  $causewayRecvfrom: function (fd, data, size, flags, from, fromSize) {
+    var sock = causeway.find(fd);
+    if (!sock) return stockRecvfrom(fd, data, size, flags, from, fromSize);
+    var datagram = causeway.take(sock, flags);
+    if (!datagram) return -causeway.EAGAIN;
+    var bytes = datagram.data.subarray(0, size >>> 0);
+    HEAPU8.set(bytes, data);
+    if (from)
+      writeSockaddr(from, sock.family, DNS.lookup_name(datagram.addr), datagram.port, fromSize);
+    return flags & causeway.MSG_TRUNC ? datagram.data.length : bytes.length;
+  },
+  __syscall_recvfrom__deps: ['$causewayRecvfrom'],
+  __syscall_recvfrom: function (fd, data, size, flags, from, fromSize) {
+    return causewayRecvfrom(fd, data, size, flags, from, fromSize);
+  },
+
+  /* Emscripten's own writes all buffers but the first one to the wrong place. The words of a struct msghdr are: name,
+   * its size, buffers (each an address and a size), their number, two for control data, flags. */
+  $stockRecvmsg__deps: LibraryManager.library.__syscall_recvmsg__deps,
+  $stockRecvmsg: LibraryManager.library.__syscall_recvmsg,
+  $causewayRecvmsg__deps: ['$SOCKFS', '$stockRecvmsg', '$writeSockaddr', '$DNS'],
+  $causewayRecvmsg: function (fd, message, flags) {
+    var sock = causeway.find(fd);
+    if (!sock) return stockRecvmsg(fd, message, flags, 0, 0, 0);
+    var datagram = causeway.take(sock, flags);
+    if (!datagram) return -causeway.EAGAIN;
+    var words = HEAPU32.subarray(message >> 2, (message >> 2) + 7);
+    var taken = 0;
+    for (var i = 0; i < words[3]; i++) {
+      var buffer = (words[2] >> 2) + 2 * i;
+      var bytes = datagram.data.subarray(taken, taken + HEAPU32[buffer + 1]);
+      HEAPU8.set(bytes, HEAPU32[buffer]);
+      taken += bytes.length;
+    }
+    if (words[0])
+      writeSockaddr(
+        words[0],
+        sock.family,
+        DNS.lookup_name(datagram.addr),
+        datagram.port,
+        message + 4,
+      );
+    words[6] = taken < datagram.data.length ? causeway.MSG_TRUNC : 0;
+    return flags & causeway.MSG_TRUNC ? datagram.data.length : taken;
+  },
+  __syscall_recvmsg__deps: ['$causewayRecvmsg'],
+  __syscall_recvmsg: function (fd, message, flags) {
+    return causewayRecvmsg(fd, message, flags);
+  },
+
+  /* Emscripten's sendto needs it, and has it only in programs that call it themselves. */
+  ntohs: function (value) {
+    return ((value & 255) << 8) | ((value >> 8) & 255);
+  },
 });
 
 /* With ASYNCIFY, what would block does. */
@@ -216,23 +290,17 @@ if (ASYNCIFY) {
       });
     },
 
-    $stockRecvfrom__deps: LibraryManager.library.__syscall_recvfrom__deps,
-    $stockRecvfrom: LibraryManager.library.__syscall_recvfrom,
-    __syscall_recvfrom__deps: ['$SOCKFS', '$stockRecvfrom'],
     __syscall_recvfrom__async: true,
     __syscall_recvfrom: function (fd, data, size, flags, from, fromSize) {
       return causeway.wait(causeway.patience(fd, flags), -causeway.EAGAIN, function () {
-        return stockRecvfrom(fd, data, size, flags, from, fromSize);
+        return causewayRecvfrom(fd, data, size, flags, from, fromSize);
       });
     },
 
-    $stockRecvmsg__deps: LibraryManager.library.__syscall_recvmsg__deps,
-    $stockRecvmsg: LibraryManager.library.__syscall_recvmsg,
-    __syscall_recvmsg__deps: ['$SOCKFS', '$stockRecvmsg'],
     __syscall_recvmsg__async: true,
     __syscall_recvmsg: function (fd, message, flags) {
       return causeway.wait(causeway.patience(fd, flags), -causeway.EAGAIN, function () {
-        return stockRecvmsg(fd, message, flags, 0, 0, 0);
+        return causewayRecvmsg(fd, message, flags);
       });
     },
   });

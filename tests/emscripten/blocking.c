@@ -1,16 +1,19 @@
 /* What POSIX says about datagram sockets, as far as games use it, in a program without a line of
-   Emscripten: it also runs natively. Arguments: ADDRESS and the PORTS of two echo servers. */
+   Emscripten: it also runs natively. Arguments: ADDRESS and the PORTS of two echo servers, or
+   `lost ADDRESS PORT` where nobody answers, or `stream ADDRESS PORT` of an echo server over TCP. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -159,12 +162,76 @@ static void test_peers(void)
               peer.sin_port == servers[1].sin_port,
           "getpeername");
     check(send(fd, large, sizeof large, 0) == -1 && errno == EMSGSIZE, "too long for a datagram");
+    check(sendto(fd, large, SIZE_MAX, 0, (struct sockaddr *)&servers[1], sizeof servers[1]) == -1 &&
+              errno == EMSGSIZE,
+          "longer than memory");
     close(fd);
     fd = open_socket();
     send_to(fd, 0, "one socket");
     expect(fd, 0, "one socket");
     send_to(fd, 1, "two servers");
     expect(fd, 1, "two servers");
+    close(fd);
+}
+
+/* Datagrams that leave from several buffers and arrive in several. */
+static void test_buffers(void)
+{
+    int fd = open_socket();
+    char out[2][4] = {"two ", "part"}, data[8], in[2][4];
+    struct sockaddr_in from = {.sin_family = AF_INET};
+    struct iovec sent[2] = {{out[0], 4}, {out[1], 4}};
+    struct iovec received[3] = {{in[1], 3}, {in[0], 0}, {in[0], 4}};
+    struct msghdr message = {.msg_name = &servers[1],
+                             .msg_namelen = sizeof servers[1],
+                             .msg_iov = sent,
+                             .msg_iovlen = 2};
+    check(sendmsg(fd, &message, 0) == 8, "sendmsg");
+    check(recv(fd, data, 3, MSG_PEEK) == 3 && memcmp(data, "two", 3) == 0, "MSG_PEEK");
+    check(recv(fd, data, 3, MSG_PEEK | MSG_TRUNC) == 8, "MSG_TRUNC says how long it is");
+    message.msg_name = &from;
+    message.msg_iov = received;
+    message.msg_iovlen = 3;
+    check(recvmsg(fd, &message, 0) == 7, "recvmsg");
+    check(memcmp(in[1], "two", 3) == 0 && memcmp(in[0], " par", 4) == 0, "each part in its place");
+    check((message.msg_flags & MSG_TRUNC) != 0, "the rest is cut off");
+    check(message.msg_namelen == sizeof from && from.sin_port == servers[1].sin_port, "the sender");
+    send_to(fd, 1, "all");
+    check(recvmsg(fd, &message, 0) == 3 && !(message.msg_flags & MSG_TRUNC), "nothing is cut off");
+    close(fd);
+}
+
+/* Datagrams that get nowhere are lost, and waiting for an answer is still waiting. */
+static void test_lost(void)
+{
+    int fd = open_socket();
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    double began = now();
+    for (int i = 0; i < 10; i++) {
+        send_to(fd, 0, "lost");
+        check(poll(&wanted, 1, 100) == 0 && wanted.revents == 0, "nothing comes");
+    }
+    check(now() - began >= 0.9, "poll waits");
+    close(fd);
+}
+
+/* Streams are those of the platform. They end the wait, too. */
+static void test_stream(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct pollfd wanted = {.fd = fd, .events = POLLOUT};
+    char data[10];
+    double began = now();
+    check(connect(fd, (struct sockaddr *)&servers[0], sizeof servers[0]) == 0 ||
+              errno == EINPROGRESS,
+          "connect a stream");
+    check(poll(&wanted, 1, 20000) == 1, "poll waits for the connection");
+    check(send(fd, "stream", 6, 0) == 6, "send to a stream");
+    wanted.events = POLLIN;
+    check(poll(&wanted, 1, 20000) == 1, "poll waits for bytes");
+    check(now() - began < 15.0, "and no longer");
+    check(recv(fd, data, sizeof data, 0) == 6 && memcmp(data, "stream", 6) == 0, "the bytes");
+    check(recv(fd, data, sizeof data, MSG_DONTWAIT) == -1 && errno == EAGAIN, "no more bytes");
     close(fd);
 }
 
@@ -183,21 +250,37 @@ static void test_flood(void)
     close(fd);
 }
 
-int main(int argc, char **argv)
+static void test_datagrams(void)
 {
-    if (argc != 4)
-        return 1;
-    for (int i = 0; i < 2; i++) {
-        servers[i].sin_family = AF_INET;
-        inet_pton(AF_INET, argv[1], &servers[i].sin_addr);
-        servers[i].sin_port = htons((unsigned short)atoi(argv[2 + i]));
-    }
     test_bind();
     test_poll();
     test_select();
     test_non_blocking();
     test_peers();
+    test_buffers();
     test_flood();
+}
+
+static void set_server(int server, const char *address, const char *port)
+{
+    servers[server].sin_family = AF_INET;
+    inet_pton(AF_INET, address, &servers[server].sin_addr);
+    servers[server].sin_port = htons((unsigned short)atoi(port));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4)
+        return 1;
+    const int is_lost = strcmp(argv[1], "lost") == 0, is_stream = strcmp(argv[1], "stream") == 0;
+    if (is_lost || is_stream) {
+        set_server(0, argv[2], argv[3]);
+        (is_lost ? test_lost : test_stream)();
+    } else {
+        set_server(0, argv[1], argv[2]);
+        set_server(1, argv[1], argv[3]);
+        test_datagrams();
+    }
     printf("%d failures\n", failures);
     return failures != 0;
 }

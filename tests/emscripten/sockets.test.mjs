@@ -2,16 +2,21 @@
 // browsers and in Node.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startChromium } from '../support/chromium.mjs';
 import { run, startSockets } from '../support/emscripten_page.mjs';
 import { startFirefox } from '../support/firefox.mjs';
 import { counters, until } from '../support/rtc.mjs';
+import { WebSocketServer } from '../../web/node_modules/ws/wrapper.mjs';
 
 const execute = promisify(execFile);
 const ADDRESS = '127.0.0.1';
 const BOUND = { timeout: 30_000 };
+/** A port where nothing listens. */
+const NOBODY = '1';
 /** Datagrams that a socket keeps. */
 const KEPT = 256;
 
@@ -47,33 +52,68 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
         assert.equal((await counters(relay)).dropped_protocol, 0);
         await game.close();
       });
+
+    test('what arrives on a stream ends the wait', BOUND, async (t) => {
+      const { relay } = await startServers(t);
+      const streams = new WebSocketServer({ port: 0, host: ADDRESS });
+      t.after(() => streams.close());
+      streams.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));
+      await once(streams, 'listening');
+      const args = ['stream', ADDRESS, String(streams.address().port)];
+      const game = await run(browser, relay, 'blocking.js', { args });
+      assert.deepEqual(await game.until(/failures/), ['0 failures']);
+      await game.close();
+    });
   });
 
-test('natively, what the program expects of sockets is so', async (t) => {
-  const { ports } = await startServers(t);
-  const { stdout } = await execute(process.env.CAUSEWAY_BLOCKING, [ADDRESS, ...ports], BOUND);
-  assert.match(stdout, /^kept \d+\n0 failures\n$/);
-});
+const natively = async (...args) =>
+  (await execute(process.env.CAUSEWAY_BLOCKING, args, BOUND)).stdout;
 
-test('in Node, with the WebSocket of ws', async (t) => {
-  const { relay, ports } = await startServers(t);
-  const [ws, program] = [
-    import.meta.resolve('../../web/node_modules/ws/wrapper.mjs'),
-    'blocking_module.js',
-  ];
+/** Runs the program in Node, with the WebSocket of ws, and gives what it prints. */
+async function inNode(websocket, ...args) {
+  const program = 'blocking_module.js';
   const script = `
-    const { WebSocket } = await import(${JSON.stringify(ws)});
+    const { WebSocket } = await import(${JSON.stringify(import.meta.resolve('../../web/node_modules/ws/wrapper.mjs'))});
     globalThis.WebSocket ??= WebSocket;
     delete globalThis.fetch; // or Emscripten takes Node for a page
     const { default: create } = await import(${JSON.stringify(`${process.env.CAUSEWAY_EMSCRIPTEN}/${program}`)});
     await create({
-      arguments: ${JSON.stringify([ADDRESS, ...ports])},
-      websocket: { url: ${JSON.stringify(`causeway:${relay.url}`)} },
+      arguments: ${JSON.stringify(args)},
+      websocket: ${JSON.stringify(websocket)},
       print(line) {
         console.log(line);
         if (/failures/.test(line)) process.exit();
       },
     });`;
   const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', script], BOUND);
-  assert.equal(stdout, `kept ${KEPT}\n0 failures\n`);
+  return stdout;
+}
+
+test('natively, what the program expects of sockets is so', async (t) => {
+  const { ports } = await startServers(t);
+  assert.match(await natively(ADDRESS, ...ports), /^kept \d+\n0 failures\n$/);
+});
+
+test('natively, a stream is so, too', async (t) => {
+  const streams = createServer((socket) => socket.pipe(socket)).listen(0, ADDRESS);
+  t.after(() => streams.close());
+  await once(streams, 'listening');
+  assert.equal(await natively('stream', ADDRESS, String(streams.address().port)), '0 failures\n');
+});
+
+test('in Node, with the WebSocket of ws', async (t) => {
+  const { relay, ports } = await startServers(t);
+  const said = await inNode({ url: `causeway:${relay.url}` }, ADDRESS, ...ports);
+  assert.equal(said, `kept ${KEPT}\n0 failures\n`);
+});
+
+test('without a relay, a program that waits still waits', async () => {
+  assert.equal(await natively('lost', ADDRESS, NOBODY), '0 failures\n');
+  const said = await inNode(
+    { url: `causeway:http://${ADDRESS}:${NOBODY}/` },
+    'lost',
+    ADDRESS,
+    NOBODY,
+  );
+  assert.equal(said, '0 failures\n');
 });
