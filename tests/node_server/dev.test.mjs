@@ -104,13 +104,15 @@ test('two pages play, and play on after a change of the server', async (t) => {
   const { address, says } = await startDev(t);
   const browser = await startChromium();
   t.after(() => browser.close());
-  const pages = await Promise.all([browser.newPage(), browser.newPage()]);
+  const pages = await Promise.all([browser.newPage(), browser.newPage({ hasTouch: true })]);
   const [one, two] = pages;
   for (const page of pages) {
     await page.setViewportSize({ width: 500, height: 500 });
     await page.goto(address);
     await page.getByText('connected', { exact: true }).waitFor();
   }
+  await untilShown(one, 500, 500);
+  await untilShown(one, 637, 500);
   await one.mouse.move(50, 100);
   await untilShown(two, 100, 200);
   if (process.env.SCREENSHOT) await two.screenshot({ path: process.env.SCREENSHOT });
@@ -119,7 +121,7 @@ test('two pages play, and play on after a change of the server', async (t) => {
   await says(/^(the second)$/);
   await one.getByText('connected', { exact: true }).waitFor();
   await two.getByText('connected', { exact: true }).waitFor();
-  await two.mouse.move(400, 400);
+  await two.touchscreen.tap(400, 400);
   await untilShown(one, 800, 800);
 });
 

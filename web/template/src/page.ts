@@ -30,11 +30,13 @@ async function play(): Promise<void> {
   client.addEventListener('state', show);
   show();
 
-  canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {
+  const move = ({ offsetX, offsetY }: PointerEvent): void => {
     const scale = SIZE / canvas.clientWidth;
     const inside = (at: number): number => Math.max(0, Math.min(SIZE, Math.round(at * scale)));
     if (client.writable) client.send(1, 'move', { x: inside(offsetX), y: inside(offsetY) });
-  });
+  };
+  canvas.addEventListener('pointermove', move);
+  canvas.addEventListener('pointerdown', move); // a tap is no move
   for await (const { type, value } of client) if (type === 'world') draw(value.players);
   state.textContent = `ended: ${(await client.closed).reason}`;
 }

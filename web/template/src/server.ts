@@ -11,7 +11,8 @@ export const server = await listen({
 const players = new Map<number, { x: number; y: number }>();
 
 server.addEventListener('connect', ({ client }) => {
-  players.set(client.slot, { x: SIZE / 2, y: SIZE / 2 });
+  // Everybody begins at another place.
+  players.set(client.slot, { x: (SIZE / 2 + client.slot * 137) % SIZE, y: SIZE / 2 });
   client.addEventListener('message', ({ message: { type, value } }) => {
     if (type === 'move') players.set(client.slot, value);
   });
