@@ -22,6 +22,17 @@ const char *forwarded_once(const struct forwarded *forwarded)
     return forwarded->header == FORWARDED_FORWARDED ? "forwarded:" : NULL;
 }
 
+/* A quote that begins or ends a quoted string: none that is part of one, behind a backslash. */
+static bool is_quote(const char *list, const char *at)
+{
+    const char *before = at;
+    if (*at != '"')
+        return false;
+    while (before > list && before[-1] == '\\')
+        before--;
+    return (at - before) % 2 == 0;
+}
+
 /* The start of the last element of a list that ends at `end`; commas in quotes do not part them.
    Read from the end, where a trusted proxy wrote: a quote that a client leaves open reaches no
    element behind its own. */
@@ -29,7 +40,7 @@ static const char *element_before(const char *list, const char *end)
 {
     bool quoted = false;
     for (const char *at = end; at > list; at--) {
-        if (at[-1] == '"')
+        if (is_quote(list, at - 1))
             quoted = !quoted;
         else if (at[-1] == ',' && !quoted)
             return at;
@@ -54,13 +65,26 @@ static bool copy_bare(const char *text, size_t size, char *out, size_t capacity)
     return true;
 }
 
+/* The length up to the semicolon behind a parameter, or to the end. One in quotes is no end: what
+   is there may be the client's word. */
+static size_t parameter_size(const char *text)
+{
+    bool quoted = false;
+    size_t size = 0;
+    for (; text[size] && (quoted || text[size] != ';'); size++) {
+        if (is_quote(text, text + size))
+            quoted = !quoted;
+    }
+    return size;
+}
+
 /* The value of a parameter of a Forwarded element, "for" say. */
 static bool parameter(const char *element, const char *name, char *out, size_t capacity)
 {
     const size_t name_size = strlen(name);
     while (*element) {
         element += strspn(element, " \t;");
-        const size_t size = strcspn(element, ";");
+        const size_t size = parameter_size(element);
         if (size > name_size && strncasecmp(element, name, name_size) == 0 &&
             element[name_size] == '=')
             return copy_bare(element + name_size + 1, size - name_size - 1, out, capacity);
