@@ -133,8 +133,11 @@ static bool read_source(struct options *options, enum options_source source,
             .out = options,
             .error = error,
         };
+        const struct option_value *first = of_row(values->first, value->row);
         write_place(options, source, value, place);
-        if (!options_read(&reading, value == of_row(values->first, value->row)))
+        if (source == OPTIONS_FILE && value->row->repeats == 0 && value != first)
+            return options_fail(error, "%s is given twice: first in line %u", place, first->line);
+        if (!options_read(&reading, value == first))
             return false;
     }
     return true;
@@ -214,6 +217,12 @@ static bool fit_together(const struct options *options, struct options_error *er
         return options_fail(error, "--forwarded-header forwarded needs a --trusted-proxy that "
                                    "speaks plain HTTP to the relay: with --tls-certificate give "
                                    "x-forwarded-for");
+    if (options->pages.forwarded.trusted.count == 0 &&
+        options->pages.forwarded.header != FORWARDED_X_FORWARDED_FOR)
+        return options_fail(error, "--forwarded-header has no meaning without --trusted-proxy");
+    if (!options->rtc && (options->rtc_advertised_count > 0 || options->rtc_certificate))
+        return options_fail(error, "--rtc-advertise and --rtc-certificate have no meaning without "
+                                   "--rtc");
     if (!options->rtc_certificate != !options->rtc_key)
         return options_fail(error, "--rtc-certificate and --rtc-key go together");
     return source_prefixes_fit(options, error);

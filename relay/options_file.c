@@ -28,16 +28,24 @@ static void fail(struct file *file, const char *why, const char *what)
     file->failed = true;
 }
 
-/* The next line, without what stands before its first character: to the library that would be the
-   line before going on. A line that it would cut, or read to a zero, fails. */
+static bool is_blank(int c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The next line, without what stands before its first character, which to the library would be the
+   line before going on, and without a comment. A line that it would cut, or read to a zero, fails.
+ */
 static char *next_line(char *out, int capacity, void *context)
 {
     struct file *file = context;
+    bool comment = false;
     int size = 0;
     int c;
     file->line++;
     while ((c = file->at < file->end ? (unsigned char)*file->at++ : EOF) != EOF) {
-        if (size == 0 && (c == ' ' || c == '\t'))
+        comment = comment || (c == '#' && (size == 0 || is_blank(out[size - 1])));
+        if (c != '\0' && c != '\n' && (comment || (size == 0 && is_blank(c))))
             continue;
         if (c == '\0' || size == capacity - 1) {
             fail(file, c ? "the line is too long" : "there is a zero byte", "");

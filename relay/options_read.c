@@ -1,5 +1,6 @@
 #include "options_internal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -27,6 +28,18 @@ static bool refuse(const struct option_reading *reading, const char *needs)
                         reading->text);
 }
 
+/* The same for what has a prefix in it. */
+static bool refuse_prefix(const struct option_reading *reading, const char *needs)
+{
+    struct prefix network;
+    char text[PREFIX_TEXT];
+    if (!prefix_correct(reading->text, &network))
+        return refuse(reading, needs);
+    prefix_format(&network, text);
+    return options_fail(reading->error, "%s needs %s, not '%s': that network is %s", reading->place,
+                        needs, reading->text, text);
+}
+
 static void *member(const struct option_reading *reading)
 {
     return (char *)reading->out + reading->row->member;
@@ -45,17 +58,28 @@ bool option_read_flag(const struct option_reading *reading)
     return yes || strcmp(reading->text, "no") == 0 || refuse(reading, "yes or no");
 }
 
+/* What a number counts, as the help has it: N counts nothing that could be mistaken. */
+static void write_unit(const struct option_row *row, char *out, size_t capacity)
+{
+    const bool plain = strcmp(row->value, "N") == 0;
+    snprintf(out, capacity, "%s%s", plain ? "" : " of ", plain ? "" : row->value);
+    for (; *out; out++)
+        *out = (char)tolower((unsigned char)*out);
+}
+
 /* A decimal number within the bounds of its row. */
 static bool parse_number(const struct option_reading *reading, double *out)
 {
     const struct option_row *row = reading->row;
-    char needs[64];
+    char unit[20];
+    char needs[80];
     char *end;
     *out = strtod(reading->text, &end);
     if (reading->text[0] >= '0' && reading->text[0] <= '9' && *end == '\0' && isfinite(*out) &&
         *out >= row->least && *out <= row->most)
         return true;
-    snprintf(needs, sizeof needs, "a number from %.0f to %.0f", row->least, row->most);
+    write_unit(row, unit, sizeof unit);
+    snprintf(needs, sizeof needs, "a number%s from %.0f to %.0f", unit, row->least, row->most);
     return refuse(reading, needs);
 }
 
@@ -76,7 +100,7 @@ bool option_read_whole_number(const struct option_reading *reading)
 static bool valid_address(const struct option_reading *reading, unsigned lowest_port)
 {
     return socket_address_valid(reading->text, lowest_port) ||
-           refuse(reading, "host:port, as in 127.0.0.1:40000 or [::1]:40000");
+           refuse(reading, "ADDRESS:PORT, as in 127.0.0.1:8080, or [::]:8080 for all addresses");
 }
 
 bool option_read_listen(const struct option_reading *reading)
@@ -123,27 +147,27 @@ bool option_read_upstream(const struct option_reading *reading)
 {
     reading->out->upstream = reading->text;
     return upstream_list_add(&reading->out->upstreams, reading->text) ||
-           refuse(reading,
-                  "host:port, or a prefix or range as in 10.0.0.0/16:7000-7999, and behind "
-                  "it nothing, or ,client-address=none, spp or ppv2");
+           refuse_prefix(reading,
+                         "host:port, or a prefix or range as in 10.0.0.0/16:7000-7999, and behind "
+                         "it nothing, or ,client-address=none, spp or ppv2");
 }
 
 bool option_read_source_prefix(const struct option_reading *reading)
 {
     return prefix_list_add(&reading->out->source_prefixes, reading->text) ||
-           refuse(reading, "a prefix of addresses, as in 127.0.0.0/8 or 2001:db8:5::/64");
+           refuse_prefix(reading, "a prefix of addresses, as in 127.0.0.0/8 or 2001:db8:5::/64");
 }
 
 bool option_read_origin(const struct option_reading *reading)
 {
     return origin_list_add(&reading->out->pages.origins, reading->text) ||
-           refuse(reading, "scheme://host[:port] or *");
+           refuse(reading, "scheme://host[:port] with nothing behind it, or * alone");
 }
 
 bool option_read_trusted_proxy(const struct option_reading *reading)
 {
     return prefix_list_add(&reading->out->pages.forwarded.trusted, reading->text) ||
-           refuse(reading, "an address or a prefix, as in 192.0.2.7 or 10.0.0.0/8");
+           refuse_prefix(reading, "an address or a prefix, as in 192.0.2.7 or 10.0.0.0/8");
 }
 
 bool option_read_forwarded_header(const struct option_reading *reading)

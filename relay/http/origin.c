@@ -45,7 +45,7 @@ bool origin_list_add(struct origin_list *list, const char *origin)
         return true;
     }
     const char *authority = authority_of(origin);
-    if (list->count == ORIGIN_LIST_MAX || !authority || !authority[0] || strchr(authority, '/'))
+    if (list->count == ORIGIN_LIST_MAX || !authority || !authority[0] || strpbrk(authority, "/*"))
         return false;
     list->origins[list->count++] = origin;
     return true;

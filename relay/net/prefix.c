@@ -17,39 +17,58 @@ static bool same_bits(const unsigned char a[16], const unsigned char b[16], unsi
     return memcmp(a, b, bytes) == 0 && (rest == 0 || ((a[bytes] ^ b[bytes]) >> (8 - rest)) == 0);
 }
 
-static bool rest_is_zero(const struct prefix *prefix)
+/* Clears the bits below the prefix. False when none was set. */
+static bool clear_rest(struct prefix *prefix)
 {
-    unsigned char zero[16];
-    memcpy(zero, prefix->address, sizeof zero);
-    for (unsigned bit = prefix->bits; bit < 128; bit++)
-        zero[bit / 8] &= (unsigned char)~(0x80u >> bit % 8);
-    return memcmp(zero, prefix->address, sizeof zero) == 0;
+    bool cleared = false;
+    for (unsigned bit = prefix->bits; bit < 128; bit++) {
+        const unsigned char mask = (unsigned char)(0x80u >> bit % 8);
+        cleared = cleared || (prefix->address[bit / 8] & mask) != 0;
+        prefix->address[bit / 8] &= (unsigned char)~mask;
+    }
+    return cleared;
+}
+
+/* Reads a prefix, which may have bits below it. Gives what follows, or NULL. */
+static const char *read_prefix(const char *text, struct prefix *out)
+{
+    char host[TEXT_MAX];
+    struct socket_address address;
+    bool has_port;
+    const size_t size = strcspn(text, "/");
+    if (size >= sizeof host)
+        return NULL;
+    memcpy(host, text, size);
+    host[size] = '\0';
+    if (!socket_address_parse(host, &address, &has_port) || has_port ||
+        !socket_address_bytes(&address, out->address))
+        return NULL;
+    const unsigned least = address.address.any.sa_family == AF_INET ? MAPPED_BITS : 0;
+    out->bits = 128;
+    if (text[size] == '\0')
+        return text + size;
+    const char *digits = text + size + 1;
+    const size_t count = strspn(digits, "0123456789");
+    if (count == 0 || count > 3)
+        return NULL;
+    out->bits = least + (unsigned)strtoul(digits, NULL, 10);
+    return out->bits <= 128 ? digits + count : NULL;
 }
 
 bool prefix_parse(const char *text, struct prefix *out)
 {
-    char host[TEXT_MAX];
-    struct socket_address address;
     struct prefix prefix;
-    bool has_port;
-    const size_t size = strcspn(text, "/");
-    if (size >= sizeof host)
+    const char *rest = read_prefix(text, &prefix);
+    if (!rest || *rest != '\0' || clear_rest(&prefix))
         return false;
-    memcpy(host, text, size);
-    host[size] = '\0';
-    if (!socket_address_parse(host, &address, &has_port) || has_port ||
-        !socket_address_bytes(&address, prefix.address))
-        return false;
-    const unsigned least = address.address.any.sa_family == AF_INET ? MAPPED_BITS : 0;
-    prefix.bits = 128;
-    if (text[size] == '/') {
-        const char *digits = text + size + 1;
-        const size_t count = strspn(digits, "0123456789");
-        if (count == 0 || count > 3 || digits[count] != '\0')
-            return false;
-        prefix.bits = least + (unsigned)strtoul(digits, NULL, 10);
-    }
-    if (prefix.bits > 128 || !rest_is_zero(&prefix))
+    *out = prefix;
+    return true;
+}
+
+bool prefix_correct(const char *text, struct prefix *out)
+{
+    struct prefix prefix;
+    if (!read_prefix(text, &prefix) || !clear_rest(&prefix))
         return false;
     *out = prefix;
     return true;

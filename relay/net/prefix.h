@@ -22,6 +22,10 @@ struct prefix_list {
    bits below the prefix are set, which tells of a slip. */
 bool prefix_parse(const char *text, struct prefix *out);
 
+/* Reads the beginning of a text that prefix_parse refuses, whatever follows, and corrects a slip:
+   "10.1.2.3/8" becomes 10.0.0.0/8. False when it was no slip. */
+bool prefix_correct(const char *text, struct prefix *out);
+
 /* The longest text of a prefix, with its terminator. */
 #define PREFIX_TEXT 52
 

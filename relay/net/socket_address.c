@@ -38,6 +38,8 @@ bool socket_address_valid(const char *text, unsigned lowest_port)
     const char *port;
     if (!split(text, host, &port))
         return false;
+    if (strpbrk(host, "*/ "))
+        return false; /* to the system, the name * is this machine */
     size_t digits = strspn(port, "0123456789");
     if (digits == 0 || digits > 5 || port[digits] != '\0')
         return false;

@@ -63,7 +63,7 @@ bool upstream_list_add(struct upstream_list *list, const char *text)
         return false; /* the port of an IPv6 address without brackets cannot be told */
     if (prefix_parse(rule.name, &rule.prefix))
         rule.name[0] = '\0';
-    else if (strpbrk(rule.name, "[]/: "))
+    else if (strpbrk(rule.name, "[]/:* "))
         return false;
     list->rules[list->count++] = rule;
     return true;

@@ -49,13 +49,41 @@ const bad = {
     /--listen/,
   ],
   'IPv6 without brackets': [['--listen', '::1:80', '--upstream', '127.0.0.1:9'], /--listen/],
+  'a host that is a pattern': [
+    ['--check-config', '--listen', '*:8080', '--upstream', '127.0.0.1:9'],
+    /\[::\]:8080/,
+  ],
+  'an upstream that is a pattern': [
+    ['--check-config', '--listen', ':0', '--upstream', '*:9'],
+    /--upstream needs/,
+  ],
+  'a proxy with bits behind its prefix': [
+    [...good, '--check-config', '--trusted-proxy', '10.1.2.3/8'],
+    /not '10\.1\.2\.3\/8': that network is 10\.0\.0\.0\/8 /,
+  ],
+  'an upstream with bits behind its prefix': [
+    ['--check-config', '--listen', ':0', '--upstream', '[2001:db8::5]/32:7000-7999'],
+    /not '\[2001:db8::5\]\/32:7000-7999': that network is 2001:db8::\/32 /,
+  ],
+  'a prefix that is too long': [
+    [...good, '--check-config', '--trusted-proxy', '10.0.0.1/33'],
+    /10\.0\.0\.1\/33' /,
+  ],
   'a negative timeout': [[...good, '--idle-timeout', '-1'], /--idle-timeout/],
   'no time to ask in': [[...good, '--request-timeout', '0'], /--request-timeout/],
   'no time to answer in': [[...good, '--answer-timeout', '0'], /--answer-timeout/],
   'a negative time to resume in': [[...good, '--resume-seconds', '-1'], /--resume-seconds/],
   'a negative rate': [[...good, '--upstream-packets', '-1'], /--upstream-packets/],
-  'an age in milliseconds': [[...good, '--queue-age', '250'], /--queue-age .* from 0 to 60/],
+  'an age in milliseconds': [[...good, '--queue-age', '250'], / a number of seconds from 0 to 60/],
   'half a second for a turn': [[...good, '--watchdog', '0.5'], /--watchdog/],
+  'a time with its unit': [
+    [...good, '--check-config', '--coalesce-us', '300us'],
+    / a number of microseconds /,
+  ],
+  'a size with its unit': [
+    [...good, '--check-config', '--peer-rate', '256k'],
+    / a number of bytes /,
+  ],
   'no number': [[...good, '--max-sessions', 'many'], /--max-sessions/],
   'no sessions': [[...good, '--max-sessions', '0'], /--max-sessions/],
   'half a session': [[...good, '--max-sessions', '1.5'], /--max-sessions/],
@@ -65,6 +93,18 @@ const bad = {
   'a protocol for raw datagrams': [[...good, '--raw', '--protocol-id', '1'], /--raw/],
   'an unknown level': [[...good, '--log-level', 'loud'], /--log-level/],
   'an origin with a path': [[...good, '--origin', 'https://a.example/b'], /--origin/],
+  'an origin that is a pattern': [
+    [...good, '--check-config', '--origin', 'https://*.example'],
+    /or \* alone/,
+  ],
+  'a header of no proxy': [
+    [...good, '--check-config', '--forwarded-header', 'forwarded'],
+    /without --trusted-proxy/,
+  ],
+  'an address of no WebRTC': [
+    [...good, '--check-config', '--rtc-advertise', '192.0.2.1'],
+    /without --rtc/,
+  ],
   'an origin without a scheme': [[...good, '--origin', 'a.example'], /--origin/],
 };
 for (const [name, [args, pattern]] of Object.entries(bad)) {

@@ -29,13 +29,19 @@ async function refuses(text, pattern, more) {
   assert.match(stderr.replaceAll(`${folder}/`, ''), pattern);
 }
 
-test('a file with comments, blanks and several values is all that is needed', () =>
-  accepts(`# The relay\n${good}\n  origin = https://a.example \r\norigin=*\nraw = yes\n`));
+test('a file with comments, blanks and several values is all that is needed', async () => {
+  await accepts(`# The relay\n${good}\n  origin = https://a.example \r\norigin=*\nraw = yes\n`);
+  await accepts(`${good}max-sessions = 5 # of them\nraw = yes\t#\nroot = /a#b ; a place\n`);
+});
 
 const bad = {
   'an unknown name': ['max-session = 5', /relay\.conf:3: no such option: max-session/],
   'a bad value': ['\nmax-sessions = many', /relay\.conf:4: max-sessions needs .* not 'many'/],
   'no value': ['# none\nroot', /relay\.conf:4: this is not name = value/],
+  'a value that is given twice': [
+    'hsts = 1\nmax-sessions = 5\nmax-sessions = 6',
+    /relay\.conf:5: max-sessions is given twice: first in line 4/,
+  ],
   'an empty value': ['max-sessions =', /relay\.conf:3: max-sessions needs/],
   'neither yes nor no': ['raw = maybe', /relay\.conf:3: raw needs yes or no, not 'maybe'/],
   'too many of them': ['protocol-id = 1\n'.repeat(9), /relay\.conf:11: protocol-id .* 8 times/],
