@@ -98,6 +98,24 @@ void upstream_report_down(struct upstream *upstream, int error)
     log_warn("game server %s is down: %s%s", text, strerror(error), log_held(held).text);
 }
 
+/* That a buffer is full is nothing to report: it is for the counters. */
+static void report_unsent(const struct upstream *upstream, int error)
+{
+    struct upstream_batch *batch = upstream->batch;
+    struct socket_address local;
+    char from[SOCKET_ADDRESS_TEXT] = "here";
+    char to[SOCKET_ADDRESS_TEXT];
+    unsigned held;
+    if (error == EAGAIN || error == ENOBUFS ||
+        !log_limit_pass(&batch->unsent_limit, loop_now(), &held))
+        return;
+    if (upstream_local(upstream, &local))
+        socket_address_format(&local, from);
+    socket_address_format(upstream->game_server, to);
+    log_warn("cannot send from %s to game server %s: %s%s", from, to, strerror(error),
+             log_held(held).text);
+}
+
 void upstream_report_up(struct upstream *upstream)
 {
     struct upstream_batch *batch = upstream->batch;
@@ -138,13 +156,17 @@ void upstream_batch_flush(struct upstream_batch *batch)
         }
         /* The error may be the answer to an earlier datagram, and this one not tried yet. Whose
            that was on a shared socket is told elsewhere. */
-        bool down = upstream_means_down(errno);
-        if (down && !batch->sender[sent]->source)
-            upstream_report_down(batch->sender[sent], errno);
-        if ((down || errno == EINTR) && !retried) {
+        struct upstream *sender = batch->sender[sent];
+        const int error = errno;
+        const bool down = upstream_means_down(error);
+        if (down && !sender->source)
+            upstream_report_down(sender, error);
+        if ((down || error == EINTR) && !retried) {
             retried = true;
             continue;
         }
+        if (!down || sender->source)
+            report_unsent(sender, error);
         batch->stats->dropped_upstream++;
         retried = false;
         sent++;

@@ -36,6 +36,7 @@ struct upstream_batch {
     struct socket_address down[UPSTREAM_DOWN_MAX]; /* not heard of since */
     unsigned down_count;
     struct log_limit down_limit;
+    struct log_limit unsent_limit;
     struct log_limit up_limit;
     struct log_limit open_limit;
     struct upstream_shared *shared;          /* NULL = each session has a socket of its own */

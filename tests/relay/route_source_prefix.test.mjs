@@ -159,6 +159,14 @@ test('SIGHUP says that another prefix needs a restart', async (t) => {
   assert.match(address, /^127\.7\./);
 });
 
+test('a game server that an address of the prefix does not reach is a line in the log', async (t) => {
+  const upstream = '198.51.100.1:9'; // of no machine, and never to be reached from 127/8
+  const relay = await startRelay(t, { upstream, args: prefixed('127.7.0.0/16') });
+  (await connect(t, relay)).send(Buffer.from('hello'));
+  await relay.logged(/ cannot send from 127\.7\.\d+\.\d+:\d+ to game server 198\.51\.100\.1:9: \w/);
+  assert.equal((await relay.stats()).dropped_upstream, 1);
+});
+
 test('what cannot be is one line at the start', async () => {
   const good = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9'];
   for (const [args, code, pattern] of [
