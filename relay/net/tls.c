@@ -44,14 +44,17 @@ static void identity_free(struct identity *identity)
     *identity = (struct identity){0};
 }
 
-static bool fail(const char *file)
+/* Logs why a file cannot be used, in which something (`what`) should be. */
+static bool fail(const char *file, const char *what)
 {
     const unsigned long error = ERR_peek_error();
     const char *reason = ERR_reason_error_string(error);
-    log_error("cannot use %s for TLS: %s", file,
-              ERR_GET_LIB(error) == ERR_LIB_SYS ? strerror(ERR_GET_REASON(error))
-              : reason                          ? reason
-                                                : "it is malformed");
+    if (ERR_GET_LIB(error) == ERR_LIB_SYS)
+        reason = strerror(ERR_GET_REASON(error));
+    if (ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE)
+        log_error("cannot use %s for TLS: there is no %s in PEM format in it", file, what);
+    else
+        log_error("cannot use %s for TLS: %s", file, reason ? reason : "it is malformed");
     ERR_clear_error();
     return false;
 }
@@ -94,12 +97,12 @@ static bool identity_load(const char *certificate, const char *key, struct ident
     const bool read = file && read_certificates(file, out);
     BIO_free(file);
     if (!read)
-        return fail(certificate);
+        return fail(certificate, "certificate");
     file = BIO_new_file(key, "r");
     out->key = file ? PEM_read_bio_PrivateKey(file, NULL, no_passphrase, NULL) : NULL;
     BIO_free(file);
     if (!out->key || X509_check_private_key(out->certificate, out->key) != 1)
-        return fail(key);
+        return fail(key, "key");
     return true;
 }
 
@@ -189,8 +192,8 @@ static void on_look(void *context)
 {
     struct tls *tls = context;
     /* A certificate may be replaced before its key: the next look finds both. */
-    if (mark_all(&tls->files, tls->marks))
-        tls_reload(tls, &tls->files);
+    if (mark_all(&tls->files, tls->marks) && !tls_reload(tls, &tls->files))
+        log_warn("the TLS certificates stay as they were, until the files change again");
     loop_timer_start(tls->loop, &tls->look, LOOK_SECONDS);
 }
 

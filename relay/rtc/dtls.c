@@ -11,6 +11,7 @@
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -225,17 +226,26 @@ struct dtls_identity *dtls_identity_create(void)
     return identity;
 }
 
+static void write_reason(const char *file, char error[256])
+{
+    const unsigned long code = ERR_peek_error();
+    const char *reason = ERR_GET_LIB(code) == ERR_LIB_SYS ? strerror(ERR_GET_REASON(code))
+                                                          : ERR_reason_error_string(code);
+    snprintf(error, 256, "cannot use %.180s: %s", file, reason ? reason : "it is malformed");
+}
+
 struct dtls_identity *dtls_identity_load(const char *certificate, const char *key, char error[256])
 {
     struct dtls_identity *identity = calloc(1, sizeof *identity);
     ERR_clear_error();
     if (identity)
         identity->context = make_context();
-    if (!identity || !identity->context ||
-        SSL_CTX_use_certificate_file(identity->context, certificate, SSL_FILETYPE_PEM) != 1 ||
-        SSL_CTX_use_PrivateKey_file(identity->context, key, SSL_FILETYPE_PEM) != 1 ||
+    const bool certified =
+        identity && identity->context &&
+        SSL_CTX_use_certificate_file(identity->context, certificate, SSL_FILETYPE_PEM) == 1;
+    if (!certified || SSL_CTX_use_PrivateKey_file(identity->context, key, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(identity->context) != 1 || !finish_identity(identity)) {
-        ERR_error_string_n(ERR_peek_error(), error, 256);
+        write_reason(certified ? key : certificate, error);
         dtls_identity_destroy(identity);
         return NULL;
     }

@@ -165,6 +165,7 @@ test('certificates that are replaced are shown to the next client; bad ones are 
   const from = relay.log().length;
   writeFileSync(files.key, 'nonsense');
   await relay.logged(/cannot use \S*privkey\.pem for TLS: /, from);
+  await relay.logged(/the TLS certificates stay as they were/, from);
   relay.kill('SIGHUP');
   await relay.logged(/ not reloaded\n/, from);
   assert.equal((await shown(relay, 'moving.example')).fingerprint, after.fingerprint);
@@ -250,7 +251,11 @@ test('files that cannot be used are one line each, and what does not fit is refu
       1,
       /cannot use \S+privkey\.pem for TLS: key values mismatch/,
     ],
-    [options({ ...one, certificate: one.key }), 1, /cannot use \S+privkey\.pem for TLS: /],
+    [
+      options({ ...one, certificate: one.key }),
+      1,
+      /cannot use \S+privkey\.pem for TLS: there is no certificate in PEM format in it/,
+    ],
     [['--tls-certificate', one.certificate], 2, /every --tls-certificate needs its --tls-key/],
     [
       [...options(one), '--trusted-proxy', '10.0.0.1', '--forwarded-header', 'forwarded'],

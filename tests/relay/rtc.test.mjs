@@ -520,7 +520,7 @@ test('options that cannot work are refused with a reason', async () => {
     [
       ['--rtc', '127.0.0.1:0', '--rtc-certificate', '/no/file', '--rtc-key', '/no/file'],
       1,
-      /no certificate for WebRTC/,
+      /no certificate for WebRTC: cannot use \/no\/file: No such file or directory$/m,
     ],
   ];
   for (const [options, code, reason] of cases) {
