@@ -29,6 +29,13 @@ test('systemd finds no mistake in the unit', { skip }, () => {
   assert.equal(stderr, '');
 });
 
+test('systemd tries again for as long as it takes, but not after a bad option', () => {
+  const unit = shipped('causeway-relay.service');
+  assert.match(unit, /\[Unit\][^[]*^StartLimitIntervalSec=0$/m);
+  assert.match(unit, /^Restart=on-failure$/m);
+  assert.match(unit, /^RestartPreventExitStatus=2$/m);
+});
+
 test('the unit leaves the relay little that it does not need', { skip }, () => {
   const unit = new URL('../../relay/deploy/causeway-relay.service', import.meta.url).pathname;
   const threshold = `--threshold=${EXPOSURE_MAX}`;
