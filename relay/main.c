@@ -1,4 +1,4 @@
-/* causeway-relay: between browsers and a UDP game relay. */
+/* causeway-relay: between browsers and UDP game servers. */
 #include "causeway/version.h"
 #include "net/descriptors.h"
 #include "net/log.h"
