@@ -1,7 +1,9 @@
 /* A client against anything that may come from its server, whose keys the input has. An input is a
-   list of steps: what, how many bytes, bytes. */
+   byte and a list of steps: what, how many bytes, bytes. The lowest bit of the byte says whether
+   there is a connection or raw payloads. */
 #include "causeway/client.h"
 #include "causeway/stream.h"
+#include "rich_schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +16,47 @@ static void fill(void *context, uint8_t *out, size_t size)
     memset(out, 9, size);
 }
 
+struct world {
+    struct cw_client *client;
+    struct cw_token token;
+    double now;
+    uint64_t sequence;
+};
+
 /* From a block of exactly the size. */
-static void give(struct cw_client *client, const uint8_t *bytes, size_t size, double now)
+static void give(struct world *world, const uint8_t *bytes, size_t size)
 {
     uint8_t *exact = malloc(size);
     if (size)
         memcpy(exact, bytes, size);
-    cw_client_receive(client, NULL, exact, size, now);
+    cw_client_receive(world->client, NULL, exact, size, world->now);
     free(exact);
+}
+
+/* Any sealed packet: its type, and its body unless that is made up. */
+static void give_sealed(struct world *world, bool made_up, const uint8_t *data, size_t size)
+{
+    static const uint8_t zeros[CW_PAYLOAD_MAX];
+    static const size_t sizes[] = {0,
+                                   0,
+                                   CW_CHALLENGE_BODY_SIZE,
+                                   CW_CHALLENGE_BODY_SIZE,
+                                   CW_KEEP_ALIVE_SIZE,
+                                   9,
+                                   CW_FAREWELL_SIZE_MIN};
+    const uint8_t type = size ? data[0] % 7 : CW_SECURE_KEEP_ALIVE;
+    uint8_t out[CW_SECURE_MAX];
+    made_up = made_up || size == 0;
+    const size_t written =
+        cw_secure_write(&(struct cw_secure_packet){.type = (enum cw_secure_type)type,
+                                                   .sequence = world->sequence++,
+                                                   .body = made_up ? zeros : data + 1,
+                                                   .size = made_up ? sizes[type] : size - 1},
+                        &(struct cw_secure_key){.protocol_id = 7,
+                                                .direction = CW_TO_CLIENT,
+                                                .bytes = world->token.server_to_client_key},
+                        out, sizeof(out));
+    give(world, out, written);
 }
 
 static void take_events(struct cw_client *client)
@@ -29,33 +64,78 @@ static void take_events(struct cw_client *client)
     struct cw_client_event event;
     while (cw_client_next(client, &event)) {
         if (event.type == CW_CLIENT_EVENT_PAYLOAD &&
-            (event.size < 1 || event.size > CW_PAYLOAD_MAX))
+            (event.size < 1 || event.size > CW_PAYLOAD_MAX || cw_client_connection(client)))
             abort();
+        if ((event.type == CW_CLIENT_EVENT_MESSAGE) != (event.message != NULL))
+            abort();
+        cw_message_release(event.message);
         if (event.type == CW_CLIENT_EVENT_DISCONNECTED &&
-            !cw_text_valid(event.text, strnlen(event.text, CW_FAREWELL_TEXT_MAX + 1)))
+            (!memchr(event.text, '\0', CW_FAREWELL_TEXT_MAX + 1) ||
+             !cw_text_valid(event.text, strlen(event.text))))
             abort();
     }
 }
 
-static void transmit(struct cw_client *client, const struct cw_token *token, double now)
+static void transmit(struct world *world)
 {
     uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
     size_t size;
-    while ((size = cw_client_transmit(client, out, sizeof(out), now, NULL)) > 0) {
+    while ((size = cw_client_transmit(world->client, out, sizeof(out), world->now, NULL)) > 0) {
         struct cw_secure_packet packet;
         if (out[0] != CW_SECURE_REQUEST &&
             cw_secure_read(out, size,
                            &(struct cw_secure_key){.protocol_id = 7,
                                                    .direction = CW_TO_SERVER,
-                                                   .bytes = token->client_to_server_key},
+                                                   .bytes = world->token.client_to_server_key},
                            NULL, body, &packet) != CW_OK)
             abort();
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+static void send_message(struct world *world, uint8_t what)
+{
+    struct cw_connection *connection = cw_client_connection(world->client);
+    struct cw_message *message;
+    if (cw_connection_create_message(connection, what % RICH_TYPES, &message) != CW_OK)
+        return;
+    message->receipt = what & 3; /* 0: without */
+    if (cw_connection_send(connection, what % 4, message, world->now) != CW_OK)
+        cw_message_release(message);
+}
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void step(struct world *world, uint8_t what, const uint8_t *data, size_t size)
+{
+    switch (what % 7) {
+    case 0:
+        give(world, data, size);
+        break;
+    case 1:
+    case 2: /* a step of 2 makes up the body */
+        give_sealed(world, what % 7 == 2, data, size);
+        break;
+    case 3:
+        world->now += size ? data[0] / 32.0 : 0;
+        cw_client_update(world->client, world->now);
+        break;
+    case 4:
+        transmit(world);
+        break;
+    case 5:
+        take_events(world->client);
+        break;
+    default:
+        if (size == 0)
+            cw_client_disconnect(world->client);
+        else if (size == 1)
+            cw_client_move(world->client, world->now);
+        else if (cw_client_connection(world->client))
+            send_message(world, data[0]);
+        else
+            cw_client_send(world->client, data, size);
+    }
+}
+
+static void begin(struct world *world, bool with_connection)
 {
     const struct cw_address addresses[2] = {
         {.type = CW_ADDRESS_IPV4, .port = 1, .bytes = {127, 0, 0, 1}},
@@ -65,18 +145,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     grant.addresses = addresses;
     grant.address_count = 2;
     grant.random = (struct cw_random){.fill = fill};
-    uint8_t bytes[CW_TOKEN_SIZE], out[CW_SECURE_MAX];
-    struct cw_token token;
+    static struct cw_schema *schema;
+    if (!schema)
+        schema = rich_schema();
+    const struct cw_connection_config connection = rich_config(schema);
+    struct cw_client_config config = cw_client_config_default();
+    config.connection = with_connection ? &connection : NULL;
+    config.fingerprint = 0;
+    uint8_t bytes[CW_TOKEN_SIZE];
     if (cw_token_generate(&grant, private_key, bytes) != CW_OK ||
-        cw_token_read(bytes, sizeof(bytes), &token) != CW_OK)
+        cw_token_read(bytes, sizeof(bytes), &world->token) != CW_OK ||
+        cw_client_create(&config, &world->client) != CW_OK ||
+        cw_client_connect(world->client, bytes, sizeof(bytes), world->now) != CW_OK)
         abort();
-    const struct cw_client_config config = cw_client_config_default();
-    struct cw_client *client;
-    double now = 0;
-    uint64_t sequence = 0;
-    if (cw_client_create(&config, &client) != CW_OK ||
-        cw_client_connect(client, bytes, sizeof(bytes), now) != CW_OK)
-        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct world world = {0};
+    begin(&world, size > 0 && data[0] & 1);
+    data += size > 0;
+    size -= size > 0;
     while (size >= 3) {
         size_t length = (size_t)data[1] << 8 | data[2];
         const uint8_t what = data[0];
@@ -84,57 +175,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size -= 3;
         if (length > size)
             length = size;
-        switch (what % 7) {
-        case 0:
-            give(client, data, length, now);
-            break;
-        case 1:
-        case 2: { /* any sealed packet; a step of 2 makes up the body */
-            static const uint8_t zeros[CW_PAYLOAD_MAX];
-            static const size_t sizes[] = {0,
-                                           0,
-                                           CW_CHALLENGE_BODY_SIZE,
-                                           CW_CHALLENGE_BODY_SIZE,
-                                           CW_KEEP_ALIVE_SIZE,
-                                           9,
-                                           CW_FAREWELL_SIZE_MIN};
-            const uint8_t type = length ? data[0] % 7 : CW_SECURE_KEEP_ALIVE;
-            const bool made_up = what % 7 == 2 || length == 0;
-            const size_t written = cw_secure_write(
-                &(struct cw_secure_packet){.type = (enum cw_secure_type)type,
-                                           .sequence = sequence++,
-                                           .body = made_up ? zeros : data + 1,
-                                           .size = made_up ? sizes[type] : length - 1},
-                &(struct cw_secure_key){.protocol_id = 7,
-                                        .direction = CW_TO_CLIENT,
-                                        .bytes = token.server_to_client_key},
-                out, sizeof(out));
-            give(client, out, written, now);
-            break;
-        }
-        case 3:
-            now += length ? data[0] / 32.0 : 0;
-            cw_client_update(client, now);
-            break;
-        case 4:
-            transmit(client, &token, now);
-            break;
-        case 5:
-            take_events(client);
-            break;
-        default:
-            if (length == 0)
-                cw_client_disconnect(client);
-            else if (length == 1)
-                cw_client_move(client, now);
-            else
-                cw_client_send(client, data, length);
-        }
+        step(&world, what, data, length);
         data += length;
         size -= length;
     }
-    transmit(client, &token, now);
-    take_events(client);
-    cw_client_destroy(client);
+    transmit(&world);
+    take_events(world.client);
+    cw_client_destroy(world.client);
     return 0;
 }
