@@ -140,6 +140,8 @@ enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const
         return CW_ERROR_INVALID_ARGUMENT;
     struct cw_address address;
     enum cw_error error = cw_resolve(server, &address);
+    if (error == CW_OK && address.port == 0)
+        error = CW_ERROR_ADDRESS;
     if (error != CW_OK)
         return error;
     struct cw_token_grant grant = cw_token_grant_default();

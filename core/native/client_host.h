@@ -33,8 +33,8 @@ struct cw_client_host_config {
        (CW_TOKEN_SIZE), and returns its size, or 0 when there is none yet: then the host asks again
        at its next update, so that a game can go on while its backend answers. The host asks at its
        first update, and again after an end that another token may mend; see
-       cw_client_host_reconnects. cw_client_host_token_file is such a function. NULL, the default:
-       the application calls cw_client_host_connect. */
+       cw_client_host_reconnects. The function must not call the host; cw_client_host_token_file is
+       one. NULL, the default: the application calls cw_client_host_connect. */
     size_t (*token)(void *context, uint8_t *out, size_t capacity);
     void *token_context;
 
@@ -65,9 +65,9 @@ enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t 
                                      size_t size);
 
 /* For development, INSECURE: connects without a backend, as this player, to a server whose config
-   says `insecure`. server is its address, in any form that cw_resolve reads, which may block. No
-   other server takes this client's token; see cw_token_insecure. Errors: those of cw_resolve,
-   cw_token_insecure and cw_client_connect. */
+   says `insecure`. server is its address with the port, in any form that cw_resolve reads, which
+   may block. No other server takes this client's token; see cw_token_insecure. Errors: those of
+   cw_resolve, cw_token_insecure and cw_client_connect; CW_ERROR_ADDRESS also without a port. */
 enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const char *server,
                                               uint64_t protocol_id, uint64_t client_id);
 

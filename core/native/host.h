@@ -40,8 +40,8 @@ struct cw_host_config cw_host_config_default(void);
 /* Opens a socket at listen, in any form that cw_resolve reads, and creates a server on it. *host is
    set only on CW_OK. Errors: those of cw_resolve, cw_socket_open and cw_server_create.
    CW_ERROR_CONFIG_ADDRESSES also when listen means all addresses of this machine and the config
-   does not say which of them tokens name; CW_ERROR_ADDRESS also for a trusted proxy that is neither
-   an address nor a prefix, or has bits behind the prefix. */
+   does not say which of them tokens name, and for a trusted proxy that is neither an address nor a
+   prefix, or has bits behind the prefix. */
 enum cw_error cw_host_open(const char *listen, const struct cw_host_config *config,
                            struct cw_host **host);
 

@@ -61,11 +61,11 @@ static enum cw_error read_prefix(const char *text, struct prefix *prefix)
     const char *slash = text ? strchr(text, '/') : NULL;
     const size_t length = slash ? (size_t)(slash - text) : text ? strlen(text) : 0;
     if (length == 0 || length >= sizeof address)
-        return CW_ERROR_ADDRESS;
+        return CW_ERROR_CONFIG_ADDRESSES;
     memcpy(address, text, length);
     address[length] = '\0';
     if (cw_address_parse(address, &prefix->address) != CW_OK || prefix->address.port != 0)
-        return CW_ERROR_ADDRESS;
+        return CW_ERROR_CONFIG_ADDRESSES;
     const unsigned most = prefix->address.type == CW_ADDRESS_IPV4 ? 32 : 128;
     prefix->bits = most;
     if (!slash)
@@ -74,12 +74,12 @@ static enum cw_error read_prefix(const char *text, struct prefix *prefix)
     prefix->bits = 0;
     do {
         if (*digit < '0' || *digit > '9')
-            return CW_ERROR_ADDRESS;
+            return CW_ERROR_CONFIG_ADDRESSES;
         prefix->bits = prefix->bits * 10 + (unsigned)(*digit++ - '0');
     } while (*digit != '\0' && prefix->bits <= most);
     return prefix->bits <= most && is_clear(prefix->address.bytes, prefix->bits, most)
                ? CW_OK
-               : CW_ERROR_ADDRESS;
+               : CW_ERROR_CONFIG_ADDRESSES;
 }
 
 static bool holds(const struct prefix *prefix, const struct cw_address *address)

@@ -25,12 +25,14 @@ const char *cw_client_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_REASSEMBLIES:
         return "max_reassemblies must be from 1 to 64";
     case CW_ERROR_CONFIG_TIME:
-        return "a time or a smoothing factor is not a number or is out of range";
+        return "a time, a rate or a smoothing factor of the config is out of range; see its "
+               "comment, and begin with the default config";
     case CW_ERROR_CONFIG_RATE:
         return "bad_packets_per_second must be above 0, and good_packets_per_second from that to "
                "1,000,000";
     case CW_ERROR_CONFIG_POOL:
-        return "a message pool needs a schema and a capacity from 1 to 65536 messages";
+        return "a message pool needs a schema and a capacity from 1 to 65536 messages, and "
+               "max_broadcasts must be from 1 to 32768";
     case CW_ERROR_SCHEMA_TYPES:
         return "a schema has 1 to 65536 message types, each with a name and either fields or a "
                "function";

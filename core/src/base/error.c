@@ -25,7 +25,8 @@ static const char *server_string(enum cw_error error)
                "token_history from 1 to 2^24";
     case CW_ERROR_CONFIG_ADDRESSES:
         return "a server must have 1 to 32 addresses, each IPv4 or IPv6; list the ones that tokens"
-               " name, not one that stands for all of a machine's";
+               " name, not one that stands for all of a machine's; a trusted proxy is an address "
+               "without a port, or a prefix such as 10.0.0.0/16";
     case CW_ERROR_CONFIG_UNIX_OFFSET:
         return "unix_offset_seconds is missing; set it to Unix time minus the time that calls are "
                "given: cw_clock_unix() - cw_clock_now(), or 0 when calls are given Unix time";

@@ -28,6 +28,8 @@ static void test_limits_are_told_as_they_are_checked(void **state)
         const char *part;
     } told[] = {
         {CW_ERROR_CONFIG_PACKET_SIZE, "at least 1,"},
+        {CW_ERROR_CONFIG_POOL, "max_broadcasts must be from 1 to 32768"},
+        {CW_ERROR_CONFIG_ADDRESSES, "a trusted proxy is an address without a port, or a prefix"},
         {CW_ERROR_CONFIG_PACKET_SIZE, "max_send_size from 1 to max_packet_size"},
         {CW_ERROR_CONFIG_PACKET_SIZE, "1200 bytes"},
         {CW_ERROR_CONFIG_CONNECTION, "channel_count must be from 1 to 64"},

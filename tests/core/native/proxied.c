@@ -425,7 +425,8 @@ static void what_is_no_prefix_is_refused(void **state)
         struct cw_host *other = NULL;
         world.config.trusted_proxies = &bad[i];
         world.config.trusted_proxy_count = 1;
-        assert_int_equal(cw_host_open("127.0.0.1:0", &world.config, &other), CW_ERROR_ADDRESS);
+        assert_int_equal(cw_host_open("127.0.0.1:0", &world.config, &other),
+                         CW_ERROR_CONFIG_ADDRESSES);
         assert_null(other);
     }
     close_world(&world);
