@@ -41,8 +41,9 @@
 
 #define CLOSE_TEXT_MAX 64
 
-/* The code with which a browser closes on purpose (RFC 6455). */
-#define CLOSE_NORMAL 1000
+/* The codes with which a page closes, and a browser whose page is being left (RFC 6455). */
+#define CLOSE_NORMAL     1000
+#define CLOSE_GOING_AWAY 1001
 
 /* For a page whose origin is not allowed. It could not read why an upgrade was refused, so its
    WebSocket is established first. */
@@ -62,7 +63,7 @@ struct ws_link {
     enum { READING, PAUSING, PAUSED } reading;
     bool closing;
     bool close_sent;
-    bool left; /* the browser closed it on purpose */
+    enum session_parting parting;
 };
 
 struct websockets {
@@ -441,13 +442,16 @@ static void on_closed(struct ws_link *link)
     link->all->stats->dropped_closing += link->queue.count;
     queue_free(&link->queue);
     free(link->partial);
-    session_link_close(&link->base, link->left);
+    session_link_close(&link->base, link->parting);
 }
 
-/* Of a close from a browser; 0 when it has none. */
-static unsigned close_code(const uint8_t *payload, size_t size)
+/* What a close from a browser says. */
+static enum session_parting parting_of(const uint8_t *payload, size_t size)
 {
-    return size < 2 ? 0 : (unsigned)payload[0] << 8 | payload[1];
+    const unsigned code = size < 2 ? 0 : (unsigned)payload[0] << 8 | payload[1];
+    return code == CLOSE_NORMAL       ? SESSION_LINK_CLOSED
+           : code == CLOSE_GOING_AWAY ? SESSION_LINK_AWAY
+                                      : SESSION_LINK_LOST;
 }
 
 static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -479,7 +483,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
            libwebsockets, and nothing may follow the answer. */
         if (link->close_sent)
             return -1;
-        link->left = close_code(in, size) == CLOSE_NORMAL;
+        link->parting = parting_of(in, size);
         if (!link->closing)
             stop_sending(link);
         return 0;

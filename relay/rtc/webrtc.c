@@ -113,7 +113,8 @@ void webrtc_make_room(struct webrtc *all)
 static void rtc_link_destroy(struct rtc_link *link)
 {
     struct webrtc *all = link->all;
-    session_link_close(&link->base, link->deleted || peer_left(link->peer));
+    const bool closed = link->deleted || peer_left(link->peer);
+    session_link_close(&link->base, closed ? SESSION_LINK_CLOSED : SESSION_LINK_LOST);
     half_open_leave(all->half_open, &link->half_open);
     unlist(link);
     rtc_table_remove(all->table, &link->entry);

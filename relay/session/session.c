@@ -12,6 +12,10 @@
    told. */
 #define DOWN_SECONDS 3.0
 
+/* Firefox closes WebSockets when a navigation begins. A page that stays after all, because it was a
+   download for example, opens the next one at once. It gets this many seconds for that. */
+#define AWAY_SECONDS 3.0
+
 /* What an address has opened counts so long, less and less. */
 #define OPENED_SECONDS 10.0
 
@@ -62,7 +66,9 @@ static double due(const struct session *session, enum session_end *why)
         *why = SESSION_END_SILENT;
     }
     const double time = session->active + timeout;
-    const double unlinked = session->unlinked + config->resume_seconds;
+    const double wait =
+        session->away ? fmin(config->resume_seconds, AWAY_SECONDS) : config->resume_seconds;
+    const double unlinked = session->unlinked + wait;
     if (unlinked >= time)
         return time;
     *why = SESSION_END_UNLINKED;
@@ -473,6 +479,7 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
         sessions_discard(session->all, size);
         return false;
     }
+    session->away = false;
     stats->client_datagrams++;
     stats->client_bytes += size;
     session->traffic.client_datagrams++;

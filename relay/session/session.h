@@ -150,10 +150,17 @@ enum session_refusal session_link_open(struct sessions *sessions, struct session
                                        const struct transport *transport,
                                        const struct link_request *request);
 
+/* How a link ended. */
+enum session_parting {
+    SESSION_LINK_LOST,
+    SESSION_LINK_AWAY, /* the browser has closed it: its page is left, or a navigation has begun */
+    SESSION_LINK_CLOSED, /* the page has closed it, on purpose */
+};
+
 /* The transport is done with the link. Call it once per link, refused or not. The session ends with
-   its last link, unless it has a name, the game server has answered it, and the browser did not
-   close the link on purpose: then it waits for the next one. */
-void session_link_close(struct session_link *link, bool on_purpose);
+   its last link, unless it has a name, the game server has answered it, and the page did not close
+   the link: then it waits for the next one. */
+void session_link_close(struct session_link *link, enum session_parting parting);
 
 /* Takes a datagram from the browser to the game server. An empty or oversized one, whose data is
    not read, is dropped: UDP would lose that one alone. One that the gate does not pass is dropped,

@@ -40,7 +40,8 @@ struct session {
     unsigned long id;
     bool ending;
     bool evicted;
-    bool kept;                 /* the other processes know it */
+    bool kept; /* the other processes know it */
+    bool away; /* its page may be gone: its browser said so, and nothing came since */
     enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
     unsigned offences;         /* datagrams that the gate has not let pass */
     float rtt;                 /* seconds, of the last link that told it; NAN while none has */

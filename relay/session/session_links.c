@@ -194,9 +194,9 @@ void session_close_links(struct session *session, const struct session_farewell 
 }
 
 /* Its last link is gone. Only one that the game server has answered is worth its place. */
-static bool waits(const struct session *session, bool on_purpose)
+static bool waits(const struct session *session, enum session_parting parting)
 {
-    return session->named.listed && session->allowance.answered && !on_purpose &&
+    return session->named.listed && session->allowance.answered && parting != SESSION_LINK_CLOSED &&
            session->all->config.resume_seconds > 0.0;
 }
 
@@ -223,14 +223,16 @@ double session_rtt(const struct session *session)
     return (double)session->rtt;
 }
 
-void session_link_close(struct session_link *link, bool on_purpose)
+void session_link_close(struct session_link *link, enum session_parting parting)
 {
     struct session *session = link->session;
     if (session) {
         session->rtt = (float)session_rtt(session);
         *place_of(session, link) = link->older;
         link->session = NULL;
-        if (!session->newest && waits(session, on_purpose))
+        if (parting == SESSION_LINK_AWAY)
+            session->away = true;
+        if (!session->newest && waits(session, parting))
             wait(session, &link->address);
         else if (!session->newest)
             session_free(session);

@@ -182,8 +182,8 @@ static void tear_down(struct rig *rig)
     bool drained;
     sessions_drain(rig->new.sessions, SESSION_END_DRAIN, on_drained, &drained);
     sessions_end_all(rig->new.sessions);
-    session_link_close(&rig->old.link, true);
-    session_link_close(&rig->new.link, true);
+    session_link_close(&rig->old.link, SESSION_LINK_CLOSED);
+    session_link_close(&rig->new.link, SESSION_LINK_CLOSED);
     assert_int_equal(sessions_count(rig->old.sessions), 0);
     assert_int_equal(sessions_count(rig->new.sessions), 0);
     sessions_destroy(rig->old.sessions);
@@ -232,7 +232,7 @@ static void test_a_session_goes_on_in_another_process(void **state)
     sessions_drain(rig.old.sessions, SESSION_END_RESTART, on_drained, &drained);
     sessions_end_all(rig.old.sessions);
     assert_int_equal(rig.old.farewell->code, 1012);
-    session_link_close(&rig.old.link, false);
+    session_link_close(&rig.old.link, SESSION_LINK_LOST);
     assert_true(drained);
     assert_int_equal(rig.old.stats.sessions_ended_restart, 1);
     assert_int_equal(rig.old.stats.dropped_closing, 0);
@@ -410,7 +410,7 @@ static void test_others_hear_of_sessions_that_were_answered(void **state)
     server_says(&rig, "again");
     browser_hears(&rig, &rig.old, "again");
     assert_int_equal(peers.kept, 1);
-    session_link_close(&rig.old.link, true);
+    session_link_close(&rig.old.link, SESSION_LINK_CLOSED);
     assert_int_equal(peers.forgotten, 1);
 
     /* Another process goes on with the next. */
@@ -439,14 +439,14 @@ static void test_questions_are_few(void **state)
     set_peers(&rig.new, &peers);
     open_link(&rig.new, KEY);
     assert_int_equal(peers.asked, 1);
-    session_link_close(&rig.new.link, true);
+    session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
     open_link(&rig.new, ""); /* names no session */
     assert_int_equal(peers.asked, 1);
-    session_link_close(&rig.new.link, true);
+    session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
     const double began = loop_now();
     for (int i = 0; i < 20000; i++) {
         open_link(&rig.new, KEY);
-        session_link_close(&rig.new.link, true);
+        session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
     }
     assert_true(peers.asked <= 4001.0 + 1000.0 * (loop_now() - began));
 
@@ -468,10 +468,10 @@ static void test_what_others_were_too_busy_for_they_hear_later(void **state)
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
     peers.busy = false;
-    session_link_close(&rig.old.link, false);
+    session_link_close(&rig.old.link, SESSION_LINK_LOST);
     assert_int_equal(peers.kept, 1);
     open_link(&rig.old, KEY);
-    session_link_close(&rig.old.link, true);
+    session_link_close(&rig.old.link, SESSION_LINK_CLOSED);
     assert_int_equal(peers.kept, 1);
     assert_int_equal(peers.forgotten, 1);
     tear_down(&rig);
@@ -490,7 +490,7 @@ static void test_a_session_that_comes_late_takes_its_place(void **state)
     open_link(&rig.new, KEY);
     assert_true(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, parcel.fd));
     assert_int_equal(rig.new.farewell->code, 1012); /* come back at once */
-    session_link_close(&rig.new.link, false);
+    session_link_close(&rig.new.link, SESSION_LINK_LOST);
     open_link(&rig.new, KEY);
     say(&rig.new, "again");
     server_hears(&rig, "again");
