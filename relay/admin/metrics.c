@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -117,6 +119,37 @@ static double most_descriptors(pid_t process)
     return prlimit(process, RLIMIT_NOFILE, NULL, &limit) == 0 ? (double)limit.rlim_cur : 0.0;
 }
 
+/* Ticks between the start of the machine and that of a process: the 22nd word about it, of which
+   the second is its name, in parentheses and with whatever in it. */
+static bool start_ticks(pid_t process, unsigned long long *out)
+{
+    char text[512];
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    FILE *file = fopen(path, "re");
+    const size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[size] = '\0';
+    const char *at = strrchr(text, ')');
+    for (int word = 2; at && word < 22; word++)
+        at = strchr(at + 1, ' ');
+    return at && sscanf(at, "%llu", out) == 1;
+}
+
+/* Unix time. The kernel's own is in /proc/stat, which the unit hides. */
+static double start_seconds(pid_t process)
+{
+    struct timespec now;
+    struct timespec up;
+    unsigned long long ticks;
+    if (!start_ticks(process, &ticks) || clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+        clock_gettime(CLOCK_BOOTTIME, &up) != 0)
+        return 0.0;
+    return round((double)(now.tv_sec - up.tv_sec) + (double)(now.tv_nsec - up.tv_nsec) * 1e-9 +
+                 (double)ticks / (double)sysconf(_SC_CLK_TCK));
+}
+
 /* By the names that all exporters use. */
 static void write_processes(const struct metrics *metrics, struct text *out)
 {
@@ -130,6 +163,7 @@ static void write_processes(const struct metrics *metrics, struct text *out)
         {"process_resident_memory_bytes", "gauge", "memory in use", resident_bytes},
         {"process_open_fds", "gauge", "open file descriptors", open_descriptors},
         {"process_max_fds", "gauge", "most that there may be", most_descriptors},
+        {"process_start_time_seconds", "gauge", "when it was started", start_seconds},
     };
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         head(out, rows[row].name, rows[row].type, rows[row].help);

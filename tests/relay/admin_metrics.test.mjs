@@ -75,6 +75,8 @@ test('every counter of the log is in /metrics with the same value', async (t) =>
   assert.ok(values.get('process_cpu_seconds_total') > 0);
   assert.ok(values.get('process_resident_memory_bytes') > 1e6);
   assert.ok(values.get('process_open_fds') > 6);
+  const started = values.get('process_start_time_seconds');
+  assert.ok(Math.abs(started - performance.timeOrigin / 1000) < 600, `started at ${started}`);
   assert.ok(values.get('process_max_fds') > values.get('process_open_fds'));
 
   await t.test('promtool agrees', (inner) => {

@@ -89,6 +89,20 @@ test('a single game server that is down is an alert', { skip }, (t) => {
   ]);
 });
 
+test('a relay or a worker that does not stay up is one more', { skip }, (t) => {
+  // Samples say when it was started, in seconds: each a minute behind the last one, or all the same.
+  const series = {
+    'process_start_time_seconds{job="causeway-relay",instance="a",worker="1"}': '0+60x20',
+    'process_start_time_seconds{job="causeway-relay",instance="a",worker="2"}': '-3600x20',
+  };
+  evaluate(t, series, 'RelayRestarts', [
+    {
+      exp_labels: { instance: 'a', job: 'causeway-relay', severity: 'critical', worker: '1' },
+      exp_annotations: { summary: 'a is started again and again' },
+    },
+  ]);
+});
+
 test('players who find nobody at one of many game servers are another', { skip }, (t) => {
   const series = {
     'causeway_relay_sessions_opened_total{instance="a"}': '0+100x20',
