@@ -30,7 +30,7 @@ struct option_row {
     double least; /* of a number */
     double most;
     size_t count;     /* the member that counts the values, which `read` does */
-    unsigned repeats; /* so often a source may give it; 0 = the last value counts, and a file has one */
+    unsigned repeats; /* the most values of a source; 0 = one: the last, in a file the only one */
     bool reloads;     /* SIGHUP may change it */
     bool not_in_file;
 };
