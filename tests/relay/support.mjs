@@ -87,14 +87,16 @@ export async function startRelay(
     log += text;
     for (const watcher of watchers) watcher();
   });
+  // The log ends with the last process that writes it, when all of it has been read. That a process has ended
+  // tells less: its successor may have taken over, which stands in lines that wait to be read.
+  let running = true;
   const closed = once(child, 'close').then(([code, signal]) => {
+    running = false;
     for (const watcher of watchers) watcher();
     return { code, signal };
   });
   // The relay is another process after an upgrade.
   let successor = 0;
-  const running = () =>
-    successor ? isAlive(successor) : child.exitCode === null && child.signalCode === null;
   const kill = (signal) => (successor ? process.kill(successor, signal) : child.kill(signal));
   t.after(() => child.kill('SIGKILL'));
 
@@ -104,9 +106,9 @@ export async function startRelay(
       new Promise((resolve, reject) => {
         const look = () => {
           const match = pattern.exec(log.slice(from));
-          if (match || !running()) watchers.delete(look);
+          if (match || !running) watchers.delete(look);
           if (match) resolve(match);
-          else if (!running()) reject(new Error(`the relay ended:\n${log}`));
+          else if (!running) reject(new Error(`the relay ended:\n${log}`));
         };
         watchers.add(look);
         look();
@@ -126,7 +128,7 @@ export async function startRelay(
     resumeLog: () => child.stderr.resume(),
     closeLog: () => child.stderr.destroy(),
     kill,
-    running,
+    running: () => running,
     /** The end of the process that was started first. */
     ended: () => patiently(closed, 'the end of the relay'),
     /** Starts a successor, which is the relay from then on. Gives the number of the process before. */
@@ -136,7 +138,6 @@ export async function startRelay(
       kill('SIGUSR2');
       const [, pid] = await logged(/upgrade: process (\d+) is starting\n/, from);
       t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'));
-      // The one before may end before its last line is read.
       successor = Number(pid);
       await logged(new RegExp(`process ${pid} has taken over\n`), from);
       await logged(/listening on/, from);
