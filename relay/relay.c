@@ -56,8 +56,8 @@ static bool open_library(struct relay *relay)
         info.user = relay->tls;
     }
     relay->loop = loop_create(&info);
-    if (relay->loop && relay->tls)
-        tls_watch(relay->tls, relay->loop);
+    if (relay->loop && relay->tls && relay->worker == 0)
+        tls_watch(relay->tls, relay->loop, NULL, NULL);
     return relay->loop != NULL;
 }
 
@@ -181,6 +181,13 @@ static bool open_upstreams(struct relay *relay)
     return true;
 }
 
+/* A worker has what its supervisor has read, whatever has become of the files. */
+static bool open_tls(struct relay *relay)
+{
+    relay->tls = tls_create(relay->worker > 0 ? NULL : &relay->options->tls);
+    return relay->tls != NULL;
+}
+
 static bool open_parts(struct relay *relay, struct heritage *heritage)
 {
     const struct options *options = relay->options;
@@ -190,7 +197,7 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
         .queue_age_seconds = options->queue_age_seconds,
         .ping_interval_seconds = options->ping_interval_seconds,
     };
-    if (options->tls.certificate_count > 0 && !(relay->tls = tls_create(&options->tls)))
+    if (options->tls.certificate_count > 0 && !open_tls(relay))
         return false;
     if (!open_library(relay) || !signals_open(&relay->signals, relay->loop)) {
         log_error("cannot set up the event loop: %s", strerror(errno));

@@ -95,6 +95,10 @@ void relay_begin_upgrade(struct relay *relay);
 /* Carries on a session of another process, or logs that it is lost. Takes over fd. */
 void relay_adopt(struct relay *relay, const void *parcel, size_t size, int fd);
 
+/* Takes what a worker's supervisor has read of the certificates, and closes the copy. Logs it and
+   returns false when it cannot. */
+bool relay_take_certificates(struct relay *relay, int copy);
+
 /* Another process has taken the relay over: closes the links, whose pages open others, and ends. */
 void relay_leave(struct relay *relay);
 

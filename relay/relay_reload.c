@@ -35,17 +35,6 @@ static void heed(struct relay *relay, const struct options *options)
     sessions_set_limits(relay->sessions, &sessions);
 }
 
-/* False after logging why the certificates cannot be used. */
-static bool heed_certificates(struct relay *relay, const struct tls_files *files)
-{
-    if (!relay->tls != (files->certificate_count == 0)) {
-        log_error("--tls-certificate was not there at the start, or no longer is, which needs a "
-                  "restart of the relay");
-        return false;
-    }
-    return !relay->tls || tls_reload(relay->tls, files);
-}
-
 static void reload(struct relay *relay)
 {
     struct options old = relay->reloaded;
@@ -61,7 +50,8 @@ static void reload(struct relay *relay)
         log_error("not reloaded: %s", error.text);
         return;
     }
-    if (!heed_certificates(relay, &options.tls)) {
+    /* A worker gets them from its supervisor. */
+    if (relay->worker == 0 && !tls_reload(relay->tls, &options.tls)) {
         log_error("not reloaded");
         options_free(&options);
         return;

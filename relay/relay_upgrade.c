@@ -3,6 +3,8 @@
 #include "relay_internal.h"
 #include "session/session_look.h"
 
+#include <unistd.h>
+
 /* Seconds that a process which has been replaced gives its browsers to answer its close, and its
    clients to take what they have asked for. */
 #define LEAVE_SECONDS 5.0
@@ -86,13 +88,26 @@ void relay_adopt(struct relay *relay, const void *parcel, size_t size, int fd)
                  log_held(held).text);
 }
 
-static void adopt(void *context, enum heritage_message kind, const void *data, size_t size, int fd)
+bool relay_take_certificates(struct relay *relay, int copy)
 {
-    const struct relay *relay = context;
+    const bool taken = relay->tls && tls_take(relay->tls, copy);
+    if (copy >= 0)
+        close(copy);
+    return taken;
+}
+
+static bool adopt(void *context, enum heritage_message kind, const void *data, size_t size, int fd)
+{
+    struct relay *relay = context;
+    if (kind == HERITAGE_CERTIFICATES)
+        return relay_take_certificates(relay, fd);
     if (kind == HERITAGE_PARCEL)
-        relay_adopt(context, data, size, fd);
-    else
+        relay_adopt(relay, data, size, fd);
+    else if (kind == HERITAGE_BLOCKS)
         blocks_receive(sessions_blocks(relay->sessions), data, size);
+    else
+        return false;
+    return true;
 }
 
 bool relay_take_over(struct relay *relay, struct heritage *heritage)

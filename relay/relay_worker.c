@@ -115,6 +115,9 @@ static void obey(struct relay *relay, const struct handover_message *message)
         relay->copy = message->fd;
         raise(SIGHUP); /* not in the middle of something that uses them */
         break;
+    case HERITAGE_CERTIFICATES:
+        relay_take_certificates(relay, message->fd);
+        break;
     case HERITAGE_REPLACED:
         relay_leave(relay);
         break;

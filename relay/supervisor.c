@@ -75,6 +75,11 @@ static void reload(struct supervisor *all)
         log_error("not reloaded: %s", error.text);
         return;
     }
+    if (!tls_reload(all->tls, &options.tls)) {
+        log_error("not reloaded");
+        options_free(&options);
+        return;
+    }
     all->reloaded = options;
     for (unsigned i = 0; i < all->count; i++)
         supervisor_reload_worker(&all->workers[i]);
@@ -132,14 +137,17 @@ static void leave(void *context)
     stop(all, SUPERVISOR_STOPPING, CLOSE_SECONDS);
 }
 
-static void adopt(void *context, enum heritage_message kind, const void *data, size_t size, int fd)
+static bool adopt(void *context, enum heritage_message kind, const void *data, size_t size, int fd)
 {
     struct supervisor *all = context;
-    if (kind == HERITAGE_BLOCKS)
-        blocks_receive(&all->blocks, data, size);
-    else
+    if (kind == HERITAGE_PARCEL)
         registry_keep(&all->registry, data, size, fd, REGISTRY_NOBODY,
                       loop_now() + all->options->resume_seconds);
+    else if (kind == HERITAGE_BLOCKS)
+        blocks_receive(&all->blocks, data, size);
+    else
+        return false;
+    return true;
 }
 
 static bool open_loop(struct supervisor *all)
@@ -171,6 +179,17 @@ static bool take_over(struct supervisor *all, const struct heritage *heritage)
     return true;
 }
 
+static bool open_tls(struct supervisor *all)
+{
+    const struct tls_files *files = &all->options->tls;
+    if (files->certificate_count == 0)
+        return true;
+    all->tls = tls_create(files);
+    if (all->tls)
+        tls_watch(all->tls, all->loop, supervisor_share_certificates, all);
+    return all->tls != NULL;
+}
+
 static bool start(struct supervisor *all, struct heritage *heritage)
 {
     const struct options *options = all->options;
@@ -183,8 +202,9 @@ static bool start(struct supervisor *all, struct heritage *heritage)
         log_error("no memory");
         return false;
     }
-    return supervisor_open_sockets(all, heritage) && supervisor_open_admin(all, heritage) &&
-           supervisor_start_workers(all) && take_over(all, heritage) && supervisor_let_serve(all);
+    return open_tls(all) && supervisor_open_sockets(all, heritage) &&
+           supervisor_open_admin(all, heritage) && supervisor_start_workers(all) &&
+           take_over(all, heritage) && supervisor_let_serve(all);
 }
 
 static void announce_socket(const struct supervisor *all, unsigned index, const char *what)
@@ -225,6 +245,7 @@ static void destroy(struct supervisor *all)
     loop_timer_stop(&all->count_late);
     loop_timer_stop(&all->stop);
     loop_timer_stop(&all->expiry);
+    tls_destroy(all->tls);
     registry_destroy(&all->registry);
     loop_destroy(all->loop);
     signals_close(&all->signals);

@@ -11,6 +11,7 @@
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/signals.h"
+#include "net/tls.h"
 #include "session/registry.h"
 #include "supervisor.h"
 #include "upgrade.h"
@@ -63,6 +64,7 @@ struct supervisor {
     struct lws_protocols protocols[3];
     struct loop *loop;
     struct signals signals;
+    struct tls *tls;     /* for the workers; NULL without --tls-certificate */
     struct admin *admin; /* NULL without --admin */
     struct registry registry;
     struct loop_timer expiry; /* of sessions that are nobody's */
@@ -97,6 +99,10 @@ bool supervisor_let_serve(struct supervisor *all);
 
 /* Has a worker that serves take the options that were reloaded, if they were. */
 void supervisor_reload_worker(const struct worker *worker);
+
+/* Has the workers that serve take the certificates as they are now; context is the struct
+   supervisor. */
+void supervisor_share_certificates(void *context);
 
 /* Sends all workers a message without data. */
 void supervisor_tell(struct supervisor *all, enum heritage_message message);

@@ -256,11 +256,32 @@ void supervisor_reload_worker(const struct worker *worker)
         log_error("worker %u does not take the options", worker->number);
 }
 
-/* It gets the blocks first, and whatever else it is told from now on after this. */
+static bool send_certificates(const struct worker *worker)
+{
+    const struct tls *tls = worker->all->tls;
+    if (!tls)
+        return true;
+    const int copy = tls_copy(tls);
+    const bool sent = copy >= 0 && tell(worker, HERITAGE_CERTIFICATES, NULL, 0, copy);
+    if (copy >= 0)
+        close(copy);
+    return sent;
+}
+
+void supervisor_share_certificates(void *context)
+{
+    const struct supervisor *all = context;
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->workers[i].serving && !send_certificates(&all->workers[i]))
+            log_error("worker %u does not take the certificates", all->workers[i].number);
+    }
+}
+
+/* It gets blocks and certificates first, and whatever else it is told from now on after this. */
 static void let_serve(struct worker *worker)
 {
     worker->serving = blocks_send(&worker->all->blocks, worker->child.line) &&
-                      tell(worker, HERITAGE_START, NULL, 0, -1);
+                      send_certificates(worker) && tell(worker, HERITAGE_START, NULL, 0, -1);
     if (!worker->serving)
         kill(worker->child.pid, SIGKILL); /* it would wait in vain */
     supervisor_reload_worker(worker);

@@ -123,7 +123,7 @@ void upgrade_cancel(struct upgrade *upgrade)
 }
 
 bool upgrade_take_over(int line,
-                       void (*adopt)(void *context, enum heritage_message kind, const void *data,
+                       bool (*adopt)(void *context, enum heritage_message kind, const void *data,
                                      size_t size, int fd),
                        void *context)
 {
@@ -131,12 +131,11 @@ bool upgrade_take_over(int line,
     if (!handover_send(line, HERITAGE_READY, NULL, 0, -1))
         return false;
     while (handover_receive(line, &message, true) == HANDOVER_MESSAGE) {
-        if (message.kind == HERITAGE_PARCEL || message.kind == HERITAGE_BLOCKS)
-            adopt(context, (enum heritage_message)message.kind, message.data, message.size,
-                  message.fd);
-        else
-            return message.kind == HERITAGE_START &&
-                   handover_send(line, HERITAGE_STARTED, NULL, 0, -1);
+        if (message.kind == HERITAGE_START)
+            return handover_send(line, HERITAGE_STARTED, NULL, 0, -1);
+        if (!adopt(context, (enum heritage_message)message.kind, message.data, message.size,
+                   message.fd))
+            return false;
     }
     return false;
 }

@@ -38,11 +38,11 @@ void upgrade_begin(struct upgrade *upgrade);
 /* Ends a successor that has not taken over yet. */
 void upgrade_cancel(struct upgrade *upgrade);
 
-/* The other side: says that everything is open, gives `adopt` all blocks, and all parcels with
-   their sockets (-1 if one has none), and says that it has started. Logs why and returns false when
-   the predecessor has gone. */
+/* The other side: says that everything is open, gives `adopt` every message that comes before the
+   start, with its descriptor (-1 if it has none), and says that it has started. Returns false when
+   the predecessor has gone, or `adopt` does. */
 bool upgrade_take_over(int line,
-                       void (*adopt)(void *context, enum heritage_message kind, const void *data,
+                       bool (*adopt)(void *context, enum heritage_message kind, const void *data,
                                      size_t size, int fd),
                        void *context);
 

@@ -45,6 +45,8 @@ enum heritage_message {
     /* Between a worker and its supervisor. */
     HERITAGE_RELOAD,  /* to it: take other options, from the copy that may come with it */
     HERITAGE_DECLINE, /* from it: the name of one that it was given, and has no room for */
+    /* Before the parcels, and whenever they change. */
+    HERITAGE_CERTIFICATES, /* to a worker: a copy of those of TLS, if there are any */
 };
 
 /* A page has sent a DELETE for a connection of WebRTC; see webrtc_end. */

@@ -1,13 +1,15 @@
 #include "net/tls.h"
 
 #include "net/log.h"
+#include "net/tls_identity.h"
 
-#include <openssl/err.h>
-#include <openssl/pem.h>
+#include <errno.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Seconds between two looks at the files. */
 #define LOOK_SECONDS 2.0
@@ -22,94 +24,26 @@ struct mark {
     struct timespec modified;
 };
 
-struct identity {
-    X509 *certificate;
-    STACK_OF(X509) * chain;
-    EVP_PKEY *key;
+struct identities {
+    struct tls_identity at[TLS_CERTIFICATES_MAX];
+    unsigned count;
 };
 
 struct tls {
     struct tls_files files;
-    struct identity identities[TLS_CERTIFICATES_MAX];
+    struct identities identities;
     struct mark marks[MARKS_MAX]; /* when the files were last read */
     struct loop *loop;
     struct loop_timer look;
+    void (*changed)(void *context);
+    void *context;
 };
 
-static void identity_free(struct identity *identity)
+static bool load(const struct tls_files *files, struct identities *out)
 {
-    X509_free(identity->certificate);
-    sk_X509_pop_free(identity->chain, X509_free);
-    EVP_PKEY_free(identity->key);
-    *identity = (struct identity){0};
-}
-
-/* Logs why a file cannot be used, in which something (`what`) should be. */
-static bool fail(const char *file, const char *what)
-{
-    const unsigned long error = ERR_peek_error();
-    const char *reason = ERR_reason_error_string(error);
-    if (ERR_GET_LIB(error) == ERR_LIB_SYS)
-        reason = strerror(ERR_GET_REASON(error));
-    if (ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE)
-        log_error("cannot use %s for TLS: there is no %s in PEM format in it", file, what);
-    else
-        log_error("cannot use %s for TLS: %s", file, reason ? reason : "it is malformed");
-    ERR_clear_error();
-    return false;
-}
-
-/* A key that wants a passphrase is refused: nobody is there to type it. */
-static int no_passphrase(char *buffer, int size, int writing, void *context)
-{
-    (void)buffer;
-    (void)size;
-    (void)writing;
-    (void)context;
-    return -1;
-}
-
-/* The first certificate is the server's, those behind it are its chain. */
-static bool read_certificates(BIO *file, struct identity *out)
-{
-    X509 *link;
-    out->certificate = PEM_read_bio_X509(file, NULL, no_passphrase, NULL);
-    out->chain = sk_X509_new_null();
-    if (!out->certificate || !out->chain)
-        return false;
-    while ((link = PEM_read_bio_X509(file, NULL, no_passphrase, NULL))) {
-        if (!sk_X509_push(out->chain, link)) {
-            X509_free(link);
-            return false;
-        }
-    }
-    /* Its end is an error too. */
-    const bool whole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-    if (whole)
-        ERR_clear_error();
-    return whole;
-}
-
-static bool identity_load(const char *certificate, const char *key, struct identity *out)
-{
-    ERR_clear_error();
-    BIO *file = BIO_new_file(certificate, "r");
-    const bool read = file && read_certificates(file, out);
-    BIO_free(file);
-    if (!read)
-        return fail(certificate, "certificate");
-    file = BIO_new_file(key, "r");
-    out->key = file ? PEM_read_bio_PrivateKey(file, NULL, no_passphrase, NULL) : NULL;
-    BIO_free(file);
-    if (!out->key || X509_check_private_key(out->certificate, out->key) != 1)
-        return fail(key, "key");
-    return true;
-}
-
-static bool load(const struct tls_files *files, struct identity *out)
-{
-    for (unsigned i = 0; i < files->certificate_count; i++) {
-        if (!identity_load(files->certificates[i], files->keys[i], &out[i]))
+    for (; out->count < files->certificate_count; out->count++) {
+        const unsigned i = out->count;
+        if (!tls_identity_load(files->certificates[i], files->keys[i], &out->at[i]))
             return false;
     }
     return true;
@@ -144,14 +78,27 @@ static bool mark_all(const struct tls_files *files, struct mark marks[MARKS_MAX]
     return changed;
 }
 
+static void identities_free(struct identities *identities)
+{
+    for (unsigned i = 0; i < TLS_CERTIFICATES_MAX; i++)
+        tls_identity_free(&identities->at[i]);
+}
+
+/* Connections that were shown the old ones keep those. */
+static void replace(struct tls *tls, const struct identities *identities)
+{
+    identities_free(&tls->identities);
+    tls->identities = *identities;
+}
+
 struct tls *tls_create(const struct tls_files *files)
 {
     struct tls *tls = calloc(1, sizeof *tls);
-    if (!tls)
-        return NULL;
+    if (!tls || !files)
+        return tls;
     tls->files = *files;
     mark_all(files, tls->marks);
-    if (load(files, tls->identities))
+    if (load(files, &tls->identities))
         return tls;
     tls_destroy(tls);
     return NULL;
@@ -162,30 +109,79 @@ void tls_destroy(struct tls *tls)
     if (!tls)
         return;
     loop_timer_stop(&tls->look);
-    for (unsigned i = 0; i < TLS_CERTIFICATES_MAX; i++)
-        identity_free(&tls->identities[i]);
+    identities_free(&tls->identities);
     free(tls);
 }
 
 bool tls_reload(struct tls *tls, const struct tls_files *files)
 {
-    struct identity identities[TLS_CERTIFICATES_MAX] = {{0}};
+    struct identities identities = {0};
     struct mark marks[MARKS_MAX] = {{0}};
+    if (!tls != (files->certificate_count == 0)) {
+        log_error("--tls-certificate was not there at the start, or no longer is, which needs a "
+                  "restart of the relay");
+        return false;
+    }
+    if (!tls)
+        return true;
     mark_all(files, marks);
-    const bool loaded = load(files, identities);
-    if (loaded) {
-        log_info("reading the TLS certificates again");
-        tls->files = *files;
-        memcpy(tls->marks, marks, sizeof marks);
+    if (!load(files, &identities)) {
+        identities_free(&identities);
+        return false;
     }
-    /* Frees the old ones, or what was read of the new. */
-    for (unsigned i = 0; i < TLS_CERTIFICATES_MAX; i++) {
-        struct identity *old = loaded ? &tls->identities[i] : &identities[i];
-        identity_free(old);
-        if (loaded)
-            tls->identities[i] = identities[i];
+    log_info("reading the TLS certificates again");
+    tls->files = *files;
+    memcpy(tls->marks, marks, sizeof marks);
+    replace(tls, &identities);
+    if (tls->changed)
+        tls->changed(tls->context);
+    return true;
+}
+
+static bool write_all(const struct identities *identities, int fd)
+{
+    BIO *out = BIO_new_fd(fd, BIO_NOCLOSE);
+    bool written = out && BIO_write(out, &identities->count, sizeof identities->count) ==
+                              (int)sizeof identities->count;
+    for (unsigned i = 0; i < identities->count; i++)
+        written = written && tls_identity_write(&identities->at[i], out);
+    BIO_free(out);
+    return written && lseek(fd, 0, SEEK_SET) == 0;
+}
+
+int tls_copy(const struct tls *tls)
+{
+    const int fd = memfd_create("causeway certificates", MFD_CLOEXEC);
+    if (fd >= 0 && write_all(&tls->identities, fd))
+        return fd;
+    log_error("cannot copy the TLS certificates: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static bool read_all(int fd, struct identities *out)
+{
+    BIO *in = BIO_new_fd(fd, BIO_NOCLOSE);
+    unsigned count = 0;
+    bool read = in && BIO_read(in, &count, sizeof count) == (int)sizeof count && count > 0 &&
+                count <= TLS_CERTIFICATES_MAX;
+    for (; read && out->count < count; out->count++)
+        read = tls_identity_read(in, &out->at[out->count]);
+    BIO_free(in);
+    return read;
+}
+
+bool tls_take(struct tls *tls, int copy)
+{
+    struct identities identities = {0};
+    if (copy >= 0 && read_all(copy, &identities)) {
+        replace(tls, &identities);
+        return true;
     }
-    return loaded;
+    log_error("cannot take the TLS certificates of the supervisor");
+    identities_free(&identities);
+    return false;
 }
 
 static void on_look(void *context)
@@ -197,27 +193,30 @@ static void on_look(void *context)
     loop_timer_start(tls->loop, &tls->look, LOOK_SECONDS);
 }
 
-void tls_watch(struct tls *tls, struct loop *loop)
+void tls_watch(struct tls *tls, struct loop *loop, void (*changed)(void *context), void *context)
 {
     tls->loop = loop;
+    tls->changed = changed;
+    tls->context = context;
     tls->look.expired = on_look;
     tls->look.context = tls;
     loop_timer_start(loop, &tls->look, LOOK_SECONDS);
 }
 
-static const struct identity *choose(const struct tls *tls, const char *name)
+static const struct tls_identity *choose(const struct identities *all, const char *name)
 {
-    for (unsigned i = 0; name && i < tls->files.certificate_count; i++) {
-        if (X509_check_host(tls->identities[i].certificate, name, 0, 0, NULL) == 1)
-            return &tls->identities[i];
+    for (unsigned i = 0; name && i < all->count; i++) {
+        if (X509_check_host(all->at[i].certificate, name, 0, 0, NULL) == 1)
+            return &all->at[i];
     }
-    return &tls->identities[0];
+    return &all->at[0];
 }
 
 static int on_certificate(SSL *ssl, void *context)
 {
-    const struct identity *identity =
-        choose(context, SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name));
+    const struct tls *tls = context;
+    const struct tls_identity *identity =
+        choose(&tls->identities, SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name));
     return SSL_use_cert_and_key(ssl, identity->certificate, identity->key, identity->chain, 1);
 }
 

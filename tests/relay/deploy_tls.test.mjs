@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import tls from 'node:tls';
-import { patiently, pattern, run, startRelay, startServer, WebSocket } from './support.mjs';
+import { patiently, pattern, run, sleep, startRelay, startServer, WebSocket } from './support.mjs';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -53,6 +53,9 @@ async function start(t, args) {
   const server = await startServer(t);
   return startRelay(t, { upstream: server.upstream, args });
 }
+
+const childrenOf = (pid) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 
 /** What a client is shown that asks for a name. */
 function shown(relay, servername, more = {}) {
@@ -174,6 +177,39 @@ test('certificates that are replaced are shown to the next client; bad ones are 
   await relay.logged(/reloaded the options\n/, from);
   assert.notEqual((await shown(relay, 'moving.example')).fingerprint, after.fingerprint);
 });
+
+const several = (workers) => (workers > 1 ? ['--workers', String(workers)] : []);
+
+for (const workers of [1, 2]) {
+  test(`files that become unusable end nothing, with ${workers} serving`, async (t) => {
+    const files = certify('staying.example');
+    const relay = await start(t, [...options(files), ...several(workers)]);
+    const { fingerprint } = await shown(relay, 'staying.example');
+    const still = async () =>
+      assert.equal((await shown(relay, 'staying.example')).fingerprint, fingerprint);
+    writeFileSync(files.certificate, 'nonsense');
+    await relay.logged(/cannot use \S*fullchain\.pem for TLS: /);
+    relay.kill('SIGUSR2');
+    await relay.logged(/no upgrade: process \d+ .*; this one goes on\n/);
+    await still();
+    if (workers > 1) {
+      // All of them: a client may come to any.
+      for (const pid of childrenOf(relay.pid)) process.kill(pid, 'SIGKILL');
+      await relay.logged(/ended on signal 9[^]*ended on signal 9/);
+      await still();
+    }
+    certify('staying.example');
+    await relay.logged(/reading the TLS certificates again\n/);
+    const renewed = async () => (await shown(relay, 'staying.example')).fingerprint !== fingerprint;
+    await patiently(
+      (async () => {
+        // So many one after the other are not all at the same worker.
+        for (let seen = 0; seen < 12; seen = (await renewed()) ? seen + 1 : 0) await sleep(20);
+      })(),
+      'the new certificate at all workers',
+    );
+  });
+}
 
 test('a certificate that is replaced while its files are read is read again', async (t) => {
   const files = certify('late.example');
