@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static bool add(struct worker *worker, const char *text, int fd)
+static bool add(struct worker *worker, const char *what, const char *text, int fd)
 {
     if (fd < 0)
-        log_error("cannot open %s: %s", text, strerror(errno));
+        log_error("cannot %s %s: %s", what, text, strerror(errno));
     else
         worker->sockets[worker->socket_count++] = fd;
     return fd >= 0;
@@ -27,7 +27,7 @@ static bool open_listening(struct supervisor *all, const char *text, struct heri
     }
     for (unsigned i = 0; i < all->count; i++) {
         const int fd = listener_open_socket(&address, heritage, true);
-        if (!add(&all->workers[i], text, fd))
+        if (!add(&all->workers[i], "listen on", text, fd))
             return false;
         address.size = sizeof address.address;
         getsockname(fd, &address.address.any, &address.size);
@@ -57,7 +57,7 @@ static bool open_rtc(struct supervisor *all, struct heritage *heritage)
         if (port > 0)
             socket_address_set_port(&address, port + i);
         socket_address_format(&address, text);
-        if (!add(&all->workers[i], text, rtc_socket_open(&address, heritage)))
+        if (!add(&all->workers[i], "open the UDP port", text, rtc_socket_open(&address, heritage)))
             return false;
     }
     return true;

@@ -18,7 +18,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import tls from 'node:tls';
-import { patiently, pattern, run, sleep, startRelay, startServer, WebSocket } from './support.mjs';
+import {
+  oneProcess,
+  patiently,
+  pattern,
+  run,
+  sleep,
+  startRelay,
+  startServer,
+  WebSocket,
+} from './support.mjs';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -156,27 +165,31 @@ test('a file of megabytes comes whole, also to a slow reader', async (t) => {
   assert.equal(missing.response.headers['strict-transport-security'], 'max-age=3600');
 });
 
-test('certificates that are replaced are shown to the next client; bad ones are not', async (t) => {
-  const files = certify('moving.example');
-  const relay = await start(t, options(files));
-  const before = await shown(relay, 'moving.example');
-  const fresh = certify('moving.example');
-  assert.deepEqual(fresh, files);
-  await relay.logged(/reading the TLS certificates again\n/);
-  const after = await shown(relay, 'moving.example');
-  assert.notEqual(after.fingerprint, before.fingerprint);
-  const from = relay.log().length;
-  writeFileSync(files.key, 'nonsense');
-  await relay.logged(/cannot use \S*privkey\.pem for TLS: /, from);
-  await relay.logged(/the TLS certificates stay as they were/, from);
-  relay.kill('SIGHUP');
-  await relay.logged(/ not reloaded\n/, from);
-  assert.equal((await shown(relay, 'moving.example')).fingerprint, after.fingerprint);
-  certify('moving.example');
-  relay.kill('SIGHUP');
-  await relay.logged(/reloaded the options\n/, from);
-  assert.notEqual((await shown(relay, 'moving.example')).fingerprint, after.fingerprint);
-});
+test(
+  'certificates that are replaced are shown to the next client; bad ones are not',
+  { skip: oneProcess },
+  async (t) => {
+    const files = certify('moving.example');
+    const relay = await start(t, options(files));
+    const before = await shown(relay, 'moving.example');
+    const fresh = certify('moving.example');
+    assert.deepEqual(fresh, files);
+    await relay.logged(/reading the TLS certificates again\n/);
+    const after = await shown(relay, 'moving.example');
+    assert.notEqual(after.fingerprint, before.fingerprint);
+    const from = relay.log().length;
+    writeFileSync(files.key, 'nonsense');
+    await relay.logged(/cannot use \S*privkey\.pem for TLS: /, from);
+    await relay.logged(/the TLS certificates stay as they were/, from);
+    relay.kill('SIGHUP');
+    await relay.logged(/ not reloaded\n/, from);
+    assert.equal((await shown(relay, 'moving.example')).fingerprint, after.fingerprint);
+    certify('moving.example');
+    relay.kill('SIGHUP');
+    await relay.logged(/reloaded the options\n/, from);
+    assert.notEqual((await shown(relay, 'moving.example')).fingerprint, after.fingerprint);
+  },
+);
 
 const several = (workers) => (workers > 1 ? ['--workers', String(workers)] : []);
 
@@ -211,23 +224,27 @@ for (const workers of [1, 2]) {
   });
 }
 
-test('a certificate that is replaced while its files are read is read again', async (t) => {
-  const files = certify('late.example');
-  const key = readFileSync(files.key);
-  const relay = await start(t, options(files));
-  const before = await shown(relay, 'late.example');
-  // It keeps the relay waiting for the key.
-  const pipe = path.join(folder, 'pipe');
-  execFileSync('mkfifo', [pipe]);
-  renameSync(pipe, files.key);
-  relay.kill('SIGHUP');
-  const end = await open(files.key, 'w');
-  certify('late.example');
-  await end.writeFile(key);
-  await end.close();
-  await relay.logged(/reading the TLS certificates again\n(.*\n)*.*reading the TLS .*\n/);
-  assert.notEqual((await shown(relay, 'late.example')).fingerprint, before.fingerprint);
-});
+test(
+  'a certificate that is replaced while its files are read is read again',
+  { skip: oneProcess },
+  async (t) => {
+    const files = certify('late.example');
+    const key = readFileSync(files.key);
+    const relay = await start(t, options(files));
+    const before = await shown(relay, 'late.example');
+    // It keeps the relay waiting for the key.
+    const pipe = path.join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    renameSync(pipe, files.key);
+    relay.kill('SIGHUP');
+    const end = await open(files.key, 'w');
+    certify('late.example');
+    await end.writeFile(key);
+    await end.close();
+    await relay.logged(/reading the TLS certificates again\n(.*\n)*.*reading the TLS .*\n/);
+    assert.notEqual((await shown(relay, 'late.example')).fingerprint, before.fingerprint);
+  },
+);
 
 test('plain HTTP is sent to the same page by HTTPS', async (t) => {
   const relay = await start(t, [...options(one), '--http-redirect', '127.0.0.1:0']);
@@ -247,7 +264,7 @@ test('plain HTTP is sent to the same page by HTTPS', async (t) => {
   await assert.rejects(ask(`/?${'a'.repeat(600)}`, 'one.example'));
 });
 
-test('one address has only so many handshakes a minute', async (t) => {
+test('one address has only so many handshakes a minute', { skip: oneProcess }, async (t) => {
   const limit = 6; // as many connections as a browser opens for a page
   const relay = await start(t, [
     ...options(one),

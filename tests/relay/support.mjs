@@ -13,11 +13,14 @@ export const WebSocket = require('ws');
 export const program = process.env.CAUSEWAY_RELAY;
 if (!program) throw new Error('CAUSEWAY_RELAY must name the relay program');
 
+/** How many processes serve, when CAUSEWAY_RELAY_WORKERS says so. */
+export const workers = Number(process.env.CAUSEWAY_RELAY_WORKERS ?? 1);
+
 /**
  * Why a test is skipped when CAUSEWAY_RELAY_WORKERS has the relay serve from several processes: it is of what one
  * process counts, or of links that must come to the same one.
  */
-export const oneProcess = process.env.CAUSEWAY_RELAY_WORKERS ? 'of a single process' : false;
+export const oneProcess = workers > 1 ? 'of a single process' : false;
 
 // Long enough for a loaded machine under sanitizers; nothing waits for it when all is well.
 const PATIENCE_MS = 30_000;

@@ -56,10 +56,14 @@ export async function startGatedRelay(upstreamPort, ...options) {
       reject(new Error(`the relay ended with ${code}: ${log.join('\n')}`)),
     );
   });
+  const rtcPorts = [...log.join('\n').matchAll(/webrtc on udp \S+:(\d+)/g)].map(([, text]) =>
+    Number(text),
+  );
   return {
     port,
-    /** The UDP port of WebRTC, with --rtc. */
-    rtcPort: Number(/webrtc on udp \S+:(\d+)/.exec(log.join('\n'))?.[1]),
+    /** The UDP ports of WebRTC, with --rtc: one of each worker. */
+    rtcPorts,
+    rtcPort: rtcPorts[0],
     url: `http://127.0.0.1:${port}/`,
     log,
     signal: (name) => relay.kill(name),
