@@ -36,6 +36,7 @@ export class FakePlatform {
     const platform = this;
     this.WebSocket = class extends FakeLink {
       protocol = 'causeway.v1';
+      readyState = 0;
       closedWith = undefined;
 
       constructor(url, protocols) {
@@ -45,17 +46,20 @@ export class FakePlatform {
       }
 
       open() {
+        this.readyState = 1;
         this.tell('open');
       }
 
       close(code, reason = '') {
         if (this.closedWith !== undefined) return;
+        this.readyState = 2;
         this.closedWith = code;
         queueMicrotask(() => this.tell('close', { code, reason }));
       }
 
       /** The other side or the network ends it. */
       end(code = 1006, reason = '') {
+        this.readyState = 3;
         this.closedWith = null;
         this.tell('close', { code, reason });
       }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import { TransportError, WebSocketTransport, require } from '../support/causeway.mjs';
+import { FakePlatform } from '../support/fake_links.mjs';
 import { startRelay, startUdpServer } from '../support/relay.mjs';
 
 const { WebSocket, WebSocketServer } = require('ws');
@@ -194,6 +195,18 @@ test('what arrives before anybody listens is kept, up to a bound', () =>
       assert.equal(transport.stats().droppedUnread, 36);
     },
   ));
+
+test('datagrams are dropped while the close of the relay is answered', async () => {
+  const platform = new FakePlatform();
+  const connecting = WebSocketTransport.connect('ws://relay.test/', platform);
+  platform.socket.open();
+  const transport = await connecting;
+  assert.equal(transport.send(bytes(1)), true);
+  platform.socket.readyState = WebSocket.CLOSING;
+  assert.equal(transport.send(bytes(2)), false);
+  assert.equal(transport.stats().droppedBacklog, 1);
+  assert.deepEqual(platform.socket.sent, [[1]]);
+});
 
 test('datagrams are dropped while too many bytes wait', () =>
   withServer(

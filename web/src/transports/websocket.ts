@@ -18,6 +18,7 @@ export interface WebSocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
   readonly protocol: string;
+  readonly readyState: number;
   send(data: Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
   addEventListener(type: 'open' | 'error', listener: () => void): void;
@@ -44,6 +45,9 @@ export interface WebSocketOptions extends SessionOptions {
   /** The constructor to use instead of the global `WebSocket`, as that of the package `ws` in Node. */
   readonly WebSocket?: new (url: string, protocols: string[]) => WebSocketLike;
 }
+
+/** `WebSocket.OPEN`. */
+const OPEN = 1;
 
 /** What a WebSocket asks the relay for. */
 const protocols = (session?: string, server?: string): string[] => [
@@ -138,6 +142,8 @@ export class WebSocketTransport extends BaseTransport {
   }
 
   protected override put(datagram: Uint8Array<ArrayBuffer>): boolean {
+    // While the relay's close is being answered the browser drops what it is given, with a warning.
+    if (this.#socket.readyState !== OPEN) return false;
     this.#socket.send(datagram);
     return true;
   }
