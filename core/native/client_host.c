@@ -265,15 +265,15 @@ static bool receive(void *context, double until)
 {
     struct cw_client_host *host = context;
     const double now = cw_clock_now();
-    struct cw_address from;
+    struct cw_socket_datagram datagram = {.data = host->data, .capacity = sizeof host->data};
     if (host->datagrams_left == 0 && now >= until)
         return false;
-    const size_t size = cw_socket_receive(host->socket, host->data, sizeof host->data, &from);
-    if (size == 0)
+    if (cw_socket_receive_batch(host->socket, &datagram, 1) == 0)
         return false;
     if (host->datagrams_left > 0)
         host->datagrams_left--;
-    if (cw_client_receive(host->client, &from, host->data, size, now) == CW_OK)
+    if (cw_client_receive(host->client, &datagram.address, datagram.data, datagram.size, now) ==
+        CW_OK)
         host->last_heard = now;
     return true;
 }

@@ -90,7 +90,8 @@ struct cw_client *cw_client_host_client(struct cw_client_host *host);
 
 /* Takes the next event, and waits for one until cw_clock_now reaches `until`. False when that time
    has come and there is none. A time that is not finite counts as having come. Calls after that do
-   not wait, but still take datagrams that have arrived, up to 4096 between two updates.
+   not wait, but still take datagrams that have arrived, up to 4096 between two updates, empty and
+   oversized ones included.
 
    When no server has answered a token that has expired by this machine's clock, the event's state
    is CW_CLIENT_TOKEN_EXPIRED. */

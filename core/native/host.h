@@ -58,9 +58,9 @@ const struct cw_address *cw_host_address(const struct cw_host *host);
 
 /* Takes the next event, and waits for one until cw_clock_now reaches `until`. False when that time
    has come and there is none. A time that is not finite counts as having come. Calls after that do
-   not wait, but still take datagrams that have arrived, up to 4096 between two updates. So a flood
-   of datagrams cannot delay the game's tick, and a slow tick cannot keep datagrams from the
-   game. */
+   not wait, but still take datagrams that have arrived, up to 4096 between two updates, empty and
+   oversized ones included. So a flood of datagrams cannot delay the game's tick, and a slow tick
+   cannot keep datagrams from the game. */
 bool cw_host_next(struct cw_host *host, double until, struct cw_server_event *event);
 
 /* Lets time pass and sends what is due. Call it once per tick. */

@@ -99,8 +99,10 @@ size_t cw_socket_receive(struct cw_socket *socket, uint8_t *data, size_t capacit
     struct cw_socket_datagram datagram = {.data = data, .capacity = capacity};
     if (!address || !data)
         return 0;
-    if (cw_socket_receive_batch(socket, &datagram, 1) == 0)
-        return 0;
+    do {
+        if (cw_socket_receive_batch(socket, &datagram, 1) == 0)
+            return 0;
+    } while (datagram.size == 0);
     *address = datagram.address;
     return datagram.size;
 }
@@ -135,25 +137,20 @@ size_t cw_socket_send_batch(struct cw_socket *socket, const struct cw_socket_dat
 size_t cw_socket_receive_batch(struct cw_socket *socket, struct cw_socket_datagram *datagrams,
                                size_t count)
 {
-    size_t kept = 0;
+    size_t done = 0;
     if (!socket || !datagrams)
         return 0;
-    while (kept < count) {
-        struct cw_socket_datagram *next = datagrams + kept;
-        const size_t wanted = batch_of(count - kept);
+    while (done < count) {
+        struct cw_socket_datagram *next = datagrams + done;
+        const size_t wanted = batch_of(count - done);
         const size_t received = cw_system_receive(socket, next, wanted);
-        for (size_t i = 0; i < received; i++) {
-            if (next[i].size == 0)
-                continue;
-            const struct cw_socket_datagram unused = datagrams[kept];
-            datagrams[kept++] = next[i];
-            next[i] = unused;
-        }
+        for (size_t i = 0; i < received; i++)
+            socket->stats.datagrams_received += next[i].size > 0;
+        done += received;
         if (received < wanted)
             break; /* the system has no more */
     }
-    socket->stats.datagrams_received += kept;
-    return kept;
+    return done;
 }
 
 bool cw_socket_wait(const struct cw_socket *socket, double seconds)

@@ -65,7 +65,8 @@ enum cw_error cw_socket_send(struct cw_socket *socket, const struct cw_address *
                              const uint8_t *data, size_t size);
 
 /* Receives one datagram into data and its sender into *address. Returns its size, 0 when none has
-   arrived. Empty datagrams are dropped. Datagrams longer than capacity are dropped and counted. */
+   arrived. Empty datagrams are dropped. Datagrams longer than capacity are dropped and counted. One
+   call drops any number of them; to bound the work, use cw_socket_receive_batch. */
 size_t cw_socket_receive(struct cw_socket *socket, uint8_t *data, size_t capacity,
                          struct cw_address *address);
 
@@ -83,8 +84,9 @@ size_t cw_socket_send_batch(struct cw_socket *socket, const struct cw_socket_dat
                             size_t count);
 
 /* Receives up to count datagrams and returns how many: fewer than count when none is left. The
-   caller sets data and capacity of each entry; the call fills in address and size. It may swap the
-   data pointers between entries. */
+   caller sets data and capacity of each entry; the call fills in address and size. Empty datagrams
+   and those longer than their capacity are among them, with size 0, so that a flood of them does
+   not prolong the call; the latter are counted as truncated. */
 size_t cw_socket_receive_batch(struct cw_socket *socket, struct cw_socket_datagram *datagrams,
                                size_t count);
 
@@ -95,7 +97,7 @@ struct cw_socket_stats {
     uint32_t send_buffer_size; /* bytes granted, by the system's own count */
     uint32_t receive_buffer_size;
     uint64_t datagrams_sent;
-    uint64_t datagrams_received;
+    uint64_t datagrams_received;  /* delivered, with at least one byte */
     uint64_t datagrams_refused;   /* not sent: no route, too long, wrong family */
     uint64_t datagrams_truncated; /* not delivered: longer than the caller's capacity */
 };

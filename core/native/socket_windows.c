@@ -163,7 +163,7 @@ size_t cw_system_send(struct cw_socket *socket, const struct cw_socket_datagram 
 /* False when none has arrived. */
 static bool receive_one(struct cw_socket *socket, struct cw_socket_datagram *datagram)
 {
-    union cw_system_address system;
+    union cw_system_address system = {0};
     socklen_t length = sizeof system;
     const int size = recvfrom((SOCKET)socket->handle, (char *)datagram->data,
                               as_int(datagram->capacity), 0, &system.any, &length);

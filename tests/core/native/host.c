@@ -1,8 +1,4 @@
 /* A server on a real socket, and clients on theirs. */
-#ifdef __linux__
-#define _GNU_SOURCE /* syscall */
-#endif
-
 #include "causeway/native/host.h"
 
 #include "causeway/client.h"
@@ -13,12 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef __linux__
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 /* Far more than anything here takes; a test that passes never waits so long. */
 #define PATIENCE 10.0
@@ -242,46 +232,6 @@ static void what_cannot_be_opened_is_an_error(void **state)
     close_world(&world);
 }
 
-#ifdef __GLIBC__
-
-static int reads, vain_reads;
-
-/* In the place of the C library's. */
-int recvmmsg(int handle, struct mmsghdr *messages, unsigned count, int flags,
-             struct timespec *timeout)
-{
-    const int received = (int)syscall(SYS_recvmmsg, handle, messages, count, flags, timeout);
-    reads++;
-    vain_reads += received <= 0;
-    return received;
-}
-
-static void what_was_read_to_the_end_is_not_read_again(void **state)
-{
-    (void)state;
-    static const uint8_t nonsense[] = {1, 2, 3};
-    struct world world;
-    struct cw_server_event event;
-    open_world(&world);
-    start_client(&world, cw_host_address(world.host));
-    for (int count = 1; count <= 33; count += 32) { /* a batch of the host is 32 */
-        for (int i = 0; i < count; i++)
-            cw_socket_send(world.socket, cw_host_address(world.host), nonsense, sizeof nonsense);
-        struct cw_server_stats stats = {0};
-        const uint64_t wanted = count == 1 ? 1 : 34;
-        reads = vain_reads = 0;
-        while (stats.datagrams_received < wanted) {
-            assert_false(cw_host_next(world.host, cw_clock_now(), &event));
-            cw_server_stats(cw_host_server(world.host), &stats);
-        }
-        assert_int_equal(reads, count == 1 ? 1 : 2);
-        assert_int_equal(vain_reads, 0);
-    }
-    close_world(&world);
-}
-
-#endif
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,9 +240,6 @@ int main(void)
         cmocka_unit_test(a_flood_cannot_keep_the_game_from_its_tick),
         cmocka_unit_test(the_address_that_tokens_name),
         cmocka_unit_test(what_cannot_be_opened_is_an_error),
-#ifdef __GLIBC__
-        cmocka_unit_test(what_was_read_to_the_end_is_not_read_again),
-#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,176 @@
+/* How hosts read their sockets, seen from the system's call. */
+#ifdef __linux__
+#define _GNU_SOURCE /* syscall */
+#endif
+
+#include "host_pair.h"
+
+#include "causeway/native/socket.h"
+
+#ifdef __linux__
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#ifdef __GLIBC__
+
+#define FLOOD    6000
+#define MOST     4096 /* that a host takes between two updates */
+#define ON_WAY   64
+#define TOO_LONG 4000
+
+/* It floods a host while that takes datagrams, most of them empty or too long. */
+static struct {
+    struct cw_socket *socket;
+    struct cw_address target;
+    int sent;
+} stranger;
+
+/* One in four has a single byte. */
+static void pour(int count)
+{
+    static const size_t sizes[] = {0, TOO_LONG, 0, 1};
+    static const uint8_t junk[TOO_LONG] = {0xFF};
+    for (; count > 0 && stranger.sent < FLOOD; count--, stranger.sent++)
+        assert_int_equal(
+            cw_socket_send(stranger.socket, &stranger.target, junk, sizes[stranger.sent % 4]),
+            CW_OK);
+}
+
+static int reads, vain_reads;
+
+/* In the place of the C library's. In a flood, another datagram comes for each that is read. */
+int recvmmsg(int handle, struct mmsghdr *messages, unsigned count, int flags,
+             struct timespec *timeout)
+{
+    const int received = (int)syscall(SYS_recvmmsg, handle, messages, count, flags, timeout);
+    reads++;
+    vain_reads += received <= 0;
+    if (stranger.target.type != CW_ADDRESS_NONE)
+        pour(received);
+    return received;
+}
+
+static void open_stranger(void)
+{
+    struct cw_socket_config config = cw_socket_config_default();
+    assert_int_equal(cw_address_parse("127.0.0.1", &config.address), CW_OK);
+    assert_int_equal(cw_socket_open(&config, &stranger.socket), CW_OK);
+    stranger.target.type = CW_ADDRESS_NONE;
+    stranger.sent = 0;
+}
+
+static void begin_flood(const struct cw_address *target)
+{
+    stranger.target = *target;
+    pour(ON_WAY);
+}
+
+static void close_stranger(void)
+{
+    stranger.target.type = CW_ADDRESS_NONE;
+    cw_socket_close(stranger.socket);
+}
+
+static struct cw_server_stats server_stats(struct host_pair *pair)
+{
+    struct cw_server_stats stats;
+    cw_server_stats(cw_host_server(pair->server), &stats);
+    return stats;
+}
+
+static void a_server_takes_only_so_many(void **state)
+{
+    (void)state;
+    struct host_pair pair;
+    struct cw_server_event event;
+    host_pair_open(&pair, CW_FINGERPRINT_AUTO);
+    open_stranger();
+    begin_flood(cw_host_address(pair.server));
+    assert_false(cw_host_next(pair.server, 0, &event));
+    assert_int_equal(stranger.sent, MOST + ON_WAY);
+    assert_int_equal(server_stats(&pair).datagrams_received, MOST);
+    assert_int_equal(server_stats(&pair).bytes_received, MOST / 4);
+    assert_false(cw_host_next(pair.server, 0, &event));
+    assert_int_equal(server_stats(&pair).datagrams_received, MOST);
+    cw_host_update(pair.server);
+    assert_false(cw_host_next(pair.server, 0, &event));
+    assert_int_equal(server_stats(&pair).datagrams_received, FLOOD);
+    assert_int_equal(server_stats(&pair).bytes_received, FLOOD / 4);
+    close_stranger();
+    host_pair_close(&pair);
+}
+
+/* The client takes the stranger for a server, and so tells where it is. */
+static void a_client_takes_only_so_many(void **state)
+{
+    (void)state;
+    struct host_pair pair;
+    struct cw_client_event event;
+    struct cw_client_stats stats;
+    struct cw_address address;
+    uint8_t request[2 * TOO_LONG];
+    host_pair_open(&pair, CW_FINGERPRINT_AUTO);
+    open_stranger();
+    cw_socket_address(stranger.socket, &address);
+    cw_address_format(&address, pair.address);
+    assert_int_equal(host_pair_connect(&pair, 1), CW_OK);
+    assert_true(cw_socket_wait(stranger.socket, PATIENCE));
+    assert_true(cw_socket_receive(stranger.socket, request, sizeof request, &address) > 0);
+    begin_flood(&address);
+    assert_false(cw_client_host_next(pair.client, 0, &event));
+    assert_int_equal(stranger.sent, MOST + ON_WAY);
+    cw_client_stats(cw_client_host_client(pair.client), &stats);
+    assert_int_equal(stats.datagrams_received, MOST);
+    assert_int_equal(stats.bytes_received, MOST / 4);
+    close_stranger();
+    host_pair_close(&pair);
+}
+
+static void what_was_read_to_the_end_is_not_read_again(void **state)
+{
+    (void)state;
+    static const uint8_t nonsense[] = {1, 2, 3};
+    struct host_pair pair;
+    struct cw_server_event event;
+    host_pair_open(&pair, CW_FINGERPRINT_AUTO);
+    open_stranger();
+    for (int count = 1; count <= 33; count += 32) { /* a batch of the host is 32 */
+        for (int i = 0; i < count; i++)
+            cw_socket_send(stranger.socket, cw_host_address(pair.server), nonsense,
+                           sizeof nonsense);
+        const uint64_t wanted = count == 1 ? 1 : 34;
+        reads = vain_reads = 0;
+        while (server_stats(&pair).datagrams_received < wanted)
+            assert_false(cw_host_next(pair.server, cw_clock_now(), &event));
+        assert_int_equal(reads, count == 1 ? 1 : 2);
+        assert_int_equal(vain_reads, 0);
+    }
+    close_stranger();
+    host_pair_close(&pair);
+}
+
+#else
+
+static void there_is_no_call_to_see(void **state)
+{
+    (void)state;
+    skip();
+}
+
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#ifdef __GLIBC__
+        cmocka_unit_test(a_server_takes_only_so_many),
+        cmocka_unit_test(a_client_takes_only_so_many),
+        cmocka_unit_test(what_was_read_to_the_end_is_not_read_again),
+#else
+        cmocka_unit_test(there_is_no_call_to_see),
+#endif
+    };
+    return cmocka_run_group_tests_name("host_reads", tests, NULL, NULL);
+}
