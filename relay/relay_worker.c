@@ -37,6 +37,13 @@ static void decline(void *context, const uint8_t name[PARCEL_NAME_SIZE])
     handover_send(relay->supervisor.fd, HERITAGE_DECLINE, name, PARCEL_NAME_SIZE, -1);
 }
 
+static void set_away(void *context, const uint8_t name[PARCEL_NAME_SIZE], bool away)
+{
+    const struct relay *relay = context;
+    handover_send(relay->supervisor.fd, away ? HERITAGE_AWAY : HERITAGE_BACK, name,
+                  PARCEL_NAME_SIZE, -1);
+}
+
 static void forget(void *context, const uint8_t name[PARCEL_NAME_SIZE])
 {
     const struct relay *relay = context;
@@ -182,7 +189,7 @@ static void on_count(void *context)
 
 bool relay_become_worker(struct relay *relay, struct heritage *heritage)
 {
-    const struct session_peers peers = {keep, forget, decline, may_have, ask, relay};
+    const struct session_peers peers = {keep, set_away, forget, decline, may_have, ask, relay};
     const struct timeval timeout = {.tv_usec = ANSWER_MICROSECONDS};
     const int line = heritage->line;
     relay->supervisor = (struct loop_watch){.fd = line, .ready = on_line, .context = relay};

@@ -235,6 +235,13 @@ static void forget(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
         registry_forget(registry, found);
 }
 
+static void set_away(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE], bool away)
+{
+    struct registration *found = registry_find(&worker->all->registry, name);
+    if (found && found->owner == worker->number)
+        found->parcel.away = away;
+}
+
 static void keep(struct worker *worker, const struct handover_message *message)
 {
     struct supervisor *all = worker->all;
@@ -318,6 +325,10 @@ static void obey(struct worker *worker, struct handover_message *message)
         take_back(worker, message->data);
     } else if (message->kind == HERITAGE_FORGET && names_one) {
         forget(worker, message->data);
+    } else if (message->kind == HERITAGE_AWAY && names_one) {
+        set_away(worker, message->data, true);
+    } else if (message->kind == HERITAGE_BACK && names_one) {
+        set_away(worker, message->data, false);
     } else if (message->kind == HERITAGE_COUNTED && worker->counting) {
         worker->counting = false;
         finish_count(worker->all);

@@ -47,6 +47,10 @@ enum heritage_message {
     HERITAGE_DECLINE, /* from it: the name of one that it was given, and has no room for */
     /* Before the parcels, and whenever they change. */
     HERITAGE_CERTIFICATES, /* to a worker: a copy of those of TLS, if there are any */
+    /* Between a worker and its supervisor. */
+    HERITAGE_AWAY, /* from it: the name of a session that others can carry on, whose page may be
+                      gone */
+    HERITAGE_BACK, /* from it: the name of one whose page is not gone after all */
 };
 
 /* A page has sent a DELETE for a connection of WebRTC; see webrtc_end. */

@@ -14,13 +14,14 @@
 #include <stdint.h>
 
 /* Of the layout below. A process refuses parcels of another version. */
-#define PARCEL_VERSION 3
+#define PARCEL_VERSION 4
 
 #define PARCEL_NAME_SIZE 32
 
 struct parcel {
     uint32_t version;
-    uint32_t offences; /* datagrams that the gate has not let pass */
+    uint16_t offences; /* datagrams that the gate has not let pass */
+    uint16_t away;     /* not 0: see struct session */
     uint8_t name[PARCEL_NAME_SIZE];
     uint8_t owner[16]; /* of the address of its newest or last link */
     double opened;     /* see struct session */

@@ -479,7 +479,8 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
         sessions_discard(session->all, size);
         return false;
     }
-    session->away = false;
+    if (session->away)
+        session_set_away(session, false);
     stats->client_datagrams++;
     stats->client_bytes += size;
     session->traffic.client_datagrams++;

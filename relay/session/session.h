@@ -58,6 +58,8 @@ struct session_peers {
     /* A session has become one that others can carry on; see sessions_hand_over. False when they
        have not heard. */
     bool (*keep)(void *context, const struct parcel *parcel, int fd);
+    /* The page of such a session may be gone, or has come back. */
+    void (*set_away)(void *context, const uint8_t name[PARCEL_NAME_SIZE], bool away);
     /* Such a session has ended. */
     void (*forget)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
     /* One cannot be carried on here that was given to this process; see sessions_adopt. */

@@ -120,6 +120,9 @@ void sessions_ask(struct sessions *all, const struct name *name);
 /* The game server has answered it: others may carry it on. */
 void session_keep(struct session *session);
 
+/* Whether its page may be gone; others that carry it on know too. */
+void session_set_away(struct session *session, bool away);
+
 /* Its name is free again. Others forget it, unless one of them goes on with it. */
 void session_unname(struct session *session, bool goes_on);
 

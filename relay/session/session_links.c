@@ -231,7 +231,7 @@ void session_link_close(struct session_link *link, enum session_parting parting)
         *place_of(session, link) = link->older;
         link->session = NULL;
         if (parting == SESSION_LINK_AWAY)
-            session->away = true;
+            session_set_away(session, true);
         if (!session->newest && waits(session, parting))
             wait(session, &link->address);
         else if (!session->newest)

@@ -27,7 +27,8 @@ static int fill_parcel(const struct session *session, struct parcel *out)
 {
     *out = (struct parcel){
         .version = PARCEL_VERSION,
-        .offences = session->offences,
+        .offences = (uint16_t)session->offences,
+        .away = session->away,
         .opened = session->opened,
         .active = session->active,
         .unlinked = session->unlinked,
@@ -86,6 +87,7 @@ static bool carry_on(struct sessions *all, const struct parcel *parcel, const st
     }
     session->verdict = GATE_PASS;
     session->offences = parcel->offences;
+    session->away = parcel->away != 0;
     session->opened = parcel->opened;
     session->active = parcel->active;
     session->heard = parcel->heard;
@@ -126,6 +128,14 @@ void session_keep(struct session *session)
         return;
     const int fd = fill_parcel(session, &parcel);
     session->kept = fd >= 0 && peers->keep(peers->context, &parcel, fd);
+}
+
+void session_set_away(struct session *session, bool away)
+{
+    const struct session_peers *peers = &session->all->peers;
+    session->away = away;
+    if (session->kept)
+        peers->set_away(peers->context, session->named.name.hash, away);
 }
 
 void session_unname(struct session *session, bool goes_on)

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -199,12 +200,12 @@ static bool take(void *context, const struct parcel *parcel, int fd)
     return handover_send(*(int *)context, 7, parcel, sizeof *parcel, fd);
 }
 
-/* The one parcel of the old process, after its way through a socket. */
-static void send_parcel(struct rig *rig, struct handover_message *out)
+/* The one parcel of a process, after its way through a socket. */
+static void send_parcel(struct process *process, struct handover_message *out)
 {
     int pair[2];
     assert_true(handover_pair(pair));
-    assert_true(sessions_hand_over(rig->old.sessions, take, &pair[0]));
+    assert_true(sessions_hand_over(process->sessions, take, &pair[0]));
     close(pair[0]);
     assert_int_equal(handover_receive(pair[1], out, true), HANDOVER_MESSAGE);
     assert_int_equal(out->kind, 7);
@@ -225,7 +226,7 @@ static void test_a_session_goes_on_in_another_process(void **state)
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
 
-    send_parcel(&rig, &parcel);
+    send_parcel(&rig.old, &parcel);
     assert_true(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, parcel.fd));
     assert_int_equal(rig.new.stats.sessions_adopted, 1);
     server_says(&rig, "meanwhile"); /* it waits for the new process */
@@ -299,7 +300,7 @@ static void test_parcels_that_it_cannot_read_are_refused(void **state)
     set_up(&rig);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
-    send_parcel(&rig, &good);
+    send_parcel(&rig.old, &good);
 
     for (size_t size = 0; size < good.size; size++)
         refuse(&rig, good.data, size, good.fd);
@@ -329,6 +330,7 @@ static void test_parcels_that_it_cannot_read_are_refused(void **state)
 /* What a process asks and tells the others. */
 struct peers {
     unsigned kept;
+    bool away;
     unsigned forgotten;
     unsigned declined;
     unsigned asked;
@@ -343,6 +345,12 @@ static bool on_keep(void *context, const struct parcel *parcel, int fd)
     struct peers *peers = context;
     peers->kept += !peers->busy;
     return !peers->busy;
+}
+
+static void on_set_away(void *context, const uint8_t name[PARCEL_NAME_SIZE], bool away)
+{
+    (void)name;
+    ((struct peers *)context)->away = away;
 }
 
 static void on_decline(void *context, const uint8_t name[PARCEL_NAME_SIZE])
@@ -371,7 +379,8 @@ static void on_ask(void *context, const uint8_t name[PARCEL_NAME_SIZE])
 
 static void set_peers(struct process *process, struct peers *peers)
 {
-    const struct session_peers calls = {on_keep, on_forget, on_decline, on_may_have, on_ask, peers};
+    const struct session_peers calls = {on_keep,     on_set_away, on_forget, on_decline,
+                                        on_may_have, on_ask,      peers};
     sessions_set_peers(process->sessions, &calls);
 }
 
@@ -385,7 +394,7 @@ static void test_a_process_that_is_full_takes_no_more(void **state)
     set_peers(&rig.new, &peers);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
-    send_parcel(&rig, &parcel);
+    send_parcel(&rig.old, &parcel);
     for (int i = 0; i < 3; i++) {
         parcel.data[8] ^= (uint8_t)(i + 1); /* another name */
         assert_int_equal(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, dup(parcel.fd)),
@@ -426,6 +435,45 @@ static void test_others_hear_of_sessions_that_were_answered(void **state)
     assert_int_equal(rig.old.farewell->code, 4003);
     assert_int_equal(peers.kept, 2);
     assert_int_equal(peers.forgotten, 1);
+    tear_down(&rig);
+}
+
+static bool is_away(struct process *process)
+{
+    struct handover_message message;
+    struct parcel parcel;
+    send_parcel(process, &message);
+    close(message.fd);
+    assert_true(parcel_read(message.data, message.size, &parcel));
+    return parcel.away;
+}
+
+/* It has little time to come back, in any process. */
+static void test_a_page_that_may_be_gone_may_be_so_elsewhere(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct handover_message parcel;
+    struct peers peers = {0};
+    set_up(&rig);
+    set_peers(&rig.old, &peers);
+    set_peers(&rig.new, &peers);
+    server_says(&rig, "welcome");
+    browser_hears(&rig, &rig.old, "welcome");
+    assert_false(is_away(&rig.old));
+    session_link_close(&rig.old.link, SESSION_LINK_AWAY);
+    assert_true(peers.away);
+    send_parcel(&rig.old, &parcel);
+    assert_true(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, parcel.fd));
+    sessions_leave(rig.old.sessions, parcel.data + offsetof(struct parcel, name));
+
+    /* Its next link alone does not show that it is there. */
+    open_link(&rig.new, KEY);
+    assert_true(is_away(&rig.new));
+    assert_true(peers.away);
+    say(&rig.new, "again");
+    assert_false(is_away(&rig.new));
+    assert_false(peers.away);
     tear_down(&rig);
 }
 
@@ -486,7 +534,7 @@ static void test_a_session_that_comes_late_takes_its_place(void **state)
     set_up(&rig);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
-    send_parcel(&rig, &parcel);
+    send_parcel(&rig.old, &parcel);
     open_link(&rig.new, KEY);
     assert_true(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, parcel.fd));
     assert_int_equal(rig.new.farewell->code, 1012); /* come back at once */
@@ -535,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_parcels_that_it_cannot_read_are_refused),
         cmocka_unit_test(test_a_process_that_is_full_takes_no_more),
         cmocka_unit_test(test_others_hear_of_sessions_that_were_answered),
+        cmocka_unit_test(test_a_page_that_may_be_gone_may_be_so_elsewhere),
         cmocka_unit_test(test_questions_are_few),
         cmocka_unit_test(test_what_others_were_too_busy_for_they_hear_later),
         cmocka_unit_test(test_a_session_that_comes_late_takes_its_place),
