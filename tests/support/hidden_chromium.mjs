@@ -1,10 +1,12 @@
-// A headless Chromium that hides all pages but the one in front, and throttles them as it does for users:
-// five seconds after a page was hidden its timers run once a minute.
+// A headless Chromium that hides all pages but the one in front, and throttles them as it does for users: some
+// time after a page was hidden its timers run once a minute. That time can be set for a page that is still
+// loading, as one is that was opened just now, and is a minute for one that has loaded.
 import { require } from './packages.mjs';
 
 const puppeteer = require('puppeteer-core');
 
-export const GRACE_SECONDS = 5;
+const LOADING_GRACE_SECONDS = 5;
+export const LOADED_GRACE_SECONDS = 60;
 
 export const startHidingChromium = () =>
   puppeteer.launch({
@@ -18,6 +20,6 @@ export const startHidingChromium = () =>
     args: [
       '--no-sandbox',
       '--disable-gpu',
-      `--enable-features=IntensiveWakeUpThrottling:grace_period_seconds/${GRACE_SECONDS}`,
+      `--enable-features=IntensiveWakeUpThrottling:grace_period_seconds/${LOADING_GRACE_SECONDS}`,
     ],
   });
