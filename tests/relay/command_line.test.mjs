@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import test from 'node:test';
 import { run, startServer } from './support.mjs';
@@ -26,6 +27,16 @@ test('--help and --version print and end with 0', async () => {
   const version = await run(['--version']);
   assert.equal(version.code, 0);
   assert.match(version.stdout, /^causeway-relay \d+\.\d+\.\d+\n$/);
+});
+
+test('every option of --help stands in a guide', async () => {
+  const read = (name) => readFileSync(new URL(`../../relay/${name}.md`, import.meta.url), 'utf8');
+  const guides = ['README', 'OPERATING', 'SECURITY'].map(read).join('');
+  const { stdout } = await run(['--help']);
+  const options = [...stdout.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, option]) => option);
+  assert.ok(options.includes('--watchdog'));
+  const missing = options.filter((option) => !new RegExp(`${option}(?![a-z-])`).test(guides));
+  assert.deepEqual(missing, []);
 });
 
 const bad = {
