@@ -16,6 +16,7 @@ static int run(const struct options *options, struct heritage *heritage)
 {
     log_set_level(options->log_level);
     log_set_format(options->log_format);
+    log_set_worker(heritage->worker);
     if (options->workers > 0 && heritage->worker == 0)
         return supervisor_run(options, heritage) ? EXIT_STOPPED : EXIT_CANNOT_START;
     struct relay *relay = relay_create(options, heritage);

@@ -297,8 +297,8 @@ const struct option_row options_table[] = {
      TO(option_read_log_format, log_format),
      .initial = "text",
      .reloads = true,
-     .help = "text, or json: one object per line, with the members time, level and message, and "
-             "one for each field that a line has in text"},
+     .help = "text, or json: one object per line, with the members time, level, worker if a worker "
+             "writes it, and message, and one for each field that a line has in text"},
     {.name = "workers",
      .value = "N",
      TO(option_read_workers, workers),

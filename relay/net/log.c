@@ -17,7 +17,7 @@
 
 const char *const log_level_names[] = {"error", "warn", "info", "debug"};
 static enum log_level current_level = LOG_INFO;
-static enum log_format current_format = LOG_TEXT;
+static struct log_style current_style = {.format = LOG_TEXT};
 static uint64_t dropped; /* lines since the last that was taken */
 static uint64_t *dropped_counter;
 static bool torn; /* the last line was not taken to its end */
@@ -29,7 +29,12 @@ void log_set_level(enum log_level level)
 
 void log_set_format(enum log_format format)
 {
-    current_format = format;
+    current_style.format = format;
+}
+
+void log_set_worker(unsigned worker)
+{
+    current_style.worker = worker;
 }
 
 bool log_wants(enum log_level level)
@@ -87,7 +92,7 @@ static bool put_line(enum log_level level, const char *message, const struct log
 {
     char line[1 + LOG_LINE_MAX];
     line[0] = '\n';
-    const size_t size = log_line_make(current_format, level, message, fields, count, line + 1);
+    const size_t size = log_line_make(&current_style, level, message, fields, count, line + 1);
     return torn ? put(line, 1 + size) : put(line + 1, size);
 }
 

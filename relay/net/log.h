@@ -39,6 +39,9 @@ void log_set_level(enum log_level level);
 /* The default is LOG_TEXT. */
 void log_set_format(enum log_format format);
 
+/* From now on, each line says that this worker, from 1 on, writes it. The default, 0, is none. */
+void log_set_worker(unsigned worker);
+
 /* Finds the level with a name ("error", "warn", "info", "debug"). False when there is none. */
 bool log_level_parse(const char *name, enum log_level *out);
 

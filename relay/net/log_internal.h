@@ -12,9 +12,15 @@
 /* By enum log_level. */
 extern const char *const log_level_names[];
 
+/* What all lines have in common. */
+struct log_style {
+    enum log_format format;
+    unsigned worker; /* see log_set_worker */
+};
+
 /* Makes a line of the present time, with its end and without a terminator. What does not fit is
    left out, but the line is whole. Returns its size. */
-size_t log_line_make(enum log_format format, enum log_level level, const char *message,
+size_t log_line_make(const struct log_style *style, enum log_level level, const char *message,
                      const struct log_field *fields, size_t count, char out[LOG_LINE_MAX]);
 
 #endif

@@ -86,25 +86,29 @@ static void put_fields(struct line *line, enum log_format format, const struct l
     }
 }
 
-size_t log_line_make(enum log_format format, enum log_level level, const char *message,
+size_t log_line_make(const struct log_style *style, enum log_level level, const char *message,
                      const struct log_field *fields, size_t count, char out[LOG_LINE_MAX])
 {
     struct line line = {.bytes = out};
     struct timespec now;
     struct tm utc;
     char stamp[32];
+    char worker[32] = "";
+    const bool json = style->format == LOG_JSON;
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
-    const char *form = format == LOG_JSON ? "{\"time\":\"%s.%03ldZ\",\"level\":\"%s\",\"message\":"
-                                          : "%s.%03ldZ %-5s ";
+    if (style->worker > 0)
+        snprintf(worker, sizeof worker, json ? "\"worker\":%u," : "worker %u: ", style->worker);
+    const char *form =
+        json ? "{\"time\":\"%s.%03ldZ\",\"level\":\"%s\",%s\"message\":" : "%s.%03ldZ %-5s %s";
     line.size = (size_t)snprintf(out, LOG_LINE_MAX, form, stamp, now.tv_nsec / 1000000,
-                                 log_level_names[level]);
-    if (format == LOG_JSON)
+                                 log_level_names[level], worker);
+    if (json)
         put_quoted(&line, message);
     else
         put_plain(&line, message);
-    put_fields(&line, format, fields, count);
-    put(&line, format == LOG_JSON ? "}\n" : "\n");
+    put_fields(&line, style->format, fields, count);
+    put(&line, json ? "}\n" : "\n");
     return line.size;
 }

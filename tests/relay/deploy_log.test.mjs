@@ -67,6 +67,25 @@ test('in JSON each line is an object', async (t) => {
   assert.deepEqual([session, transport, client_bytes, answered], [1, 'websocket', 30, 'yes']);
 });
 
+for (const format of ['text', 'json']) {
+  test(`each line of a worker says which, as ${format}`, async (t) => {
+    const server = await startServer(t);
+    const args = ['--workers', '2', '--log-format', format];
+    const relay = await startRelay(t, { upstream: server.upstream, args });
+    await playAndLeave(t, relay);
+    const [line, session] = await relay.logged(/.*session ended.*session\W+(\d+).*\n/);
+    const worker = Number(session) % 100;
+    const supervised = relay.log().match(/.*2 workers listening on .*\n/)[0];
+    if (format === 'json') {
+      assert.equal(JSON.parse(line).worker, worker);
+      assert.ok(!('worker' in JSON.parse(supervised)), supervised);
+    } else {
+      assert.match(line, new RegExp(`Z info  worker ${worker}: session ended session=`));
+      assert.match(supervised, /Z info {2}2 workers listening/);
+    }
+  });
+}
+
 test('a text that is too long is cut, and the line whole', async () => {
   for (const letter of ['x', '"', '\xe4']) {
     const root = letter.repeat(3900);
