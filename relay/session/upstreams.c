@@ -139,6 +139,31 @@ static void on_timer(void *context)
     look_up_next(context);
 }
 
+/* Waits for the answers. False when they leave nothing to send to. */
+static bool look_all_up(struct upstreams *upstreams)
+{
+    bool any = false;
+    for (unsigned i = 0; i < upstreams->list.count; i++) {
+        const char *name = upstreams->list.rules[i].name;
+        if (name[0])
+            lookup_now(name, &upstreams->known[i]);
+        any = any || !upstreams->known[i].error;
+    }
+    return any;
+}
+
+/* Those that nothing is known of are asked for again after a while, like others that failed. */
+static void put_off_unknown(struct upstreams *upstreams)
+{
+    for (unsigned i = 0; i < upstreams->list.count; i++) {
+        if (!upstreams->known[i].error)
+            continue;
+        log_warn("cannot resolve the upstream %s: %s; it is looked up again",
+                 upstreams->list.rules[i].name, upstreams->known[i].error);
+        upstreams->due[i] = loop_now() + LOOKUP_SECONDS_MIN;
+    }
+}
+
 struct upstreams *upstreams_create(const struct upstream_list *list, struct loop *loop,
                                    const struct upstream_rule **unknown, const char **error)
 {
@@ -152,17 +177,13 @@ struct upstreams *upstreams_create(const struct upstream_list *list, struct loop
         (struct lookup){.watch.fd = -1, .answered = on_answer, .context = upstreams};
     upstreams->timer.expired = on_timer;
     upstreams->timer.context = upstreams;
-    for (unsigned i = 0; i < list->count; i++) {
-        if (!list->rules[i].name[0])
-            continue;
-        lookup_now(list->rules[i].name, &upstreams->known[i]);
-        if (upstreams->known[i].error) {
-            *unknown = &list->rules[i];
-            *error = upstreams->known[i].error;
-            free(upstreams);
-            return NULL;
-        }
+    if (!look_all_up(upstreams)) {
+        *unknown = &list->rules[0];
+        *error = upstreams->known[0].error;
+        free(upstreams);
+        return NULL;
     }
+    put_off_unknown(upstreams);
     /* Once more, without anybody waiting: for how long the answers are good. */
     loop_timer_start(loop, &upstreams->timer, 0);
     return upstreams;

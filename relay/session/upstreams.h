@@ -39,8 +39,9 @@ bool upstream_list_is_single(const struct upstream_list *list);
 
 struct upstreams;
 
-/* Creates it, and looks the names up before it returns. loop must outlive it. NULL when there is no
-   memory, or when a name is not found: then *unknown is its rule and *error the reason. */
+/* Creates it, and looks the names up before it returns. One that is not found is logged, and looked
+   up again while the loop runs. loop must outlive it. NULL when there is no memory, or when all
+   rules have names and none is found: then *unknown is the first of them and *error the reason. */
 struct upstreams *upstreams_create(const struct upstream_list *list, struct loop *loop,
                                    const struct upstream_rule **unknown, const char **error);
 

@@ -121,6 +121,7 @@ if (!process.env[INSIDE]) {
       // It fails when the relay runs, for once.
       'failing.example': (number) =>
         number === 2 ? null : { address: number < 2 ? '127.0.4.1' : '127.0.4.2', ttl: 60 },
+      'late.example': null,
     };
     const names = await startNames(t, records);
     const server = async (host) => {
@@ -128,23 +129,27 @@ if (!process.env[INSIDE]) {
       return { address: host, port };
     };
     const at = {};
-    for (const host of ['1.1', '1.2', '2.1', '2.2', '3.1', '3.2', '4.1', '4.2'])
+    for (const host of ['1.1', '1.2', '2.1', '2.2', '3.1', '3.2', '4.1', '4.2', '5.1'])
       at[host] = await server(`127.0.${host}`);
     const relay = await startRelay(t, {
       args: Object.keys(records).flatMap((name) => ['--upstream', `${name}:1-65535`]),
     });
+    await relay.logged(
+      /warn {2}cannot resolve the upstream late\.example: .*; it is looked up again/,
+    );
     await relay.logged(/cannot resolve the upstream failing\.example: .*; what was known of it/);
     for (const host of ['1.1', '2.1', '3.1', '4.1'])
       assert.ok(await reaches(t, relay, at[host]), host);
-    for (const host of ['1.2', '2.2', '3.2', '4.2'])
+    for (const host of ['1.2', '2.2', '3.2', '4.2', '5.1'])
       assert.ok(!(await reaches(t, relay, at[host])), host);
 
     records['short.example'].address = '127.0.1.2';
     records['long.example'].address = '127.0.2.2';
+    records['late.example'] = { address: '127.0.5.1', ttl: 60 };
     const followed = async (host) => {
       while (!(await reaches(t, relay, at[host]))) await sleep(100);
     };
-    await patiently(Promise.all([followed('1.2'), followed('4.2')]), 'the new addresses');
+    await patiently(Promise.all(['1.2', '4.2', '5.1'].map(followed)), 'the new addresses');
     assert.ok(!(await reaches(t, relay, at['1.1'])), 'the old address');
     for (const host of ['2.1', '3.1']) assert.ok(await reaches(t, relay, at[host]), host);
     assert.deepEqual(

@@ -270,6 +270,34 @@ static void test_names_are_looked_up_again(void **state)
     upstreams_destroy(upstreams);
 }
 
+static void test_one_name_of_several_may_be_unknown(void **state)
+{
+    (void)state;
+    static const char *const some[] = {"other.example:7000", "game.example:7001", "10.0.0.9:7002"};
+    struct upstream_list list = {.count = 0};
+    const struct upstream_rule *unknown;
+    const char *error;
+    answer = 0;
+    struct upstreams *upstreams = create(some, 3);
+    assert_non_null(upstreams);
+    assert_string_equal(chosen(upstreams, "10.0.0.9_7002"), "10.0.0.9:7002");
+    assert_string_equal(chosen(upstreams, "10.0.0.4_7001"), "");
+    upstreams_destroy(upstreams);
+
+    answer = 0x0a000004;
+    upstreams = create(some, 2);
+    assert_non_null(upstreams);
+    assert_string_equal(chosen(upstreams, "10.0.0.4_7001"), "10.0.0.4:7001");
+    upstreams_destroy(upstreams);
+
+    answer = 0; /* but not all of them */
+    for (size_t i = 0; i < 2; i++)
+        assert_true(upstream_list_add(&list, some[i]));
+    assert_null(upstreams_create(&list, loop, &unknown, &error));
+    assert_string_equal(unknown->name, "other.example");
+    assert_non_null(error);
+}
+
 static int create_loop(void **state)
 {
     (void)state;
@@ -299,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_of_several_the_page_names_one),
         cmocka_unit_test(test_a_wide_prefix_holds_no_local_addresses),
         cmocka_unit_test(test_names_are_looked_up_again),
+        cmocka_unit_test(test_one_name_of_several_may_be_unknown),
     };
     return cmocka_run_group_tests(tests, create_loop, destroy_loop);
 }
