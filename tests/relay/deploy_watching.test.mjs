@@ -91,14 +91,22 @@ test('a single game server that is down is an alert', { skip }, (t) => {
 
 test('a relay or a worker that does not stay up is one more', { skip }, (t) => {
   // Samples say when it was started, in seconds: each a minute behind the last one, or all the same.
+  // Between two lives, nobody is there to say it. One start is no alert.
+  const lives = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? 60 * i : 'stale')).join(' ');
   const series = {
     'process_start_time_seconds{job="causeway-relay",instance="a",worker="1"}': '0+60x20',
     'process_start_time_seconds{job="causeway-relay",instance="a",worker="2"}': '-3600x20',
+    'process_start_time_seconds{job="causeway-relay",instance="b"}': lives,
+    'process_start_time_seconds{job="causeway-relay",instance="c"}': '-3600x11 720x8',
   };
   evaluate(t, series, 'RelayRestarts', [
     {
       exp_labels: { instance: 'a', job: 'causeway-relay', severity: 'critical', worker: '1' },
       exp_annotations: { summary: 'a is started again and again' },
+    },
+    {
+      exp_labels: { instance: 'b', job: 'causeway-relay', severity: 'critical' },
+      exp_annotations: { summary: 'b is started again and again' },
     },
   ]);
 });
