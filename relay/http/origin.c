@@ -3,6 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* What stands for several origins, or behind or before one. */
+#define NOT_IN_AUTHORITY "/*?#@, \t"
+
 /* The host and port of an origin, or NULL when it has none ("null"). */
 static const char *authority_of(const char *origin)
 {
@@ -45,7 +48,8 @@ bool origin_list_add(struct origin_list *list, const char *origin)
         return true;
     }
     const char *authority = authority_of(origin);
-    if (list->count == ORIGIN_LIST_MAX || !authority || !authority[0] || strpbrk(authority, "/*"))
+    if (list->count == ORIGIN_LIST_MAX || !authority || !authority[0] ||
+        strpbrk(authority, NOT_IN_AUTHORITY))
         return false;
     list->origins[list->count++] = origin;
     return true;

@@ -56,6 +56,11 @@ static void test_bad_entries(void **state)
     assert_false(origin_list_add(&list, "game.example"));
     assert_false(origin_list_add(&list, "https://"));
     assert_false(origin_list_add(&list, "https://game.example/"));
+    assert_false(origin_list_add(&list, "https://game.example# the page"));
+    assert_false(origin_list_add(&list, "https://game.example https://beta.game.example"));
+    assert_false(origin_list_add(&list, "https://game.example,https://beta.game.example"));
+    assert_false(origin_list_add(&list, "https://game.example?page"));
+    assert_false(origin_list_add(&list, "https://me@game.example"));
     for (int i = 0; i < ORIGIN_LIST_MAX; i++)
         assert_true(origin_list_add(&list, "https://game.example"));
     assert_false(origin_list_add(&list, "https://game.example"));
