@@ -41,6 +41,13 @@ static bool same_host(const char *origin, const char *host)
            strncasecmp(authority, host, size) == 0;
 }
 
+/* Whether or not one of them gives the port that its scheme implies. */
+static bool same_origin(const char *listed, const char *origin)
+{
+    const size_t scheme = (size_t)(authority_of(listed) - listed);
+    return strncasecmp(listed, origin, scheme) == 0 && same_host(listed, origin + scheme);
+}
+
 bool origin_list_add(struct origin_list *list, const char *origin)
 {
     if (strcmp(origin, "*") == 0) {
@@ -62,7 +69,7 @@ bool origin_allowed(const struct origin_list *list, const char *origin, const ch
     if (list->count == 0)
         return same_host(origin, host);
     for (unsigned i = 0; i < list->count; i++) {
-        if (strcasecmp(list->origins[i], origin) == 0)
+        if (same_origin(list->origins[i], origin))
             return true;
     }
     return false;

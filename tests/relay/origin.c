@@ -38,12 +38,18 @@ static void test_list_replaces_default(void **state)
     struct origin_list list = {0};
     assert_true(origin_list_add(&list, "https://game.example"));
     assert_true(origin_list_add(&list, "http://localhost:5173"));
+    assert_true(origin_list_add(&list, "https://implied.example:443")); /* no browser says it so */
     assert_true(origin_allowed(&list, "https://game.example", "relay.example"));
     assert_true(origin_allowed(&list, "http://LOCALHOST:5173", "relay.example"));
     assert_true(origin_allowed(&list, "", "relay.example"));
     assert_false(origin_allowed(&list, "https://relay.example", "relay.example"));
     assert_false(origin_allowed(&list, "http://game.example", "game.example"));
     assert_false(origin_allowed(&list, "https://game.example:444", "relay.example"));
+    assert_true(origin_allowed(&list, "https://implied.example", "relay.example"));
+    assert_false(origin_allowed(&list, "http://implied.example:443", "relay.example"));
+    assert_false(origin_allowed(&list, "https://implied.example:80", "relay.example"));
+    assert_false(origin_allowed(&list, "https://localhost:5173", "relay.example"));
+    assert_false(origin_allowed(&list, "null", "relay.example"));
     assert_true(origin_list_add(&list, "*"));
     assert_true(origin_allowed(&list, "null", "relay.example"));
 }
