@@ -84,6 +84,24 @@ static void shift_port(struct socket_address *address, unsigned by)
         socket_address_set_port(address, port + by);
 }
 
+/* A worker whose supervisor could use the file at the start goes on without it: a new certificate
+   is as safe, since every answer has its hash. */
+static struct dtls_identity *open_identity(const struct relay *relay)
+{
+    const struct options *options = relay->options;
+    struct dtls_identity *identity;
+    if (options->rtc_certificate) {
+        identity = webrtc_load_identity(options->rtc_certificate, options->rtc_key);
+        if (identity || relay->worker == 0)
+            return identity;
+        log_warn("worker %u makes a certificate of its own for WebRTC", relay->worker);
+    }
+    identity = dtls_identity_create();
+    if (!identity)
+        log_error("no certificate for WebRTC: OpenSSL made none");
+    return identity;
+}
+
 static bool open_webrtc(struct relay *relay, struct heritage *heritage)
 {
     const struct options *options = relay->options;
@@ -100,8 +118,6 @@ static bool open_webrtc(struct relay *relay, struct heritage *heritage)
         .end_other = relay_end_other_rtc,
         .context = relay,
     };
-    char error[256] = "OpenSSL made no certificate";
-    struct dtls_identity *identity;
     if (!options->rtc)
         return true;
     memcpy(config.advertised, options->rtc_advertised, sizeof options->rtc_advertised);
@@ -110,14 +126,9 @@ static bool open_webrtc(struct relay *relay, struct heritage *heritage)
     shift_port(&config.local, before);
     for (unsigned i = 0; i < config.advertised_count; i++)
         shift_port(&config.advertised[i], before);
-    if (options->rtc_certificate)
-        identity = dtls_identity_load(options->rtc_certificate, options->rtc_key, error);
-    else
-        identity = dtls_identity_create();
-    if (!identity) {
-        log_error("no certificate for WebRTC: %s", error);
+    struct dtls_identity *identity = open_identity(relay);
+    if (!identity)
         return false;
-    }
     relay->webrtc = webrtc_create(&config, identity, relay->loop, relay->sessions, relay->http,
                                   &relay->counters->stats);
     return relay->webrtc != NULL;

@@ -2,6 +2,7 @@
 #include "net/handover.h"
 #include "net/log.h"
 #include "net/notify.h"
+#include "rtc/webrtc.h"
 #include "supervisor_internal.h"
 
 #include <errno.h>
@@ -190,6 +191,17 @@ static bool open_tls(struct supervisor *all)
     return all->tls != NULL;
 }
 
+/* Each worker reads the file by itself. */
+static bool rtc_certificate_is_good(const struct options *options)
+{
+    if (!options->rtc_certificate)
+        return true;
+    struct dtls_identity *identity =
+        webrtc_load_identity(options->rtc_certificate, options->rtc_key);
+    dtls_identity_destroy(identity);
+    return identity != NULL;
+}
+
 static bool start(struct supervisor *all, struct heritage *heritage)
 {
     const struct options *options = all->options;
@@ -202,9 +214,9 @@ static bool start(struct supervisor *all, struct heritage *heritage)
         log_error("no memory");
         return false;
     }
-    return open_tls(all) && supervisor_open_sockets(all, heritage) &&
-           supervisor_open_admin(all, heritage) && supervisor_start_workers(all) &&
-           take_over(all, heritage) && supervisor_let_serve(all);
+    return open_tls(all) && rtc_certificate_is_good(options) &&
+           supervisor_open_sockets(all, heritage) && supervisor_open_admin(all, heritage) &&
+           supervisor_start_workers(all) && take_over(all, heritage) && supervisor_let_serve(all);
 }
 
 static void announce_socket(const struct supervisor *all, unsigned index, const char *what)

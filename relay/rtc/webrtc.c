@@ -376,6 +376,15 @@ static bool make_tables(struct webrtc *all)
     return all->table && all->offers && all->half_open && deadlines_reserve(&all->deadlines, most);
 }
 
+struct dtls_identity *webrtc_load_identity(const char *certificate, const char *key)
+{
+    char error[256];
+    struct dtls_identity *identity = dtls_identity_load(certificate, key, error);
+    if (!identity)
+        log_error("no certificate for WebRTC: %s", error);
+    return identity;
+}
+
 struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_identity *identity,
                              struct loop *loop, struct sessions *sessions, struct http *http,
                              struct stats *stats)

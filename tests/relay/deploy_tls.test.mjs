@@ -196,7 +196,10 @@ const several = (workers) => (workers > 1 ? ['--workers', String(workers)] : [])
 for (const workers of [1, 2]) {
   test(`files that become unusable end nothing, with ${workers} serving`, async (t) => {
     const files = certify('staying.example');
-    const relay = await start(t, [...options(files), ...several(workers)]);
+    const relay = await start(t, [
+      ...[...options(files), ...several(workers), '--rtc', '127.0.0.1:0'],
+      ...['--rtc-certificate', files.certificate, '--rtc-key', files.key],
+    ]);
     const { fingerprint } = await shown(relay, 'staying.example');
     const still = async () =>
       assert.equal((await shown(relay, 'staying.example')).fingerprint, fingerprint);

@@ -538,17 +538,15 @@ test('options that cannot work are refused with a reason', async () => {
   const taken = createSocket('udp4');
   taken.bind(0, '127.0.0.1');
   await once(taken, 'listening');
+  const noFile = ['--rtc', '127.0.0.1:0', '--rtc-certificate', '/no/file', '--rtc-key', '/no/file'];
   const cases = [
     [['--rtc', 'example.com'], 2, /--rtc needs an IP address/],
     [['--rtc-advertise', 'example.com'], 2, /--rtc-advertise needs an IP address/],
     [['--peer-rate', '-1'], 2, /--peer-rate needs a number/],
     [['--rtc-key', 'key.pem'], 2, /go together/],
     [['--rtc', `127.0.0.1:${taken.address().port}`], 1, /cannot open the UDP port/],
-    [
-      ['--rtc', '127.0.0.1:0', '--rtc-certificate', '/no/file', '--rtc-key', '/no/file'],
-      1,
-      /no certificate for WebRTC: cannot use \/no\/file: No such file or directory$/m,
-    ],
+    [noFile, 1, /no certificate for WebRTC: cannot use \/no\/file: No such file or directory$/m],
+    [[...noFile, '--workers', '2'], 1, /^\S+ error no certificate for WebRTC: .*\n$/],
   ];
   for (const [options, code, reason] of cases) {
     const ended = await run(['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9', ...options]);
