@@ -25,24 +25,26 @@ const struct option_row options_table[] = {
      TO(option_read_upstream, upstreams),
      UP_TO(UPSTREAM_LIST_MAX, upstreams.count),
      .reloads = true,
-     .help = "the game server: an address, or a name, which is looked up again when its TTL is "
-             "over. Or, given several times, or as a prefix or with a range of ports "
-             "(10.0.0.0/16:7000-7999), all game servers that pages may ask for; then each page "
-             "says which. A prefix holds loopback, link-local and multicast addresses only when "
-             "it lies in their networks. With a FORMAT the game server is told the address of each "
-             "browser in a header, which it must expect: spp (Simple Proxy Protocol, as Cloudflare "
-             "Spectrum) before every datagram, or ppv2 (PROXY protocol, version 2) until the game "
-             "server has answered, and before each request for a connection"},
+     .help =
+         "the game server: an address, or a name, which is looked up again when its TTL expires. "
+         "Given several times, as a prefix or with a range of ports (10.0.0.0/16:7000-7999), it "
+         "lists all game servers that pages may ask for; then each page says which. A prefix "
+         "includes loopback, link-local and multicast addresses only when all of it lies in such a "
+         "network. With a FORMAT the relay tells the game server each browser's address in a "
+         "header, which the server must expect: spp (Simple Proxy Protocol, as Cloudflare "
+         "Spectrum) before every datagram, or ppv2 (PROXY protocol, version 2) until the game "
+         "server has answered, and before each request for a connection"},
     {.name = "source-prefix",
      .value = "ADDRESS/BITS",
      TO(option_read_source_prefix, source_prefixes),
      UP_TO(OPTIONS_SOURCE_PREFIX_MAX, source_prefixes.count),
-     .help = "send for all sessions from one socket, and for each from another address of this "
-             "prefix: one for IPv4, one for IPv6. Such a session takes one file descriptor instead "
-             "of two and no port. 127.0.0.0/8 will do for game servers on this machine; others "
-             "must be routed to it, and be given to it as a whole (ip route add local "
-             "ADDRESS/BITS dev lo). As many sessions to a game server find room as the prefix has "
-             "addresses; one that a session had is not used again for 30 seconds"},
+     .help =
+         "send for all sessions from one socket, and for each from another address of this prefix; "
+         "give one for IPv4, one for IPv6. Such a session takes one file descriptor instead of two "
+         "and no port. 127.0.0.0/8 will do for game servers on this machine; any other prefix must "
+         "be routed to this machine, and all of it be local there (ip route add local ADDRESS/BITS "
+         "dev lo). Each game server can have as many sessions as the prefix has addresses; an "
+         "address is not reused for 30 seconds after its session ends"},
 
     {.heading = "WebRTC",
      .name = "rtc",
@@ -59,8 +61,8 @@ const struct option_row options_table[] = {
     {.name = "rtc-certificate",
      .value = "FILE",
      TO(option_read_text, rtc_certificate),
-     .help = "a PEM file for DTLS, with --rtc-key; default: made anew at every start, which is as "
-             "safe, since every answer has its hash"},
+     .help = "a PEM file for DTLS, with --rtc-key; default: a new certificate at every start, "
+             "which is as safe, since every answer has its hash"},
     {.name = "rtc-key",
      .value = "FILE",
      TO(option_read_text, rtc_key),
@@ -72,10 +74,10 @@ const struct option_row options_table[] = {
      TO(option_read_tls_certificate, tls.certificates),
      UP_TO(TLS_CERTIFICATES_MAX, tls.certificate_count),
      .reloads = true,
-     .help = "a PEM file with a certificate and its chain (certbot's fullchain.pem). All of "
-             "--listen then speaks TLS. Of several, a browser is shown the one for the host that "
-             "it asks for, or else the first. They are read again on SIGHUP, and when the files "
-             "change"},
+     .help =
+         "a PEM file with a certificate and its chain (certbot's fullchain.pem). Every --listen "
+         "then speaks TLS. Of several certificates, a browser gets the one for the host that it "
+         "asks for, or else the first. The files are read again on SIGHUP, and when they change"},
     {.name = "tls-key",
      .value = "FILE",
      TO(option_read_tls_key, tls.keys),
@@ -103,17 +105,17 @@ const struct option_row options_table[] = {
      .reloads = true,
      .help = "a reverse proxy, or a network of them. For all limits and logs, a client's address "
              "is the one that the proxy gives: in a PROXY header (version 1 or 2) before the "
-             "connection, or in X-Forwarded-For in each request. The proxy should pass on the host "
-             "that was asked for in X-Forwarded-Host; if it does not, and there is no --origin, "
-             "pages of any origin are allowed"},
+             "connection, or in X-Forwarded-For in each request. The proxy should pass on the "
+             "requested host in X-Forwarded-Host; if it does not, and there is no --origin, pages "
+             "of any origin are allowed"},
     {.name = "forwarded-header",
      .value = "NAME",
      TO(option_read_forwarded_header, pages.forwarded.header),
      .initial = "x-forwarded-for",
      .reloads = true,
-     .help = "the header in which these proxies give it: x-forwarded-for, or forwarded (RFC 7239), "
-             "which needs plain HTTP from them, and one line of it: requests with several are "
-             "refused"},
+     .help =
+         "the header in which these proxies give the address: x-forwarded-for, or forwarded (RFC "
+         "7239), which needs plain HTTP from them; requests with several lines of it are refused"},
 
     {.heading = "Who may connect",
      .name = "origin",
@@ -179,10 +181,10 @@ const struct option_row options_table[] = {
      .initial = "1500",
      .zero = "no limit",
      .reloads = true,
-     .help = "most datagrams per second from one browser to the game server, a quarter of them at "
-             "once; more are dropped. Until the server has answered: 20 datagrams, then 2 per "
-             "second. An address that opens one session after another gets no more than with all "
-             "the sessions that it may have at a time"},
+     .help = "at most N datagrams per second from one browser to the game server, a quarter of "
+             "them at once; more are dropped. Until the server has answered: 20 datagrams, then 2 "
+             "per second. An address that opens one session after another gets no more than with "
+             "all the sessions that it may have at a time"},
     {.name = "upstream-bytes",
      .value = "BYTES",
      NUMBER(allowance.bytes_per_second, 0, 1e12),
@@ -196,7 +198,8 @@ const struct option_row options_table[] = {
      .initial = "262144",
      .zero = "no limit",
      .reloads = true,
-     .help = "most bytes per second to one WebRTC browser, half of them at once; more are dropped"},
+     .help = "at most this many bytes per second to one WebRTC browser, half of them at once; more "
+             "are dropped"},
 
     {.heading = "How long, in seconds (which may have fractions)",
      .name = "request-timeout",
@@ -211,17 +214,18 @@ const struct option_row options_table[] = {
      NUMBER(answer_timeout_seconds, 1, 1e6),
      .initial = "10",
      .reloads = true,
-     .help = "end one (4002) that the game server has not answered this long after it asked; after "
-             "3 seconds (4005) when nobody is at its address. One to which the game server later "
-             "says nothing for this long may lose its place when all are taken"},
+     .help =
+         "end a session (4002) that the game server has not answered this long after it asked; "
+         "after 3 seconds (4005) when nobody is at the server's address. A session to which the "
+         "game server later says nothing for this long may lose its place when all are taken"},
     {.name = "idle-timeout",
      .value = "SECONDS",
      NUMBER(idle_timeout_seconds, 0, 1e6),
      .initial = "120",
      .zero = "never",
      .reloads = true,
-     .help = "end one (4000) without a datagram either way for this long. Hidden browser tabs may "
-             "be silent for a minute"},
+     .help = "end a session (4000) without a datagram either way for this long. Hidden browser "
+             "tabs may be silent for a minute"},
     {.name = "resume-seconds",
      .value = "SECONDS",
      NUMBER(resume_seconds, 0, 1e6),
@@ -244,21 +248,21 @@ const struct option_row options_table[] = {
      .value = "SECONDS",
      NUMBER(queue_age_seconds, 0, 60),
      .initial = "0.25",
-     .help = "longest that a datagram waits for a slow browser"},
+     .help = "how long a datagram may wait for a slow browser"},
     {.name = "coalesce-us",
      .value = "MICROSECONDS",
      WHOLE_NUMBER(coalesce_us, 0, 20000),
      .initial = "0",
      .zero = "serve at once",
      .reloads = true,
-     .help = "wake up no more often than this, and serve together what has come: at 300, a hundred "
-             "players at 60 Hz cost two fifths less processor time, and round trips take "
-             "about half a millisecond longer"},
+     .help = "wake up no more often than this, and then serve all that has come: at 300, a hundred "
+             "players at 60 Hz cost two fifths less processor time, and round trips take about "
+             "half a millisecond longer"},
     {.name = "queue-bytes",
      .value = "BYTES",
      WHOLE_NUMBER(queue_bytes, 0, 1e9),
      .initial = "65536",
-     .help = "most bytes that wait for it"},
+     .help = "how many bytes may wait for a slow browser"},
 
     {.heading = "Running it",
      .name = "config",
@@ -269,7 +273,7 @@ const struct option_row options_table[] = {
          "read options from this file too: lines of 'name = value', with the names in this list; # "
          "begins a comment. An option that can be given several times has a line for each value. "
          "The environment takes precedence over the file (CAUSEWAY_RELAY_MAX_SESSIONS; several "
-         "values stand there with spaces between them), and the command line over both"},
+         "values are separated by spaces), and the command line over both"},
     {.name = "check-config",
      TO(option_read_flag, check_config),
      .not_in_file = true,
@@ -279,7 +283,7 @@ const struct option_row options_table[] = {
      TO(option_read_admin, admin_local),
      .help = "answer the operator here, over plain HTTP: /metrics, /healthz, /readyz, /sessions, "
              "/blocks. Without an address, only programs on this machine are answered (127.0.0.1). "
-             "There is no password: whoever reaches the address may ask, and end sessions"},
+             "There is no password: whoever can reach the address may ask, and end sessions"},
     {.name = "drain-timeout",
      .value = "SECONDS",
      NUMBER(drain_timeout_seconds, 0, 1e6),
@@ -311,7 +315,7 @@ const struct option_row options_table[] = {
      WHOLE_NUMBER(watchdog_seconds, 0, 1e6),
      .initial = "10",
      .zero = "never",
-     .help = "when the event loop is stuck for so many seconds (whole ones) of processor time, log "
+     .help = "when the event loop is stuck for this many (whole) seconds of processor time, log "
              "the stack and abort. A supervisor should then start the relay again"},
     {.name = "help", TO(option_read_flag, help), .not_in_file = true, .help = "print this"},
     {.name = "version",

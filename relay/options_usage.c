@@ -18,9 +18,9 @@ static const char after[] =
     "\n"
     "SIGTERM refuses newcomers and, after --drain-timeout or when the last session has gone,\n"
     "ends the relay. SIGINT, or a second SIGTERM, ends all sessions (close code 1001) and then\n"
-    "the relay; one more does not wait for them. SIGUSR1 logs the counters, which are also\n"
-    "logged at the end. SIGUSR2 starts the program anew, with the same arguments, and hands it\n"
-    "the ports and sessions; links are closed with the code 1012, at which pages open others.\n"
+    "the relay; one more ends it without waiting for them. SIGUSR1 logs the counters, which are\n"
+    "also logged at the end. SIGUSR2 starts the program anew, with the same arguments, and hands\n"
+    "it the ports and sessions; links are closed with the code 1012, and pages open new ones.\n"
     "Exit codes: 0 stopped, 1 cannot start (port in use, unknown host), 2 bad option.\n";
 
 /* Prints text between the columns `indent`, where the cursor is, and WIDTH. */
