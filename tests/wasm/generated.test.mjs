@@ -117,7 +117,7 @@ test('each member of the game kit has the comment of its own, as TypeScript says
   assert.match(documented(text, 'InterpolationStats').held, /maxExtrapolationSeconds/);
   assert.equal(
     documented(text, 'SnapshotConfig').coding,
-    'How changes are told; default 0. 0: differences, 1: predicted, 2: range coded.',
+    'How changes are encoded; default 0. 0: differences, 1: predicted, 2: range coded.',
   );
   for (const [, name] of text.matchAll(/^export interface (\w+Config) /gm))
     for (const [member, note] of Object.entries(documented(text, name))) {

@@ -12,8 +12,8 @@ CW_BEGIN_DECLARATIONS
 struct cw_client;
 
 /* The states of the standard with their numbers, and some of our own, below -6. A negative state
-   says why there is no connection. Other servers than ours do not say why they end one: the state
-   is then CW_CLIENT_DISCONNECTED. */
+   says why there is no connection. Servers other than ours do not say why they end a connection:
+   the state is then CW_CLIENT_DISCONNECTED. */
 enum cw_client_state {
     CW_CLIENT_ID_CONNECTED = -11, /* a client with this id is connected, and the server's config
                                      allows no takeover */
@@ -134,12 +134,12 @@ struct cw_connection *cw_client_connection(struct cw_client *client);
 enum cw_error cw_client_send(struct cw_client *client, const uint8_t *payload, size_t size);
 
 /* For a connected client whose datagrams now leave from another address: another network, another
-   relay. The client proves its keys to the server from there, which takes one round trip and a
-   half, and the connection goes on: events, messages and statistics stay. A server of ours moves a
+   relay. The client proves its keys to the server from there, which takes one and a half round
+   trips, and the connection goes on: events, messages and statistics stay. A server of ours moves a
    client for as long as it keeps the slot, even when the token has expired. Other servers do not.
 
    Transmit gives the connect request first and repeats it every resend_seconds until the server
-   answers. Until then what else was due is lost, as it is in any gap. Nothing else happens when the
+   answers. Until then, whatever else was due is lost, as in any gap. Nothing else happens when the
    address is in fact the same. An attempt without an answer ends after the token's timeout; the
    connection usually times out with it. Errors: CW_ERROR_NOT_CONNECTED in any state but
    CW_CLIENT_CONNECTED. */
@@ -148,12 +148,12 @@ enum cw_error cw_client_move(struct cw_client *client, double now);
 /* Whether a move has begun that the server has not confirmed yet. */
 bool cw_client_moving(const struct cw_client *client);
 
-/* While the client connects: goes to the token's server of this index, from 0, and asks it from the
-   beginning; from now on it has the token's timeout to answer. A client goes from server to server
-   by itself. This is for applications that must open a way to each server first, as through a
-   relay: the way may take its time, or not open at all. Errors: CW_ERROR_CONNECTED;
-   CW_ERROR_NOT_CONNECTED before connect and after the end; CW_ERROR_INVALID_ARGUMENT when the token
-   has no such server. */
+/* While the client connects: goes to the token's server with this index, from 0, and asks it from
+   the beginning; from now on the server has the token's timeout to answer. A client goes from
+   server to server by itself. This is for applications that must open a way to each server first,
+   such as through a relay: the way may take long to open, or never open. Errors:
+   CW_ERROR_CONNECTED; CW_ERROR_NOT_CONNECTED before connect and after the end;
+   CW_ERROR_INVALID_ARGUMENT when the token has no such server. */
 enum cw_error cw_client_try_server(struct cw_client *client, uint32_t index, double now);
 
 /* Ends the connection or the attempt to connect. Does nothing when there is neither. The state
@@ -165,7 +165,7 @@ enum cw_client_state cw_client_state(const struct cw_client *client);
 /* One sentence that says what the state means. */
 const char *cw_client_state_string(enum cw_client_state state);
 
-/* What the server of ours said when it ended the connection: as in the event, for applications that
+/* What a server of ours said when it ended the connection, as in the event, for applications that
    do not take events. All zero when it said nothing, and after connect. */
 const struct cw_farewell *cw_client_farewell(const struct cw_client *client);
 

@@ -133,8 +133,8 @@ enum cw_error cw_congestion_init(struct cw_congestion *congestion,
 
 /* Lets time pass; call it once per tick. rtt is the current RTT in seconds; 0 means that it is not
    known yet. tick_seconds is the time between two ticks, of this end or the other, whichever is
-   longer: no RTT can be told more exactly than that. If now is before the latest time given, the
-   latest time is used. */
+   longer: no RTT can be measured more exactly than that. If now is before the latest time given,
+   the latest time is used. */
 void cw_congestion_update(struct cw_congestion *congestion, double rtt, double tick_seconds,
                           double now);
 
@@ -157,11 +157,11 @@ void cw_congestion_acked(struct cw_congestion *congestion, uint16_t sequence, ui
 void cw_congestion_lost(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes,
                         double now);
 
-/* Reports that a packet has arrived after all which was reported lost. */
+/* Reports that a packet that was reported lost has arrived after all. */
 void cw_congestion_arrived(struct cw_congestion *congestion, uint32_t bytes, double sent,
                            double now);
 
-/* Bytes of bulk data that may be in flight, and that are. 0 in the other modes. */
+/* Bytes of bulk data that may be in flight, and that are in flight now. 0 in the other modes. */
 double cw_congestion_window(const struct cw_congestion *congestion);
 double cw_congestion_in_flight(const struct cw_congestion *congestion);
 

@@ -69,8 +69,9 @@ struct cw_server_config {
                                 CW_CLIENT_ID_CONNECTED, for as long as the old one is connected */
 
     /* For development, INSECURE: lets in whoever asks, as any player. The server takes the tokens
-       of cw_token_insecure instead of those made with private_key, which is ignored and may be
-       zero, as is max_token_life_seconds: it takes them at once after a restart. Default false. */
+       of cw_token_insecure instead of those made with private_key, and takes them at once after a
+       restart. private_key and max_token_life_seconds are ignored and may be zero. Default
+       false. */
     bool insecure;
 
     struct cw_log log; /* of clients that come, move and go, and of refusals, ten at once and then
@@ -183,9 +184,9 @@ enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
    client's copy has its own event.
 
    A client whose queue, pool or receipts are full refuses its copy, even on a reliable channel. All
-   others get theirs. cw_server_broadcast_refused tells who has refused the latest broadcast.
+   others get theirs. cw_server_broadcast_refused tells which clients refused the latest broadcast.
 
-   Errors, which the message alone causes and after which it is still the caller's: those of
+   Errors, which are always about the message itself and leave it with the caller: those of
    cw_connection_send, without CW_ERROR_NOT_CONNECTED, CW_ERROR_QUEUE_FULL and
    CW_ERROR_RECEIPTS_FULL. */
 enum cw_error cw_server_broadcast(struct cw_server *server, uint32_t channel,
@@ -239,7 +240,7 @@ struct cw_server_client {
 bool cw_server_client(const struct cw_server *server, uint32_t client,
                       struct cw_server_client *about);
 
-/* Gives the client in a slot a pointer of the application's, such as that to its player. Every
+/* Sets a pointer of the application's for the client in a slot, for example to its player. Every
    event of the client has it, DISCONNECTED too, and a move keeps it. It is NULL for a client that
    has just connected, also for one that has taken over the slot, and NULL again once the
    DISCONNECTED event has been taken. Does nothing when the slot has no client. */

@@ -28,9 +28,9 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* How changes are told: in fewer and fewer bytes, with more and more work. core/GAME.md has
-   figures. The last two apply to types of at most 31 fields, each a single bool, integer of at most
-   32 bits, float or compressed float. All other types are told by their differences. */
+/* How changes are encoded: each in fewer bytes than the one before, with more work. core/GAME.md
+   has figures. The last two apply to types of at most 31 fields, each a single bool, integer of at
+   most 32 bits, float or compressed float. All other types are encoded as differences. */
 enum cw_snapshot_coding {
     CW_SNAPSHOT_DIFFERENCES, /* from the baseline */
     CW_SNAPSHOT_PREDICTED,   /* from where the fields would be now, had they gone on from the
@@ -51,7 +51,7 @@ struct cw_snapshot_config {
     uint32_t window; /* how many ticks and snapshots back a baseline may be, a power of two from 2
                         to 128; default 32, half a second at 60 per second. It must span the round
                         trip */
-    enum cw_snapshot_coding coding; /* how changes are told; default CW_SNAPSHOT_DIFFERENCES */
+    enum cw_snapshot_coding coding; /* how changes are encoded; default CW_SNAPSHOT_DIFFERENCES */
 
     /* Server only. */
     uint32_t max_clients; /* of a server, 1 to 1024; default 64 */
@@ -89,9 +89,9 @@ enum cw_error cw_snapshot_server_set(struct cw_snapshot_server *server, uint32_t
 /* Removes an entity from the next tick on. Does nothing when there is no such entity. */
 void cw_snapshot_server_remove(struct cw_snapshot_server *server, uint32_t entity);
 
-/* Makes the world as it was set the world of this tick, which transmit then sends. Call it only for
-   ticks that are sent. Ticks must go up, by one or more, and may wrap. CW_ERROR_INVALID_ARGUMENT,
-   with nothing changed, for a tick that is not later than the last. */
+/* Takes the entities as they are now set as the world of this tick, which transmit then sends. Call
+   it only for ticks that are sent. Ticks must go up, by one or more, and may wrap.
+   CW_ERROR_INVALID_ARGUMENT, with nothing changed, for a tick that is not later than the last. */
 enum cw_error cw_snapshot_server_tick(struct cw_snapshot_server *server, uint32_t tick);
 
 /* Adds a client, which knows nothing yet and for which all entities have priority 1. Call it for
