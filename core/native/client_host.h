@@ -45,8 +45,8 @@ struct cw_client_host_config cw_client_host_config_default(void);
 
 /* A token function: takes the token out of the file that path names, and removes the file, because
    a token is good for one connection. Something else, such as a launcher, a script or the page
-   around the program, puts a new one there for each. 0 while there is no such file, or it is empty
-   because it is still being written. */
+   around the program, puts a new one there for each. 0 while there is no such file, or one shorter
+   than CW_TOKEN_SIZE: it is still being written, and stays. */
 size_t cw_client_host_token_file(void *path, uint8_t *out, size_t capacity);
 
 /* Opens a socket and creates a client on it. *host is set only on CW_OK. Errors: those of

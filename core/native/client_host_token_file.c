@@ -1,5 +1,7 @@
 #include "causeway/native/client_host.h"
 
+#include "causeway/token.h"
+
 #include <stdio.h>
 
 size_t cw_client_host_token_file(void *path, uint8_t *out, size_t capacity)
@@ -9,7 +11,8 @@ size_t cw_client_host_token_file(void *path, uint8_t *out, size_t capacity)
         return 0;
     const size_t size = fread(out, 1, capacity, file);
     fclose(file);
-    if (size > 0)
-        remove(path);
+    if (size < CW_TOKEN_SIZE)
+        return 0;
+    remove(path);
     return size;
 }
