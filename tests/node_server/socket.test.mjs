@@ -1,7 +1,9 @@
 // The UDP socket below a server: what the system refuses is counted, and goes on.
 import assert from 'node:assert/strict';
+import { Socket } from 'node:dgram';
 import { test } from 'node:test';
 import { UdpSocket } from '../../web/dist/server/socket.js';
+import { UdpTransport } from '../../web/dist/server/udp_transport.js';
 import { until } from '../support/node_server.mjs';
 
 test('what the system does not send is counted', async (t) => {
@@ -18,4 +20,20 @@ test('what the system does not send is counted', async (t) => {
   await until(() => arrived.length > 0);
   assert.deepEqual(arrived, [[[7], '127.0.0.1', socket.port]]);
   assert.deepEqual(socket.stats(), { sendErrors: 6, droppedBacklog: 0 });
+});
+
+/** How many sockets this program has. */
+const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'UDPWrap').length;
+
+test('a socket that cannot be had is not left open', async (t) => {
+  const taken = await UdpSocket.open('127.0.0.1', 0);
+  t.after(() => taken.close());
+  await assert.rejects(UdpSocket.open('127.0.0.1', taken.port), { code: 'EADDRINUSE' });
+  await assert.rejects(UdpTransport.connect('255.255.255.255', 9), { code: 'EACCES' });
+  // As where the system has no more descriptors.
+  t.mock.method(Socket.prototype, 'bind', function () {
+    process.nextTick(() => this.emit('error', new Error('no more')));
+  });
+  await assert.rejects(UdpTransport.connect('127.0.0.1', 9), /no more/);
+  await until(() => sockets() === 1);
 });

@@ -52,14 +52,19 @@ export class UdpSocket {
       type: socketType(host),
       lookup: (address, of, done) => done(null, address, of),
     });
-    await new Promise<void>((resolve, reject) => {
-      socket.once('listening', () => {
-        socket.off('error', reject);
-        resolve();
+    try {
+      await new Promise<void>((resolve, reject) => {
+        socket.once('listening', () => {
+          socket.off('error', reject);
+          resolve();
+        });
+        socket.once('error', reject);
+        socket.bind(port, host);
       });
-      socket.once('error', reject);
-      socket.bind(port, host);
-    });
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
     return new UdpSocket(socket);
   }
 

@@ -24,9 +24,15 @@ export class UdpTransport extends BaseTransport {
     options: UdpOptions = {},
   ): Promise<UdpTransport> {
     const socket = nodeModule('node:dgram')!.createSocket({ type: socketType(host) });
-    await new Promise<void>((resolve, reject) =>
-      socket.connect(port, host, (error) => (error ? reject(error) : resolve())),
-    );
+    try {
+      await new Promise<void>((resolve, reject) => {
+        socket.once('error', reject);
+        socket.connect(port, host, (error) => (error ? reject(error) : resolve()));
+      });
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
     return new UdpTransport(socket, options);
   }
 
