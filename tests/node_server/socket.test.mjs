@@ -37,3 +37,15 @@ test('a socket that cannot be had is not left open', async (t) => {
   await assert.rejects(UdpTransport.connect('127.0.0.1', 9), /no more/);
   await until(() => sockets() === 1);
 });
+
+test('a system that refuses large buffers gives smaller ones', async (t) => {
+  const granted = [];
+  for (const name of ['setRecvBufferSize', 'setSendBufferSize'])
+    t.mock.method(Socket.prototype, name, (size) => {
+      if (size > 2 << 20) throw new Error('ENOBUFS');
+      granted.push(size);
+    });
+  const socket = await UdpSocket.open('127.0.0.1', 0);
+  t.after(() => socket.close());
+  assert.deepEqual(granted, [2 << 20, 2 << 20]);
+});

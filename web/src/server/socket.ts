@@ -15,6 +15,15 @@ const MAPPED = '::ffff:';
 /** The type of a socket for this IP address. */
 export const socketType = (host: string): 'udp4' | 'udp6' => (host.includes(':') ? 'udp6' : 'udp4');
 
+/** Linux grants what it may of too large a size; macOS and the BSDs refuse all of it. */
+function askFor(size: number, set: (size: number) => void): void {
+  try {
+    set(size);
+  } catch {
+    if (size > 1) askFor(size >> 1, set);
+  }
+}
+
 /** What a socket could not do, counted since it was opened. */
 export interface SocketStats {
   /** Datagrams that the system refused to send. */
@@ -74,8 +83,8 @@ export class UdpSocket {
     this.host = address;
     this.#isIpv6 = address.includes(':');
     this.port = port;
-    socket.setRecvBufferSize(BUFFER_SIZE);
-    socket.setSendBufferSize(BUFFER_SIZE);
+    askFor(BUFFER_SIZE, (size) => socket.setRecvBufferSize(size));
+    askFor(BUFFER_SIZE, (size) => socket.setSendBufferSize(size));
   }
 
   /** An address without a port with that of this socket; any other text as it is. */
