@@ -261,6 +261,7 @@ mergeInto(LibraryManager.library, {
         datagram.port,
         message + 4,
       );
+    words[5] = 0;
     words[6] = taken < datagram.data.length ? causeway.MSG_TRUNC : 0;
     return flags & causeway.MSG_TRUNC ? datagram.data.length : taken;
   },

@@ -178,7 +178,7 @@ static void test_peers(void)
 static void test_buffers(void)
 {
     int fd = open_socket();
-    char out[2][4] = {"two ", "part"}, data[8], in[2][4];
+    char out[2][4] = {"two ", "part"}, data[8], in[2][4], control[64];
     struct sockaddr_in from = {.sin_family = AF_INET};
     struct iovec sent[2] = {{out[0], 4}, {out[1], 4}};
     struct iovec received[3] = {{in[1], 3}, {in[0], 0}, {in[0], 4}};
@@ -192,10 +192,13 @@ static void test_buffers(void)
     message.msg_name = &from;
     message.msg_iov = received;
     message.msg_iovlen = 3;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
     check(recvmsg(fd, &message, 0) == 7, "recvmsg");
     check(memcmp(in[1], "two", 3) == 0 && memcmp(in[0], " par", 4) == 0, "each part in its place");
     check((message.msg_flags & MSG_TRUNC) != 0, "the rest is cut off");
     check(message.msg_namelen == sizeof from && from.sin_port == servers[1].sin_port, "the sender");
+    check(message.msg_controllen == 0, "there is no control data");
     send_to(fd, 1, "all");
     check(recvmsg(fd, &message, 0) == 3 && !(message.msg_flags & MSG_TRUNC), "nothing is cut off");
     close(fd);
