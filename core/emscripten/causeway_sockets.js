@@ -41,6 +41,8 @@ mergeInto(LibraryManager.library, {
     POLLIN: 0x41, // with POLLRDNORM
     POLLOUT: 4,
     LONGEST: 1400,
+    /* Milliseconds. A longer one is over at once, says setTimeout. */
+    LONGEST_WAIT: 0x7fffffff,
     /* Datagrams that a socket keeps for the program. */
     MOST_WAITING: 256,
 
@@ -123,9 +125,12 @@ mergeInto(LibraryManager.library, {
           if (result !== nothing) end(result);
         };
         if (timeout > 0)
-          timer = setTimeout(function () {
-            end(take());
-          }, timeout);
+          timer = setTimeout(
+            function () {
+              end(take());
+            },
+            Math.min(timeout, causeway.LONGEST_WAIT),
+          );
       });
     },
 
