@@ -145,6 +145,20 @@ test('a server that does not answer fails in time', () =>
       ),
   ));
 
+test('a server that takes its time has as long as the page says', () =>
+  withServer(
+    (server) =>
+      new WebSocketServer({
+        server,
+        handleProtocols: () => 'causeway.v1',
+        verifyClient: (_, accept) => setTimeout(accept, 50, true),
+      }),
+    async (url) => {
+      for (const timeoutSeconds of [1e7, Infinity])
+        (await WebSocketTransport.connect(url, { ...options, timeoutSeconds })).close();
+    },
+  ));
+
 test('an aborted signal ends the attempt with its reason', () =>
   withServer(
     (http) => http.on('upgrade', () => {}),

@@ -2,6 +2,7 @@ import { Abort, reasonOf, throwIfAborted } from '../abort.js';
 import { relaySays, TransportError, type TransportStage } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { BaseTransport } from './base.js';
+import { deadline } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
 import type { TransportClose } from './transport.js';
 import { closeWithPage } from './with_page.js';
@@ -172,10 +173,7 @@ class Attempt {
   async open({ signal, timeoutSeconds = 10 }: WebRtcOptions): Promise<DataChannelLike> {
     // By the caller or by the clock, whichever is first; the clock's reason is made when it is needed.
     const abort = new Abort(signal);
-    const timer = setTimeout(
-      () => abort.abort(this.#overtime(timeoutSeconds)),
-      timeoutSeconds * 1000,
-    );
+    const timer = deadline(timeoutSeconds, () => abort.abort(this.#overtime(timeoutSeconds)));
     try {
       return await this.#negotiate(abort.signal);
     } catch (error) {

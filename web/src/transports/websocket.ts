@@ -2,6 +2,7 @@ import { reasonOf, throwIfAborted } from '../abort.js';
 import { relaySays, TransportError, type RelayCode } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { BaseTransport } from './base.js';
+import { deadline } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
 import { closeWithPage } from './with_page.js';
 
@@ -99,12 +100,7 @@ export class WebSocketTransport extends BaseTransport {
           );
         abort = () => reject(reasonOf(signal!));
         signal?.addEventListener('abort', abort);
-        timer = setTimeout(
-          fail,
-          timeoutSeconds * 1000,
-          `did not answer in ${timeoutSeconds} s`,
-          true,
-        );
+        timer = deadline(timeoutSeconds, () => fail(`did not answer in ${timeoutSeconds} s`, true));
         socket.addEventListener('open', () =>
           socket.protocol === WEBSOCKET_PROTOCOL
             ? resolve()
