@@ -497,6 +497,8 @@ test('a thousand offers that wait do not harm the connected', async () => {
     '127.0.0.1:0',
     '--max-sessions-per-address',
     '0',
+    '--max-sessions', // as many offers may come at once, and any share of them to one worker
+    String(1100 * workers),
   );
   const connection = await open(RTCPeerConnection, busy.url);
   const offer = await makeOffer();
