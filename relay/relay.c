@@ -94,7 +94,7 @@ static struct dtls_identity *open_identity(const struct relay *relay)
         identity = webrtc_load_identity(options->rtc_certificate, options->rtc_key);
         if (identity || relay->worker == 0)
             return identity;
-        log_warn("worker %u makes a certificate of its own for WebRTC", relay->worker);
+        log_warn("WebRTC gets a certificate made anew instead");
     }
     identity = dtls_identity_create();
     if (!identity)

@@ -215,7 +215,8 @@ test('a session that is ending is not joined any more', async (t) => {
   await patiently(once(stuck, 'data'), 'the echo');
   stuck.write(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61]));
   await statsUntil(relay, ({ sessions_ended_text }) => sessions_ended_text === 1);
-  await sleep(100); // the supervisor of several workers hears of it a moment later
+  // The supervisor of several workers has heard of it when that worker has answered once more.
+  await relay.stats();
   const next = await connectAs(t, relay, key);
   assert.notEqual(await ask(server, next, 'anew'), server.received[0].port);
   assert.equal((await relay.stats()).sessions_open, 2);
