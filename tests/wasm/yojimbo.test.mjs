@@ -1,7 +1,8 @@
-// The preset for servers made with yojimbo: its defaults, value by value, and the same as in C.
+// The preset for servers made with yojimbo: its defaults, which come from C.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  Connection,
   fingerprint,
   loadCore,
   message,
@@ -14,7 +15,22 @@ import {
 const core = await loadCore();
 const note = schema(message('note', { number: uint(0, 1000) }));
 
-test('the preset is what yojimbo has by default', () => {
+test('the preset is what yojimbo has by default, where that is not what ours have', () => {
+  const channel = {
+    kind: 'reliable',
+    blocks: true,
+    repair: false,
+    receiveQueueSize: 1024,
+    sendQueueSize: 1024,
+  };
+  assert.deepEqual(yojimboDefaults(core), {
+    channels: [channel, channel],
+    endpoint: { fragmentAbove: 1024, maxReassemblies: 64 },
+    maxMessages: 2048,
+  });
+});
+
+test('both ends agree that have it, spelled out or not', () => {
   const spelledOut = reliable({
     maxMessagesPerPacket: 256,
     receiveQueueSize: 1024,
@@ -23,16 +39,24 @@ test('the preset is what yojimbo has by default', () => {
     maxBlockSize: 256 * 1024,
     blockFragmentSize: 1024,
   });
-  const preset = yojimboDefaults();
+  const { channels, endpoint } = yojimboDefaults(core);
   assert.equal(
-    fingerprint(core, note, preset),
+    fingerprint(core, note, channels, endpoint),
     fingerprint(core, note, [spelledOut, spelledOut], { maxPacketSize: 8192, fragmentSize: 1024 }),
   );
-  for (const { sendQueueSize, receiveQueueSize } of preset)
-    assert.deepEqual([sendQueueSize, receiveQueueSize], [1024, 1024]);
 });
 
 // core.connection_yojimbo has the same number for cw_connection_config_yojimbo.
 test('the preset is the same as in C', () => {
-  assert.equal(fingerprint(core, note, yojimboDefaults()), 0x8a5e74094d342b78n);
+  const { channels, endpoint } = yojimboDefaults(core);
+  assert.equal(fingerprint(core, note, channels, endpoint), 0x8a5e74094d342b78n);
+});
+
+test('a connection that has it holds what the preset says', () => {
+  const connection = new Connection(core, note, yojimboDefaults(core));
+  assert.equal(connection.channelStats(1).capacity, 1024);
+  assert.equal(connection.maxDatagramSize, 1024 + 5 + 9);
+  const rest = Array.from({ length: 2048 }, (_, number) => [number % 2, 'note', { number: 1 }]);
+  rest.forEach((each) => connection.send(...each, 0));
+  assert.throws(() => connection.send(0, 'note', { number: 1 }, 0), { name: 'CoreError' });
 });

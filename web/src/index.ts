@@ -34,7 +34,6 @@ export {
   reliableUnordered,
   unreliable,
   unreliableSequenced,
-  yojimboDefaults,
 } from './messages/channels.js';
 export type { Channel, ChannelConfig } from './messages/channels.js';
 export { Connection, fingerprint } from './messages/connection.js';
@@ -64,6 +63,7 @@ export {
   uint64,
 } from './messages/fields.js';
 export type { Field, Fields, Kind, OptionalField, Values } from './messages/fields.js';
+export { yojimboDefaults } from './messages/yojimbo.js';
 export { message, schema } from './messages/schema.js';
 export type {
   MessageBlock,

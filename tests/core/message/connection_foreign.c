@@ -1,30 +1,52 @@
 /* An end that was not made by us and sends as yojimbo does by default: packets of up to 8,192
    bytes, in fragments of 1,024 above 1,024. Ours has the defaults, and talks to it without sending
    a fragment itself. */
+#include "connection_pair.h"
 #include "notes_schema.h"
 
 #define FOREIGN_PACKET   8192
 #define FOREIGN_FRAGMENT 1024
 #define TICKS            2000
+/* So many bursts, one each 100 ms, of so many notes that they fill four packets. */
+#define BURSTS      40
+#define BURST       32
+#define BURST_TICKS 6
 
 /* The foreign end is a connection that sends its packets whole, whose datagrams are then cut up. */
 struct talk {
     struct cw_connection *ours, *foreign;
+    struct cw_simulator *to_ours, *to_foreign; /* NULL: what is not lost arrives at once */
     uint32_t loss_percent;
     uint32_t random;
     uint32_t fragments;
+    uint32_t whole; /* packets of the foreign end of which nothing was lost */
     size_t longest; /* datagram of ours */
 };
 
-/* Or loses it. */
-static void deliver(struct talk *talk, struct cw_connection *to, const uint8_t *data, size_t size,
+/* False when it gets lost. */
+static bool deliver(struct talk *talk, struct cw_connection *to, const uint8_t *data, size_t size,
                     double now)
 {
+    struct cw_simulator *way = to == talk->ours ? talk->to_ours : talk->to_foreign;
     talk->random = talk->random * 1664525u + 1013904223u;
     if ((talk->random >> 16) % 100 < talk->loss_percent)
-        return;
-    const enum cw_error error = receive_exact(to, data, size, now);
+        return false;
+    const enum cw_error error =
+        way ? cw_simulator_receive(way, data, size, now) : receive_exact(to, data, size, now);
     assert_true(error == CW_OK || error == CW_ERROR_RECEIVER_FULL);
+    return true;
+}
+
+/* What is due on the ways of a talk that has some. */
+static void arrive(struct talk *talk, double now)
+{
+    uint8_t datagram[2048];
+    for (size_t size;
+         (size = cw_simulator_transmit(talk->to_ours, datagram, sizeof datagram, now)) > 0;)
+        receive_exact(talk->ours, datagram, size, now);
+    for (size_t size;
+         (size = cw_simulator_transmit(talk->to_foreign, datagram, sizeof datagram, now)) > 0;)
+        receive_exact(talk->foreign, datagram, size, now);
 }
 
 static size_t header_size_of(const uint8_t *datagram)
@@ -63,15 +85,17 @@ static void foreign_sends(struct talk *talk, double now)
          (size = cw_connection_transmit(talk->foreign, datagram, sizeof datagram, now)) > 0;) {
         const size_t payload = size - header_size_of(datagram);
         if (payload <= FOREIGN_FRAGMENT) {
-            deliver(talk, talk->ours, datagram, size, now);
+            talk->whole += deliver(talk, talk->ours, datagram, size, now);
             continue;
         }
         const uint32_t count = (uint32_t)((payload + FOREIGN_FRAGMENT - 1) / FOREIGN_FRAGMENT);
+        uint32_t delivered = 0;
         for (uint32_t id = 0; id < count; id++) {
             const size_t length = fragment_of(datagram, size, id, count, piece);
-            talk->fragments++;
-            deliver(talk, talk->ours, piece, length, now);
+            delivered += deliver(talk, talk->ours, piece, length, now);
         }
+        talk->fragments += count;
+        talk->whole += delivered == count;
     }
 }
 
@@ -96,13 +120,16 @@ static struct talk talk_of(const struct cw_connection_config *config, uint32_t l
                          .random = 7};
 }
 
-static void end_talk(struct talk *talk)
+/* Ours sent a datagram longer than that. */
+static void end_talk(struct talk *talk, size_t longest)
 {
     const struct cw_connection_stats stats = stats_of(talk->ours);
     assert_int_equal(stats.endpoint.packets_malformed + stats.packets_invalid, 0);
     assert_int_equal(stats.endpoint.fragments_sent, 0);
     assert_true(stats.endpoint.fragments_received > 0);
-    assert_true(talk->longest > 1024 && talk->longest + 25 <= 1100);
+    assert_true(talk->longest > longest && talk->longest + 25 <= 1100);
+    cw_simulator_destroy(talk->to_ours);
+    cw_simulator_destroy(talk->to_foreign);
     cw_connection_destroy(talk->ours);
     cw_connection_destroy(talk->foreign);
 }
@@ -145,7 +172,7 @@ static void test_a_default_connection_understands_packets_in_fragments(void **st
             take_notes(talk.foreign, &received[1]);
         }
         assert_true(talk.fragments > 100);
-        end_talk(&talk);
+        end_talk(&talk, 1024);
     }
 }
 
@@ -177,7 +204,62 @@ static void test_with_the_channels_of_yojimbo_blocks_pass_too(void **state)
             }
         }
     }
-    end_talk(&talk);
+    end_talk(&talk, 1024);
+}
+
+/* The notes of each of the two channels, in order. */
+static void take_from_both(struct cw_connection *at, uint32_t next[2])
+{
+    uint32_t channel;
+    for (struct cw_message *message; (message = next_message(at, &channel)) != NULL;) {
+        assert_int_equal(number_of(message), next[channel]);
+        next[channel] += 2;
+        cw_message_release(message);
+    }
+}
+
+/* Ours has yojimbo's defaults. Every packet arrives of which no fragment is lost, and so every note
+   does. */
+static void receive_bursts(double jitter_seconds, uint32_t loss_percent)
+{
+    const struct cw_connection_config config = cw_connection_config_yojimbo(schema);
+    const struct cw_simulator_path path = {.latency_seconds = 0.02,
+                                           .jitter_seconds = jitter_seconds};
+    struct talk talk = talk_of(&config, loss_percent);
+    talk.to_ours = path_with(&path, 7);
+    talk.to_foreign = path_with(&path, 8);
+    uint32_t sent = 0, next[2] = {0, 1};
+    double now = 0;
+    for (uint32_t tick = 0; next[0] + next[1] < 2 * BURSTS * BURST + 1; now = ++tick * TICK) {
+        if (tick == TICKS)
+            fail_msg("%u and %u of %u notes", next[0], next[1], sent);
+        for (uint32_t i = 0; tick % BURST_TICKS == 0 && i < BURST && sent < BURSTS * BURST; i++) {
+            send_note(talk.foreign, sent % 2, sent, 1000, now);
+            sent++;
+        }
+        arrive(&talk, now);
+        foreign_sends(&talk, now);
+        we_send(&talk, now);
+        take_from_both(talk.ours, next);
+    }
+    arrive(&talk, now + 1);
+    const struct cw_connection_stats stats = stats_of(talk.ours);
+    print_message("%.0f ms of jitter, %u %% lost: %u packets came whole\n", jitter_seconds * 1000,
+                  loss_percent, talk.whole);
+    assert_true(talk.whole > 2 * BURSTS);
+    assert_int_equal(stats.endpoint.packets_received, talk.whole);
+    assert_int_equal(stats.packets_refused, 0);
+    end_talk(&talk, 0);
+}
+
+/* The package has the same test: see wasm.foreign. */
+static void test_bursts_of_long_packets_all_arrive_whatever_overtakes(void **state)
+{
+    (void)state;
+    for (int jitter = 0; jitter <= 100; jitter += 50) {
+        receive_bursts(jitter / 1000.0, 0);
+        receive_bursts(jitter / 1000.0, 5);
+    }
 }
 
 int main(void)
@@ -187,6 +269,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_with_the_channels_of_yojimbo_blocks_pass_too, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_bursts_of_long_packets_all_arrive_whatever_overtakes,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests_name("connection_foreign", tests, NULL, NULL);
 }

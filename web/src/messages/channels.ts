@@ -80,15 +80,6 @@ export const reliableUnordered = (config: ChannelConfig = {}): Channel => ({
 /** What a connection has when nothing else is said: 0 is reliable, 1 is not. */
 export const defaultChannels: readonly Channel[] = [reliable(), unreliable()];
 
-/**
- * The channels that yojimbo has by default, for servers made with it: 0 and 1, both reliable and with
- * blocks. The defaults of `endpoint` fit such a server too.
- */
-export const yojimboDefaults = (): readonly Channel[] => {
-  const channel = reliable({ blocks: true, receiveQueueSize: 1024, sendQueueSize: 1024 });
-  return [channel, channel];
-};
-
 /** The numbers of channels as the module takes them. */
 export const channelNumbers = (channels: readonly Channel[]): number[] =>
   channels.flatMap((channel) =>
@@ -99,3 +90,16 @@ export const channelNumbers = (channels: readonly Channel[]): number[] =>
       repair: channel.repair ? 1 : 0,
     }),
   );
+
+/** The channel that such numbers describe; `undefined` stands for a default. */
+export const channelOf = ({
+  kind,
+  blocks,
+  repair,
+  ...config
+}: Partial<Record<(typeof channelNumberFields)[number][0], number>>): Channel => ({
+  ...config,
+  kind: (Object.keys(kinds) as Channel['kind'][]).find((name) => kinds[name] === kind)!,
+  blocks: blocks === 1,
+  repair: repair === 1,
+});
