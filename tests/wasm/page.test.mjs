@@ -97,7 +97,10 @@ test('the last packets go even when others wait to leave', async () => {
   client.disconnect();
   (await placeIsFree(small)).disconnect();
 
-  const transport = await WebSocketTransport.connect(small.url, { WebSocket: JammedWebSocket });
+  const transport = await WebSocketTransport.connect(small.url, {
+    WebSocket: JammedWebSocket,
+    maxWaitSeconds: 0,
+  });
   assert.equal(transport.send(new Uint8Array(9)), false);
   assert.equal(transport.send(new Uint8Array(9), true), true);
   assert.equal(transport.stats().droppedBacklog, 1);

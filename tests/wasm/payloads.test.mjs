@@ -2,7 +2,13 @@
 // The server is of the second implementation.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Endpoint, loadCore, openSecureTransport, require } from '../support/causeway.mjs';
+import {
+  Endpoint,
+  SimulatedNetwork,
+  loadCore,
+  openSecureTransport,
+  require,
+} from '../support/causeway.mjs';
 import { PROTOCOL, foreignToken, next, startForeignServer } from '../support/netcode_rig.mjs';
 import { startGatedRelay } from '../support/relay.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
@@ -60,6 +66,64 @@ for (const kind of ['websocket', 'webrtc']) {
     assert.equal(transport.send(new Uint8Array(1)), false);
   });
 }
+
+for (const kind of ['websocket', 'webrtc'])
+  test(`${kind}: a burst is not cut off`, { timeout: 60_000 }, async (t) => {
+    const { server, join } = await begin(t);
+    const transport = await join(kind, { maxWaitSeconds: Infinity });
+    const missing = new Set(Array.from({ length: 20 }, (_, i) => i));
+    server.on('payload', (slot, [number]) => missing.delete(number));
+    // Four times what leaves at once; and again what is missing, as UDP may lose any.
+    let sent = 0;
+    for (; missing.size > 0; await new Promise((done) => setTimeout(done, 100)))
+      for (const number of missing) {
+        assert.equal(transport.send(new Uint8Array(1000).fill(number)), true, `after ${sent}`);
+        sent++;
+      }
+    const { datagramsSent, datagramsWaiting, droppedBacklog } = transport.stats();
+    assert.deepEqual([datagramsSent + datagramsWaiting, droppedBacklog], [sent, 0]);
+    transport.close();
+  });
+
+test('what waits is told as it was given when it is dropped', { timeout: 60_000 }, async (t) => {
+  const { join } = await begin(t);
+  let full = false;
+  class Jammed extends WebSocket {
+    get bufferedAmount() {
+      return full ? 1e6 : super.bufferedAmount;
+    }
+  }
+  const transport = await join('websocket', { WebSocket: Jammed, maxWaitSeconds: 0.01 });
+  const dropped = new Promise((resolve) => (transport.ondrop = resolve));
+  full = true;
+  assert.equal(transport.send(new Uint8Array(50).fill(7)), true);
+  assert.deepEqual(await dropped, new Uint8Array(50).fill(7));
+  assert.equal(transport.stats().droppedBacklog, 1);
+  full = false;
+  transport.close();
+});
+
+test('something can be put between it and the relay', { timeout: 60_000 }, async (t) => {
+  const { server, join } = await begin(t);
+  const network = new SimulatedNetwork(await loadCore(), { latencySeconds: 0.01 });
+  const below = [];
+  const through = (transport) => network.through((below.push(transport), transport));
+  const transport = await join('websocket', { through });
+  server.on('payload', (slot, payload) => server.send(slot, payload));
+  const first = arrival(transport);
+  transport.send(Uint8Array.of(5));
+  assert.deepEqual(await first, Uint8Array.of(5));
+  // With all lost, nothing gets as far as what is below.
+  network.change({ loss: 1 });
+  assert.equal(below.length, 1);
+  const { datagramsSent } = below[0].stats();
+  assert.equal(transport.send(Uint8Array.of(6)), true);
+  assert.equal(below[0].stats().datagramsSent, datagramsSent);
+  network.change({});
+  transport.close();
+  await transport.closed;
+  await below[0].closed;
+});
 
 test('packets of an endpoint over it arrive and are acked', { timeout: 60_000 }, async (t) => {
   const { server, join } = await begin(t);

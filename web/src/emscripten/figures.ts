@@ -12,6 +12,7 @@ const zero: Omit<SocketStats, 'transports'> = {
   bytesSent: 0,
   datagramsReceived: 0,
   bytesReceived: 0,
+  datagramsWaiting: 0,
   droppedBacklog: 0,
   droppedClosed: 0,
   droppedForeign: 0,

@@ -14,6 +14,9 @@ import { ClientHost, type Way } from './client_host.js';
 import { tickInterval } from './host.js';
 import { Tokens, type TokenOption } from './token.js';
 
+/** Puts something between a transport and whoever uses it, as `through` of {@link SimulatedNetwork}. */
+export type Through = (transport: Transport) => Transport;
+
 /** What a client can be told, however it gets to its server. */
 export interface ClientOptions<Of extends Schema> extends ConnectionConfig, CoreOptions {
   /**
@@ -31,7 +34,7 @@ export interface ClientOptions<Of extends Schema> extends ConnectionConfig, Core
   /** Rounds of datagrams in a second, at most 1000. Default 60. */
   readonly ticksPerSecond?: number;
   /** Puts something between the transport and the client, as `through` of {@link SimulatedNetwork}. */
-  readonly through?: (transport: Transport) => Transport;
+  readonly through?: Through;
 }
 
 /** Options of {@link connect}. */

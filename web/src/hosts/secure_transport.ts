@@ -7,8 +7,14 @@ import { PayloadClient } from '../secure/payload_client.js';
 import { BaseTransport } from '../transports/base.js';
 import type { SessionTransport } from '../transports/links.js';
 import { openSession, type TransportOptions } from '../transports/race.js';
-import type { TransportClose, TransportKind, TransportState } from '../transports/transport.js';
+import type {
+  Transport,
+  TransportClose,
+  TransportKind,
+  TransportState,
+} from '../transports/transport.js';
 import { FAREWELL } from './client_host.js';
+import type { Through } from './connect.js';
 import { endingOf } from './ending.js';
 import { Presence } from './presence.js';
 import { fitsTransport, tickInterval } from './host.js';
@@ -24,6 +30,8 @@ export interface SecureTransportOptions extends TransportOptions, CoreOptions {
   readonly token: TokenOption;
   /** Gives the attempt up when it is aborted; the transport that it became is not concerned. */
   readonly signal?: AbortSignal;
+  /** As for {@link connect}. */
+  readonly through?: Through;
 }
 
 /**
@@ -39,8 +47,11 @@ export class SecureTransport extends BaseTransport {
   readonly #client: PayloadClient;
   readonly #servers: Servers;
   /** With the server that is being tried, or that has taken the client. */
-  #carrier!: SessionTransport;
-  /** The carrier has been left, and the next one is being opened. */
+  #session!: SessionTransport;
+  /** The session, or what the application has put before it. */
+  #carrier!: Transport;
+  readonly #through: Through;
+  /** The session has been left, and the next one is being opened. */
   #approaching = false;
   readonly #presence = new Presence(seconds());
   readonly #expireTime: number;
@@ -55,20 +66,25 @@ export class SecureTransport extends BaseTransport {
   /** @internal */
   constructor(
     client: PayloadClient,
-    carrier: SessionTransport,
+    session: SessionTransport,
     servers: Servers,
     expireTime: number,
+    options: Pick<SecureTransportOptions, 'through' | 'maxWaitSeconds'>,
   ) {
-    super(Math.min(PAYLOAD_MAX, carrier.maxDatagramSize - SECURE_OVERHEAD));
+    const { through = (transport) => transport } = options;
+    const carrier = through(session);
+    fitsTransport(DEFAULT_DATAGRAM_SIZE, carrier);
+    super(Math.min(PAYLOAD_MAX, carrier.maxDatagramSize - SECURE_OVERHEAD), options);
     this.#client = client;
     this.#servers = servers;
     this.#expireTime = expireTime;
+    this.#through = through;
     this.connected = new Promise((resolve, reject) => {
       this.#resolveConnected = resolve;
       this.#rejectConnected = reject;
     });
     globalThis.addEventListener?.('pagehide', this.#pageGoes);
-    this.#carry(carrier);
+    this.#carry(session, carrier);
   }
 
   get kind(): TransportKind {
@@ -79,8 +95,9 @@ export class SecureTransport extends BaseTransport {
     return super.state === 'open' ? this.#carrier.state : super.state;
   }
 
-  protected override isBusy(): boolean {
-    return false;
+  /** Payloads wait here, not encrypted yet, for as long as the packets of others would have to. @internal */
+  override isBusy(size: number): boolean {
+    return this.#session.isBusy(size + SECURE_OVERHEAD);
   }
 
   protected override put(payload: Uint8Array<ArrayBuffer>): boolean {
@@ -100,12 +117,13 @@ export class SecureTransport extends BaseTransport {
   }
 
   /** The session carries the connection, or the attempt. */
-  #carry(carrier: SessionTransport): void {
+  #carry(session: SessionTransport, carrier: Transport): void {
+    this.#session = session;
     this.#carrier = carrier;
     this.#approaching = false;
     this.#client.tryServer(this.#servers.index, seconds());
     // The relay may have another session now, which the server knows nothing of.
-    carrier.addEventListener('relink', () => {
+    session.addEventListener('relink', () => {
       if (!this.#connected || this.#over) return;
       this.#client.move(seconds());
       this.#transmit();
@@ -122,10 +140,13 @@ export class SecureTransport extends BaseTransport {
     this.#ticks.stop();
     this.#carrier.ondatagram = null;
     this.#carrier.close();
-    this.#servers.open(index).then(
-      (carrier) => (this.#over ? carrier.close() : this.#carry(carrier)),
-      (error: unknown) => this.abort(error),
-    );
+    this.#servers
+      .open(index)
+      .then((session) => {
+        if (this.#over) session.close();
+        else this.#carry(session, this.#through(session));
+      })
+      .catch((error: unknown) => this.abort(error));
   }
 
   #receive(datagram: Uint8Array<ArrayBuffer>): void {
@@ -145,9 +166,9 @@ export class SecureTransport extends BaseTransport {
     this.#follow();
     if (this.#over || !this.#connected) return;
     const now = seconds();
-    const isOpen = this.#carrier.state === 'open';
+    const isOpen = this.#session.state === 'open';
     this.#presence.look(now, isOpen);
-    if (isOpen && this.#presence.isSilent(now)) this.#carrier.renew();
+    if (isOpen && this.#presence.isSilent(now)) this.#session.renew();
   }
 
   /** Sends what is due; whether the transport took it all. */
@@ -167,7 +188,7 @@ export class SecureTransport extends BaseTransport {
     if (state === 'SENDING_REQUEST' || state === 'SENDING_RESPONSE') return;
     if (state === 'CONNECTED') {
       this.#connected = true;
-      this.#carrier.keep();
+      this.#session.keep();
       this.#resolveConnected();
     } else if (!this.#over) {
       this.#refuse(state as HandshakeCode, this.#client.explain());
@@ -177,7 +198,7 @@ export class SecureTransport extends BaseTransport {
   }
 
   /** The transport below has ended, by itself or because the relay closed it. */
-  #lost(carrier: SessionTransport, close: TransportClose): void {
+  #lost(carrier: Transport, close: TransportClose): void {
     if (this.#over || this.#approaching || carrier !== this.#carrier) return;
     const next = this.#connected ? undefined : this.#servers.after(close);
     if (next !== undefined) return this.#leave(next);
@@ -220,15 +241,14 @@ export async function openSecureTransport(
   const core = await coreOf(options);
   const { bytes, expireTime, ...token } = await new Tokens(core, options.token).next();
   const servers = new Servers(token.servers, (server) => openSession(url, { ...options, server }));
-  const carrier = await servers.open(0);
+  const session = await servers.open(0);
   const client = new PayloadClient(core);
   let transport: SecureTransport;
   try {
-    fitsTransport(DEFAULT_DATAGRAM_SIZE, carrier);
     client.connect(bytes, seconds());
-    transport = new SecureTransport(client, carrier, servers, expireTime);
+    transport = new SecureTransport(client, session, servers, expireTime, options);
   } catch (error) {
-    carrier.close();
+    session.close();
     client.destroy();
     throw error;
   }

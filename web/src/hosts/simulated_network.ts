@@ -15,7 +15,7 @@ class SimulatedTransport extends BaseTransport {
   #close: TransportClose | undefined;
 
   constructor(transport: Transport, up: Simulator, down: Simulator) {
-    super(transport.maxDatagramSize);
+    super(transport.maxDatagramSize, {});
     this.#transport = transport;
     this.#up = up;
     this.#down = down;
@@ -26,6 +26,7 @@ class SimulatedTransport extends BaseTransport {
       up.destroy();
       down.destroy();
     });
+    transport.ondrop = (datagram) => this.ondrop?.(datagram);
     transport.ondatagram = (datagram) => {
       down.receive(datagram, seconds());
       this.#pass();
@@ -40,7 +41,8 @@ class SimulatedTransport extends BaseTransport {
     return this.#transport.stats();
   }
 
-  protected override isBusy(): boolean {
+  /** @internal */
+  override isBusy(): boolean {
     return false;
   }
 

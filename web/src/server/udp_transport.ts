@@ -1,10 +1,11 @@
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { nodeModule, type DgramSocket } from '../node.js';
+import type { BacklogOptions } from '../transports/backlog.js';
 import { BaseTransport } from '../transports/base.js';
 import { MAX_BACKLOG, socketType } from './socket.js';
 
 /** Options of {@link UdpTransport.connect}. */
-export interface UdpOptions {
+export interface UdpOptions extends BacklogOptions {
   /** Longest datagram that is sent, in bytes. Default 1100. */
   readonly maxDatagramSize?: number;
 }
@@ -36,15 +37,16 @@ export class UdpTransport extends BaseTransport {
     return new UdpTransport(socket, options);
   }
 
-  private constructor(socket: DgramSocket, { maxDatagramSize }: UdpOptions) {
-    super(maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE);
+  private constructor(socket: DgramSocket, options: UdpOptions) {
+    super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE, options);
     this.#socket = socket;
     socket.on('message', (datagram) => this.arrived(new Uint8Array(datagram).buffer));
     // Nobody may be at the other end now, but later.
     socket.on('error', () => {});
   }
 
-  protected override isBusy(size: number): boolean {
+  /** @internal */
+  override isBusy(size: number): boolean {
     return this.#socket.getSendQueueSize() + size > MAX_BACKLOG;
   }
 

@@ -1,4 +1,5 @@
 import { DATAGRAM_MAX } from '../generated.js';
+import { Backlog, type BacklogOptions } from './backlog.js';
 import type {
   Transport,
   TransportClose,
@@ -12,16 +13,18 @@ const KEPT = 64;
 
 type DatagramHandler = (datagram: Uint8Array<ArrayBuffer>) => void;
 
-/** What all transports have in common: checks, counters, and the delivery of what arrives. */
+/** What all transports have in common: checks, counters, bursts that wait, and the delivery of what arrives. */
 export abstract class BaseTransport implements Transport {
   abstract readonly kind: TransportKind;
   readonly maxDatagramSize: number;
   readonly closed: Promise<TransportClose>;
+  ondrop: DatagramHandler | null = null;
 
   #state: TransportState = 'open';
   #ended!: (close: TransportClose) => void;
   #handler: DatagramHandler | null = null;
   #kept: Uint8Array<ArrayBuffer>[] = [];
+  readonly #backlog: Backlog;
   readonly #stats = {
     datagramsSent: 0,
     bytesSent: 0,
@@ -33,8 +36,22 @@ export abstract class BaseTransport implements Transport {
     droppedUnread: 0,
   };
 
-  protected constructor(maxDatagramSize: number) {
+  /** @throws RangeError when datagrams cannot wait for as long as the options say. */
+  protected constructor(maxDatagramSize: number, options: BacklogOptions) {
     this.maxDatagramSize = maxDatagramSize;
+    this.#backlog = new Backlog(
+      {
+        isBusy: (size) => this.isBusy(size),
+        leave: (datagram) => {
+          if (!this.#hand(datagram)) this.ondrop?.(datagram);
+        },
+        drop: (datagram) => {
+          this.#stats.droppedBacklog++;
+          this.ondrop?.(datagram);
+        },
+      },
+      options,
+    );
     this.closed = new Promise((resolve) => {
       this.#ended = resolve;
     });
@@ -61,27 +78,27 @@ export abstract class BaseTransport implements Transport {
       this.#stats.droppedClosed++;
       return false;
     }
-    if ((!last && this.isBusy(size)) || !this.put(datagram)) {
-      this.#stats.droppedBacklog++;
-      return false;
-    }
-    this.#stats.datagramsSent++;
-    this.#stats.bytesSent += size;
-    return true;
+    if (last) return this.#hand(datagram);
+    this.#backlog.flush();
+    if (this.#backlog.length === 0 && !this.isBusy(size)) return this.#hand(datagram);
+    if (this.#backlog.add(datagram)) return true;
+    this.#stats.droppedBacklog++;
+    return false;
   }
 
   stats(): TransportStats {
-    return { ...this.#stats };
+    return { ...this.#stats, datagramsWaiting: this.#backlog.length };
   }
 
   close(code = 1000, reason = ''): void {
     if (this.#state !== 'open') return;
     this.#state = 'closing';
+    this.#giveUp();
     this.end(code, reason);
   }
 
-  /** Whether so much waits to leave that a datagram of `size` bytes would be late. */
-  protected abstract isBusy(size: number): boolean;
+  /** Whether so much leaves already that a datagram of `size` bytes has to wait. @internal */
+  abstract isBusy(size: number): boolean;
 
   /** Hands a datagram to the platform; false when that does not take it. */
   protected abstract put(datagram: Uint8Array<ArrayBuffer>): boolean;
@@ -92,7 +109,27 @@ export abstract class BaseTransport implements Transport {
   /** The transport has ended. */
   protected ended(close: TransportClose): void {
     this.#state = 'closed';
+    this.#giveUp();
     this.#ended(close);
+  }
+
+  /** Hands a datagram to the platform, and says whether that takes it. */
+  #hand(datagram: Uint8Array<ArrayBuffer>): boolean {
+    if (!this.put(datagram)) {
+      this.#stats.droppedBacklog++;
+      return false;
+    }
+    this.#stats.datagramsSent++;
+    this.#stats.bytesSent += datagram.length;
+    return true;
+  }
+
+  /** What still waits cannot leave any more. */
+  #giveUp(): void {
+    for (const datagram of this.#backlog.end()) {
+      this.#stats.droppedClosed++;
+      this.ondrop?.(datagram);
+    }
   }
 
   /** Something arrived that should be a datagram. */

@@ -65,6 +65,7 @@ interface Trial {
 export class SessionTransport extends EventTarget implements Transport {
   readonly maxDatagramSize: number;
   readonly closed: Promise<TransportClose>;
+  ondrop: Transport['ondrop'] = null;
   /** Resolves when the first link has opened. @internal */
   readonly opened: Promise<void>;
   readonly #source: LinkSource;
@@ -146,6 +147,12 @@ export class SessionTransport extends EventTarget implements Transport {
       trial.looks ||= 1;
     }
     return this.#current!.send(datagram, last);
+  }
+
+  /** @internal */
+  isBusy(size: number): boolean {
+    const link = this.#current!;
+    return link.state === 'open' && Boolean(link.isBusy?.(size));
   }
 
   stats(): TransportStats {
@@ -309,6 +316,7 @@ export class SessionTransport extends EventTarget implements Transport {
   };
 
   #listen(link: Transport): void {
+    link.ondrop = (datagram) => this.ondrop?.(datagram);
     link.ondatagram =
       this.#handler &&
       ((datagram) => {

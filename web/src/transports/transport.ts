@@ -23,9 +23,11 @@ export interface TransportStats {
   /** Datagrams that arrived. */
   readonly datagramsReceived: number;
   readonly bytesReceived: number;
-  /** Datagrams dropped because earlier ones had not left yet. */
+  /** Datagrams that wait to leave, now. */
+  readonly datagramsWaiting: number;
+  /** Datagrams dropped because earlier ones had not left in time. */
   readonly droppedBacklog: number;
-  /** Datagrams dropped because the transport was not open any more. */
+  /** Datagrams dropped because the transport was not open, or ended while they waited. */
   readonly droppedClosed: number;
   /** Messages that arrived and are no datagrams: text, empty or too long. */
   readonly droppedForeign: number;
@@ -47,12 +49,17 @@ export interface Transport {
    * those that arrived before it was set are delivered when it is set.
    */
   ondatagram: ((datagram: Uint8Array<ArrayBuffer>) => void) | null;
+  /** Is called with every datagram that `send` has taken and that was dropped before it could leave. */
+  ondrop: ((datagram: Uint8Array<ArrayBuffer>) => void) | null;
   /** Resolves when the transport has ended, for whatever reason; never rejects. */
   readonly closed: Promise<TransportClose>;
+  /** Whether so much leaves already that a datagram of `size` bytes has to wait. @internal */
+  isBusy?(size: number): boolean;
   /**
-   * Sends a datagram now or never.
+   * Sends a datagram. One that finds too much leaving already waits for its turn, for `maxWaitSeconds` at most.
    * @param last whether it is one of the last, which go even when others wait to leave
-   * @returns `false` when it was dropped, which {@link stats} counts.
+   * @returns `false` when it was dropped at once: the transport is not open, or too much waits already. {@link stats}
+   *   counts what is dropped, then and later.
    * @throws RangeError when the datagram is empty or longer than `maxDatagramSize`.
    */
   send(datagram: Uint8Array<ArrayBuffer>, last?: boolean): boolean;

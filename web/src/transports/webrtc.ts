@@ -1,6 +1,7 @@
 import { Abort, reasonOf, throwIfAborted } from '../abort.js';
 import { relaySays, TransportError, type TransportStage } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
+import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
 import { deadline } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
@@ -41,7 +42,7 @@ export interface PeerConnectionLike {
 }
 
 /** Options of {@link WebRtcTransport.connect}. */
-export interface WebRtcOptions extends SessionOptions {
+export interface WebRtcOptions extends SessionOptions, BacklogOptions {
   /** Gives up connecting; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** To connect in. Default 10. */
@@ -52,13 +53,13 @@ export interface WebRtcOptions extends SessionOptions {
    */
   readonly maxDatagramSize?: number;
   /**
-   * Bytes that one turn of the event loop may send. Default 4400. What is sent after that waits for the
-   * data channel to be empty, or is dropped, unless `maxBufferedAmount` has room for it.
+   * Bytes that leave in one turn of the event loop. Default 4400. What is sent after that waits for the data
+   * channel to be empty, unless `maxBufferedAmount` has room for it.
    */
   readonly maxBurst?: number;
   /**
-   * Bytes that may wait in the browser before datagrams are dropped. What waits there is late, and
-   * delays all that comes after it. Default 0: none but those of a burst.
+   * Bytes that may wait in the browser before datagrams wait here. What waits there is late however long
+   * that takes, and delays all that comes after it. Default 0: none but those of a burst.
    */
   readonly maxBufferedAmount?: number;
   /** The constructor to use instead of the global `RTCPeerConnection`, as in Node. */
@@ -101,7 +102,7 @@ export class WebRtcTransport extends BaseTransport {
   }
 
   private constructor(peer: PeerConnectionLike, channel: DataChannelLike, options: WebRtcOptions) {
-    super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE);
+    super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE, options);
     this.#peer = peer;
     this.#channel = channel;
     this.#maxBurst = options.maxBurst ?? 4400;
@@ -123,10 +124,11 @@ export class WebRtcTransport extends BaseTransport {
 
   /**
    * The browser holds back what its congestion control does not let out, for seconds if one lets it.
-   * So nothing is sent while anything waits, but for what waits because it was sent this very moment or
-   * because the page has said that it may.
+   * So nothing is handed to it while anything waits there, but for what waits because it was sent this very
+   * moment or because the page has said that it may.
+   * @internal
    */
-  protected override isBusy(size: number): boolean {
+  override isBusy(size: number): boolean {
     if (this.#channel.bufferedAmount + size <= this.#maxBufferedAmount) return false;
     if (this.#burst > 0) return this.#burst + size > this.#maxBurst;
     return this.#channel.bufferedAmount > 0;

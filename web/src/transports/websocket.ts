@@ -1,6 +1,7 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
 import { relaySays, TransportError, type RelayCode } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
+import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
 import { deadline } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
@@ -31,14 +32,14 @@ export interface WebSocketLike {
 }
 
 /** Options of {@link WebSocketTransport.connect}. */
-export interface WebSocketOptions extends SessionOptions {
+export interface WebSocketOptions extends SessionOptions, BacklogOptions {
   /** Gives up connecting; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** To connect in. Default 10. */
   readonly timeoutSeconds?: number;
   /**
-   * Bytes that may wait in the browser before datagrams are dropped. What waits there is late, and
-   * delays all that comes after it. Default 16384.
+   * Bytes that may wait in the browser before datagrams wait here. What waits there is late however long
+   * that takes, and delays all that comes after it. Default 16384.
    */
   readonly maxBufferedAmount?: number;
   /** Longest datagram in bytes, at most 1400, which is what the relay takes. Default 1100. */
@@ -124,7 +125,7 @@ export class WebSocketTransport extends BaseTransport {
   }
 
   private constructor(socket: WebSocketLike, options: WebSocketOptions) {
-    super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE);
+    super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE, options);
     this.#socket = socket;
     this.#maxBufferedAmount = options.maxBufferedAmount ?? 16384;
     socket.addEventListener('message', ({ data }) => this.arrived(data));
@@ -133,7 +134,8 @@ export class WebSocketTransport extends BaseTransport {
     socket.addEventListener('close', ({ code, reason }) => this.ended({ code, reason }));
   }
 
-  protected override isBusy(size: number): boolean {
+  /** @internal */
+  override isBusy(size: number): boolean {
     return this.#socket.bufferedAmount + size > this.#maxBufferedAmount;
   }
 
