@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// Shorter than the time until a transport that failed is tried again.
+// For what must happen; shorter than the time until a transport that failed is tried again.
 const PATIENCE_MS = 30_000;
 
 /** What the tests' own server sends everybody of what this client has said. */
@@ -33,7 +33,7 @@ export function startPlayer(client, { isEcho = echoed(client), everyMs = 50 } = 
   player.rest = async () => {
     clearInterval(timer);
     player.say();
-    for (let i = 0; i < 400 && player.said.length < player.sent; i++) await sleep(20);
+    for (let i = 0; i < PATIENCE_MS / 20 && player.said.length < player.sent; i++) await sleep(20);
     assert.deepEqual(
       player.said,
       Array.from({ length: player.sent }, (_, i) => String(i)),

@@ -1,10 +1,11 @@
-// Near or far, a player begins over what opens first, and ends up on WebRTC every time.
+// Near or far, a player begins over what opens first, and ends up on WebRTC every time, with everything real. How
+// soon that is says distance.test.mjs: here only what happens counts, and in which order.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { connect, require } from '../support/causeway.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
-import { RTTS, TIMES, assertSoon } from '../support/distance.mjs';
-import { assertGap, startPlayer, until } from '../support/player.mjs';
+import { RTTS, TIMES } from '../support/distance.mjs';
+import { startPlayer, until } from '../support/player.mjs';
 import { until as eventually } from '../support/rtc.mjs';
 import { messages, startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
@@ -23,8 +24,6 @@ async function talk(client) {
 }
 
 async function play(t, { path, server }) {
-  const began = performance.now();
-  const since = () => performance.now() - began;
   const client = await connect(path.url, {
     token: await server.token({ timeoutSeconds: 10 }),
     schema: messages,
@@ -33,14 +32,12 @@ async function play(t, { path, server }) {
   });
   t.after(() => client.disconnect());
   await talk(client);
-  const answered = since();
   const player = startPlayer(client);
   await until(client, 'transport', 'webrtc');
-  const moved = since();
+  // Over the link that opened first all has come back, or comes over the other, each once and in order.
   await player.rest();
-  assertSoon(t, path.rtt, { answered, moved });
   assert.deepEqual(player.states, []);
-  assertGap(t, player, 100 + path.rtt);
+  assert.equal(client.transport, 'webrtc');
   await eventually('the WebSocket is closed', () => path.connections === 0);
   client.disconnect();
 }
