@@ -214,9 +214,10 @@ bool option_read_workers(const struct option_reading *reading)
             *workers = OPTIONS_WORKERS_MAX;
         return true;
     }
-    *workers = (unsigned)strtoul(reading->text, &end, 10);
+    const unsigned long number = strtoul(reading->text, &end, 10);
+    *workers = (unsigned)number;
     return (reading->text[0] >= '1' && reading->text[0] <= '9' && *end == '\0' &&
-            *workers <= OPTIONS_WORKERS_MAX) ||
+            number <= OPTIONS_WORKERS_MAX) ||
            refuse(reading, "a number from 1 to 64, or auto");
 }
 

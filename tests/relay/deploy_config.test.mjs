@@ -48,6 +48,10 @@ const bad = {
   'a section': ['[limits]\nmax-sessions = 5', /relay\.conf:4: there are no sections: limits/],
   'a file in a file': ['config = other.conf', /relay\.conf:3: not in a file: config/],
   'a line that is too long': [`root = /${'x'.repeat(300)}`, /relay\.conf:3: the line is too long/],
+  'more workers than a number has room for': [
+    'workers = 4294967297',
+    /relay\.conf:3: workers needs/,
+  ],
   'a zero byte': ['root = /a\0b', /relay\.conf:3: there is a zero byte/],
 };
 for (const [name, [text, pattern]] of Object.entries(bad))
@@ -57,6 +61,7 @@ test('a file that cannot be read is one line', async () => {
   for (const [name, why] of [
     [`${folder}/none.conf`, 'No such file or directory'],
     [folder, 'Is a directory'],
+    ['/dev/zero', 'File too large'],
   ]) {
     const { code, stderr } = await run(['--config', name, '--check-config']);
     assert.equal(code, 2);
