@@ -177,7 +177,7 @@ static bool adopt(struct sessions *all, const struct parcel *parcel, int fd)
     memcpy(name.hash, parcel->name, sizeof name.hash);
     if (!make_way(all, &name))
         return false;
-    if (!all->draining && all->count - all->evicted < all->config.max_sessions &&
+    if (fd >= 0 && !all->draining && all->count - all->evicted < all->config.max_sessions &&
         carry_on(all, parcel, &name, fd))
         return true;
     if (all->peers.decline)
@@ -188,10 +188,9 @@ static bool adopt(struct sessions *all, const struct parcel *parcel, int fd)
 bool sessions_adopt(struct sessions *all, const void *data, size_t size, int fd)
 {
     struct parcel parcel;
-    if (fd < 0)
-        return false;
     if (parcel_read(data, size, &parcel) && adopt(all, &parcel, fd))
         return true;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return false;
 }

@@ -406,6 +406,25 @@ static void test_a_process_that_is_full_takes_no_more(void **state)
     tear_down(&rig);
 }
 
+/* Otherwise the supervisor would keep a session for it that it does not have, for ever. */
+static void test_a_process_without_descriptors_gives_a_session_back(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct handover_message parcel;
+    struct peers peers = {0};
+    set_up(&rig);
+    set_peers(&rig.new, &peers);
+    server_says(&rig, "welcome");
+    browser_hears(&rig, &rig.old, "welcome");
+    send_parcel(&rig.old, &parcel);
+    assert_false(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, -1));
+    assert_int_equal(sessions_count(rig.new.sessions), 0);
+    assert_int_equal(peers.declined, 1);
+    close(parcel.fd);
+    tear_down(&rig);
+}
+
 static void test_others_hear_of_sessions_that_were_answered(void **state)
 {
     (void)state;
@@ -582,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_a_descriptor_too_many_does_not_end_the_line),
         cmocka_unit_test(test_parcels_that_it_cannot_read_are_refused),
         cmocka_unit_test(test_a_process_that_is_full_takes_no_more),
+        cmocka_unit_test(test_a_process_without_descriptors_gives_a_session_back),
         cmocka_unit_test(test_others_hear_of_sessions_that_were_answered),
         cmocka_unit_test(test_a_page_that_may_be_gone_may_be_so_elsewhere),
         cmocka_unit_test(test_questions_are_few),
