@@ -1,5 +1,6 @@
 #include "http/files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -90,7 +91,7 @@ enum file_result file_find(const char *root, const char *path, struct file *out)
     out->fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
     if (out->fd < 0)
-        return FILE_MISSING;
+        return errno == EMFILE || errno == ENFILE ? FILE_BUSY : FILE_MISSING;
     bool known = fstat(out->fd, &status) == 0;
     if (!known || !S_ISREG(status.st_mode)) {
         bool directory = known && S_ISDIR(status.st_mode) && !index[0];

@@ -16,6 +16,7 @@ enum file_result {
     FILE_FOUND,
     FILE_MISSING,   /* also: outside the root, hidden, or not a file */
     FILE_DIRECTORY, /* the path needs a slash at its end */
+    FILE_BUSY,      /* the system has no descriptor left for it */
 };
 
 /* Finds and opens the file for a decoded path that begins with '/'. A path that ends with '/'

@@ -255,6 +255,8 @@ static int serve_file(struct http *http, struct lws *wsi, struct exchange *excha
     enum file_result found = http->root[0] ? file_find(http->root, path, &file) : FILE_MISSING;
     if (found == FILE_MISSING)
         return refuse(http, wsi, HTTP_STATUS_NOT_FOUND, "There is no such file.");
+    if (found == FILE_BUSY)
+        return refuse(http, wsi, HTTP_STATUS_SERVICE_UNAVAILABLE, "Too many files are open.");
     if (found == FILE_DIRECTORY)
         return redirect(http, wsi, path);
     char known[128];

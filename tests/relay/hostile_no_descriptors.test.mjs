@@ -1,0 +1,87 @@
+// No file descriptor is left: to the relay, a worker, or the supervisor. Who plays plays on, what would
+// need a descriptor fails with one line, and all is as before as soon as there are some again.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import test from 'node:test';
+import { askAdmin } from './admin.mjs';
+import { startRig } from './hostile_rig.mjs';
+import { patiently, sleep } from './support.mjs';
+
+const folder = mkdtempSync(`${tmpdir()}/causeway-`);
+const config = `${folder}/relay.conf`;
+writeFileSync(config, 'log-level = info\n');
+writeFileSync(`${folder}/index.html`, 'index');
+test.after(() => rmSync(folder, { recursive: true }));
+
+/** Lets a process open nothing more; gives what takes that back. */
+function starve(pid) {
+  const limits = readFileSync(`/proc/${pid}/limits`, 'ascii');
+  const [, before] = /^Max open files\s+(\d+)/m.exec(limits);
+  const set = (limit) => execFileSync('prlimit', ['--pid', String(pid), `--nofile=${limit}:`]);
+  set(3);
+  return () => set(before);
+}
+
+const childrenOf = (pid) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+
+/** Says `signal`, and waits for one line. */
+async function told(relay, signal, line) {
+  const from = relay.log().length;
+  relay.kill(signal);
+  await relay.logged(line, from);
+}
+
+test('a relay without descriptors goes on', async (t) => {
+  const { relay, ...rig } = await startRig(t, { args: ['--root', folder, '--config', config] });
+  const early = net.connect(relay.port, '127.0.0.1');
+  let page = '';
+  early.setEncoding('latin1').on('data', (data) => (page += data));
+  await once(early, 'connect');
+  await rig.newcomer(); // the relay has taken the one before
+  const feed = starve(relay.pid);
+  early.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await patiently(once(early, 'close'), 'the reply');
+  assert.match(page, /^HTTP\/1\.1 503 /, 'nobody is to believe that the file is gone');
+  const late = rig.newcomer();
+  await relay.logged(/cannot accept connections: Too many open files/);
+  await told(relay, 'SIGHUP', /not reloaded: cannot read \S+: Too many open files/);
+  await told(relay, 'SIGUSR2', /no upgrade: cannot start \S+: Too many open files/);
+  feed();
+  await late;
+  await told(relay, 'SIGHUP', /reloaded the options/);
+  await rig.check();
+});
+
+test('a worker without descriptors goes on', async (t) => {
+  const rig = await startRig(t, { args: ['--workers', '2', '--config', config] });
+  const feed = starve(childrenOf(rig.relay.pid)[0]);
+  await told(rig.relay, 'SIGHUP', /worker 1: not reloaded: cannot read \S+: Too many open files/);
+  await told(rig.relay, 'SIGUSR1', / stats /);
+  feed();
+  await told(rig.relay, 'SIGHUP', /worker 1: reloaded the options/);
+  await rig.check();
+});
+
+test('a supervisor without descriptors goes on', async (t) => {
+  const args = ['--workers', '2', '--config', config, '--admin', '127.0.0.1:0'];
+  const { relay, ...rig } = await startRig(t, { sessions: 0, args });
+  const [, port] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
+  const feed = starve(relay.pid);
+  const asked = askAdmin(Number(port), '/sessions');
+  await told(relay, 'SIGHUP', /not reloaded: cannot read \S+: Too many open files/);
+  await told(relay, 'SIGUSR2', /no upgrade: cannot start \S+: Too many open files/);
+  process.kill(childrenOf(relay.pid)[0], 'SIGKILL');
+  await relay.logged(/cannot start worker [12]: Too many open files/);
+  const late = rig.newcomer(); // to the worker that is not there, perhaps
+  feed();
+  await late;
+  assert.equal((await asked).status, 200);
+  while (childrenOf(relay.pid).length < 2) await sleep(20);
+  await told(relay, 'SIGHUP', /worker [12]: reloaded .*\n(.*\n)*.*worker [12]: reloaded/);
+  await rig.newcomer();
+});
