@@ -1,42 +1,9 @@
-// A fuzzer of the relay's TCP side: rounds of connections that write what hostile_tcp_plans.mjs
-// makes up. After each round the relay still answers, carries a player's datagrams, is idle, and
-// has closed all that it should.
-//
-//   CAUSEWAY_FUZZ_SECONDS  how long (default 20)
-//   CAUSEWAY_FUZZ_SEED     the seed (default: one of this moment)
-//   CAUSEWAY_FUZZ_ROUND    only this round
-import assert from 'node:assert/strict';
+// A fuzzer of the relay's TCP side; see hostile_fuzz.mjs.
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import test from 'node:test';
-import { setTimeout } from 'node:timers/promises';
-import { work } from './hostile_rig.mjs';
-import { describePlan, makePlan, makeRandom, performPlan } from './hostile_tcp_plans.mjs';
-import { connect, patiently, sleep, startRelay, startServer, statsUntil } from './support.mjs';
-
-const SECONDS = Number(process.env.CAUSEWAY_FUZZ_SECONDS ?? 20);
-const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
-const ONLY = process.env.CAUSEWAY_FUZZ_ROUND;
-const CONNECTIONS = 8;
-
-// Shorter than the ten seconds after which the relay gives up a connection that does nothing: what
-// it gets out of only then counts as stuck.
-const STUCK_MS = 8000;
-
-const offer = readFileSync(new URL('../fuzz/corpus/sdp/chromium', import.meta.url), 'latin1');
-
-async function start(t) {
-  const root = mkdtempSync(`${tmpdir()}/causeway-`);
-  t.after(() => rmSync(root, { recursive: true }));
-  mkdirSync(`${root}/sub`);
-  for (const name of ['index.html', 'sub/index.html']) writeFileSync(`${root}/${name}`, 'index');
-  writeFileSync(`${root}/large.bin`, Buffer.alloc(1_000_000, 'large'));
-  const { upstream } = await startServer(t);
-  const args = ['--rtc', '127.0.0.1:0', '--root', root, '--max-sessions-per-address', '0'];
-  return startRelay(t, { upstream, args });
-}
+import { fuzz, startServing } from './hostile_fuzz.mjs';
+import { connect } from './support.mjs';
 
 async function get(relay) {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1' });
@@ -47,64 +14,7 @@ async function get(relay) {
   return Buffer.concat(chunks).toString();
 }
 
-const descriptors = (relay) => readdirSync(`/proc/${relay.pid}/fd`).length;
-
-/** Resolves when in some stretch of time the relay worked for less than a fifth of it. */
-async function idle(relay) {
-  for (let stretch = 10; ; stretch = Math.min(stretch * 2, 500)) {
-    const [begun, before] = [performance.now(), work(relay.pid)];
-    await sleep(stretch);
-    if (work(relay.pid) - before < (performance.now() - begun) / 5) return;
-  }
-}
-
-async function check(relay, player, most) {
-  let what;
-  const all = async () => {
-    what = 'reply to a GET';
-    assert.match(await get(relay), /^HTTP\/1\.1 200 [^]*index$/);
-    what = 'echo of a datagram';
-    player.send(Buffer.from('still there'));
-    await player.received(++player.count);
-    what = 'idle relay';
-    await idle(relay);
-    // What a round leaves is gone soon: descriptors do not pile up.
-    what = `end of ${descriptors(relay) - most} descriptors`;
-    while (descriptors(relay) > most) await sleep(10);
-    return true;
-  };
-  const timer = new AbortController();
-  const late = setTimeout(STUCK_MS, false, { signal: timer.signal }).catch(() => {});
-  assert.ok(await Promise.race([all(), late]), `waited in vain for the ${what}`);
-  timer.abort();
-}
-
 test('whatever comes over TCP, the relay goes on serving', async (t) => {
-  const relay = await start(t);
-  const player = await connect(t, relay);
-  player.count = 0;
-  const most = descriptors(relay) + 4 * CONNECTIONS;
-  const until = performance.now() + SECONDS * 1000;
-  let round = ONLY === undefined ? 0 : Number(ONLY);
-  t.diagnostic(`CAUSEWAY_FUZZ_SEED=${SEED}`);
-  do {
-    const random = makeRandom(SEED + Math.imul(round, 0x9e3779b1));
-    const plans = Array.from({ length: CONNECTIONS }, () => makePlan(random, offer));
-    try {
-      const all = Promise.all(plans.map((plan) => performPlan(relay, plan)));
-      await patiently(all, 'the connections of a round');
-      await check(relay, player, most);
-    } catch (error) {
-      const lines = plans.map(describePlan).join('\n');
-      throw new Error(
-        `CAUSEWAY_FUZZ_SEED=${SEED} CAUSEWAY_FUZZ_ROUND=${round}: ${error.message}\n${lines}`,
-        { cause: error },
-      );
-    }
-    round++;
-  } while (ONLY === undefined && performance.now() < until);
-  t.diagnostic(`${round} rounds of ${CONNECTIONS} connections`);
-  await statsUntil(relay, ({ sessions_open }) => sessions_open === 1);
-  relay.kill('SIGTERM');
-  assert.deepEqual(await relay.ended(), { code: 0, signal: null });
+  const relay = await startServing(t);
+  await fuzz(t, relay, { seconds: 20, player: await connect(t, relay), get });
 });

@@ -201,15 +201,23 @@ export function makePlan(random, offer) {
   };
 }
 
-/** Lives through one plan; ends when the connection has ended as planned. */
-export async function performPlan(relay, { writes, pause, reads, end }) {
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true });
+const connectTo = (relay) =>
+  net.connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true });
+
+/**
+ * Lives through one plan, over a socket that is being opened (`under` it, if it is one of TLS, that of
+ * TCP); ends when the connection has ended as planned.
+ */
+export async function performPlan(relay, { writes, pause, reads, end }, socket = connectTo(relay)) {
   const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.on('error', () => {});
   socket.setNoDelay(true);
   let over = false;
   socket.once('end', () => (over = true));
-  await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
+  const ready = socket.under ? 'secureConnect' : 'connect';
+  const opened = new Promise((resolve) => socket.once(ready, resolve).once('close', resolve));
+  // What came before TLS may have kept it from beginning.
+  await (socket.under ? Promise.race([opened, sleep(100)]) : opened);
   if (reads) socket.resume();
   for (const part of writes) {
     if (over || socket.destroyed) break;
@@ -218,7 +226,7 @@ export async function performPlan(relay, { writes, pause, reads, end }) {
     else await new Promise(setImmediate);
   }
   if (end === 'half') socket.end();
-  if (end === 'reset') socket.resetAndDestroy();
+  if (end === 'reset') (socket.under ?? socket).resetAndDestroy();
   // Nobody waits for all that may still come: the relay gives up by itself, after many seconds.
   if (end === 'wait') await Promise.race([closed, once(socket, 'end').catch(() => {}), sleep(20)]);
   else if (end !== 'reset') await sleep(2);

@@ -243,9 +243,9 @@ export function binaryFrame(data) {
 export async function connect(
   t,
   relay,
-  { protocols = ['causeway.v1'], host = '127.0.0.1', ...options } = {},
+  { protocols = ['causeway.v1'], scheme = 'ws', host = '127.0.0.1', ...options } = {},
 ) {
-  const socket = new WebSocket(`ws://${host}:${relay.port}/`, protocols, {
+  const socket = new WebSocket(`${scheme}://${host}:${relay.port}/`, protocols, {
     perMessageDeflate: true,
     ...options,
   });
