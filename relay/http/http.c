@@ -440,6 +440,9 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return on_upgrade(http, wsi, in);
     case LWS_CALLBACK_HTTP:
         return on_request(http, wsi, exchange);
+    case LWS_CALLBACK_RAW_ADOPT:
+        /* CONNECT; libwebsockets would keep the connection for ever, and read whatever comes. */
+        return refuse(http, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, METHOD_TEXT);
     case LWS_CALLBACK_HTTP_BODY:
         return on_body(exchange, in, size);
     case LWS_CALLBACK_HTTP_BODY_COMPLETION:

@@ -107,6 +107,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     case LWS_CALLBACK_HTTP:
         return on_request(wsi, *(const unsigned *)protocol->user);
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+    case LWS_CALLBACK_RAW_ADOPT: /* CONNECT; libwebsockets would keep the connection for ever */
         return -1;
     case LWS_CALLBACK_WSI_DESTROY:
         pre_session_limit_leave(wsi);
