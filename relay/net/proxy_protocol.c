@@ -97,7 +97,7 @@ static enum proxy_protocol read_v2(const uint8_t *body, size_t size, unsigned fa
         client->size = sizeof *v6;
         return PROXY_PROTOCOL_CLIENT;
     }
-    /* Of a family that it does not say, or that is not of the Internet. */
+    /* Of a family that it does not say, of UNIX sockets, or of UDP: no client of HTTP has those. */
     return family == V2_TCP_IPV4 || family == V2_TCP_IPV6 ? PROXY_PROTOCOL_BAD
                                                           : PROXY_PROTOCOL_LOCAL;
 }
@@ -122,9 +122,15 @@ enum proxy_protocol proxy_protocol_read(const uint8_t *data, size_t size,
 {
     const int v1 = begins(data, size, v1_begin, strlen(v1_begin));
     const int v2 = begins(data, size, v2_begin, sizeof v2_begin);
+    struct socket_address named;
+    enum proxy_protocol found = PROXY_PROTOCOL_NONE;
     if (v1 > 0)
-        return parse_v1(data, size, client, header_size);
-    if (v2 > 0)
-        return parse_v2(data, size, client, header_size);
-    return v1 < 0 || v2 < 0 ? PROXY_PROTOCOL_MORE : PROXY_PROTOCOL_NONE;
+        found = parse_v1(data, size, &named, header_size);
+    else if (v2 > 0)
+        found = parse_v2(data, size, &named, header_size);
+    else if (v1 < 0 || v2 < 0)
+        found = PROXY_PROTOCOL_MORE;
+    if (found == PROXY_PROTOCOL_CLIENT)
+        *client = named;
+    return found;
 }

@@ -74,13 +74,16 @@ static void test_bad_prefixes(void **state)
 static enum proxy_protocol read_header(const void *header, size_t size, char *client_text)
 {
     uint8_t data[2048];
-    struct socket_address client;
+    const struct socket_address proxy = address("10.0.0.1:5000");
+    struct socket_address client = proxy;
     size_t header_size = 0;
     memcpy(data, header, size);
     memcpy(data + size, "GET / HTTP/1.1\r\n", 16);
     const enum proxy_protocol found = proxy_protocol_read(data, size + 16, &client, &header_size);
     if (found == PROXY_PROTOCOL_CLIENT)
         socket_address_format(&client, client_text);
+    else
+        assert_memory_equal(&client, &proxy, sizeof proxy);
     if (found != PROXY_PROTOCOL_CLIENT && found != PROXY_PROTOCOL_LOCAL)
         return found;
     assert_int_equal(header_size, size);
@@ -144,6 +147,16 @@ static void test_version_2(void **state)
                      PROXY_PROTOCOL_CLIENT);
     assert_int_equal(V2("\x20\0\0\0"), PROXY_PROTOCOL_LOCAL);
     assert_int_equal(V2("\x21\0\0\0"), PROXY_PROTOCOL_LOCAL);
+    /* Of no family, UDP and UNIX sockets, with an address or without: the proxy's stays. */
+    static const char families[] = {0x00, 0x01, 0x02, 0x10, 0x12, 0x20, 0x22, 0x30, 0x31, 0x32};
+    for (size_t i = 0; i < sizeof families; i++) {
+        char header[16 + 216] = SIGNATURE "\x21";
+        header[13] = families[i];
+        for (size_t size = 0; size <= 216; size += 36) {
+            header[15] = (char)size;
+            assert_int_equal(read_header(header, 16 + size, text), PROXY_PROTOCOL_LOCAL);
+        }
+    }
     assert_int_equal(V2("\x31\x11\0\x0c\xcb\0\x71\x07\xc6\x33\x64\x01\xdc\x04\x01\xbb"),
                      PROXY_PROTOCOL_BAD);
     assert_int_equal(V2("\x22\x11\0\x0c\xcb\0\x71\x07\xc6\x33\x64\x01\xdc\x04\x01\xbb"),
