@@ -241,7 +241,7 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
     }
     if (relay->tls)
         pre_session_limit_set_tls(relay->pre_session_limit, loop_vhost(relay->loop));
-    prefaces_set_once(relay->prefaces, forwarded_once(&relay->pages.forwarded));
+    relay_heed_proxies(relay);
     if (options->source_prefixes.count > 0 &&
         !sessions_share_socket(relay->sessions, &options->source_prefixes))
         return false;

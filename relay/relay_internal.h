@@ -81,6 +81,9 @@ void relay_close_listeners(struct relay *relay);
 struct sessions_config relay_sessions_config(const struct relay *relay,
                                              const struct options *options);
 
+/* Has the prefaces heed what the options say of proxies. */
+void relay_heed_proxies(struct relay *relay);
+
 /* Opens the admin listener, if there is to be one; a worker has none. Logs why and returns false
    when it cannot. */
 bool relay_open_admin(struct relay *relay, struct heritage *heritage);

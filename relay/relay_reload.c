@@ -21,6 +21,14 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
     };
 }
 
+void relay_heed_proxies(struct relay *relay)
+{
+    const struct forwarded *forwarded = &relay->pages.forwarded;
+    if (!relay->tls)
+        prefaces_read_heads(relay->prefaces, &forwarded->trusted, forwarded_name(forwarded),
+                            forwarded_once(forwarded));
+}
+
 static void heed(struct relay *relay, const struct options *options)
 {
     const struct sessions_config sessions = relay_sessions_config(relay, options);
@@ -28,7 +36,7 @@ static void heed(struct relay *relay, const struct options *options)
     log_set_format(options->log_format);
     loop_gather(relay->loop, options->coalesce_us * 1e-6);
     relay->pages = options->pages;
-    prefaces_set_once(relay->prefaces, forwarded_once(&relay->pages.forwarded));
+    relay_heed_proxies(relay);
     upstreams_set(relay->upstreams, &options->upstreams);
     pre_session_limit_set(relay->pre_session_limit, options->max_per_address);
     webrtc_set_limits(relay->webrtc, options->max_per_address, options->peer_bytes_per_second);

@@ -17,9 +17,14 @@ bool forwarded_header_parse(const char *text, enum forwarded_header *out)
     return true;
 }
 
-const char *forwarded_once(const struct forwarded *forwarded)
+const char *forwarded_name(const struct forwarded *forwarded)
 {
-    return forwarded->header == FORWARDED_FORWARDED ? "forwarded:" : NULL;
+    return forwarded_once(forwarded) ? "forwarded:" : "x-forwarded-for:";
+}
+
+bool forwarded_once(const struct forwarded *forwarded)
+{
+    return forwarded->header == FORWARDED_FORWARDED;
 }
 
 /* A quote that begins or ends a quoted string: none that is part of one, behind a backslash. */

@@ -17,9 +17,9 @@ struct forwarded {
     enum forwarded_header header;
 };
 
-/* The header, with its colon, when a request may have it in one line only, since libwebsockets
-   shows no other; NULL when it joins the lines. */
-const char *forwarded_once(const struct forwarded *forwarded);
+/* The name of the header, with its colon. A request may have Forwarded in one line only. */
+const char *forwarded_name(const struct forwarded *forwarded);
+bool forwarded_once(const struct forwarded *forwarded);
 
 /* The client of a request that came from `peer`: the last address in the value of the header that
    is not a trusted proxy's, since each proxy adds the one that it was asked by and only what

@@ -18,14 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ROUTES_MAX 4
-/* The addresses of a chain of proxies. */
-#define FORWARDED_MAX 1024
-#define ORIGIN_TEXT   "Pages of this origin are not allowed here."
-#define METHOD_TEXT   "This method is not allowed here."
-#define KEY_TEXT      "A session key is 22 letters, digits, - or _, and there is only one."
-#define SERVER_TEXT   "A game server is named once, as in 10.0.0.5_7000 or 2001-db8--5_7000."
-#define LENGTH_TEXT   "A body needs one Content-Length and no Transfer-Encoding."
+#define ROUTES_MAX  4
+#define ORIGIN_TEXT "Pages of this origin are not allowed here."
+#define METHOD_TEXT "This method is not allowed here."
+#define KEY_TEXT    "A session key is 22 letters, digits, - or _, and there is only one."
+#define SERVER_TEXT "A game server is named once, as in 10.0.0.5_7000 or 2001-db8--5_7000."
+#define LENGTH_TEXT "A body needs one Content-Length and no Transfer-Encoding."
 /* A browser asks no second time for so long whether a page may use a route; none keeps it longer.
  */
 #define PREFLIGHT_SECONDS "7200"

@@ -5,6 +5,17 @@
 /* The addresses of a chain of proxies. */
 #define FORWARDED_MAX 1024
 
+/* What the proxies say. libwebsockets may hide it, and is asked only behind TLS. */
+static bool value_of(const struct forwarded *forwarded, struct lws *wsi, char value[FORWARDED_MAX])
+{
+    const char *read = pre_session_limit_forwarded(wsi);
+    if (read)
+        return snprintf(value, FORWARDED_MAX, "%s", read) < FORWARDED_MAX;
+    return forwarded->header == FORWARDED_X_FORWARDED_FOR
+               ? header_copy(wsi, WSI_TOKEN_X_FORWARDED_FOR, value, FORWARDED_MAX)
+               : header_copy_named(wsi, forwarded_name(forwarded), value, FORWARDED_MAX);
+}
+
 bool pages_know_client(const struct http_pages *pages, struct lws *wsi)
 {
     const struct forwarded *forwarded = &pages->forwarded;
@@ -12,9 +23,7 @@ bool pages_know_client(const struct http_pages *pages, struct lws *wsi)
     char value[FORWARDED_MAX];
     if (!peer || !prefix_list_holds(&forwarded->trusted, peer))
         return true;
-    if (!(forwarded->header == FORWARDED_X_FORWARDED_FOR
-              ? header_copy(wsi, WSI_TOKEN_X_FORWARDED_FOR, value, sizeof value)
-              : header_copy_named(wsi, "forwarded:", value, sizeof value)))
+    if (!value_of(forwarded, wsi, value))
         return false;
     const struct socket_address client = forwarded_client(forwarded, peer, value);
     return pre_session_limit_move(wsi, &client);
@@ -29,7 +38,7 @@ static bool host_of(const struct http_pages *pages, struct lws *wsi, char *host,
         return header_copy(wsi, WSI_TOKEN_HOST, host, capacity);
     if (pages->forwarded.header == FORWARDED_X_FORWARDED_FOR)
         return header_copy_named(wsi, "x-forwarded-host:", host, capacity);
-    if (!header_copy_named(wsi, "forwarded:", value, sizeof value))
+    if (!value_of(&pages->forwarded, wsi, value))
         return false;
     forwarded_host(value, host, capacity);
     return true;

@@ -6,6 +6,7 @@
 #include "net/per_address_limit.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Connections over which a browser loads a page. */
@@ -23,6 +24,7 @@ struct pre_session {
     struct pre_session_limit *all;
     struct lws *wsi;
     struct socket_address client;
+    char *forwarded;               /* NULL = not read */
     struct address_count *address; /* NULL when it does not count */
     bool moved;
     struct pre_session *older;
@@ -158,6 +160,7 @@ static void leave(struct pre_session *connection)
     list_remove(connection);
     connection->all->count--;
     uncount(connection);
+    free(connection->forwarded);
     free(connection);
 }
 
@@ -170,15 +173,18 @@ static bool count(struct pre_session *connection)
     return connection->address != NULL;
 }
 
-static struct pre_session *enter(struct pre_session_limit *all, const struct socket_address *client,
-                                 enum pre_session_counting counting)
+static struct pre_session *enter(struct pre_session_limit *all,
+                                 const struct pre_session_start *start)
 {
     struct pre_session *connection = calloc(1, sizeof *connection);
     if (!connection)
         return NULL;
     connection->all = all;
-    connection->client = *client;
-    if (counting == PRE_SESSION_COUNTED && !count(connection)) {
+    connection->client = start->client;
+    connection->forwarded = start->forwarded ? strdup(start->forwarded) : NULL;
+    if ((start->forwarded && !connection->forwarded) ||
+        (start->counting == PRE_SESSION_COUNTED && !count(connection))) {
+        free(connection->forwarded);
         free(connection);
         return NULL;
     }
@@ -220,17 +226,17 @@ static bool may_shake_hands(struct pre_session_limit *all, const struct socket_a
 }
 
 void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vhost, int fd,
-                             const struct socket_address *client,
-                             enum pre_session_counting counting)
+                             const struct pre_session_start *start)
 {
-    if (vhost == all->tls && counting == PRE_SESSION_COUNTED && !may_shake_hands(all, client)) {
+    if (vhost == all->tls && start->counting == PRE_SESSION_COUNTED &&
+        !may_shake_hands(all, &start->client)) {
         close(fd);
         return;
     }
-    struct pre_session *connection = enter(all, client, counting);
+    struct pre_session *connection = enter(all, start);
     if (!connection) {
         close(fd);
-        report_refused(all, client);
+        report_refused(all, &start->client);
         return;
     }
     /* It closes the socket itself when it has no place for it. */
@@ -245,6 +251,12 @@ const struct socket_address *pre_session_limit_client(struct lws *wsi)
 {
     const struct pre_session *connection = lws_get_opaque_user_data(wsi);
     return connection ? &connection->client : NULL;
+}
+
+const char *pre_session_limit_forwarded(struct lws *wsi)
+{
+    const struct pre_session *connection = lws_get_opaque_user_data(wsi);
+    return connection ? connection->forwarded : NULL;
 }
 
 bool pre_session_limit_move(struct lws *wsi, const struct socket_address *client)

@@ -39,14 +39,24 @@ bool pre_session_limit_room(struct pre_session_limit *limit);
 /* Whether a connection counts for its address: that of a proxy is for many clients. */
 enum pre_session_counting { PRE_SESSION_COUNTED, PRE_SESSION_UNCOUNTED };
 
-/* Gives a connection from `client` to libwebsockets, or closes and counts it when its address has
-   too many, or has had too many lately. */
+/* How a connection begins. */
+struct pre_session_start {
+    struct socket_address client;
+    enum pre_session_counting counting;
+    const char *forwarded; /* see pre_session_limit_forwarded; copied */
+};
+
+/* Gives a connection to libwebsockets, or closes and counts it when its address has too many, or
+   has had too many lately. */
 void pre_session_limit_enter(struct pre_session_limit *limit, struct lws_vhost *vhost, int fd,
-                             const struct socket_address *client,
-                             enum pre_session_counting counting);
+                             const struct pre_session_start *start);
 
 /* Whose a connection is that has not left; NULL for another. */
 const struct socket_address *pre_session_limit_client(struct lws *wsi);
+
+/* The value of the header in which its proxy says whose its request is, "" when there is none. NULL
+   when it was not read before libwebsockets did. */
+const char *pre_session_limit_forwarded(struct lws *wsi);
 
 /* A proxy's request has told whose the connection really is, for whom it counts from now on. False
    when that address has too many, which is counted. */

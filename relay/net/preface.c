@@ -12,6 +12,9 @@
 /* For the first bytes to come. */
 #define PREFACE_SECONDS 10.0
 
+/* The addresses of a chain of proxies. */
+#define FORWARDED_MAX 1024
+
 /* Bytes of a PROXY header, or of the head of a request, that are looked at. */
 #define LOOKED_AT_MAX 8192
 
@@ -36,8 +39,10 @@ struct prefaces {
     unsigned count;
     struct preface *oldest;
     struct preface *newest;
-    struct loop_timer timer; /* for the oldest */
-    const char *once;        /* see prefaces_set_once */
+    struct loop_timer timer;           /* for the oldest */
+    const struct prefix_list *trusted; /* see prefaces_read_heads */
+    const char *name;
+    bool once;
     struct log_limit limit;
 };
 
@@ -112,29 +117,66 @@ static enum step take_header(struct preface *preface, uint8_t *data, size_t *siz
     return STEP_DONE;
 }
 
-static enum step check_head(struct preface *preface, const uint8_t *data, size_t size)
+/* Whether the request says whose it is, and can be read. */
+static bool has_head(const struct preface *preface)
 {
-    const enum request_head head = request_head_read(data, size, preface->all->once);
-    if (head == REQUEST_HEAD_WHOLE)
-        return STEP_DONE;
-    if (head == REQUEST_HEAD_MORE && size < LOOKED_AT_MAX)
-        return STEP_MORE;
-    refuse(preface, head == REQUEST_HEAD_MORE ? "the head of its request is too long"
-                                              : "its request has several lines of the header of "
-                                                "--forwarded-header, of which one would be seen");
+    const struct prefix_list *trusted = preface->all->trusted;
+    return trusted && prefix_list_holds(trusted, &preface->client);
+}
+
+/* Takes what the client has sent off the socket: a reset would follow it, and overtake the reply.
+ */
+static void reply_malformed(int fd)
+{
+    static const char text[] = "HTTP/1.1 400 Bad Request\r\n"
+                               "content-type: text/plain\r\n"
+                               "content-length: 41\r\n"
+                               "connection: close\r\n"
+                               "\r\n"
+                               "A line of the head is not a header field.";
+    uint8_t bytes[LOOKED_AT_MAX];
+    (void)recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    (void)send(fd, text, sizeof text - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Reads what a whole head says of its client. */
+static enum step read_head(struct preface *preface, const uint8_t *data, size_t size,
+                           char forwarded[FORWARDED_MAX])
+{
+    const struct prefaces *all = preface->all;
+    const char *why = "the head of its request is too long";
+    switch (request_head_read(data, size, all->once ? all->name : NULL)) {
+    case REQUEST_HEAD_MORE:
+        if (size < LOOKED_AT_MAX)
+            return STEP_MORE;
+        break;
+    case REQUEST_HEAD_WHOLE:
+        if (request_head_value(data, size, all->name, forwarded, FORWARDED_MAX))
+            return STEP_DONE;
+        why = "the header of --forwarded-header is too long";
+        break;
+    case REQUEST_HEAD_TWICE:
+        why = "its request has several lines of the header of --forwarded-header, of which one "
+              "would be seen";
+        break;
+    case REQUEST_HEAD_MALFORMED:
+        why = "its request is malformed";
+        reply_malformed(preface->watch.fd);
+        break;
+    }
+    refuse(preface, why);
     return STEP_ENDED;
 }
 
-static void hand_on(struct preface *preface)
+static void hand_on(struct preface *preface, const char *forwarded)
 {
     struct pre_session_limit *pre_sessions = preface->all->pre_sessions;
     struct lws_vhost *vhost = preface->vhost;
-    const struct socket_address client = preface->client;
-    const enum pre_session_counting counting = preface->counting;
+    const struct pre_session_start start = {preface->client, preface->counting, forwarded};
     const int lowest = 1;
     const int fd = preface_end(preface);
     setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &lowest, sizeof lowest);
-    pre_session_limit_enter(pre_sessions, vhost, fd, &client, counting);
+    pre_session_limit_enter(pre_sessions, vhost, fd, &start);
 }
 
 /* The bytes stay in the socket until they are a whole header, or head of a request. */
@@ -150,11 +192,13 @@ static void on_ready(void *context, unsigned events)
         return;
     }
     size_t size = (size_t)waiting;
+    char forwarded[FORWARDED_MAX];
     enum step step = preface->header_taken ? STEP_DONE : take_header(preface, data, &size);
-    if (step == STEP_DONE && preface->all->once)
-        step = check_head(preface, data, size);
+    const bool heads = step == STEP_DONE && has_head(preface);
+    if (heads)
+        step = read_head(preface, data, size, forwarded);
     if (step == STEP_DONE) {
-        hand_on(preface);
+        hand_on(preface, heads ? forwarded : NULL);
     } else if (step == STEP_MORE) {
         const int wanted = (int)size + 1; /* or the same bytes would wake the loop again */
         preface->seen = (ssize_t)size;
@@ -176,9 +220,12 @@ struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pr
     return all;
 }
 
-void prefaces_set_once(struct prefaces *all, const char *name)
+void prefaces_read_heads(struct prefaces *all, const struct prefix_list *trusted, const char *name,
+                         bool once)
 {
-    all->once = name;
+    all->trusted = trusted;
+    all->name = name;
+    all->once = once;
 }
 
 void prefaces_destroy(struct prefaces *all)

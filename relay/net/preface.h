@@ -5,6 +5,7 @@
 
 #include "net/loop.h"
 #include "net/pre_session_limit.h"
+#include "net/prefix.h"
 
 /* So many at a time; then the oldest makes room. A proxy's first bytes mostly come at once. */
 #define PREFACES_MAX 64
@@ -15,10 +16,14 @@ struct prefaces;
 struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pre_sessions,
                                  struct stats *stats);
 
-/* Refuses requests with several lines of a header: libwebsockets would show the first, which may be
-   a stranger's, though the proxy has added another. `name` is constant text with its colon; NULL,
-   as at first, refuses none. TLS hides the requests: they would wait in vain for their end. */
-void prefaces_set_once(struct prefaces *all, const char *name);
+/* Reads the heads of requests from these addresses too, because libwebsockets hides some headers
+   (see request_head.h). `name` is that of the header in which the proxies say whose a request is:
+   constant text with its colon. With `once`, a request with several lines of it is refused: the
+   first may be a stranger's, though the proxy has added another. `trusted` must outlive the set;
+   NULL, as at first, reads no heads. TLS hides the requests: they would wait in vain for their end.
+ */
+void prefaces_read_heads(struct prefaces *all, const struct prefix_list *trusted, const char *name,
+                         bool once);
 
 /* Closes what is being read and frees the set. NULL is allowed. */
 void prefaces_destroy(struct prefaces *all);

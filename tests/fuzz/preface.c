@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Some values are longer. */
+#define VALUE_MAX 32
+
 static void expect(bool condition)
 {
     if (!condition)
@@ -18,6 +21,8 @@ struct verdict {
     struct socket_address client;
     size_t header_size;
     enum request_head head;
+    bool valued;
+    char value[VALUE_MAX];
 };
 
 /* From a block of exactly the size. */
@@ -28,6 +33,7 @@ static struct verdict look_at(const uint8_t *data, size_t size)
     memcpy(exact, data, size);
     verdict.header = proxy_protocol_read(exact, size, &verdict.client, &verdict.header_size);
     verdict.head = request_head_read(exact, size, "forwarded:");
+    verdict.valued = request_head_value(exact, size, "forwarded:", verdict.value, VALUE_MAX);
     free(exact);
     return verdict;
 }
@@ -51,6 +57,8 @@ static void check(const uint8_t *data, size_t size, size_t first)
         expect_same_header(&early, &late);
     if (early.head != REQUEST_HEAD_MORE)
         expect(late.head == early.head);
+    if (early.head == REQUEST_HEAD_WHOLE)
+        expect(late.valued == early.valued && (!late.valued || !strcmp(late.value, early.value)));
     if (!is_header(&late))
         return;
     expect(late.header_size <= size && late.header_size <= PROXY_PROTOCOL_MAX);

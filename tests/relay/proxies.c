@@ -268,6 +268,58 @@ static enum request_head read_head(const char *head)
     return found;
 }
 
+/* What its lines say of the client, whatever libwebsockets would make of the line before. */
+static void assert_value(const char *head, const char *name, const char *expected)
+{
+    const size_t size = strlen(head);
+    char value[32];
+    uint8_t *data = malloc(size);
+    assert_non_null(data);
+    memcpy(data, head, size);
+    assert_true(request_head_value(data, size, name, value, sizeof value));
+    assert_string_equal(value, expected);
+    free(data);
+}
+
+static void test_values_of_heads(void **state)
+{
+    (void)state;
+    static const char name[] = "x-forwarded-for:";
+    char value[8];
+    assert_value("GET /\r\n\r\n", name, "");
+    assert_value("GET /\r\nX-Forwarded-For:\r\n\r\n", name, "");
+    assert_value("GET /\r\nX-Forwarded-For: a\r\nX-Forwarded-Fo: b\r\n\r\n", name, " a");
+    assert_value("GET /\nx-forwarded-for:a\nH: 1\nX-FORWARDED-FOR: b\n\n", name, "a,  b");
+    assert_value("GET /\r\nA: b\r\n\r\nX-Forwarded-For: body\r\n", name, "");
+    const uint8_t head[] = "GET /\nX-Forwarded-For:1234567\n\n";
+    assert_true(request_head_value(head, sizeof head - 1, name, value, sizeof value));
+    assert_string_equal(value, "1234567");
+    assert_false(request_head_value(head, sizeof head - 1, name, value, sizeof value - 1));
+}
+
+static void test_lines_that_are_no_headers(void **state)
+{
+    (void)state;
+    static const char *const malformed[] = {
+        "GET / HTTP/1.1\r\ngarbage\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\ngarbage\n",
+        "GET / HTTP/1.1\r\n: a\r\n",
+        "GET / HTTP/1.1\r\nForwarded : for=a\r\n",
+        "GET / HTTP/1.1\r\nA: b\r\n Forwarded: for=a\r\n",
+        "GET / HTTP/1.1\r\nA\rB: c\r\n",
+        "GET / HTTP/1.1\r\n\r\r\n",
+        "GET / HTTP/1.1\r\nA(b): c\r\n",
+        "GET / HTTP/1.1\r\nA\xe4: c\r\n",
+    };
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
+        assert_int_equal(read_head(malformed[i]), REQUEST_HEAD_MALFORMED);
+    const uint8_t zero[] = "GET /\r\nForwarded: for=a\0, for=b\r\n\r\n";
+    assert_int_equal(request_head_read(zero, sizeof zero - 1, NULL), REQUEST_HEAD_MALFORMED);
+    assert_int_equal(read_head("GET /\r\n!#$%&'*+-.^_`|~09azAZ:\r\n\r\n"), REQUEST_HEAD_WHOLE);
+    const uint8_t twice[] = "GET /\nForwarded:\nForwarded:\n\n";
+    assert_int_equal(request_head_read(twice, sizeof twice - 1, NULL), REQUEST_HEAD_WHOLE);
+}
+
 static void test_request_heads(void **state)
 {
     (void)state;
@@ -291,10 +343,11 @@ static void test_request_heads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prefixes),  cmocka_unit_test(test_bad_prefixes),
-        cmocka_unit_test(test_version_1), cmocka_unit_test(test_version_2),
-        cmocka_unit_test(test_no_header), cmocka_unit_test(test_x_forwarded_for),
-        cmocka_unit_test(test_forwarded), cmocka_unit_test(test_request_heads),
+        cmocka_unit_test(test_prefixes),        cmocka_unit_test(test_bad_prefixes),
+        cmocka_unit_test(test_version_1),       cmocka_unit_test(test_version_2),
+        cmocka_unit_test(test_no_header),       cmocka_unit_test(test_x_forwarded_for),
+        cmocka_unit_test(test_forwarded),       cmocka_unit_test(test_request_heads),
+        cmocka_unit_test(test_values_of_heads), cmocka_unit_test(test_lines_that_are_no_headers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

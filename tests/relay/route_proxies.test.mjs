@@ -153,6 +153,61 @@ for (const [version, header] of Object.entries({ 1: v1, 2: v2 })) {
   });
 }
 
+/** A header of version 2 that names no client of HTTP, and 216 bytes of what is in that place. */
+const v2Of = (family) =>
+  Buffer.concat([
+    Buffer.from('\r\n\r\n\0\r\nQUIT\n\x21', 'latin1'),
+    Buffer.of(family, 0, 216),
+    Buffer.alloc(216, 0x2f),
+  ]);
+const saying = (...lines) => handshake.replace('\r\n\r\n', `\r\n${lines.join('\r\n')}\r\n\r\n`);
+
+for (const [name, family] of Object.entries({
+  UNSPEC: 0,
+  UDP: 0x12,
+  'UDP over IPv6': 0x22,
+  UNIX: 0x31,
+}))
+  test(`a PROXY header of ${name} leaves it to the request`, { skip: oneProcess }, async (t) => {
+    const { relay } = await start(t);
+    const of = (client) => raw(t, relay, [v2Of(family), saying(`X-Forwarded-For: ${client}`)]);
+    assert.equal((await of('203.0.113.1')).status, 101);
+    assert.equal((await of('203.0.113.2')).status, 101);
+    assert.equal((await of('203.0.113.2')).status, 101); // established, and then closed
+    const refused = ({ sessions_refused_address }) => sessions_refused_address;
+    const stats = await statsUntil(relay, refused);
+    assert.equal(stats.sessions_opened, 2);
+    assert.equal(stats.sessions_refused_address, 1);
+    for (const client of ['203.0.113.1', '203.0.113.2'])
+      assert.match(relay.log(), new RegExp(` from ${client.replaceAll('.', '\\.')}`));
+    // Without a word of the request it is the proxy's own, as without a PROXY header.
+    assert.equal((await raw(t, relay, [v2Of(family), handshake])).status, 101);
+    await relay.logged(/ from 127\.0\.0\.9/);
+  });
+
+// What libwebsockets takes for a part of the line before, each behind what a client may have sent.
+for (const [header, of] of [
+  ['x-forwarded-for', (client) => `X-Forwarded-For: ${client}`],
+  ['forwarded', (client) => `Forwarded: for=${client}`],
+])
+  test(`no line hides ${header} behind it`, { skip: oneProcess }, async (t) => {
+    const { relay } = await start(t, ['--forwarded-header', header]);
+    const malformed = ['garbage', 'X-Forwarded', ' folded: 1', 'Name : 1', ': 1', 'X\rY: 1'];
+    for (const line of malformed)
+      assert.equal((await raw(t, relay, [saying(line, of('203.0.113.1'))])).status, 400, line);
+    assert.equal((await relay.stats()).proxy_headers_refused, malformed.length);
+    await relay.logged(/127\.0\.0\.9:\d+ closed: its request is malformed\n/);
+    assert.doesNotMatch(relay.log(), /session \d+ from/);
+    // These are well-formed: names with which those of others begin.
+    const before = header === 'forwarded' ? [] : [of('198.51.100.9')];
+    for (const [i, line] of ['H: 1', 'X-A: 1', 'Content-: 1', 'Ho:'].entries()) {
+      const request = saying(...before, line, of(`203.0.113.${1 + i}`));
+      assert.equal((await raw(t, relay, [request])).status, 101, line);
+      await relay.logged(new RegExp(` from 203\\.0\\.113\\.${1 + i}`));
+    }
+    assert.doesNotMatch(relay.log(), /198\.51\.100\.9/);
+  });
+
 test('what is malformed or does not come is closed and counted', async (t) => {
   const { relay } = await start(t);
   assert.equal((await raw(t, relay, ['PROXY TCP4 nobody\r\n', handshake])).status, 0);
