@@ -62,7 +62,8 @@ struct cw_server_config {
                                     because any one may be lost, 1 to 100; default 10 */
     uint32_t max_broadcasts; /* the most messages that cw_server_create_message has made and that
                                 are not released yet, 1 to 32768; default 64. Only with
-                                connections */
+                                connections. One with a block is released when all clients have it,
+                                so allow for twice as many as are on their way at a time */
     bool takeover;           /* a client that connects anew, with another token that expires in the
                                 same second or later, ends its old connection and gets its slot;
                                 default true. false: it is denied, and told
@@ -183,8 +184,10 @@ enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
    must not change until all clients have it; only then is it released. With a receipt, every
    client's copy has its own event.
 
-   A client whose queue, pool or receipts are full refuses its copy, even on a reliable channel. All
-   others get theirs. cw_server_broadcast_refused tells which clients refused the latest broadcast.
+   A client whose queue, pool or receipts are full refuses its copy, even on a reliable channel. So
+   does a client that lacks more blocks of earlier broadcasts than max_broadcasts leaves to be made:
+   it would keep further ones from all others. All others get theirs. cw_server_broadcast_refused
+   tells which clients refused the latest broadcast; disconnect those that refuse what they need.
 
    Errors, which are always about the message itself and leave it with the caller: those of
    cw_connection_send, without CW_ERROR_NOT_CONNECTED, CW_ERROR_QUEUE_FULL and

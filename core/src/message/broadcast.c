@@ -123,6 +123,15 @@ enum cw_error cw_broadcast_begin(struct cw_broadcasts *broadcasts, const struct 
     return CW_OK;
 }
 
+/* Whether the connection holds more blocks than are left for all. Who acks nothing would take them
+   one by one; this way each who does so leaves as many as he has. */
+static bool holds_too_many(const struct cw_broadcast *broadcast, const struct cw_connection *c)
+{
+    const struct cw_message *message = broadcast->message;
+    return message->block &&
+           cw_message_pool_borrowed(c->made) > cw_message_pool_unused(message->pool);
+}
+
 enum cw_error cw_broadcast_send(const struct cw_broadcast *broadcast, struct cw_connection *c,
                                 double now)
 {
@@ -131,6 +140,8 @@ enum cw_error cw_broadcast_send(const struct cw_broadcast *broadcast, struct cw_
         return CW_ERROR_NOT_CONNECTED;
     if (broadcast->message->receipt && cw_receipts_full(&c->receipts))
         return CW_ERROR_RECEIPTS_FULL;
+    if (holds_too_many(broadcast, c))
+        return CW_ERROR_QUEUE_FULL;
     enum cw_error error = cw_message_create_copy(c->made, broadcast->message, &copy);
     if (error != CW_OK)
         return error;

@@ -50,7 +50,8 @@ enum cw_error cw_broadcast_begin(struct cw_broadcasts *broadcasts,
                                  struct cw_message *message, struct cw_broadcast *broadcast);
 
 /* Queues a copy. Errors: CW_ERROR_NOT_CONNECTED, CW_ERROR_RECEIPTS_FULL, CW_ERROR_POOL_EMPTY,
-   CW_ERROR_QUEUE_FULL; nothing has changed then. */
+   CW_ERROR_QUEUE_FULL, also when the connection holds more blocks of broadcasts than can still be
+   made; nothing has changed then. */
 enum cw_error cw_broadcast_send(const struct cw_broadcast *broadcast,
                                 struct cw_connection *connection, double now);
 

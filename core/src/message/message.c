@@ -9,7 +9,9 @@ struct cw_message_pool {
     size_t memory;
     const struct cw_schema *schema;
     struct cw_message *free;
+    uint32_t capacity;
     uint32_t used;
+    uint32_t borrowed; /* those of them that hold a block of another pool's message */
 };
 
 struct cw_message_pool_config cw_message_pool_config_default(void)
@@ -32,7 +34,11 @@ static struct cw_message_pool *lay_out(struct cw_arena *arena,
         cw_arena_take(arena, config->capacity * sizeof(struct cw_message));
     if (pool)
         *pool = (struct cw_message_pool){
-            .allocator = config->allocator, .memory = arena->size, .schema = config->schema};
+            .allocator = config->allocator,
+            .memory = arena->size,
+            .schema = config->schema,
+            .capacity = config->capacity,
+        };
     for (uint32_t i = config->capacity; i-- > 0;) {
         void *const data = cw_arena_take(arena, size);
         if (pool) {
@@ -78,6 +84,16 @@ size_t cw_message_pool_memory(const struct cw_message_pool_config *config)
 uint32_t cw_message_pool_used(const struct cw_message_pool *pool)
 {
     return pool ? pool->used : 0;
+}
+
+uint32_t cw_message_pool_unused(const struct cw_message_pool *pool)
+{
+    return pool->capacity - pool->used;
+}
+
+uint32_t cw_message_pool_borrowed(const struct cw_message_pool *pool)
+{
+    return pool->borrowed;
 }
 
 const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *pool)
@@ -134,6 +150,7 @@ enum cw_error cw_message_create_copy(struct cw_message_pool *pool, struct cw_mes
     copy->receipt = of->receipt;
     if (of->block) {
         ++of->references;
+        ++pool->borrowed;
         cw_message_attach_held(copy, of->block, of->block_size, release_original, of);
     }
     *out = copy;
@@ -171,8 +188,10 @@ enum cw_error cw_message_acquire(struct cw_message *message)
 
 static void let_block_go(struct cw_message *message)
 {
-    if (message->block && message->release_block)
+    if (message->block && message->release_block) {
+        message->pool->borrowed -= message->release_block == release_original;
         message->release_block(message->release_context, message->block, message->block_size);
+    }
     message->block = NULL;
     message->block_size = 0;
     message->release_block = NULL;

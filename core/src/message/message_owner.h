@@ -16,6 +16,12 @@ enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type
 enum cw_error cw_message_create_copy(struct cw_message_pool *pool, struct cw_message *of,
                                      struct cw_message **copy);
 
+/* How many messages could be made now. */
+uint32_t cw_message_pool_unused(const struct cw_message_pool *pool);
+
+/* How many messages of the pool are copies that hold a reference to another's block. */
+uint32_t cw_message_pool_borrowed(const struct cw_message_pool *pool);
+
 /* Releases the connection's reference. NULL is ignored. */
 void cw_message_drop(struct cw_message *message);
 

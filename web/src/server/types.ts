@@ -27,7 +27,10 @@ export interface ServerConfig extends ConnectionConfig {
   readonly keepAliveSeconds?: number;
   /** Packets that tell a client of the end, because any one may be lost, 1 to 100. Default 10. */
   readonly disconnectPackets?: number;
-  /** Broadcasts that have not reached all clients yet, 1 to 32768. Default 64. */
+  /**
+   * Broadcast blocks that have not reached all clients yet, 1 to 32768. Default 64. A client that lacks more of them
+   * than are left of this number is returned as one without room.
+   */
   readonly maxBroadcasts?: number;
   /** Whether a player who connects anew ends the old connection and gets its slot. Default true. */
   readonly takeover?: boolean;
