@@ -15,8 +15,8 @@ struct cw_client;
    says why there is no connection. Servers other than ours do not say why they end a connection:
    the state is then CW_CLIENT_DISCONNECTED. */
 enum cw_client_state {
-    CW_CLIENT_ID_CONNECTED = -11, /* a client with this id is connected, and the server's config
-                                     allows no takeover */
+    CW_CLIENT_ID_CONNECTED = -11, /* a client with this id is connecting with a newer token, or is
+                                     connected and the server's config allows no takeover */
     CW_CLIENT_STOPPING = -10,     /* the server is stopping */
     CW_CLIENT_REPLACED = -9,      /* the same client has connected anew, and this session is over */
     CW_CLIENT_KICKED = -8, /* the server ended the connection; the event has its code and text */

@@ -49,11 +49,11 @@ struct cw_server_config {
        seconds. 0 turns both rules off; use it only where the private key is new at every start. */
     uint32_t max_token_life_seconds;
 
-    uint32_t max_pending;   /* clients that are still connecting, 1 to 65536; default CW_AUTO: twice
-                               max_clients */
-    uint32_t token_history; /* used tokens to remember until they expire, 1 to 2^24; when it is
-                               full, no new token is accepted; default CW_AUTO: 16 times
-                               max_clients, at least 1024 */
+    uint32_t max_pending;   /* clients that are still connecting, 1 to 65536, one of each client id;
+                               default CW_AUTO: twice max_clients */
+    uint32_t token_history; /* used tokens to remember until they expire, 1 to 2^24, of each client
+                               id at most 16; when it is full, no new token is accepted; default
+                               CW_AUTO: 16 times max_clients, at least 1024 */
     double requests_per_second;  /* the most that are decrypted, moves included, above 0 to 10^9;
                                     default 5000 */
     double keep_alive_seconds;   /* of silence until a keep-alive is sent, above 0 to 10; default
@@ -110,12 +110,14 @@ void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seco
    A client that connects anew takes over its slot when it has answered its challenge, unless its
    new token expires before the old one. The old connection ends with CW_DISCONNECT_REPLACED. The
    new one's CONNECTED event comes after that DISCONNECTED event has been taken and transmit has
-   told the old client.
+   told the old client. Of the clients with one id that are still connecting, only the one with the
+   newest token counts; another that came first is denied and told CW_CLIENT_ID_CONNECTED.
 
    Errors for a request: those of cw_request_parse, cw_request_check and cw_request_open,
    CW_ERROR_TOKEN_LIFE, CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOKEN_SERVER, CW_ERROR_CONNECTED (the
-   address is connected already, or the client's id is and with a token that expires later),
-   CW_ERROR_TOKEN_USED, CW_ERROR_HISTORY_FULL and CW_ERROR_PENDING_FULL.
+   address is connected already, or the client's id is connected or connecting with a newer token),
+   CW_ERROR_TOKEN_USED (it was used before, or 16 newer ones of its client id were),
+   CW_ERROR_HISTORY_FULL and CW_ERROR_PENDING_FULL.
 
    Errors for any other packet: CW_ERROR_NOT_CONNECTED, those of cw_secure_read,
    CW_ERROR_UNEXPECTED, CW_ERROR_STALE (a response to an old challenge), CW_ERROR_CONNECTED,

@@ -19,7 +19,8 @@ const char *cw_client_state_string(enum cw_client_state state)
 {
     switch (state) {
     case CW_CLIENT_ID_CONNECTED:
-        return "a client with this id is connected already, and the server does not replace it; "
+        return "another client with this id is connected already, or connecting with a newer "
+               "token; "
                "disconnect it first, or give each player an id of their own";
     case CW_CLIENT_STOPPING:
         return "the server is stopping";

@@ -12,6 +12,7 @@ void cw_handshake_layout(struct cw_handshake *handshake, struct cw_arena *arena)
     handshake->active = cw_arena_take(arena, count * sizeof(*handshake->active));
     handshake->challenge_queue = cw_arena_take(arena, count * sizeof(*handshake->challenge_queue));
     cw_hash_index_layout(&handshake->by_address, arena, count);
+    cw_hash_index_layout(&handshake->by_id, arena, count);
     cw_token_history_layout(&handshake->history, arena, handshake->config->token_history);
     handshake->challenges.config = handshake->moves.config = handshake->config;
     handshake->moves.slots = handshake->slots;
@@ -28,6 +29,7 @@ void cw_handshake_start(struct cw_handshake *handshake)
     cw_challenges_start(&handshake->challenges);
     cw_random_fill(&handshake->config->random, (uint8_t *)&handshake->hash_seed,
                    sizeof(handshake->hash_seed));
+    handshake->history.hash_seed = handshake->hash_seed;
     handshake->allowance = handshake->config->requests_per_second * REQUEST_BURST;
     if (handshake->allowance < 1)
         handshake->allowance = 1;
@@ -60,8 +62,18 @@ static struct cw_pending *find_pending(struct cw_handshake *handshake,
     return NULL;
 }
 
+static struct cw_pending *find_pending_by_id(struct cw_handshake *handshake, uint64_t id)
+{
+    const uint64_t hash = cw_hash_index_hash(handshake->hash_seed, id);
+    uint32_t number, probe = 0;
+    while ((number = cw_hash_index_find(&handshake->by_id, hash, &probe)) != CW_HASH_INDEX_NONE)
+        if (handshake->pending[number].peer.id == id)
+            return &handshake->pending[number];
+    return NULL;
+}
+
 static struct cw_pending *add_pending(struct cw_handshake *handshake,
-                                      const struct cw_address *address)
+                                      const struct cw_address *address, uint64_t id)
 {
     const uint32_t number = handshake->first_free;
     if (number == CW_HASH_INDEX_NONE)
@@ -70,11 +82,20 @@ static struct cw_pending *add_pending(struct cw_handshake *handshake,
     handshake->first_free = pending->place;
     pending->active = true;
     pending->peer.address = *address;
+    pending->peer.id = id;
     pending->place = handshake->active_count;
     handshake->active[handshake->active_count++] = number;
     cw_hash_index_add(&handshake->by_address,
                       cw_hash_index_hash_address(handshake->hash_seed, address), number);
+    cw_hash_index_add(&handshake->by_id, cw_hash_index_hash(handshake->hash_seed, id), number);
     return pending;
+}
+
+static void remove_id(struct cw_handshake *handshake, const struct cw_pending *pending)
+{
+    cw_hash_index_remove(&handshake->by_id,
+                         cw_hash_index_hash(handshake->hash_seed, pending->peer.id),
+                         (uint32_t)(pending - handshake->pending));
 }
 
 static void remove_pending(struct cw_handshake *handshake, struct cw_pending *pending)
@@ -83,6 +104,8 @@ static void remove_pending(struct cw_handshake *handshake, struct cw_pending *pe
     if (pending->heir) {
         handshake->heirs--;
         cw_slots_unkeep(handshake->slots, pending->slot);
+    } else {
+        remove_id(handshake, pending);
     }
     cw_hash_index_remove(&handshake->by_address,
                          cw_hash_index_hash_address(handshake->hash_seed, &pending->peer.address),
@@ -178,6 +201,41 @@ static void set_deadline(struct cw_pending *pending, double now)
     pending->deadline = now + cw_challenge_seconds(pending->peer.timeout_seconds);
 }
 
+/* Whether a client may have the place of its id. A client with a token that expires earlier, or
+   that expires in the same second and came earlier, makes room and is told. is_new: the token has
+   not come before. */
+static bool claim_id(struct cw_handshake *handshake, uint64_t id, uint64_t expire_time, bool is_new)
+{
+    struct cw_pending *other = find_pending_by_id(handshake, id);
+    if (!other)
+        return true;
+    if (expire_time < other->peer.expire_time ||
+        (expire_time == other->peer.expire_time && !is_new))
+        return false;
+    deny(handshake, &other->peer.address, other->peer.server_to_client_key,
+         CW_SEQUENCE_ID_CONNECTED);
+    remove_pending(handshake, other);
+    return true;
+}
+
+/* A new pending client; NULL when there is no place. */
+static struct cw_pending *enter(struct cw_handshake *handshake, const struct cw_address *from,
+                                const struct cw_request *request,
+                                const struct cw_token_private *token)
+{
+    struct cw_pending *pending = add_pending(handshake, from, token->client_id);
+    if (!pending)
+        return NULL;
+    pending->peer.timeout_seconds = token->timeout_seconds;
+    pending->peer.expire_time = request->expire_time;
+    pending->first_challenge = handshake->challenges.number;
+    memcpy(pending->peer.mac, request->mac, CW_MAC_BYTES);
+    memcpy(pending->peer.client_to_server_key, token->client_to_server_key, CW_KEY_BYTES);
+    memcpy(pending->peer.server_to_client_key, token->server_to_client_key, CW_KEY_BYTES);
+    memcpy(pending->peer.user_data, token->user_data, CW_USER_DATA_SIZE);
+    return pending;
+}
+
 /* The token is authentic. */
 static enum cw_error admit(struct cw_handshake *handshake, const struct cw_address *from,
                            const struct cw_request *request, const struct cw_token_private *token,
@@ -187,8 +245,10 @@ static enum cw_error admit(struct cw_handshake *handshake, const struct cw_addre
         return CW_ERROR_TOKEN_SERVER;
     if (is_ignored(handshake, from, token->client_id, request->expire_time))
         return CW_ERROR_CONNECTED;
-    enum cw_error error = cw_token_history_use(&handshake->history, request->mac, from,
-                                               request->expire_time, unix_seconds(handshake, now));
+    const bool is_new = !cw_token_history_has(&handshake->history, request->mac);
+    enum cw_error error =
+        cw_token_history_use(&handshake->history, request->mac, token->client_id, from,
+                             request->expire_time, unix_seconds(handshake, now));
     if (error)
         return error;
     const uint64_t fingerprint = cw_user_data_fingerprint(token->user_data);
@@ -207,19 +267,12 @@ static enum cw_error admit(struct cw_handshake *handshake, const struct cw_addre
         remove_pending(handshake, pending);
         pending = NULL;
     }
-    if (!pending) {
-        pending = add_pending(handshake, from);
-        if (!pending)
-            return CW_ERROR_PENDING_FULL;
-        pending->peer.id = token->client_id;
-        pending->peer.timeout_seconds = token->timeout_seconds;
-        pending->peer.expire_time = request->expire_time;
-        pending->first_challenge = handshake->challenges.number;
-        memcpy(pending->peer.mac, request->mac, CW_MAC_BYTES);
-        memcpy(pending->peer.client_to_server_key, token->client_to_server_key, CW_KEY_BYTES);
-        memcpy(pending->peer.server_to_client_key, token->server_to_client_key, CW_KEY_BYTES);
-        memcpy(pending->peer.user_data, token->user_data, CW_USER_DATA_SIZE);
-    }
+    if (!pending && !claim_id(handshake, token->client_id, request->expire_time, is_new))
+        return CW_ERROR_CONNECTED;
+    if (!pending)
+        pending = enter(handshake, from, request, token);
+    if (!pending)
+        return CW_ERROR_PENDING_FULL;
     set_deadline(pending, now);
     challenge(handshake, pending);
     return CW_OK;
@@ -280,6 +333,7 @@ static void inherit(struct cw_handshake *handshake, struct cw_pending *pending, 
                     double now)
 {
     set_deadline(pending, now);
+    remove_id(handshake, pending);
     pending->heir = true;
     pending->slot = cw_slots_number(handshake->slots, old);
     handshake->heirs++;

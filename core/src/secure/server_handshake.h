@@ -7,7 +7,8 @@
 
 #define CW_DENIALS 32
 
-/* A client whose request was valid and whose response has not arrived yet. */
+/* A client whose request was valid and whose response has not arrived yet. Of one client id there
+   is at most one such, so that no account takes the places of others. */
 struct cw_pending {
     bool active;
     bool queued; /* its number is in the challenge queue */
@@ -38,6 +39,7 @@ struct cw_handshake {
     uint32_t first_free;
     uint64_t hash_seed;
     struct cw_hash_index by_address;
+    struct cw_hash_index by_id; /* without heirs: these have proven who they are */
     struct cw_token_history history;
     double allowance; /* requests that may be decrypted now */
     double allowance_time;

@@ -4,6 +4,8 @@
 
 struct cw_used_token {
     uint64_t expire_time; /* 0: free */
+    uint64_t client_id;
+    uint64_t forgotten; /* the expire time of the client id's token whose place this one took */
     uint8_t mac[CW_MAC_BYTES];
     struct cw_address address;
     uint32_t next_free;
@@ -16,7 +18,8 @@ void cw_token_history_layout(struct cw_token_history *history, struct cw_arena *
     history->capacity = capacity;
     history->first_free = CW_HASH_INDEX_NONE;
     history->tokens = cw_arena_take(arena, capacity * sizeof(*history->tokens));
-    cw_hash_index_layout(&history->index, arena, capacity);
+    cw_hash_index_layout(&history->by_mac, arena, capacity);
+    cw_hash_index_layout(&history->by_id, arena, capacity);
 }
 
 /* MACs are as good as random. */
@@ -31,11 +34,45 @@ static struct cw_used_token *find(const struct cw_token_history *history,
                                   const uint8_t mac[CW_MAC_BYTES])
 {
     uint32_t number, probe = 0;
-    while ((number = cw_hash_index_find(&history->index, hash_of(mac), &probe)) !=
+    while ((number = cw_hash_index_find(&history->by_mac, hash_of(mac), &probe)) !=
            CW_HASH_INDEX_NONE)
         if (memcmp(history->tokens[number].mac, mac, CW_MAC_BYTES) == 0)
             return &history->tokens[number];
     return NULL;
+}
+
+/* What the history has of a client id: how many tokens, the one that expires first, and the latest
+   expire time of those that had to make room for later ones. */
+struct share {
+    uint32_t count;
+    struct cw_used_token *first;
+    uint64_t forgotten;
+};
+
+static struct share share_of(const struct cw_token_history *history, uint64_t client_id)
+{
+    const uint64_t hash = cw_hash_index_hash(history->hash_seed, client_id);
+    struct share share = {0};
+    uint32_t number, probe = 0;
+    while ((number = cw_hash_index_find(&history->by_id, hash, &probe)) != CW_HASH_INDEX_NONE) {
+        struct cw_used_token *token = &history->tokens[number];
+        if (token->client_id != client_id)
+            continue;
+        share.count++;
+        if (!share.first || token->expire_time < share.first->expire_time)
+            share.first = token;
+        if (token->forgotten > share.forgotten)
+            share.forgotten = token->forgotten;
+    }
+    return share;
+}
+
+static void unlink_token(struct cw_token_history *history, uint32_t number)
+{
+    const struct cw_used_token *token = &history->tokens[number];
+    cw_hash_index_remove(&history->by_mac, hash_of(token->mac), number);
+    cw_hash_index_remove(&history->by_id, cw_hash_index_hash(history->hash_seed, token->client_id),
+                         number);
 }
 
 static void forget_if_expired(struct cw_token_history *history, uint32_t number, uint64_t now)
@@ -43,7 +80,7 @@ static void forget_if_expired(struct cw_token_history *history, uint32_t number,
     struct cw_used_token *token = &history->tokens[number];
     if (token->expire_time == 0 || token->expire_time > now)
         return;
-    cw_hash_index_remove(&history->index, hash_of(token->mac), number);
+    unlink_token(history, number);
     if (token->expire_time > history->forgotten)
         history->forgotten = token->expire_time;
     token->expire_time = 0;
@@ -71,8 +108,13 @@ static struct cw_used_token *add(struct cw_token_history *history, uint64_t now)
     return token;
 }
 
+bool cw_token_history_has(const struct cw_token_history *history, const uint8_t mac[CW_MAC_BYTES])
+{
+    return find(history, mac) != NULL;
+}
+
 enum cw_error cw_token_history_use(struct cw_token_history *history,
-                                   const uint8_t mac[CW_MAC_BYTES],
+                                   const uint8_t mac[CW_MAC_BYTES], uint64_t client_id,
                                    const struct cw_address *address, uint64_t expire_time,
                                    uint64_t now)
 {
@@ -80,16 +122,29 @@ enum cw_error cw_token_history_use(struct cw_token_history *history,
     if (token)
         return token->consumed || !cw_address_equal(&token->address, address) ? CW_ERROR_TOKEN_USED
                                                                               : CW_OK;
-    if (expire_time <= history->forgotten)
+    const struct share share = share_of(history, client_id);
+    const bool is_full = share.count >= CW_TOKEN_HISTORY_SHARE;
+    if (expire_time <= history->forgotten || expire_time <= share.forgotten ||
+        (is_full && expire_time < share.first->expire_time))
         return CW_ERROR_TOKEN_USED;
-    token = add(history, now);
+    uint64_t forgotten = share.forgotten;
+    if (is_full) {
+        token = share.first;
+        forgotten = token->expire_time;
+        unlink_token(history, (uint32_t)(token - history->tokens));
+    } else {
+        token = add(history, now);
+    }
     if (!token)
         return CW_ERROR_HISTORY_FULL;
-    token->expire_time = expire_time;
+    *token = (struct cw_used_token){.expire_time = expire_time,
+                                    .client_id = client_id,
+                                    .forgotten = forgotten,
+                                    .address = *address};
     memcpy(token->mac, mac, CW_MAC_BYTES);
-    token->address = *address;
-    token->consumed = false;
-    cw_hash_index_add(&history->index, hash_of(mac), (uint32_t)(token - history->tokens));
+    const uint32_t number = (uint32_t)(token - history->tokens);
+    cw_hash_index_add(&history->by_mac, hash_of(mac), number);
+    cw_hash_index_add(&history->by_id, cw_hash_index_hash(history->hash_seed, client_id), number);
     return CW_OK;
 }
 

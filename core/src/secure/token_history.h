@@ -1,5 +1,5 @@
 /* Used connect tokens, remembered until they expire. Each may be used from one address only, and
-   for one connection only. */
+   for one connection only. A client id has a share of the places, so that no account fills them. */
 #ifndef CAUSEWAY_TOKEN_HISTORY_H
 #define CAUSEWAY_TOKEN_HISTORY_H
 
@@ -10,6 +10,10 @@
 
 #include <stdbool.h>
 
+/* Places of one client id, a 64th of the default. It needs more than one for tabs that are opened
+   in the same second, as each has a token of its own and nothing tells which is the newest. */
+#define CW_TOKEN_HISTORY_SHARE 16
+
 struct cw_token_history {
     struct cw_used_token *tokens;
     uint32_t capacity;
@@ -18,22 +22,27 @@ struct cw_token_history {
     uint32_t hand;       /* the token to check next for expiry */
     uint64_t swept;      /* when all were last checked */
     uint64_t forgotten;  /* the latest expire time of the tokens that were forgotten */
-    struct cw_hash_index index;
+    uint64_t hash_seed;  /* of by_id */
+    struct cw_hash_index by_mac, by_id;
 };
 
 void cw_token_history_layout(struct cw_token_history *history, struct cw_arena *arena,
                              uint32_t capacity);
 
-/* Notes that the token with this MAC is used from an address. Errors: CW_ERROR_TOKEN_USED when it
-   was used from another address, has been consumed, or may have been forgotten (only after a clock
-   was set back); CW_ERROR_HISTORY_FULL. Times are Unix seconds. */
+/* Whether the token with this MAC is remembered. */
+bool cw_token_history_has(const struct cw_token_history *history, const uint8_t mac[CW_MAC_BYTES]);
+
+/* Notes that the token with this MAC and client id is used from an address. Errors:
+   CW_ERROR_TOKEN_USED when it was used from another address, has been consumed, or may have been
+   forgotten: after a clock was set back, or because later tokens have filled the share of its
+   client id; CW_ERROR_HISTORY_FULL. Times are Unix seconds. */
 enum cw_error cw_token_history_use(struct cw_token_history *history,
-                                   const uint8_t mac[CW_MAC_BYTES],
+                                   const uint8_t mac[CW_MAC_BYTES], uint64_t client_id,
                                    const struct cw_address *address, uint64_t expire_time,
                                    uint64_t now);
 
 /* Marks the token so that nobody may use it again. False when it is not there because it has
-   expired meanwhile. */
+   expired or later tokens have taken its place. */
 bool cw_token_history_consume(struct cw_token_history *history, const uint8_t mac[CW_MAC_BYTES]);
 
 #endif

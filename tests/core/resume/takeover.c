@@ -385,8 +385,8 @@ static void three_sessions(void **state)
     rig_connect(&rig, old, &at);
     struct cw_client *second = newer_client(&rig, 7), *third = newer_client(&rig, 7);
     rig_challenge(&rig, second, &one);
-    rig_challenge(&rig, third, &two);
     rig_up(&rig, second, &one);
+    rig_challenge(&rig, third, &two);
     rig_up(&rig, third, &two);
     rig_down(&rig, third, &two);
     assert_int_equal(cw_client_state(third), CW_CLIENT_CONNECTED);
@@ -405,6 +405,68 @@ static void three_sessions(void **state)
     cw_client_destroy(second);
     cw_client_destroy(third);
     cw_client_destroy(newcomer);
+    rig_stop(&rig);
+}
+
+/* Two sessions of one client are on their way at once, neither of them connected: the one with the
+   newer token gets in, the other is told, and asking again does not help it. later: by how many
+   seconds the second token was made after the first. */
+static void two_on_their_way(void **state)
+{
+    (void)state;
+    for (int later = 0; later < 2; later++) {
+        struct rig rig;
+        rig_open(&rig);
+        const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
+        const struct cw_client_config config = cw_client_config_default();
+        uint8_t tokens[2][CW_TOKEN_SIZE];
+        struct cw_client *clients[2];
+        rig_token(&rig, tokens[0], 7);
+        rig.now += later;
+        rig_token(&rig, tokens[1], 7);
+        for (int n = 0; n < 2; n++)
+            clients[n] = rig_client_with(&rig, &config, tokens[n]);
+        rig_challenge(&rig, clients[0], &at[0]);
+        rig_up(&rig, clients[1], &at[1]);
+        assert_int_equal(rig_stats(&rig).pending, 1);
+        assert_int_equal(rig_give_token(&rig, &at[0], tokens[0]), CW_ERROR_CONNECTED);
+        tick_two(&rig, clients, at);
+        assert_int_equal(cw_client_state(clients[0]), CW_CLIENT_ID_CONNECTED);
+        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
+        assert_int_equal(rig_give_token(&rig, &at[0], tokens[0]), CW_ERROR_CONNECTED);
+        tick_two(&rig, clients, at);
+        tick_two(&rig, clients, at);
+        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_CONNECTED);
+        expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
+        rig_no_event(&rig);
+        assert_int_equal(rig_stats(&rig).takeovers, 0);
+        assert_int_equal(rig_stats(&rig).denied_sent, 1);
+        cw_client_destroy(clients[0]);
+        cw_client_destroy(clients[1]);
+        rig_stop(&rig);
+    }
+}
+
+/* Whoever came with an older token later does not get the place of the newer one, and gets no
+   answer; when that one has given up, it does. */
+static void an_older_token_waits(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at = rig_client_address(1), there = rig_client_address(2);
+    uint8_t older[CW_TOKEN_SIZE], newer[CW_TOKEN_SIZE];
+    rig_token(&rig, older, 7);
+    rig.now += 1;
+    rig_token(&rig, newer, 7);
+    assert_int_equal(rig_give_token(&rig, &at, newer), CW_OK);
+    assert_int_equal(rig_down(&rig, NULL, NULL), 1);
+    assert_int_equal(rig_give_token(&rig, &there, older), CW_ERROR_CONNECTED);
+    assert_true(rig_silent(&rig));
+    rig.now += 5.01;
+    cw_server_update(rig.server, rig.now);
+    assert_int_equal(rig_give_token(&rig, &there, older), CW_OK);
+    assert_int_equal(rig_down(&rig, NULL, NULL), 1);
     rig_stop(&rig);
 }
 
@@ -439,12 +501,12 @@ static void the_old_session_stays_away(void **state)
     rig_stop(&rig);
 }
 
-/* Without takeover: told at once, at the request or at the response, with the old one left alone.
-   When that has gone there is a place again. */
+/* Without takeover: told at once, at the request, or when the newer token comes that will connect,
+   with that client left alone. When it has gone there is a place again. */
 static void refused_and_told(void **state)
 {
     (void)state;
-    for (int late = 0; late < 2; late++) {
+    for (int early = 0; early < 2; early++) {
         struct rig rig;
         rig_init(&rig);
         rig.config.takeover = false;
@@ -452,20 +514,25 @@ static void refused_and_told(void **state)
         rig_start(&rig);
         const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
         struct cw_client *clients[2];
-        if (late) {
+        if (early) {
             clients[1] = rig_client(&rig, 7);
             rig_challenge(&rig, clients[1], &at[1]);
-        }
-        clients[0] = rig_client(&rig, 7);
-        rig_connect(&rig, clients[0], &at[0]);
-        if (!late)
+            clients[0] = rig_client(&rig, 7);
+            rig_up(&rig, clients[0], &at[0]);
+            tick_two(&rig, clients, at);
+            tick_two(&rig, clients, at);
+            expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
+        } else {
+            clients[0] = rig_client(&rig, 7);
+            rig_connect(&rig, clients[0], &at[0]);
             clients[1] = newer_client(&rig, 7);
+        }
         tick_two(&rig, clients, at);
         assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_ID_CONNECTED);
         assert_int_equal(cw_client_state(clients[0]), CW_CLIENT_CONNECTED);
         assert_int_equal(rig_stats(&rig).denied_sent, 1);
         assert_int_equal(rig_stats(&rig).takeovers, 0);
-        assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_CONNECTED), 1);
+        assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_CONNECTED), early ? 0 : 1);
         rig_no_event(&rig);
         /* Only the one to whom the token belongs is told. */
         uint8_t token[CW_TOKEN_SIZE];
@@ -532,6 +599,8 @@ int main(void)
         cmocka_unit_test(a_response_in_the_last_moment),
         cmocka_unit_test(an_address_that_is_taken_meanwhile),
         cmocka_unit_test(three_sessions),
+        cmocka_unit_test(two_on_their_way),
+        cmocka_unit_test(an_older_token_waits),
         cmocka_unit_test(the_old_session_stays_away),
         cmocka_unit_test(refused_and_told),
         cmocka_unit_test(the_last_payload_comes_first),

@@ -167,8 +167,8 @@ static void used_tokens_are_not_denied(void **state)
     rig_stop(&rig);
 }
 
-/* The one whose id has come in meanwhile with a newer token is ignored, not denied, though the
-   server is full. */
+/* The one whose id is about to come in or has come in with a newer token is ignored, not denied,
+   though the server is full. */
 static void id_connected_on_a_full_server(void **state)
 {
     (void)state;
@@ -179,33 +179,43 @@ static void id_connected_on_a_full_server(void **state)
     const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2);
     struct cw_client *a = rig_client(&rig, 5), *b = older_client(&rig, 5);
     rig_challenge(&rig, a, &at_a);
-    rig_challenge(&rig, b, &at_b);
+    uint8_t request[CW_SECURE_MAX];
+    const size_t size = cw_client_transmit(b, request, sizeof(request), rig.now, NULL);
+    assert_int_equal(rig_give(&rig, &at_b, request, size), CW_ERROR_CONNECTED);
+    assert_true(rig_silent(&rig));
     rig_connect(&rig, a, &at_a);
     rig_down(&rig, NULL, NULL);
-    uint8_t response[CW_SECURE_MAX];
-    const size_t size = cw_client_transmit(b, response, sizeof(response), rig.now, NULL);
-    assert_int_equal(rig_give(&rig, &at_b, response, size), CW_ERROR_CONNECTED);
+    assert_int_equal(rig_give(&rig, &at_b, request, size), CW_ERROR_CONNECTED);
     assert_true(rig_silent(&rig));
     cw_client_destroy(a);
     cw_client_destroy(b);
     rig_stop(&rig);
 }
 
-/* Two clients of one id are about to connect: when the one with the newer token is first, the other
-   gets nothing. */
+/* A client asks while a newer session of the same id waits for the slot of an even older one. When
+   that session has got it, the client's response gets nothing. */
 static void id_connected_before_the_response(void **state)
 {
     (void)state;
     struct rig rig;
     rig_open(&rig);
-    const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2);
+    const struct cw_address at = rig_client_address(3), at_a = rig_client_address(1),
+                            at_b = rig_client_address(2);
+    rig.now -= 2;
+    struct cw_client *oldest = rig_client(&rig, 5);
+    rig.now += 2;
+    rig_connect(&rig, oldest, &at);
     struct cw_client *a = rig_client(&rig, 5), *b = older_client(&rig, 5);
     rig_challenge(&rig, a, &at_a);
-    rig_challenge(&rig, b, &at_b);
     rig_up(&rig, a, &at_a);
+    rig_challenge(&rig, b, &at_b);
+    rig_drain(&rig, NULL);
+    rig_down(&rig, a, &at_a);
+    assert_int_equal(cw_client_state(a), CW_CLIENT_CONNECTED);
     rig_up(&rig, b, &at_b);
     assert_int_equal(rig_stats(&rig).clients, 1);
     assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_CONNECTED), 1);
+    cw_client_destroy(oldest);
     cw_client_destroy(a);
     cw_client_destroy(b);
     rig_stop(&rig);

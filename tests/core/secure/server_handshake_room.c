@@ -31,7 +31,7 @@ static void room_open(struct room *room)
     cw_server_events_layout(&room->events, &arena, CLIENTS);
     assert_int_equal(cw_slots_layout(&room->slots, &arena, NULL), CW_OK);
     cw_handshake_layout(&room->handshake, &arena);
-    assert_non_null(room->handshake.history.index.entries);
+    assert_non_null(room->handshake.history.by_id.entries);
     cw_slots_start(&room->slots);
     cw_handshake_start(&room->handshake);
     cw_handshake_set_time(&room->handshake, room->rig.now);

@@ -250,6 +250,38 @@ static void burst_of_requests(void **state)
     rig_stop(&rig);
 }
 
+/* Somebody has all the tokens of one account that a backend gives, every second as many as a server
+   lets clients be pending, and asks with them from as many addresses. Everybody else gets in at
+   once. */
+static void one_account_keeps_nobody_out(void **state)
+{
+    (void)state;
+    enum { ADDRESSES = 128, SECONDS = 60, ACCOUNT = 7 };
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.max_clients = 64;
+    rig_start(&rig);
+    const struct cw_address newcomers = rig_client_address(50000);
+    for (uint32_t second = 0; second < SECONDS; second++) {
+        for (uint32_t n = 0; n < ADDRESSES; n++) {
+            const struct cw_address at = rig_client_address(n);
+            uint8_t token[CW_TOKEN_SIZE];
+            rig_token(&rig, token, ACCOUNT);
+            rig_give_token(&rig, &at, token);
+            rig.now += 1.0 / ADDRESSES;
+            assert_int_equal(rig_stats(&rig).pending, 1);
+        }
+        struct cw_client *newcomer = rig_client(&rig, 1000 + second);
+        rig_connect(&rig, newcomer, &newcomers);
+        cw_client_disconnect(newcomer);
+        rig_up(&rig, newcomer, &newcomers);
+        rig_drain(&rig, NULL);
+        cw_client_destroy(newcomer);
+    }
+    assert_int_equal(rig_stats(&rig).connections, SECONDS);
+    rig_stop(&rig);
+}
+
 static void history_is_bounded(void **state)
 {
     (void)state;
@@ -338,6 +370,7 @@ int main(void)
         cmocka_unit_test(requests_are_limited),
         cmocka_unit_test(few_requests_are_taken_one_by_one),
         cmocka_unit_test(burst_of_requests),
+        cmocka_unit_test(one_account_keeps_nobody_out),
         cmocka_unit_test(history_is_bounded),
         cmocka_unit_test(history_forgets),
         cmocka_unit_test(history_finds_what_expired),

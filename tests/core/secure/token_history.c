@@ -6,9 +6,9 @@
 #include <stdalign.h>
 #include <string.h>
 
-#define CAPACITY 8
+#define CAPACITY 20
 
-static alignas(max_align_t) uint8_t memory[4096];
+static alignas(max_align_t) uint8_t memory[8192];
 static const struct cw_address here = {.type = CW_ADDRESS_IPV4, .bytes = {10, 0, 0, 1}, .port = 1};
 static const struct cw_address there = {.type = CW_ADDRESS_IPV4, .bytes = {10, 0, 0, 1}, .port = 2};
 
@@ -31,10 +31,18 @@ static const uint8_t *mac_of(uint32_t token)
     return mac;
 }
 
+/* Each token is another client's. */
 static enum cw_error use(struct cw_token_history *history, uint32_t token,
                          const struct cw_address *address, uint64_t expire_time, uint64_t now)
 {
-    return cw_token_history_use(history, mac_of(token), address, expire_time, now);
+    return cw_token_history_use(history, mac_of(token), token, address, expire_time, now);
+}
+
+/* All tokens are one client's. */
+static enum cw_error use_own(struct cw_token_history *history, uint32_t token,
+                             const struct cw_address *address, uint64_t expire_time, uint64_t now)
+{
+    return cw_token_history_use(history, mac_of(token), 7, address, expire_time, now);
 }
 
 static void one_address_may_use_a_token_again(void **state)
@@ -100,6 +108,65 @@ static void places_are_used_again(void **state)
     }
 }
 
+/* The share of a client id goes to its newest tokens. None that made room is taken again, used or
+   not, and everybody else finds a place. */
+static void a_client_has_a_share(void **state)
+{
+    (void)state;
+    enum { TOKENS = 1000 };
+    struct cw_token_history history = make_history();
+    for (uint32_t token = 0; token < TOKENS; token++) {
+        assert_int_equal(use_own(&history, token, &here, 2000 + token, 10), CW_OK);
+        assert_true(cw_token_history_has(&history, mac_of(token)));
+        if (token % 2)
+            assert_true(cw_token_history_consume(&history, mac_of(token)));
+    }
+    for (uint32_t token = 0; token < TOKENS; token++) {
+        const bool is_kept = token >= TOKENS - CW_TOKEN_HISTORY_SHARE;
+        assert_int_equal(cw_token_history_has(&history, mac_of(token)), is_kept);
+        assert_int_equal(use_own(&history, token, &here, 2000 + token, 10),
+                         is_kept && token % 2 == 0 ? CW_OK : CW_ERROR_TOKEN_USED);
+        if (!is_kept)
+            assert_false(cw_token_history_consume(&history, mac_of(token)));
+    }
+    for (uint32_t other = TOKENS; other < TOKENS + CAPACITY - CW_TOKEN_HISTORY_SHARE; other++)
+        assert_int_equal(use(&history, other, &there, 100, 10), CW_OK);
+    assert_int_equal(use(&history, 2 * TOKENS, &there, 100, 10), CW_ERROR_HISTORY_FULL);
+}
+
+/* A token that expires before all of a full share is older than what the client uses now. Tokens
+   of one second are taken up to one more than the share, as nothing tells their order then. */
+static void a_full_share_takes_no_older_token(void **state)
+{
+    (void)state;
+    struct cw_token_history history = make_history();
+    uint32_t token = 0;
+    for (; token < CW_TOKEN_HISTORY_SHARE; token++)
+        assert_int_equal(use_own(&history, token, &here, 100, 10), CW_OK);
+    assert_int_equal(use_own(&history, 500, &here, 99, 10), CW_ERROR_TOKEN_USED);
+    assert_int_equal(use_own(&history, token++, &here, 100, 10), CW_OK);
+    assert_int_equal(use_own(&history, token++, &here, 100, 10), CW_ERROR_TOKEN_USED);
+    assert_int_equal(use_own(&history, token++, &here, 101, 10), CW_OK);
+    uint32_t kept = 0;
+    for (uint32_t old = 0; old < token; old++)
+        kept += use_own(&history, old, &here, old + 1 == token ? 101 : 100, 10) == CW_OK;
+    assert_int_equal(kept, CW_TOKEN_HISTORY_SHARE);
+}
+
+/* When the tokens of a share have expired, the client has all of it again. */
+static void a_share_is_free_again(void **state)
+{
+    (void)state;
+    struct cw_token_history history = make_history();
+    for (uint64_t now = 10; now < 100000; now += 100)
+        for (uint32_t n = 0; n < 2 * CW_TOKEN_HISTORY_SHARE; n++) {
+            const uint32_t token = (uint32_t)now + n;
+            assert_int_equal(use_own(&history, token, &here, now + 10 + n, now), CW_OK);
+            assert_int_equal(use_own(&history, token, &there, now + 10 + n, now),
+                             CW_ERROR_TOKEN_USED);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +175,9 @@ int main(void)
         cmocka_unit_test(a_full_history_waits_for_the_first_to_expire),
         cmocka_unit_test(a_clock_set_back_brings_no_token_back),
         cmocka_unit_test(places_are_used_again),
+        cmocka_unit_test(a_client_has_a_share),
+        cmocka_unit_test(a_full_share_takes_no_older_token),
+        cmocka_unit_test(a_share_is_free_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
