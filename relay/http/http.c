@@ -432,8 +432,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     struct http *http = protocol && protocol->user ? *(struct http **)protocol->user : NULL;
     switch (reason) {
     case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS:
-        tls_serve(lws_get_vhost_user(in), user);
-        return 0;
+        return tls_serve(lws_get_vhost_user(in), user) ? 0 : -1;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
         return on_upgrade(http, wsi, in);
     case LWS_CALLBACK_HTTP:

@@ -44,7 +44,8 @@ int tls_copy(const struct tls *tls);
 bool tls_take(struct tls *tls, int copy);
 
 /* Has the connections of a context shown the certificate that is for the name that they ask for;
-   the first when there is none, or no name. */
-void tls_serve(struct tls *tls, SSL_CTX *context);
+   the first when there is none, or no name. They may ask for nothing that costs much more than the
+   handshake of a browser. False when OpenSSL refuses. */
+bool tls_serve(struct tls *tls, SSL_CTX *context);
 
 #endif

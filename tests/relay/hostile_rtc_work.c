@@ -4,12 +4,10 @@
 
    Work is the instructions that the real relay executes, and its calls of the system. Unlike the
    time that it takes, it is the same on a busy machine. */
-#define _GNU_SOURCE
 #include "rtc_attacks.h"
 #include "rtc_count.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #define MOST_WORK 2.0
 
@@ -33,31 +31,16 @@ static void check(bool right, const char *what)
     exit(1);
 }
 
-/* Waits until the relay sleeps: it has dealt with all that came. */
-static void wait_asleep(void)
-{
-    char path[64];
-    char state;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)attacker.relay);
-    do {
-        FILE *file = fopen(path, "r");
-        check(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1, path);
-        fclose(file);
-        check(state != 'Z', "the relay lives");
-        usleep(50);
-    } while (state != 'S');
-}
-
 /* Sends so many packets of the attack. Then a datagram of the player goes to the server and back,
    and is acknowledged: by then the relay has read all packets. None of them shares a turn of the
    relay's loop with the player, which would make it cheaper. */
-static void play_round(unsigned packets)
+static void play_round(const struct rtc_count *count, unsigned packets)
 {
     for (unsigned i = 0; i < packets; i++)
         rtc_attack_send();
-    wait_asleep();
+    rtc_count_settle(count);
     check(rtc_rig_echo(&player, 1, DATAGRAM_SIZE, PATIENCE), "the player's datagram came back");
-    wait_asleep();
+    rtc_count_settle(count);
     rtc_rig_serve(&attacker, 0);
 }
 
@@ -66,7 +49,7 @@ static struct rtc_work count_round(struct rtc_count *count, unsigned packets)
 {
     rtc_count_read(count);
     for (unsigned i = 0; i < ROUNDS; i++)
-        play_round(packets);
+        play_round(count, packets);
     const struct rtc_work work = rtc_count_read(count);
     return (struct rtc_work){work.instructions / ROUNDS, work.calls / ROUNDS};
 }
@@ -85,7 +68,7 @@ static bool compare(struct rtc_count *count, const char *name, struct rtc_work d
     check(rtc_rig_open(&player, 1, PATIENCE), "the player's channel opens");
     rtc_attack_prepare(name, &attacker, 1, "");
     for (unsigned i = 0; i < BURSTS; i++)
-        play_round(BURST);
+        play_round(count, BURST);
     const struct rtc_work both = count_round(count, 1);
     rtc_attack_end();
     rtc_rig_close(&player);

@@ -44,6 +44,20 @@ struct rtc_work rtc_count_read(struct rtc_count *count)
     return work;
 }
 
+void rtc_count_settle(const struct rtc_count *count)
+{
+    char path[64];
+    char state;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)count->rig->relay);
+    do {
+        FILE *file = fopen(path, "r");
+        if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1 || state == 'Z')
+            fail("the relay has ended:", path);
+        fclose(file);
+        usleep(50);
+    } while (state != 'S');
+}
+
 int rtc_count_stop(struct rtc_count *count)
 {
     char path[128];

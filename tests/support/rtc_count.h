@@ -23,6 +23,9 @@ void rtc_count_start(struct rtc_count *count, struct rtc_rig *rig, const char *p
 /* Returns what the relay has done since the last time, or since its start. */
 struct rtc_work rtc_count_read(struct rtc_count *count);
 
+/* Waits until the relay sleeps: it has dealt with all that came. */
+void rtc_count_settle(const struct rtc_count *count);
+
 /* Stops the rig. Returns the relay's exit code. */
 int rtc_count_stop(struct rtc_count *count);
 

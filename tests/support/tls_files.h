@@ -1,0 +1,15 @@
+/* A certificate for TLS and its key, in PEM files of a folder of their own. */
+#ifndef CAUSEWAY_TESTS_TLS_FILES_H
+#define CAUSEWAY_TESTS_TLS_FILES_H
+
+struct tls_files_of_test {
+    char folder[64];
+    char certificate[96];
+    char key[96];
+};
+
+/* Makes an ECDSA P-256 certificate; what fails ends the process with a message. */
+void tls_files_make(struct tls_files_of_test *files);
+void tls_files_remove(const struct tls_files_of_test *files);
+
+#endif
