@@ -4,6 +4,7 @@
 #include "supervisor_internal.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -53,6 +54,11 @@ static bool open_rtc(struct supervisor *all, struct heritage *heritage)
     if (!options->rtc_own_port)
         socket_address_set_port(&address, listening_port(&all->workers[0]));
     const unsigned port = socket_address_port(&address);
+    if (port + all->count - 1 > UINT16_MAX) {
+        log_error("cannot open the UDP ports of %u workers from %u on: the last port is %u",
+                  all->count, port, UINT16_MAX);
+        return false;
+    }
     for (unsigned i = 0; i < all->count; i++) {
         if (port > 0)
             socket_address_set_port(&address, port + i);
