@@ -1,7 +1,7 @@
 /* The datagram sockets of a program that is compiled with Emscripten, over Causeway's relay: WebRTC, or WebSocket
  * where that is blocked. The program needs no change.
  *
- *     emcc game.c --js-library causeway_sockets.js --extern-pre-js causeway_transports.js -o game.js
+ *     emcc game.c causeway_sockets.c --js-library causeway_sockets.js --extern-pre-js causeway_transports.js -o game.js
  *
  * or with CMake `target_link_libraries(game causeway::emscripten_sockets)`. The page says where the relay is, or it is
  * where the page came from:
@@ -12,8 +12,8 @@
  * `Module.causeway.stats()` tells what went through all sockets, what carries them, and what was dropped and why.
  * Each error puts one line on the console.
  *
- * With -sASYNCIFY, poll, select, recv, recvfrom and recvmsg wait as elsewhere. Programs that give ASYNCIFY_IMPORTS of
- * their own add __syscall_poll, __syscall__newselect, __syscall_recvfrom and __syscall_recvmsg.
+ * With -sASYNCIFY, poll, select, recv, recvfrom, recvmsg and nanosleep wait as elsewhere. Older Emscriptens have to be
+ * told which functions these call, by ASYNCIFY_IMPORTS; an error says how.
  *
  * TCP sockets stay as they are. Datagrams have 1 to 1,400 bytes: a longer one is EMSGSIZE, an empty one goes nowhere.
  *
@@ -32,7 +32,13 @@ mergeInto(LibraryManager.library, {
     EBADF: 8,
     EINVAL: 28,
     EMSGSIZE: 35,
+    ENOPROTOOPT: 50,
+    ENOTSOCK: 57,
+    AF_INET6: 10,
+    IPPROTO_UDP: 17,
+    SOL_SOCKET: 1,
     SOCK_DGRAM: 2,
+    F_SETFL: 4,
     O_NONBLOCK: 2048,
     MSG_PEEK: 2,
     MSG_TRUNC: 32,
@@ -45,6 +51,28 @@ mergeInto(LibraryManager.library, {
     LONGEST_WAIT: 0x7fffffff,
     /* Datagrams that a socket keeps for the program. */
     MOST_WAITING: 256,
+    /* Options, each a level and a name, that a program may set to any value: a page has nothing that they would
+     * change. */
+    WITHOUT_EFFECT: [
+      '1:2', // SO_REUSEADDR
+      '1:7', // SO_SNDBUF
+      '1:8', // SO_RCVBUF
+      '1:9', // SO_KEEPALIVE
+      '1:12', // SO_PRIORITY
+      '1:15', // SO_REUSEPORT
+      '1:32', // SO_SNDBUFFORCE
+      '1:33', // SO_RCVBUFFORCE
+      '0:1', // IP_TOS
+      '0:10', // IP_MTU_DISCOVER
+      '41:23', // IPV6_MTU_DISCOVER
+      '41:26', // IPV6_V6ONLY
+      '41:67', // IPV6_TCLASS
+    ],
+    /* SO_RCVTIMEO and SO_SNDTIMEO, and what they are where time has 64 bits. */
+    RECEIVE_TIMEOUTS: ['1:20', '1:66'],
+    SEND_TIMEOUTS: ['1:21', '1:67'],
+    /* Bytes that a new socket says it has for datagrams. */
+    BUFFER: 65536,
 
     /* Those for sockets that ask for none begin where no service has any (IANA). */
     nextPort: 49152,
@@ -96,6 +124,55 @@ mergeInto(LibraryManager.library, {
       sock.sport = port;
     },
 
+    setNonBlocking: function (sock, on) {
+      if (on) sock.stream.flags |= causeway.O_NONBLOCK;
+      else sock.stream.flags &= ~causeway.O_NONBLOCK;
+    },
+
+    /* Milliseconds of a struct timeval, which has words of 32 or 64 bits. */
+    duration: function (bytes) {
+      var words = new Int32Array(bytes.buffer);
+      return words[0] * 1e3 + words[words.length > 2 ? 2 : 1] / 1e3;
+    },
+
+    /* Takes the option if it changes nothing in a page, or limits a wait. What a page does not have is off, and may be
+     * told so. Gives 0 or an error. */
+    setOption: function (sock, level, name, bytes) {
+      var key = level + ':' + name;
+      var limits = causeway.RECEIVE_TIMEOUTS.indexOf(key) >= 0;
+      var off = level === causeway.SOL_SOCKET && !bytes.some(Boolean);
+      var known =
+        limits ||
+        off ||
+        causeway.SEND_TIMEOUTS.indexOf(key) >= 0 ||
+        causeway.WITHOUT_EFFECT.indexOf(key) >= 0;
+      if (!known) return causeway.ENOPROTOOPT;
+      if (bytes.length < (limits ? 8 : 4)) return causeway.EINVAL;
+      if (limits) sock.patience = causeway.duration(bytes);
+      sock.options = sock.options || {};
+      sock.options[key] = bytes;
+      return 0;
+    },
+
+    /* The bytes of an option's value, if a datagram socket has such an option. */
+    option: function (sock, level, name) {
+      var key = level + ':' + name;
+      if (sock.options && sock.options[key]) return sock.options[key];
+      var word = {
+        '1:3': causeway.SOCK_DGRAM, // SO_TYPE
+        '1:6': 0, // SO_BROADCAST
+        '1:7': causeway.BUFFER,
+        '1:8': causeway.BUFFER,
+        '1:38': causeway.IPPROTO_UDP, // SO_PROTOCOL
+        '1:39': sock.family, // SO_DOMAIN
+      }[key];
+      if (word !== undefined) return new Uint8Array(new Int32Array([word]).buffer);
+      if (causeway.WITHOUT_EFFECT.indexOf(key) >= 0) return new Uint8Array(4);
+      if (causeway.RECEIVE_TIMEOUTS.concat(causeway.SEND_TIMEOUTS).indexOf(key) >= 0)
+        return new Uint8Array(16);
+      return undefined;
+    },
+
     relay: function () {
       var url = String((Module['websocket'] || {})['url']);
       return url.indexOf('causeway:') === 0 ? url.slice(9) : '/';
@@ -145,7 +222,7 @@ mergeInto(LibraryManager.library, {
       var sock = causeway.find(fd);
       var hurries =
         flags & causeway.MSG_DONTWAIT || !sock || sock.stream.flags & causeway.O_NONBLOCK;
-      return hurries ? 0 : -1;
+      return hurries ? 0 : sock.patience || -1;
     },
 
     /* The next datagram, if there is one. */
@@ -157,7 +234,9 @@ mergeInto(LibraryManager.library, {
     ops: {
       createPeer: function (sock, addr, port) {
         if (typeof addr === 'object') return causeway.stock.createPeer(sock, addr, port);
-        var host = addr.indexOf(':') < 0 ? addr : '[' + addr + ']';
+        // An IPv4 address within IPv6's is the former to a relay.
+        var name = addr.replace(/^::ffff:(?=[\d.]+$)/i, '');
+        var host = name.indexOf(':') < 0 ? name : '[' + name + ']';
         var server = host + ':' + port;
         var socket = globalThis['causewaySockets']['open'](causeway.relay(), server);
         socket._socket = { remoteAddress: addr, remotePort: port };
@@ -202,9 +281,58 @@ mergeInto(LibraryManager.library, {
   __syscall_ioctl: function (fd, request, varargs) {
     var sock = SOCKFS.getSocket(fd);
     if (!sock || request !== causeway.FIONBIO) return stockIoctl(fd, request, varargs);
-    if (HEAP32[HEAP32[varargs >> 2] >> 2]) sock.stream.flags |= causeway.O_NONBLOCK;
-    else sock.stream.flags &= ~causeway.O_NONBLOCK;
+    causeway.setNonBlocking(sock, HEAP32[HEAP32[varargs >> 2] >> 2]);
     return 0;
+  },
+
+  /* Emscripten's own turns flags on and never off. */
+  $stockFcntl__deps: LibraryManager.library.__syscall_fcntl64__deps || [],
+  $stockFcntl: LibraryManager.library.__syscall_fcntl64,
+  __syscall_fcntl64__deps: ['$SOCKFS', '$stockFcntl'],
+  __syscall_fcntl64: function (fd, command, varargs) {
+    var sock = causeway.find(fd);
+    if (!sock || command !== causeway.F_SETFL) return stockFcntl(fd, command, varargs);
+    causeway.setNonBlocking(sock, HEAP32[varargs >> 2] & causeway.O_NONBLOCK);
+    return 0;
+  },
+
+  causeway_setsockopt__deps: ['$SOCKFS'],
+  causeway_setsockopt__proxy: 'sync',
+  causeway_setsockopt__sig: 'iiiiii',
+  causeway_setsockopt: function (fd, level, name, value, size) {
+    var stream = FS.getStream(fd);
+    if (!stream) return -causeway.EBADF;
+    if (!SOCKFS.getSocket(fd)) return -causeway.ENOTSOCK;
+    var sock = causeway.find(fd);
+    if (!sock) return -causeway.ENOPROTOOPT;
+    return -causeway.setOption(sock, level, name, HEAPU8.slice(value, value + size));
+  },
+
+  $stockGetsockopt__deps: LibraryManager.library.__syscall_getsockopt__deps,
+  $stockGetsockopt: LibraryManager.library.__syscall_getsockopt,
+  __syscall_getsockopt__deps: ['$SOCKFS', '$stockGetsockopt'],
+  __syscall_getsockopt: function (fd, level, name, value, size) {
+    var sock = causeway.find(fd);
+    var bytes = sock && causeway.option(sock, level, name);
+    if (!bytes) return stockGetsockopt(fd, level, name, value, size, 0);
+    bytes = bytes.subarray(0, HEAPU32[size >> 2]);
+    HEAPU8.set(bytes, value);
+    HEAPU32[size >> 2] = bytes.length;
+    return 0;
+  },
+
+  /* Without ASYNCIFY, a page cannot sleep. */
+  causeway_sleep: function () {
+    return 0;
+  },
+
+  /* An address may come in more room than it needs, as in a struct sockaddr_storage. */
+  $stockReadSockaddr__deps: LibraryManager.library.$readSockaddr__deps,
+  $stockReadSockaddr: LibraryManager.library.$readSockaddr,
+  $readSockaddr__deps: ['$stockReadSockaddr', '$causeway'],
+  $readSockaddr: function (address, size) {
+    var needed = HEAP16[address >> 1] === causeway.AF_INET6 ? 28 : 16;
+    return stockReadSockaddr(address, size > needed ? needed : size);
   },
 
   __syscall_getsockname__deps: ['$getSocketFromFD', '$writeSockaddr', '$DNS'],
@@ -214,7 +342,7 @@ mergeInto(LibraryManager.library, {
     writeSockaddr(
       addr,
       sock.family,
-      DNS.lookup_name(sock.saddr || '0.0.0.0'),
+      DNS.lookup_name(sock.saddr || (sock.family === causeway.AF_INET6 ? '::' : '0.0.0.0')),
       sock.sport || 0,
       addrlen,
     );
@@ -275,7 +403,10 @@ mergeInto(LibraryManager.library, {
     return causewayRecvmsg(fd, message, flags);
   },
 
-  /* Emscripten's sendto needs it, and has it only in programs that call it themselves. */
+  /* Emscripten's functions for addresses need these, and have them only in programs that call them themselves. */
+  htons: function (value) {
+    return ((value & 255) << 8) | ((value >> 8) & 255);
+  },
   ntohs: function (value) {
     return ((value & 255) << 8) | ((value >> 8) & 255);
   },
@@ -285,6 +416,19 @@ mergeInto(LibraryManager.library, {
 if (ASYNCIFY) {
   mergeInto(LibraryManager.library, {
     $causeway__deps: ['$FS', '$Asyncify'],
+
+    causeway_sleep__deps: ['$causeway'],
+    causeway_sleep__async: true,
+    causeway_sleep: function (milliseconds) {
+      return Asyncify.handleSleep(function (wake) {
+        setTimeout(
+          function () {
+            wake(1);
+          },
+          Math.min(milliseconds, causeway.LONGEST_WAIT),
+        );
+      });
+    },
 
     $stockPoll__deps: LibraryManager.library.__syscall_poll__deps || [],
     $stockPoll: LibraryManager.library.__syscall_poll,
@@ -333,4 +477,21 @@ if (ASYNCIFY && LibraryManager.library.__syscall__newselect) {
       });
     },
   });
+}
+
+/* Older ones do not see __async: what a call that waits goes through must be in ASYNCIFY_IMPORTS, or the program traps
+ * when it waits for the first time. */
+if (ASYNCIFY && !LibraryManager.library.emscripten_sleep__async) {
+  var waits = ['poll', '_newselect', 'recvfrom', 'recvmsg'].map(function (name) {
+    return '__syscall_' + name;
+  });
+  waits.push('causeway_sleep');
+  var instrumented = waits.every(function (name) {
+    return ASYNCIFY_IMPORTS.some(function (given) {
+      var start = given.replace(/^env\./, '').split('*');
+      return start.length > 1 ? name.indexOf(start[0]) === 0 : name === start[0];
+    });
+  });
+  if (!instrumented)
+    error('causeway_sockets.js: add -sASYNCIFY_IMPORTS=' + waits.join(',') + ' beside -sASYNCIFY');
 }

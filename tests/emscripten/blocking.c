@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/ip.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -145,6 +146,132 @@ static void test_non_blocking(void)
     fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
     check(recv(fd, data, sizeof data, 0) == -1 && errno == EAGAIN, "SOCK_NONBLOCK");
     close(fd);
+    fd = open_socket();
+    check(fcntl(fd, F_SETFL, O_NONBLOCK) == 0, "O_NONBLOCK");
+    check(recv(fd, data, sizeof data, 0) == -1 && errno == EAGAIN, "it is non-blocking");
+    check(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0, "O_NONBLOCK off");
+    check((fcntl(fd, F_GETFL) & O_NONBLOCK) == 0, "it is blocking again");
+    send_to(fd, 0, "blocks");
+    expect(fd, 0, "blocks");
+    close(fd);
+}
+
+static int option(int fd, int level, int name)
+{
+    int value = -1;
+    socklen_t length = sizeof value;
+    check(getsockopt(fd, level, name, &value, &length) == 0 && length == sizeof value,
+          "getsockopt");
+    return value;
+}
+
+static int set(int fd, int level, int name, int value)
+{
+    return setsockopt(fd, level, name, &value, sizeof value);
+}
+
+/* What programs set on every socket is taken; what would change which datagrams go where is
+ * refused. */
+static void test_options(void)
+{
+    static const int ways[][2] = {{SOL_SOCKET, SO_REUSEADDR},
+                                  {SOL_SOCKET, SO_REUSEPORT},
+                                  {SOL_SOCKET, SO_KEEPALIVE},
+                                  {IPPROTO_IP, IP_TOS}};
+    static const struct in_addr nowhere;
+    int fd = open_socket();
+    struct linger lingers = {0};
+    check(set(fd, SOL_SOCKET, SO_SNDBUF, 65536) == 0, "SO_SNDBUF");
+    check(set(fd, SOL_SOCKET, SO_RCVBUF, 4 << 20) == 0, "SO_RCVBUF");
+    check(option(fd, SOL_SOCKET, SO_SNDBUF) >= 65536, "as large as was asked for");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        check(option(fd, ways[i][0], ways[i][1]) == 0, "off at first");
+        check(set(fd, ways[i][0], ways[i][1], 8) == 0, "an option");
+        check(option(fd, ways[i][0], ways[i][1]) != 0, "it is on");
+    }
+    check(set(fd, SOL_SOCKET, SO_BROADCAST, 0) == 0, "SO_BROADCAST off");
+    check(option(fd, SOL_SOCKET, SO_BROADCAST) == 0, "it is off");
+    check(setsockopt(fd, SOL_SOCKET, SO_LINGER, &lingers, sizeof lingers) == 0, "SO_LINGER off");
+    check(option(fd, SOL_SOCKET, SO_TYPE) == SOCK_DGRAM, "SO_TYPE");
+    check(option(fd, SOL_SOCKET, SO_ERROR) == 0, "SO_ERROR");
+    check(set(fd, SOL_SOCKET, SO_TYPE, SOCK_STREAM) == -1 && errno == ENOPROTOOPT,
+          "SO_TYPE cannot be set");
+    check(set(fd, 12345, 1, 0) == -1 && errno != 0, "a level that is not there");
+    check(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &fd, 1) == -1 && errno == EINVAL,
+          "a value too short");
+    check(setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &nowhere, sizeof nowhere) == -1,
+          "no group to join");
+    send_to(fd, 0, "options");
+    expect(fd, 0, "options");
+    close(fd);
+    check(set(fd, SOL_SOCKET, SO_SNDBUF, 1) == -1 && errno == EBADF, "no socket");
+}
+
+/* A wait that the program has limited, and one that is a sleep. */
+static void test_time_limits(void)
+{
+    int fd = open_socket();
+    struct timeval limit = {.tv_usec = 100000}, is = {0};
+    struct timespec nap = {.tv_nsec = 50000000};
+    socklen_t length = sizeof is;
+    char data[4];
+    check(getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &is, &length) == 0 && is.tv_usec == 0,
+          "no limit at first");
+    check(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0, "SO_SNDTIMEO");
+    check(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0, "SO_RCVTIMEO");
+    check(getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &is, &length) == 0 && length == sizeof is &&
+              is.tv_sec == 0 && is.tv_usec >= 100000,
+          "the limit");
+    double began = now();
+    check(recv(fd, data, sizeof data, 0) == -1 && errno == EAGAIN, "nothing comes");
+    check(now() - began >= 0.09, "recv waits as long as it is told");
+    limit.tv_usec = 0;
+    check(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0, "no limit");
+    send_to(fd, 0, "no limit");
+    expect(fd, 0, "no limit");
+    /* A loop that does nothing but sleep between looks, as many games have one. */
+    send_to(fd, 0, "nap");
+    began = now();
+    while (recv(fd, data, sizeof data, MSG_DONTWAIT) != 3 && now() < began + 15.0) {
+        const double slept = now();
+        check(nanosleep(&nap, NULL) == 0 && now() - slept >= 0.045, "nanosleep");
+        check(usleep(1000) == 0, "usleep");
+    }
+    check(now() - began < 15.0, "datagrams come while the program sleeps");
+    nap.tv_nsec = 1000000000;
+    check(nanosleep(&nap, NULL) == -1 && errno == EINVAL, "there is no such time");
+    close(fd);
+}
+
+/* A socket for both families, which has the other one's addresses within its own. */
+static void test_both_families(void)
+{
+    int fd = socket(AF_INET6, SOCK_DGRAM, IPPROTO_UDP);
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6};
+    socklen_t length = sizeof address;
+    char data[4];
+    check(fd >= 0 && set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0) == 0, "IPV6_V6ONLY off");
+    check(set(fd, IPPROTO_IPV6, IPV6_TCLASS, 8) == 0, "IPV6_TCLASS");
+    check(getsockname(fd, (struct sockaddr *)&address, &length) == 0 && length == sizeof address &&
+              address.sin6_family == AF_INET6 && address.sin6_port == 0 &&
+              IN6_IS_ADDR_UNSPECIFIED(&address.sin6_addr),
+          "no name yet");
+    check(bind(fd, (struct sockaddr *)&address, sizeof address) == 0, "bind");
+    check(getsockname(fd, (struct sockaddr *)&address, &length) == 0 && address.sin6_port != 0,
+          "a port");
+    address.sin6_port = servers[0].sin_port;
+    memset(&address.sin6_addr.s6_addr[10], 255, 2);
+    memcpy(&address.sin6_addr.s6_addr[12], &servers[0].sin_addr, 4);
+    check(sendto(fd, "both", 4, 0, (struct sockaddr *)&address, sizeof address) == 4, "sendto");
+    struct sockaddr_in6 from = {.sin6_family = AF_UNSPEC};
+    check(recvfrom(fd, data, 4, 0, (struct sockaddr *)&from, &length) == 4 &&
+              from.sin6_family == AF_INET6 && from.sin6_port == address.sin6_port &&
+              IN6_ARE_ADDR_EQUAL(&from.sin6_addr, &address.sin6_addr),
+          "it comes from where it went");
+    close(fd);
+    fd = socket(AF_INET6, SOCK_DGRAM, 0);
+    check(set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) == 0, "IPV6_V6ONLY");
+    close(fd);
 }
 
 static void test_peers(void)
@@ -259,6 +386,9 @@ static void test_datagrams(void)
     test_poll();
     test_select();
     test_non_blocking();
+    test_options();
+    test_time_limits();
+    test_both_families();
     test_peers();
     test_buffers();
     test_flood();

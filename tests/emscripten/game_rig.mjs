@@ -24,19 +24,27 @@ import { atRandom, startPath } from '../support/secure.mjs';
 const PROTOCOL_ID = 0x1122334455667788n;
 const LOSS = 0.05;
 
-const { CAUSEWAY_GAMES, CAUSEWAY_README_SERVER, CAUSEWAY_ENET_SERVER, CAUSEWAY_UDP_SERVER } =
-  process.env;
+const {
+  CAUSEWAY_GAMES,
+  CAUSEWAY_README_SERVER,
+  CAUSEWAY_ENET_SERVER,
+  CAUSEWAY_UDP_SERVER,
+  CAUSEWAY_FOREIGN_SERVER,
+} = process.env;
 
 const servers = {
   readme: CAUSEWAY_README_SERVER,
   enet: CAUSEWAY_ENET_SERVER,
   udp: CAUSEWAY_UDP_SERVER,
+  foreign: CAUSEWAY_FOREIGN_SERVER,
 };
 
 /** Why a game cannot be played here, if it cannot. */
 export const missing = (program, server) => {
-  if (!existsSync(servers[server] ?? '')) return 'libenet-dev is not installed';
-  return !existsSync(join(CAUSEWAY_GAMES, program)) && `there is no ${program}: run npm ci in web/`;
+  const built = existsSync(servers[server] ?? '') && existsSync(join(CAUSEWAY_GAMES, program));
+  return (
+    !built && `${program} or its server is not built: run tests/support/setup release browsers`
+  );
 };
 
 /** A server that says on which port it listens. */

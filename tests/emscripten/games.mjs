@@ -73,6 +73,17 @@ export const testGames = (name, start) =>
           assert.deepEqual(await game.complaints(), []);
         });
 
+    for (const [way, options] of Object.entries(ways))
+      test(`sockets as netcode and yojimbo use them, over ${way}`, async (t) => {
+        const rig = await startGame(t, 'foreign');
+        const game = await rig.play(browser, 'foreign_client.js', options(rig.relay.url));
+        // All messages and blocks are there, whole.
+        assert.deepEqual(await game.until(/^done$/m, 120_000), ['done']);
+        assert.ok(rig.path.counts.upLost > 0);
+        assert.ok((await game.stats()).transports.every((each) => each === way));
+        assert.deepEqual(await game.complaints(), []);
+      });
+
     test("the guide's page and program, as they stand there", async (t) => {
       const rig = await startGame(t, 'readme', { page: guidePage() });
       writeFileSync(join(rig.root, 'token'), await rig.token());
