@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -87,6 +88,9 @@ int main(int argc, char **argv)
     arrived = calloc((size_t)count, 1);
     fd = socket(AF_INET, SOCK_DGRAM, 0);
     fcntl(fd, F_SETFL, O_NONBLOCK);
+    int on = 1;
+    if (ioctl(fd, FIONBIO, &on) != 0)
+        printf("FIONBIO failed\n");
     struct sockaddr_in any = {.sin_family = AF_INET};
     if (bind(fd, (struct sockaddr *)&any, sizeof any) != 0)
         printf("bind failed\n");

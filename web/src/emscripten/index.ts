@@ -5,11 +5,12 @@
  *     Module.websocket = { url: 'causeway:https://relay.example/' };
  *
  * Importing it puts a WebSocket into the page that takes addresses of this kind, and leaves all others to
- * the browser's own. @module
+ * the browser's own. It also keeps programs from ending at ioctl(FIONBIO). @module
  */
 import { DatagramSocket } from './datagram_socket.js';
 import { destinationOf } from './destination.js';
 import { count } from './figures.js';
+import { mendPrograms } from './imports.js';
 
 export { stats } from './figures.js';
 export type { SocketStats } from './figures.js';
@@ -28,3 +29,5 @@ if (Native) {
   Native.prototype.constructor = Either;
   globalThis.WebSocket = Either;
 }
+
+mendPrograms();
