@@ -19,6 +19,7 @@ import { generateConnectToken, generateKey } from '../support/causeway.mjs';
 import { run } from '../support/emscripten_page.mjs';
 import { startGatedRelay } from '../support/relay.mjs';
 import { atRandom, startPath } from '../support/secure.mjs';
+import { startTeeworlds } from './teeworlds_server.mjs';
 
 /** That of the README's server. */
 const PROTOCOL_ID = 0x1122334455667788n;
@@ -30,6 +31,7 @@ const {
   CAUSEWAY_ENET_SERVER,
   CAUSEWAY_UDP_SERVER,
   CAUSEWAY_FOREIGN_SERVER,
+  CAUSEWAY_TEEWORLDS_SERVER,
 } = process.env;
 
 const servers = {
@@ -37,6 +39,7 @@ const servers = {
   enet: CAUSEWAY_ENET_SERVER,
   udp: CAUSEWAY_UDP_SERVER,
   foreign: CAUSEWAY_FOREIGN_SERVER,
+  teeworlds: CAUSEWAY_TEEWORLDS_SERVER,
 };
 
 /** Why a game cannot be played here, if it cannot. */
@@ -72,9 +75,10 @@ function makeRoot(page) {
 /** Server, path and relay, which serves this page. `loses` is as in secure.mjs. */
 export async function startGame(t, server, { page = '<!doctype html><title>A game</title>' } = {}) {
   const key = generateKey();
-  const { port, stop } = await startServer(servers[server], {
-    CAUSEWAY_KEY: Buffer.from(key).toString('hex'),
-  });
+  const { port, stop } =
+    server === 'teeworlds'
+      ? await startTeeworlds(servers.teeworlds)
+      : await startServer(servers[server], { CAUSEWAY_KEY: Buffer.from(key).toString('hex') });
   const knowsTime = sleep(1100); // then it takes tokens
   const path = await startPath(port, atRandom(LOSS));
   const root = makeRoot(page);

@@ -1,0 +1,54 @@
+// A server of Teeworlds as Debian has it, and the game's own network code, unchanged, in a page: over the relay with
+// --raw, and natively, each with a path that loses 5 % of the datagrams.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { startChromium } from '../support/chromium.mjs';
+import { missing, startGame } from './game_rig.mjs';
+
+const { CAUSEWAY_TEEWORLDS_NATIVE } = process.env;
+const BOUND = { timeout: 120_000 };
+const PLAYED = /^400 snapshots in (\d+) ticks$/m;
+
+const report = (t, way, said) => {
+  const ticks = Number(PLAYED.exec(said)[1]);
+  t.diagnostic(`${way}: ${((1 - 400 / ticks) * 100).toFixed(1)} % of the snapshots are missing`);
+};
+
+const skip = missing('teeworlds_client.js', 'teeworlds');
+
+describe('Teeworlds', { skip }, () => {
+  let browser;
+
+  before(async () => {
+    browser = await startChromium();
+  });
+
+  after(() => browser?.close());
+
+  test('natively', BOUND, async (t) => {
+    const { path } = await startGame(t, 'teeworlds');
+    const args = ['127.0.0.1', String(path.port)];
+    const { stdout } = await promisify(execFile)(CAUSEWAY_TEEWORLDS_NATIVE, args, BOUND);
+    report(t, 'natively', stdout);
+    assert.ok(path.counts.downLost > 0);
+  });
+
+  test('in a page over WebRTC', BOUND, async (t) => {
+    const rig = await startGame(t, 'teeworlds');
+    const game = await rig.play(browser, 'teeworlds_client.js', {
+      websocket: { url: `causeway:${rig.relay.url}` },
+      blocked: true,
+    });
+    const said = (await game.until(/^done$/m, 60_000)).join('\n');
+    report(t, 'over WebRTC', said);
+    const { down, downLost } = rig.path.counts;
+    const { transports, datagramsReceived } = await game.stats();
+    assert.deepEqual(transports, ['webrtc']);
+    assert.deepEqual(await game.complaints(), []);
+    // What the path has not lost, the page has.
+    assert.ok(downLost > 0);
+    assert.ok(datagramsReceived >= 0.98 * (down - downLost), `${datagramsReceived} of ${down}`);
+  });
+});
