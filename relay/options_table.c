@@ -30,7 +30,8 @@ const struct option_row options_table[] = {
          "Given several times, as a prefix or with a range of ports (10.0.0.0/16:7000-7999), it "
          "lists all game servers that pages may ask for; then each page says which. A prefix "
          "includes loopback, link-local and multicast addresses only when all of it lies in such a "
-         "network. With a FORMAT the relay tells the game server each browser's address in a "
+         "network, and never those of this machine, which are given one by one. With a FORMAT the "
+         "relay tells the game server each browser's address in a "
          "header, which the server must expect: spp (Simple Proxy Protocol, as Cloudflare "
          "Spectrum) before every datagram, or ppv2 (PROXY protocol, version 2) until the game "
          "server has answered, and before each request for a connection"},

@@ -2,6 +2,7 @@
 
 #include "net/log.h"
 #include "net/lookup.h"
+#include "net/own_addresses.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,6 +80,7 @@ struct upstreams {
     unsigned looked_up; /* the rule whose name it is */
     struct loop_timer timer;
     struct log_limit failed_limit;
+    struct own_addresses *own;
 };
 
 bool upstream_list_is_single(const struct upstream_list *list)
@@ -168,9 +170,14 @@ struct upstreams *upstreams_create(const struct upstream_list *list, struct loop
                                    const struct upstream_rule **unknown, const char **error)
 {
     struct upstreams *upstreams = calloc(1, sizeof *upstreams);
+    struct own_addresses *own = calloc(1, sizeof *own);
     *unknown = NULL;
-    if (!upstreams)
+    if (!upstreams || !own) {
+        free(upstreams);
+        free(own);
         return NULL;
+    }
+    upstreams->own = own;
     upstreams->loop = loop;
     upstreams->list = *list;
     upstreams->lookup =
@@ -180,7 +187,7 @@ struct upstreams *upstreams_create(const struct upstream_list *list, struct loop
     if (!look_all_up(upstreams)) {
         *unknown = &list->rules[0];
         *error = upstreams->known[0].error;
-        free(upstreams);
+        upstreams_destroy(upstreams);
         return NULL;
     }
     put_off_unknown(upstreams);
@@ -218,34 +225,96 @@ void upstreams_destroy(struct upstreams *upstreams)
         return;
     lookup_cancel(&upstreams->lookup);
     loop_timer_stop(&upstreams->timer);
+    own_addresses_free(upstreams->own);
+    free(upstreams->own);
     free(upstreams);
 }
 
-/* Networks whose addresses mean this machine, this link, or many machines. */
-static bool is_local(const struct prefix *network, const struct socket_address *address)
+/* What means this machine, this link, or many machines. */
+static const char *const local_networks[] = {
+    "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255",
+    "::",        "::1",         "fe80::/10",      "ff00::/8",
+};
+
+static bool find_local_network(const struct socket_address *address, struct prefix *out)
 {
-    static const char *const locals[] = {
-        "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255",
-        "::",        "::1",         "fe80::/10",      "ff00::/8",
-    };
-    for (size_t i = 0; i < sizeof locals / sizeof locals[0]; i++) {
-        struct prefix local;
-        if (prefix_parse(locals[i], &local) && prefix_holds(&local, address))
-            return !prefix_within(network, &local);
+    for (size_t i = 0; i < sizeof local_networks / sizeof local_networks[0]; i++) {
+        if (prefix_parse(local_networks[i], out) && prefix_holds(out, address))
+            return true;
     }
     return false;
 }
 
-static bool holds(const struct upstream_rule *rule, const struct lookup_answer *known,
+/* Networks of IPv6 whose addresses contain an IPv4 address, to which a tunnel or a translator takes
+   what is sent there: compatible, translated, NAT64 (RFC 6052), 6to4 (RFC 3056), server and client
+   of Teredo (RFC 4380), and NAT64 of local use (RFC 8215), whose prefix may have four lengths. */
+static const struct {
+    const char *network;
+    unsigned char at[4]; /* its bytes */
+    bool inverted;
+    bool guessed; /* zeros tell that the prefix has another length */
+} embeddings[] = {
+    {"::/96", {12, 13, 14, 15}, false, false},
+    {"::ffff:0:0:0/96", {12, 13, 14, 15}, false, false},
+    {"64:ff9b::/96", {12, 13, 14, 15}, false, false},
+    {"2002::/16", {2, 3, 4, 5}, false, false},
+    {"2001::/32", {4, 5, 6, 7}, false, false},
+    {"2001::/32", {12, 13, 14, 15}, true, false},
+    {"64:ff9b:1::/48", {6, 7, 9, 10}, false, true},
+    {"64:ff9b:1::/48", {7, 9, 10, 11}, false, true},
+    {"64:ff9b:1::/48", {9, 10, 11, 12}, false, true},
+    {"64:ff9b:1::/48", {12, 13, 14, 15}, false, true},
+};
+
+/* Gives the IPv4 address that the embedding `index` has in an address. */
+static bool embedded(size_t index, const struct socket_address *address, struct socket_address *out)
+{
+    struct prefix network;
+    unsigned char bytes[16];
+    unsigned char v4[16] = {[10] = 0xff, [11] = 0xff};
+    if (!prefix_parse(embeddings[index].network, &network) || !prefix_holds(&network, address) ||
+        !socket_address_bytes(address, bytes))
+        return false;
+    for (size_t i = 0; i < 4; i++)
+        v4[12 + i] = bytes[embeddings[index].at[i]] ^ (embeddings[index].inverted ? 0xff : 0);
+    socket_address_of_bytes(v4, out);
+    return v4[12] != 0 || !embeddings[index].guessed;
+}
+
+/* Whether a network may stand for this address of it: what means this machine or this link is
+   meant by a network of nothing else, and the relay's own address only by itself. */
+static bool is_meant(const struct prefix *network, const struct socket_address *address,
+                     struct own_addresses *own)
+{
+    struct prefix local;
+    struct socket_address v4;
+    const double now = loop_now();
+    if (network->bits == 128)
+        return true;
+    if (find_local_network(address, &local))
+        return prefix_within(network, &local);
+    if (own_addresses_hold(own, address, now))
+        return false;
+    for (size_t i = 0; i < sizeof embeddings / sizeof embeddings[0]; i++) {
+        if (embedded(i, address, &v4) &&
+            (find_local_network(&v4, &local) || own_addresses_hold(own, &v4, now)))
+            return false;
+    }
+    return true;
+}
+
+static bool holds(const struct upstreams *upstreams, unsigned index,
                   const struct socket_address *address)
 {
+    const struct upstream_rule *rule = &upstreams->list.rules[index];
+    const struct lookup_answer *known = &upstreams->known[index];
     const unsigned port = socket_address_port(address);
     if (port < rule->first_port || port > rule->last_port)
         return false;
     if (!rule->name[0])
         return prefix_holds(&rule->prefix, address) &&
                prefix_is_v4(&rule->prefix) == (address->address.any.sa_family == AF_INET) &&
-               !is_local(&rule->prefix, address);
+               is_meant(&rule->prefix, address, upstreams->own);
     for (unsigned i = 0; i < known->count; i++) {
         struct socket_address server = known->addresses[i];
         socket_address_set_port(&server, port);
@@ -275,7 +344,7 @@ const struct upstream_rule *upstreams_choose(const struct upstreams *upstreams,
     if (upstream_list_is_single(&upstreams->list))
         return choose_single(upstreams, out) ? &upstreams->list.rules[0] : NULL;
     for (unsigned i = 0; asked->size > 0 && i < upstreams->list.count; i++) {
-        if (holds(&upstreams->list.rules[i], &upstreams->known[i], asked)) {
+        if (holds(upstreams, i, asked)) {
             *out = *asked;
             return &upstreams->list.rules[i];
         }

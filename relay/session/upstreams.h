@@ -58,7 +58,9 @@ void upstreams_destroy(struct upstreams *upstreams);
    does not hold what it has asked for.
 
    A prefix holds addresses of its own family only, and holds loopback, link-local, multicast and
-   other addresses that belong to no other machine only when all of it is such a network. */
+   other addresses that belong to no other machine only when all of it is such a network. It never
+   holds this machine's own addresses: they are listed one by one, or by name. IPv6 addresses that
+   contain one of IPv4, which a tunnel or a translator sends to, are judged by that too. */
 const struct upstream_rule *upstreams_choose(const struct upstreams *upstreams,
                                              const struct socket_address *asked,
                                              struct socket_address *out);

@@ -43,6 +43,11 @@ for (const [name, args] of [
       '224.0.0.1_7000',
       '255.255.255.255_7000',
       'ff02--1_7000',
+      `--127.0.0.1_${port}`,
+      `64-ff9b--7f00-1_${port}`,
+      `64-ff9b-1--127.0.0.1_${port}`,
+      `2002-7f00-1--_${port}`,
+      `2001-0-7f00-1--_${port}`,
     ];
     for (const server of denied) assert.equal(await attempt(t, relay, server), 4006, server);
     for (const server of ['localhost_7000', '127.1_7000', '2130706433_7000', '0x7f000001_7000'])

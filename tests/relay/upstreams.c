@@ -4,7 +4,9 @@
 #include "session/server.h"
 #include "session/upstreams.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -36,6 +38,31 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
 void freeaddrinfo(struct addrinfo *found)
 {
     free(found);
+}
+
+/* This machine's addresses, as the system of this test tells them, or not. */
+static bool told = true;
+
+int getifaddrs(struct ifaddrs **out)
+{
+    static struct sockaddr_in v4 = {.sin_family = AF_INET};
+    static struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    static struct sockaddr other = {.sa_family = AF_PACKET};
+    static struct ifaddrs entries[] = {
+        {.ifa_next = entries + 1, .ifa_name = "none"},
+        {.ifa_next = entries + 2, .ifa_addr = &other},
+        {.ifa_next = entries + 3, .ifa_addr = (struct sockaddr *)&v4},
+        {.ifa_addr = (struct sockaddr *)&v6},
+    };
+    assert_int_equal(inet_pton(AF_INET, "10.1.2.3", &v4.sin_addr), 1);
+    assert_int_equal(inet_pton(AF_INET6, "2001:db8::7", &v6.sin6_addr), 1);
+    *out = entries;
+    return told ? 0 : -1;
+}
+
+void freeifaddrs(struct ifaddrs *entries)
+{
+    (void)entries;
 }
 
 static struct loop *loop;
@@ -218,6 +245,94 @@ static void test_a_wide_prefix_holds_no_local_addresses(void **state)
     upstreams_destroy(upstreams);
 }
 
+/* The relay's own addresses are listed one by one. */
+static void test_a_prefix_holds_no_own_addresses(void **state)
+{
+    (void)state;
+    static const char *const ranges[] = {"10.0.0.0/8:7000-7001", "[2001:db8::]/32:7000-7001",
+                                         "[64:ff9b::]/96:7000-7001"};
+    static const char *const single[] = {"10.0.0.0/8:7000", "10.1.2.3:7001",
+                                         "[2001:db8::7]:7000-7001"};
+    static const char *const own[] = {"10.1.2.3_7000", "2001-db8--7_7000",
+                                      "64-ff9b--10.1.2.3_7000"};
+    struct upstreams *upstreams = create(ranges, 3);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (*chosen(upstreams, own[i]))
+            fail_msg("allowed: %s", own[i]);
+    }
+    assert_string_equal(chosen(upstreams, "10.1.2.4_7000"), "10.1.2.4:7000");
+    assert_string_equal(chosen(upstreams, "2001-db8--8_7000"), "[2001:db8::8]:7000");
+    assert_string_equal(chosen(upstreams, "64-ff9b--10.1.2.4_7000"), "[64:ff9b::a01:204]:7000");
+    upstreams_destroy(upstreams);
+    upstreams = create(single, 3);
+    assert_string_equal(chosen(upstreams, "10.1.2.3_7000"), "");
+    assert_string_equal(chosen(upstreams, "10.1.2.3_7001"), "10.1.2.3:7001");
+    assert_string_equal(chosen(upstreams, "2001-db8--7_7000"), "[2001:db8::7]:7000");
+    upstreams_destroy(upstreams);
+    /* Nor when the system does not tell which these are, as for want of memory. */
+    told = false;
+    upstreams = create(ranges, 3);
+    assert_string_equal(chosen(upstreams, "10.1.2.3_7000"), "10.1.2.3:7000");
+    told = true;
+    upstreams_destroy(upstreams);
+}
+
+/* An IPv6 address that leads to one of IPv4 is judged by that. */
+static void test_embedded_addresses_are_judged_as_what_they_embed(void **state)
+{
+    (void)state;
+    static const char *const wide[] = {"[::]/0:1-65535", "192.0.2.0/24:1-65535"};
+    static const char *const exact[] = {"[64:ff9b::7f00:1]:7000", "[::127.0.0.1]:7000",
+                                        "[::]/0:7001"};
+    static const char *const refused[] = {
+        "--127.0.0.1_7000",
+        "--7f00-1_7000",
+        "--169.254.169.254_80",
+        "--10.1.2.3_7000",
+        "--ffff-127.0.0.1_7000",
+        "--ffff-0-127.0.0.1_7000",
+        "64-ff9b--7f00-1_7000",
+        "64-ff9b--127.0.0.1_7000",
+        "64-ff9b--169.254.169.254_80",
+        "64-ff9b--224.0.0.1_7000",
+        "64-ff9b--0.0.0.0_7000",
+        "64-ff9b--10.1.2.3_7000",
+        "64-ff9b-1--127.0.0.1_7000",
+        "64-ff9b-1--10.1.2.3_7000",
+        "64-ff9b-1-7f00-0-100--_7000", /* of a /48 */
+        "64-ff9b-1-7f-0-1--_7000",     /* of a /56 */
+        "64-ff9b-1-0-7f-0-100-0_7000", /* of a /64 */
+        "2002-7f00-1--_7000",
+        "2002-a9fe-a9fe--1_7000",
+        "2002-e000-1--_7000",
+        "2002-a01-203--1_7000",
+        "2001-0-7f00-1--_7000",
+        "2001--80ff-fffe_7000", /* a client of Teredo, inverted */
+        "2001-0-808-808-0-0-f5fe-fdfc_7000",
+    };
+    static const char *const allowed[][2] = {
+        {"64-ff9b--8.8.8.8_7000", "[64:ff9b::808:808]:7000"},
+        {"64-ff9b-1--8.8.8.8_7000", "[64:ff9b:1::808:808]:7000"},
+        {"2002-808-808--1_7000", "[2002:808:808::1]:7000"},
+        {"2001-0-808-808-0-0-f7f7-f7f7_7000", "[2001:0:808:808::f7f7:f7f7]:7000"},
+        {"2001-db8--7f00-1_7000", "[2001:db8::7f00:1]:7000"},
+        {"192.0.2.1_7000", "192.0.2.1:7000"},
+    };
+    struct upstreams *upstreams = create(wide, 2);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        if (*chosen(upstreams, refused[i]))
+            fail_msg("allowed: %s", refused[i]);
+    }
+    for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
+        assert_string_equal(chosen(upstreams, allowed[i][0]), allowed[i][1]);
+    upstreams_destroy(upstreams);
+    upstreams = create(exact, 3);
+    assert_string_equal(chosen(upstreams, "64-ff9b--7f00-1_7000"), "[64:ff9b::7f00:1]:7000");
+    assert_string_equal(chosen(upstreams, "--127.0.0.1_7000"), "[::127.0.0.1]:7000");
+    assert_string_equal(chosen(upstreams, "64-ff9b--7f00-1_7001"), "");
+    upstreams_destroy(upstreams);
+}
+
 static void stop(void *context)
 {
     (void)context;
@@ -326,6 +441,8 @@ int main(void)
         cmocka_unit_test(test_a_single_server_takes_all),
         cmocka_unit_test(test_of_several_the_page_names_one),
         cmocka_unit_test(test_a_wide_prefix_holds_no_local_addresses),
+        cmocka_unit_test(test_a_prefix_holds_no_own_addresses),
+        cmocka_unit_test(test_embedded_addresses_are_judged_as_what_they_embed),
         cmocka_unit_test(test_names_are_looked_up_again),
         cmocka_unit_test(test_one_name_of_several_may_be_unknown),
     };
