@@ -58,6 +58,8 @@ static enum cw_error open_parts(struct cw_client_host *host,
 {
     if (!(config->silence_seconds >= 0 && isfinite(config->silence_seconds)))
         return CW_ERROR_CONFIG_TIME;
+    if (config->payloads == (config->client.connection != NULL))
+        return CW_ERROR_CONFIG_PAYLOADS;
     struct cw_socket_config socket = cw_socket_config_default();
     socket.allocator = config->client.allocator;
     const enum cw_error error = cw_socket_open(&socket, &host->socket);
@@ -141,7 +143,7 @@ enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const
     struct cw_address address;
     enum cw_error error = cw_resolve(server, &address);
     if (error == CW_OK && address.port == 0)
-        error = CW_ERROR_ADDRESS;
+        error = CW_ERROR_PORT;
     if (error != CW_OK)
         return error;
     struct cw_token_grant grant = cw_token_grant_default();

@@ -23,6 +23,10 @@ struct cw_client_host;
 struct cw_client_host_config {
     struct cw_client_config client; /* its allocator is the host's too */
 
+    /* Carries payloads of the application's own instead of messages; client.connection must then be
+       NULL, and otherwise it must not. Default false. */
+    bool payloads;
+
     /* A connected client that hears nothing for this long asks the server to let it go on from
        where it is now: the network may have given it another address; see cw_client_move. Every
        second of silence costs a few requests of CW_REQUEST_SIZE bytes. At least 0; 0: never;
@@ -50,7 +54,8 @@ struct cw_client_host_config cw_client_host_config_default(void);
 size_t cw_client_host_token_file(void *path, uint8_t *out, size_t capacity);
 
 /* Opens a socket and creates a client on it. *host is set only on CW_OK. Errors: those of
-   cw_socket_open and cw_client_create, and CW_ERROR_CONFIG_TIME for silence_seconds. */
+   cw_socket_open and cw_client_create, CW_ERROR_CONFIG_TIME for silence_seconds, and
+   CW_ERROR_CONFIG_PAYLOADS for messages and payloads or neither. */
 enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
                                   struct cw_client_host **host);
 
@@ -67,7 +72,7 @@ enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t 
 /* For development, INSECURE: connects without a backend, as this player, to a server whose config
    says `insecure`. server is its address with the port, in any form that cw_resolve reads, which
    may block. No other server takes this client's token; see cw_token_insecure. Errors: those of
-   cw_resolve, cw_token_insecure and cw_client_connect; CW_ERROR_ADDRESS also without a port. */
+   cw_resolve, cw_token_insecure and cw_client_connect; CW_ERROR_PORT without a port. */
 enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const char *server,
                                               uint64_t protocol_id, uint64_t client_id);
 

@@ -43,6 +43,13 @@ static bool is_any(const struct cw_address *address)
     return memcmp(address->bytes, zeros, sizeof zeros) == 0;
 }
 
+/* Whether an address that could be resolved has a port in its text, 0 included. */
+static bool has_port(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    return colon && (*text == '[' ? colon[-1] == ']' : strchr(text, ':') == colon);
+}
+
 struct cw_host_config cw_host_config_default(void)
 {
     return (struct cw_host_config){.server = cw_server_config_default()};
@@ -65,9 +72,13 @@ static enum cw_error open_proxied(struct cw_host *host, const struct cw_host_con
 static enum cw_error open_parts(struct cw_host *host, const char *listen,
                                 const struct cw_host_config *config)
 {
+    if (config->payloads == (config->server.connection != NULL))
+        return CW_ERROR_CONFIG_PAYLOADS;
     struct cw_socket_config socket = cw_socket_config_default();
     socket.allocator = config->server.allocator;
     enum cw_error error = cw_resolve(listen, &socket.address);
+    if (error == CW_OK && !has_port(listen))
+        error = CW_ERROR_PORT;
     if (error != CW_OK)
         return error;
     error = cw_socket_open(&socket, &host->socket);

@@ -25,6 +25,10 @@ struct cw_host_config {
        to. */
     struct cw_server_config server;
 
+    /* Carries payloads of the application's own instead of messages; server.connection must then be
+       NULL, and otherwise it must not. Default false. */
+    bool payloads;
+
     /* Relays and other proxies that tell whose a datagram is: addresses ("10.0.0.5") or prefixes
        ("10.0.0.0/16"), each terminated text, which only open reads. A header of the Simple Proxy
        Protocol or of the PROXY protocol, version 2, before a datagram from there then says by which
@@ -37,8 +41,10 @@ struct cw_host_config {
 
 struct cw_host_config cw_host_config_default(void);
 
-/* Opens a socket at listen, in any form that cw_resolve reads, and creates a server on it. *host is
-   set only on CW_OK. Errors: those of cw_resolve, cw_socket_open and cw_server_create.
+/* Opens a socket at listen, in any form that cw_resolve reads and with a port, and creates a server
+   on it. Port 0 is a free one of the system's choice; see cw_host_address. *host is set only on
+   CW_OK. Errors: those of cw_resolve, cw_socket_open and cw_server_create. CW_ERROR_PORT when
+   listen has no port, CW_ERROR_CONFIG_PAYLOADS for messages and payloads or neither.
    CW_ERROR_CONFIG_ADDRESSES also when listen means all addresses of this machine and the config
    does not say which of them tokens name, and for a trusted proxy that is neither an address nor a
    prefix, or has bits behind the prefix. */

@@ -779,6 +779,7 @@ static void test_native(void **state)
     struct cw_host *host = NULL;
     struct cw_server_event event;
     config.server.private_key[0] = 1;
+    config.payloads = true;
     config.trusted_proxy_count = 1;
     REFUSES(cw_host_open, "127.0.0.1:0", &config, &host);
     config.trusted_proxy_count = 0;
@@ -799,7 +800,8 @@ static void test_native(void **state)
     GIVES_NOTHING(cw_host_next, host, (double)INFINITY, &event);
     cw_host_close(host);
 
-    const struct cw_client_host_config client_config = cw_client_host_config_default();
+    struct cw_client_host_config client_config = cw_client_host_config_default();
+    client_config.payloads = true;
     struct cw_client_host *client = NULL;
     struct cw_client_event client_event;
     REFUSES(cw_client_host_open, nothing, &client);

@@ -16,6 +16,7 @@ enum cw_error {
     CW_ERROR_INVALID_ARGUMENT,
     CW_ERROR_NO_MEMORY,
     CW_ERROR_ADDRESS,
+    CW_ERROR_PORT,
 
     /* a config that cannot work */
     CW_ERROR_CONFIG_WINDOW,
@@ -39,6 +40,7 @@ enum cw_error {
     CW_ERROR_CONFIG_PREDICTION,
     CW_ERROR_CONFIG_NOTIFY,
     CW_ERROR_CONFIG_BUNCH,
+    CW_ERROR_CONFIG_PAYLOADS,
 
     /* message types that cannot work, messages that cannot be made */
     CW_ERROR_SCHEMA_TYPES,
@@ -49,6 +51,10 @@ enum cw_error {
     CW_ERROR_MESSAGE_VALUE,
     CW_ERROR_POOL_EMPTY,
     CW_ERROR_MESSAGE_NOT_OWNED,
+    CW_ERROR_OTHER_CONNECTION,
+    CW_ERROR_CHANNEL,
+    CW_ERROR_CARRIES_MESSAGES,
+    CW_ERROR_CARRIES_PAYLOADS,
 
     CW_ERROR_CONFIG_CONNECTION,
     CW_ERROR_CONFIG_CHANNEL,

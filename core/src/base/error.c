@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* Those of servers and of the operating system. */
+/* Those of servers, of hosts and of the operating system. */
 static const char *server_string(enum cw_error error)
 {
     switch (error) {
@@ -43,6 +43,21 @@ static const char *server_string(enum cw_error error)
         return "too many clients are still connecting; raise max_pending";
     case CW_ERROR_SERVER_FULL:
         return "the server has no free slot";
+    case CW_ERROR_PORT:
+        return "the address has no port; write it as in 1.2.3.4:5, [::1]:5 or example.com:5; a "
+               "server listens at a free port of the system's choice when the port is 0";
+    case CW_ERROR_OTHER_CONNECTION:
+        return "the message was made or received by another connection; send a copy of it with "
+               "cw_connection_send_value, or make a message here and fill it with cw_message_copy";
+    case CW_ERROR_CARRIES_MESSAGES:
+        return "the config has a connection, so messages are sent here and no payloads; use "
+               "cw_connection_send";
+    case CW_ERROR_CARRIES_PAYLOADS:
+        return "the config has no connection, so payloads are sent here and no messages; set its "
+               "connection, or use cw_server_send or cw_client_send";
+    case CW_ERROR_CONFIG_PAYLOADS:
+        return "a host needs a connection in the config of its server or client, for messages, or "
+               "payloads = true, for payloads of your own, and not both";
     default:
         return NULL;
     }

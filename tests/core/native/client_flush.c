@@ -95,6 +95,7 @@ static void it_stops_trying(void **state)
     (void)state;
     int asked = 0;
     struct cw_client_host_config config = cw_client_host_config_default();
+    config.payloads = true;
     config.token = give_token;
     config.token_context = &asked;
     struct cw_client_host *host;

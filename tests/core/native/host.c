@@ -232,6 +232,46 @@ static void what_cannot_be_opened_is_an_error(void **state)
     close_world(&world);
 }
 
+/* Nobody would find a server at a port that nobody has asked for. */
+static void a_port_is_asked_for(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world);
+    struct cw_host *other = NULL;
+    static const char *const without[] = {"127.0.0.1", "0.0.0.0", "::1",   "::",       "::0",
+                                          "::1:0",     "[::1]",   "[::0]", "localhost"};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        assert_int_equal(cw_host_open(without[i], &world.config, &other), CW_ERROR_PORT);
+    assert_null(other);
+    assert_int_equal(cw_host_open("localhost:0", &world.config, &other), CW_OK);
+    assert_int_not_equal(cw_host_address(other)->port, 0);
+    cw_host_close(other);
+    assert_int_not_equal(cw_host_open("[::1]:0", &world.config, &other), CW_ERROR_PORT);
+    if (other)
+        cw_host_close(other);
+    close_world(&world);
+}
+
+/* A host without a connection in its config would drop every message. */
+static void payloads_are_asked_for(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world);
+    struct cw_host *other = NULL;
+    world.config.payloads = true;
+    assert_int_equal(cw_host_open("127.0.0.1:0", &world.config, &other), CW_ERROR_CONFIG_PAYLOADS);
+    world.config.payloads = false;
+    world.config.server.connection = NULL;
+    assert_int_equal(cw_host_open("127.0.0.1:0", &world.config, &other), CW_ERROR_CONFIG_PAYLOADS);
+    assert_null(other);
+    world.config.payloads = true;
+    assert_int_equal(cw_host_open("127.0.0.1:0", &world.config, &other), CW_OK);
+    cw_host_close(other);
+    close_world(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +280,8 @@ int main(void)
         cmocka_unit_test(a_flood_cannot_keep_the_game_from_its_tick),
         cmocka_unit_test(the_address_that_tokens_name),
         cmocka_unit_test(what_cannot_be_opened_is_an_error),
+        cmocka_unit_test(a_port_is_asked_for),
+        cmocka_unit_test(payloads_are_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

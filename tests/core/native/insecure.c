@@ -63,7 +63,7 @@ static void a_client_host_needs_only_the_address(void **state)
                      CW_ERROR_ADDRESS);
     /* Port 0 reaches nobody, and the player would wait for a server that is there. */
     assert_int_equal(cw_client_host_connect_insecure(pair.client, "127.0.0.1", PAIR_PROTOCOL, 77),
-                     CW_ERROR_ADDRESS);
+                     CW_ERROR_PORT);
     assert_int_equal(host_pair_connect(&pair, 77), CW_OK);
     assert_int_equal(host_pair_connect(&pair, 77), CW_ERROR_CONNECTED);
     const struct cw_server_event event = host_pair_await_server(&pair);

@@ -123,6 +123,7 @@ static struct cw_socket *open_socket(void)
 static void open_world(struct world *world, const char *trusted)
 {
     *world = (struct world){.config = cw_host_config_default()};
+    world->config.payloads = true;
     world->config.server.protocol_id = PROTOCOL;
     world->config.server.max_token_life_seconds = 0;
     memcpy(world->config.server.private_key, key, sizeof key);

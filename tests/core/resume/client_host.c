@@ -459,9 +459,18 @@ static void it_checks_its_config(void **state)
         assert_int_equal(cw_client_host_open(&config, &host), CW_ERROR_CONFIG_TIME);
     }
     config = cw_client_host_config_default();
+    assert_int_equal(cw_client_host_open(&config, &host), CW_ERROR_CONFIG_PAYLOADS);
+    const struct cw_connection_config connection = cw_connection_config_default(NULL);
+    config.client.connection = &connection;
+    config.payloads = true;
+    assert_int_equal(cw_client_host_open(&config, &host), CW_ERROR_CONFIG_PAYLOADS);
+    config.client.connection = NULL;
     config.client.resend_seconds = 0;
     assert_int_equal(cw_client_host_open(&config, &host), CW_ERROR_CONFIG_TIME);
     assert_null(host);
+    config.client.resend_seconds = cw_client_config_default().resend_seconds;
+    assert_int_equal(cw_client_host_open(&config, &host), CW_OK);
+    cw_client_host_close(host);
 }
 
 int main(void)
