@@ -128,9 +128,9 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event);
 struct cw_connection *cw_client_connection(struct cw_client *client);
 
 /* For a client without a connection: takes size bytes (1 to CW_PAYLOAD_MAX, copied) to send as one
-   payload packet, which transmit then gives. Errors: CW_ERROR_NOT_CONNECTED;
-   CW_ERROR_PACKET_TOO_LARGE; CW_ERROR_INVALID_ARGUMENT for no bytes, or for a client with a
-   connection; CW_ERROR_TRANSMIT_PENDING when the previous payload has not been transmitted yet. */
+   payload packet, which transmit then gives. Errors: CW_ERROR_CARRIES_MESSAGES for a client with a
+   connection; CW_ERROR_NOT_CONNECTED; CW_ERROR_PACKET_TOO_LARGE; CW_ERROR_INVALID_ARGUMENT for no
+   bytes; CW_ERROR_TRANSMIT_PENDING when the previous payload has not been transmitted yet. */
 enum cw_error cw_client_send(struct cw_client *client, const uint8_t *payload, size_t size);
 
 /* For a connected client whose datagrams now leave from another address: another network, another

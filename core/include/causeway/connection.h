@@ -88,8 +88,10 @@ enum cw_error cw_connection_create_message(struct cw_connection *connection, uin
 /* Sends a message that this connection made or received. On CW_OK the connection takes over the
    caller's reference. On an error the message stays with the caller and nothing has changed.
 
-   CW_ERROR_INVALID_ARGUMENT: there is no such channel, or the message belongs to another
-   connection.
+   CW_ERROR_CHANNEL: there is no such channel.
+
+   CW_ERROR_OTHER_CONNECTION: another connection has made or received the message. To pass it on,
+   send a copy: cw_connection_send_value takes its type and data.
 
    CW_ERROR_MESSAGE_NOT_OWNED: the message was sent or released before.
 
@@ -200,7 +202,7 @@ struct cw_connection_stats {
 
 void cw_connection_stats(const struct cw_connection *connection, struct cw_connection_stats *stats);
 
-/* CW_ERROR_INVALID_ARGUMENT when there is no such channel. */
+/* CW_ERROR_CHANNEL when there is no such channel. */
 enum cw_error cw_connection_channel_stats(const struct cw_connection *connection, uint32_t channel,
                                           struct cw_channel_stats *stats);
 

@@ -67,6 +67,12 @@ enum cw_error cw_message_create(struct cw_message_pool *pool, uint32_t type,
    cw_connection_send return CW_ERROR_MESSAGE_NOT_OWNED and change nothing. They can detect the
    mistake only until the pool hands the same message out again. */
 
+/* Copies the struct of a message into another one of the same type, which the caller has just made:
+   so a server passes on what a client has sent, as each connection sends only messages of its own.
+   Receipt and block are not copied; attach a copy of the block's bytes. CW_ERROR_MESSAGE_TYPE when
+   the types differ, or the schemas. */
+enum cw_error cw_message_copy(const struct cw_message *from, struct cw_message *to);
+
 /* Adds a reference for the caller, who then keeps the message after sending it. */
 enum cw_error cw_message_acquire(struct cw_message *message);
 

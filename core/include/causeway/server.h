@@ -175,7 +175,7 @@ struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t cl
 
    Makes a message for a broadcast, with all fields zero. The caller fills in data, then broadcasts
    or releases the message. Errors: CW_ERROR_MESSAGE_TYPE, CW_ERROR_POOL_EMPTY,
-   CW_ERROR_INVALID_ARGUMENT when the server has no connections. */
+   CW_ERROR_CARRIES_PAYLOADS when the server has no connections. */
 enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
                                        struct cw_message **message);
 
@@ -191,9 +191,10 @@ enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
    it would keep further ones from all others. All others get theirs. cw_server_broadcast_refused
    tells which clients refused the latest broadcast; disconnect those that refuse what they need.
 
-   Errors, which are always about the message itself and leave it with the caller: those of
-   cw_connection_send, without CW_ERROR_NOT_CONNECTED, CW_ERROR_QUEUE_FULL and
-   CW_ERROR_RECEIPTS_FULL. */
+   Errors, which are always about the message itself and leave it with the caller:
+   CW_ERROR_CARRIES_PAYLOADS, and those of cw_connection_send (CW_ERROR_OTHER_CONNECTION for any
+   message that is not from cw_server_create_message; see cw_message_copy), without
+   CW_ERROR_NOT_CONNECTED, CW_ERROR_QUEUE_FULL and CW_ERROR_RECEIPTS_FULL. */
 enum cw_error cw_server_broadcast(struct cw_server *server, uint32_t channel,
                                   struct cw_message *message, uint32_t except, double now);
 
@@ -207,10 +208,10 @@ bool cw_server_broadcast_refused(const struct cw_server *server, uint32_t client
 
 /* For a server without connections: takes size bytes (1 to CW_PAYLOAD_MAX, copied) to send as one
    payload packet. Transmit then writes the packet. It writes a keep-alive first while the client
-   may not yet know that it is connected. Errors: CW_ERROR_NOT_CONNECTED; CW_ERROR_PACKET_TOO_LARGE;
-   CW_ERROR_INVALID_ARGUMENT for no bytes, or for a server with connections;
-   CW_ERROR_TRANSMIT_PENDING when the previous payload, to any client, has not been transmitted
-   yet. */
+   may not yet know that it is connected. Errors: CW_ERROR_CARRIES_MESSAGES for a server with
+   connections; CW_ERROR_NOT_CONNECTED; CW_ERROR_PACKET_TOO_LARGE; CW_ERROR_INVALID_ARGUMENT for no
+   bytes; CW_ERROR_TRANSMIT_PENDING when the previous payload, to any client, has not been
+   transmitted yet. */
 enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const uint8_t *payload,
                              size_t size);
 

@@ -105,8 +105,10 @@ enum cw_error cw_broadcast_begin(struct cw_broadcasts *broadcasts, const struct 
                                  uint32_t channel, struct cw_message *message,
                                  struct cw_broadcast *broadcast)
 {
-    if (channel >= c->config.channel_count || !message || message->pool != broadcasts->pool)
-        return CW_ERROR_INVALID_ARGUMENT;
+    if (channel >= c->config.channel_count)
+        return CW_ERROR_CHANNEL;
+    if (message->pool != broadcasts->pool)
+        return CW_ERROR_OTHER_CONNECTION;
     if (message->references == 0)
         return CW_ERROR_MESSAGE_NOT_OWNED;
     uint32_t bits;

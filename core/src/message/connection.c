@@ -329,9 +329,12 @@ enum cw_error cw_connection_create_message(struct cw_connection *c, uint32_t typ
 enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
                                  struct cw_message *message, double now)
 {
-    if (!cw_connection_can_run(c, now) || index >= c->config.channel_count || !message ||
-        (message->pool != c->made && message->pool != c->arrived))
+    if (!cw_connection_can_run(c, now) || !message)
         return CW_ERROR_INVALID_ARGUMENT;
+    if (index >= c->config.channel_count)
+        return CW_ERROR_CHANNEL;
+    if (message->pool != c->made && message->pool != c->arrived)
+        return CW_ERROR_OTHER_CONNECTION;
     if (message->references == 0 || message->held)
         return CW_ERROR_MESSAGE_NOT_OWNED;
     if (!c->open)
@@ -426,8 +429,10 @@ void cw_connection_stats(const struct cw_connection *c, struct cw_connection_sta
 enum cw_error cw_connection_channel_stats(const struct cw_connection *c, uint32_t index,
                                           struct cw_channel_stats *stats)
 {
-    if (!c || !stats || index >= c->config.channel_count)
+    if (!c || !stats)
         return CW_ERROR_INVALID_ARGUMENT;
+    if (index >= c->config.channel_count)
+        return CW_ERROR_CHANNEL;
     const struct cw_channel *channel = &c->channels[index];
     const uint32_t most = c->config.max_messages, size = channel->common.config.send_queue_size;
     const uint32_t pool = most - cw_message_pool_used(c->made);

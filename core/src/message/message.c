@@ -176,6 +176,18 @@ static bool is_owned(const struct cw_message *message)
     return message->references > message->held;
 }
 
+enum cw_error cw_message_copy(const struct cw_message *from, struct cw_message *to)
+{
+    if (!from || !to)
+        return CW_ERROR_INVALID_ARGUMENT;
+    if (!is_owned(from) || !is_owned(to) || to->held)
+        return CW_ERROR_MESSAGE_NOT_OWNED;
+    if (from->pool->schema != to->pool->schema || from->type != to->type)
+        return CW_ERROR_MESSAGE_TYPE;
+    memmove(to->data, from->data, cw_schema_type_checked(to->pool->schema, to->type)->size);
+    return CW_OK;
+}
+
 enum cw_error cw_message_acquire(struct cw_message *message)
 {
     if (!message)

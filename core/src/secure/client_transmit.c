@@ -113,11 +113,13 @@ enum cw_error cw_client_send(struct cw_client *client, const uint8_t *payload, s
 {
     if (!client || (!payload && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
+    if (client->connection)
+        return CW_ERROR_CARRIES_MESSAGES;
     if (client->state != CW_CLIENT_CONNECTED)
         return CW_ERROR_NOT_CONNECTED;
     if (size > CW_PAYLOAD_MAX)
         return CW_ERROR_PACKET_TOO_LARGE;
-    if (size == 0 || client->connection)
+    if (size == 0)
         return CW_ERROR_INVALID_ARGUMENT;
     if (client->outgoing_size > 0)
         return CW_ERROR_TRANSMIT_PENDING;

@@ -14,11 +14,13 @@ static bool takes_messages(const struct cw_slots *slots, uint32_t client)
 enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8_t *payload,
                             size_t size)
 {
+    if (slots->connections)
+        return CW_ERROR_CARRIES_MESSAGES;
     if (!takes_messages(slots, client))
         return CW_ERROR_NOT_CONNECTED;
     if (size > CW_PAYLOAD_MAX)
         return CW_ERROR_PACKET_TOO_LARGE;
-    if (size == 0 || slots->connections)
+    if (size == 0)
         return CW_ERROR_INVALID_ARGUMENT;
     if (slots->outgoing_size > 0)
         return CW_ERROR_TRANSMIT_PENDING;
@@ -32,14 +34,17 @@ enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8
 enum cw_error cw_slots_create_message(struct cw_slots *slots, uint32_t type,
                                       struct cw_message **message)
 {
-    return cw_message_create(slots->broadcasts.pool, type, message);
+    return slots->connections ? cw_message_create(slots->broadcasts.pool, type, message)
+                              : CW_ERROR_CARRIES_PAYLOADS;
 }
 
 static enum cw_error begin_broadcast(struct cw_slots *slots, uint32_t channel,
                                      struct cw_message *message, struct cw_broadcast *broadcast)
 {
-    if (!slots->connections)
+    if (!message)
         return CW_ERROR_INVALID_ARGUMENT;
+    if (!slots->connections)
+        return CW_ERROR_CARRIES_PAYLOADS;
     const enum cw_error error =
         cw_broadcast_begin(&slots->broadcasts, slots->connections[0], channel, message, broadcast);
     if (error == CW_OK)

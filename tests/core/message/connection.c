@@ -200,8 +200,8 @@ static void test_every_error_of_send_changes_nothing(void **state)
     config.channels[0].block_fragment_size = 400;
     struct cw_connection *blocks = connection_with(&config);
 
-    check_send(plain, 2, make_note(plain, NOTE, 1, 0), CW_ERROR_INVALID_ARGUMENT);
-    check_send(plain, 0, make_note(other, NOTE, 1, 0), CW_ERROR_INVALID_ARGUMENT);
+    check_send(plain, 2, make_note(plain, NOTE, 1, 0), CW_ERROR_CHANNEL);
+    check_send(plain, 0, make_note(other, NOTE, 1, 0), CW_ERROR_OTHER_CONNECTION);
     assert_int_equal(cw_connection_send(plain, 0, NULL, 0), CW_ERROR_INVALID_ARGUMENT);
     check_send(plain, 0, make_note(plain, NOTE, 1, MAX_NOTE_PADDING + 1), CW_ERROR_MESSAGE_VALUE);
     check_send(plain, 1, make_note(plain, SMALL_NOTE, 2, 0), CW_ERROR_MESSAGE_VALUE);
@@ -234,7 +234,7 @@ static void test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it(void **state
     config.max_messages = 1;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     struct note note = {7, 20};
-    assert_int_equal(cw_connection_send_value(a, 2, NOTE, &note, 0), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_connection_send_value(a, 2, NOTE, &note, 0), CW_ERROR_CHANNEL);
     assert_int_equal(cw_connection_send_value(a, 0, 99, &note, 0), CW_ERROR_MESSAGE_TYPE);
     assert_int_equal(cw_connection_send_value(a, 0, PARCEL, &note, 0), CW_ERROR_BLOCK_MISSING);
     assert_int_equal(cw_connection_send_value(a, 0, NOTE, &(struct note){7, UINT32_MAX}, 0),

@@ -253,6 +253,37 @@ static void test_a_pool_takes_the_memory_that_it_tells(void **state)
     assert_null(pool);
 }
 
+/* Into a message of another pool, as when it is passed on to another connection. */
+static void test_a_copy_has_the_struct_and_nothing_else(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cw_message_pool *pool;
+    const struct cw_message_pool_config config = {.schema = fixture->schema, .capacity = 2};
+    assert_int_equal(cw_message_pool_create(&config, &pool), CW_OK);
+    struct cw_message *from = make_move(fixture), *to, *ping;
+    assert_int_equal(cw_message_create(pool, 1, &to), CW_OK);
+    assert_int_equal(cw_message_create(pool, 0, &ping), CW_OK);
+    struct move *const value = from->data;
+    *value = (struct move){.direction = 5, .name = "west"};
+    uint8_t block = 1;
+    from->receipt = 9;
+    assert_int_equal(cw_message_attach(from, &block, 1, NULL, NULL), CW_OK);
+    assert_int_equal(cw_message_copy(from, ping), CW_ERROR_MESSAGE_TYPE);
+    assert_int_equal(cw_message_copy(from, to), CW_OK);
+    value->direction = 6;
+    assert_int_equal(((struct move *)to->data)->direction, 5);
+    assert_string_equal(((struct move *)to->data)->name, "west");
+    assert_int_equal(to->receipt, 0);
+    assert_null(to->block);
+    assert_int_equal(to->references, 1);
+    cw_message_release(from);
+    assert_int_equal(cw_message_copy(from, to), CW_ERROR_MESSAGE_NOT_OWNED);
+    assert_int_equal(cw_message_copy(to, from), CW_ERROR_MESSAGE_NOT_OWNED);
+    cw_message_release(to);
+    cw_message_release(ping);
+    cw_message_pool_destroy(pool);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -269,6 +300,7 @@ int main(void)
         TEST(test_a_value_out_of_range_is_named),
         TEST(test_a_pool_needs_a_schema_and_a_capacity),
         TEST(test_a_pool_takes_the_memory_that_it_tells),
+        TEST(test_a_copy_has_the_struct_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,10 +145,34 @@ static void test_a_message_that_is_refused_stays_the_callers(void **state)
     struct ends ends = open_ends();
     struct cw_message *message = make_note(ends.a, NOTE, 7, MAX_NOTE_PADDING);
     assert_int_equal(cw_connection_send(ends.a, 0, message, ends.now), CW_ERROR_MESSAGE_TOO_LARGE);
-    assert_int_equal(cw_connection_send(ends.a, 9, message, ends.now), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_connection_send(ends.a, 9, message, ends.now), CW_ERROR_CHANNEL);
     assert_int_equal(cw_message_release(message), CW_OK);
     assert_int_equal(stats_of(ends.a).messages_in_use, 0);
     close_ends(&ends);
+}
+
+/* A server passes on to one player what another has sent: as a copy, because each connection sends
+   only its own messages. */
+static void test_a_message_is_passed_on_as_a_copy(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends(), others = open_ends();
+    send_note(ends.b, 0, 7, 20, ends.now);
+    run(&ends);
+    struct cw_message *message = next_message(ends.a, NULL), *copy;
+    assert_non_null(message);
+    assert_int_equal(cw_connection_send(others.a, 0, message, others.now),
+                     CW_ERROR_OTHER_CONNECTION);
+    assert_int_equal(cw_connection_send_value(others.a, 0, message->type, message->data, 0), CW_OK);
+    assert_int_equal(cw_connection_create_message(others.a, message->type, &copy), CW_OK);
+    assert_int_equal(cw_message_copy(message, copy), CW_OK);
+    assert_int_equal(cw_connection_send(others.a, 0, copy, 0), CW_OK);
+    assert_int_equal(cw_message_release(message), CW_OK);
+    run(&others);
+    expect_note(others.b, 0, 7);
+    expect_note(others.b, 0, 7);
+    close_ends(&ends);
+    close_ends(&others);
 }
 
 int main(void)
@@ -161,6 +185,7 @@ int main(void)
         TEST(test_a_message_that_was_acquired_is_kept),
         TEST(test_a_message_that_was_taken_is_the_takers),
         TEST(test_a_message_that_is_refused_stays_the_callers),
+        TEST(test_a_message_is_passed_on_as_a_copy),
     };
     return cmocka_run_group_tests_name("message_owner", tests, NULL, NULL);
 }

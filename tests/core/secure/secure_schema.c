@@ -120,9 +120,9 @@ static void configs_refused(void **state)
     const struct cw_address at = rig_client_address(0);
     client = message_rig_client(&messages, 1, &messages.connection);
     const uint32_t slot = rig_connect(&messages.rig, client, &at);
-    assert_int_equal(cw_client_send(client, (const uint8_t *)"x", 1), CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_client_send(client, (const uint8_t *)"x", 1), CW_ERROR_CARRIES_MESSAGES);
     assert_int_equal(cw_server_send(messages.rig.server, slot, (const uint8_t *)"x", 1),
-                     CW_ERROR_INVALID_ARGUMENT);
+                     CW_ERROR_CARRIES_MESSAGES);
     assert_null(cw_server_connection(messages.rig.server, 99));
     cw_client_destroy(client);
     message_rig_stop(&messages);

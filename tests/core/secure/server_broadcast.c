@@ -469,9 +469,9 @@ static void test_errors(void **state)
                      CW_ERROR_MESSAGE_VALUE);
     *(uint32_t *)message->data = 1;
     assert_int_equal(cw_server_broadcast(server, 2, message, CW_SERVER_NOBODY, now),
-                     CW_ERROR_INVALID_ARGUMENT);
+                     CW_ERROR_CHANNEL);
     assert_int_equal(cw_connection_send(cw_server_connection(server, 0), RELIABLE, message, now),
-                     CW_ERROR_INVALID_ARGUMENT);
+                     CW_ERROR_OTHER_CONNECTION);
     broadcast(&all, RELIABLE, message, CW_SERVER_NOBODY);
     assert_int_equal(cw_server_broadcast(server, RELIABLE, message, CW_SERVER_NOBODY, now),
                      CW_ERROR_MESSAGE_NOT_OWNED);
