@@ -107,7 +107,8 @@ void cw_input_receiver_destroy(struct cw_input_receiver *receiver);
 void cw_input_receiver_reset(struct cw_input_receiver *receiver);
 
 /* Takes a body from a sender. tick_time is the server's tick time when it arrived, as for
-   cw_clock_echo_transmit. On any error no input is accepted:
+   cw_clock_echo_transmit. An empty body, of a sender that has nothing to tell, is CW_OK. On any
+   error no input is accepted:
 
    CW_ERROR_MALFORMED: the bytes are no inputs of this type.
 

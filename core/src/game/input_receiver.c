@@ -255,7 +255,7 @@ enum cw_error cw_input_receiver_receive(struct cw_input_receiver *receiver, cons
 {
     if (!receiver || (!data && size > 0) || !cw_tick_time_valid(tick_time))
         return CW_ERROR_INVALID_ARGUMENT;
-    const enum cw_error error = take_body(receiver, data, size, tick_time);
+    const enum cw_error error = size == 0 ? CW_OK : take_body(receiver, data, size, tick_time);
     receiver->stats.refused += error != CW_OK && error != CW_ERROR_DUPLICATE;
     return error;
 }

@@ -320,6 +320,31 @@ static void an_ack_ends_the_copies(void **state)
 }
 
 /* A client that is late: the server has gone on without its inputs. */
+/* A message whose inputs are empty, because the server has all of them, is what healthy clients
+   send. */
+static void an_empty_body_is_nothing_wrong(void **state)
+{
+    (void)state;
+    struct ends ends = open_ends();
+    struct cw_input_receiver_stats stats;
+    struct cw_input_report report;
+    uint8_t data[512];
+    assert_int_equal(cw_input_receiver_receive(ends.receiver, data, 0, 2.5), CW_OK);
+    assert_int_equal(cw_input_receiver_receive(ends.receiver, NULL, 0, 2.5), CW_OK);
+    assert_int_equal(cw_input_receiver_transmit(ends.receiver, data, sizeof data), 0);
+    add(&ends, 4);
+    assert_int_equal(pass(&ends, 4.5), CW_OK);
+    const size_t size = cw_input_receiver_transmit(ends.receiver, data, sizeof data);
+    assert_int_equal(cw_input_sender_receive(ends.sender, data, size, &report), CW_OK);
+    const size_t nothing = cw_input_sender_transmit(ends.sender, data, sizeof data);
+    assert_int_equal(nothing, 0);
+    assert_int_equal(cw_input_receiver_receive(ends.receiver, data, nothing, 4.6), CW_OK);
+    cw_input_receiver_stats(ends.receiver, &stats);
+    assert_int_equal(stats.refused, 0);
+    assert_int_equal(stats.waiting, 1);
+    close_ends(&ends);
+}
+
 static void an_ack_may_be_ahead(void **state)
 {
     (void)state;
@@ -751,6 +776,7 @@ int main(void)
         cmocka_unit_test(the_report_holds_for_two_periods),
         cmocka_unit_test(the_report_tells_of_inputs_refused_as_too_early),
         cmocka_unit_test(an_ack_ends_the_copies),
+        cmocka_unit_test(an_empty_body_is_nothing_wrong),
         cmocka_unit_test(an_ack_may_be_ahead),
         cmocka_unit_test(ticks_left_out_by_the_client_have_no_input),
         cmocka_unit_test(the_oldest_are_left_out_when_there_is_no_room),
