@@ -6,9 +6,11 @@
 
 #include <math.h>
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
@@ -20,6 +22,10 @@
 #define EARLY_MAX 3072
 /* A record of ours is one SCTP packet, so it never needs more; it saves 14 KB per peer. */
 #define RECORD_MAX 2048
+
+/* Of a client's key. */
+#define RSA_BITS_LEAST 2048
+#define RSA_BITS_MOST  4096
 
 struct dtls_identity {
     SSL_CTX *context;
@@ -138,6 +144,41 @@ static long bio_control(BIO *bio, int command, long number, void *pointer)
     }
 }
 
+static bool is_rsa_taken(const EVP_PKEY *key)
+{
+    BIGNUM *exponent = NULL;
+    const int bits = EVP_PKEY_get_bits(key);
+    const bool taken = bits >= RSA_BITS_LEAST && bits <= RSA_BITS_MOST &&
+                       EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &exponent) == 1 &&
+                       BN_is_word(exponent, RSA_F4);
+    BN_free(exponent);
+    return taken;
+}
+
+/* Whether a signature by the key of a certificate costs about as much to verify as one with P-256.
+   What browsers make is P-256, or RSA for pages that ask for it. P-384 costs five times as much,
+   and the largest keys of DSA a hundred times. */
+static bool is_key_taken(const X509 *certificate)
+{
+    X509_ALGOR *algorithm;
+    const ASN1_OBJECT *type;
+    const void *curve;
+    int curve_kind;
+    X509_PUBKEY_get0_param(NULL, NULL, NULL, &algorithm, X509_get_X509_PUBKEY(certificate));
+    X509_ALGOR_get0(&type, &curve_kind, &curve, algorithm);
+    switch (OBJ_obj2nid(type)) {
+    case NID_X9_62_id_ecPublicKey:
+        /* By its name: parameters of a curve could be anything. */
+        return curve_kind == V_ASN1_OBJECT && OBJ_obj2nid(curve) == NID_X9_62_prime256v1;
+    case NID_rsaEncryption: {
+        const EVP_PKEY *key = X509_get0_pubkey(certificate);
+        return key && is_rsa_taken(key);
+    }
+    default:
+        return false;
+    }
+}
+
 /* The certificate is its own root of trust: its hash came with the offer. */
 static int verify(X509_STORE_CTX *store, void *unused)
 {
@@ -146,12 +187,13 @@ static int verify(X509_STORE_CTX *store, void *unused)
     const struct dtls *dtls = SSL_get_app_data(ssl);
     uint8_t digest[EVP_MAX_MD_SIZE];
     unsigned size = 0;
-    const bool same =
-        X509_digest(X509_STORE_CTX_get0_cert(store), EVP_sha256(), digest, &size) == 1 &&
-        size == sizeof dtls->fingerprint &&
-        CRYPTO_memcmp(digest, dtls->fingerprint, sizeof dtls->fingerprint) == 0;
-    X509_STORE_CTX_set_error(store, same ? X509_V_OK : X509_V_ERR_CERT_REJECTED);
-    return same;
+    const X509 *certificate = X509_STORE_CTX_get0_cert(store);
+    const bool taken = X509_digest(certificate, EVP_sha256(), digest, &size) == 1 &&
+                       size == sizeof dtls->fingerprint &&
+                       CRYPTO_memcmp(digest, dtls->fingerprint, sizeof dtls->fingerprint) == 0 &&
+                       is_key_taken(certificate);
+    X509_STORE_CTX_set_error(store, taken ? X509_V_OK : X509_V_ERR_CERT_REJECTED);
+    return taken;
 }
 
 static SSL_CTX *make_context(void)
@@ -166,7 +208,7 @@ static SSL_CTX *make_context(void)
     SSL_CTX_set_cert_verify_callback(context, verify, NULL);
     SSL_CTX_set_max_send_fragment(context, RECORD_MAX);
     if (SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) != 1 ||
-        SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") != 1 ||
+        SSL_CTX_set1_groups_list(context, "X25519:P-256") != 1 ||
         /* What every WebRTC client has (RFC 8827); dtls_order.c knows the size of its records. */
         SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM") != 1) {
         SSL_CTX_free(context);

@@ -46,8 +46,10 @@ enum dtls_state {
 struct dtls;
 
 /* Waits, using little memory, for a handshake by the owner of the certificate with this SHA-256; a
-   handshake by anyone else fails. The other functions call send for each datagram that is to go
-   out. identity must outlive it. NULL when there is no memory. */
+   handshake by anyone else fails, and so does one with several certificates, or whose certificate
+   is not of ECDSA with P-256, or RSA of 2,048 to 4,096 bits and the exponent 65,537: others would
+   cost much more to verify. The other functions call send for each datagram that is to go out.
+   identity must outlive it. NULL when there is no memory. */
 struct dtls *dtls_create(struct dtls_identity *identity, const uint8_t fingerprint[32],
                          void (*send)(void *context, const uint8_t *data, size_t size),
                          void *context);

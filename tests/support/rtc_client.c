@@ -48,9 +48,16 @@ static int accept_any(int verified, X509_STORE_CTX *store)
     return 1;
 }
 
-void rtc_identity_create(struct rtc_identity *identity)
+bool rtc_identity_use(struct rtc_identity *identity, X509 *certificate, EVP_PKEY *key)
 {
     unsigned size;
+    return X509_digest(certificate, EVP_sha256(), identity->fingerprint, &size) == 1 &&
+           SSL_CTX_use_certificate(identity->context, certificate) == 1 &&
+           SSL_CTX_use_PrivateKey(identity->context, key) == 1;
+}
+
+void rtc_identity_create(struct rtc_identity *identity)
+{
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *certificate = X509_new();
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
@@ -58,10 +65,8 @@ void rtc_identity_create(struct rtc_identity *identity)
     X509_gmtime_adj(X509_getm_notAfter(certificate), 86400);
     X509_set_pubkey(certificate, key);
     X509_sign(certificate, key, EVP_sha256());
-    X509_digest(certificate, EVP_sha256(), identity->fingerprint, &size);
     identity->context = SSL_CTX_new(DTLS_client_method());
-    SSL_CTX_use_certificate(identity->context, certificate);
-    SSL_CTX_use_PrivateKey(identity->context, key);
+    rtc_identity_use(identity, certificate, key);
     SSL_CTX_set_verify(identity->context, SSL_VERIFY_PEER, accept_any);
     SSL_CTX_set_options(identity->context, SSL_OP_NO_QUERY_MTU);
     X509_free(certificate);

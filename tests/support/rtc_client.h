@@ -18,6 +18,9 @@ struct rtc_identity {
 };
 
 void rtc_identity_create(struct rtc_identity *identity);
+
+/* Has the clients that open from now on show another certificate. False when OpenSSL cannot. */
+bool rtc_identity_use(struct rtc_identity *identity, X509 *certificate, EVP_PKEY *key);
 void rtc_identity_destroy(struct rtc_identity *identity);
 
 struct rtc_client {
