@@ -114,6 +114,7 @@ static bool open_webrtc(struct relay *relay, struct heritage *heritage)
         .max_sessions = relay->descriptors.sessions,
         .max_per_address = options->max_per_address,
         .bytes_per_second = options->peer_bytes_per_second,
+        .handshakes = &relay->handshakes,
         .worker = relay->worker,
         .end_other = relay_end_other_rtc,
         .context = relay,
@@ -235,12 +236,16 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
     if (relay->prefaces && relay->sessions)
         relay->websockets =
             websockets_create(&websockets, relay->loop, relay->sessions, &relay->counters->stats);
-    if (!relay->websockets) {
+    if (relay->tls)
+        relay->tls_turns =
+            tls_turns_create(relay->loop, &relay->handshakes, &relay->counters->stats);
+    if (!relay->websockets || (relay->tls && !relay->tls_turns)) {
         log_error("no memory");
         return false;
     }
     if (relay->tls)
-        pre_session_limit_set_tls(relay->pre_session_limit, loop_vhost(relay->loop));
+        pre_session_limit_set_tls(relay->pre_session_limit, loop_vhost(relay->loop),
+                                  relay->tls_turns);
     relay_heed_proxies(relay);
     if (options->source_prefixes.count > 0 &&
         !sessions_share_socket(relay->sessions, &options->source_prefixes))
@@ -344,6 +349,7 @@ void relay_destroy(struct relay *relay)
     upstreams_destroy(relay->upstreams);
     /* Closing what is still connected closes its sessions, which need the rest. */
     loop_destroy(relay->loop);
+    tls_turns_destroy(relay->tls_turns);
     tls_destroy(relay->tls);
     websockets_destroy(relay->websockets);
     sessions_destroy(relay->sessions);

@@ -16,6 +16,7 @@
 #include "net/pre_session_limit.h"
 #include "net/signals.h"
 #include "net/tls.h"
+#include "net/tls_turns.h"
 #include "relay.h"
 #include "rtc/webrtc.h"
 #include "session/known_names.h"
@@ -43,6 +44,8 @@ struct relay {
     struct lws_protocols redirect_protocols[2];
     unsigned redirect_port; /* to which --http-redirect sends */
     struct tls *tls;        /* NULL without --tls-certificate */
+    struct handshake_budget handshakes;
+    struct tls_turns *tls_turns; /* NULL without --tls-certificate */
     struct loop *loop;
     struct pre_session_limit *pre_session_limit;
     struct prefaces *prefaces;

@@ -35,6 +35,7 @@ struct pre_session_limit {
     struct per_address_limit *per_address;
     struct address_memory *handshakes; /* that each address has made lately */
     const struct lws_vhost *tls;       /* NULL = no vhost has TLS */
+    struct tls_turns *turns;           /* of its connections */
     struct stats *stats;
     unsigned max;
     unsigned max_per_address;
@@ -77,9 +78,11 @@ void pre_session_limit_destroy(struct pre_session_limit *all)
     free(all);
 }
 
-void pre_session_limit_set_tls(struct pre_session_limit *all, const struct lws_vhost *vhost)
+void pre_session_limit_set_tls(struct pre_session_limit *all, const struct lws_vhost *vhost,
+                               struct tls_turns *turns)
 {
     all->tls = vhost;
+    all->turns = turns;
 }
 
 static void list_remove(struct pre_session *connection)
@@ -204,16 +207,17 @@ static void report_refused(struct pre_session_limit *all, const struct socket_ad
                  all->max_per_address, log_held(held).text);
 }
 
-/* Whether a client may make one more TLS handshake, which is remembered then. */
-static bool may_shake_hands(struct pre_session_limit *all, const struct socket_address *client)
+/* Whether a client may make one more TLS handshake, which is remembered then. *made is how many it
+   has made lately. */
+static bool may_shake_hands(struct pre_session_limit *all, const struct socket_address *client,
+                            double *made)
 {
     unsigned char owner[16];
     char text[SOCKET_ADDRESS_TEXT];
     unsigned held;
-    if (all->max_per_address == 0)
-        return true;
     socket_address_owner(client, owner);
-    if (address_memory_count(all->handshakes, owner, loop_now()) < all->max_per_address) {
+    *made = address_memory_count(all->handshakes, owner, loop_now());
+    if (all->max_per_address == 0 || *made < all->max_per_address) {
         address_memory_add(all->handshakes, owner, loop_now());
         return true;
     }
@@ -228,8 +232,9 @@ static bool may_shake_hands(struct pre_session_limit *all, const struct socket_a
 void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vhost, int fd,
                              const struct pre_session_start *start)
 {
+    double made = 0.0;
     if (vhost == all->tls && start->counting == PRE_SESSION_COUNTED &&
-        !may_shake_hands(all, &start->client)) {
+        !may_shake_hands(all, &start->client, &made)) {
         close(fd);
         return;
     }
@@ -241,10 +246,13 @@ void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vh
     }
     /* It closes the socket itself when it has no place for it. */
     connection->wsi = lws_adopt_socket_vhost(vhost, fd);
-    if (connection->wsi)
-        lws_set_opaque_user_data(connection->wsi, connection);
-    else
+    if (!connection->wsi) {
         leave(connection);
+        return;
+    }
+    lws_set_opaque_user_data(connection->wsi, connection);
+    if (vhost == all->tls)
+        tls_turns_enter(all->turns, connection->wsi, made < PER_BROWSER);
 }
 
 const struct socket_address *pre_session_limit_client(struct lws *wsi)

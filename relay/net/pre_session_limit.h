@@ -6,6 +6,7 @@
 
 #include "net/socket_address.h"
 #include "net/stats.h"
+#include "net/tls_turns.h"
 
 #include <libwebsockets.h>
 #include <stdbool.h>
@@ -19,8 +20,11 @@ struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_pe
                                                    struct stats *stats);
 
 /* Connections to this vhost begin with a TLS handshake, which costs more than all else that a
-   stranger may ask for. So one address may open only as many of them in a minute as at a time. */
-void pre_session_limit_set_tls(struct pre_session_limit *limit, const struct lws_vhost *vhost);
+   stranger may ask for. So one address may open only as many of them in a minute as at a time, and
+   all take turns, first those of addresses that have made no more of late than a browser does for a
+   page. */
+void pre_session_limit_set_tls(struct pre_session_limit *limit, const struct lws_vhost *vhost,
+                               struct tls_turns *turns);
 
 /* Changes the limit for sessions of one address. Nobody is closed for it. */
 void pre_session_limit_set(struct pre_session_limit *limit, unsigned max_per_address);

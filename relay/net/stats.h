@@ -80,10 +80,13 @@
     X(rtc_offers_evicted, "offers that made room for others before they were open channels")       \
     X(rtc_offers_expired, "offers that did not become an open data channel in time")               \
     X(rtc_packets_ignored, "packets on the WebRTC port from unknown senders")                      \
+    X(rtc_handshakes_dropped, "packets of WebRTC handshakes dropped: handshakes had their share")  \
     X(rtc_packets_overflow, "packets to the WebRTC port that found its socket full")               \
     X(rtc_packets_unsent, "packets to browsers that the system did not take")                      \
     X(connections_refused, "closed at once: their address had too many that were not sessions")    \
     X(handshakes_refused, "closed at once: their address had made too many TLS handshakes lately") \
+    X(handshakes_waited,                                                                           \
+      "TLS handshakes that waited: handshakes had their share of the processor")                   \
     X(proxy_headers_refused, "closed: no good PROXY header or head of a request from a proxy")     \
     X(connections_evicted, "closed to make room: too many altogether were not sessions")           \
     X(log_lines_dropped, "log lines that their reader did not take at once")

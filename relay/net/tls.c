@@ -3,6 +3,7 @@
 #include "net/log.h"
 #include "net/tls_identity.h"
 #include "net/tls_messages.h"
+#include "net/tls_turns.h"
 
 #include <errno.h>
 #include <openssl/x509v3.h>
@@ -242,5 +243,6 @@ bool tls_serve(struct tls *tls, SSL_CTX *context)
        finite fields up to eight hundred. Every browser has these. */
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
            SSL_CTX_set1_groups_list(context, "X25519:P-256") == 1 &&
-           SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1;
+           SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 &&
+           tls_turns_serve(context);
 }

@@ -45,7 +45,7 @@ bool tls_take(struct tls *tls, int copy);
 
 /* Has the connections of a context shown the certificate that is for the name that they ask for;
    the first when there is none, or no name. They may ask for nothing that costs much more than the
-   handshake of a browser. False when OpenSSL refuses. */
+   handshake of a browser, and take turns (tls_turns.h). False when OpenSSL refuses. */
 bool tls_serve(struct tls *tls, SSL_CTX *context);
 
 #endif

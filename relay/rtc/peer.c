@@ -130,6 +130,11 @@ bool peer_shakes_hands(const struct peer *peer)
     return peer->dtls && dtls_has_begun(peer->dtls);
 }
 
+bool peer_is_secured(const struct peer *peer)
+{
+    return peer->sctp != NULL;
+}
+
 const char *peer_reason(const struct peer *peer)
 {
     return peer->reason;

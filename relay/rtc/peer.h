@@ -132,6 +132,9 @@ bool peer_shakes_hands(const struct peer *peer);
 /* True when the browser has ended it on purpose: it closed the channel or the connection. */
 bool peer_left(const struct peer *peer);
 
+/* True once the handshake of DTLS is done. */
+bool peer_is_secured(const struct peer *peer);
+
 /* Why it has ended: constant text for log lines. */
 const char *peer_reason(const struct peer *peer);
 

@@ -294,6 +294,15 @@ static void work_off(struct rtc_link *link)
     webrtc_follow(link);
 }
 
+/* Whether a packet may go on with a handshake. One that may not is lost; the browser repeats it. */
+static bool may_shake_hands(struct webrtc *all)
+{
+    if (handshake_budget_wait(all->config.handshakes, HANDSHAKE_DTLS, loop_now()) <= 0.0)
+        return true;
+    all->stats->rtc_handshakes_dropped++;
+    return false;
+}
+
 static void take_check(struct webrtc *all, const struct udp_path *path, const uint8_t *data,
                        size_t size)
 {
@@ -301,22 +310,37 @@ static void take_check(struct webrtc *all, const struct udp_path *path, const ui
     struct rtc_link *link = NULL;
     if (stun_parse(&request, data, size))
         link = webrtc_link_of(rtc_table_named(all->table, request.username, request.username_size));
-    if (!link || link->ended || !peer_check(link->peer, &request, data, size, path, loop_now())) {
+    if (link && request.dtls && !peer_is_secured(link->peer) && !may_shake_hands(all))
+        request.dtls = NULL;
+    const bool shakes_hands = link && request.dtls && !peer_is_secured(link->peer);
+    const double began = shakes_hands ? handshake_clock() : 0.0;
+    if (link && !link->ended && peer_check(link->peer, &request, data, size, path, loop_now())) {
+        list(link);
+        work_off(link);
+    } else {
         all->stats->rtc_packets_ignored++;
-        return;
     }
-    list(link);
-    work_off(link);
+    if (shakes_hands)
+        handshake_budget_spend(all->config.handshakes, handshake_clock() - began);
 }
 
 /* Gives a link a DTLS datagram. False when the link has nothing to do with it. */
 static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
                       size_t size)
 {
-    if (link->ended || !peer_receive(link->peer, path, data, size, loop_now()))
+    struct webrtc *all = link->all;
+    const bool shakes_hands = !peer_is_secured(link->peer);
+    if (link->ended)
         return false;
-    work_off(link);
-    return peer_took(link->peer);
+    if (shakes_hands && !may_shake_hands(all))
+        return true;
+    const double began = shakes_hands ? handshake_clock() : 0.0;
+    const bool received = peer_receive(link->peer, path, data, size, loop_now());
+    if (received)
+        work_off(link);
+    if (shakes_hands)
+        handshake_budget_spend(all->config.handshakes, handshake_clock() - began);
+    return received && peer_took(link->peer);
 }
 
 /* A NAT may give a browser another port, of which it tells nothing before its next check, seconds

@@ -3,6 +3,7 @@
 #define CAUSEWAY_RELAY_WEBRTC_H
 
 #include "http/http.h"
+#include "net/handshake_budget.h"
 #include "net/loop.h"
 #include "net/socket_address.h"
 #include "net/stats.h"
@@ -25,7 +26,8 @@ struct webrtc_config {
     unsigned max_per_address; /* of offers that are not open channels yet; see also offer_limit.h;
                                  0 = no limit */
     double bytes_per_second;  /* to one browser; 0 = no limit */
-    unsigned worker;          /* of several, from 1 on; 0 = there is one process */
+    struct handshake_budget *handshakes; /* outlives the transport */
+    unsigned worker;                     /* of several, from 1 on; 0 = there is one process */
     /* Lets another worker end a connection of its own, see webrtc_end. */
     void (*end_other)(void *context, unsigned worker, const char *name);
     void *context;
