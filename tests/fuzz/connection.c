@@ -118,7 +118,10 @@ static void open_connection(struct fuzz *fuzz, bool ours)
         config.channels[i].kind = config.channels[i].kind == CW_CHANNEL_UNRELIABLE
                                       ? CW_CHANNEL_UNRELIABLE_SEQUENCED
                                       : CW_CHANNEL_RELIABLE_UNORDERED;
-    fuzz->pool = config.max_messages + config.max_messages / 2 + 1;
+    fuzz->pool = config.max_messages + config.max_messages / 2;
+    for (uint32_t i = 0; i < config.channel_count; i++)
+        fuzz->pool += config.channels[i].kind == CW_CHANNEL_RELIABLE_ORDERED ||
+                      config.channels[i].kind == CW_CHANNEL_RELIABLE_UNORDERED;
     if (cw_connection_create(&config, &fuzz->connection) != CW_OK)
         abort();
 }

@@ -18,9 +18,11 @@ static struct cw_connection *connection(void)
     if (made)
         return made;
     struct cw_connection_config config = rich_config(rich_schema());
-    for (uint32_t i = 0; i < config.channel_count; i++)
+    pool = config.max_messages + config.max_messages / 2;
+    for (uint32_t i = 0; i < config.channel_count; i++) {
         config.channels[i].repair = config.channels[i].kind == CW_CHANNEL_RELIABLE_ORDERED;
-    pool = config.max_messages + config.max_messages / 2 + 1;
+        pool += config.channels[i].repair;
+    }
     if (cw_connection_create(&config, &made) != CW_OK)
         abort();
     return made;

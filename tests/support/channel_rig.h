@@ -62,6 +62,8 @@ static inline struct cw_channel_common channel_rig_common(struct channel_rig *ri
         .config = cw_channel_config_default(kind),
         .schema = rig->schema,
         .pool = rig->arrived,
+        .pool_room = RIG_MESSAGES,
+        .ahead_room = RIG_MESSAGES,
         .receipts = &rig->receipts,
         .scratch = rig->scratch,
         .packet_bits = 800,

@@ -39,8 +39,9 @@ struct cw_connection_config {
                                        to 32768; default CW_AUTO: half of max_messages. Beyond that
                                        the other end is held back, whatever it sends. The oldest
                                        unreliable messages that the application has not taken make
-                                       room for new ones, and there is always room for one message
-                                       that is next in order */
+                                       room for new ones. Those that come out of order leave an
+                                       eighth to others, and each reliable channel always has room
+                                       for one more message that is next in order */
     uint32_t max_receipts; /* messages sent with a receipt whose event has not been taken yet, 0 (no
                               receipts) to 32768; default 256 */
     uint32_t max_packets_per_update; /* in one round, 1 to 64; default 32 */

@@ -21,14 +21,19 @@ void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const ui
     sender->next_unsent = 0;
 }
 
+static struct cw_timing with_patience(const struct cw_timing *timing)
+{
+    struct cw_timing later = *timing;
+    later.answer *= PATIENCE;
+    later.patience *= PATIENCE;
+    return later;
+}
+
 uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct cw_timing *timing,
                              bool others, enum cw_due *due)
 {
-    struct cw_timing later = *timing;
-    if (others || sender->next_unsent < sender->count) {
-        later.answer *= PATIENCE;
-        later.patience *= PATIENCE;
-    }
+    const bool waits = others || sender->next_unsent < sender->count;
+    const struct cw_timing later = waits ? with_patience(timing) : *timing;
     for (uint32_t i = sender->oldest_unacked; i < sender->next_unsent; i++) {
         const struct cw_block_fragment *fragment = &sender->fragments[i];
         if (fragment->acked)
@@ -39,6 +44,13 @@ uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct 
     }
     *due = sender->next_unsent < sender->count ? CW_DUE_FIRST : CW_NOT_DUE;
     return sender->next_unsent;
+}
+
+bool cw_block_sender_stalls(const struct cw_block_sender *sender, const struct cw_timing *timing)
+{
+    const struct cw_timing later = with_patience(timing);
+    return sender->oldest_unacked < sender->next_unsent &&
+           cw_transmission_stalls(&sender->fragments[sender->oldest_unacked].transmission, &later);
 }
 
 void cw_block_sender_send(struct cw_block_sender *sender, uint32_t fragment, enum cw_due due,

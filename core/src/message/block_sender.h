@@ -38,6 +38,9 @@ void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const ui
 uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct cw_timing *timing,
                              bool others, enum cw_due *due);
 
+/* Whether the first fragment that is not acked has been repeated many times and is due again. */
+bool cw_block_sender_stalls(const struct cw_block_sender *sender, const struct cw_timing *timing);
+
 /* Notes that a fragment goes into the packet being made. At the end of a block on a path with
    losses, what is sent again gets a copy: each one that is missing holds up the whole block. */
 void cw_block_sender_send(struct cw_block_sender *sender, uint32_t fragment, enum cw_due due,

@@ -28,6 +28,11 @@ static bool is_reliable(enum cw_channel_kind kind)
     return kind == CW_CHANNEL_RELIABLE_ORDERED || kind == CW_CHANNEL_RELIABLE_UNORDERED;
 }
 
+bool cw_channel_config_is_reliable(const struct cw_channel_config *config)
+{
+    return is_reliable(config->kind);
+}
+
 static bool queue_is_valid(uint32_t size)
 {
     return size >= 2 && size <= MAX_QUEUE_SIZE && (size & (size - 1)) == 0;

@@ -44,7 +44,9 @@ struct cw_copies {
 struct cw_channel_common {
     struct cw_channel_config config;
     const struct cw_schema *schema;
-    struct cw_message_pool *pool; /* of messages that arrive */
+    struct cw_message_pool *pool; /* of messages that arrive, */
+    uint32_t pool_room; /* and how many of it may be used, but for what the channels are sure of, */
+    uint32_t ahead_room;          /* and how many by one that has to wait for another */
     struct cw_receipts *receipts; /* of the connection */
     struct cw_copies *copies;     /* of broadcasts that go to the connection too, or NULL */
     uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
@@ -107,9 +109,12 @@ struct cw_parsed_entry {
     uint16_t packet;     /* its number */
     uint16_t age;        /* how far it is behind the newest packet that has arrived */
     bool only_next;      /* no room for all: keep only reliable messages that are next in order */
-    uint32_t pool_limit; /* messages that the pool may give out */
+    uint32_t pool_limit; /* messages that the pool may give out for the next message */
+    bool next_known;     /* of a reliable channel, once it matters: */
+    uint16_t next;       /* the first message that is missing, apart from those to keep */
     struct cw_message *first; /* messages to keep, linked by next */
     struct cw_message *last;
+    struct cw_message *reserved; /* of those, the one for which there is always room */
     struct cw_block_piece piece; /* size is 0 when there is none to keep */
     uint32_t missing;            /* messages to keep that the pool had no room for */
     uint32_t missing_blocks;     /* unreliable messages whose blocks found no free buffer */

@@ -19,6 +19,8 @@ struct cw_channel {
     uint32_t bits_left;
 };
 
+bool cw_channel_config_is_reliable(const struct cw_channel_config *config);
+
 /* Whether the largest fragment of its blocks, if it has any, fits into a packet of this size. */
 bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uint32_t packet_size);
 
@@ -89,6 +91,13 @@ static inline bool cw_channel_begin(struct cw_channel *channel, bool first)
     else
         cw_unreliable_begin(&channel->unreliable);
     return !channel->exhausted;
+}
+
+/* Whether the oldest message of a reliable channel has been repeated many times and is due again.
+ */
+static inline bool cw_channel_stalls(struct cw_channel *channel, const struct cw_timing *timing)
+{
+    return cw_channel_is_reliable(channel) && cw_reliable_stalls(&channel->reliable, timing);
 }
 
 /* Picks what is due next for the packet being made. alone: no other channel has anything for it, so

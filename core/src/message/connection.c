@@ -13,6 +13,7 @@
 #define MAX_IDLE_INTERVAL      10 /* seconds */
 #define YOJIMBO_QUEUE          1024
 #define YOJIMBO_REASSEMBLIES   64
+#define AHEAD_LESS             8      /* part of the room that is not for messages out of order */
 #define REPAIR_AGREED          0x100u /* in the fingerprint, beside a channel's kind */
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema)
@@ -86,7 +87,8 @@ struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connecti
     return endpoint;
 }
 
-static uint32_t room_for_all(const struct cw_connection_config *config)
+/* Messages that may have arrived, beside the one that each reliable channel is sure of. */
+static uint32_t received_room(const struct cw_connection_config *config)
 {
     return config->max_received_messages == CW_AUTO ? (config->max_messages + 1) / 2
                                                     : config->max_received_messages;
@@ -99,8 +101,8 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
     if (config->channel_count < 1 || config->channel_count > CW_MAX_CHANNELS ||
         config->max_packets_per_update < 1 ||
         config->max_packets_per_update > MAX_PACKETS_PER_UPDATE || config->max_messages < 1 ||
-        config->max_messages > MAX_MESSAGES || room_for_all(config) < 1 ||
-        room_for_all(config) > MAX_MESSAGES || config->max_receipts > MAX_RECEIPTS)
+        config->max_messages > MAX_MESSAGES || received_room(config) < 1 ||
+        received_room(config) > MAX_MESSAGES || config->max_receipts > MAX_RECEIPTS)
         return CW_ERROR_CONFIG_CONNECTION;
     if (!(config->idle_interval_seconds >= 0 && config->idle_interval_seconds <= MAX_IDLE_INTERVAL))
         return CW_ERROR_CONFIG_TIME;
@@ -165,14 +167,15 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     struct cw_carried *carried =
         cw_arena_take(arena, sizeof *carried * config->endpoint.sent_window);
     cw_receipts_layout(c ? &c->receipts : NULL, arena, config->max_receipts);
-    for (uint32_t i = 0; i < config->channel_count; i++)
+    uint32_t reliable = 0;
+    for (uint32_t i = 0; i < config->channel_count; i++) {
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
+        reliable += cw_channel_config_is_reliable(&config->channels[i]);
+    }
     struct cw_message_pool_config made = {.schema = config->schema,
                                           .capacity = config->max_messages};
-    /* The last one is for what is next in order, so that what came out of order cannot keep that
-       out. */
     struct cw_message_pool_config arrived = {.schema = config->schema,
-                                             .capacity = room_for_all(config) + 1};
+                                             .capacity = received_room(config) + reliable};
     struct cw_endpoint_config endpoint = cw_connection_endpoint_config(config);
     if (!arena->base) {
         cw_arena_take(arena, cw_message_pool_memory(&made));
@@ -185,7 +188,6 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     c->send_size = send_size_of(config);
     c->entries_bits = cw_bits_required(config->channel_count);
     c->channels = channels;
-    c->room_for_all = room_for_all(config);
     c->words = words;
     c->carried = carried;
     c->words_mask = word_count - 1;
@@ -199,6 +201,8 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         c->endpoint->acks_in_turn = c->endpoint->sent.patient = true;
     for (uint32_t i = 0; i < config->channel_count; i++) {
         channels[i].common.pool = c->arrived;
+        channels[i].common.pool_room = received_room(config);
+        channels[i].common.ahead_room = received_room(config) - received_room(config) / AHEAD_LESS;
         channels[i].common.receipts = &c->receipts;
     }
     *connection = c;

@@ -42,17 +42,44 @@ struct cw_carried {
     bool speaks;       /* has entries, which the other end answers */
 };
 
+/* Why reliable messages always go on. The application takes its messages and releases them, and a
+   path loses some packets but not all. Then the oldest message of each reliable channel that is not
+   acked is sent about once in a round trip, is accepted, and is acked, whatever is full:
+
+   1. All messages before the oldest are acked, so the other end has them. It either has the oldest
+      too, or that is the first one missing there. The same holds for a block: any fragment of the
+      oldest block can be accepted.
+
+   2. The oldest is sent when it is due. In a packet it goes before all others of its channel, lost
+      ones, copies and combinations among them (next_to_pick). Where other channels leave it no
+   room, its channel sends nothing else and keeps its place in virtual time, so that it soon comes
+   first in a packet (next_channel), and a message that is sent at all fits into an empty one.
+
+   3. A first missing message is accepted, even out of a packet that is refused (read_kept). It may
+      take the reserve of its channel, if the pool `arrived` has no room else. A channel has at most
+      one message there, which was next in order when it came: it waits for the application, or is
+      the beginning of a block. In the first case the application takes it. In the second one what
+   is missing first is another fragment, which needs no room in the pool. Everything else together
+      takes no more than the rest of the pool.
+
+   4. A packet is acked if all that is reliable in it was accepted. What else is in the packet might
+      always be refused. So after a few repeats in vain the oldest goes into a packet that has
+      nothing of any reliable channel but the oldest (compose), all of which is accepted by 1 and 3.
+      Nor do combinations have a packet refused.
+
+   5. While nothing is heard, little is sent, but a packet goes at least each five seconds
+      (cw_sent_packets_spread), so that both ends soon hear of each other when the path is good
+   again, and what was sent before is due. */
 struct cw_connection {
     struct cw_connection_config config;
     uint32_t packet_size;  /* bytes of payload up to which our packets are filled */
     uint32_t send_size;    /* the longest payload we send, in fragments, with a block fragment */
     uint32_t entries_bits; /* of the number of entries in front of it */
     struct cw_endpoint *endpoint;
-    /* Two pools, so that neither received nor outgoing messages can use up the other's room. */
+    /* Two pools, so that neither received nor outgoing messages can use up the other's room. In
+       `arrived`, each reliable channel has one message that is its own. */
     struct cw_message_pool *made;
     struct cw_message_pool *arrived;
-    uint32_t room_for_all; /* messages of the pool `arrived`; one more is for messages that are next
-                              in order */
     struct cw_channel *channels;
 
     struct cw_carried *carried; /* by the packets of the endpoint's window */

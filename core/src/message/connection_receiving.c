@@ -33,7 +33,7 @@ static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct
         .packet = packet,
         .age = (uint16_t)(cw_received_packets_newest(&c->endpoint->received) - packet),
         .only_next = parsed->only_next,
-        .pool_limit = parsed->only_next ? UINT32_MAX : c->room_for_all,
+        .pool_limit = channel->common.pool_room,
     };
     parsed->channels[parsed->count++] = channel;
     return cw_channel_read(channel, stream, is_fragment, entry);

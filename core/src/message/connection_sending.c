@@ -247,13 +247,26 @@ static enum cw_congestion_limit bulk_limit(const struct cw_connection *c)
     return starves ? CW_CONGESTION_LIMIT_NONE : limit;
 }
 
+/* Whether something is repeated in vain, maybe since the packets that have it are refused for what
+   else is in them. */
+static bool stalls(struct cw_connection *c)
+{
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        if (cw_channel_stalls(&c->channels[i], &c->timing))
+            return true;
+    }
+    return false;
+}
+
 /* Composes a packet. Messages come before fragments in the first one of a round, so that they find
    the queues as short as possible. */
 static void compose(struct cw_connection *c, struct filling *packet)
 {
     const bool first = c->packets_this_round == 0 && c->config.max_packets_per_update > 1 &&
                        c->congestion.mode == CW_CONGESTION_DELAY;
-    c->timing.no_fragments = first || bulk_limit(c) != CW_CONGESTION_LIMIT_NONE;
+    c->timing.no_fragments = bulk_limit(c) != CW_CONGESTION_LIMIT_NONE;
+    c->timing.only_oldest = stalls(c);
+    c->timing.no_fragments |= first;
     c->more = c->held = false;
     fill_packet(c, packet);
     c->bulk = c->packets_this_round >= PROMPT_PACKETS || c->held;

@@ -243,6 +243,55 @@ static struct cw_reliable_slot *next_due(struct cw_reliable_channel *channel,
     }
 }
 
+static bool is_oldest(const struct cw_reliable_channel *channel,
+                      const struct cw_reliable_slot *slot)
+{
+    return slot == slot_of(channel, channel->oldest_unacked);
+}
+
+/* Whether the oldest message must go now, before all that it holds up. */
+static bool oldest_is_due(const struct cw_reliable_channel *channel, const struct cw_timing *timing,
+                          enum cw_due *due)
+{
+    const struct cw_reliable_slot *oldest = slot_of(channel, channel->oldest_unacked);
+    if (!oldest->message || is_block(oldest->message))
+        return false;
+    *due = cw_transmission_due(&oldest->transmission, timing);
+    return *due == CW_DUE_FIRST || *due == CW_DUE_AGAIN;
+}
+
+/* What is to be picked next: in a packet that has none of the channel yet, the oldest message. */
+static struct cw_reliable_slot *next_to_pick(struct cw_reliable_channel *channel,
+                                             const struct cw_timing *timing, enum cw_due *due)
+{
+    struct cw_reliable_slot *slot = next_due(channel, timing, due);
+    enum cw_due oldest_due;
+    if (channel->common.picked_count == 0 && !(slot && is_oldest(channel, slot)) &&
+        oldest_is_due(channel, timing, &oldest_due)) {
+        if (slot)
+            channel->cursor = (uint16_t)(slot - channel->slots.all);
+        *due = oldest_due;
+        return slot_of(channel, channel->oldest_unacked);
+    }
+    if (!slot || !timing->only_oldest || is_oldest(channel, slot))
+        return slot;
+    channel->common.more = true;
+    return NULL;
+}
+
+bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_timing *timing)
+{
+    const struct cw_reliable_slot *oldest = slot_of(channel, channel->oldest_unacked);
+    if (!oldest->message)
+        return false;
+    if (is_block(oldest->message))
+        return channel->block_sender.active && !timing->no_fragments &&
+               cw_block_sender_stalls(&channel->block_sender, timing);
+    if (cw_reliable_repairs(channel))
+        timing = cw_repair_timing(channel->repair, timing);
+    return cw_transmission_stalls(&oldest->transmission, timing);
+}
+
 /* Keeps the bytes of a message for combinations. */
 static void add_symbol(struct cw_reliable_channel *channel, const struct cw_reliable_slot *slot)
 {
@@ -287,8 +336,6 @@ static uint32_t pick_repair(struct cw_reliable_channel *channel, uint32_t bits_l
         channel->slots.all[cw_reliable_slots_end(&channel->slots, CW_LIST_UNSENT)].next;
     const uint16_t end =
         slot < channel->slots.size ? channel->slots.all[slot].message->id : channel->next_id;
-    if (common->extra)
-        return 0;
     if (head > bits_left) {
         common->more |= cw_repair_waits(repair);
         return 0;
@@ -305,8 +352,8 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
                           uint32_t bits_left)
 {
     struct cw_channel_common *common = &channel->common;
-    if (channel->picked_fragment)
-        return 0;
+    if (channel->picked_fragment || common->extra)
+        return 0; /* nothing goes beside a fragment, or behind what coded repair adds */
     if (common->picked_count == common->config.max_messages_per_packet) {
         common->more = true;
         return 0;
@@ -315,7 +362,7 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
         timing = cw_repair_timing(channel->repair, timing);
     enum cw_due due;
     struct cw_reliable_slot *slot;
-    while ((slot = next_due(channel, timing, &due)) != NULL) {
+    while ((slot = next_to_pick(channel, timing, &due)) != NULL) {
         const uint32_t bits = slot->bits + id_bits(channel, slot->message->id);
         if (due == CW_DUE_REDUNDANT_COPY) {
             if (bits > bits_left || bits > channel->copy_bits_left)
@@ -323,6 +370,8 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
             channel->copy_bits_left -= bits;
         } else if (bits > bits_left) {
             common->more = true;
+            if (is_oldest(channel, slot))
+                break; /* nothing goes before it */
             continue;
         }
         pick(channel, slot, due, timing);
@@ -330,7 +379,7 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
                        !channel->repair;
         return bits;
     }
-    if (common->picked_count == 0 && !common->extra && block_is_first(channel)) {
+    if (common->picked_count == 0 && block_is_first(channel)) {
         const uint32_t bits = pick_fragment(channel, timing, bits_left);
         if (bits > 0)
             return bits;

@@ -33,6 +33,7 @@ struct cw_reliable_channel {
        older one. */
     uint16_t next_taken;
     struct cw_message **received;
+    struct cw_message *reserved; /* waits in the room that is the channel's alone, or NULL */
     struct cw_message *ready_first, *ready_last;
     struct cw_repair *repair; /* NULL: without the option */
     struct cw_block_receiver block_receiver;
@@ -67,6 +68,10 @@ void cw_reliable_begin(struct cw_reliable_channel *channel, bool first);
 uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
                           uint32_t bits_left);
 
+/* Whether the oldest message, or what is missing first of its block, has been repeated many times
+   and is due again. */
+bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_timing *timing);
+
 /* Writes the entry of what was picked; index is the channel's. */
 bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream,
                        uint32_t index);
@@ -79,7 +84,9 @@ void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, 
 
 /* Reads an entry after its channel and block flag into parsed, which must be all zero. The channel
    does not change, but for what coded repair learns: messages are as they are read even if there is
-   no room for them. False when it is malformed; the caller must release what was parsed by then. */
+   no room for them. There is always room for the first message that is missing, if the application
+   has taken those before it and holds none. False when it is malformed; the caller must release
+   what was parsed by then. */
 bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
                       bool is_fragment, struct cw_parsed_entry *parsed);
 

@@ -5,6 +5,11 @@
 
 enum keep { KEEP, IGNORE, REFUSE };
 
+static bool is_unordered(const struct cw_reliable_channel *channel)
+{
+    return channel->common.config.kind == CW_CHANNEL_RELIABLE_UNORDERED;
+}
+
 static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id)
 {
     if (cw_sequence_newer(channel->next_taken, id))
@@ -12,6 +17,64 @@ static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id
     if ((uint16_t)(id - channel->next_taken) >= channel->common.config.receive_queue_size)
         return REFUSE;
     return *cw_reliable_received_slot(channel, id) ? IGNORE : KEEP;
+}
+
+/* Whether id is the first message that is missing, apart from those that are to be kept of this
+   entry. */
+static bool is_next(const struct cw_reliable_channel *channel, struct cw_parsed_entry *parsed,
+                    uint16_t id)
+{
+    if (!parsed->next_known) {
+        parsed->next_known = true;
+        parsed->next = cw_reliable_first_missing(channel, channel->next_taken);
+        for (const struct cw_message *kept = parsed->first; kept; kept = kept->next)
+            if (kept->id == parsed->next)
+                parsed->next = cw_reliable_first_missing(channel, (uint16_t)(kept->id + 1));
+    }
+    return id == parsed->next;
+}
+
+/* Reads the body of a message that is to be kept. What comes out of order must leave some of the
+   room to what is in order, which does not stay for long; and of a packet that is not taken whole
+   it is not kept. Where there is no room at all, there is some for the message that is missing
+   first, but for one such message at a time. */
+static bool read_kept(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                      struct cw_parsed_entry *parsed, uint32_t type, uint16_t id)
+{
+    const struct cw_channel_common *common = &channel->common;
+    struct cw_message *message;
+    const uint32_t used = cw_message_pool_used(common->pool);
+    const bool tight = used >= common->ahead_room || parsed->only_next;
+    const bool next = tight && is_next(channel, parsed, id);
+    const bool reserved =
+        next && used >= common->pool_room && !channel->reserved && !parsed->reserved;
+    const bool keep = next || !parsed->only_next;
+    const uint32_t room = next || is_unordered(channel) ? common->pool_room : common->ahead_room;
+    parsed->pool_limit = reserved ? UINT32_MAX : room;
+    if (!cw_channel_read_body(stream, common, parsed, type, keep, &message))
+        return false;
+    if (!message) {
+        if (keep && parsed->missing == 1 && used > room)
+            parsed->missing += used - room; /* so many more must be dropped for the first one */
+        parsed->full = true;
+        return true;
+    }
+    message->id = id;
+    cw_parsed_add(parsed, message);
+    if (reserved) {
+        parsed->reserved = message;
+        parsed->missing++; /* if others are dropped, then for this one too */
+    }
+    if (parsed->next_known && id == parsed->next)
+        parsed->next = cw_reliable_first_missing(channel, (uint16_t)(id + 1));
+    return true;
+}
+
+static bool read_ignored(struct cw_stream *stream, const struct cw_channel_common *common,
+                         struct cw_parsed_entry *parsed, uint32_t type)
+{
+    struct cw_message *none;
+    return cw_channel_read_body(stream, common, parsed, type, false, &none);
 }
 
 static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
@@ -46,16 +109,11 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
     if (error == CW_ERROR_MALFORMED)
         return false;
     const bool is_new = keep == KEEP && error == CW_OK && !cw_block_receiver_has(receiver, &piece);
-    struct cw_message *message = NULL;
-    if (piece.fragment == 0) {
-        if (!cw_channel_read_body(stream, common, parsed, type, is_new, &message))
-            return false;
-        if (message)
-            cw_parsed_add(parsed, message);
-        parsed->full |= is_new && !message;
-    }
+    if (piece.fragment == 0 && !(is_new ? read_kept(channel, stream, parsed, type, piece.id)
+                                        : read_ignored(stream, common, parsed, type)))
+        return false;
     parsed->full |= error == CW_ERROR_RECEIVER_FULL;
-    if (is_new && (piece.fragment > 0 || message))
+    if (is_new && (piece.fragment > 0 || parsed->first))
         parsed->piece = piece;
     return true;
 }
@@ -84,26 +142,18 @@ CW_INLINE bool read_messages(struct cw_reliable_channel *channel, struct cw_stre
                              struct cw_repair *repair)
 {
     const struct cw_channel_common *common = &channel->common;
-    uint16_t next = parsed->only_next ? cw_reliable_first_missing(channel, channel->next_taken) : 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t type = 0;
-        struct cw_message *message;
         const enum keep keep = judge_id(channel, ids[i]);
-        const bool is_next = !parsed->only_next || ids[i] == next;
         if (repair && !cw_stream_align(stream))
             return false;
         const size_t start = repair ? cw_stream_position(stream) : 0;
         if (!cw_channel_read_type(stream, common, &type) ||
             cw_schema_type_checked(common->schema, type)->block ||
-            !cw_channel_read_body(stream, common, parsed, type, keep == KEEP && is_next, &message))
+            !(keep == KEEP ? read_kept(channel, stream, parsed, type, ids[i])
+                           : read_ignored(stream, common, parsed, type)))
             return false;
-        if (message) {
-            message->id = ids[i];
-            cw_parsed_add(parsed, message);
-            if (parsed->only_next)
-                next = cw_reliable_first_missing(channel, (uint16_t)(next + 1));
-        }
-        parsed->full |= keep == REFUSE || (keep == KEEP && !message);
+        parsed->full |= keep == REFUSE;
         if (repair && keep != REFUSE)
             cw_repair_receiver_add(&repair->receiver, ids[i], stream->reader.data + start / 8,
                                    cw_stream_position(stream) - start);
@@ -134,11 +184,6 @@ bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *str
                                         : read_messages(channel, stream, ids, count, parsed, NULL);
 }
 
-static bool is_unordered(const struct cw_reliable_channel *channel)
-{
-    return channel->common.config.kind == CW_CHANNEL_RELIABLE_UNORDERED;
-}
-
 static void add_ready(struct cw_reliable_channel *channel, struct cw_message *message)
 {
     message->next = NULL;
@@ -154,6 +199,8 @@ static void keep_message(struct cw_reliable_channel *channel, struct cw_message 
 {
     struct cw_message **slot = cw_reliable_received_slot(channel, message->id);
     if (*slot) {
+        if (message == channel->reserved)
+            channel->reserved = NULL;
         cw_message_drop(message);
         return;
     }
@@ -163,33 +210,42 @@ static void keep_message(struct cw_reliable_channel *channel, struct cw_message 
     channel->common.stats.received++;
 }
 
-static void take_piece(struct cw_reliable_channel *channel, const struct cw_block_piece *piece,
-                       struct cw_message *message)
+static void take_piece(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed)
 {
-    struct cw_message *complete = cw_block_receiver_take(&channel->block_receiver, piece, message);
-    if (complete) {
-        complete->id = piece->id;
+    if (parsed->reserved)
+        channel->reserved = parsed->reserved;
+    struct cw_message *complete =
+        cw_block_receiver_take(&channel->block_receiver, &parsed->piece, parsed->first);
+    if (complete)
         keep_message(channel, complete);
+}
+
+static void take_messages(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed)
+{
+    struct cw_message *message = parsed->first;
+    if (parsed->reserved)
+        channel->reserved = parsed->reserved;
+    while (message) {
+        struct cw_message *next = message->next;
+        keep_message(channel, message);
+        message = next;
     }
 }
 
 /* Messages that cannot be kept now are sent again later. */
 static void take_repaired(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed)
 {
-    struct cw_parsed_entry entry = {.pool_limit = parsed->pool_limit};
     const struct cw_channel_common *common = &channel->common;
     struct cw_stream stream;
     uint16_t id;
     while (cw_repair_receiver_next(&channel->repair->receiver, &id, &stream)) {
-        struct cw_message *message;
+        struct cw_parsed_entry entry = {.only_next = parsed->only_next};
         uint32_t type = 0;
-        if (parsed->only_next || judge_id(channel, id) != KEEP ||
-            !cw_channel_read_type(&stream, common, &type) ||
+        if (judge_id(channel, id) != KEEP || !cw_channel_read_type(&stream, common, &type) ||
             cw_schema_type_checked(common->schema, type)->block ||
-            !cw_channel_read_body(&stream, common, &entry, type, true, &message) || !message)
+            !read_kept(channel, &stream, &entry, type, id) || !entry.first)
             continue;
-        message->id = id;
-        keep_message(channel, message);
+        take_messages(channel, &entry);
         cw_repair_tell(channel->repair);
     }
 }
@@ -208,15 +264,10 @@ void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parse
                       double now)
 {
     if (parsed->piece.size > 0) {
-        take_piece(channel, &parsed->piece, parsed->first);
+        take_piece(channel, parsed);
         return;
     }
-    struct cw_message *message = parsed->first;
-    while (message) {
-        struct cw_message *next = message->next;
-        keep_message(channel, message);
-        message = next;
-    }
+    take_messages(channel, parsed);
     if (cw_reliable_repairs(channel))
         take_repair(channel, parsed, now);
 }
@@ -244,16 +295,23 @@ static struct cw_message *next_ready(struct cw_reliable_channel *channel)
     return message;
 }
 
-struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel)
+static struct cw_message *next_in_order(struct cw_reliable_channel *channel)
 {
-    if (is_unordered(channel))
-        return next_ready(channel);
     struct cw_message **slot = cw_reliable_received_slot(channel, channel->next_taken);
     struct cw_message *message = *slot;
     if (!message)
         return NULL;
     *slot = NULL;
     channel->next_taken++;
+    return message;
+}
+
+struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel)
+{
+    struct cw_message *message =
+        is_unordered(channel) ? next_ready(channel) : next_in_order(channel);
+    if (message == channel->reserved)
+        channel->reserved = NULL;
     return message;
 }
 
@@ -264,6 +322,6 @@ void cw_reliable_reset_received(struct cw_reliable_channel *channel)
             cw_message_drop(channel->received[i]);
         channel->received[i] = NULL;
     }
-    channel->ready_first = NULL;
+    channel->ready_first = channel->reserved = NULL;
     channel->next_taken = 0;
 }

@@ -28,6 +28,7 @@ struct cw_timing {
     uint16_t packet; /* sequence number of the packet being made */
     bool early;      /* a block may begin before the one before it is acked */
     bool no_fragments; /* it may not hold a fragment of a block, now at least */
+    bool only_oldest;  /* of a reliable channel it holds nothing but the oldest message */
 };
 
 /* When a larger share of packets than this is lost, anything that had to be sent again is followed
@@ -47,6 +48,7 @@ struct cw_transmission {
     double time;     /* of the latest send */
     uint16_t packet; /* that carried it then */
     uint8_t copies;  /* copies still to follow it */
+    uint8_t repeats; /* how often it was due again */
     bool sent;
     bool lost;   /* that packet was reported lost */
     bool again;  /* it was due again, not for the first time */
@@ -94,6 +96,17 @@ static inline enum cw_due cw_transmission_due(const struct cw_transmission *tran
     return transmission->again ? CW_DUE_COPY : CW_DUE_REDUNDANT_COPY;
 }
 
+/* So many repeats in vain may have another cause than losses, */
+#define CW_MANY_REPEATS 3
+
+/* if they are heard. */
+static inline bool cw_transmission_stalls(const struct cw_transmission *transmission,
+                                          const struct cw_timing *timing)
+{
+    return transmission->repeats >= CW_MANY_REPEATS && timing->heard > transmission->time &&
+           cw_transmission_due(transmission, timing) == CW_DUE_AGAIN;
+}
+
 /* Notes that it goes into the packet being made. Anything that had to be sent again holds up
    everything after it, and can get lost again just as easily. So it gets one copy, or more if the
    caller sends more copies of new messages. */
@@ -107,6 +120,8 @@ static inline void cw_transmission_send(struct cw_transmission *transmission, en
         if (transmission->copies < redundancy)
             transmission->copies = (uint8_t)redundancy;
         transmission->again = true;
+        if (transmission->repeats < CW_MANY_REPEATS)
+            transmission->repeats++;
     } else if (!timing->bursts) {
         transmission->copies--;
     }

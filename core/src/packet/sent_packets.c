@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-#define EVENTS_AT_MOST       2 /* of one packet */
+#define EVENTS_AT_MOST       2   /* of one packet */
+#define LONGEST_INTERVAL     5.0 /* seconds between packets, however long nothing is heard */
 #define LATE_SAMPLES_REFUSED 16
 #define SHORT_SAMPLE         1.5 /* so many times shorter than the mean, at least */
 #define SHORT_SAMPLES        3
@@ -255,7 +256,10 @@ bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, 
     double round_trip = now - in_window(sent, first)->time;
     if (round_trip < sent->rtt.smoothed)
         round_trip = sent->rtt.smoothed;
-    return now - in_window(sent, latest)->time >= round_trip / parts;
+    double interval = round_trip / parts;
+    if (interval > LONGEST_INTERVAL)
+        interval = LONGEST_INTERVAL;
+    return now - in_window(sent, latest)->time >= interval;
 }
 
 /* Their next packet may be long in coming, and longer while they are idle; it tells of this one. */

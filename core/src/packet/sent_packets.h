@@ -65,7 +65,8 @@ struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent);
 
 /* For when some packets have not been seen by the other end: whether it is time for the next, so
    that `parts` packets are spread over a round trip. The round trip may be as long as the oldest of
-   them has waited already. */
+   them has waited already; but no packet waits longer than 5 seconds, so that an end which hears
+   nothing finds soon that the path is good again. */
 bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, double now);
 
 /* Takes the acks of a header that arrived. prompt: none of their headers before this one is

@@ -273,7 +273,8 @@ static void test_all_of_it_arrives_after_an_outage(void **state)
     print_message("at most %.2f of the time allowed\n", worst);
 }
 
-/* Nothing comes back: what is under way stays within the window, and a little goes on. */
+/* Nothing comes back: what is under way stays within the window, and a little goes on, a packet
+   each five seconds at least, for the path may be good again. */
 static void test_who_hears_nothing_sends_ever_less(void **state)
 {
     (void)state;
@@ -292,7 +293,7 @@ static void test_who_hears_nothing_sends_ever_less(void **state)
         }
         assert_true(sent[0] > windows[i] / 2);
         assert_true(sent[0] < 2 * windows[i]);
-        assert_in_range(sent[1] - sent[0], 1, windows[i] / 8);
+        assert_in_range(sent[1] - sent[0], 12, windows[i] / 8 > 12 ? windows[i] / 8 : 12);
         cw_connection_destroy(connection);
     }
 }

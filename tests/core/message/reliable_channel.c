@@ -197,7 +197,8 @@ static void assert_ids(const struct packet *packet, const uint16_t *ids, uint32_
     assert_memory_equal(packet->ids, ids, count * sizeof *ids);
 }
 
-/* Lost ones first, then those whose ack is overdue, then new ones; but a packet's ids ascend. */
+/* The oldest first, then lost ones, then those whose ack is overdue, then new ones; but a packet's
+   ids ascend. */
 static void what_was_sent_first_is_due_first(void **state)
 {
     (void)state;
@@ -225,8 +226,8 @@ static void what_was_sent_first_is_due_first(void **state)
     const struct packet fifth = make_packet(&rig, 800);
     assert_ids(&fifth, (uint16_t[]){2, 3, 4, 5}, 4);
     rig.now += 1;
-    const struct packet sixth = make_packet(&rig, two);
-    assert_ids(&sixth, (uint16_t[]){4, 5}, 2); /* they went before 2 and 3 */
+    const struct packet sixth = make_packet(&rig, two + 4);
+    assert_ids(&sixth, (uint16_t[]){2, 4}, 2); /* the oldest, and 4 and 5 went before 3 */
     stop(&rig);
 }
 
