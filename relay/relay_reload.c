@@ -21,6 +21,15 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
     };
 }
 
+struct webrtc_limits relay_webrtc_limits(const struct options *options)
+{
+    return (struct webrtc_limits){
+        .max_per_address = options->max_per_address,
+        .bytes_per_second = options->peer_bytes_per_second,
+        .packets_per_second = options->allowance.packets_per_second,
+    };
+}
+
 void relay_heed_proxies(struct relay *relay)
 {
     const struct forwarded *forwarded = &relay->pages.forwarded;
@@ -32,6 +41,7 @@ void relay_heed_proxies(struct relay *relay)
 static void heed(struct relay *relay, const struct options *options)
 {
     const struct sessions_config sessions = relay_sessions_config(relay, options);
+    const struct webrtc_limits webrtc = relay_webrtc_limits(options);
     log_set_level(options->log_level);
     log_set_format(options->log_format);
     loop_gather(relay->loop, options->coalesce_us * 1e-6);
@@ -39,7 +49,7 @@ static void heed(struct relay *relay, const struct options *options)
     relay_heed_proxies(relay);
     upstreams_set(relay->upstreams, &options->upstreams);
     pre_session_limit_set(relay->pre_session_limit, options->max_per_address);
-    webrtc_set_limits(relay->webrtc, options->max_per_address, options->peer_bytes_per_second);
+    webrtc_set_limits(relay->webrtc, &webrtc);
     sessions_set_limits(relay->sessions, &sessions);
 }
 

@@ -14,6 +14,8 @@
 #define SILENT_SECONDS 0.1
 /* So many datagrams of it may have been lost since. */
 #define NUMBERS_AHEAD 512
+/* So many may come late: OpenSSL takes no older ones. */
+#define NUMBERS_BEHIND 64
 /* How long a handshake that is held back is not looked at. */
 #define HELD_BACK_SECONDS 1.0
 /* What UDP, DTLS and SCTP add to a datagram, for the rate. */
@@ -210,7 +212,7 @@ void peer_dismiss(struct peer *peer, unsigned code, const char *reason, double n
     peer_end(peer, reason, now);
 }
 
-static bool names_match(const struct peer *peer, const struct stun_request *request)
+bool peer_is_named(const struct peer *peer, const struct stun_request *request)
 {
     const size_t ours = strlen(peer->ufrag);
     const size_t theirs = strlen(peer->remote_ufrag);
@@ -265,7 +267,7 @@ static void read_dtls(struct peer *peer, struct path *path, const uint8_t *data,
 bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
                 size_t size, const struct udp_path *ends, double now)
 {
-    if (peer->state == PEER_ENDED || !names_match(peer, request) ||
+    if (peer->state == PEER_ENDED || !peer_is_named(peer, request) ||
         !stun_verify(request, data, peer->password))
         return false;
 
@@ -312,6 +314,13 @@ bool peer_receive(struct peer *peer, const struct udp_path *ends, const uint8_t 
         paths_receive(path, size);
     read_dtls(peer, path, data, size, now);
     return true;
+}
+
+bool peer_expects(const struct peer *peer, const uint8_t *data, size_t size)
+{
+    uint64_t number;
+    return dtls_number(data, size, &number) &&
+           number + NUMBERS_BEHIND - peer->last_number <= NUMBERS_BEHIND + NUMBERS_AHEAD;
 }
 
 bool peer_misses(const struct peer *peer, uint64_t number, double now)

@@ -39,6 +39,9 @@ unsigned rtc_socket_flush(struct rtc_socket *socket);
 /* How many datagrams have found the socket full since the last call. */
 uint32_t rtc_socket_overflow(struct rtc_socket *socket);
 
+/* Logs how much the system gave it to hold what comes. */
+void rtc_socket_report(const struct rtc_socket *socket);
+
 /* Its descriptor, for another process. */
 int rtc_socket_descriptor(const struct rtc_socket *socket);
 

@@ -223,6 +223,7 @@ static void rtc_link_send(struct session_link *base, const uint8_t *data, size_t
     struct stats *stats = link->all->stats;
     switch (peer_send(link->peer, data, size, loop_now())) {
     case PEER_SENT:
+        policing_sent(&link->policing);
         stats->delivered_datagrams++;
         stats->delivered_writes++;
         break;
@@ -303,6 +304,16 @@ static bool may_shake_hands(struct webrtc *all)
     return false;
 }
 
+/* Whether a packet of a link may be worked on. Otherwise it is counted. */
+static bool may_take(struct rtc_link *link, enum policed kind)
+{
+    struct webrtc *all = link->all;
+    if (policing_take(&link->policing, kind, all->config.limits.packets_per_second, loop_now()))
+        return true;
+    all->stats->rtc_packets_policed++;
+    return false;
+}
+
 static void take_check(struct webrtc *all, const struct udp_path *path, const uint8_t *data,
                        size_t size)
 {
@@ -310,6 +321,8 @@ static void take_check(struct webrtc *all, const struct udp_path *path, const ui
     struct rtc_link *link = NULL;
     if (stun_parse(&request, data, size))
         link = webrtc_link_of(rtc_table_named(all->table, request.username, request.username_size));
+    if (link && peer_is_named(link->peer, &request) && !may_take(link, POLICED_CHECK))
+        return;
     if (link && request.dtls && !peer_is_secured(link->peer) && !may_shake_hands(all))
         request.dtls = NULL;
     const bool shakes_hands = link && request.dtls && !peer_is_secured(link->peer);
@@ -384,6 +397,9 @@ static void on_datagram(void *context, const struct udp_path *path, const uint8_
     bool taken = false;
     if (dtls_is(data, size)) {
         struct rtc_link *link = webrtc_link_of(rtc_table_from(all->table, &path->remote));
+        if (link &&
+            !may_take(link, peer_expects(link->peer, data, size) ? POLICED_DATA : POLICED_OTHER))
+            return;
         taken = link ? take_dtls(link, path, data, size) : take_moved(all, path, data, size);
     }
     if (!taken)
@@ -395,8 +411,8 @@ static bool make_tables(struct webrtc *all)
     /* Those that have ended, but are not freed yet, have places too. */
     const size_t most = (size_t)all->config.max_sessions + 2 * HALF_OPEN_MAX;
     all->table = rtc_table_create(most);
-    all->offers = offer_limit_create(all->config.max_sessions, all->config.max_per_address);
-    all->half_open = half_open_create(all->config.max_per_address);
+    all->offers = offer_limit_create(all->config.max_sessions, all->config.limits.max_per_address);
+    all->half_open = half_open_create(all->config.limits.max_per_address);
     return all->table && all->offers && all->half_open && deadlines_reserve(&all->deadlines, most);
 }
 
@@ -424,7 +440,7 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
     all->sessions = sessions;
     all->stats = stats;
     all->common = (struct peer_common){.identity = identity,
-                                       .bytes_per_second = config->bytes_per_second,
+                                       .bytes_per_second = config->limits.bytes_per_second,
                                        .send = on_peer_send,
                                        .context = all};
     all->timer.expired = on_timer;
@@ -449,6 +465,7 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
     all->port = address.port;
     socket_address_format(&local, text);
     log_info("webrtc on udp %s", text);
+    rtc_socket_report(all->socket);
     const struct http_route route = {.path = WEBRTC_ROUTE,
                                      .body_max = SDP_OFFER_MAX + 1,
                                      .handle = webrtc_request,
@@ -457,13 +474,14 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
     return all;
 }
 
-void webrtc_set_limits(struct webrtc *all, unsigned max_per_address, double bytes_per_second)
+void webrtc_set_limits(struct webrtc *all, const struct webrtc_limits *limits)
 {
     if (!all)
         return;
-    offer_limit_set(all->offers, max_per_address);
-    half_open_set(all->half_open, max_per_address);
-    all->common.bytes_per_second = bytes_per_second;
+    offer_limit_set(all->offers, limits->max_per_address);
+    half_open_set(all->half_open, limits->max_per_address);
+    all->common.bytes_per_second = limits->bytes_per_second;
+    all->config.limits = *limits;
 }
 
 void webrtc_destroy(struct webrtc *all)

@@ -15,6 +15,13 @@
 
 #define WEBRTC_ADVERTISED_MAX 8
 
+struct webrtc_limits {
+    unsigned max_per_address;  /* of offers that are not open channels yet; see also offer_limit.h;
+                                  0 = no limit */
+    double bytes_per_second;   /* to one browser; 0 = no limit */
+    double packets_per_second; /* of one browser to the game server, see policing.h; 0 = no limit */
+};
+
 struct webrtc_config {
     struct socket_address local; /* where the UDP socket is bound */
     struct heritage *heritage;   /* which may have it open already */
@@ -23,9 +30,7 @@ struct webrtc_config {
     struct socket_address advertised[WEBRTC_ADVERTISED_MAX];
     unsigned advertised_count;
     unsigned max_sessions;
-    unsigned max_per_address; /* of offers that are not open channels yet; see also offer_limit.h;
-                                 0 = no limit */
-    double bytes_per_second;  /* to one browser; 0 = no limit */
+    struct webrtc_limits limits;
     struct handshake_budget *handshakes; /* outlives the transport */
     unsigned worker;                     /* of several, from 1 on; 0 = there is one process */
     /* Lets another worker end a connection of its own, see webrtc_end. */
@@ -48,8 +53,8 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
    NULL for the transport. */
 bool webrtc_end(struct webrtc *webrtc, const char *name);
 
-/* Changes max_per_address and bytes_per_second. NULL is allowed. */
-void webrtc_set_limits(struct webrtc *webrtc, unsigned max_per_address, double bytes_per_second);
+/* Changes the limits. NULL is allowed. */
+void webrtc_set_limits(struct webrtc *webrtc, const struct webrtc_limits *limits);
 
 /* Ends what is still connected and frees everything. NULL is allowed. */
 void webrtc_destroy(struct webrtc *webrtc);

@@ -7,6 +7,7 @@
 #include "rtc/half_open.h"
 #include "rtc/offer_limit.h"
 #include "rtc/peer.h"
+#include "rtc/policing.h"
 #include "rtc/rtc_socket.h"
 #include "rtc/table.h"
 #include "rtc/webrtc.h"
@@ -25,6 +26,7 @@ struct rtc_link {
     struct rtc_entry entry;
     struct rtc_listing listings[PATHS_MAX]; /* of the paths of the peer */
     struct rtc_link *next_ended;
+    struct policing policing;
     struct half_open_entry half_open; /* while its channel is not open */
     bool opened;                      /* its channel; or a session refused it */
     bool ended;

@@ -93,6 +93,7 @@ static struct rtc_link *rtc_link_create(struct webrtc *all, const struct socket_
     if (!link)
         return NULL;
     link->all = all;
+    policing_init(&link->policing);
     if (half_open_enter(all->half_open, &link->half_open, client)) {
         if (rtc_table_add(all->table, &link->entry)) {
             if (name_link(link, ufrag, password))

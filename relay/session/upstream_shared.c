@@ -1,6 +1,7 @@
 #include "session/upstream_internal.h"
 
 #include "net/overflow.h"
+#include "net/socket_buffer.h"
 #include "session/sources.h"
 
 #include <errno.h>
@@ -10,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* All sessions share it. The system gives as much as it allows (net.core.rmem_max). */
-#define BUFFER_BYTES (4 << 20)
+/* All sessions share it. */
+#define BUFFER_BYTES (8 << 20)
 
 /* Of the batches that are read in one turn of the loop. */
 #define ROUNDS_MAX 16
@@ -222,8 +223,7 @@ static int open_socket(bool v4)
     const struct sockaddr_in6 any6 = {.sin6_family = AF_INET6};
     if (fd < 0)
         return -1;
-    set(fd, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
-    set(fd, SOL_SOCKET, SO_SNDBUF, BUFFER_BYTES);
+    socket_buffer_ask(fd, BUFFER_BYTES);
     /* An address of the prefix need not be one of an interface; IPv4 asks no leave for that. */
     if (v4 ? set(fd, IPPROTO_IP, IP_PKTINFO, 1) && set(fd, IPPROTO_IP, IP_RECVERR, 1) &&
                  bind(fd, (const struct sockaddr *)&any4, sizeof any4) == 0
@@ -291,8 +291,10 @@ static bool open_shared(struct shared_socket *socket, unsigned sessions)
         return false;
     }
     socket->watched = loop_add(socket->shared->batch->loop, &socket->watch, LOOP_READABLE);
-    if (socket->watched)
+    if (socket->watched) {
+        socket_buffer_report(socket->watch.fd, BUFFER_BYTES, "--source-prefix");
         return true;
+    }
     log_error("cannot watch the UDP socket for --source-prefix %s: %s", text, strerror(errno));
     return false;
 }
