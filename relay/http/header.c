@@ -16,3 +16,8 @@ bool header_copy_named(struct lws *wsi, const char *name, char *out, size_t capa
     return lws_hdr_custom_length(wsi, name, size) <= 0 ||
            lws_hdr_custom_copy(wsi, out, (int)capacity, name, size) >= 0;
 }
+
+bool header_line_whole(struct lws *wsi)
+{
+    return lws_hdr_total_length(wsi, WSI_TOKEN_HTTP) > 0;
+}

@@ -16,4 +16,9 @@ bool header_copy(struct lws *wsi, enum lws_token_indexes token, char *out, size_
    colon. Of several only the first is read. */
 bool header_copy_named(struct lws *wsi, const char *name, char *out, size_t capacity);
 
+/* False when the line of the request did not come to its end, the version. libwebsockets decodes a
+   path before it looks for the end of the line: a %0A ends it, and what follows would be a header
+   of the client's making, before those of a proxy, which has seen nothing but a path. */
+bool header_line_whole(struct lws *wsi);
+
 #endif

@@ -23,6 +23,7 @@
 #define METHOD_TEXT "This method is not allowed here."
 #define KEY_TEXT    "A session key is 22 letters, digits, - or _, and there is only one."
 #define SERVER_TEXT "A game server is named once, as in 10.0.0.5_7000 or 2001-db8--5_7000."
+#define LINE_TEXT   "The first line of the request has no version, or an encoded line break."
 #define LENGTH_TEXT "A body needs one Content-Length and no Transfer-Encoding."
 /* A browser asks no second time for so long whether a page may use a route; none keeps it longer.
  */
@@ -185,6 +186,8 @@ static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
     struct subprotocol_wishes wishes;
     enum subprotocol subprotocol = SUBPROTOCOL_MISSING;
     int64_t length;
+    if (!header_line_whole(wsi))
+        return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST, LINE_TEXT);
     if (!pages_know_client(http->pages, wsi))
         return -1;
     unsigned status = read_length(wsi, &length);
@@ -385,6 +388,8 @@ static int on_request(struct http *http, struct lws *wsi, struct exchange *excha
     char *uri;
     int size;
     struct request_head head;
+    if (!header_line_whole(wsi))
+        return refuse(http, wsi, HTTP_STATUS_BAD_REQUEST, LINE_TEXT);
     if (!pages_know_client(http->pages, wsi))
         return -1;
     head.method = lws_http_get_uri_and_method(wsi, &uri, &size);

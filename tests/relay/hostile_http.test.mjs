@@ -214,6 +214,20 @@ for (const [name, [headers, code]] of Object.entries(framings)) {
   });
 }
 
+test('a path with a line break in it, or a line without a version, is refused', async (t) => {
+  const relay = await start(t);
+  const upgrade = { Upgrade: 'websocket', Connection: 'Upgrade' };
+  for (const [method, path, headers = {}] of [...targets, ['GET', '/', upgrade]]) {
+    for (const end of ['%0aX:y', '%0A', '%0d%0aX:y', '?%0aOrigin:http://x', '?a=%0D&%0a']) {
+      const reply = await converse(t, relay, [request(method, path + end, headers)]);
+      assert.deepEqual(statuses(reply), [400], `${method} ${path}${end}`);
+    }
+    const bare = request(method, path, headers).replace(' HTTP/1.1', '');
+    assert.ok([400, undefined].includes(status(await converse(t, relay, [bare]))), bare);
+  }
+  await assertServing(t, relay);
+});
+
 test('a body that is too long is refused before it comes, one without a length too', async (t) => {
   const relay = await start(t);
   for (const [headers, code] of [

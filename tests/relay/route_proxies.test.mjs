@@ -68,7 +68,7 @@ async function raw(t, relay, pieces, localAddress = PROXY) {
     look();
   });
   await patiently(Promise.race([begun, closed]), 'an answer, or the end');
-  return { status: Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1] ?? 0), socket };
+  return { status: Number(/^HTTP\/1\.[01] (\d+)/.exec(text)?.[1] ?? 0), socket };
 }
 
 test(
@@ -130,6 +130,24 @@ test('Forwarded in several lines is refused, since a stranger may have written t
   const [head, end] = [request.slice(0, 40), request.slice(40).replace(/\r\nfoRW.*1/, '')];
   assert.equal((await raw(t, relay, [v1(PROXY), head, end])).status, 101);
   assert.match(relay.log(), / from 203\.0\.113\.2/);
+});
+
+test('a path with a line break in it gives no headers', async (t) => {
+  const { relay } = await start(t, ['--forwarded-header', 'forwarded']);
+  const proxied = handshake.replace('\r\n\r\n', '\r\nForwarded: for=203.0.113.7\r\n\r\n');
+  for (const end of ['%0a', '%0A', '%0d', '%0d%0a', '?%0a', '?a=b&%0A'])
+    for (const header of [
+      'Forwarded:for=203.0.113.9;x=',
+      'Forwarded:host=evil;for=203.0.113.9;x=',
+    ]) {
+      const request = proxied
+        .replace('GET / ', `GET /${end}${header} `)
+        .replace('\r\n\r\n', '\r\nOrigin: http://evil\r\n\r\n');
+      assert.equal((await raw(t, relay, [request])).status, 400, `${end}${header}`);
+    }
+  assert.equal((await raw(t, relay, [proxied])).status, 101);
+  assert.match(relay.log(), / from 203\.0\.113\.7/);
+  assert.doesNotMatch(relay.log(), /203\.0\.113\.9/);
 });
 
 for (const [version, header] of Object.entries({ 1: v1, 2: v2 })) {
