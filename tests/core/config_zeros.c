@@ -138,6 +138,7 @@ static void server(void **state)
     ZERO(server, good, max_pending, CW_ERROR_CONFIG_CLIENTS);
     ZERO(server, good, token_history, CW_ERROR_CONFIG_CLIENTS);
     ZERO(server, good, requests_per_second, CW_ERROR_CONFIG_TIME);
+    ZERO(server, good, client_datagrams_per_second, CW_ERROR_CONFIG_TIME);
     ZERO(server, good, keep_alive_seconds, CW_ERROR_CONFIG_TIME);
     ZERO(server, good, disconnect_packets, CW_ERROR_CONFIG_DISCONNECT_PACKETS);
     ZERO(server, good, insecure, CW_OK); /* off */

@@ -64,6 +64,7 @@ struct cw_server_numbers {
     double max_pending;
     double token_history;
     double requests_per_second;
+    double client_datagrams_per_second;
     double keep_alive_seconds;
     double disconnect_packets;
     double max_broadcasts;
@@ -123,6 +124,7 @@ struct cw_server_about {
     uint64_t id;
     uint32_t address; /* of a text, with the port */
     uint32_t user_data;
+    double datagrams_refused;
 };
 
 struct cw_client_slot {

@@ -19,6 +19,7 @@ static void set_numbers(struct cw_server_config *config, const struct cw_server_
     cw_set_u32(&config->max_pending, numbers->max_pending);
     cw_set_u32(&config->token_history, numbers->token_history);
     cw_set_f64(&config->requests_per_second, numbers->requests_per_second);
+    cw_set_f64(&config->client_datagrams_per_second, numbers->client_datagrams_per_second);
     cw_set_f64(&config->keep_alive_seconds, numbers->keep_alive_seconds);
     cw_set_u32(&config->disconnect_packets, numbers->disconnect_packets);
     cw_set_u32(&config->max_broadcasts, numbers->max_broadcasts);
@@ -145,6 +146,7 @@ CW_EXPORT(server_client) bool server_client(const struct server *server, uint32_
         .id = about.id,
         .address = cw_place(cw_address_format(&about.address, address)),
         .user_data = cw_place(about.user_data),
+        .datagrams_refused = (double)about.datagrams_refused,
     };
     return true;
 }

@@ -54,8 +54,13 @@ struct cw_server_config {
     uint32_t token_history; /* used tokens to remember until they expire, 1 to 2^24, of each client
                                id at most 16; when it is full, no new token is accepted; default
                                CW_AUTO: 16 times max_clients, at least 1024 */
-    double requests_per_second;  /* the most that are decrypted, moves included, above 0 to 10^9;
+    double requests_per_second; /* the most that are decrypted, moves included, above 0 to 10^9;
                                     default 5000 */
+    double client_datagrams_per_second; /* the most that are read of each client, above 0 to 10^9;
+                                           default 2000. A quarter of that may come at once. A
+                                           packet counts once more for each 64 messages in it.
+                                           Beyond that, datagrams of the client are dropped
+                                           unread and counted; see cw_server_client */
     double keep_alive_seconds;   /* of silence until a keep-alive is sent, above 0 to 10; default
                                     0.1 */
     uint32_t disconnect_packets; /* sent on disconnect of either kind (with the reason, then plain),
@@ -121,7 +126,8 @@ void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seco
 
    Errors for any other packet: CW_ERROR_NOT_CONNECTED, those of cw_secure_read,
    CW_ERROR_UNEXPECTED, CW_ERROR_STALE (a response to an old challenge), CW_ERROR_CONNECTED,
-   CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_EVENTS_PENDING, and those of cw_connection_receive.
+   CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOO_MANY_DATAGRAMS, CW_ERROR_EVENTS_PENDING, and those of
+   cw_connection_receive.
 
    CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA also send the client a denial, as does
    CW_ERROR_CONNECTED for its id when the config allows no takeover. */
@@ -239,6 +245,10 @@ struct cw_server_client {
     struct cw_address address;
     const uint8_t *user_data; /* CW_USER_DATA_SIZE bytes, the backend's; valid while the slot is */
     bool confirmed;           /* a packet of the client has arrived since it connected */
+    /* Dropped for exceeding client_datagrams_per_second. With packets_malformed and packets_invalid
+       of its connection's statistics, which no honest client raises, it tells whom to disconnect.
+     */
+    uint64_t datagrams_refused;
 };
 
 /* False when the slot has no client. A client whose DISCONNECTED event is still waiting counts as

@@ -37,6 +37,8 @@ static const char *server_string(enum cw_error error)
         return "the connect token is for other servers";
     case CW_ERROR_TOO_MANY_REQUESTS:
         return "there are more connection requests than requests_per_second";
+    case CW_ERROR_TOO_MANY_DATAGRAMS:
+        return "the client sends more than client_datagrams_per_second";
     case CW_ERROR_HISTORY_FULL:
         return "too many used tokens have not expired yet; raise token_history";
     case CW_ERROR_PENDING_FULL:

@@ -15,6 +15,7 @@ bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_comm
                           struct cw_message **message)
 {
     *message = NULL;
+    parsed->messages++;
     if (keep && cw_message_pool_used(common->pool) < parsed->pool_limit &&
         cw_message_create_held(common->pool, type, message) == CW_OK) {
         if (cw_schema_serialize_checked(common->schema, type, stream, (*message)->data))
@@ -23,6 +24,9 @@ bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_comm
         return false;
     }
     parsed->missing += keep;
-    memset(common->scratch, 0, cw_schema_type_checked(common->schema, type)->size);
+    /* Fields are read without a look at what is there; a function may look. */
+    const struct cw_message_type *of = cw_schema_type_checked(common->schema, type);
+    if (of->serialize)
+        memset(common->scratch, 0, of->size);
     return cw_schema_serialize_checked(common->schema, type, stream, common->scratch);
 }

@@ -116,6 +116,7 @@ struct cw_parsed_entry {
     struct cw_message *last;
     struct cw_message *reserved; /* of those, the one for which there is always room */
     struct cw_block_piece piece; /* size is 0 when there is none to keep */
+    uint32_t messages;           /* that were read, to be kept or not */
     uint32_t missing;            /* messages to keep that the pool had no room for */
     uint32_t missing_blocks;     /* unreliable messages whose blocks found no free buffer */
     bool full;                   /* something in it cannot be kept now */

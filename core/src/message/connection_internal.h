@@ -108,6 +108,7 @@ struct cw_connection {
     struct cw_congestion congestion;
     uint64_t packets_refused;
     uint64_t packets_invalid;
+    uint32_t messages_read; /* ever, whether they were kept or not: what they cost; wraps */
 };
 
 /* Whether a call can be carried out at all: there is a connection, and now is a time. */

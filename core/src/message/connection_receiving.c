@@ -36,7 +36,9 @@ static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct
         .pool_limit = channel->common.pool_room,
     };
     parsed->channels[parsed->count++] = channel;
-    return cw_channel_read(channel, stream, is_fragment, entry);
+    const bool done = cw_channel_read(channel, stream, is_fragment, entry);
+    c->messages_read += entry->messages;
+    return done;
 }
 
 static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payload, size_t size,

@@ -16,6 +16,7 @@ struct cw_server_config cw_server_config_default(void)
         .max_pending = CW_AUTO,
         .token_history = CW_AUTO,
         .requests_per_second = 5000,
+        .client_datagrams_per_second = 2000,
         .keep_alive_seconds = 0.1,
         .disconnect_packets = 10,
         .max_broadcasts = 64,
@@ -73,7 +74,8 @@ static enum cw_error complete(struct cw_server_config *config)
             config->addresses[i].type != CW_ADDRESS_IPV6)
             return CW_ERROR_CONFIG_ADDRESSES;
     if (!(config->keep_alive_seconds > 0 && config->keep_alive_seconds <= 10) ||
-        !(config->requests_per_second > 0 && config->requests_per_second <= 1e9))
+        !(config->requests_per_second > 0 && config->requests_per_second <= 1e9) ||
+        !(config->client_datagrams_per_second > 0 && config->client_datagrams_per_second <= 1e9))
         return CW_ERROR_CONFIG_TIME;
     if (!isfinite(config->unix_offset_seconds))
         return CW_ERROR_CONFIG_UNIX_OFFSET;
@@ -318,6 +320,7 @@ bool cw_server_client(const struct cw_server *server, uint32_t client,
         .address = slot->peer.address,
         .user_data = slot->peer.user_data,
         .confirmed = slot->confirmed,
+        .datagrams_refused = slot->datagrams_refused,
     };
     return true;
 }

@@ -3,8 +3,13 @@
 #include "base/bit_set.h"
 #include "secure/payload.h"
 
+#include "message/connection_internal.h"
+
 #include <assert.h>
 #include <string.h>
+
+#define ALLOWANCE_BURST       0.25 /* seconds of it that may come at once */
+#define MESSAGES_PER_DATAGRAM 64   /* that cost at most as much as a datagram without them */
 
 enum cw_error cw_slots_layout(struct cw_slots *slots, struct cw_arena *arena,
                               const struct cw_connection_config *connection)
@@ -127,6 +132,8 @@ static void occupy(struct cw_slots *slots, uint32_t number, const struct cw_peer
     slots->slots[number] = (struct cw_slot){
         .state = CW_SLOT_CONNECTED,
         .peer = *peer,
+        .allowance = INFINITY,
+        .allowance_time = now,
         .last_received = now,
         .last_sent = now,
         .keep_alive_due = true,
@@ -285,18 +292,43 @@ void cw_slots_flush(struct cw_slots *slots, uint32_t client, const struct cw_far
     end_flush(slots, client, now);
 }
 
+/* Whether another datagram of the client may be read. Only those that are its own for sure are
+   charged: nobody else can use up what it may send. */
+static bool has_allowance(const struct cw_slots *slots, struct cw_slot *slot, double now)
+{
+    const double rate = slots->config->client_datagrams_per_second;
+    const double most = rate * ALLOWANCE_BURST < 1 ? 1 : rate * ALLOWANCE_BURST;
+    if (now > slot->allowance_time)
+        slot->allowance += (now - slot->allowance_time) * rate;
+    if (slot->allowance > most)
+        slot->allowance = most;
+    slot->allowance_time = now;
+    return slot->allowance >= 1;
+}
+
+/* Gives a packet to the client's connection, and charges the client for its messages. */
+static enum cw_error take_packet(struct cw_slots *slots, struct cw_slot *slot, size_t size,
+                                 double now)
+{
+    const uint32_t number = cw_slots_number(slots, slot);
+    struct cw_connection *connection = slots->connections[number];
+    const uint32_t before = connection->messages_read;
+    const enum cw_error error = cw_connection_receive(connection, slots->body, size, now);
+    slot->allowance -= (double)(connection->messages_read - before) / MESSAGES_PER_DATAGRAM;
+    cw_bit_set(slots->readable, number);
+    return error;
+}
+
 static enum cw_error take_payload(struct cw_slots *slots, struct cw_slot *slot, size_t size,
                                   double now)
 {
-    const uint32_t number = cw_slots_number(slots, slot);
-    if (slots->connections) {
-        cw_bit_set(slots->readable, number);
-        return cw_connection_receive(slots->connections[number], slots->body, size, now);
-    }
-    cw_server_events_put(slots->events, &(struct cw_server_event){.type = CW_SERVER_EVENT_PAYLOAD,
-                                                                  .client = number,
-                                                                  .payload = slots->body,
-                                                                  .size = size});
+    if (slots->connections)
+        return take_packet(slots, slot, size, now);
+    cw_server_events_put(slots->events,
+                         &(struct cw_server_event){.type = CW_SERVER_EVENT_PAYLOAD,
+                                                   .client = cw_slots_number(slots, slot),
+                                                   .payload = slots->body,
+                                                   .size = size});
     return CW_OK;
 }
 
@@ -304,12 +336,17 @@ enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, con
                                size_t size, double now)
 {
     struct cw_secure_packet packet;
+    if (!has_allowance(slots, slot, now)) {
+        slot->datagrams_refused++;
+        return CW_ERROR_TOO_MANY_DATAGRAMS;
+    }
     const enum cw_error error =
         cw_secure_read(data, size,
                        &(struct cw_secure_key){.protocol_id = slots->config->protocol_id,
                                                .direction = CW_TO_SERVER,
                                                .bytes = slot->peer.client_to_server_key},
                        &slot->replay, slots->body, &packet);
+    slot->allowance -= error == CW_OK || error == CW_ERROR_BODY_SIZE;
     if (error)
         return error;
     switch (packet.type) {

@@ -33,6 +33,9 @@ struct cw_slot {
     struct cw_peer peer;
     uint64_t sequence;
     struct cw_replay replay;
+    double allowance; /* datagrams that may be read now; below 1: none */
+    double allowance_time;
+    uint64_t datagrams_refused;
     double last_received;
     double last_sent;
     bool confirmed;

@@ -35,6 +35,7 @@ static void defaults(void **state)
     assert_true(config.fingerprint == CW_FINGERPRINT_AUTO);
     assert_int_equal(config.max_token_life_seconds, 50);
     assert_true(config.requests_per_second == 5000);
+    assert_true(config.client_datagrams_per_second == 2000);
     assert_true(unit_same(config.keep_alive_seconds, 0.1));
     assert_int_equal(config.disconnect_packets, 10);
     assert_false(config.insecure);
@@ -139,6 +140,10 @@ static void configs_refused(void **state)
     REFUSED(requests_per_second = 0, CW_ERROR_CONFIG_TIME);
     REFUSED(requests_per_second = 1.1e9, CW_ERROR_CONFIG_TIME);
     TAKEN(requests_per_second = 0.1);
+    REFUSED(client_datagrams_per_second = 0, CW_ERROR_CONFIG_TIME);
+    REFUSED(client_datagrams_per_second = NAN, CW_ERROR_CONFIG_TIME);
+    REFUSED(client_datagrams_per_second = 1.1e9, CW_ERROR_CONFIG_TIME);
+    TAKEN(client_datagrams_per_second = 0.1);
     REFUSED(unix_offset_seconds = cw_server_config_default().unix_offset_seconds,
             CW_ERROR_CONFIG_UNIX_OFFSET);
     REFUSED(unix_offset_seconds = NAN, CW_ERROR_CONFIG_UNIX_OFFSET);

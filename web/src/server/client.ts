@@ -87,8 +87,12 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
 
   /** Where its datagrams come from: `'203.0.113.7:50000'`. It may move. */
   get address(): string {
-    if (!this.#gone) this.#facts = this.#owner.facts(this.slot) ?? this.#facts;
-    return this.#facts.address;
+    return this.#fresh().address;
+  }
+
+  /** Datagrams of it that were dropped because more came than the server's `clientDatagramsPerSecond`. */
+  get datagramsRefused(): number {
+    return this.#fresh().datagramsRefused;
   }
 
   /** What the backend has put into the token, 256 bytes. */
@@ -174,6 +178,12 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
   /** @internal */
   protected override settle(): void {
     if (!this.#gone) super.settle();
+  }
+
+  /** What is known of it now, or was when it left. */
+  #fresh(): ServerClientFacts {
+    if (!this.#gone) this.#facts = this.#owner.facts(this.slot) ?? this.#facts;
+    return this.#facts;
   }
 
   #look(): void {

@@ -209,6 +209,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
       id: memory.u64(scratch + serverAbout.id),
       address: memory.text(memory.u32(scratch + serverAbout.address)),
       userData: memory.copy(memory.u32(scratch + serverAbout.userData), USER_DATA_SIZE),
+      datagramsRefused: memory.view.getFloat64(scratch + serverAbout.datagramsRefused, true),
     };
   }
 

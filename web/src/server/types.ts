@@ -23,6 +23,12 @@ export interface ServerConfig extends ConnectionConfig {
   readonly tokenHistory?: number;
   /** The most requests that are decrypted in a second. Default 5000. */
   readonly requestsPerSecond?: number;
+  /**
+   * The most datagrams that are read of each client in a second; a quarter of that may come at once. A packet counts
+   * once more for each 64 messages in it. Beyond that they are dropped unread and counted, see
+   * {@link ServerClient.datagramsRefused}. Default 2000.
+   */
+  readonly clientDatagramsPerSecond?: number;
   /** Seconds of silence until a keep-alive is sent, above 0 to 10. Default 0.1. */
   readonly keepAliveSeconds?: number;
   /** Packets that tell a client of the end, because any one may be lost, 1 to 100. Default 10. */
@@ -71,6 +77,8 @@ export interface ServerClientFacts {
   readonly address: string;
   /** What the backend has put into the token, 256 bytes. */
   readonly userData: Uint8Array<ArrayBuffer>;
+  /** Datagrams that were dropped because more came than `clientDatagramsPerSecond`. */
+  readonly datagramsRefused: number;
 }
 
 /** A datagram, and where it goes to. */

@@ -1,0 +1,15 @@
+/* How many instructions a part of this program executes, counted by callgrind: no other load on the
+   machine changes that. */
+#ifndef CAUSEWAY_TESTS_INSTRUCTIONS_H
+#define CAUSEWAY_TESTS_INSTRUCTIONS_H
+
+/* Comes first in main: runs the program anew under callgrind, unless that is what runs already. */
+void instructions_begin(char **argv);
+
+/* Counts from now on. */
+void instructions_start(void);
+
+/* Returns what was executed since instructions_start. */
+double instructions_stop(void);
+
+#endif
