@@ -1,13 +1,18 @@
 /* No packet that a stranger, or a browser gone bad, sends to the WebRTC port makes the relay work
    more than MOST_WORK times as much as an honest datagram that the server answers.
-   test_hostile_rtc_work RELAY
+   test_hostile_rtc_work RELAY [--write]
 
    Work is the instructions that the real relay executes, and its calls of the system. Unlike the
    time that it takes, it is the same on a busy machine. */
+#define _GNU_SOURCE
+#include "cost_table.h"
 #include "rtc_attacks.h"
 #include "rtc_count.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define MOST_WORK 2.0
 
@@ -22,6 +27,7 @@
 
 static struct rtc_rig attacker;
 static struct rtc_rig player; /* of the same relay */
+static double dearest;        /* instructions for a packet of an attack */
 
 static void check(bool right, const char *what)
 {
@@ -74,10 +80,33 @@ static bool compare(struct rtc_count *count, const char *name, struct rtc_work d
     rtc_rig_close(&player);
     const double instructions = both.instructions - datagram.instructions;
     const double calls = both.calls - datagram.calls;
+    dearest = instructions > dearest ? instructions : dearest;
     const bool right =
         instructions <= datagram.instructions * MOST_WORK && calls <= datagram.calls * MOST_WORK;
     printf("%s: %.0f and %.1f: %s\n", name, instructions, calls, right ? "yes" : "NO");
     return right;
+}
+
+/* The work of one without TLS that asks for a page. */
+static double count_connection(struct rtc_count *count)
+{
+    static const char request[] = "GET / HTTP/1.1\r\nHost: relay\r\n\r\n";
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)attacker.port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    rtc_count_read(count);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        char answer[4096];
+        const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        check(connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+                  send(fd, request, sizeof request - 1, 0) == sizeof request - 1,
+              "a request");
+        while (recv(fd, answer, sizeof answer, 0) > 0)
+            continue;
+        close(fd);
+    }
+    rtc_count_settle(count);
+    return rtc_count_read(count).instructions / ROUNDS;
 }
 
 int main(int argc, char **argv)
@@ -97,6 +126,13 @@ int main(int argc, char **argv)
         attacker.from = address;
         right = compare(&count, name, datagram) && right;
     }
+    const bool write = cost_table_asked(argc, argv);
+    right = cost_table_row("a datagram over WebRTC and its answer", datagram.instructions, write) &&
+            right;
+    right = cost_table_row("the dearest packet found on the WebRTC port", dearest, write) && right;
+    right = cost_table_row("a connection without TLS and its request", count_connection(&count),
+                           write) &&
+            right;
     check(rtc_count_stop(&count) == 0, "the relay ends well");
     check(attacker.stats.rtc_packets_overflow == 0, "the relay has read all packets");
     return right ? 0 : 1;

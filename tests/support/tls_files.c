@@ -21,14 +21,15 @@ static FILE *open_to_write(const char *path)
     return file;
 }
 
-void tls_files_make(struct tls_files_of_test *files)
+void tls_files_make(struct tls_files_of_test *files, EVP_PKEY *key)
 {
     *files = (struct tls_files_of_test){.folder = "/tmp/causeway-tls-XXXXXX"};
     if (!mkdtemp(files->folder))
         fail(files->folder);
     snprintf(files->certificate, sizeof files->certificate, "%s/certificate.pem", files->folder);
     snprintf(files->key, sizeof files->key, "%s/key.pem", files->folder);
-    EVP_PKEY *key = EVP_EC_gen("P-256");
+    if (!key)
+        fail("a key");
     X509 *certificate = X509_new();
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
     X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);

@@ -2,14 +2,16 @@
 #ifndef CAUSEWAY_TESTS_TLS_FILES_H
 #define CAUSEWAY_TESTS_TLS_FILES_H
 
+#include <openssl/evp.h>
+
 struct tls_files_of_test {
     char folder[64];
     char certificate[96];
     char key[96];
 };
 
-/* Makes an ECDSA P-256 certificate; what fails ends the process with a message. */
-void tls_files_make(struct tls_files_of_test *files);
+/* Makes a certificate of a key, which it takes over; what fails ends the process with a message. */
+void tls_files_make(struct tls_files_of_test *files, EVP_PKEY *key);
 void tls_files_remove(const struct tls_files_of_test *files);
 
 #endif
