@@ -99,4 +99,13 @@ static inline enum cw_error player_payload(struct player *player, const uint8_t 
     return player_send(player, CW_SECURE_PAYLOAD, out, length);
 }
 
+/* Takes all events of the server and releases the messages. */
+static inline void player_drain(struct rig *rig)
+{
+    struct cw_server_event event;
+    while (cw_server_next(rig->server, &event))
+        if (event.type == CW_SERVER_EVENT_MESSAGE)
+            cw_message_release(event.message);
+}
+
 #endif

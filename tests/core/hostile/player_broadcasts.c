@@ -124,7 +124,7 @@ static void end(struct game *game)
 {
     for (uint32_t i = 0; i < 60; i++)
         tick(game);
-    (void)rig_drain(&game->rig, NULL);
+    player_drain(&game->rig);
     tick(game);
     for (uint32_t i = 0; i < HONEST; i++)
         assert_int_equal(game->received[i], BLOCKS);
@@ -172,7 +172,7 @@ static void test_many_one_after_the_other(void **state)
             assert_int_equal(i, kicked++); /* who came first refuses first */
             cw_server_disconnect(game.rig.server, players[i].slot, 0, NULL);
         }
-        (void)rig_drain(&game.rig, NULL);
+        player_drain(&game.rig);
     }
     assert_int_equal(kicked, ATTACKERS);
     end(&game);

@@ -22,7 +22,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    (void)rig_drain(&messages.rig, NULL);
+    player_drain(&messages.rig);
     message_rig_stop(&messages);
     return 0;
 }
@@ -115,7 +115,7 @@ static void test_messages_count(void **state)
     uint32_t read = 0;
     while (read < RATE && player_payload(&flooder, payload, size) == CW_OK) {
         read++;
-        (void)rig_drain(&messages.rig, NULL);
+        player_drain(&messages.rig);
     }
     assert_int_equal(read, RATE / 4 / 5);
     assert_int_equal(refused_of(&flooder), 1);

@@ -459,7 +459,7 @@ static double count(const struct attack *attack)
         if (i >= WARM_UP)
             work += instructions_stop();
     }
-    (void)rig_drain(&game.rig, NULL);
+    player_drain(&game.rig);
     game_close(&game);
     return work * RATE / COUNTED;
 }
