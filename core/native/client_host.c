@@ -1,6 +1,7 @@
 #include "causeway/native/client_host.h"
 
 #include "base/memory.h"
+#include "base/one_thread.h"
 #include "causeway/native/client_host_log.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host_loop.h"
@@ -42,6 +43,7 @@ struct cw_client_host {
     bool flushing; /* it disconnects when what was sent is done, or at flush_deadline */
     double flush_deadline;
     uint8_t data[CW_SECURE_MAX];
+    CW_ONE_THREAD_MEMBER;
 };
 
 struct cw_client_host_config cw_client_host_config_default(void)
@@ -105,6 +107,7 @@ static void transmit(void *context, double now)
 
 void cw_client_host_close(struct cw_client_host *host)
 {
+    CW_ONE_THREAD_LAST(host);
     if (!host)
         return;
     if (host->client) {
@@ -119,6 +122,7 @@ void cw_client_host_close(struct cw_client_host *host)
 
 enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t *token, size_t size)
 {
+    CW_ONE_THREAD(host);
     if (!host)
         return CW_ERROR_INVALID_ARGUMENT;
     const double now = cw_clock_now();
@@ -138,6 +142,7 @@ enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t 
 enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const char *server,
                                               uint64_t protocol_id, uint64_t client_id)
 {
+    CW_ONE_THREAD(host);
     if (!host || !server)
         return CW_ERROR_INVALID_ARGUMENT;
     struct cw_address address;
@@ -215,6 +220,7 @@ static void end_flush(struct cw_client_host *host, double now)
 
 void cw_client_host_flush_and_disconnect(struct cw_client_host *host, double flush_seconds)
 {
+    CW_ONE_THREAD(host);
     if (!host || !isfinite(flush_seconds))
         return;
     const double now = cw_clock_now();
@@ -228,6 +234,7 @@ void cw_client_host_flush_and_disconnect(struct cw_client_host *host, double flu
 
 struct cw_client *cw_client_host_client(struct cw_client_host *host)
 {
+    CW_ONE_THREAD(host);
     return host ? host->client : NULL;
 }
 
@@ -282,6 +289,7 @@ static bool receive(void *context, double until)
 
 bool cw_client_host_next(struct cw_client_host *host, double until, struct cw_client_event *event)
 {
+    CW_ONE_THREAD(host);
     if (!host || !event)
         return false;
     const struct cw_host_loop loop = {host, host->socket, next, receive, transmit};
@@ -321,6 +329,7 @@ static void look_after(struct cw_client_host *host, double now)
 
 void cw_client_host_update(struct cw_client_host *host)
 {
+    CW_ONE_THREAD(host);
     if (!host)
         return;
     const double now = cw_clock_now();

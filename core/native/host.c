@@ -1,6 +1,7 @@
 #include "causeway/native/host.h"
 
 #include "base/memory.h"
+#include "base/one_thread.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host_loop.h"
 #include "causeway/native/proxied.h"
@@ -27,6 +28,7 @@ struct cw_host {
     size_t datagrams_left;  /* that are received before the next update though the tick is over */
     size_t received, taken; /* of incoming */
     struct batch incoming, outgoing;
+    CW_ONE_THREAD_MEMBER;
 };
 
 static void prepare(struct batch *batch)
@@ -140,6 +142,7 @@ static void transmit(void *context, double now)
 
 void cw_host_close(struct cw_host *host)
 {
+    CW_ONE_THREAD_LAST(host);
     if (!host)
         return;
     if (host->server) {
@@ -155,6 +158,7 @@ void cw_host_close(struct cw_host *host)
 
 struct cw_server *cw_host_server(struct cw_host *host)
 {
+    CW_ONE_THREAD(host);
     return host ? host->server : NULL;
 }
 
@@ -208,6 +212,7 @@ static bool receive(void *context, double until)
 
 bool cw_host_next(struct cw_host *host, double until, struct cw_server_event *event)
 {
+    CW_ONE_THREAD(host);
     if (!host || !event)
         return false;
     const struct cw_host_loop loop = {host, host->socket, next, receive, transmit};
@@ -216,6 +221,7 @@ bool cw_host_next(struct cw_host *host, double until, struct cw_server_event *ev
 
 void cw_host_update(struct cw_host *host)
 {
+    CW_ONE_THREAD(host);
     if (!host)
         return;
     const double now = cw_clock_now();

@@ -137,6 +137,7 @@ static bool holds_too_many(const struct cw_broadcast *broadcast, const struct cw
 enum cw_error cw_broadcast_send(const struct cw_broadcast *broadcast, struct cw_connection *c,
                                 double now)
 {
+    CW_ONE_THREAD(c);
     struct cw_message *copy;
     if (!c->open)
         return CW_ERROR_NOT_CONNECTED;

@@ -242,6 +242,7 @@ enum cw_error cw_connection_create(const struct cw_connection_config *config,
 
 void cw_connection_destroy(struct cw_connection *c)
 {
+    CW_ONE_THREAD_LAST(c);
     if (!c)
         return;
     cw_connection_reset(c);
@@ -253,6 +254,7 @@ void cw_connection_destroy(struct cw_connection *c)
 
 void cw_connection_reset(struct cw_connection *c)
 {
+    CW_ONE_THREAD(c);
     if (!c)
         return;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
@@ -327,12 +329,14 @@ uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
 enum cw_error cw_connection_create_message(struct cw_connection *c, uint32_t type,
                                            struct cw_message **message)
 {
+    CW_ONE_THREAD(c);
     return cw_message_create(c ? c->made : NULL, type, message);
 }
 
 enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
                                  struct cw_message *message, double now)
 {
+    CW_ONE_THREAD(c);
     if (!cw_connection_can_run(c, now) || !message)
         return CW_ERROR_INVALID_ARGUMENT;
     if (index >= c->config.channel_count)
@@ -351,6 +355,7 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
 enum cw_error cw_connection_send_value(struct cw_connection *c, uint32_t index, uint32_t type,
                                        const void *value, double now)
 {
+    CW_ONE_THREAD(c);
     if (!value)
         return CW_ERROR_INVALID_ARGUMENT;
     struct cw_message *message;
@@ -397,6 +402,7 @@ static bool next_message(struct cw_connection *c, struct cw_connection_event *ev
 
 bool cw_connection_next(struct cw_connection *c, struct cw_connection_event *event)
 {
+    CW_ONE_THREAD(c);
     if (!c || !event)
         return false;
     return cw_connection_receipt_waits(c) ? next_receipt(c, event) : next_message(c, event);

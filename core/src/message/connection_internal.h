@@ -109,6 +109,7 @@ struct cw_connection {
     uint64_t packets_refused;
     uint64_t packets_invalid;
     uint32_t messages_read; /* ever, whether they were kept or not: what they cost; wraps */
+    CW_ONE_THREAD_MEMBER;
 };
 
 /* Whether a call can be carried out at all: there is a connection, and now is a time. */

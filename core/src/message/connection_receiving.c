@@ -176,6 +176,7 @@ static inline bool may_be_idle(const struct cw_connection *c, double now)
 enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data, size_t size,
                                     double now)
 {
+    CW_ONE_THREAD(c);
     if (!cw_connection_can_run(c, now) || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     enum cw_error error = cw_endpoint_receive_checked(c->endpoint, data, size, now);

@@ -380,6 +380,7 @@ static void note_sent(struct cw_connection *c, size_t size)
 
 size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capacity, double now)
 {
+    CW_ONE_THREAD(c);
     if (!cw_connection_can_run(c, now) || !out || !c->round_open)
         return 0;
     assert(capacity >= c->endpoint->max_datagram_size);
@@ -464,6 +465,7 @@ static void set_timing(struct cw_connection *c)
 
 void cw_connection_update(struct cw_connection *c, double now)
 {
+    CW_ONE_THREAD(c);
     if (!cw_connection_can_run(c, now))
         return;
     cw_endpoint_update_checked(c->endpoint, now);

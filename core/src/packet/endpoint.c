@@ -151,6 +151,7 @@ enum cw_error cw_endpoint_create(const struct cw_endpoint_config *config,
 
 void cw_endpoint_destroy(struct cw_endpoint *endpoint)
 {
+    CW_ONE_THREAD_LAST(endpoint);
     if (!endpoint)
         return;
     const struct cw_allocator allocator = endpoint->config.allocator;
@@ -159,6 +160,7 @@ void cw_endpoint_destroy(struct cw_endpoint *endpoint)
 
 void cw_endpoint_reset(struct cw_endpoint *e)
 {
+    CW_ONE_THREAD(e);
     if (!e)
         return;
     cw_sent_packets_reset(&e->sent);
@@ -191,6 +193,7 @@ static bool can_run(const struct cw_endpoint *e, double now)
 
 void cw_endpoint_update(struct cw_endpoint *e, double now)
 {
+    CW_ONE_THREAD(e);
     if (can_run(e, now))
         cw_endpoint_update_checked(e, now);
 }
@@ -252,6 +255,7 @@ static bool fragments_wait(const struct cw_endpoint *e)
 enum cw_error cw_endpoint_begin(struct cw_endpoint *e, size_t size, uint8_t *out, size_t capacity,
                                 uint8_t **payload)
 {
+    CW_ONE_THREAD(e);
     if (!e || !out || !payload)
         return CW_ERROR_INVALID_ARGUMENT;
     if (size > cw_endpoint_max_send_size(&e->config))
@@ -295,6 +299,7 @@ static size_t write_outgoing(struct cw_endpoint *e, uint8_t *out, size_t size, u
 
 size_t cw_endpoint_commit(struct cw_endpoint *e, size_t size, double now, uint16_t *sequence)
 {
+    CW_ONE_THREAD(e);
     if (!can_run(e, now) || !e->begun || size > e->begun_size)
         return 0;
     return cw_endpoint_commit_checked(e, size, now, sequence);
@@ -322,6 +327,7 @@ size_t cw_endpoint_commit_checked(struct cw_endpoint *e, size_t size, double now
 
 size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity, double now)
 {
+    CW_ONE_THREAD(e);
     return can_run(e, now) && out ? cw_endpoint_transmit_checked(e, out, capacity) : 0;
 }
 
@@ -413,6 +419,7 @@ static enum cw_error read_packet(struct cw_endpoint *e, const uint8_t *data, siz
 enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, size_t size,
                                   double now)
 {
+    CW_ONE_THREAD(e);
     return can_run(e, now) && (data || size == 0) ? cw_endpoint_receive_checked(e, data, size, now)
                                                   : CW_ERROR_INVALID_ARGUMENT;
 }
@@ -447,6 +454,7 @@ enum cw_error cw_endpoint_receive_checked(struct cw_endpoint *e, const uint8_t *
 
 bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
 {
+    CW_ONE_THREAD(e);
     if (!e || !event)
         return false;
     if (e->packet_waits) {
@@ -465,6 +473,7 @@ bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
 
 void cw_endpoint_accept(struct cw_endpoint *e, uint16_t sequence)
 {
+    CW_ONE_THREAD(e);
     if (e && e->packet_offered && e->packet.sequence == sequence)
         cw_endpoint_accept_checked(e);
 }

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_ENDPOINT_INTERNAL_H
 #define CAUSEWAY_ENDPOINT_INTERNAL_H
 
+#include "base/one_thread.h"
 #include "packet/measure.h"
 #include "packet/reassembly.h"
 #include "packet/received_packets.h"
@@ -41,6 +42,7 @@ struct cw_endpoint {
     double rates_refreshed;
     bool rates_started;
     struct cw_endpoint_stats stats; /* the counters; the rest is filled in when asked for */
+    CW_ONE_THREAD_MEMBER;
 };
 
 /* Bytes of the longest payload that is sent. */

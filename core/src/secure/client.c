@@ -77,6 +77,7 @@ enum cw_error cw_client_create(const struct cw_client_config *config, struct cw_
 
 void cw_client_destroy(struct cw_client *client)
 {
+    CW_ONE_THREAD_LAST(client);
     if (!client)
         return;
     const struct cw_allocator allocator = client->config.allocator;
@@ -138,6 +139,7 @@ bool cw_client_can_run(const struct cw_client *client, double now)
 enum cw_error cw_client_connect(struct cw_client *client, const uint8_t *token, size_t size,
                                 double now)
 {
+    CW_ONE_THREAD(client);
     if (!cw_client_can_run(client, now) || (!token && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     if (client->state > CW_CLIENT_DISCONNECTED)
@@ -302,6 +304,7 @@ static enum cw_error receive(struct cw_client *client, const struct cw_address *
 enum cw_error cw_client_receive(struct cw_client *client, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now)
 {
+    CW_ONE_THREAD(client);
     if (!cw_client_can_run(client, now) || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     client->stats.datagrams_received++;
@@ -336,6 +339,7 @@ static void check_times(struct cw_client *client, double now)
 
 void cw_client_update(struct cw_client *client, double now)
 {
+    CW_ONE_THREAD(client);
     if (!cw_client_can_run(client, now) || client->state <= CW_CLIENT_DISCONNECTED)
         return;
     check_times(client, now);
@@ -365,6 +369,7 @@ static bool next_of_connection(struct cw_client *client, struct cw_client_event 
 
 bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
 {
+    CW_ONE_THREAD(client);
     if (!client || !event)
         return false;
     struct cw_client_event next = {.state = client->state};
@@ -393,6 +398,7 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
 
 void cw_client_disconnect(struct cw_client *client)
 {
+    CW_ONE_THREAD(client);
     /* Whoever has answered a challenge may have a slot already. */
     if (client && client->state > CW_CLIENT_DISCONNECTED)
         finish(client, CW_CLIENT_DISCONNECTED, client->state >= CW_CLIENT_SENDING_RESPONSE);
@@ -400,6 +406,7 @@ void cw_client_disconnect(struct cw_client *client)
 
 enum cw_error cw_client_try_server(struct cw_client *client, uint32_t index, double now)
 {
+    CW_ONE_THREAD(client);
     if (!cw_client_can_run(client, now))
         return CW_ERROR_INVALID_ARGUMENT;
     if (client->state <= CW_CLIENT_DISCONNECTED)
@@ -414,6 +421,7 @@ enum cw_error cw_client_try_server(struct cw_client *client, uint32_t index, dou
 
 enum cw_error cw_client_move(struct cw_client *client, double now)
 {
+    CW_ONE_THREAD(client);
     if (!cw_client_can_run(client, now))
         return CW_ERROR_INVALID_ARGUMENT;
     if (client->state != CW_CLIENT_CONNECTED)

@@ -7,6 +7,7 @@ bool cw_client_moving(const struct cw_client *client)
 
 struct cw_connection *cw_client_connection(struct cw_client *client)
 {
+    CW_ONE_THREAD(client);
     return client ? client->connection : NULL;
 }
 

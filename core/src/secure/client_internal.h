@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_CLIENT_INTERNAL_H
 #define CAUSEWAY_CLIENT_INTERNAL_H
 
+#include "base/one_thread.h"
 #include "causeway/client.h"
 #include "secure/client_move.h"
 
@@ -42,6 +43,7 @@ struct cw_client {
 
     struct cw_client_stats stats;
     uint64_t dropped[CW_ERROR_COUNT]; /* the same datagrams, by error */
+    CW_ONE_THREAD_MEMBER;
 };
 
 /* Whether a call can be carried out at all: there is a client, and now is a time. */

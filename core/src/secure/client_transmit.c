@@ -96,6 +96,7 @@ static size_t write_next(struct cw_client *client, uint8_t *out, size_t capacity
 size_t cw_client_transmit(struct cw_client *client, uint8_t *out, size_t capacity, double now,
                           struct cw_address *to)
 {
+    CW_ONE_THREAD(client);
     if (!cw_client_can_run(client, now) || !out || capacity < CW_SECURE_MAX)
         return 0;
     const size_t size = write_next(client, out, capacity, now);
@@ -111,6 +112,7 @@ size_t cw_client_transmit(struct cw_client *client, uint8_t *out, size_t capacit
 
 enum cw_error cw_client_send(struct cw_client *client, const uint8_t *payload, size_t size)
 {
+    CW_ONE_THREAD(client);
     if (!client || (!payload && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     if (client->connection)

@@ -1,3 +1,4 @@
+#include "base/one_thread.h"
 #include "secure/payload.h"
 #include "secure/server_handshake.h"
 #include "secure/server_internal.h"
@@ -35,6 +36,7 @@ struct cw_server {
     struct cw_server_stats stats;
     uint64_t dropped[CW_ERROR_COUNT]; /* the same datagrams, by error */
     struct cw_server_log_limit log_limit;
+    CW_ONE_THREAD_MEMBER;
 };
 
 static enum cw_error complete_key(struct cw_server_config *config)
@@ -156,6 +158,7 @@ enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_
 
 void cw_server_destroy(struct cw_server *server)
 {
+    CW_ONE_THREAD_LAST(server);
     if (!server)
         return;
     const struct cw_allocator allocator = server->config.allocator;
@@ -173,6 +176,7 @@ static bool can_run(const struct cw_server *server, double time)
 
 void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seconds)
 {
+    CW_ONE_THREAD(server);
     if (can_run(server, unix_offset_seconds))
         server->config.unix_offset_seconds = unix_offset_seconds;
 }
@@ -195,6 +199,7 @@ static enum cw_error receive(struct cw_server *server, const struct cw_address *
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now)
 {
+    CW_ONE_THREAD(server);
     if (!can_run(server, now) || !from || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     cw_handshake_set_time(&server->handshake, now);
@@ -214,6 +219,7 @@ enum cw_error cw_server_receive(struct cw_server *server, const struct cw_addres
 size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacity, double now,
                           struct cw_address *to)
 {
+    CW_ONE_THREAD(server);
     if (!can_run(server, now) || !to || !out || capacity < CW_SECURE_MAX)
         return 0;
     size_t size = cw_handshake_transmit(&server->handshake, out, capacity, now, to);
@@ -230,6 +236,7 @@ size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacit
 
 void cw_server_update(struct cw_server *server, double now)
 {
+    CW_ONE_THREAD(server);
     if (!can_run(server, now))
         return;
     cw_handshake_set_time(&server->handshake, now);
@@ -239,11 +246,13 @@ void cw_server_update(struct cw_server *server, double now)
 
 bool cw_server_next(struct cw_server *server, struct cw_server_event *event)
 {
+    CW_ONE_THREAD(server);
     return server && event && cw_slots_next(&server->slots, event);
 }
 
 struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client)
 {
+    CW_ONE_THREAD(server);
     return server && server->slots.connections && cw_slots_get(&server->slots, client)
                ? server->slots.connections[client]
                : NULL;
@@ -252,6 +261,7 @@ struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t cl
 enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const uint8_t *payload,
                              size_t size)
 {
+    CW_ONE_THREAD(server);
     if (!server || (!payload && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     return cw_slots_send(&server->slots, client, payload, size);
@@ -260,6 +270,7 @@ enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const ui
 enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
                                        struct cw_message **message)
 {
+    CW_ONE_THREAD(server);
     return server ? cw_slots_create_message(&server->slots, type, message)
                   : CW_ERROR_INVALID_ARGUMENT;
 }
@@ -267,6 +278,7 @@ enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
 enum cw_error cw_server_broadcast(struct cw_server *server, uint32_t channel,
                                   struct cw_message *message, uint32_t except, double now)
 {
+    CW_ONE_THREAD(server);
     return can_run(server, now) ? cw_slots_broadcast(&server->slots, channel, message, except, now)
                                 : CW_ERROR_INVALID_ARGUMENT;
 }
@@ -275,6 +287,7 @@ enum cw_error cw_server_broadcast_to(struct cw_server *server, uint32_t channel,
                                      struct cw_message *message, const uint32_t *clients,
                                      uint32_t count, double now)
 {
+    CW_ONE_THREAD(server);
     return can_run(server, now) && (clients || count == 0)
                ? cw_slots_broadcast_to(&server->slots, channel, message, clients, count, now)
                : CW_ERROR_INVALID_ARGUMENT;
@@ -289,6 +302,7 @@ bool cw_server_broadcast_refused(const struct cw_server *server, uint32_t client
 void cw_server_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
                           const char *text)
 {
+    CW_ONE_THREAD(server);
     const struct cw_farewell farewell = cw_farewell_make(CW_DISCONNECT_BY_SERVER, code, text);
     if (server)
         cw_slots_disconnect(&server->slots, client, &farewell);
@@ -297,6 +311,7 @@ void cw_server_disconnect(struct cw_server *server, uint32_t client, uint32_t co
 void cw_server_flush_and_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
                                     const char *text, double flush_seconds, double now)
 {
+    CW_ONE_THREAD(server);
     const struct cw_farewell farewell = cw_farewell_make(CW_DISCONNECT_BY_SERVER, code, text);
     if (can_run(server, now) && isfinite(flush_seconds))
         cw_slots_flush(&server->slots, client, &farewell, now + flush_seconds, now);
@@ -304,6 +319,7 @@ void cw_server_flush_and_disconnect(struct cw_server *server, uint32_t client, u
 
 void cw_server_disconnect_all(struct cw_server *server)
 {
+    CW_ONE_THREAD(server);
     const struct cw_farewell farewell = {.reason = CW_DISCONNECT_STOPPING};
     for (uint32_t client = 0; server && client < server->config.max_clients; client++)
         cw_slots_disconnect(&server->slots, client, &farewell);
@@ -327,6 +343,7 @@ bool cw_server_client(const struct cw_server *server, uint32_t client,
 
 void cw_server_set_user(struct cw_server *server, uint32_t client, void *user)
 {
+    CW_ONE_THREAD(server);
     if (server)
         cw_slots_set_user(&server->slots, client, user);
 }
