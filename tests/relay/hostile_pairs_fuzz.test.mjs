@@ -15,14 +15,13 @@ import test from 'node:test';
 import { askAdmin } from './admin.mjs';
 import { startRig } from './hostile_rig.mjs';
 import { makeRandom } from './hostile_tcp_plans.mjs';
-import { newKey, openRtcAs, PROTOCOL, protocolsOf, withKey } from './links.mjs';
+import { newKey, PROTOCOL, protocolsOf, withKey } from './links.mjs';
 import { binaryFrame, handshake, patiently, sleep, statsUntil } from './support.mjs';
 
 const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const STEPS = Number(process.env.CAUSEWAY_FUZZ_STEPS ?? 500);
 const LINKS = 12; // at a time
 const ADDRESSES = 8;
-const RTC_LINKS = 6; // in all
 const SESSIONS = 4; // of the honest
 
 const offer = readFileSync(new URL('../fuzz/corpus/sdp/chromium', import.meta.url), 'latin1');
@@ -57,11 +56,10 @@ const descriptors = (relay) =>
   processesOf(relay.pid).reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0);
 
 /** The strangers, and what they can do. */
-function strangers(t, relay, adminPort, random) {
+function strangers(relay, adminPort, random) {
   const keys = Array.from({ length: 4 }, newKey);
   const links = [];
   const waiting = [];
-  const rtcLinks = [];
   const stranger = () => `127.9.0.${1 + random.below(ADDRESSES)}`;
   const some = () => random.pick(links);
   const frames = () =>
@@ -107,16 +105,6 @@ function strangers(t, relay, adminPort, random) {
       const socket = some();
       if (socket?.readyState === 'open' && !socket.isPaused())
         await Promise.race([once(socket, 'data').catch(() => {}), sleep(20)]);
-    },
-    async join() {
-      if (rtcLinks.length === RTC_LINKS) return;
-      const link = await openRtcAs(t, relay, random.pick(keys)).catch(() => null);
-      rtcLinks.push(link);
-      for (let left = random.below(5); link && left > 0; left--) {
-        if (link.channel.readyState === 'open') link.channel.send(random.bytes(30));
-        await steps[random.pick(often)]();
-      }
-      if (random.chance(0.5)) link?.close();
     },
     say: () => some()?.write(frames()),
     close: () => some()?.write(close(random.pick([0, 1000, 1001, 1002, 4003]))),
@@ -166,7 +154,6 @@ function strangers(t, relay, adminPort, random) {
     step: () => steps[random.pick(names)](),
     async leave() {
       for (const socket of links) socket.destroy();
-      for (const link of rtcLinks) link?.close();
       await patiently(Promise.all(waiting), 'the answers');
     },
   };
@@ -182,7 +169,7 @@ for (const workers of [1, 2])
     const { relay } = rig;
     const [, port] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
     const before = descriptors(relay);
-    const crowd = strangers(t, relay, Number(port), makeRandom(SEED));
+    const crowd = strangers(relay, Number(port), makeRandom(SEED));
     for (let i = 0; i < STEPS; i++) {
       await crowd.step();
       if (i % 4 === 0) await sleep(i % 3);
