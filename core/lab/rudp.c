@@ -7,9 +7,10 @@
 
 #include <string.h>
 
-#define MIN_WINDOW 32
-#define MAX_WINDOW 16384
-#define WIRE_IDS   65536 /* ids that differ on the wire */
+#define MIN_WINDOW   32
+#define MAX_WINDOW   16384
+#define WIRE_IDS     65536 /* ids that differ on the wire */
+#define REQUEST_SIZE 3     /* bytes */
 
 /* A package of ours, from send to expiry. */
 struct kept {
@@ -47,6 +48,7 @@ struct state {
                        be widened right whatever comes */
     uint64_t asked; /* up to here, this round has asked for what is absent */
     bool ask_next;  /* a heartbeat came: ask for end too */
+    bool asked_end; /* this round has done so, and asked for nothing else */
 
     bool tell_corrupt; /* the other end */
     bool was_corrupt;  /* the other end says so */
@@ -198,6 +200,7 @@ void cw_rudp_update(struct cw_rudp *rudp, uint32_t ticks)
         return;
     state->round_tick = state->tick;
     state->in_round = state->silent = true;
+    state->asked_end = false;
     state->asked = state->next;
 }
 
@@ -246,8 +249,10 @@ static bool put_requests(struct cw_rudp *rudp, struct datagram *datagram)
         rudp->stats.requests_sent++;
     }
     if (state->ask_next && state->end < beyond) {
+        const bool first = datagram->size == 0 && state->silent;
         if (!put_tag(datagram, CW_RUDP_REQUEST, state->end))
             return false;
+        state->asked_end = first;
         rudp->stats.requests_sent++;
     }
     state->ask_next = false;
@@ -307,7 +312,10 @@ size_t cw_rudp_transmit(struct cw_rudp *rudp, uint8_t *out, size_t capacity)
     struct datagram datagram = {.out = out};
     rudp->state.in_round = !(put_requests(rudp, &datagram) && put_answers(rudp, &datagram) &&
                              put_packages(rudp, &datagram) && put_corrupt(rudp, &datagram));
-    if (datagram.size == 0 && rudp->state.silent) {
+    /* An answer to a heartbeat says nothing of ours: were it no heartbeat too, an end that hears
+       one in each round would never send any, and what it sent last could be lost for ever. */
+    const size_t nothing = rudp->state.asked_end ? REQUEST_SIZE : 0;
+    if (datagram.size == nothing && rudp->state.silent) {
         put_tag(&datagram, CW_RUDP_HEARTBEAT, 0);
         rudp->stats.heartbeats_sent++;
     }

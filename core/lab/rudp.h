@@ -4,9 +4,9 @@
    The sender numbers its packages, sends each one once, and keeps it for a time. There are no acks.
    A receiver that sees a gap in the numbers asks for the missing packages in every round, until
    they come. If a package is no longer kept, the sender says so, the application is told, and the
-   stream goes on behind it. An end with nothing to say sends a heartbeat. The other end answers it
-   by asking for the package after the newest that it knows of. So a lost package is found even when
-   none follows it.
+   stream goes on behind it. An end with nothing to say of its own sends a heartbeat. The other end
+   answers it by asking for the package after the newest that it knows of. So a lost package is
+   found even when none follows it.
 
        cw_rudp_send(rudp, data, size);                        whenever there is something to send
        cw_rudp_receive(rudp, data, size);                     each datagram that arrived
