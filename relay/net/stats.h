@@ -80,7 +80,9 @@
     X(rtc_offers_evicted, "offers that made room for others before they were open channels")       \
     X(rtc_offers_expired, "offers that did not become an open data channel in time")               \
     X(rtc_packets_ignored, "packets on the WebRTC port from unknown senders")                      \
-    X(rtc_handshakes_dropped, "packets of WebRTC handshakes dropped: handshakes had their share")  \
+    X(rtc_handshakes_waited,                                                                       \
+      "packets of WebRTC handshakes that waited: handshakes had their share")                      \
+    X(rtc_handshakes_dropped, "packets of WebRTC handshakes dropped: too many waited")             \
     X(rtc_packets_policed, "packets of a WebRTC browser that sent too many, dropped unread")       \
     X(rtc_packets_overflow, "packets to the WebRTC port that found its socket full")               \
     X(rtc_packets_unsent, "packets to browsers that the system did not take")                      \

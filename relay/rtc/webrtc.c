@@ -118,6 +118,7 @@ static void rtc_link_destroy(struct rtc_link *link)
     half_open_leave(all->half_open, &link->half_open);
     unlist(link);
     rtc_table_remove(all->table, &link->entry);
+    held_forget(&all->held, link);
     deadlines_remove(&all->deadlines, &link->deadline);
     peer_destroy(link->peer);
     free(link);
@@ -295,13 +296,9 @@ static void work_off(struct rtc_link *link)
     webrtc_follow(link);
 }
 
-/* Whether a packet may go on with a handshake. One that may not is lost; the browser repeats it. */
-static bool may_shake_hands(struct webrtc *all)
+static double handshakes_wait(struct webrtc *all)
 {
-    if (handshake_budget_wait(all->config.handshakes, HANDSHAKE_DTLS, loop_now()) <= 0.0)
-        return true;
-    all->stats->rtc_handshakes_dropped++;
-    return false;
+    return handshake_budget_wait(all->config.handshakes, HANDSHAKE_DTLS, loop_now());
 }
 
 /* Whether a packet of a link may be worked on. Otherwise it is counted. */
@@ -323,8 +320,10 @@ static void take_check(struct webrtc *all, const struct udp_path *path, const ui
         link = webrtc_link_of(rtc_table_named(all->table, request.username, request.username_size));
     if (link && peer_is_named(link->peer, &request) && !may_take(link, POLICED_CHECK))
         return;
-    if (link && request.dtls && !peer_is_secured(link->peer) && !may_shake_hands(all))
-        request.dtls = NULL;
+    if (link && request.dtls && !peer_is_secured(link->peer) && handshakes_wait(all) > 0.0) {
+        request.dtls = NULL; /* it will come with the next check too */
+        all->stats->rtc_handshakes_dropped++;
+    }
     const bool shakes_hands = link && request.dtls && !peer_is_secured(link->peer);
     const double began = shakes_hands ? handshake_clock() : 0.0;
     if (link && !link->ended && peer_check(link->peer, &request, data, size, path, loop_now())) {
@@ -337,23 +336,66 @@ static void take_check(struct webrtc *all, const struct udp_path *path, const ui
         handshake_budget_spend(all->config.handshakes, handshake_clock() - began);
 }
 
+static bool give_dtls(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
+                      size_t size)
+{
+    if (link->ended || !peer_receive(link->peer, path, data, size, loop_now()))
+        return false;
+    work_off(link);
+    return peer_took(link->peer);
+}
+
+/* Gives a link a datagram of its handshake, and counts what that takes. */
+static bool shake_hands(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
+                        size_t size)
+{
+    const double began = handshake_clock();
+    const bool taken = give_dtls(link, path, data, size);
+    handshake_budget_spend(link->all->config.handshakes, handshake_clock() - began);
+    return taken;
+}
+
+/* One of those that wait, in each turn of the loop: others have theirs between two. */
+static void on_held_timer(void *context)
+{
+    struct webrtc *all = context;
+    if (handshakes_wait(all) <= 0.0) {
+        struct held_datagram *first = held_take(&all->held);
+        if (first && !shake_hands(first->owner, &first->path, first->data, first->size))
+            all->stats->rtc_packets_ignored++;
+        free(first);
+    }
+    if (all->held.first)
+        loop_timer_start(all->loop, &all->held_timer, handshakes_wait(all));
+}
+
+/* Has a datagram of a handshake wait. One for which there is no room is lost; the browser repeats
+   it. */
+static void hold(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
+                 size_t size)
+{
+    struct webrtc *all = link->all;
+    const bool first = !all->held.first;
+    if (!held_add(&all->held, link, path, data, size))
+        all->stats->rtc_handshakes_dropped++;
+    else
+        all->stats->rtc_handshakes_waited++;
+    if (first && all->held.first)
+        loop_timer_start(all->loop, &all->held_timer, handshakes_wait(all));
+}
+
 /* Gives a link a DTLS datagram. False when the link has nothing to do with it. */
 static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
                       size_t size)
 {
-    struct webrtc *all = link->all;
-    const bool shakes_hands = !peer_is_secured(link->peer);
+    if (peer_is_secured(link->peer))
+        return give_dtls(link, path, data, size);
     if (link->ended)
         return false;
-    if (shakes_hands && !may_shake_hands(all))
-        return true;
-    const double began = shakes_hands ? handshake_clock() : 0.0;
-    const bool received = peer_receive(link->peer, path, data, size, loop_now());
-    if (received)
-        work_off(link);
-    if (shakes_hands)
-        handshake_budget_spend(all->config.handshakes, handshake_clock() - began);
-    return received && peer_took(link->peer);
+    if (!link->all->held.first && handshakes_wait(link->all) <= 0.0)
+        return shake_hands(link, path, data, size);
+    hold(link, path, data, size);
+    return true;
 }
 
 /* A NAT may give a browser another port, of which it tells nothing before its next check, seconds
@@ -446,6 +488,8 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
     all->timer.expired = on_timer;
     all->timer.context = all;
     all->timer_at = INFINITY;
+    all->held_timer.expired = on_held_timer;
+    all->held_timer.context = all;
     if (!make_tables(all)) {
         log_error("no memory");
         webrtc_destroy(all);
@@ -489,6 +533,8 @@ void webrtc_destroy(struct webrtc *all)
     if (!all)
         return;
     loop_timer_stop(&all->timer);
+    loop_timer_stop(&all->held_timer);
+    held_forget(&all->held, NULL);
     for (size_t i = 0; all->table && rtc_table_count(all->table) > 0; i++) {
         struct rtc_link *link = webrtc_link_of(rtc_table_at(all->table, i));
         if (link) {

@@ -5,6 +5,7 @@
 #include "net/deadlines.h"
 #include "net/log.h"
 #include "rtc/half_open.h"
+#include "rtc/held.h"
 #include "rtc/offer_limit.h"
 #include "rtc/peer.h"
 #include "rtc/policing.h"
@@ -48,6 +49,8 @@ struct webrtc {
     struct deadlines deadlines;
     struct loop_timer timer;
     double timer_at;
+    struct held held; /* of links whose handshakes wait */
+    struct loop_timer held_timer;
     struct rtc_link *ended;
     uint16_t port;
     struct log_limit limit;
