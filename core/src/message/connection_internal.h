@@ -64,8 +64,10 @@ struct cw_carried {
 
    4. A packet is acked if all that is reliable in it was accepted. What else is in the packet might
       always be refused. So after a few repeats in vain the oldest goes into a packet that has
-      nothing of any reliable channel but the oldest (compose), all of which is accepted by 1 and 3.
-      Nor do combinations have a packet refused.
+      nothing of any reliable channel but the oldest that is due (compose, first_due), all of which
+      is accepted by 1 and 3. Nor do combinations have a packet refused. Where the other end is seen
+      to refuse packets, those after it are sent in the same way, one in a packet: each is the first
+      missing one when it comes, so that far more than one arrives in a round trip.
 
    5. While nothing is heard, little is sent, but a packet goes at least each five seconds
       (cw_sent_packets_spread), so that both ends soon hear of each other when the path is good

@@ -143,6 +143,7 @@ static void set_headers(struct cw_connection *c)
     const double silence = sent->silence.usual;
     c->timing.heard = sent->silence.heard;
     c->timing.told = sent->header_ack;
+    c->timing.refused = sent->header_arrived && !(sent->header_ack_bits & 1);
     if (c->timing.redundant && silence > c->timing.answer &&
         c->timing.now - c->timing.heard >= CW_SILENCES * silence)
         c->timing.heard = c->timing.now;

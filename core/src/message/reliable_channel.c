@@ -249,34 +249,51 @@ static bool is_oldest(const struct cw_reliable_channel *channel,
     return slot == slot_of(channel, channel->oldest_unacked);
 }
 
-/* Whether the oldest message must go now, before all that it holds up. */
-static bool oldest_is_due(const struct cw_reliable_channel *channel, const struct cw_timing *timing,
-                          enum cw_due *due)
+/* The first slot by its id, of the next so many, that is to be sent now. NULL when there is none.
+ */
+static struct cw_reliable_slot *first_due(const struct cw_reliable_channel *channel, uint32_t most,
+                                          const struct cw_timing *timing, enum cw_due *due)
 {
-    const struct cw_reliable_slot *oldest = slot_of(channel, channel->oldest_unacked);
-    if (!oldest->message || is_block(oldest->message))
-        return false;
-    *due = cw_transmission_due(&oldest->transmission, timing);
-    return *due == CW_DUE_FIRST || *due == CW_DUE_AGAIN;
+    const uint32_t count = cw_reliable_count(channel);
+    for (uint32_t i = 0; i < most && i < count; i++) {
+        struct cw_reliable_slot *slot = slot_of(channel, (uint16_t)(channel->oldest_unacked + i));
+        if (!slot->message)
+            continue;
+        if (!may_begin(channel, slot->message))
+            return NULL;
+        *due = cw_transmission_due(&slot->transmission, timing);
+        if (*due == CW_DUE_FIRST || *due == CW_DUE_AGAIN)
+            return slot;
+    }
+    return NULL;
 }
 
-/* What is to be picked next: in a packet that has none of the channel yet, the oldest message. */
+/* What is to be picked next: in a packet that has none of the channel yet, the oldest message if it
+   is due, which holds up all others. */
 static struct cw_reliable_slot *next_to_pick(struct cw_reliable_channel *channel,
                                              const struct cw_timing *timing, enum cw_due *due)
 {
-    struct cw_reliable_slot *slot = next_due(channel, timing, due);
-    enum cw_due oldest_due;
-    if (channel->common.picked_count == 0 && !(slot && is_oldest(channel, slot)) &&
-        oldest_is_due(channel, timing, &oldest_due)) {
-        if (slot)
-            channel->cursor = (uint16_t)(slot - channel->slots.all);
-        *due = oldest_due;
-        return slot_of(channel, channel->oldest_unacked);
+    const bool begins = channel->common.picked_count == 0;
+    struct cw_reliable_slot *first = NULL, *slot = NULL;
+    if (timing->only_oldest) {
+        channel->common.more = true;
+        first = begins ? first_due(channel, CW_MAX_MESSAGES_PER_PACKET, timing, due) : NULL;
+    } else {
+        slot = next_due(channel, timing, due);
+        enum cw_due first_is;
+        if (begins && !(slot && is_oldest(channel, slot)))
+            first = first_due(channel, 1, timing, &first_is);
+        if (first)
+            *due = first_is;
     }
-    if (!slot || !timing->only_oldest || is_oldest(channel, slot))
+    if (!first)
         return slot;
-    channel->common.more = true;
-    return NULL;
+    /* The one that was found otherwise is looked at again, and this one is not. */
+    if (slot)
+        channel->cursor = (uint16_t)(slot - channel->slots.all);
+    else if (channel->cursor == slot_number(channel, first->message->id))
+        channel->cursor = first->next;
+    return first;
 }
 
 bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_timing *timing)
@@ -370,7 +387,7 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
             channel->copy_bits_left -= bits;
         } else if (bits > bits_left) {
             common->more = true;
-            if (is_oldest(channel, slot))
+            if (is_oldest(channel, slot) || timing->only_oldest)
                 break; /* nothing goes before it */
             continue;
         }

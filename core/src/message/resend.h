@@ -28,7 +28,9 @@ struct cw_timing {
     uint16_t packet; /* sequence number of the packet being made */
     bool early;      /* a block may begin before the one before it is acked */
     bool no_fragments; /* it may not hold a fragment of a block, now at least */
-    bool only_oldest;  /* of a reliable channel it holds nothing but the oldest message */
+    bool
+        only_oldest; /* of a reliable channel it holds nothing but the oldest message that is due */
+    bool refused;    /* the newest of our packets that they have seen was refused */
 };
 
 /* When a larger share of packets than this is lost, anything that had to be sent again is followed
@@ -99,10 +101,12 @@ static inline enum cw_due cw_transmission_due(const struct cw_transmission *tran
 /* So many repeats in vain may have another cause than losses, */
 #define CW_MANY_REPEATS 3
 
-/* if they are heard. */
+/* if they are heard. A single one is enough when they are seen to refuse packets. */
 static inline bool cw_transmission_stalls(const struct cw_transmission *transmission,
                                           const struct cw_timing *timing)
 {
+    if (timing->refused && transmission->repeats > 0)
+        return true;
     return transmission->repeats >= CW_MANY_REPEATS && timing->heard > transmission->time &&
            cw_transmission_due(transmission, timing) == CW_DUE_AGAIN;
 }
