@@ -71,6 +71,7 @@ static inline struct cw_channel_common channel_rig_common(struct channel_rig *ri
         .picked = rig->picked,
     };
     common.config.send_queue_size = common.config.receive_queue_size = RIG_QUEUE;
+    common.most_queued = RIG_QUEUE;
     common.config.max_messages_per_packet = RIG_PER_PACKET;
     common.config.blocks = true;
     common.config.max_block_size = 25;

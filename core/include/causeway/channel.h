@@ -68,7 +68,8 @@ struct cw_channel_config {
 
     /* These concern only the sender; the two ends may differ. */
     uint32_t send_queue_size; /* messages that may be waiting or unacked, a power of two from 2 to
-                                 16384; default 256 */
+                                 16384; default 256. It holds no more than the max_messages of
+                                 the connection leave to it: 240 of two channels by default */
     uint32_t packet_budget;   /* bytes of one packet that this channel may use, 1 or more; default
                                  CW_AUTO: all */
     uint32_t weight;     /* this channel's share when a packet cannot hold everything, 1 to 1000;

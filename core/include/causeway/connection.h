@@ -34,7 +34,9 @@ struct cw_connection_config {
     struct cw_endpoint_config endpoint; /* its allocator is not used */
 
     uint32_t max_messages; /* the most that may be made and not yet acked or released, 1 to 32768;
-                              default 256 */
+                              default 256. No channel can take them all: of n channels each is sure
+                              of max_messages / 8n, at least one if there are as many, and the
+                              queues of the others are full before these are used up */
     uint32_t max_received_messages; /* the most that may have arrived and not been released yet, 1
                                        to 32768; default CW_AUTO: half of max_messages. Beyond that
                                        the other end is held back, whatever it sends. The oldest
@@ -104,7 +106,8 @@ enum cw_error cw_connection_create_message(struct cw_connection *connection, uin
    CW_ERROR_MESSAGE_TOO_LARGE: the message would never fit into a packet of the channel. For a
    message with a block, its body and the first fragment together would not.
 
-   CW_ERROR_QUEUE_FULL: the channel's send queue is full of messages that are waiting or unacked.
+   CW_ERROR_QUEUE_FULL: the channel's send queue is full of messages that are waiting or unacked, or
+   it has all of max_messages that the other channels are not sure of.
 
    CW_ERROR_RECEIPTS_FULL: the message has a receipt, but the events of max_receipts earlier ones
    have not been taken yet.

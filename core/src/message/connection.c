@@ -13,6 +13,7 @@
 #define MAX_IDLE_INTERVAL      10 /* seconds */
 #define YOJIMBO_QUEUE          1024
 #define YOJIMBO_REASSEMBLIES   64
+#define SURE_PART              8      /* of an equal part, that a channel is sure of */
 #define AHEAD_LESS             8      /* part of the room that is not for messages out of order */
 #define REPAIR_AGREED          0x100u /* in the fingerprint, beside a channel's kind */
 
@@ -126,6 +127,25 @@ static uint32_t room_of(const struct cw_connection_config *config, uint32_t inde
     return bytes * 8 - cw_bits_required(config->channel_count);
 }
 
+/* The messages that a channel always has, whatever the others do: an eighth of an equal part, but
+   one at least where there is one for each. */
+static uint32_t sure_of(const struct cw_connection_config *config, uint32_t index)
+{
+    const uint32_t count = config->channel_count, most = config->max_messages;
+    const uint32_t queue = config->channels[index].send_queue_size;
+    const uint32_t sure = most < SURE_PART * count ? most >= count : most / (SURE_PART * count);
+    return queue < sure ? queue : sure;
+}
+
+static uint32_t most_queued(const struct cw_connection_config *config, uint32_t index)
+{
+    const uint32_t queue = config->channels[index].send_queue_size;
+    uint32_t most = config->max_messages;
+    for (uint32_t i = 0; i < config->channel_count; i++)
+        most -= i == index ? 0 : sure_of(config, i);
+    return queue < most ? queue : most;
+}
+
 static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_config *config,
                             uint32_t index, uint8_t *scratch, struct cw_channel *channel)
 {
@@ -137,6 +157,7 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
         channel->common.schema = config->schema;
         channel->common.scratch = scratch;
         channel->common.picked = picked;
+        channel->common.most_queued = most_queued(config, index);
         cw_channel_set_widths(&channel->common, config->channel_count);
         channel->common.packet_bits = room_of(config, index, packet_size_of(config));
         channel->common.fragment_bits = room_of(config, index, send_size_of(config));
@@ -444,11 +465,10 @@ enum cw_error cw_connection_channel_stats(const struct cw_connection *c, uint32_
     if (index >= c->config.channel_count)
         return CW_ERROR_CHANNEL;
     const struct cw_channel *channel = &c->channels[index];
-    const uint32_t most = c->config.max_messages, size = channel->common.config.send_queue_size;
-    const uint32_t pool = most - cw_message_pool_used(c->made);
-    const uint32_t queue = size - cw_channel_count(channel);
+    const uint32_t pool = c->config.max_messages - cw_message_pool_used(c->made);
+    const uint32_t queue = channel->common.most_queued - cw_channel_count(channel);
     *stats = channel->common.stats;
     stats->room = queue < pool ? queue : pool;
-    stats->capacity = size < most ? size : most;
+    stats->capacity = channel->common.most_queued;
     return CW_OK;
 }

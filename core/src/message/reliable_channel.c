@@ -42,7 +42,7 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
 enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
                                uint32_t bits, double now)
 {
-    if (cw_reliable_count(channel) == channel->slots.size)
+    if (cw_reliable_count(channel) >= channel->common.most_queued)
         return CW_ERROR_QUEUE_FULL;
     message->held = true;
     message->id = channel->next_id++;

@@ -42,11 +42,10 @@ static void close_gaps(struct cw_unreliable_channel *channel)
 enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct cw_message *message,
                                  uint32_t bits)
 {
-    if (channel->queue_count == channel->common.config.send_queue_size) {
-        if (channel->common.stats.queued == channel->queue_count)
-            return CW_ERROR_QUEUE_FULL;
+    if (channel->common.stats.queued >= channel->common.most_queued)
+        return CW_ERROR_QUEUE_FULL;
+    if (channel->queue_count == channel->common.config.send_queue_size)
         close_gaps(channel);
-    }
     message->held = true;
     channel->queue[channel->queue_count++] = (struct cw_unreliable_slot){message, bits};
     cw_receipts_promise(channel->common.receipts, message->receipt);

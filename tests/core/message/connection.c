@@ -273,6 +273,31 @@ static void test_a_full_queue_refuses_and_recovers(void **state)
     cw_connection_destroy(b);
 }
 
+/* By default too, where each queue is as long as all that may be made. */
+static void test_a_full_channel_starves_no_other(void **state)
+{
+    (void)state;
+    static const uint32_t most[] = {256, 4, 1000, 64, 2};
+    static const uint32_t counts[] = {2, 4, 5, 64, 2};
+    for (int i = 0; i < 5; i++) {
+        struct cw_connection_config config = cw_connection_config_default(schema);
+        config.channel_count = counts[i];
+        config.max_messages = most[i];
+        for (uint32_t full = 0; full < counts[i]; full += 1 + counts[i] / 5) {
+            struct cw_connection *a = connection_with(&config);
+            const uint32_t capacity = channel_of(a, full).capacity;
+            for (uint32_t j = 0; j < capacity; j++)
+                send_note(a, full, j, 0, 0);
+            check_send(a, full, make_note(a, NOTE, 0, 0), CW_ERROR_QUEUE_FULL);
+            assert_int_equal(channel_of(a, full).room, 0);
+            for (uint32_t j = 0; j < counts[i]; j++)
+                if (j != full)
+                    send_note(a, j, j, 0, 0);
+            cw_connection_destroy(a);
+        }
+    }
+}
+
 static void test_the_room_of_a_channel_is_what_it_still_takes(void **state)
 {
     (void)state;
@@ -363,6 +388,7 @@ int main(void)
         TEST(test_every_error_of_send_changes_nothing),
         TEST(test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it),
         TEST(test_a_full_queue_refuses_and_recovers),
+        TEST(test_a_full_channel_starves_no_other),
         TEST(test_the_room_of_a_channel_is_what_it_still_takes),
         TEST(test_whatever_send_accepts_fits_into_a_packet),
         TEST(test_the_budget_may_be_any_number),

@@ -68,6 +68,7 @@ static void test_all_that_may_be_made_can_be_made_while_nothing_is_read(void **s
     for (uint32_t most = 1; most <= 256; most *= 4) {
         for (uint32_t received = 0; received <= 256; received = received * 8 + 1) {
             struct cw_connection_config config = cw_connection_config_default(schema);
+            config.channel_count = 1; /* no other is sure of any */
             config.max_messages = most;
             config.max_received_messages = received > 0 ? received : CW_AUTO;
             struct pair pair = open_pair(&config);

@@ -362,7 +362,10 @@ static void test_no_room(void **state)
     (void)state;
     struct all all;
     all_open(&all);
-    const uint32_t queue = all.connection.channels[RELIABLE].send_queue_size;
+    struct cw_channel_stats stats;
+    struct cw_connection *full = cw_server_connection(all.rig.server, 2);
+    assert_int_equal(cw_connection_channel_stats(full, RELIABLE, &stats), CW_OK);
+    const uint32_t queue = stats.capacity;
     for (uint32_t i = 0; i < queue; i++)
         send_own(&all, 2, RELIABLE, i);
     broadcast(&all, RELIABLE, make(&all, PLACE, 999), 4);
