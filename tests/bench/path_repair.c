@@ -38,7 +38,6 @@ static uint32_t receive(struct cw_repair_receiver *receiver, const uint8_t *pack
 {
     struct cw_stream stream = cw_stream_reader(packet, size);
     uint32_t repaired = 0;
-    *receiver->work = CW_REPAIR_WORK;
     cw_repair_receiver_add(receiver, id, message, SIZE * 8);
     if (!cw_repair_receiver_read(receiver, &stream, &id, (uint16_t)(id + 2)))
         exit(1);
@@ -53,12 +52,10 @@ static uint32_t run(uint32_t count)
     static struct cw_repair_receiver receivers[RECEIVERS];
     struct cw_prng random = {.state = 1};
     uint16_t missing[ROUND] = {0};
-    uint32_t repaired = 0, work = 0;
+    uint32_t repaired = 0;
     cw_repair_sender_reset(&sender);
-    for (uint32_t i = 0; i < count; i++) {
-        receivers[i].work = &work;
+    for (uint32_t i = 0; i < count; i++)
         cw_repair_receiver_reset(&receivers[i]);
-    }
     cw_repair_sender_set_loss(&sender, LOSS);
     for (uint32_t tick = 0; tick < TICKS; tick++) {
         const uint16_t id = (uint16_t)tick, oldest = missing[tick % ROUND];

@@ -266,7 +266,7 @@ static void compose(struct cw_connection *c, struct filling *packet)
     const bool first = c->packets_this_round == 0 && c->config.max_packets_per_update > 1 &&
                        c->congestion.mode == CW_CONGESTION_DELAY;
     c->timing.no_fragments = bulk_limit(c) != CW_CONGESTION_LIMIT_NONE;
-    c->timing.only_oldest = stalls(c);
+    c->timing.only_oldest = c->timing.loss > 0 && stalls(c);
     c->timing.no_fragments |= first;
     c->more = c->held = false;
     fill_packet(c, packet);
