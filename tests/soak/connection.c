@@ -418,7 +418,8 @@ static void add_work(const struct world *world, int at, uint32_t index, double *
         config->receive_queue_size < (most + 1) / 2 ? config->receive_queue_size : (most + 1) / 2;
     for (uint64_t number = channel->received; number < channel->sent; number++) {
         const struct plan plan = plan_of(world, at, index, number);
-        *packets += (plan.body + 16.0) / room + 1.0 / config->max_messages_per_packet;
+        const double own = (plan.body + 16.0) / room + 1.0 / config->max_messages_per_packet;
+        *packets += config->repair ? 2 * own : own; /* a combination for each */
         *trips += 1.0 / at_once;
         if (plan.block > 0) {
             *packets += (plan.block - 1) / config->block_fragment_size + 1;
