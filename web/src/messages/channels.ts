@@ -22,7 +22,10 @@ export interface ChannelConfig {
    * too. For a few small messages a tick; it does not pay where losses come in long bursts. Default false.
    */
   readonly repair?: boolean;
-  /** The sender's own: messages that may wait or be unacked, a power of two. Default 256. */
+  /**
+   * The sender's own: messages that may wait or be unacked, a power of two. Default 256, of which a channel gets what the
+   * others leave it of `maxMessages`: 240 of two channels.
+   */
   readonly sendQueueSize?: number;
   /** The sender's own: bytes that this channel may take of one packet, 1 or more. Default all. */
   readonly packetBudget?: number;

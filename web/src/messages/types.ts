@@ -13,7 +13,7 @@ export interface ConnectionConfig {
    * fragments. `maxReassemblies` is 3 by default, all else as for an endpoint alone.
    */
   readonly endpoint?: EndpointConfig;
-  /** Messages sent and not acked, 1 to 32768. Default 256. */
+  /** Messages sent and not acked, 1 to 32768. No channel can take them all. Default 256. */
   readonly maxMessages?: number;
   /**
    * Messages received and not taken, 1 to 32768. With more the other end is held back, and of unreliable
