@@ -422,7 +422,9 @@ static void hosts(void **state)
     MISTAKE(CW_ERROR_ADDRESS, cw_host_open("", &config, &host));
     MISTAKE(CW_ERROR_ADDRESS, cw_host_open("udp://127.0.0.1:0", &config, &host));
     MISTAKE(CW_ERROR_ADDRESS_IN_USE, cw_host_open(taken, &config, &host));
+#ifndef _WIN32 /* Wine gives everyone any address of IPv4 */
     MISTAKE(CW_ERROR_ADDRESS_NOT_HERE, cw_host_open("203.0.113.9:0", &config, &host));
+#endif
     MISTAKE(CW_ERROR_CONFIG_ADDRESSES, cw_host_open("0.0.0.0:0", &config, &host));
     CHANGE(CW_ERROR_CONFIG_PAYLOADS, cw_host_open("127.0.0.1:0", &config, &host), payloads = false);
     CHANGE(CW_ERROR_KEY, cw_host_open("127.0.0.1:0", &config, &host), server.private_key[0] = 0);

@@ -140,7 +140,7 @@ const receiveBursts = (config, jitterSeconds, loss) => {
 test("with yojimbo's defaults all bursts of long packets arrive, whatever overtakes", () => {
   for (const jitterSeconds of [0, 0.05, 0.1])
     for (const loss of [0, 0.05]) {
-      const { whole, stats } = receiveBursts(yojimboDefaults(core), jitterSeconds, loss);
+      const { whole, stats } = receiveBursts(yojimboDefaults(), jitterSeconds, loss);
       const what = `${jitterSeconds} s of jitter, ${loss} lost`;
       assert.ok(whole > 4 * BURSTS * (1 - loss) ** 9, what);
       assert.equal(stats.packetsReceived, whole, what);

@@ -19,11 +19,10 @@ test('the preset is what yojimbo has by default, where that is not what ours hav
   const channel = {
     kind: 'reliable',
     blocks: true,
-    repair: false,
     receiveQueueSize: 1024,
     sendQueueSize: 1024,
   };
-  assert.deepEqual(yojimboDefaults(core), {
+  assert.deepEqual(yojimboDefaults(), {
     channels: [channel, channel],
     endpoint: { fragmentAbove: 1024, maxReassemblies: 64 },
     maxMessages: 2048,
@@ -39,7 +38,7 @@ test('both ends agree that have it, spelled out or not', () => {
     maxBlockSize: 256 * 1024,
     blockFragmentSize: 1024,
   });
-  const { channels, endpoint } = yojimboDefaults(core);
+  const { channels, endpoint } = yojimboDefaults();
   assert.equal(
     fingerprint(core, note, channels, endpoint),
     fingerprint(core, note, [spelledOut, spelledOut], { maxPacketSize: 8192, fragmentSize: 1024 }),
@@ -48,12 +47,12 @@ test('both ends agree that have it, spelled out or not', () => {
 
 // core.connection_yojimbo has the same number for cw_connection_config_yojimbo.
 test('the preset is the same as in C', () => {
-  const { channels, endpoint } = yojimboDefaults(core);
+  const { channels, endpoint } = yojimboDefaults();
   assert.equal(fingerprint(core, note, channels, endpoint), 0x8a5e74094d342b78n);
 });
 
 test('a connection that has it holds what the preset says', () => {
-  const connection = new Connection(core, note, yojimboDefaults(core));
+  const connection = new Connection(core, note, yojimboDefaults());
   assert.equal(connection.channelStats(1).capacity, 1024);
   assert.equal(connection.maxDatagramSize, 1024 + 5 + 9);
   const rest = Array.from({ length: 2048 }, (_, number) => [number % 2, 'note', { number: 1 }]);

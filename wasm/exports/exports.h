@@ -16,8 +16,6 @@
 extern union cw_scratch {
     struct cw_created created;
     struct cw_created_message created_message;
-    struct cw_connection_numbers connection_numbers;
-    struct cw_channel_numbers channel_numbers;
     struct cw_endpoint_news endpoint_news;
     struct cw_connection_news connection_news;
     struct cw_server_news server_news;

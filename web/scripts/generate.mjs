@@ -142,6 +142,7 @@ const ofConnection = byName(
 );
 
 const LAYOUTS = 'wasm/exports/layouts.h';
+const YOJIMBO = 'core/src/message/yojimbo.h';
 
 const constants = {
   errorCodes: errorCodes(),
@@ -195,6 +196,13 @@ const constants = {
   DEFAULT_DATAGRAM_SIZE: size('connection.h', 'CW_DEFAULT_DATAGRAM_SIZE'),
   DATAGRAM_MAX: size('relay/session/datagram.h', 'SESSION_DATAGRAM_MAX'),
   MESSAGE_MAX: size('relay/session/datagram.h', 'SESSION_MESSAGE_MAX'),
+  yojimbo: {
+    channels: size(YOJIMBO, 'CW_YOJIMBO_CHANNELS'),
+    queue: size(YOJIMBO, 'CW_YOJIMBO_QUEUE'),
+    messages: size(YOJIMBO, 'CW_YOJIMBO_MESSAGES'),
+    fragmentAbove: size(YOJIMBO, 'CW_YOJIMBO_FRAGMENT_ABOVE'),
+    reassemblies: size(YOJIMBO, 'CW_YOJIMBO_REASSEMBLIES'),
+  },
   sessionEnds: sessionEnds(),
 };
 

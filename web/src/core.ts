@@ -15,8 +15,6 @@ export interface CoreExports extends ModuleExports {
   endpoint_accept(endpoint: number, sequence: number): void;
   endpoint_stats(endpoint: number): void;
 
-  connection_config_yojimbo(): number;
-  channel_config_yojimbo(channel: number): void;
   connection_create(schema: number, numbers: number, channelCount: number): number;
   connection_fingerprint(schema: number, numbers: number, channelCount: number): bigint;
   connection_destroy(connection: number): void;

@@ -100,17 +100,6 @@ export class Memory {
     return result;
   }
 
-  /** The config that a C struct of doubles describes, without what is the default; see {@link numbersOf}. */
-  config<Key extends string>(
-    address: number,
-    fields: readonly Field<Key>[],
-  ): Partial<Record<Key, number>> {
-    const numbers = Object.entries<number>(this.struct(address, fields));
-    return Object.fromEntries(numbers.filter(([, value]) => !Number.isNaN(value))) as Partial<
-      Record<Key, number>
-    >;
-  }
-
   /** Writes those fields of a C struct that are given. */
   setStruct<Key extends string>(
     address: number,

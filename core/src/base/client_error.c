@@ -55,8 +55,7 @@ const char *cw_client_error_string(enum cw_error error)
         return "the message was sent or released before, so it is no longer yours; acquire it "
                "before sending to keep using it";
     case CW_ERROR_CHANNEL:
-        return "the connection has no such channel; they are numbered from 0 and there are "
-               "channel_count of them";
+        return "the connection has no such channel; they are numbered from 0";
     case CW_ERROR_CONFIG_SIMULATOR:
         return "a simulated path needs chances from 0 to 1, amounts that are finite and not "
                "negative, max_datagram_size from 1 to 65535 and max_datagrams from 1 to 65536";

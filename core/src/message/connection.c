@@ -1,6 +1,7 @@
 #include "message/connection_internal.h"
 
 #include "base/memory.h"
+#include "message/yojimbo.h"
 
 #include "causeway/schema_bytes.h"
 
@@ -10,9 +11,7 @@
 #define MAX_PACKETS_PER_UPDATE 64
 #define MAX_MESSAGES           32768
 #define MAX_RECEIPTS           32768
-#define MAX_IDLE_INTERVAL      10 /* seconds */
-#define YOJIMBO_QUEUE          1024
-#define YOJIMBO_REASSEMBLIES   64
+#define MAX_IDLE_INTERVAL      10     /* seconds */
 #define SURE_PART              8      /* of an equal part, that a channel is sure of */
 #define AHEAD_LESS             8      /* part of the room that is not for messages out of order */
 #define REPAIR_AGREED          0x100u /* in the fingerprint, beside a channel's kind */
@@ -42,15 +41,16 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
 struct cw_connection_config cw_connection_config_yojimbo(const struct cw_schema *schema)
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
-    config.max_messages = 2 * YOJIMBO_QUEUE;
-    config.endpoint.fragment_above = config.endpoint.fragment_size;
-    config.endpoint.max_reassemblies = YOJIMBO_REASSEMBLIES;
+    config.channel_count = CW_YOJIMBO_CHANNELS;
+    config.max_messages = CW_YOJIMBO_MESSAGES;
+    config.endpoint.fragment_above = CW_YOJIMBO_FRAGMENT_ABOVE;
+    config.endpoint.max_reassemblies = CW_YOJIMBO_REASSEMBLIES;
     for (uint32_t i = 0; i < CW_MAX_CHANNELS; i++) {
         struct cw_channel_config *channel = &config.channels[i];
         *channel = cw_channel_config_default(CW_CHANNEL_RELIABLE_ORDERED);
         channel->blocks = true;
-        channel->send_queue_size = YOJIMBO_QUEUE;
-        channel->receive_queue_size = YOJIMBO_QUEUE;
+        channel->send_queue_size = CW_YOJIMBO_QUEUE;
+        channel->receive_queue_size = CW_YOJIMBO_QUEUE;
     }
     return config;
 }

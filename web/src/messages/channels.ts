@@ -93,16 +93,3 @@ export const channelNumbers = (channels: readonly Channel[]): number[] =>
       repair: channel.repair ? 1 : 0,
     }),
   );
-
-/** The channel that such numbers describe; `undefined` stands for a default. */
-export const channelOf = ({
-  kind,
-  blocks,
-  repair,
-  ...config
-}: Partial<Record<(typeof channelNumberFields)[number][0], number>>): Channel => ({
-  ...config,
-  kind: (Object.keys(kinds) as Channel['kind'][]).find((name) => kinds[name] === kind)!,
-  blocks: blocks === 1,
-  repair: repair === 1,
-});

@@ -1,23 +1,19 @@
-import type { Core } from '../core.js';
-import { channelNumberFields, connectionNumberFields, endpointNumberFields } from '../generated.js';
-import { channelOf } from './channels.js';
+import { yojimbo } from '../generated.js';
+import { reliable } from './channels.js';
 import type { ConnectionConfig } from './types.js';
 
 /**
- * yojimbo's defaults, for servers made with it: `connect(url, { token, schema, ...yojimboDefaults(core) })`.
+ * yojimbo's defaults, for servers made with it: `connect(url, { token, schema, ...yojimboDefaults() })`.
  * There are two reliable channels, 0 and 1, both with blocks; longer queues; and room for as many packets in
- * fragments as yojimbo sends at once. They are those of `cw_connection_config_yojimbo`, from which they are taken.
+ * fragments as yojimbo sends at once. The numbers are those of `cw_connection_config_yojimbo`.
  */
-export const yojimboDefaults = (
-  core: Core,
-): ConnectionConfig & Required<Pick<ConnectionConfig, 'channels' | 'endpoint'>> => {
-  const { exports, memory, scratch } = core;
-  const channelCount = exports.connection_config_yojimbo();
-  const config = memory.config(scratch, connectionNumberFields);
-  const endpoint = memory.config(scratch, endpointNumberFields);
-  const channels = Array.from({ length: channelCount }, (_, channel) => {
-    exports.channel_config_yojimbo(channel);
-    return channelOf(memory.config(scratch, channelNumberFields));
-  });
-  return { ...config, endpoint, channels };
+export const yojimboDefaults = (): ConnectionConfig &
+  Required<Pick<ConnectionConfig, 'channels' | 'endpoint'>> => {
+  const { queue } = yojimbo;
+  const channel = reliable({ blocks: true, receiveQueueSize: queue, sendQueueSize: queue });
+  return {
+    channels: Array.from({ length: yojimbo.channels }, () => channel),
+    endpoint: { fragmentAbove: yojimbo.fragmentAbove, maxReassemblies: yojimbo.reassemblies },
+    maxMessages: yojimbo.messages,
+  };
 };
