@@ -27,12 +27,6 @@ const char *cw_client_error_string(enum cw_error error)
     case CW_ERROR_CONFIG_TIME:
         return "a time, a rate or a smoothing factor of the config is out of range; see its "
                "comment, and begin with the default config";
-    case CW_ERROR_CONFIG_RATE:
-        return "bad_packets_per_second must be above 0, and good_packets_per_second from that to "
-               "1,000,000";
-    case CW_ERROR_CONFIG_POOL:
-        return "a message pool needs a schema and a capacity from 1 to 65536 messages, and "
-               "max_broadcasts must be from 1 to 32768";
     case CW_ERROR_SCHEMA_TYPES:
         return "a schema has 1 to 65536 message types, each with a name and either fields or a "
                "function";
@@ -51,9 +45,6 @@ const char *cw_client_error_string(enum cw_error error)
     case CW_ERROR_POOL_EMPTY:
         return "all messages are in use: they are waiting, unacked or not released; raise "
                "max_messages or send less";
-    case CW_ERROR_MESSAGE_NOT_OWNED:
-        return "the message was sent or released before, so it is no longer yours; acquire it "
-               "before sending to keep using it";
     case CW_ERROR_CHANNEL:
         return "the connection has no such channel; they are numbered from 0";
     case CW_ERROR_CONFIG_SIMULATOR:
@@ -96,17 +87,8 @@ const char *cw_client_error_string(enum cw_error error)
         return "the previous packet has not been transmitted yet; call transmit until it returns 0";
     case CW_ERROR_EVENTS_PENDING:
         return "too many events are waiting; take them with next first";
-    case CW_ERROR_BUFFER_TOO_SMALL:
-        return "the buffer is too small for what must go into it";
     case CW_ERROR_MALFORMED:
         return "the datagram breaks the protocol";
-    case CW_ERROR_STALE:
-        return "the packet is older than the window";
-    case CW_ERROR_RECEIVER_FULL:
-        return "a message in the packet cannot be kept until the application takes and releases "
-               "others; the sender will send it again";
-    case CW_ERROR_DUPLICATE:
-        return "this was received or added before";
     case CW_ERROR_NO_RANDOM:
         return "the machine has no source of random bytes";
     case CW_ERROR_KEY:
@@ -131,28 +113,10 @@ const char *cw_client_error_string(enum cw_error error)
         return "the connect token was used before; ask the backend for a new one";
     case CW_ERROR_SCHEMA:
         return "the other end has a different schema; build client and server from the same one";
-    case CW_ERROR_REQUEST_SIZE:
-        return "a connection request must be 1078 bytes long";
-    case CW_ERROR_PACKET_SHORT:
-        return "the datagram is too short for a packet of its type";
-    case CW_ERROR_PACKET_TYPE:
-        return "this side does not accept packets of this type";
-    case CW_ERROR_PACKET_SEQUENCE:
-        return "the packet's sequence number must have from 1 to 8 bytes";
-    case CW_ERROR_NOT_AUTHENTIC:
-        return "the token or packet was altered, or sealed with another key";
-    case CW_ERROR_BODY_SIZE:
-        return "the packet's body has the wrong size for its type";
-    case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
-        return "disconnect_packets must be from 1 to 100";
     case CW_ERROR_NOT_CONNECTED:
         return "nobody is at the other end, either not yet or no longer";
     case CW_ERROR_CONNECTED:
         return "there is a connection already; disconnect first";
-    case CW_ERROR_WRONG_SENDER:
-        return "the datagram is not from the server's address";
-    case CW_ERROR_UNEXPECTED:
-        return "the packet does not belong in this state of the connection";
     default:
         return NULL;
     }

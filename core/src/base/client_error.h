@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-/* As cw_error_string; NULL for errors that only sockets, servers, the game kit and the lab have. */
+/* As cw_error_string; NULL for errors that only sockets, servers, the game kit and the lab have,
+   and for those that only say why a datagram was dropped. */
 const char *cw_client_error_string(enum cw_error error);
 
 #endif

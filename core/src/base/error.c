@@ -2,7 +2,40 @@
 
 #include <stddef.h>
 
-/* Those of servers, of hosts and of the operating system. */
+/* Why datagrams are dropped. A page counts them by the names of these. */
+static const char *dropped_string(enum cw_error error)
+{
+    switch (error) {
+    case CW_ERROR_STALE:
+        return "the packet is older than the window";
+    case CW_ERROR_RECEIVER_FULL:
+        return "a message in the packet cannot be kept until the application takes and releases "
+               "others; the sender will send it again";
+    case CW_ERROR_DUPLICATE:
+        return "this was received or added before";
+    case CW_ERROR_REQUEST_SIZE:
+        return "a connection request must be 1078 bytes long";
+    case CW_ERROR_PACKET_SHORT:
+        return "the datagram is too short for a packet of its type";
+    case CW_ERROR_PACKET_TYPE:
+        return "this side does not accept packets of this type";
+    case CW_ERROR_PACKET_SEQUENCE:
+        return "the packet's sequence number must have from 1 to 8 bytes";
+    case CW_ERROR_NOT_AUTHENTIC:
+        return "the token or packet was altered, or sealed with another key";
+    case CW_ERROR_BODY_SIZE:
+        return "the packet's body has the wrong size for its type";
+    case CW_ERROR_WRONG_SENDER:
+        return "the datagram is not from the server's address";
+    case CW_ERROR_UNEXPECTED:
+        return "the packet does not belong in this state of the connection";
+    default:
+        return NULL;
+    }
+}
+
+/* Those of servers, of hosts, of the operating system, and of what no page does: its messages and
+   buffers are the package's. */
 static const char *server_string(enum cw_error error)
 {
     switch (error) {
@@ -20,6 +53,19 @@ static const char *server_string(enum cw_error error)
         return "the socket cannot take more just now; send later or drop the datagram";
     case CW_ERROR_SEND:
         return "the operating system refused to send this datagram: no route, or too long";
+    case CW_ERROR_CONFIG_RATE:
+        return "bad_packets_per_second must be above 0, and good_packets_per_second from that to "
+               "1,000,000";
+    case CW_ERROR_CONFIG_POOL:
+        return "a message pool needs a schema and a capacity from 1 to 65536 messages, and "
+               "max_broadcasts must be from 1 to 32768";
+    case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
+        return "disconnect_packets must be from 1 to 100";
+    case CW_ERROR_BUFFER_TOO_SMALL:
+        return "the buffer is too small for what must go into it";
+    case CW_ERROR_MESSAGE_NOT_OWNED:
+        return "the message was sent or released before, so it is no longer yours; acquire it "
+               "before sending to keep using it";
     case CW_ERROR_CONFIG_CLIENTS:
         return "max_clients must be from 1 to 1024, max_pending from 1 to 65536 and "
                "token_history from 1 to 2^24";
@@ -115,6 +161,8 @@ static const char *game_string(enum cw_error error)
 const char *cw_error_string(enum cw_error error)
 {
     const char *text = cw_client_error_string(error);
+    if (!text)
+        text = dropped_string(error);
     if (!text)
         text = server_string(error);
     if (!text)
