@@ -37,7 +37,8 @@ static uint32_t receive(struct cw_repair_receiver *receiver, const uint8_t *pack
                         uint16_t id, const uint8_t *message)
 {
     struct cw_stream stream = cw_stream_reader(packet, size);
-    uint32_t repaired = 0;
+    uint32_t repaired = 0, work = CW_REPAIR_WORK;
+    receiver->work = &work;
     cw_repair_receiver_add(receiver, id, message, SIZE * 8);
     if (!cw_repair_receiver_read(receiver, &stream, &id, (uint16_t)(id + 2)))
         exit(1);

@@ -1,14 +1,19 @@
 #include "base/gf256.h"
 
+#include "base/little_endian.h"
+
+#include "causeway/bits.h"
+
 #include <string.h>
 
-#define POLYNOMIAL 0x1B /* without x^8 */
-#define LOWEST     0x0101010101010101u
+#define LOWEST  0x0101010101010101u
+#define HIGHEST 0x8080808080808080u
+#define REST    0x1B1B1B1B1B1B1B1Bu /* of x^8 in each byte */
+#define WORDS   (CW_GF256_STRIP / 8)
 
-static uint8_t times_x(uint8_t a)
-{
-    return (uint8_t)(a << 1 ^ (a >> 7) * POLYNOMIAL);
-}
+struct strip {
+    uint64_t words[WORDS];
+};
 
 /* Without carries, then the remainder of the high half. */
 uint8_t cw_gf256_multiply(uint8_t a, uint8_t b)
@@ -31,18 +36,90 @@ uint8_t cw_gf256_inverse(uint8_t a)
     return cw_gf256_multiply(power, power);
 }
 
-/* Bit b of every byte of a word, a word of zeros and ones, times factor * x^b has no carries. */
-void cw_gf256_add(uint8_t *sum, const uint8_t *bytes, uint8_t factor, size_t size)
+/* The lowest bits of eight bytes, side by side. */
+static uint64_t lowest_bits(uint64_t word)
 {
-    uint64_t powers[8] = {factor};
-    for (int b = 1; b < 8; b++)
-        powers[b] = times_x((uint8_t)powers[b - 1]);
-    for (size_t i = 0; i < size; i += 8) {
-        uint64_t word, total;
-        memcpy(&word, bytes + i, 8);
-        memcpy(&total, sum + i, 8);
+    return (word & LOWEST) * 0x0102040810204080u >> 56;
+}
+
+struct cw_gf256_bits cw_gf256_split(const uint8_t *factors)
+{
+    struct cw_gf256_bits bits = {{0}};
+    for (int i = 0; i < CW_GF256_ROWS; i += 8) {
+        const uint64_t word = cw_little_endian_64(factors + i);
         for (int b = 0; b < 8; b++)
-            total ^= (word >> b & LOWEST) * powers[b];
-        memcpy(sum + i, &total, 8);
+            bits.rows[b] |= lowest_bits(word >> b) << i;
     }
+    return bits;
+}
+
+uint64_t cw_gf256_non_zero(const uint8_t *bytes)
+{
+    uint64_t non_zero = 0;
+    for (int i = 0; i < 64; i += 8) {
+        const uint64_t word = cw_little_endian_64(bytes + i);
+        non_zero |= lowest_bits((((word & ~HIGHEST) + ~HIGHEST) | word) >> 7) << i;
+    }
+    return non_zero;
+}
+
+CW_INLINE void times_x(struct strip *strip)
+{
+    for (int i = 0; i < WORDS; i++) {
+        const uint64_t word = strip->words[i], high = word & HIGHEST;
+        strip->words[i] = (word ^ high) << 1 ^ ((high - (high >> 7)) & REST);
+    }
+}
+
+/* Word by word, so that compilers keep the sum in registers. */
+CW_INLINE void add(struct strip *sum, const void *bytes)
+{
+    for (int i = 0; i < WORDS; i++) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)bytes + 8 * i, 8);
+        sum->words[i] ^= word;
+    }
+}
+
+void cw_gf256_gather(uint8_t *sum, const uint8_t *rows, size_t stride, uint64_t which,
+                     const struct cw_gf256_bits *factors)
+{
+    struct strip total = {{0}};
+    if (which == 0)
+        return;
+    for (int b = 7; b >= 0; b--) {
+        times_x(&total);
+        for (uint64_t left = which & factors->rows[b]; left > 0; left &= left - 1)
+            add(&total, rows + cw_lowest_bit(left) * stride);
+    }
+    add(&total, sum);
+    memcpy(sum, &total, sizeof total);
+}
+
+static void scatter_strip(uint8_t *rows, const uint8_t *factors, size_t stride, uint64_t which,
+                          const uint8_t *strip)
+{
+    struct strip powers[8]; /* the strip times x^b */
+    memcpy(&powers[0], strip, sizeof *powers);
+    for (int b = 1; b < 8; b++) {
+        powers[b] = powers[b - 1];
+        times_x(&powers[b]);
+    }
+    for (; which > 0; which &= which - 1) {
+        const size_t at = cw_lowest_bit(which) * stride;
+        struct strip total = {{0}};
+        for (uint32_t left = factors[at]; left > 0; left &= left - 1)
+            add(&total, &powers[cw_lowest_bit(left)]);
+        add(&total, rows + at);
+        memcpy(rows + at, &total, sizeof total);
+    }
+}
+
+/* From the last strip to the first, as factors may lie in the first. */
+void cw_gf256_scatter(uint8_t *rows, const uint8_t *factors, size_t stride, uint64_t which,
+                      const uint8_t *bytes, uint32_t strips)
+{
+    while (which > 0 && strips-- > 0)
+        scatter_strip(rows + strips * CW_GF256_STRIP, factors, stride, which,
+                      bytes + strips * CW_GF256_STRIP);
 }

@@ -225,6 +225,8 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         channels[i].common.pool_room = received_room(config);
         channels[i].common.ahead_room = received_room(config) - received_room(config) / AHEAD_LESS;
         channels[i].common.receipts = &c->receipts;
+        if (channels[i].reliable_kind && channels[i].reliable.repair)
+            channels[i].reliable.repair->receiver.work = &c->repair_work;
     }
     *connection = c;
     return error;

@@ -107,6 +107,7 @@ struct cw_connection {
     bool bulk;             /* congestion control counts that packet as in flight */
     uint32_t next_channel; /* the channel that next looks at first */
 
+    uint32_t repair_work; /* left for the packet being read; see repair_receiver.h */
     struct cw_congestion congestion;
     uint64_t packets_refused;
     uint64_t packets_invalid;

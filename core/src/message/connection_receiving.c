@@ -156,6 +156,7 @@ static inline enum cw_error take_packet(struct cw_connection *c,
                                         const struct cw_endpoint_event *packet, double now)
 {
     struct parsed parsed;
+    c->repair_work = CW_REPAIR_WORK;
     const enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
     if (parsed.count > 0)
         c->spoken_to = now;

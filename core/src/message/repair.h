@@ -36,20 +36,8 @@ static inline uint32_t cw_repair_slot(uint16_t id)
     return id % CW_REPAIR_WINDOW;
 }
 
-/* The bytes of a message or combination that are worked on: size, rounded up to whole words. */
-static inline uint32_t cw_repair_words(uint32_t size)
-{
-    return (size + 7) & ~7u;
-}
-
-/* The factor of a message in the index-th combination of its packet: 1 to 255. */
-static inline uint8_t cw_repair_factor(const struct cw_repair_range *range, uint32_t index,
-                                       uint16_t id)
-{
-    uint32_t mixed = (uint32_t)range->end << 16 | (uint32_t)range->seed << 8 | index;
-    mixed = (mixed ^ id * 0x9E3779B1u) * 0x85EBCA6Bu;
-    mixed = (mixed ^ mixed >> 15) * 0xC2B2AE35u;
-    return (uint8_t)(1 + ((mixed >> 16) * 255 >> 16));
-}
+/* The factors of the messages in the index-th combination of its packet, by slots: 1 to 255, and 0
+   where the range has none. */
+void cw_repair_factors(const struct cw_repair_range *range, uint32_t index, uint8_t *factors);
 
 #endif

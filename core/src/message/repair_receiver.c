@@ -1,10 +1,17 @@
 #include "message/repair_receiver.h"
 
-#include "base/gf256.h"
-
 #include "causeway/sequence.h"
 
 #include <string.h>
+
+#define BYTES CW_REPAIR_WINDOW /* where they begin in a row */
+
+/* In units of CW_REPAIR_WORK. */
+#define WORK_MESSAGE     6  /* to add one that has arrived, apart from its sums */
+#define WORK_COMBINATION 25 /* the same */
+#define WORK_STRIP       5  /* of a sum, and one for each row */
+#define WORK_TAKE        7  /* to take a repaired message, and for each */
+#define WORK_TAKE_STRIP  12 /* of its strips, with a schema that reads byte by byte */
 
 static uint64_t bit_of(uint32_t slot)
 {
@@ -20,6 +27,7 @@ void cw_repair_receiver_reset(struct cw_repair_receiver *receiver)
 {
     receiver->end = 0;
     receiver->known = receiver->solved = receiver->equations = 0;
+    memset(receiver->longer, 0, sizeof receiver->longer);
 }
 
 /* The slots of the ids from first on. */
@@ -45,35 +53,6 @@ static void advance(struct cw_repair_receiver *receiver, uint16_t end)
     receiver->end = end;
 }
 
-/* Adds factor times a row, whose factors outside of its columns are 0. */
-static void add_row(struct cw_repair_row *sum, const struct cw_repair_row *row, uint8_t factor)
-{
-    cw_gf256_add(sum->bytes, row->bytes, factor, row->size);
-    if (sum->size < row->size)
-        sum->size = row->size;
-    for (uint64_t left = row->columns; left > 0; left &= left - 1) {
-        const uint32_t slot = cw_lowest_bit(left);
-        sum->factors[slot] ^= cw_gf256_multiply(row->factors[slot], factor);
-        if (sum->factors[slot] == 0)
-            sum->columns &= ~bit_of(slot);
-        else
-            sum->columns |= bit_of(slot);
-    }
-}
-
-/* Equations with a single message left are that message. */
-static void take_solved(struct cw_repair_receiver *receiver)
-{
-    for (uint64_t left = receiver->equations; left > 0; left &= left - 1) {
-        const uint64_t bit = left & (~left + 1);
-        if (receiver->rows[cw_lowest_bit(left)].columns != bit)
-            continue;
-        receiver->equations &= ~bit;
-        receiver->known |= bit;
-        receiver->solved |= bit;
-    }
-}
-
 /* Which of these slots has the oldest id. */
 static uint32_t oldest_of(const struct cw_repair_receiver *receiver, uint64_t slots)
 {
@@ -82,83 +61,176 @@ static uint32_t oldest_of(const struct cw_repair_receiver *receiver, uint64_t sl
     return cw_lowest_bit(from_start > 0 ? from_start : slots);
 }
 
-/* Adds the equation in work, whose messages are all missing. */
-static void add_equation(struct cw_repair_receiver *receiver)
+/* Whether so much may still be done for this packet, which is then taken off. */
+static bool may_work(struct cw_repair_receiver *receiver, uint32_t work)
 {
-    struct cw_repair_row *work = &receiver->work;
-    for (uint64_t left = work->columns & receiver->equations; left > 0; left &= left - 1) {
-        const uint32_t slot = cw_lowest_bit(left);
-        add_row(work, &receiver->rows[slot], work->factors[slot]);
+    if (*receiver->work < work) {
+        *receiver->work = 0;
+        return false;
     }
-    if (work->columns == 0)
-        return; /* it says nothing new */
-    const uint32_t place = oldest_of(receiver, work->columns);
-    add_row(work, work, cw_gf256_inverse(work->factors[place]) ^ 1);
-    for (uint64_t left = receiver->equations; left > 0; left &= left - 1) {
-        struct cw_repair_row *row = &receiver->rows[cw_lowest_bit(left)];
-        if (row->columns & bit_of(place))
-            add_row(row, work, row->factors[place]);
-    }
-    receiver->rows[place] = *work;
-    receiver->equations |= bit_of(place);
-    take_solved(receiver);
+    *receiver->work -= work;
+    return true;
 }
 
-/* Takes a message that is known now out of the equations. */
-static void take_out(struct cw_repair_receiver *receiver, uint32_t slot)
+static uint32_t count_bits(uint64_t bits)
 {
-    const struct cw_repair_row *message = &receiver->rows[slot];
+#if defined(__GNUC__)
+    return (uint32_t)__builtin_popcountll(bits);
+#else
+    uint32_t count = 0;
+    for (; bits > 0; bits &= bits - 1)
+        count++;
+    return count;
+#endif
+}
+
+/* To add so many strips of each of these rows to one, or of one to each. */
+static uint32_t work_of(uint64_t rows, uint32_t strips)
+{
+    return rows > 0 ? (count_bits(rows) + WORK_STRIP) * strips : 0;
+}
+
+static uint32_t strips_of(size_t size)
+{
+    return (uint32_t)(size + CW_GF256_STRIP - 1) / CW_GF256_STRIP;
+}
+
+/* So many strips of these rows may have bytes. */
+static void lengthen(struct cw_repair_receiver *receiver, uint64_t slots, uint32_t strips)
+{
+    for (uint32_t i = 0; i < strips; i++)
+        receiver->longer[i] |= slots;
+}
+
+/* Of a row that replaces what was in its place. */
+static void set_strips(struct cw_repair_receiver *receiver, uint32_t slot, uint32_t strips)
+{
+    for (uint32_t i = 0; i < CW_REPAIR_STRIPS; i++)
+        receiver->longer[i] &= ~bit_of(slot);
+    lengthen(receiver, bit_of(slot), strips);
+}
+
+static uint32_t strips_in(const struct cw_repair_receiver *receiver, uint32_t slot)
+{
+    uint32_t strips = 0;
+    while (strips < CW_REPAIR_STRIPS && receiver->longer[strips] & bit_of(slot))
+        strips++;
+    return strips;
+}
+
+/* The equations with this message. */
+static uint64_t equations_with(const struct cw_repair_receiver *receiver, uint32_t slot)
+{
+    uint64_t found = 0;
     for (uint64_t left = receiver->equations; left > 0; left &= left - 1) {
-        struct cw_repair_row *row = &receiver->rows[cw_lowest_bit(left)];
-        if (!(row->columns & bit_of(slot)))
-            continue;
-        cw_gf256_add(row->bytes, message->bytes, row->factors[slot], message->size);
-        if (row->size < message->size)
-            row->size = message->size;
-        row->factors[slot] = 0;
-        row->columns &= ~bit_of(slot);
+        const uint32_t place = cw_lowest_bit(left);
+        found |= (receiver->rows[place].columns >> slot & 1) << place;
     }
-    take_solved(receiver);
+    return found;
+}
+
+/* Of these equations, those with a single message left are that message. */
+static void take_solved(struct cw_repair_receiver *receiver, uint64_t equations)
+{
+    for (; equations > 0; equations &= equations - 1) {
+        const uint32_t slot = cw_lowest_bit(equations);
+        if (receiver->rows[slot].columns != bit_of(slot))
+            continue;
+        receiver->equations &= ~bit_of(slot);
+        receiver->known |= bit_of(slot);
+        receiver->solved |= bit_of(slot);
+    }
+}
+
+/* Adds the equation that was made, whose messages are all missing and none the oldest of another
+   equation. */
+static void add_equation(struct cw_repair_receiver *receiver, uint32_t strips)
+{
+    struct cw_repair_row *made = &receiver->made;
+    made->columns = cw_gf256_non_zero(made->data);
+    if (made->columns == 0)
+        return; /* it says nothing new */
+    const uint32_t place = oldest_of(receiver, made->columns);
+    const uint64_t others = equations_with(receiver, place);
+    /* With the factors, of which the others must also be searched for columns. */
+    if (!may_work(receiver, work_of(1, strips + 1) + work_of(others, strips + 2)))
+        return;
+    const uint8_t factor = cw_gf256_inverse(made->data[place]) ^ 1; /* 1 is there already */
+    cw_gf256_scatter(made->data, &factor, 0, 1, made->data, strips + 1);
+    cw_gf256_scatter(receiver->rows->data, &receiver->rows->data[place], sizeof *made, others,
+                     made->data, strips + 1);
+    lengthen(receiver, others, strips);
+    for (uint64_t left = others; left > 0; left &= left - 1) {
+        struct cw_repair_row *row = &receiver->rows[cw_lowest_bit(left)];
+        row->columns = cw_gf256_non_zero(row->data);
+    }
+    receiver->rows[place] = *made;
+    set_strips(receiver, place, strips);
+    receiver->equations |= bit_of(place);
+    take_solved(receiver, others | bit_of(place));
 }
 
 static void set_message(struct cw_repair_row *row, const uint8_t *bytes, size_t bits)
 {
     const size_t size = (bits + 7) / 8;
-    row->columns = 0;
-    row->size = cw_repair_words((uint32_t)size);
-    memset(row->bytes, 0, sizeof row->bytes);
-    memcpy(row->bytes, bytes, size);
+    memset(row->data, 0, sizeof row->data);
+    memcpy(row->data + BYTES, bytes, size);
     if (bits % 8 > 0)
-        row->bytes[size - 1] &= (uint8_t)((1u << bits % 8) - 1);
+        row->data[BYTES + size - 1] &= (uint8_t)((1u << bits % 8) - 1);
 }
 
+/* Takes a message that is known now out of the equations. The one in its place, if there is one,
+   is added again. */
 void cw_repair_receiver_add(struct cw_repair_receiver *receiver, uint16_t id, const uint8_t *bytes,
                             size_t bits)
 {
-    const uint32_t slot = cw_repair_slot(id);
+    const uint32_t slot = cw_repair_slot(id), strips = strips_of((bits + 7) / 8);
     if (bits == 0 || bits > CW_REPAIR_BYTES * 8)
         return;
     advance(receiver, (uint16_t)(id + 1));
     if (!cw_sequence_newer(id, (uint16_t)(window_start(receiver) - 1)) ||
-        receiver->known & bit_of(slot))
+        receiver->known & bit_of(slot) || !may_work(receiver, WORK_MESSAGE))
         return;
-    const bool was_oldest = receiver->equations & bit_of(slot);
-    if (was_oldest)
-        receiver->work = receiver->rows[slot];
-    set_message(&receiver->rows[slot], bytes, bits);
-    receiver->known |= bit_of(slot);
-    if (!was_oldest) {
-        take_out(receiver, slot);
+    const uint64_t equations = equations_with(receiver, slot);
+    if (!may_work(receiver, work_of(equations, strips)))
         return;
+    struct cw_repair_row message;
+    set_message(&message, bytes, bits);
+    cw_gf256_scatter(receiver->rows->data + BYTES, &receiver->rows->data[slot], sizeof message,
+                     equations, message.data + BYTES, strips);
+    lengthen(receiver, equations, strips);
+    for (uint64_t left = equations; left > 0; left &= left - 1) {
+        struct cw_repair_row *equation = &receiver->rows[cw_lowest_bit(left)];
+        equation->data[slot] = 0;
+        equation->columns &= ~bit_of(slot);
     }
-    struct cw_repair_row *work = &receiver->work;
+    const uint32_t made_strips = strips_in(receiver, slot);
+    receiver->made = receiver->rows[slot];
+    receiver->rows[slot] = message;
+    set_strips(receiver, slot, strips);
+    receiver->known |= bit_of(slot);
     receiver->equations &= ~bit_of(slot);
-    cw_gf256_add(work->bytes, receiver->rows[slot].bytes, 1, receiver->rows[slot].size);
-    if (work->size < receiver->rows[slot].size)
-        work->size = receiver->rows[slot].size;
-    work->factors[slot] = 0;
-    work->columns &= ~bit_of(slot);
-    add_equation(receiver);
+    take_solved(receiver, equations & receiver->equations);
+    if (equations & bit_of(slot))
+        add_equation(receiver, made_strips);
+}
+
+/* Makes an equation of the combination whose bytes are there: adds the rows of its range. */
+static void add_rows(struct cw_repair_receiver *receiver, const struct cw_repair_range *range,
+                     uint32_t index, uint64_t slots, uint32_t strips)
+{
+    struct cw_repair_row *made = &receiver->made;
+    uint8_t factors[CW_REPAIR_WINDOW];
+    cw_repair_factors(range, index, factors);
+    memcpy(made->data, factors, sizeof factors);
+    for (uint64_t left = receiver->known & slots; left > 0; left &= left - 1)
+        made->data[cw_lowest_bit(left)] = 0;
+    const struct cw_gf256_bits bits = cw_gf256_split(factors);
+    cw_gf256_gather(made->data, receiver->rows->data, sizeof *made, receiver->equations, &bits);
+    for (uint32_t i = 0; i < strips; i++)
+        cw_gf256_gather(made->data + BYTES + i * CW_GF256_STRIP,
+                        receiver->rows->data + BYTES + i * CW_GF256_STRIP, sizeof *made,
+                        (receiver->known | receiver->equations) & receiver->longer[i], &bits);
 }
 
 /* A combination whose range begins before the window says nothing that could still be used. */
@@ -168,27 +240,24 @@ static void add_combination(struct cw_repair_receiver *receiver,
 {
     const uint16_t start = (uint16_t)(range->end - range->count);
     advance(receiver, range->end);
-    if ((uint16_t)(receiver->end - start) > CW_REPAIR_WINDOW ||
-        (slots_of(start, range->count) & ~receiver->known) == 0)
+    const uint64_t slots = slots_of(start, range->count);
+    if ((uint16_t)(receiver->end - start) > CW_REPAIR_WINDOW || (slots & ~receiver->known) == 0 ||
+        !may_work(receiver, WORK_COMBINATION))
         return;
-    struct cw_repair_row *work = &receiver->work;
-    memset(work, 0, sizeof *work);
-    memcpy(work->bytes, bytes, range->size);
-    work->size = cw_repair_words(range->size);
-    for (uint16_t id = start; id != range->end; id++) {
-        const uint32_t slot = cw_repair_slot(id);
-        const uint8_t factor = cw_repair_factor(range, index, id);
-        const struct cw_repair_row *row = &receiver->rows[slot];
-        if (!(receiver->known & bit_of(slot))) {
-            work->factors[slot] = factor;
-            work->columns |= bit_of(slot);
-            continue;
-        }
-        cw_gf256_add(work->bytes, row->bytes, factor, row->size);
-        if (work->size < row->size)
-            work->size = row->size;
+    const uint64_t rows = slots & (receiver->known | receiver->equations);
+    uint32_t strips = strips_of(range->size);
+    uint32_t work = work_of(rows & receiver->equations, 1);
+    for (uint32_t i = 0; i < CW_REPAIR_STRIPS; i++) {
+        work += work_of(rows & receiver->longer[i], 1);
+        if (rows & receiver->longer[i] && strips <= i)
+            strips = i + 1;
     }
-    add_equation(receiver);
+    if (!may_work(receiver, work))
+        return;
+    memset(&receiver->made, 0, sizeof receiver->made);
+    memcpy(receiver->made.data + BYTES, bytes, range->size);
+    add_rows(receiver, range, index, slots, strips);
+    add_equation(receiver, strips);
 }
 
 static bool read_range(struct cw_stream *stream, const uint16_t *newest,
@@ -237,9 +306,12 @@ bool cw_repair_receiver_next(struct cw_repair_receiver *receiver, uint16_t *id,
         return false;
     const uint32_t slot = oldest_of(receiver, receiver->solved);
     const uint16_t start = window_start(receiver);
-    const struct cw_repair_row *row = &receiver->rows[slot];
+    const uint8_t *bytes = receiver->rows[slot].data + BYTES;
+    const uint32_t strips = strips_in(receiver, slot);
+    if (!may_work(receiver, WORK_TAKE + strips * WORK_TAKE_STRIP))
+        return false;
     receiver->solved &= ~bit_of(slot);
     *id = (uint16_t)(start + ((slot - start) & (CW_REPAIR_WINDOW - 1)));
-    *stream = cw_stream_reader(row->bytes, row->size);
+    *stream = cw_stream_reader(bytes, strips * CW_GF256_STRIP);
     return true;
 }

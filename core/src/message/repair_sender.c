@@ -85,12 +85,12 @@ static bool write_combination(const struct cw_repair_sender *sender, struct cw_s
                               uint32_t index)
 {
     const struct cw_repair_range *range = &sender->range;
-    uint8_t sum[CW_REPAIR_BYTES] = {0};
-    for (uint16_t id = (uint16_t)(range->end - range->count); id != range->end; id++) {
-        const struct cw_repair_symbol *symbol = &sender->symbols[cw_repair_slot(id)];
-        cw_gf256_add(sum, symbol->bytes, cw_repair_factor(range, index, id),
-                     cw_repair_words(symbol->size));
-    }
+    uint8_t sum[CW_REPAIR_BYTES] = {0}, factors[CW_REPAIR_WINDOW];
+    cw_repair_factors(range, index, factors);
+    const struct cw_gf256_bits bits = cw_gf256_split(factors);
+    for (uint32_t i = 0; i < range->size; i += CW_GF256_STRIP)
+        cw_gf256_gather(sum + i, sender->symbols->bytes + i, sizeof *sender->symbols, UINT64_MAX,
+                        &bits);
     return cw_stream_bytes(stream, sum, range->size);
 }
 

@@ -1,6 +1,7 @@
 /* The field against the definition: polynomials, multiplied and divided bit by bit. */
 #include "base/gf256.h"
 
+#include "base/prng.h"
 #include "unit.h"
 
 #include <string.h>
@@ -33,22 +34,91 @@ static void test_each_element_but_zero_has_an_inverse(void **state)
         assert_int_equal(slow_product((uint8_t)a, cw_gf256_inverse((uint8_t)a)), 1);
 }
 
-static void test_words_are_multiplied_byte_by_byte(void **state)
+#define STRIDE 72 /* of rows: a factor, bytes that nobody may touch, and a strip */
+#define FIRST  (STRIDE - CW_GF256_STRIP)
+
+struct rows {
+    uint8_t bytes[CW_GF256_ROWS][STRIDE];
+    uint8_t factors[CW_GF256_ROWS];
+    uint8_t strip[CW_GF256_STRIP];
+};
+
+static void fill(struct rows *rows, uint64_t seed)
+{
+    struct cw_prng random = {.state = seed};
+    for (int row = 0; row < CW_GF256_ROWS; row++) {
+        for (int i = 0; i < STRIDE; i++)
+            rows->bytes[row][i] = (uint8_t)cw_prng_bits(&random);
+        rows->factors[row] = rows->bytes[row][0];
+        rows->strip[row] = (uint8_t)cw_prng_bits(&random);
+    }
+}
+
+static uint64_t some_rows(uint64_t seed)
+{
+    return seed % 8 == 0 ? UINT64_MAX : 0x123456789ABCDEF1u * seed;
+}
+
+static void test_rows_are_added_to_a_strip(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct rows rows;
+        uint8_t sum[CW_GF256_STRIP];
+        fill(&rows, seed);
+        memcpy(sum, rows.strip, sizeof sum);
+        const struct cw_gf256_bits factors = cw_gf256_split(rows.factors);
+        cw_gf256_gather(sum, rows.bytes[0] + FIRST, STRIDE, some_rows(seed), &factors);
+        for (int row = 0; row < CW_GF256_ROWS; row++) {
+            for (int i = 0; i < CW_GF256_STRIP && some_rows(seed) >> row & 1; i++)
+                sum[i] ^= slow_product(rows.bytes[row][FIRST + i], rows.factors[row]);
+        }
+        assert_memory_equal(sum, rows.strip, sizeof sum);
+    }
+}
+
+static void test_a_strip_is_added_to_rows(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct rows rows, before;
+        fill(&rows, seed);
+        fill(&before, seed);
+        cw_gf256_scatter(rows.bytes[0] + FIRST, rows.bytes[0], STRIDE, some_rows(seed), rows.strip,
+                         1);
+        for (int row = 0; row < CW_GF256_ROWS; row++) {
+            for (int i = 0; i < CW_GF256_STRIP && some_rows(seed) >> row & 1; i++)
+                before.bytes[row][FIRST + i] ^= slow_product(rows.strip[i], rows.factors[row]);
+        }
+        assert_memory_equal(&rows, &before, sizeof rows);
+    }
+}
+
+/* As when a row is multiplied: the strip and its row are the same. */
+static void test_a_strip_is_added_to_itself(void **state)
 {
     (void)state;
     for (unsigned factor = 0; factor < 256; factor++) {
-        uint8_t bytes[256], sum[264];
-        memset(sum, 0x5A, sizeof sum);
-        for (unsigned i = 0; i < sizeof bytes; i++)
-            bytes[i] = (uint8_t)(i * 167 + 3);
-        cw_gf256_add(sum, bytes, (uint8_t)factor, sizeof bytes);
-        for (unsigned i = 0; i < sizeof bytes; i++)
-            assert_int_equal(sum[i], 0x5A ^ slow_product(bytes[i], (uint8_t)factor));
-        for (unsigned i = sizeof bytes; i < sizeof sum; i++)
-            assert_int_equal(sum[i], 0x5A);
-        cw_gf256_add(bytes, bytes, (uint8_t)factor ^ 1, sizeof bytes);
-        for (unsigned i = 0; i < sizeof bytes; i++)
-            assert_int_equal(bytes[i], slow_product((uint8_t)(i * 167 + 3), (uint8_t)factor));
+        const uint8_t less = (uint8_t)(factor ^ 1);
+        struct rows rows, before;
+        fill(&rows, factor);
+        fill(&before, factor);
+        cw_gf256_scatter(rows.strip, &less, 0, 1, rows.strip, 1);
+        for (int i = 0; i < CW_GF256_STRIP; i++)
+            assert_int_equal(rows.strip[i], slow_product(before.strip[i], (uint8_t)factor));
+    }
+}
+
+static void test_bytes_that_are_not_zero_are_found(void **state)
+{
+    (void)state;
+    for (unsigned value = 1; value < 256; value++) {
+        for (unsigned at = 0; at < 64; at++) {
+            uint8_t bytes[64] = {0};
+            bytes[at] = (uint8_t)value;
+            bytes[63] |= 1;
+            assert_int_equal(cw_gf256_non_zero(bytes), (uint64_t)1 << at | (uint64_t)1 << 63);
+        }
     }
 }
 
@@ -57,7 +127,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_products_are_those_of_polynomials),
         cmocka_unit_test(test_each_element_but_zero_has_an_inverse),
-        cmocka_unit_test(test_words_are_multiplied_byte_by_byte),
+        cmocka_unit_test(test_rows_are_added_to_a_strip),
+        cmocka_unit_test(test_a_strip_is_added_to_rows),
+        cmocka_unit_test(test_a_strip_is_added_to_itself),
+        cmocka_unit_test(test_bytes_that_are_not_zero_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ static uint8_t byte_of(uint16_t id, size_t i)
 struct world {
     struct cw_repair_sender sender;
     struct cw_repair_receiver receiver;
+    uint32_t work;
     uint32_t repaired;
 };
 
@@ -33,6 +34,8 @@ static void start(struct world *world)
     cw_repair_sender_set_loss(&world->sender, 0.2);
     memset(&world->receiver, 0xA5, sizeof world->receiver);
     cw_repair_receiver_reset(&world->receiver);
+    world->work = UINT32_MAX;
+    world->receiver.work = &world->work;
     world->repaired = 0;
 }
 
@@ -163,6 +166,28 @@ static void check_stream(uint64_t seed, double loss)
     assert_true(more <= count * loss * 2 + 4);
 }
 
+/* What goes beyond the limit is ignored or waits, whichever it is; `take` finds what is wrong. */
+static void test_little_work_is_never_wrong(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct cw_prng random = {.state = 1};
+    start(&world);
+    for (uint16_t id = 0; id < 20000; id++) {
+        const uint16_t oldest = (uint16_t)(id - cw_prng_bits(&random) % 40);
+        add_message(&world, id);
+        world.work = (uint32_t)(cw_prng_bits(&random) % CW_REPAIR_WORK);
+        if (cw_prng_chance(&random, 0.5))
+            arrive(&world, id);
+        if (cw_prng_chance(&random, 0.2))
+            arrive(&world, oldest);
+        combine(&world, oldest, (uint16_t)(id + 1), cw_prng_chance(&random, 0.3));
+        take(&world);
+        assert_true(world.work < CW_REPAIR_WORK);
+    }
+    assert_in_range(world.repaired, 400, 10000);
+}
+
 static void test_streams_become_whole_at_any_loss(void **state)
 {
     (void)state;
@@ -278,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_n_combinations_repair_any_n_messages),
         cmocka_unit_test(test_streams_become_whole_at_any_loss),
+        cmocka_unit_test(test_little_work_is_never_wrong),
         cmocka_unit_test(test_what_is_out_of_the_window_is_ignored),
         cmocka_unit_test(test_a_range_ends_at_a_message_without_bytes),
         cmocka_unit_test(test_combinations_do_not_pile_up),
