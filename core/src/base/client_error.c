@@ -100,8 +100,6 @@ const char *cw_client_error_string(enum cw_error error)
         return "a connect token must be 2048 bytes long";
     case CW_ERROR_VERSION:
         return "the version of the token or packet is not NETCODE 1.02";
-    case CW_ERROR_PROTOCOL_ID:
-        return "the protocol id belongs to another application";
     case CW_ERROR_TOKEN_TIMES:
         return "the connect token expires before it is made, or has a life of 0; check the "
                "backend's clock and life_seconds";

@@ -13,6 +13,8 @@ static const char *dropped_string(enum cw_error error)
                "others; the sender will send it again";
     case CW_ERROR_DUPLICATE:
         return "this was received or added before";
+    case CW_ERROR_PROTOCOL_ID:
+        return "the protocol id belongs to another application";
     case CW_ERROR_REQUEST_SIZE:
         return "a connection request must be 1078 bytes long";
     case CW_ERROR_PACKET_SHORT:
