@@ -74,14 +74,10 @@ static bool may_work(struct cw_repair_receiver *receiver, uint32_t work)
 
 static uint32_t count_bits(uint64_t bits)
 {
-#if defined(__GNUC__)
-    return (uint32_t)__builtin_popcountll(bits);
-#else
     uint32_t count = 0;
     for (; bits > 0; bits &= bits - 1)
         count++;
     return count;
-#endif
 }
 
 /* To add so many strips of each of these rows to one, or of one to each. */
