@@ -44,12 +44,14 @@ static bool read_kept(struct cw_reliable_channel *channel, struct cw_stream *str
     const struct cw_channel_common *common = &channel->common;
     struct cw_message *message;
     const uint32_t used = cw_message_pool_used(common->pool);
-    const bool tight = used >= common->ahead_room || parsed->only_next;
-    const bool next = tight && is_next(channel, parsed, id);
-    const bool reserved =
-        next && used >= common->pool_room && !channel->reserved && !parsed->reserved;
-    const bool keep = next || !parsed->only_next;
-    const uint32_t room = next || is_unordered(channel) ? common->pool_room : common->ahead_room;
+    bool next = false, reserved = false, keep = true;
+    uint32_t room = common->ahead_room;
+    if (!CW_LIKELY(used < room && !parsed->only_next)) {
+        next = is_next(channel, parsed, id);
+        reserved = next && used >= common->pool_room && !channel->reserved && !parsed->reserved;
+        keep = next || !parsed->only_next;
+        room = next || is_unordered(channel) ? common->pool_room : room;
+    }
     parsed->pool_limit = reserved ? UINT32_MAX : room;
     if (!cw_channel_read_body(stream, common, parsed, type, keep, &message))
         return false;

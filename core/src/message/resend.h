@@ -99,7 +99,7 @@ static inline enum cw_due cw_transmission_due(const struct cw_transmission *tran
 }
 
 /* So many repeats in vain may have another cause than losses, */
-#define CW_MANY_REPEATS 4
+#define CW_MANY_REPEATS 8
 
 /* if they are heard. A single one is enough when they are seen to refuse packets. */
 static inline bool cw_transmission_stalls(const struct cw_transmission *transmission,
