@@ -36,8 +36,46 @@ static const char *dropped_string(enum cw_error error)
     }
 }
 
-/* Those of servers, of hosts, of the operating system, and of what no page does: its messages and
-   buffers are the package's. */
+/* Those of configs that no page has, and of messages and buffers, which a page leaves to the
+   package. */
+static const char *native_string(enum cw_error error)
+{
+    switch (error) {
+    case CW_ERROR_CONFIG_RATE:
+        return "bad_packets_per_second must be above 0, and good_packets_per_second from that to "
+               "1,000,000";
+    case CW_ERROR_CONFIG_POOL:
+        return "a message pool needs a schema and a capacity from 1 to 65536 messages, and "
+               "max_broadcasts must be from 1 to 32768";
+    case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
+        return "disconnect_packets must be from 1 to 100";
+    case CW_ERROR_BUFFER_TOO_SMALL:
+        return "the buffer is too small for what must go into it";
+    case CW_ERROR_MESSAGE_NOT_OWNED:
+        return "the message was sent or released before, so it is no longer yours; acquire it "
+               "before sending to keep using it";
+    case CW_ERROR_OTHER_CONNECTION:
+        return "the message was made or received by another connection; send a copy of it with "
+               "cw_connection_send_value, or make a message here and fill it with cw_message_copy";
+    case CW_ERROR_CONFIG_CLIENTS:
+        return "max_clients must be from 1 to 1024, max_pending from 1 to 65536 and "
+               "token_history from 1 to 2^24";
+    case CW_ERROR_CONFIG_ADDRESSES:
+        return "a server must have 1 to 32 addresses, each IPv4 or IPv6; list the ones that tokens"
+               " name, not one that stands for all of a machine's; a trusted proxy is an address "
+               "without a port, or a prefix such as 10.0.0.0/16";
+    case CW_ERROR_CONFIG_UNIX_OFFSET:
+        return "unix_offset_seconds is missing; set it to Unix time minus the time that calls are "
+               "given: cw_clock_unix() - cw_clock_now(), or 0 when calls are given Unix time";
+    case CW_ERROR_CONFIG_PAYLOADS:
+        return "a host needs a connection in the config of its server or client, for messages, or "
+               "payloads = true, for payloads of your own, and not both";
+    default:
+        return NULL;
+    }
+}
+
+/* Those of servers, of hosts and of the operating system. */
 static const char *server_string(enum cw_error error)
 {
     switch (error) {
@@ -55,29 +93,6 @@ static const char *server_string(enum cw_error error)
         return "the socket cannot take more just now; send later or drop the datagram";
     case CW_ERROR_SEND:
         return "the operating system refused to send this datagram: no route, or too long";
-    case CW_ERROR_CONFIG_RATE:
-        return "bad_packets_per_second must be above 0, and good_packets_per_second from that to "
-               "1,000,000";
-    case CW_ERROR_CONFIG_POOL:
-        return "a message pool needs a schema and a capacity from 1 to 65536 messages, and "
-               "max_broadcasts must be from 1 to 32768";
-    case CW_ERROR_CONFIG_DISCONNECT_PACKETS:
-        return "disconnect_packets must be from 1 to 100";
-    case CW_ERROR_BUFFER_TOO_SMALL:
-        return "the buffer is too small for what must go into it";
-    case CW_ERROR_MESSAGE_NOT_OWNED:
-        return "the message was sent or released before, so it is no longer yours; acquire it "
-               "before sending to keep using it";
-    case CW_ERROR_CONFIG_CLIENTS:
-        return "max_clients must be from 1 to 1024, max_pending from 1 to 65536 and "
-               "token_history from 1 to 2^24";
-    case CW_ERROR_CONFIG_ADDRESSES:
-        return "a server must have 1 to 32 addresses, each IPv4 or IPv6; list the ones that tokens"
-               " name, not one that stands for all of a machine's; a trusted proxy is an address "
-               "without a port, or a prefix such as 10.0.0.0/16";
-    case CW_ERROR_CONFIG_UNIX_OFFSET:
-        return "unix_offset_seconds is missing; set it to Unix time minus the time that calls are "
-               "given: cw_clock_unix() - cw_clock_now(), or 0 when calls are given Unix time";
     case CW_ERROR_TOKEN_LIFE:
         return "the connect token lives longer than the server allows, or may have been made "
                "before the server started";
@@ -96,18 +111,12 @@ static const char *server_string(enum cw_error error)
     case CW_ERROR_PORT:
         return "the address has no port; write it as in 1.2.3.4:5, [::1]:5 or example.com:5; a "
                "server listens at a free port of the system's choice when the port is 0";
-    case CW_ERROR_OTHER_CONNECTION:
-        return "the message was made or received by another connection; send a copy of it with "
-               "cw_connection_send_value, or make a message here and fill it with cw_message_copy";
     case CW_ERROR_CARRIES_MESSAGES:
         return "the config has a connection, so messages are sent here and no payloads; use "
                "cw_connection_send";
     case CW_ERROR_CARRIES_PAYLOADS:
         return "the config has no connection, so payloads are sent here and no messages; set its "
                "connection, or use cw_server_send or cw_client_send";
-    case CW_ERROR_CONFIG_PAYLOADS:
-        return "a host needs a connection in the config of its server or client, for messages, or "
-               "payloads = true, for payloads of your own, and not both";
     default:
         return NULL;
     }
@@ -165,6 +174,8 @@ const char *cw_error_string(enum cw_error error)
     const char *text = cw_client_error_string(error);
     if (!text)
         text = dropped_string(error);
+    if (!text)
+        text = native_string(error);
     if (!text)
         text = server_string(error);
     if (!text)
