@@ -16,7 +16,7 @@ const script = join(root, 'web/scripts/generate.mjs');
 const generate = (more = () => {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-generated-'));
   try {
-    for (const part of ['core/include', 'wasm/exports', 'relay/session'])
+    for (const part of ['core/include', 'core/src/message', 'wasm/exports', 'relay/session'])
       cpSync(join(root, part), join(folder, part), { recursive: true });
     more((file, from, to) => {
       const text = readFileSync(join(folder, file), 'utf8');
@@ -34,6 +34,13 @@ const generate = (more = () => {}) => {
 /** One of its constants. */
 const constant = (text, name) =>
   JSON.parse(new RegExp(`^export const ${name} = (.*) as const;$`, 'm').exec(text)[1]);
+
+test("yojimbo's defaults are those of the core", () => {
+  const text = generate((edit) =>
+    edit('core/src/message/yojimbo.h', '_REASSEMBLIES   64', '_REASSEMBLIES 65'),
+  );
+  assert.equal(constant(text, 'yojimbo').reassemblies, 65);
+});
 
 test('the package was built with what the headers say', () => {
   assert.equal(readFileSync(join(root, 'web/src/generated.ts'), 'utf8'), generate());
