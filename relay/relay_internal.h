@@ -84,7 +84,7 @@ void relay_close_listeners(struct relay *relay);
 struct sessions_config relay_sessions_config(const struct relay *relay,
                                              const struct options *options);
 
-/* What WebRTC needs to know of the options that may change. */
+/* Returns what WebRTC needs to know of the options that may change. */
 struct webrtc_limits relay_webrtc_limits(const struct options *options);
 
 /* Has the prefaces heed what the options say of proxies. */

@@ -1,6 +1,6 @@
-/* What Emscripten has in C, where causeway_sockets.js cannot take its place: setsockopt, which
-   takes no option at all, and sleeping, in which the page stands still, so that no datagram
-   arrives. C and C++ both compile this file. */
+/* Emscripten compiles two things from C, so that causeway_sockets.js cannot take their place:
+   setsockopt, which takes no option at all, and sleeping, in which the page stands still, so that
+   no datagram arrives. C and C++ both compile this file. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, also with -std=c11 */
 #endif
@@ -12,12 +12,13 @@
 extern "C" {
 #endif
 
-/* Of causeway_sockets.js. The first gives 0 or a negative error number, the second whether it has
-   slept: without -sASYNCIFY it cannot. */
+/* causeway_sockets.js defines these two. The first gives 0 or a negative error number, the second
+   whether it has slept: without -sASYNCIFY it cannot. */
 int causeway_setsockopt(int fd, int level, int name, const void *value, socklen_t size);
 int causeway_sleep(double milliseconds);
 
-/* Of Emscripten. nanosleep, usleep, sleep, and those of C++ all come to __clock_nanosleep. */
+/* Emscripten declares this one. nanosleep, usleep, sleep, and those of C++ all come to
+ * __clock_nanosleep. */
 void emscripten_thread_sleep(double milliseconds);
 int __clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
                       struct timespec *left);

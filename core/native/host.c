@@ -45,7 +45,7 @@ static bool is_any(const struct cw_address *address)
     return memcmp(address->bytes, zeros, sizeof zeros) == 0;
 }
 
-/* Whether an address that could be resolved has a port in its text, 0 included. */
+/* Returns whether an address that could be resolved has a port in its text, 0 included. */
 static bool has_port(const char *text)
 {
     const char *colon = strrchr(text, ':');

@@ -5,7 +5,7 @@
 /* The addresses of a chain of proxies. */
 #define FORWARDED_MAX 1024
 
-/* What the proxies say. libwebsockets may hide it, and is asked only behind TLS. */
+/* Returns what the proxies say. libwebsockets may hide it, so it is asked only behind TLS. */
 static bool value_of(const struct forwarded *forwarded, struct lws *wsi, char value[FORWARDED_MAX])
 {
     const char *read = pre_session_limit_forwarded(wsi);

@@ -7,7 +7,7 @@
 
 #include "net/bucket.h"
 
-/* What handshakes may take of a core. */
+/* Handshakes may take this share of a core. */
 #define HANDSHAKE_SHARE 0.25
 /* Seconds of processor time that they may take at a stretch: players wait for so long at most. */
 #define HANDSHAKE_STRETCH 0.01

@@ -11,8 +11,8 @@ struct own_addresses {
     double due; /* when the system is asked again */
 };
 
-/* Whether an address is one of them, whatever its port. They may come and go: the system is asked
-   every few seconds, and logs why when it does not tell. Then what it told last counts. */
+/* Returns whether an address is one of them, whatever its port. They may come and go: the system is
+   asked every few seconds, and logs why when it does not tell. Then what it told last counts. */
 bool own_addresses_hold(struct own_addresses *own, const struct socket_address *address,
                         double now);
 

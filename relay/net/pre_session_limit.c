@@ -207,8 +207,8 @@ static void report_refused(struct pre_session_limit *all, const struct socket_ad
                  all->max_per_address, log_held(held).text);
 }
 
-/* Whether a client may make one more TLS handshake, which is remembered then. *made is how many it
-   has made lately. */
+/* Returns whether a client may make one more TLS handshake, which is remembered then. *made is how
+   many it has made lately. */
 static bool may_shake_hands(struct pre_session_limit *all, const struct socket_address *client,
                             double *made)
 {

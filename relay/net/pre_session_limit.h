@@ -43,7 +43,7 @@ bool pre_session_limit_room(struct pre_session_limit *limit);
 /* Whether a connection counts for its address: that of a proxy is for many clients. */
 enum pre_session_counting { PRE_SESSION_COUNTED, PRE_SESSION_UNCOUNTED };
 
-/* How a connection begins. */
+/* A connection begins with this. */
 struct pre_session_start {
     struct socket_address client;
     enum pre_session_counting counting;

@@ -117,7 +117,7 @@ static enum step take_header(struct preface *preface, uint8_t *data, size_t *siz
     return STEP_DONE;
 }
 
-/* Whether the request says whose it is, and can be read. */
+/* Returns whether the request says whose it is, and can be read. */
 static bool has_head(const struct preface *preface)
 {
     const struct prefix_list *trusted = preface->all->trusted;

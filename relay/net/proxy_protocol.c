@@ -97,7 +97,7 @@ static enum proxy_protocol read_v2(const uint8_t *body, size_t size, unsigned fa
         client->size = sizeof *v6;
         return PROXY_PROTOCOL_CLIENT;
     }
-    /* Of a family that it does not say, of UNIX sockets, or of UDP: no client of HTTP has those. */
+    /* The family is unspecified, UNIX or UDP, and no client of HTTP has such an address. */
     return family == V2_TCP_IPV4 || family == V2_TCP_IPV6 ? PROXY_PROTOCOL_BAD
                                                           : PROXY_PROTOCOL_LOCAL;
 }

@@ -1,5 +1,5 @@
-/* How many messages of the handshake protocol one TLS connection may send. After its handshake a
-   client can still ask for new keys, which costs a tenth of a handshake each time. */
+/* One TLS connection may send only so many messages of the handshake protocol. After its handshake
+   a client can still ask for new keys, which costs a tenth of a handshake each time. */
 #ifndef CAUSEWAY_RELAY_TLS_MESSAGES_H
 #define CAUSEWAY_RELAY_TLS_MESSAGES_H
 

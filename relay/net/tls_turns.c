@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Of a connection that shakes hands; belongs to its SSL. */
+/* A connection that shakes hands has one of these, which belongs to its SSL. */
 struct turn {
     struct tls_turns *all; /* NULL before it has entered */
     struct lws *wsi;
@@ -21,7 +21,7 @@ struct tls_turns {
     struct stats *stats;
     struct loop *loop;
     struct loop_timer timer;
-    /* Those that have just begun to wait: libwebsockets goes on listening to them when it is out of
+    /* These have just begun to wait: libwebsockets goes on listening to them when it is out of
        the call that found out. */
     struct lws_dll2_owner fresh;
     struct lws_dll2_owner early;

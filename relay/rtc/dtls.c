@@ -23,7 +23,7 @@
 /* A record of ours is one SCTP packet, so it never needs more; it saves 14 KB per peer. */
 #define RECORD_MAX 2048
 
-/* Of a client's key. */
+/* A client's RSA key has so many bits. */
 #define RSA_BITS_LEAST 2048
 #define RSA_BITS_MOST  4096
 
@@ -155,9 +155,9 @@ static bool is_rsa_taken(const EVP_PKEY *key)
     return taken;
 }
 
-/* Whether a signature by the key of a certificate costs about as much to verify as one with P-256.
-   What browsers make is P-256, or RSA for pages that ask for it. P-384 costs five times as much,
-   and the largest keys of DSA a hundred times. */
+/* Returns whether a signature by the key of a certificate costs about as much to verify as one with
+   P-256. Browsers make P-256, or RSA for pages that ask for it. P-384 costs five times as much, and
+   the largest keys of DSA a hundred times. */
 static bool is_key_taken(const X509 *certificate)
 {
     X509_ALGOR *algorithm;

@@ -32,12 +32,12 @@ size_t dtls_record_size(const uint8_t *data, size_t size)
     return RECORD_HEADER + (size_t)load16(data + 11);
 }
 
-/* What tells how many certificates a message of them has: the bytes of all and those of the first.
+/* Two lengths tell how many certificates a message has: that of all and that of the first.
  */
 #define CERTIFICATE_LENGTHS 6
 
-/* Whether a part of a message may be one of a single certificate, as browsers show. OpenSSL reads
-   each of a chain, which costs a third of a handshake. */
+/* Returns whether a part of a message may belong to one with a single certificate, as browsers
+   send. OpenSSL reads each of a chain, which costs a third of a handshake. */
 static bool may_be_single(const uint8_t *body, uint32_t offset, uint32_t size)
 {
     if (offset >= CERTIFICATE_LENGTHS)

@@ -8,7 +8,7 @@
 
 /* Altogether: less than a megabyte. */
 #define HELD_MAX 512
-/* Of one owner: the flight with its certificate has up to four. */
+/* One owner may have so many: the flight with its certificate has up to four. */
 #define HELD_OF_ONE 4
 
 struct held_datagram {

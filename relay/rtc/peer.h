@@ -75,10 +75,11 @@ void peer_destroy(struct peer *peer);
 bool peer_check(struct peer *peer, const struct stun_request *request, const uint8_t *data,
                 size_t size, const struct udp_path *path, double now);
 
-/* Whether a check has the names of both ends: the browser's own, or a stranger's who knows them. */
+/* Returns whether a check has the names of both ends: the browser's own, or a stranger's who knows
+ * them. */
 bool peer_is_named(const struct peer *peer, const struct stun_request *request);
 
-/* Whether a DTLS datagram has a number that is due. It may still be forged. */
+/* Returns whether a DTLS datagram has a number that is due. It may still be forged. */
 bool peer_expects(const struct peer *peer, const uint8_t *data, size_t size);
 
 /* Takes a DTLS datagram. It must stay in place until peer_next has returned false. False when it is

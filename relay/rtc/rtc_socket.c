@@ -12,8 +12,8 @@
 
 #define BATCH        64
 #define DATAGRAM_MAX 2048
-/* What the system is asked to hold for all browsers together: 3,000 packets or more, by what each
-   takes of the system's memory, and so a tenth of a second of 30,000 a second. */
+/* The system is asked to hold so much for all browsers together: 3,000 packets or more, by what
+ * each takes of its memory, which is a tenth of a second of 30,000 a second. */
 #define BUFFER_BYTES (8 << 20)
 #define CONTROL_MAX  64
 

@@ -301,7 +301,7 @@ static double handshakes_wait(struct webrtc *all)
     return handshake_budget_wait(all->config.handshakes, HANDSHAKE_DTLS, loop_now());
 }
 
-/* Whether a packet of a link may be worked on. Otherwise it is counted. */
+/* Returns whether a packet of a link may be worked on, and counts it if not. */
 static bool may_take(struct rtc_link *link, enum policed kind)
 {
     struct webrtc *all = link->all;

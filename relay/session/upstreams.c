@@ -230,7 +230,7 @@ void upstreams_destroy(struct upstreams *upstreams)
     free(upstreams);
 }
 
-/* What means this machine, this link, or many machines. */
+/* These networks mean this machine, this link, or many machines. */
 static const char *const local_networks[] = {
     "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255",
     "::",        "::1",         "fe80::/10",      "ff00::/8",
@@ -281,8 +281,8 @@ static bool embedded(size_t index, const struct socket_address *address, struct 
     return v4[12] != 0 || !embeddings[index].guessed;
 }
 
-/* Whether a network may stand for this address of it: what means this machine or this link is
-   meant by a network of nothing else, and the relay's own address only by itself. */
+/* Returns whether a network may stand for this address of it: what means this machine or this link
+   is meant by a network of nothing else, and the relay's own address only by itself. */
 static bool is_meant(const struct prefix *network, const struct socket_address *address,
                      struct own_addresses *own)
 {

@@ -36,8 +36,8 @@ static const char *dropped_string(enum cw_error error)
     }
 }
 
-/* Those of configs that no page has, and of messages and buffers, which a page leaves to the
-   package. */
+/* No page meets these: they are about configs that no page has, and about messages and buffers,
+ * which a page leaves to the package. */
 static const char *native_string(enum cw_error error)
 {
     switch (error) {
@@ -75,7 +75,7 @@ static const char *native_string(enum cw_error error)
     }
 }
 
-/* Those of servers, of hosts and of the operating system. */
+/* Servers, hosts and the operating system give these. */
 static const char *server_string(enum cw_error error)
 {
     switch (error) {

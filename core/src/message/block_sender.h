@@ -38,7 +38,8 @@ void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const ui
 uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct cw_timing *timing,
                              bool others, enum cw_due *due);
 
-/* Whether the first fragment that is not acked has been repeated many times and is due again. */
+/* Returns whether the first fragment that is not acked has been repeated many times and is due
+ * again. */
 bool cw_block_sender_stalls(const struct cw_block_sender *sender, const struct cw_timing *timing);
 
 /* Notes that a fragment goes into the packet being made. At the end of a block on a path with

@@ -125,8 +125,8 @@ enum cw_error cw_broadcast_begin(struct cw_broadcasts *broadcasts, const struct 
     return CW_OK;
 }
 
-/* Whether the connection holds more blocks than are left for all. Who acks nothing would take them
-   one by one; this way each who does so leaves as many as he has. */
+/* Returns whether the connection holds more blocks than are left for all. A client that acks
+ * nothing would take them one by one; this way it leaves as many as it has. */
 static bool holds_too_many(const struct cw_broadcast *broadcast, const struct cw_connection *c)
 {
     const struct cw_message *message = broadcast->message;

@@ -44,9 +44,9 @@ struct cw_copies {
 struct cw_channel_common {
     struct cw_channel_config config;
     const struct cw_schema *schema;
+    uint32_t most_queued;         /* messages that the queue may hold; see cw_connection_config */
     struct cw_message_pool *pool; /* of messages that arrive, */
     uint32_t pool_room; /* and how many of it may be used, but for what the channels are sure of, */
-    uint32_t most_queued;         /* messages that the queue may hold; see cw_connection_config */
     uint32_t ahead_room;          /* and how many by one that has to wait for another */
     struct cw_receipts *receipts; /* of the connection */
     struct cw_copies *copies;     /* of broadcasts that go to the connection too, or NULL */

@@ -93,7 +93,8 @@ static inline bool cw_channel_begin(struct cw_channel *channel, bool first)
     return !channel->exhausted;
 }
 
-/* Whether the oldest message of a reliable channel has been repeated many times and is due again.
+/* Returns whether the oldest message of a reliable channel has been repeated many times and is due
+ * again.
  */
 static inline bool cw_channel_stalls(struct cw_channel *channel, const struct cw_timing *timing)
 {

@@ -248,8 +248,8 @@ static enum cw_congestion_limit bulk_limit(const struct cw_connection *c)
     return starves ? CW_CONGESTION_LIMIT_NONE : limit;
 }
 
-/* Whether something is repeated in vain, maybe since the packets that have it are refused for what
-   else is in them. */
+/* Returns whether something is repeated in vain, maybe because the packets that have it are refused
+   for what else is in them. */
 static bool stalls(struct cw_connection *c)
 {
     for (uint32_t i = 0; i < c->config.channel_count; i++) {

@@ -16,10 +16,10 @@ enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type
 enum cw_error cw_message_create_copy(struct cw_message_pool *pool, struct cw_message *of,
                                      struct cw_message **copy);
 
-/* How many messages could be made now. */
+/* Returns how many messages could be made now. */
 uint32_t cw_message_pool_unused(const struct cw_message_pool *pool);
 
-/* How many messages of the pool are copies that hold a reference to another's block. */
+/* Returns how many messages of the pool are copies that hold a reference to another's block. */
 uint32_t cw_message_pool_borrowed(const struct cw_message_pool *pool);
 
 /* Releases the connection's reference. NULL is ignored. */

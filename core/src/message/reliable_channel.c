@@ -268,8 +268,8 @@ static struct cw_reliable_slot *first_due(const struct cw_reliable_channel *chan
     return NULL;
 }
 
-/* What is to be picked next: in a packet that has none of the channel yet, the oldest message if it
-   is due, which holds up all others. */
+/* Returns what is to be picked next. In a packet that has nothing of the channel yet, that is the
+ * oldest message if it is due, because it holds up all others. */
 static struct cw_reliable_slot *next_to_pick(struct cw_reliable_channel *channel,
                                              const struct cw_timing *timing, enum cw_due *due)
 {

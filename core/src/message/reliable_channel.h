@@ -68,8 +68,8 @@ void cw_reliable_begin(struct cw_reliable_channel *channel, bool first);
 uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
                           uint32_t bits_left);
 
-/* Whether the oldest message, or what is missing first of its block, has been repeated many times
-   and is due again. */
+/* Returns whether the oldest message, or the first missing fragment of its block, has been repeated
+   many times and is due again. */
 bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_timing *timing);
 
 /* Writes the entry of what was picked; index is the channel's. */

@@ -19,8 +19,8 @@ static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id
     return *cw_reliable_received_slot(channel, id) ? IGNORE : KEEP;
 }
 
-/* Whether id is the first message that is missing, apart from those that are to be kept of this
-   entry. */
+/* Returns whether id is the first message that is missing, apart from those that are to be kept of
+   this entry. */
 static bool is_next(const struct cw_reliable_channel *channel, struct cw_parsed_entry *parsed,
                     uint16_t id)
 {

@@ -61,7 +61,7 @@ static uint32_t oldest_of(const struct cw_repair_receiver *receiver, uint64_t sl
     return cw_lowest_bit(from_start > 0 ? from_start : slots);
 }
 
-/* Whether so much may still be done for this packet, which is then taken off. */
+/* Returns whether so much work may still be done for this packet, and then subtracts it. */
 static bool may_work(struct cw_repair_receiver *receiver, uint32_t work)
 {
     if (*receiver->work < work) {
@@ -98,7 +98,7 @@ static void lengthen(struct cw_repair_receiver *receiver, uint64_t slots, uint32
         receiver->longer[i] |= slots;
 }
 
-/* Of a row that replaces what was in its place. */
+/* Notes the length of a row that replaces what was in its place. */
 static void set_strips(struct cw_repair_receiver *receiver, uint32_t slot, uint32_t strips)
 {
     for (uint32_t i = 0; i < CW_REPAIR_STRIPS; i++)
@@ -114,7 +114,7 @@ static uint32_t strips_in(const struct cw_repair_receiver *receiver, uint32_t sl
     return strips;
 }
 
-/* The equations with this message. */
+/* Returns the equations with this message. */
 static uint64_t equations_with(const struct cw_repair_receiver *receiver, uint32_t slot)
 {
     uint64_t found = 0;
@@ -125,7 +125,7 @@ static uint64_t equations_with(const struct cw_repair_receiver *receiver, uint32
     return found;
 }
 
-/* Of these equations, those with a single message left are that message. */
+/* An equation with a single message left is that message. */
 static void take_solved(struct cw_repair_receiver *receiver, uint64_t equations)
 {
     for (; equations > 0; equations &= equations - 1) {

@@ -1,4 +1,4 @@
-/* What yojimbo 1.0 has by default where our defaults differ. web/scripts/generate.mjs reads these
+/* These are the defaults of yojimbo 1.0 that differ from ours. web/scripts/generate.mjs reads these
    numbers for the package. */
 #ifndef CAUSEWAY_YOJIMBO_H
 #define CAUSEWAY_YOJIMBO_H

@@ -201,9 +201,9 @@ static void set_deadline(struct cw_pending *pending, double now)
     pending->deadline = now + cw_challenge_seconds(pending->peer.timeout_seconds);
 }
 
-/* Whether a client may have the place of its id. A client with a token that expires earlier, or
-   that expires in the same second and came earlier, makes room and is told. is_new: the token has
-   not come before. */
+/* Returns whether a client may have the place of its id. A client with a token that expires
+   earlier, or that expires in the same second and came earlier, makes room and is told. is_new: the
+   token has not come before. */
 static bool claim_id(struct cw_handshake *handshake, uint64_t id, uint64_t expire_time, bool is_new)
 {
     struct cw_pending *other = find_pending_by_id(handshake, id);

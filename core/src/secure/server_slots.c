@@ -292,8 +292,8 @@ void cw_slots_flush(struct cw_slots *slots, uint32_t client, const struct cw_far
     end_flush(slots, client, now);
 }
 
-/* Whether another datagram of the client may be read. Only those that are its own for sure are
-   charged: nobody else can use up what it may send. */
+/* Returns whether another datagram of the client may be read. Only those that are its own for sure
+   are charged: nobody else can use up what it may send. */
 static bool has_allowance(const struct cw_slots *slots, struct cw_slot *slot, double now)
 {
     const double rate = slots->config->client_datagrams_per_second;

@@ -41,8 +41,8 @@ static struct cw_used_token *find(const struct cw_token_history *history,
     return NULL;
 }
 
-/* What the history has of a client id: how many tokens, the one that expires first, and the latest
-   expire time of those that had to make room for later ones. */
+/* This is what the history has of a client id: how many tokens, the one that expires first, and the
+   latest expire time of those that had to make room for later ones. */
 struct share {
     uint32_t count;
     struct cw_used_token *first;

@@ -29,7 +29,7 @@ struct cw_token_history {
 void cw_token_history_layout(struct cw_token_history *history, struct cw_arena *arena,
                              uint32_t capacity);
 
-/* Whether the token with this MAC is remembered. */
+/* Returns whether the token with this MAC is remembered. */
 bool cw_token_history_has(const struct cw_token_history *history, const uint8_t mac[CW_MAC_BYTES]);
 
 /* Notes that the token with this MAC and client id is used from an address. Errors:
