@@ -1,11 +1,11 @@
 /* causeway-relay: between browsers and UDP game servers. */
 #include "causeway/version.h"
-#include "net/descriptors.h"
-#include "net/log.h"
-#include "options.h"
+#include "http/descriptors.h"
+#include "options/options.h"
+#include "os/log.h"
+#include "process/supervisor.h"
 #include "relay.h"
 #include "rtc/dtls_memory.h"
-#include "supervisor.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 #include "relay.h"
 
 #include "http/redirect.h"
-#include "net/log.h"
-#include "net/notify.h"
-#include "net/socket_address.h"
-#include "net/watchdog.h"
+#include "os/log.h"
+#include "os/socket_address.h"
+#include "process/notify.h"
+#include "process/watchdog.h"
 #include "relay_internal.h"
 
 #include <errno.h>

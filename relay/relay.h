@@ -2,8 +2,8 @@
 #ifndef CAUSEWAY_RELAY_RELAY_H
 #define CAUSEWAY_RELAY_RELAY_H
 
-#include "net/heritage.h"
-#include "options.h"
+#include "options/options.h"
+#include "os/heritage.h"
 
 struct relay;
 

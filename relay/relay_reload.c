@@ -1,5 +1,5 @@
-#include "net/log.h"
-#include "net/notify.h"
+#include "os/log.h"
+#include "process/notify.h"
 #include "relay_internal.h"
 
 #include <unistd.h>

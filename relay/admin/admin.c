@@ -2,7 +2,7 @@
 
 #include "admin/server.h"
 #include "admin/steering.h"
-#include "net/log.h"
+#include "os/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #define CAUSEWAY_RELAY_ADMIN_H
 
 #include "admin/metrics.h"
-#include "net/heritage.h"
-#include "net/loop.h"
-#include "net/socket_address.h"
+#include "os/heritage.h"
+#include "os/loop.h"
+#include "os/socket_address.h"
 #include "session/orders.h"
 
 struct admin_config {

@@ -3,7 +3,7 @@
 #define CAUSEWAY_RELAY_METRICS_H
 
 #include "admin/text.h"
-#include "net/counters.h"
+#include "stats/counters.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 #include "admin/request.h"
 
-#include "net/socket_address.h"
+#include "os/socket_address.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "admin/server.h"
 
-#include "net/descriptors.h"
-#include "net/listener.h"
-#include "net/log.h"
+#include "http/descriptors.h"
+#include "http/listener.h"
+#include "os/log.h"
 
 #include <errno.h>
 #include <math.h>

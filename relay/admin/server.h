@@ -6,9 +6,9 @@
 
 #include "admin/request.h"
 #include "admin/text.h"
-#include "net/heritage.h"
-#include "net/loop.h"
-#include "net/socket_address.h"
+#include "os/heritage.h"
+#include "os/loop.h"
+#include "os/socket_address.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 #include "admin/steering.h"
 
-#include "net/gauges.h"
-#include "net/log.h"
-#include "net/loop.h"
+#include "os/log.h"
+#include "os/loop.h"
+#include "stats/gauges.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
 #ifndef CAUSEWAY_RELAY_DOWNLOAD_H
 #define CAUSEWAY_RELAY_DOWNLOAD_H
 
-#include "net/loop.h"
+#include "os/loop.h"
 
 #include <libwebsockets.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_RELAY_FORWARDED_H
 #define CAUSEWAY_RELAY_FORWARDED_H
 
-#include "net/prefix.h"
+#include "os/prefix.h"
 
 enum forwarded_header {
     FORWARDED_X_FORWARDED_FOR, /* and X-Forwarded-Host */

@@ -5,10 +5,10 @@
 #include "http/header.h"
 #include "http/reply.h"
 #include "http/subprotocol.h"
-#include "net/linger.h"
-#include "net/log.h"
-#include "net/pre_session_limit.h"
-#include "net/tls.h"
+#include "limits/pre_session_limit.h"
+#include "os/linger.h"
+#include "os/log.h"
+#include "os/tls.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -437,7 +437,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     struct http *http = protocol && protocol->user ? *(struct http **)protocol->user : NULL;
     switch (reason) {
     case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS:
-        return tls_serve(lws_get_vhost_user(in), user) ? 0 : -1;
+        return tls_serve(lws_get_vhost_user(in), user) && tls_turns_serve(user) ? 0 : -1;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
         return on_upgrade(http, wsi, in);
     case LWS_CALLBACK_HTTP:

@@ -4,9 +4,9 @@
 
 #include "http/pages.h"
 #include "http/reply.h"
-#include "net/loop.h"
-#include "net/socket_address.h"
-#include "net/stats.h"
+#include "os/loop.h"
+#include "os/socket_address.h"
+#include "stats/stats.h"
 
 #include <libwebsockets.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "http/pages.h"
 
-#include "net/pre_session_limit.h"
+#include "limits/pre_session_limit.h"
 
 /* The addresses of a chain of proxies. */
 #define FORWARDED_MAX 1024

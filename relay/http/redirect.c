@@ -2,7 +2,7 @@
 
 #include "http/header.h"
 #include "http/reply.h"
-#include "net/pre_session_limit.h"
+#include "limits/pre_session_limit.h"
 
 #include <string.h>
 

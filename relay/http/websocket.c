@@ -1,8 +1,8 @@
 #include "http/websocket.h"
 
+#include "http/heartbeat.h"
 #include "http/subprotocol.h"
-#include "net/heartbeat.h"
-#include "net/pre_session_limit.h"
+#include "limits/pre_session_limit.h"
 #include "session/queue.h"
 
 #include <math.h>

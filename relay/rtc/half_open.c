@@ -1,6 +1,6 @@
 #include "rtc/half_open.h"
 
-#include "net/per_address_limit.h"
+#include "limits/per_address_limit.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #ifndef CAUSEWAY_RELAY_HALF_OPEN_H
 #define CAUSEWAY_RELAY_HALF_OPEN_H
 
-#include "net/socket_address.h"
+#include "os/socket_address.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 #include "rtc/offer_limit.h"
 
-#include "net/address_memory.h"
-#include "net/bucket.h"
+#include "limits/address_memory.h"
+#include "limits/bucket.h"
 
 #include <math.h>
 #include <stdlib.h>

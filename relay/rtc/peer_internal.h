@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_RELAY_RTC_PEER_INTERNAL_H
 #define CAUSEWAY_RELAY_RTC_PEER_INTERNAL_H
 
-#include "net/bucket.h"
+#include "limits/bucket.h"
 #include "rtc/flight.h"
 #include "rtc/peer.h"
 

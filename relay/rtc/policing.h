@@ -6,7 +6,7 @@
 #ifndef CAUSEWAY_RELAY_RTC_POLICING_H
 #define CAUSEWAY_RELAY_RTC_POLICING_H
 
-#include "net/bucket.h"
+#include "limits/bucket.h"
 
 #include <stdbool.h>
 

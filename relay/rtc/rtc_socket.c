@@ -1,7 +1,7 @@
 #include "rtc/rtc_socket.h"
 
-#include "net/overflow.h"
-#include "net/socket_buffer.h"
+#include "os/overflow.h"
+#include "os/socket_buffer.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -3,9 +3,9 @@
 #ifndef CAUSEWAY_RELAY_RTC_SOCKET_H
 #define CAUSEWAY_RELAY_RTC_SOCKET_H
 
-#include "net/heritage.h"
-#include "net/loop.h"
-#include "net/socket_address.h"
+#include "os/heritage.h"
+#include "os/loop.h"
+#include "os/socket_address.h"
 #include "rtc/udp_address.h"
 
 #include <stdbool.h>

@@ -3,12 +3,12 @@
 #define CAUSEWAY_RELAY_WEBRTC_H
 
 #include "http/http.h"
-#include "net/handshake_budget.h"
-#include "net/loop.h"
-#include "net/socket_address.h"
-#include "net/stats.h"
+#include "limits/handshake_budget.h"
+#include "os/loop.h"
+#include "os/socket_address.h"
 #include "rtc/dtls.h"
 #include "session/session.h"
+#include "stats/stats.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 #ifndef CAUSEWAY_RELAY_RTC_WEBRTC_INTERNAL_H
 #define CAUSEWAY_RELAY_RTC_WEBRTC_INTERNAL_H
 
-#include "net/deadlines.h"
-#include "net/log.h"
+#include "os/deadlines.h"
+#include "os/log.h"
 #include "rtc/half_open.h"
 #include "rtc/held.h"
 #include "rtc/offer_limit.h"

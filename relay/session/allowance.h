@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_RELAY_ALLOWANCE_H
 #define CAUSEWAY_RELAY_ALLOWANCE_H
 
-#include "net/bucket.h"
+#include "limits/bucket.h"
 
 #include <stdbool.h>
 #include <stddef.h>

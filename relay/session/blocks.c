@@ -1,8 +1,8 @@
 #include "session/blocks.h"
 
-#include "net/handover.h"
-#include "net/heritage.h"
-#include "net/loop.h"
+#include "os/handover.h"
+#include "os/heritage.h"
+#include "os/loop.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_RELAY_BLOCKS_H
 #define CAUSEWAY_RELAY_BLOCKS_H
 
-#include "net/prefix.h"
+#include "os/prefix.h"
 
 #include <stdbool.h>
 #include <stddef.h>

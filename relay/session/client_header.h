@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_RELAY_CLIENT_HEADER_H
 #define CAUSEWAY_RELAY_CLIENT_HEADER_H
 
-#include "net/socket_address.h"
+#include "os/socket_address.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #ifndef CAUSEWAY_RELAY_NAMES_H
 #define CAUSEWAY_RELAY_NAMES_H
 
-#include "net/socket_address.h"
+#include "os/socket_address.h"
 
 #include <stdbool.h>
 #include <stdint.h>

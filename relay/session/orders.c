@@ -1,6 +1,6 @@
 #include "session/orders.h"
 
-#include "net/loop.h"
+#include "os/loop.h"
 
 struct order_result order_carry_out(struct sessions *sessions, const struct order *order,
                                     struct session_facts *page)

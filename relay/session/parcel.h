@@ -4,7 +4,7 @@
 #ifndef CAUSEWAY_RELAY_PARCEL_H
 #define CAUSEWAY_RELAY_PARCEL_H
 
-#include "net/socket_address.h"
+#include "os/socket_address.h"
 #include "session/allowance.h"
 #include "session/traffic.h"
 #include "session/upstream.h"

@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_RELAY_REGISTRY_H
 #define CAUSEWAY_RELAY_REGISTRY_H
 
-#include "net/deadlines.h"
+#include "os/deadlines.h"
 #include "session/known_names.h"
 #include "session/names.h"
 #include "session/parcel.h"

@@ -4,7 +4,7 @@
 #ifndef CAUSEWAY_RELAY_SERVER_H
 #define CAUSEWAY_RELAY_SERVER_H
 
-#include "net/socket_address.h"
+#include "os/socket_address.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,9 +5,8 @@
 #ifndef CAUSEWAY_RELAY_SESSION_H
 #define CAUSEWAY_RELAY_SESSION_H
 
-#include "net/loop.h"
-#include "net/socket_address.h"
-#include "net/stats.h"
+#include "os/loop.h"
+#include "os/socket_address.h"
 #include "session/allowance.h"
 #include "session/datagram.h"
 #include "session/gate.h"
@@ -15,6 +14,7 @@
 #include "session/parcel.h"
 #include "session/transport.h"
 #include "session/upstreams.h"
+#include "stats/stats.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,10 +4,10 @@
 #ifndef CAUSEWAY_RELAY_SESSION_INTERNAL_H
 #define CAUSEWAY_RELAY_SESSION_INTERNAL_H
 
-#include "net/address_memory.h"
-#include "net/deadlines.h"
-#include "net/log.h"
-#include "net/per_address_limit.h"
+#include "limits/address_memory.h"
+#include "limits/per_address_limit.h"
+#include "os/deadlines.h"
+#include "os/log.h"
 #include "session/blocks.h"
 #include "session/session.h"
 #include "session/traffic.h"

@@ -2,11 +2,11 @@
 #ifndef CAUSEWAY_RELAY_SESSION_LOOK_H
 #define CAUSEWAY_RELAY_SESSION_LOOK_H
 
-#include "net/gauges.h"
-#include "net/prefix.h"
-#include "net/socket_address.h"
+#include "os/prefix.h"
+#include "os/socket_address.h"
 #include "session/blocks.h"
 #include "session/traffic.h"
+#include "stats/gauges.h"
 
 #include <stdbool.h>
 #include <stddef.h>

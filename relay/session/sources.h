@@ -3,8 +3,8 @@
 #ifndef CAUSEWAY_RELAY_SOURCES_H
 #define CAUSEWAY_RELAY_SOURCES_H
 
-#include "net/prefix.h"
-#include "net/socket_address.h"
+#include "os/prefix.h"
+#include "os/socket_address.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "session/upstream_internal.h"
 
-#include "net/overflow.h"
+#include "os/overflow.h"
 #include "session/sources.h"
 
 #include <errno.h>

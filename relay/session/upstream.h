@@ -3,11 +3,11 @@
 #ifndef CAUSEWAY_RELAY_UPSTREAM_H
 #define CAUSEWAY_RELAY_UPSTREAM_H
 
-#include "net/loop.h"
-#include "net/prefix.h"
-#include "net/socket_address.h"
-#include "net/stats.h"
+#include "os/loop.h"
+#include "os/prefix.h"
+#include "os/socket_address.h"
 #include "session/client_header.h"
+#include "stats/stats.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_RELAY_UPSTREAM_INTERNAL_H
 #define CAUSEWAY_RELAY_UPSTREAM_INTERNAL_H
 
-#include "net/log.h"
+#include "os/log.h"
 #include "session/datagram.h"
 #include "session/upstream.h"
 

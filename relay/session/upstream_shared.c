@@ -1,7 +1,7 @@
 #include "session/upstream_internal.h"
 
-#include "net/overflow.h"
-#include "net/socket_buffer.h"
+#include "os/overflow.h"
+#include "os/socket_buffer.h"
 #include "session/sources.h"
 
 #include <errno.h>

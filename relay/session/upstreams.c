@@ -1,8 +1,8 @@
 #include "session/upstreams.h"
 
-#include "net/log.h"
-#include "net/lookup.h"
-#include "net/own_addresses.h"
+#include "os/log.h"
+#include "os/lookup.h"
+#include "os/own_addresses.h"
 
 #include <math.h>
 #include <stdlib.h>

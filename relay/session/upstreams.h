@@ -3,9 +3,9 @@
 #ifndef CAUSEWAY_RELAY_UPSTREAMS_H
 #define CAUSEWAY_RELAY_UPSTREAMS_H
 
-#include "net/loop.h"
-#include "net/prefix.h"
-#include "net/socket_address.h"
+#include "os/loop.h"
+#include "os/prefix.h"
+#include "os/socket_address.h"
 #include "session/client_header.h"
 
 #include <stdbool.h>

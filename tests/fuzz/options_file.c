@@ -1,6 +1,6 @@
 /* Whatever is in the file of --config: it becomes options within their bounds, or one printable
    line that says where it is wrong. The copy that workers get says the same as the file. */
-#include "options_internal.h"
+#include "options/options_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

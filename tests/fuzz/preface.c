@@ -1,8 +1,8 @@
 /* The first bytes of a connection, in whatever pieces they arrive: what reads the PROXY header and
    the head of a request reads nothing beyond them, and does not change its mind when more come. The
    first two bytes of an input say how many of the others come first. */
-#include "net/proxy_protocol.h"
-#include "net/request_head.h"
+#include "http/proxy_protocol.h"
+#include "http/request_head.h"
 
 #include <stdlib.h>
 #include <string.h>

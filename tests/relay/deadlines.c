@@ -1,7 +1,7 @@
 /* The heap of deadlines against the plainest list there can be. */
 #include "unit.h"
 
-#include "net/deadlines.h"
+#include "os/deadlines.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* How the descriptors that the system allows are divided. */
-#include "net/descriptors.h"
+#include "http/descriptors.h"
 
-#include "net/linger.h"
-#include "net/preface.h"
+#include "http/preface.h"
+#include "os/linger.h"
 #include "unit.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* How much of a processor handshakes take, in virtual time. */
-#include "net/handshake_budget.h"
+#include "limits/handshake_budget.h"
 #include "unit.h"
 
 /* Does steps of handshakes, each of which takes `cost` seconds, as soon as it may, and gives the

@@ -1,8 +1,8 @@
 /* What a proxy says of its clients: prefixes, PROXY headers, and the headers of requests. */
 #include "http/forwarded.h"
-#include "net/prefix.h"
-#include "net/proxy_protocol.h"
-#include "net/request_head.h"
+#include "http/proxy_protocol.h"
+#include "http/request_head.h"
+#include "os/prefix.h"
 #include "unit.h"
 
 #include <stdlib.h>

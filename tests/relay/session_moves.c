@@ -2,10 +2,10 @@
    is a real socket. */
 #include "unit.h"
 
-#include "net/handover.h"
-#include "net/loop.h"
-#include "net/stats.h"
+#include "os/handover.h"
+#include "os/loop.h"
 #include "session/session.h"
+#include "stats/stats.h"
 
 #include <errno.h>
 #include <fcntl.h>

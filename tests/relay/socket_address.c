@@ -1,4 +1,4 @@
-#include "net/socket_address.h"
+#include "os/socket_address.h"
 #include "two_families.h"
 #include "unit.h"
 

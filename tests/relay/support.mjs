@@ -159,7 +159,7 @@ export async function startRelay(
   };
 }
 
-const header = readFileSync(new URL('../../relay/net/stats.h', import.meta.url), 'utf8');
+const header = readFileSync(new URL('../../relay/stats/stats.h', import.meta.url), 'utf8');
 const listed = (list) =>
   [
     ...new RegExp(`#define ${list}\\(X\\)(.*\\\\\n)*.*`).exec(header)[0].matchAll(/ X\((\w+),/g),

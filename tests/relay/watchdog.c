@@ -1,7 +1,7 @@
 /* Whom the watchdog ends, and whom it leaves alone: each is a process of its own. */
 #include "unit.h"
 
-#include "net/watchdog.h"
+#include "process/watchdog.h"
 
 #include <fcntl.h>
 #include <signal.h>

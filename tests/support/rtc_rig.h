@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_TESTS_RTC_RIG_H
 #define CAUSEWAY_TESTS_RTC_RIG_H
 
-#include "relay/net/stats.h"
+#include "relay/stats/stats.h"
 #include "rtc_client.h"
 
 #include <stdbool.h>

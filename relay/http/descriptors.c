@@ -1,0 +1,65 @@
+#include "http/descriptors.h"
+
+#include "http/preface.h"
+#include "os/linger.h"
+#include "os/log.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Its connection, and the file that it is being sent. */
+#define PER_PRE_SESSION 2
+
+/* Listeners, timers, the log and the like, replies that are still being read, and connections of
+   proxies that have not begun, and those of the operator. */
+#define OWN (32 + LINGERS_MAX + PREFACES_MAX + DESCRIPTORS_ADMIN)
+
+#define PRE_SESSION_MAX 1024
+
+/* With fewer, a page hardly loads beside others. */
+#define PRE_SESSION_MIN 64
+
+bool descriptors_open_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        /* What is opened takes the lowest that is free. */
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            return false;
+    }
+    return true;
+}
+
+bool descriptors_divide(unsigned max_sessions, unsigned per_session, struct descriptors *out)
+{
+    struct rlimit limit;
+    const rlim_t wanted =
+        per_session * (rlim_t)max_sessions + PER_PRE_SESSION * PRE_SESSION_MAX + OWN;
+    *out = (struct descriptors){.sessions = max_sessions, .pre_session = PRE_SESSION_MAX};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
+        return true;
+    /* A higher limit is lowered too: containers give a billion, for which libwebsockets, having
+       tables of that size, puts 2,560. */
+    rlim_t allowed = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    const struct rlimit changed = {.rlim_cur = allowed, .rlim_max = limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &changed) != 0)
+        allowed = limit.rlim_cur;
+    if (allowed >= wanted)
+        return true;
+    const rlim_t least = OWN + PER_PRE_SESSION * PRE_SESSION_MIN + per_session;
+    if (allowed < least) {
+        log_error("the system allows %llu open files, which is too few (ulimit -n)",
+                  (unsigned long long)allowed);
+        return false;
+    }
+    rlim_t sessions = (allowed - OWN - PER_PRE_SESSION * PRE_SESSION_MIN) / per_session;
+    if (sessions < max_sessions) {
+        log_warn("the system allows %llu open files, enough for %u sessions instead of %u; those "
+                 "need %llu (ulimit -n)",
+                 (unsigned long long)allowed, (unsigned)sessions, max_sessions,
+                 (unsigned long long)wanted);
+        out->sessions = (unsigned)sessions;
+    }
+    out->pre_session = (unsigned)((allowed - OWN - per_session * out->sessions) / PER_PRE_SESSION);
+    return true;
+}

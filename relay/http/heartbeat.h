@@ -1,0 +1,41 @@
+/* Asks every connection from time to time whether it is still there. */
+#ifndef CAUSEWAY_RELAY_HEARTBEAT_H
+#define CAUSEWAY_RELAY_HEARTBEAT_H
+
+#include "os/loop.h"
+
+#include <stdbool.h>
+
+/* The heartbeat of one connection. Embed it there, and zero it before heartbeat_start. */
+struct heartbeat {
+    void *owner; /* NULL when it is not watched */
+    struct heartbeat *older;
+    struct heartbeat *newer;
+    double due;
+    bool asked; /* and has not been heard since */
+};
+
+struct heartbeats {
+    struct loop *loop;
+    double interval;           /* seconds between two questions; 0 = never ask */
+    void (*ask)(void *owner);  /* send a ping */
+    void (*lost)(void *owner); /* it did not answer for an interval and is no longer watched */
+    struct loop_timer timer;
+    struct heartbeat *oldest;
+    struct heartbeat *newest;
+};
+
+/* Sets the members of a zeroed struct. */
+void heartbeats_init(struct heartbeats *all, struct loop *loop, double interval,
+                     void (*ask)(void *owner), void (*lost)(void *owner));
+
+/* Watches a connection until heartbeat_stop, or until it is lost. */
+void heartbeat_start(struct heartbeats *all, struct heartbeat *heartbeat, void *owner);
+
+/* The connection was heard. */
+void heartbeat_heard(struct heartbeat *heartbeat);
+
+/* Stops watching it. May be called again, or without a start. */
+void heartbeat_stop(struct heartbeats *all, struct heartbeat *heartbeat);
+
+#endif

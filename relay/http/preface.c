@@ -1,0 +1,270 @@
+#include "http/preface.h"
+
+#include "http/proxy_protocol.h"
+#include "http/request_head.h"
+#include "os/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* For the first bytes to come. */
+#define PREFACE_SECONDS 10.0
+
+/* The addresses of a chain of proxies. */
+#define FORWARDED_MAX 1024
+
+/* Bytes of a PROXY header, or of the head of a request, that are looked at. */
+#define LOOKED_AT_MAX 8192
+
+struct preface {
+    struct prefaces *all;
+    struct lws_vhost *vhost;
+    struct loop_watch watch;
+    struct socket_address proxy;
+    struct socket_address client; /* the proxy until its header has named another */
+    enum pre_session_counting counting;
+    bool header_taken; /* off the connection, or there is none */
+    ssize_t seen;      /* bytes that wait in the socket */
+    struct preface *older;
+    struct preface *newer;
+    double due;
+};
+
+struct prefaces {
+    struct loop *loop;
+    struct pre_session_limit *pre_sessions;
+    struct stats *stats;
+    unsigned count;
+    struct preface *oldest;
+    struct preface *newest;
+    struct loop_timer timer;           /* for the oldest */
+    const struct prefix_list *trusted; /* see prefaces_read_heads */
+    const char *name;
+    bool once;
+    struct log_limit limit;
+};
+
+/* Gives the descriptor back. */
+static int preface_end(struct preface *preface)
+{
+    struct prefaces *all = preface->all;
+    const int fd = preface->watch.fd;
+    loop_remove(all->loop, &preface->watch);
+    *(preface->older ? &preface->older->newer : &all->oldest) = preface->newer;
+    *(preface->newer ? &preface->newer->older : &all->newest) = preface->older;
+    all->count--;
+    free(preface);
+    return fd;
+}
+
+static void refuse(struct preface *preface, const char *why)
+{
+    struct prefaces *all = preface->all;
+    char text[SOCKET_ADDRESS_TEXT];
+    unsigned held;
+    socket_address_format(&preface->proxy, text);
+    all->stats->proxy_headers_refused++;
+    if (log_limit_pass(&all->limit, loop_now(), &held))
+        log_warn("connection of the proxy %s closed: %s%s", text, why, log_held(held).text);
+    close(preface_end(preface));
+}
+
+static void arm(struct prefaces *all)
+{
+    if (all->oldest)
+        loop_timer_start(all->loop, &all->timer, all->oldest->due - loop_now());
+}
+
+static void on_timer(void *context)
+{
+    struct prefaces *all = context;
+    while (all->oldest && all->oldest->due <= loop_now())
+        refuse(all->oldest, "nothing came in time");
+    arm(all);
+}
+
+enum step {
+    STEP_MORE, /* bytes are needed */
+    STEP_DONE,
+    STEP_ENDED, /* the preface is refused and gone */
+};
+
+/* Takes the header off the connection, so that the request is the first that is read. */
+static enum step take_header(struct preface *preface, uint8_t *data, size_t *size)
+{
+    size_t header_size = 0;
+    const enum proxy_protocol found =
+        proxy_protocol_read(data, *size, &preface->client, &header_size);
+    if (found == PROXY_PROTOCOL_MORE)
+        return STEP_MORE;
+    if (found == PROXY_PROTOCOL_BAD) {
+        refuse(preface, "its PROXY header is malformed");
+        return STEP_ENDED;
+    }
+    preface->header_taken = true;
+    if (found == PROXY_PROTOCOL_NONE)
+        return STEP_DONE;
+    if (recv(preface->watch.fd, data, header_size, MSG_DONTWAIT) != (ssize_t)header_size) {
+        refuse(preface, "its PROXY header cannot be read");
+        return STEP_ENDED;
+    }
+    if (found == PROXY_PROTOCOL_CLIENT)
+        preface->counting = PRE_SESSION_COUNTED;
+    *size -= header_size;
+    memmove(data, data + header_size, *size);
+    return STEP_DONE;
+}
+
+/* Returns whether the request says whose it is, and can be read. */
+static bool has_head(const struct preface *preface)
+{
+    const struct prefix_list *trusted = preface->all->trusted;
+    return trusted && prefix_list_holds(trusted, &preface->client);
+}
+
+/* Takes what the client has sent off the socket: a reset would follow it, and overtake the reply.
+ */
+static void reply_malformed(int fd)
+{
+    static const char text[] = "HTTP/1.1 400 Bad Request\r\n"
+                               "content-type: text/plain\r\n"
+                               "content-length: 41\r\n"
+                               "connection: close\r\n"
+                               "\r\n"
+                               "A line of the head is not a header field.";
+    uint8_t bytes[LOOKED_AT_MAX];
+    (void)recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    (void)send(fd, text, sizeof text - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Reads what a whole head says of its client. */
+static enum step read_head(struct preface *preface, const uint8_t *data, size_t size,
+                           char forwarded[FORWARDED_MAX])
+{
+    const struct prefaces *all = preface->all;
+    const char *why = "the head of its request is too long";
+    switch (request_head_read(data, size, all->once ? all->name : NULL)) {
+    case REQUEST_HEAD_MORE:
+        if (size < LOOKED_AT_MAX)
+            return STEP_MORE;
+        break;
+    case REQUEST_HEAD_WHOLE:
+        if (request_head_value(data, size, all->name, forwarded, FORWARDED_MAX))
+            return STEP_DONE;
+        why = "the header of --forwarded-header is too long";
+        break;
+    case REQUEST_HEAD_TWICE:
+        why = "its request has several lines of the header of --forwarded-header, of which one "
+              "would be seen";
+        break;
+    case REQUEST_HEAD_MALFORMED:
+        why = "its request is malformed";
+        reply_malformed(preface->watch.fd);
+        break;
+    }
+    refuse(preface, why);
+    return STEP_ENDED;
+}
+
+static void hand_on(struct preface *preface, const char *forwarded)
+{
+    struct pre_session_limit *pre_sessions = preface->all->pre_sessions;
+    struct lws_vhost *vhost = preface->vhost;
+    const struct pre_session_start start = {preface->client, preface->counting, forwarded};
+    const int lowest = 1;
+    const int fd = preface_end(preface);
+    setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &lowest, sizeof lowest);
+    pre_session_limit_enter(pre_sessions, vhost, fd, &start);
+}
+
+/* The bytes stay in the socket until they are a whole header, or head of a request. */
+static void on_ready(void *context, unsigned events)
+{
+    (void)events;
+    struct preface *preface = context;
+    uint8_t data[LOOKED_AT_MAX];
+    const ssize_t waiting = recv(preface->watch.fd, data, sizeof data, MSG_PEEK | MSG_DONTWAIT);
+    /* A health check, say. An end behind a part of a header would wake the loop without end. */
+    if (waiting <= preface->seen) {
+        close(preface_end(preface));
+        return;
+    }
+    size_t size = (size_t)waiting;
+    char forwarded[FORWARDED_MAX];
+    enum step step = preface->header_taken ? STEP_DONE : take_header(preface, data, &size);
+    const bool heads = step == STEP_DONE && has_head(preface);
+    if (heads)
+        step = read_head(preface, data, size, forwarded);
+    if (step == STEP_DONE) {
+        hand_on(preface, heads ? forwarded : NULL);
+    } else if (step == STEP_MORE) {
+        const int wanted = (int)size + 1; /* or the same bytes would wake the loop again */
+        preface->seen = (ssize_t)size;
+        setsockopt(preface->watch.fd, SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof wanted);
+    }
+}
+
+struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pre_sessions,
+                                 struct stats *stats)
+{
+    struct prefaces *all = calloc(1, sizeof *all);
+    if (!all)
+        return NULL;
+    all->loop = loop;
+    all->pre_sessions = pre_sessions;
+    all->stats = stats;
+    all->timer.expired = on_timer;
+    all->timer.context = all;
+    return all;
+}
+
+void prefaces_read_heads(struct prefaces *all, const struct prefix_list *trusted, const char *name,
+                         bool once)
+{
+    all->trusted = trusted;
+    all->name = name;
+    all->once = once;
+}
+
+void prefaces_destroy(struct prefaces *all)
+{
+    if (!all)
+        return;
+    loop_timer_stop(&all->timer);
+    while (all->oldest)
+        close(preface_end(all->oldest));
+    free(all);
+}
+
+void preface_begin(struct prefaces *all, struct lws_vhost *vhost, int fd,
+                   const struct socket_address *proxy)
+{
+    struct preface *preface = calloc(1, sizeof *preface);
+    if (!preface) {
+        close(fd);
+        return;
+    }
+    *preface = (struct preface){
+        .all = all,
+        .vhost = vhost,
+        .watch = {.fd = fd, .ready = on_ready, .context = preface},
+        .proxy = *proxy,
+        .client = *proxy,
+        .counting = PRE_SESSION_UNCOUNTED,
+        .older = all->newest,
+        .due = loop_now() + PREFACE_SECONDS,
+    };
+    if (!loop_add(all->loop, &preface->watch, LOOP_READABLE)) {
+        close(fd);
+        free(preface);
+        return;
+    }
+    *(all->newest ? &all->newest->newer : &all->oldest) = preface;
+    all->newest = preface;
+    if (++all->count > PREFACES_MAX)
+        refuse(all->oldest, "others need the room");
+    if (!all->timer.loop)
+        arm(all);
+}

@@ -1,0 +1,120 @@
+/* What the operator asks for. Every option has the same name on the command line (--max-sessions),
+   in the environment (CAUSEWAY_RELAY_MAX_SESSIONS) and in a file (max-sessions = 1000); the first
+   of these sources that gives it is heeded. options_table.c has all options. */
+#ifndef CAUSEWAY_RELAY_OPTIONS_H
+#define CAUSEWAY_RELAY_OPTIONS_H
+
+#include "http/pages.h"
+#include "os/log.h"
+#include "os/socket_address.h"
+#include "os/tls.h"
+#include "session/allowance.h"
+#include "session/gate.h"
+#include "session/upstreams.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define OPTIONS_LISTEN_MAX    8
+#define OPTIONS_WORKERS_MAX   64
+#define OPTIONS_ADVERTISE_MAX 8
+
+/* One for IPv4 and one for IPv6. */
+#define OPTIONS_SOURCE_PREFIX_MAX 2
+
+/* The lowest first: what a higher one gives replaces what lower ones give. */
+enum options_source {
+    OPTIONS_FILE,
+    OPTIONS_ENVIRONMENT,
+    OPTIONS_COMMAND_LINE,
+    OPTIONS_SOURCES,
+};
+
+/* What a source gives, in its order, as text. */
+struct option_values {
+    struct option_value *first;
+    struct option_value *last;
+};
+
+/* A file as it was read. */
+struct options_file {
+    char *text; /* NULL = there is none */
+    size_t size;
+};
+
+struct options {
+    int argc;
+    char **argv;
+    struct option_values given[OPTIONS_SOURCES];
+    const char *config; /* the file; NULL = none */
+    struct options_file file;
+    bool check_config;
+    bool help;
+    bool version;
+    const char *listen[OPTIONS_LISTEN_MAX]; /* "host:port"; port 0 = any */
+    unsigned listen_count;
+    const char *http_redirect[OPTIONS_LISTEN_MAX]; /* the same, without TLS */
+    unsigned http_redirect_count;
+    struct tls_files tls; /* none = no TLS */
+    unsigned hsts_seconds;
+    bool admin;
+    struct socket_address admin_local;
+    struct upstream_list upstreams;
+    struct prefix_list source_prefixes; /* of the shared sockets; none = each session has its own */
+    const char *upstream;               /* the text of the last */
+    const char *root;                   /* NULL = no files are served */
+    struct gate gate;
+    struct http_pages pages;
+    unsigned max_sessions;
+    unsigned max_per_address; /* 0 = no limit */
+    double request_timeout_seconds;
+    double answer_timeout_seconds;
+    double idle_timeout_seconds; /* 0 = never */
+    double resume_seconds;       /* 0 = none */
+    struct allowance_limits allowance;
+    double ping_interval_seconds; /* 0 = never */
+    unsigned coalesce_us;
+    unsigned queue_bytes;
+    double queue_age_seconds;
+    bool rtc; /* WebRTC is served */
+    struct socket_address rtc_local;
+    bool rtc_own_port; /* else the port of the first --listen is taken */
+    struct socket_address rtc_advertised[OPTIONS_ADVERTISE_MAX];
+    unsigned rtc_advertised_count;
+    const char *rtc_certificate; /* PEM files; NULL = made at the start */
+    const char *rtc_key;
+    double peer_bytes_per_second; /* to one browser; 0 = no limit */
+    unsigned watchdog_seconds;    /* of processor time for one turn of the loop; 0 = any */
+    unsigned workers;             /* processes that serve; 0 = this one */
+    enum log_level log_level;
+    enum log_format log_format;
+    double drain_timeout_seconds; /* 0 = sessions end at once */
+};
+
+/* One line, printable, without its end: what is wrong, where, and what would be right. */
+struct options_error {
+    char text[512];
+};
+
+/* Reads the options from all sources; the file from a copy of it, or when `copy` is -1, by its
+   name. argv must outlive *out. False, with the reason in *error and *out as it was, when anything
+   is wrong. With `help` or `version` nothing need be given. */
+bool options_load(int argc, char **argv, int copy, struct options *out,
+                  struct options_error *error);
+
+/* A copy of the file from which these options are, for another process. -1 when there was no file,
+   or the system refuses. */
+int options_copy_file(const struct options *options);
+
+/* The name of the next option after `name` (NULL = of the first) that differs between two sets and
+   that only a restart changes; NULL when there is none. */
+const char *options_next_fixed(const struct options *before, const struct options *after,
+                               const char *name);
+
+/* Frees the texts, which are those in the members too. All zero is allowed. */
+void options_free(struct options *options);
+
+/* Prints what every option does. */
+void options_print_usage(void);
+
+#endif

@@ -1,0 +1,78 @@
+#include "os/handover.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Room for the one descriptor of a message, aligned as the system wants it. */
+union control {
+    struct cmsghdr header;
+    uint8_t bytes[CMSG_SPACE(sizeof(int))];
+};
+
+bool handover_pair(int out[2])
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, out) == 0;
+}
+
+bool handover_send(int socket, uint32_t kind, const void *data, size_t size, int fd)
+{
+    union control control = {0};
+    struct iovec pieces[2] = {{&kind, sizeof kind}, {(void *)(uintptr_t)data, size}};
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = size > 0 ? 2 : 1};
+    if (size > HANDOVER_MAX) {
+        errno = EMSGSIZE;
+        return false;
+    }
+    if (fd >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control.bytes;
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        control.header.cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent >= 0;
+}
+
+/* The system has no room for more descriptors than one. */
+static int take_fd(struct msghdr *message)
+{
+    int fd = -1;
+    struct cmsghdr *part = CMSG_FIRSTHDR(message);
+    if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS &&
+        part->cmsg_len == CMSG_LEN(sizeof fd))
+        memcpy(&fd, CMSG_DATA(part), sizeof fd);
+    return fd;
+}
+
+enum handover_result handover_receive(int socket, struct handover_message *out, bool wait)
+{
+    union control control = {0};
+    struct iovec pieces[2] = {{&out->kind, sizeof out->kind}, {out->data, sizeof out->data}};
+    struct msghdr message = {.msg_iov = pieces,
+                             .msg_iovlen = 2,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control.bytes};
+    ssize_t size;
+    do
+        size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
+    while (size < 0 && errno == EINTR);
+    if (size < 0 && errno == EAGAIN)
+        return HANDOVER_NONE;
+    out->fd = size < 0 ? -1 : take_fd(&message);
+    if (size >= (ssize_t)sizeof out->kind && !(message.msg_flags & MSG_TRUNC)) {
+        out->size = (size_t)size - sizeof out->kind;
+        return HANDOVER_MESSAGE;
+    }
+    if (out->fd >= 0)
+        close(out->fd);
+    out->fd = -1;
+    return HANDOVER_ENDED;
+}

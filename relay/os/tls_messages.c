@@ -1,0 +1,36 @@
+#include "os/tls_messages.h"
+
+#include <stdint.h>
+
+/* A handshake takes three at most. AES-GCM needs new keys after 2^24.5 records (RFC 8446): the rest
+   lasts for weeks. */
+#define MESSAGES_MAX 8
+
+/* The place of a connection's count among the data of its SSL. */
+static int count_index(void)
+{
+    static int index = -1;
+    if (index < 0)
+        index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+    return index;
+}
+
+/* A refused renegotiation is not told, but the alert that refuses it is. OpenSSL says what a
+   callback takes. */
+/* NOLINTNEXTLINE(readability-function-size) */
+static void on_message(int written, int version, int type, const void *data, size_t size, SSL *ssl,
+                       void *context)
+{
+    (void)version, (void)data, (void)size, (void)context;
+    if (type != (written ? SSL3_RT_ALERT : SSL3_RT_HANDSHAKE))
+        return;
+    const uintptr_t count = (uintptr_t)SSL_get_ex_data(ssl, count_index()) + 1;
+    SSL_set_ex_data(ssl, count_index(), (void *)count);
+    if (count > MESSAGES_MAX) /* nothing more is read then */
+        SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
+
+void tls_messages_limit(SSL_CTX *context)
+{
+    SSL_CTX_set_msg_callback(context, on_message);
+}

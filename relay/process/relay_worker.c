@@ -1,0 +1,212 @@
+#include "os/handover.h"
+#include "os/log.h"
+#include "relay_internal.h"
+#include "session/orders.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* For the supervisor to answer, or to take a message; everything else waits for so long at most. */
+#define ANSWER_MICROSECONDS 200000
+
+/* Between two times that it brings its counters up to date. */
+#define COUNT_SECONDS 1.0
+
+/* In a turn of the loop. */
+#define MESSAGES_MAX 64
+
+static bool keep(void *context, const struct parcel *parcel, int fd)
+{
+    const struct relay *relay = context;
+    return handover_send(relay->supervisor.fd, HERITAGE_KEEP, parcel, sizeof *parcel, fd);
+}
+
+static bool may_have(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    const struct relay *relay = context;
+    return known_names_may_have(&relay->known_names, name);
+}
+
+static void decline(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    const struct relay *relay = context;
+    handover_send(relay->supervisor.fd, HERITAGE_DECLINE, name, PARCEL_NAME_SIZE, -1);
+}
+
+static void set_away(void *context, const uint8_t name[PARCEL_NAME_SIZE], bool away)
+{
+    const struct relay *relay = context;
+    handover_send(relay->supervisor.fd, away ? HERITAGE_AWAY : HERITAGE_BACK, name,
+                  PARCEL_NAME_SIZE, -1);
+}
+
+static void forget(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    const struct relay *relay = context;
+    handover_send(relay->supervisor.fd, HERITAGE_FORGET, name, PARCEL_NAME_SIZE, -1);
+}
+
+static bool write_page(int fd, unsigned first, const struct session_facts *page, unsigned count)
+{
+    const size_t size = count * sizeof *page;
+    return pwrite(fd, page, size, (off_t)(first * sizeof *page)) == (ssize_t)size;
+}
+
+/* Takes over the message's descriptor. */
+static void carry_out(struct relay *relay, const struct handover_message *message)
+{
+    struct order_message asked;
+    if (message->size == sizeof asked) {
+        memcpy(&asked, message->data, sizeof asked);
+        struct order_reply reply = {.ticket = asked.ticket};
+        struct session_facts *page = calloc(asked.order.limit + 1, sizeof *page);
+        if (page)
+            reply.result = order_carry_out(relay->sessions, &asked.order, page);
+        if (asked.order.kind == ORDER_LIST)
+            reply.result.done =
+                page && write_page(message->fd, asked.first, page, reply.result.count);
+        free(page);
+        handover_send(relay->supervisor.fd, HERITAGE_OBEYED, &reply, sizeof reply, -1);
+    }
+    if (message->fd >= 0)
+        close(message->fd);
+}
+
+void relay_end_other_rtc(void *context, unsigned worker, const char *name)
+{
+    const struct relay *relay = context;
+    struct rtc_end_message message = {.worker = worker};
+    const size_t size = strlen(name);
+    if (size >= sizeof message.name)
+        return; /* no name is so long */
+    memcpy(message.name, name, size);
+    handover_send(relay->supervisor.fd, HERITAGE_END_RTC, &message, sizeof message, -1);
+}
+
+static void end_rtc(struct relay *relay, const struct handover_message *message)
+{
+    struct rtc_end_message end;
+    if (message->size != sizeof end)
+        return;
+    memcpy(&end, message->data, sizeof end);
+    webrtc_end(relay->webrtc, end.name);
+}
+
+static void obey(struct relay *relay, const struct handover_message *message)
+{
+    switch (message->kind) {
+    case HERITAGE_PARCEL:
+        relay_adopt(relay, message->data, message->size, message->fd);
+        break;
+    case HERITAGE_LEAVE:
+        if (message->size == PARCEL_NAME_SIZE)
+            sessions_leave(relay->sessions, message->data);
+        break;
+    case HERITAGE_COUNT:
+        relay_count(relay);
+        handover_send(relay->supervisor.fd, HERITAGE_COUNTED, NULL, 0, -1);
+        break;
+    case HERITAGE_END_RTC:
+        end_rtc(relay, message);
+        break;
+    case HERITAGE_ORDER:
+        carry_out(relay, message);
+        break;
+    case HERITAGE_RELOAD:
+        if (relay->copy >= 0)
+            close(relay->copy);
+        relay->copy = message->fd;
+        raise(SIGHUP); /* not in the middle of something that uses them */
+        break;
+    case HERITAGE_CERTIFICATES:
+        relay_take_certificates(relay, message->fd);
+        break;
+    case HERITAGE_REPLACED:
+        relay_leave(relay);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool answers(const struct handover_message *message, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    struct parcel parcel;
+    if (message->kind == HERITAGE_PARCEL)
+        return parcel_read(message->data, message->size, &parcel) &&
+               memcmp(parcel.name, name, PARCEL_NAME_SIZE) == 0;
+    return message->kind == HERITAGE_UNKNOWN && message->size == PARCEL_NAME_SIZE &&
+           memcmp(message->data, name, PARCEL_NAME_SIZE) == 0;
+}
+
+/* Waits for the answer, because the link's first datagram must find its session: a tenth of a
+   millisecond while the supervisor gets its turn. */
+static void ask(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    struct relay *relay = context;
+    struct handover_message message;
+    relay->counters->stats.sessions_asked++;
+    if (!handover_send(relay->supervisor.fd, HERITAGE_ASK, name, PARCEL_NAME_SIZE, -1))
+        return;
+    while (handover_receive(relay->supervisor.fd, &message, true) == HANDOVER_MESSAGE) {
+        obey(relay, &message);
+        if (answers(&message, name))
+            return;
+    }
+}
+
+static void on_line(void *context, unsigned events)
+{
+    (void)events;
+    struct relay *relay = context;
+    struct handover_message message;
+    for (int i = 0; i < MESSAGES_MAX; i++) {
+        switch (handover_receive(relay->supervisor.fd, &message, false)) {
+        case HANDOVER_MESSAGE:
+            obey(relay, &message);
+            break;
+        case HANDOVER_NONE:
+            return;
+        case HANDOVER_ENDED:
+            log_error("the supervisor has gone");
+            loop_remove(relay->loop, &relay->supervisor);
+            raise(SIGINT); /* comes by way of the signals that the loop watches */
+            return;
+        }
+    }
+}
+
+static void on_count(void *context)
+{
+    struct relay *relay = context;
+    relay_count(relay);
+    loop_timer_start(relay->loop, &relay->count, COUNT_SECONDS);
+}
+
+bool relay_become_worker(struct relay *relay, struct heritage *heritage)
+{
+    const struct session_peers peers = {keep, set_away, forget, decline, may_have, ask, relay};
+    const struct timeval timeout = {.tv_usec = ANSWER_MICROSECONDS};
+    const int line = heritage->line;
+    relay->supervisor = (struct loop_watch){.fd = line, .ready = on_line, .context = relay};
+    heritage->line = -1;
+    setsockopt(line, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+    setsockopt(line, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    if (!known_names_open(&relay->known_names, heritage->names)) {
+        log_error("no memory for names: %s", strerror(errno));
+        return false;
+    }
+    if (!loop_add(relay->loop, &relay->supervisor, LOOP_READABLE)) {
+        log_error("cannot set up the event loop: %s", strerror(errno));
+        return false;
+    }
+    sessions_set_peers(relay->sessions, &peers);
+    relay->count.expired = on_count;
+    relay->count.context = relay;
+    on_count(relay);
+    return true;
+}

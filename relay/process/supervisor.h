@@ -1,0 +1,16 @@
+/* The relay as several processes (--workers): this one serves nobody. It opens all sockets, starts
+   the workers, starts those again that die, and knows the sessions that one worker can take over
+   from another. */
+#ifndef CAUSEWAY_RELAY_SUPERVISOR_H
+#define CAUSEWAY_RELAY_SUPERVISOR_H
+
+#include "options/options.h"
+#include "os/heritage.h"
+
+#include <stdbool.h>
+
+/* Runs until a signal has ended all workers, or others have taken over. Logs why and returns false
+   when it cannot start. The heritage is used up. */
+bool supervisor_run(const struct options *options, struct heritage *heritage);
+
+#endif

@@ -1,0 +1,418 @@
+#include "os/handover.h"
+#include "os/log.h"
+#include "process/supervisor_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* For a worker to open everything, when nothing is served yet. */
+#define START_SECONDS 30
+
+/* Before a worker that has died is started again: at first, and at most while it dies soon. */
+#define PAUSE_SECONDS      0.1
+#define PAUSE_MOST_SECONDS 5.0
+#define SOON_SECONDS       10.0
+
+/* For the workers to bring their counters up to date. */
+#define COUNT_SECONDS 1.0
+
+/* In a turn of the loop. */
+#define MESSAGES_MAX 256
+
+/* Without waiting: a worker that does not read may not hold up the others. */
+static bool tell(const struct worker *worker, enum heritage_message kind, const void *data,
+                 size_t size, int fd)
+{
+    return worker->child.pid != 0 && handover_send(worker->child.line, kind, data, size, fd);
+}
+
+static void on_expiry(void *context)
+{
+    supervisor_expire(context);
+}
+
+void supervisor_expire(struct supervisor *all)
+{
+    const double now = loop_now();
+    const double next = registry_expire(&all->registry, now);
+    all->expiry.expired = on_expiry;
+    all->expiry.context = all;
+    if (next < INFINITY)
+        loop_timer_start(all->loop, &all->expiry, next - now);
+}
+
+/* With a copy of their file, if there is one and the system has room. False when the worker does
+   not take them. */
+static bool send_options(const struct worker *worker, enum heritage_message kind,
+                         const struct options *options)
+{
+    const int copy = options_copy_file(options);
+    const bool sent = tell(worker, kind, NULL, 0, copy);
+    if (copy >= 0)
+        close(copy);
+    return sent;
+}
+
+/* Its line keeps nobody waiting, once it serves. It starts with the options of the others, though
+   their file may no longer be what it was. */
+static bool spawn(struct worker *worker)
+{
+    struct supervisor *all = worker->all;
+    bool sent = child_start(&worker->child, CHILD_SAME, all->options->argv);
+    if (!sent) {
+        log_error("cannot start worker %u: %s", worker->number, strerror(errno));
+        return false;
+    }
+    worker->started = loop_now();
+    worker->serving = false;
+    const int line = worker->child.line;
+    sent =
+        heritage_send_secret(line, names_secret(all->registry.names), worker->number, all->count) &&
+        handover_send(line, HERITAGE_COUNTERS, NULL, 0, worker->counters_fd) &&
+        handover_send(line, HERITAGE_NAMES, NULL, 0, all->registry.known_fd) &&
+        send_options(worker, HERITAGE_OPTIONS, all->options);
+    for (unsigned i = 0; i < worker->socket_count; i++)
+        sent = sent && heritage_send_socket(line, worker->sockets[i]);
+    sent = sent && handover_send(line, HERITAGE_OPEN, NULL, 0, -1);
+    return sent;
+}
+
+static void on_again(void *context);
+static void on_line(void *context, unsigned events);
+
+static bool watch(struct worker *worker)
+{
+    worker->watch =
+        (struct loop_watch){.fd = worker->child.line, .ready = on_line, .context = worker};
+    fcntl(worker->child.line, F_SETFL, O_NONBLOCK);
+    return loop_add(worker->all->loop, &worker->watch, LOOP_READABLE);
+}
+
+static void start_later(struct worker *worker)
+{
+    const bool soon = loop_now() - worker->started < SOON_SECONDS;
+    worker->pause = soon ? fmin(2.0 * worker->pause, PAUSE_MOST_SECONDS) : PAUSE_SECONDS;
+    worker->again.expired = on_again;
+    worker->again.context = worker;
+    loop_timer_start(worker->all->loop, &worker->again, worker->pause);
+}
+
+static void warn_of_options(const struct worker *worker)
+{
+    const struct options *options = worker->all->options;
+    struct options now;
+    struct options_error error;
+    if (options_load(options->argc, options->argv, -1, &now, &error))
+        options_free(&now);
+    else
+        log_warn("worker %u gets the options that were read last: %s", worker->number, error.text);
+}
+
+static void on_again(void *context)
+{
+    struct worker *worker = context;
+    warn_of_options(worker);
+    if (spawn(worker) && watch(worker))
+        return;
+    child_end(&worker->child);
+    start_later(worker);
+}
+
+static bool is_counting(const struct supervisor *all)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->workers[i].counting)
+            return true;
+    }
+    return false;
+}
+
+static void finish_count(struct supervisor *all)
+{
+    if (is_counting(all))
+        return;
+    loop_timer_stop(&all->count_late);
+    supervisor_log_stats(all);
+}
+
+/* The counters of a worker that hangs are those of the last second in which it did not. */
+static void on_count_late(void *context)
+{
+    struct supervisor *all = context;
+    for (unsigned i = 0; i < all->count; i++)
+        all->workers[i].counting = false;
+    finish_count(all);
+}
+
+void supervisor_count(struct supervisor *all)
+{
+    if (is_counting(all))
+        return;
+    for (unsigned i = 0; i < all->count; i++) {
+        struct worker *worker = &all->workers[i];
+        worker->counting = worker->serving && tell(worker, HERITAGE_COUNT, NULL, 0, -1);
+    }
+    all->count_late.expired = on_count_late;
+    all->count_late.context = all;
+    loop_timer_start(all->loop, &all->count_late, COUNT_SECONDS);
+    finish_count(all);
+}
+
+static void report_end(const struct worker *worker, int status)
+{
+    if (WIFSIGNALED(status))
+        log_error("worker %u ended on signal %d: starting it again", worker->number,
+                  WTERMSIG(status));
+    else
+        log_error("worker %u ended with %d: starting it again", worker->number,
+                  WEXITSTATUS(status));
+}
+
+static void on_end(struct worker *worker)
+{
+    struct supervisor *all = worker->all;
+    const bool counting = worker->counting;
+    loop_remove(all->loop, &worker->watch);
+    const int status = child_end(&worker->child);
+    worker->counting = false;
+    worker->serving = false;
+    worker->counters->sessions_open = 0;
+    worker->counters->gauges = (struct gauges){0};
+    counters_add(&all->past, worker->counters);
+    memset(worker->counters, 0, sizeof *worker->counters);
+    if (counting)
+        finish_count(all);
+    supervisor_forgo_replies(worker);
+    if (all->state != SUPERVISOR_SERVING) {
+        if (!supervisor_has_workers(all))
+            loop_stop(all->loop);
+        return;
+    }
+    report_end(worker, status);
+    registry_orphan(&all->registry, worker->number,
+                    loop_now() + supervisor_options(all)->resume_seconds);
+    supervisor_expire(all);
+    start_later(worker);
+}
+
+static void answer(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    struct supervisor *all = worker->all;
+    struct registration *found = registry_find(&all->registry, name);
+    if (!found) {
+        tell(worker, HERITAGE_UNKNOWN, name, PARCEL_NAME_SIZE, -1);
+        return;
+    }
+    if (!tell(worker, HERITAGE_PARCEL, &found->parcel, sizeof found->parcel, found->fd))
+        return;
+    if (found->owner != REGISTRY_NOBODY && found->owner != worker->number)
+        tell(&all->workers[found->owner - 1], HERITAGE_LEAVE, name, PARCEL_NAME_SIZE, -1);
+    registry_give(&all->registry, found, worker->number);
+}
+
+/* Another worker may have room for it. */
+static void take_back(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    struct supervisor *all = worker->all;
+    struct registration *found = registry_find(&all->registry, name);
+    if (!found || found->owner != worker->number)
+        return;
+    registry_release(&all->registry, found, loop_now() + supervisor_options(all)->resume_seconds);
+    supervisor_expire(all);
+}
+
+static void forget(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
+{
+    struct registry *registry = &worker->all->registry;
+    struct registration *found = registry_find(registry, name);
+    if (found && found->owner == worker->number)
+        registry_forget(registry, found);
+}
+
+static void set_away(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE], bool away)
+{
+    struct registration *found = registry_find(&worker->all->registry, name);
+    if (found && found->owner == worker->number)
+        found->parcel.away = away;
+}
+
+static void keep(struct worker *worker, const struct handover_message *message)
+{
+    struct supervisor *all = worker->all;
+    unsigned held;
+    if (registry_keep(&all->registry, message->data, message->size, message->fd, worker->number,
+                      INFINITY))
+        return;
+    if (log_limit_pass(&all->keep_limit, loop_now(), &held))
+        log_warn("a session cannot move to another worker, nor outlive its own: there is no room "
+                 "for it, or no file descriptor%s",
+                 log_held(held).text);
+}
+
+void supervisor_reload_worker(const struct worker *worker)
+{
+    const struct supervisor *all = worker->all;
+    if (all->reloaded.argv && worker->serving &&
+        !send_options(worker, HERITAGE_RELOAD, &all->reloaded))
+        log_error("worker %u does not take the options", worker->number);
+}
+
+static bool send_certificates(const struct worker *worker)
+{
+    const struct tls *tls = worker->all->tls;
+    if (!tls)
+        return true;
+    const int copy = tls_copy(tls);
+    const bool sent = copy >= 0 && tell(worker, HERITAGE_CERTIFICATES, NULL, 0, copy);
+    if (copy >= 0)
+        close(copy);
+    return sent;
+}
+
+void supervisor_share_certificates(void *context)
+{
+    const struct supervisor *all = context;
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->workers[i].serving && !send_certificates(&all->workers[i]))
+            log_error("worker %u does not take the certificates", all->workers[i].number);
+    }
+}
+
+/* It gets blocks and certificates first, and whatever else it is told from now on after this. */
+static void let_serve(struct worker *worker)
+{
+    worker->serving = blocks_send(&worker->all->blocks, worker->child.line) &&
+                      send_certificates(worker) && tell(worker, HERITAGE_START, NULL, 0, -1);
+    if (!worker->serving)
+        kill(worker->child.pid, SIGKILL); /* it would wait in vain */
+    supervisor_reload_worker(worker);
+}
+
+static void pass_on(struct supervisor *all, const struct handover_message *message)
+{
+    struct rtc_end_message end;
+    if (message->size != sizeof end)
+        return;
+    memcpy(&end, message->data, sizeof end);
+    if (end.worker >= 1 && end.worker <= all->count && all->workers[end.worker - 1].serving)
+        tell(&all->workers[end.worker - 1], HERITAGE_END_RTC, &end, sizeof end, -1);
+}
+
+static void obey(struct worker *worker, struct handover_message *message)
+{
+    const bool names_one = message->size == PARCEL_NAME_SIZE;
+    if (message->kind == HERITAGE_KEEP) {
+        keep(worker, message);
+        return;
+    }
+    if (message->fd >= 0)
+        close(message->fd);
+    if (message->kind == HERITAGE_READY) {
+        let_serve(worker);
+    } else if (message->kind == HERITAGE_END_RTC) {
+        pass_on(worker->all, message);
+    } else if (message->kind == HERITAGE_OBEYED) {
+        supervisor_take_reply(worker, message->data, message->size);
+    } else if (message->kind == HERITAGE_ASK && names_one) {
+        answer(worker, message->data);
+    } else if (message->kind == HERITAGE_DECLINE && names_one) {
+        take_back(worker, message->data);
+    } else if (message->kind == HERITAGE_FORGET && names_one) {
+        forget(worker, message->data);
+    } else if (message->kind == HERITAGE_AWAY && names_one) {
+        set_away(worker, message->data, true);
+    } else if (message->kind == HERITAGE_BACK && names_one) {
+        set_away(worker, message->data, false);
+    } else if (message->kind == HERITAGE_COUNTED && worker->counting) {
+        worker->counting = false;
+        finish_count(worker->all);
+    }
+}
+
+static void on_line(void *context, unsigned events)
+{
+    (void)events;
+    struct worker *worker = context;
+    struct handover_message message;
+    for (int i = 0; i < MESSAGES_MAX; i++) {
+        const enum handover_result result = handover_receive(worker->child.line, &message, false);
+        if (result == HANDOVER_NONE)
+            return;
+        if (result == HANDOVER_ENDED) {
+            on_end(worker);
+            return;
+        }
+        obey(worker, &message);
+    }
+}
+
+/* Waits for a message that says nothing but this. */
+static bool await(struct worker *worker, enum heritage_message kind)
+{
+    const struct timeval timeout = {.tv_sec = START_SECONDS};
+    struct handover_message message;
+    setsockopt(worker->child.line, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    if (handover_receive(worker->child.line, &message, true) == HANDOVER_MESSAGE &&
+        message.kind == kind)
+        return true;
+    log_error("worker %u does not start", worker->number);
+    return false;
+}
+
+bool supervisor_start_workers(struct supervisor *all)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        struct worker *worker = &all->workers[i];
+        worker->counters = counters_create(&worker->counters_fd);
+        worker->pause = PAUSE_SECONDS;
+        if (!worker->counters) {
+            log_error("no memory");
+            return false;
+        }
+        /* One after the other: what is wrong is said once. */
+        if (!spawn(worker) || !await(worker, HERITAGE_READY))
+            return false;
+    }
+    return true;
+}
+
+bool supervisor_let_serve(struct supervisor *all)
+{
+    for (unsigned i = 0; i < all->count; i++)
+        let_serve(&all->workers[i]);
+    for (unsigned i = 0; i < all->count; i++) {
+        struct worker *worker = &all->workers[i];
+        if (!await(worker, HERITAGE_STARTED) || !watch(worker))
+            return false;
+    }
+    return true;
+}
+
+void supervisor_tell(struct supervisor *all, enum heritage_message message)
+{
+    for (unsigned i = 0; i < all->count; i++)
+        tell(&all->workers[i], message, NULL, 0, -1);
+}
+
+void supervisor_signal(struct supervisor *all, int signal_number)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->workers[i].child.pid != 0)
+            kill(all->workers[i].child.pid, signal_number);
+    }
+}
+
+bool supervisor_has_workers(const struct supervisor *all)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->workers[i].child.pid != 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,27 @@
+/* The counters of a worker in memory that it shares with its supervisor, which reads them at any
+   time, also after the worker has died. */
+#ifndef CAUSEWAY_RELAY_COUNTERS_H
+#define CAUSEWAY_RELAY_COUNTERS_H
+
+#include "stats/gauges.h"
+#include "stats/stats.h"
+
+struct counters {
+    struct stats stats;
+    unsigned sessions_open;
+    struct gauges gauges; /* as of the last second */
+};
+
+/* Makes such memory, all zero; *fd is for the worker. NULL, with errno, when the system refuses. */
+struct counters *counters_create(int *fd);
+
+/* That of this worker. NULL, with errno, when the system refuses. */
+struct counters *counters_open(int fd);
+
+/* Adds those of another process. */
+void counters_add(struct counters *sum, const struct counters *more);
+
+/* Frees it. NULL is allowed. */
+void counters_destroy(struct counters *counters);
+
+#endif
