@@ -37,8 +37,8 @@ static inline uint32_t cw_block_ahead(uint32_t max_block_size, uint32_t fragment
 /* Forgets a block that is not complete. One that the application holds stays as it is. */
 void cw_block_receiver_reset(struct cw_block_receiver *receiver);
 
-/* Whether the piece can be taken: CW_OK, CW_ERROR_MALFORMED, or CW_ERROR_RECEIVER_FULL while the
-   buffer still holds another block; then the first pieces can be taken, but never all. */
+/* Says whether the piece can be taken: CW_OK, CW_ERROR_MALFORMED, or CW_ERROR_RECEIVER_FULL while
+   the buffer still holds another block; then the first pieces can be taken, but never all. */
 enum cw_error cw_block_receiver_check(const struct cw_block_receiver *receiver,
                                       const struct cw_block_piece *piece);
 

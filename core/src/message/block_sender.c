@@ -81,7 +81,7 @@ static struct cw_block_fragment *find(struct cw_block_sender *sender, uint16_t i
     return &sender->fragments[fragment];
 }
 
-/* Whether that packet carried the fragment last. */
+/* Returns whether that packet carried the fragment last. */
 static bool is_latest(const struct cw_block_fragment *fragment, uint16_t packet)
 {
     return fragment->transmission.packet == packet && !fragment->transmission.lost;

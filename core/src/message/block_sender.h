@@ -21,11 +21,11 @@ struct cw_block_sender {
     struct cw_block_fragment *fragments; /* max_fragments of them */
     uint32_t fragment_size;
     bool active;
-    uint16_t id; /* of the block's message */
+    uint16_t id; /* the id of the block's message */
     const uint8_t *block;
     uint32_t size;
     uint32_t count; /* fragments of this block */
-    uint32_t acked; /* of them */
+    uint32_t acked; /* the number of fragments that are acked */
     uint32_t oldest_unacked;
     uint32_t next_unsent;
 };

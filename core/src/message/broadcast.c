@@ -4,11 +4,10 @@
 #include "message/connection_internal.h"
 
 /* The type and the body of a message, as they stand in the ring: its first bit is bit `at` % 8 of a
-   byte. What looks different at another bit of a byte is written when it is known where it is
-   wanted. */
+   byte. A body that looks different at another bit of a byte is written again for each place. */
 struct cw_broadcast_body {
     uint32_t at;   /* the bit of the ring at which it begins, counted like what is written */
-    uint32_t run;  /* those of the same run follow each other without a gap */
+    uint32_t run;  /* the bodies of one run follow each other without a gap */
     uint16_t bits; /* 0: not written yet */
     uint16_t room; /* bytes from that of the first bit on */
     bool moves;    /* looks the same wherever it begins */
@@ -42,7 +41,7 @@ static uint8_t *byte_at(const struct cw_broadcasts *broadcasts, uint32_t bit)
     return &broadcasts->ring[bit % RING_BITS / 8];
 }
 
-/* Whether later ones have overwritten it, or the byte in which it begins. */
+/* Returns whether later ones have overwritten it, or the byte in which it begins. */
 static bool is_gone(const struct cw_broadcasts *broadcasts, uint32_t number)
 {
     return broadcasts->number - number >= CW_BROADCAST_BODIES ||

@@ -11,20 +11,20 @@
 
 #include "causeway/connection.h"
 
-/* How many broadcasts the ring has bytes for, and how many it keeps at most: several ticks of a
-   busy server. Powers of two. */
+/* The ring has so many bytes and keeps at most so many broadcasts: enough for several ticks of a
+   busy server. Both are powers of two. */
 #define CW_BROADCAST_BYTES  65536
 #define CW_BROADCAST_BODIES 1024
 
 struct cw_broadcasts {
     struct cw_copies copies;      /* comes first */
-    struct cw_message_pool *pool; /* of messages to be broadcast */
+    struct cw_message_pool *pool; /* holds the messages to be broadcast */
     uint8_t *ring;
-    struct cw_broadcast_body *bodies; /* by number */
-    uint32_t number;                  /* of the latest broadcast */
+    struct cw_broadcast_body *bodies; /* indexed by number */
+    uint32_t number;                  /* the latest broadcast's */
     uint32_t written;                 /* bits of the ring, ever; wraps */
-    uint32_t run;       /* of the bodies that have followed each other without a gap */
-    uint32_t type_bits; /* of the type in front of a body */
+    uint32_t run;       /* the current run: its bodies follow each other without a gap */
+    uint32_t type_bits; /* the width of the type in front of a body */
 };
 
 /* A message that is being broadcast. */
@@ -32,7 +32,7 @@ struct cw_broadcast {
     struct cw_message *message;
     uint32_t channel;
     uint32_t bits;   /* as cw_channel_measure has it */
-    uint32_t number; /* of its body; 0: none */
+    uint32_t number; /* the number of its body; 0: none */
 };
 
 /* Takes its parts from the arena, whose memory is zero. broadcasts is zero too. capacity: messages

@@ -1,4 +1,4 @@
-/* What both kinds of channels have. */
+/* The part that both kinds of channels share. */
 #ifndef CAUSEWAY_CHANNEL_COMMON_H
 #define CAUSEWAY_CHANNEL_COMMON_H
 
@@ -20,7 +20,7 @@ static inline bool cw_channel_fragment_fits(const struct cw_channel_config *conf
 
 /* A fragment of a block as it stood in a packet. */
 struct cw_block_piece {
-    uint16_t id; /* of the block's message */
+    uint16_t id; /* the id of the block's message */
     uint32_t count;
     uint32_t fragment;
     uint32_t size;
@@ -29,8 +29,8 @@ struct cw_block_piece {
 
 struct cw_unreliable_channel;
 
-/* What begins a struct cw_broadcasts; see broadcast.h. Through pointers, so that a program without
-   a server, as a page is, does not hold the functions. */
+/* The beginning of a struct cw_broadcasts; see broadcast.h. Its functions are called through
+   pointers, so that a program without a server, like a page, does not link them. */
 struct cw_copies {
     /* Writes type and body of a copy. */
     bool (*write)(struct cw_copies *copies, struct cw_stream *stream, struct cw_message *copy);
@@ -45,22 +45,22 @@ struct cw_channel_common {
     struct cw_channel_config config;
     const struct cw_schema *schema;
     uint32_t most_queued;         /* messages that the queue may hold; see cw_connection_config */
-    struct cw_message_pool *pool; /* of messages that arrive, */
-    uint32_t pool_room; /* and how many of it may be used, but for what the channels are sure of, */
-    uint32_t ahead_room;          /* and how many by one that has to wait for another */
-    struct cw_receipts *receipts; /* of the connection */
-    struct cw_copies *copies;     /* of broadcasts that go to the connection too, or NULL */
+    struct cw_message_pool *pool; /* holds the messages that arrive */
+    uint32_t pool_room;  /* messages of it that may be used, besides the reserves of the channels */
+    uint32_t ahead_room; /* the same for a message that has to wait for another */
+    struct cw_receipts *receipts; /* the connection's */
+    struct cw_copies *copies;     /* the broadcasts that go to the connection too, or NULL */
     uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
     uint32_t type_bits;
-    uint32_t index_bits;    /* of the channel's number in front of an entry */
-    uint32_t count_bits;    /* of the number of messages in an entry */
-    uint32_t entry_bits;    /* of an entry before its first message: at most 16 */
+    uint32_t index_bits;    /* the width of the channel's number in front of an entry */
+    uint32_t count_bits;    /* the width of the number of messages in an entry */
+    uint32_t entry_bits;    /* the width of an entry before its first message: at most 16 */
     uint32_t packet_bits;   /* bits of a packet that the channel may fill */
     uint32_t fragment_bits; /* the same for a block fragment that has the packet to itself */
 
     uint16_t *picked; /* max_messages_per_packet ids that go into the packet being made */
     uint32_t picked_count;
-    bool done;  /* what was just picked is known to be the last that is due */
+    bool done;  /* nothing is due after the thing that was just picked */
     bool more;  /* something else is due, but does not go into this packet */
     bool held;  /* so is a fragment of a block, but this packet may not hold any */
     bool extra; /* the entry has a part that holds no messages */
@@ -108,16 +108,16 @@ static inline bool cw_channel_read_type(struct cw_stream *stream,
 /* The contents of a packet's entry, held until it is clear that the whole packet can be taken. */
 struct cw_parsed_entry {
     uint16_t packet;     /* its number */
-    uint16_t age;        /* how far it is behind the newest packet that has arrived */
+    uint16_t age;        /* its distance behind the newest packet that has arrived */
     bool only_next;      /* no room for all: keep only reliable messages that are next in order */
     uint32_t pool_limit; /* messages that the pool may give out for the next message */
-    bool next_known;     /* of a reliable channel, once it matters: */
+    bool next_known;     /* next is set; only reliable channels need it */
     uint16_t next;       /* the first message that is missing, apart from those to keep */
     struct cw_message *first; /* messages to keep, linked by next */
     struct cw_message *last;
-    struct cw_message *reserved; /* of those, the one for which there is always room */
+    struct cw_message *reserved; /* the one among them that takes the channel's reserve */
     struct cw_block_piece piece; /* size is 0 when there is none to keep */
-    uint32_t messages;           /* that were read, to be kept or not */
+    uint32_t messages;           /* messages that were read, kept or not */
     uint32_t missing;            /* messages to keep that the pool had no room for */
     uint32_t missing_blocks;     /* unreliable messages whose blocks found no free buffer */
     bool full;                   /* something in it cannot be kept now */

@@ -7,7 +7,7 @@
 #include "message/unreliable_channel.h"
 
 struct cw_channel {
-    bool reliable_kind; /* which of the two below it is */
+    bool reliable_kind; /* selects reliable or unreliable below */
     union {
         struct cw_channel_common common; /* both begin with it */
         struct cw_reliable_channel reliable;
@@ -21,10 +21,12 @@ struct cw_channel {
 
 bool cw_channel_config_is_reliable(const struct cw_channel_config *config);
 
-/* Whether the largest fragment of its blocks, if it has any, fits into a packet of this size. */
+/* Returns whether the largest fragment of its blocks, if it has any, fits into a packet of this
+   size. */
 bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uint32_t packet_size);
 
-/* How many messages may be in flight at once and need acks; 0 when the channel needs none. */
+/* Returns how many messages may be in flight at once and need acks; 0 when the channel needs none.
+ */
 uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config);
 
 /* Takes the arrays of a channel from the arena, whose memory is zero. channel is NULL while
@@ -56,7 +58,7 @@ static inline enum cw_error cw_channel_queue(struct cw_channel *channel, struct 
                : cw_unreliable_send(&channel->unreliable, message, bits);
 }
 
-/* How many messages are in the queue. */
+/* The number of messages in the queue. */
 static inline uint32_t cw_channel_count(const struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel) ? cw_reliable_count(&channel->reliable)
@@ -70,7 +72,7 @@ static inline struct cw_message *cw_channel_next(struct cw_channel *channel)
                                            : cw_unreliable_next(&channel->unreliable);
 }
 
-/* Whether the channel has nothing to send. */
+/* Returns whether the channel has nothing to send. */
 static inline bool cw_channel_is_idle(const struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel)
@@ -112,7 +114,7 @@ static inline uint32_t cw_channel_pick(struct cw_channel *channel, const struct 
                                            : cw_unreliable_pick(&channel->unreliable, bits, alone);
 }
 
-/* Whether the packet being made has an entry of the channel. */
+/* Returns whether the packet being made has an entry of the channel. */
 static inline bool cw_channel_has_entry(const struct cw_channel *channel)
 {
     return channel->common.picked_count > 0 || channel->common.extra;
@@ -134,8 +136,8 @@ static inline void cw_channel_end_round(struct cw_channel *channel)
         cw_unreliable_end_round(&channel->unreliable);
 }
 
-/* How many ids were picked that acked or lost will be called with. *fragment: the ids are those of
-   a block's message and the number of its fragment. */
+/* Returns the number of picked ids that acked or lost will be called with. *fragment: the ids are
+   those of a block's message and the number of its fragment. */
 static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool *fragment)
 {
     if (!cw_channel_is_reliable(channel))
@@ -144,7 +146,7 @@ static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool
     return channel->common.picked_count;
 }
 
-/* What became of a packet that carried these ids. */
+/* A packet that carried these ids was acked, or lost. */
 static inline void cw_channel_acked(struct cw_channel *channel, const uint16_t *ids, uint32_t count,
                                     bool is_fragment, uint16_t packet, double now)
 {
@@ -177,13 +179,13 @@ static inline void cw_channel_take(struct cw_channel *channel, const struct cw_p
         cw_unreliable_take(&channel->unreliable, parsed);
 }
 
-/* Whether a packet must be refused when an entry of this channel cannot be kept whole. */
+/* Returns whether a packet must be refused when an entry of this channel cannot be kept whole. */
 static inline bool cw_channel_keeps_all(const struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel);
 }
 
-/* How many messages have arrived, are not taken, and may be dropped. */
+/* The number of messages that have arrived, are not taken, and may be dropped. */
 uint32_t cw_channel_droppable(const struct cw_channel *channel);
 
 /* Drops the oldest of them, or the oldest that has a block. False when there is none. */

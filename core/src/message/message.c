@@ -11,7 +11,7 @@ struct cw_message_pool {
     struct cw_message *free;
     uint32_t capacity;
     uint32_t used;
-    uint32_t borrowed; /* those of them that hold a block of another pool's message */
+    uint32_t borrowed; /* messages that hold a block of another pool's message */
 };
 
 struct cw_message_pool_config cw_message_pool_config_default(void)
@@ -169,8 +169,8 @@ enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type
     return CW_OK;
 }
 
-/* Whether a reference is the application's. What was released can be asked too: the pool still has
-   it. */
+/* Returns whether a reference is the application's. A released message can be asked too: the pool
+   still has it. */
 static bool is_owned(const struct cw_message *message)
 {
     return message->references > message->held;

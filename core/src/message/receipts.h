@@ -23,7 +23,7 @@ struct cw_receipts {
     struct cw_receipt_entry *entries;
     uint32_t capacity;
     uint32_t used;     /* in the packet being made, in packets on their way, or settled */
-    uint32_t promised; /* of messages that are waiting, or reliable and unacked */
+    uint32_t promised; /* receipts of messages that are waiting, or reliable and unacked */
     uint16_t free;     /* a list */
     struct cw_receipt_list packet; /* in the packet being made */
     struct cw_receipt_list settled;
@@ -61,7 +61,7 @@ void cw_receipts_settle(struct cw_receipts *receipts, uint32_t number, bool acke
 /* Settles the receipts of a packet; first is not CW_RECEIPT_NONE. */
 void cw_receipts_settle_packet(struct cw_receipts *receipts, uint16_t first, bool acked);
 
-/* What became of a message. */
+/* The fate of a message. */
 struct cw_receipt {
     uint32_t number;
     bool acked; /* otherwise it was lost */

@@ -85,7 +85,7 @@ uint32_t cw_reliable_entry_bits(const struct cw_reliable_channel *channel)
     return channel->common.entry_bits + (channel->repair ? CW_REPAIR_ENTRY_BITS : 0);
 }
 
-/* What the entry takes beside what is in it by now. */
+/* Returns the bits of the entry apart from its messages. */
 static uint32_t head_bits(const struct cw_reliable_channel *channel)
 {
     const bool begun = channel->common.picked_count > 0 || channel->common.extra;
@@ -143,15 +143,15 @@ static void turn_to_first_block(struct cw_reliable_channel *channel, const struc
     cw_block_sender_doubt(sender, timing->told);
 }
 
-/* Whether all of the first block left in rounds before this one. */
+/* Returns whether all of the first block left in rounds before this one. */
 static bool is_under_way(const struct cw_block_sender *sender, const struct cw_timing *timing)
 {
     return sender->next_unsent == sender->count &&
            sender->fragments[sender->count - 1].transmission.time < timing->round;
 }
 
-/* Whether there is something to send of the block after the first one. It does not begin in the
-   same round, because one header would ack both. */
+/* Returns whether the block after the first one may be sent now. It does not begin in the same
+   round, because one header would ack both. */
 static bool begins_early(struct cw_reliable_channel *channel, const struct cw_timing *timing)
 {
     struct cw_block_sender *next = &channel->next_block;
@@ -164,8 +164,8 @@ static bool begins_early(struct cw_reliable_channel *channel, const struct cw_ti
     return next->next_unsent < next->count;
 }
 
-/* The block with a fragment that is due, and which; NULL when there is none. Of a block that begins
-   early nothing is sent again. */
+/* The block with a fragment that is due, and which; NULL when there is none. A block that begins
+   early is not sent again. */
 static struct cw_block_sender *due_fragment(struct cw_reliable_channel *channel,
                                             const struct cw_timing *timing, uint32_t *fragment,
                                             enum cw_due *due)
@@ -217,7 +217,7 @@ static bool may_begin(const struct cw_reliable_channel *channel, const struct cw
                                      channel->common.config.receive_queue_size;
 }
 
-/* Whether a block has its turn: nothing that was sent before it is unacked. */
+/* Returns whether a block has its turn: nothing that was sent before it is unacked. */
 static bool block_is_first(const struct cw_reliable_channel *channel)
 {
     return cw_reliable_count(channel) > 0 &&
@@ -343,7 +343,8 @@ static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *s
                              slot->transmission.copies > 0 ? CW_LIST_COPIES : CW_LIST_SENT);
 }
 
-/* What coded repair adds when all messages are picked. Beside messages the news has its room. */
+/* Picks the combinations of coded repair once all messages are picked, and returns their bits. The
+   report of what was repaired has its own place beside messages. */
 static uint32_t pick_repair(struct cw_reliable_channel *channel, uint32_t bits_left)
 {
     struct cw_channel_common *common = &channel->common;
@@ -469,7 +470,7 @@ bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *st
                                         : write_messages(channel, stream, index, false);
 }
 
-/* What became of it */
+/* Acks and losses. */
 
 static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
 {

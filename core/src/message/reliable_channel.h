@@ -18,22 +18,23 @@ struct cw_reliable_channel {
     struct cw_reliable_slots slots;
     uint16_t oldest_unacked;
     uint16_t next_id;
-    struct cw_block_sender block_sender; /* of oldest_unacked */
-    struct cw_block_sender next_block;   /* of the message after it, if that begins early */
+    struct cw_block_sender block_sender; /* for oldest_unacked */
+    struct cw_block_sender next_block;   /* for the message after it, if that begins early */
 
-    /* What goes into the packet being made. */
-    enum cw_reliable_list list; /* that is looked at now */
-    uint16_t cursor;            /* its slots before this one have been looked at */
+    /* The next members describe the packet being made. */
+    enum cw_reliable_list list; /* the list that is being searched */
+    uint16_t cursor;            /* the next slot of that list */
     uint64_t copy_bits_left;
-    const struct cw_block_sender *picked_fragment; /* whose it is, else NULL: picked holds its
-                                                      message's id and its number */
+    /* If not NULL, the packet has a fragment of this block, and `picked` holds the message's id and
+       the fragment's number. */
+    const struct cw_block_sender *picked_fragment;
 
     /* Messages that arrived, from next_taken on, each in slot id & mask. Unordered: those that are
        not taken yet are also in a list, and a mark is in the slot of one that was taken before an
        older one. */
     uint16_t next_taken;
     struct cw_message **received;
-    struct cw_message *reserved; /* waits in the room that is the channel's alone, or NULL */
+    struct cw_message *reserved; /* the message in the channel's own reserve, or NULL */
     struct cw_message *ready_first, *ready_last;
     struct cw_repair *repair; /* NULL: without the option */
     struct cw_block_receiver block_receiver;
@@ -41,7 +42,7 @@ struct cw_reliable_channel {
 
 void cw_reliable_reset(struct cw_reliable_channel *channel);
 
-/* How many messages are queued or not acked, those acked out of order included. */
+/* The number of messages that are queued or not acked, with those acked out of order. */
 static inline uint16_t cw_reliable_count(const struct cw_reliable_channel *channel)
 {
     return (uint16_t)(channel->next_id - channel->oldest_unacked);
@@ -76,7 +77,7 @@ bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_tim
 bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream,
                        uint32_t index);
 
-/* What became of a packet that carried these ids. */
+/* A packet that carried these ids was acked, or lost. */
 void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
                        bool is_fragment, uint16_t packet, double now);
 void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,

@@ -1,11 +1,11 @@
-/* What the two halves of a reliable channel share: reliable_channel.c, which sends, and
-   reliable_receiving.c. */
+/* Declarations that the two halves of a reliable channel share: reliable_channel.c, which sends,
+   and reliable_receiving.c. */
 #ifndef CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 #define CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 
 #include "message/reliable_channel.h"
 
-/* Whether the channel has coded repair; most have not, and should not pay for it. */
+/* Returns whether the channel has coded repair; most have not, and should not pay for it. */
 static inline bool cw_reliable_repairs(const struct cw_reliable_channel *channel)
 {
     return !CW_LIKELY(!channel->repair);
@@ -17,7 +17,7 @@ cw_reliable_received_slot(const struct cw_reliable_channel *channel, uint16_t id
     return &channel->received[id & (channel->common.config.receive_queue_size - 1)];
 }
 
-/* From id on, the first message that has not arrived. */
+/* Returns the first message from id on that has not arrived. */
 static inline uint16_t cw_reliable_first_missing(const struct cw_reliable_channel *channel,
                                                  uint16_t id)
 {

@@ -34,10 +34,10 @@ static bool is_next(const struct cw_reliable_channel *channel, struct cw_parsed_
     return id == parsed->next;
 }
 
-/* Reads the body of a message that is to be kept. What comes out of order must leave some of the
-   room to what is in order, which does not stay for long; and of a packet that is not taken whole
-   it is not kept. Where there is no room at all, there is some for the message that is missing
-   first, but for one such message at a time. */
+/* Reads the body of a message that is to be kept. Messages that come out of order must leave some
+   of the pool to those in order, which are released sooner, and are dropped when their packet is
+   not taken whole. A full pool still has a reserve for the first missing message, and for one such
+   message at a time. */
 static bool read_kept(struct cw_reliable_channel *channel, struct cw_stream *stream,
                       struct cw_parsed_entry *parsed, uint32_t type, uint16_t id)
 {
@@ -57,7 +57,7 @@ static bool read_kept(struct cw_reliable_channel *channel, struct cw_stream *str
         return false;
     if (!message) {
         if (keep && parsed->missing == 1 && used > room)
-            parsed->missing += used - room; /* so many more must be dropped for the first one */
+            parsed->missing += used - room; /* the first one needs more than one message dropped */
         parsed->full = true;
         return true;
     }
@@ -274,7 +274,7 @@ void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parse
         take_repair(channel, parsed, now);
 }
 
-/* In the slot of a message that was taken before an older one: no message is there. */
+/* The mark for the slot of a message that was taken before an older one: it is no message. */
 static struct cw_message *taken_mark(struct cw_reliable_channel *channel)
 {
     return (struct cw_message *)(void *)channel;

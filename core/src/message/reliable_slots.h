@@ -11,7 +11,7 @@ struct cw_message;
 enum cw_reliable_list {
     CW_LIST_SENT,   /* lost ones, then the others by the time of their latest send */
     CW_LIST_COPIES, /* sent, with copies still to follow, by the time of their latest send */
-    CW_LIST_UNSENT, /* by their ids */
+    CW_LIST_UNSENT, /* in the order of their ids */
     CW_RELIABLE_LISTS
 };
 

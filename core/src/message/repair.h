@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define CW_REPAIR_WINDOW 64  /* the newest messages, of which combinations are made */
-#define CW_REPAIR_BYTES  256 /* of the longest message that is in them, a multiple of 8 */
+#define CW_REPAIR_BYTES  256 /* the longest message that they hold, a multiple of 8 */
 #define CW_REPAIR_MOST   3   /* combinations in a packet */
 
 /* Bits of the parts that follow the messages of an entry; see core/PROTOCOL.md. */
@@ -23,10 +23,10 @@
     (2 + 2 * 16 + CW_REPAIR_MOST_BITS + CW_REPAIR_SIZE_BITS + CW_REPAIR_COUNT_BITS +               \
      CW_REPAIR_SEED_BITS + CW_REPAIR_ALIGN_BITS)
 
-/* What the combinations in a packet are sums of. */
+/* The messages of which the combinations in a packet are sums. */
 struct cw_repair_range {
     uint16_t end;   /* one past the newest id */
-    uint16_t count; /* of ids: 1 to CW_REPAIR_WINDOW */
+    uint16_t count; /* the number of ids: 1 to CW_REPAIR_WINDOW */
     uint16_t size;  /* bytes of a combination: 1 to CW_REPAIR_BYTES */
     uint8_t seed;   /* tells ranges of the same end apart */
 };

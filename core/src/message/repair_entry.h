@@ -1,4 +1,4 @@
-/* What coded repair adds to the entries of a channel, and to the channel's memory. */
+/* The part of a channel's entries and memory that coded repair needs. */
 #ifndef CAUSEWAY_REPAIR_ENTRY_H
 #define CAUSEWAY_REPAIR_ENTRY_H
 
@@ -13,7 +13,7 @@ struct cw_repair {
     bool may_tell; /* the packet being made is the first of its round */
     bool telling;  /* it says which message is missing */
     struct cw_timing timing;
-    bool told;              /* the packet being read did: */
+    bool told;              /* the packet being read said so: */
     uint16_t first_missing; /* all messages before this one have arrived */
 };
 
@@ -25,28 +25,28 @@ void cw_repair_begin(struct cw_repair *repair, bool first);
 /* Nothing tells the sender of a repaired message but the id of the first one that is missing. */
 void cw_repair_tell(struct cw_repair *repair);
 
-/* When to send again: combinations and the news of what they repaired have their time first. What
-   is returned is valid until the next call. */
+/* Returns when to send again: combinations, and the report of what they repaired, come first. The
+   result is valid until the next call. */
 const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct cw_timing *timing);
 
-/* Whether the other end waits for a word on what was repaired; repair may be NULL. */
+/* Returns whether the other end has to be told what was repaired; repair may be NULL. */
 static inline bool cw_repair_has_news(const struct cw_repair *repair)
 {
     return repair && repair->tell > 0;
 }
 
-/* Whether lost messages are left to the combinations for now. */
+/* Returns whether lost messages are left to the combinations for now. */
 static inline bool cw_repair_is_active(const struct cw_repair *repair)
 {
     return repair && repair->sender.share > 0;
 }
 
-/* Picks what goes into the packet being made: the news if it is time for it, and combinations; see
-   cw_repair_sender_pick. Returns the bits that the latter take. */
+/* Picks what goes into the packet being made: the report if it is time for it, and combinations;
+   see cw_repair_sender_pick. Returns the bits that the latter take. */
 uint32_t cw_repair_pick(struct cw_repair *repair, uint16_t oldest, uint16_t end,
                         const uint16_t *ids, uint32_t count, uint32_t bits_left);
 
-/* Whether combinations wait for another packet of this round. */
+/* Returns whether combinations wait for another packet of this round. */
 static inline bool cw_repair_waits(const struct cw_repair *repair)
 {
     return repair->sender.due >= 1;

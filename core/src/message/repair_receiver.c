@@ -7,11 +7,11 @@
 #define BYTES CW_REPAIR_WINDOW /* where they begin in a row */
 
 /* In units of CW_REPAIR_WORK. */
-#define WORK_MESSAGE     6  /* to add one that has arrived, apart from its sums */
-#define WORK_COMBINATION 25 /* the same */
-#define WORK_STRIP       5  /* of a sum, and one for each row */
-#define WORK_TAKE        7  /* to take a repaired message, and for each */
-#define WORK_TAKE_STRIP  12 /* of its strips, with a schema that reads byte by byte */
+#define WORK_MESSAGE     6  /* for adding a message that has arrived, without its sums */
+#define WORK_COMBINATION 25 /* for adding a combination, without its sums */
+#define WORK_STRIP       5  /* for each sum, and one more for each of its rows */
+#define WORK_TAKE        7  /* for taking a repaired message */
+#define WORK_TAKE_STRIP  12 /* and for each of its strips, with a schema that reads byte by byte */
 
 static uint64_t bit_of(uint32_t slot)
 {
@@ -53,7 +53,7 @@ static void advance(struct cw_repair_receiver *receiver, uint16_t end)
     receiver->end = end;
 }
 
-/* Which of these slots has the oldest id. */
+/* Returns the slot with the oldest id among these. */
 static uint32_t oldest_of(const struct cw_repair_receiver *receiver, uint64_t slots)
 {
     const uint32_t start = cw_repair_slot(receiver->end);
@@ -80,7 +80,8 @@ static uint32_t count_bits(uint64_t bits)
     return count;
 }
 
-/* To add so many strips of each of these rows to one, or of one to each. */
+/* Returns the work of adding so many strips of each of these rows to one row, or of one row to
+   each. */
 static uint32_t work_of(uint64_t rows, uint32_t strips)
 {
     return rows > 0 ? (count_bits(rows) + WORK_STRIP) * strips : 0;
@@ -91,7 +92,7 @@ static uint32_t strips_of(size_t size)
     return (uint32_t)(size + CW_GF256_STRIP - 1) / CW_GF256_STRIP;
 }
 
-/* So many strips of these rows may have bytes. */
+/* Notes that these rows may have bytes in so many strips. */
 static void lengthen(struct cw_repair_receiver *receiver, uint64_t slots, uint32_t strips)
 {
     for (uint32_t i = 0; i < strips; i++)
@@ -148,7 +149,7 @@ static void add_equation(struct cw_repair_receiver *receiver, uint32_t strips)
         return; /* it says nothing new */
     const uint32_t place = oldest_of(receiver, made->columns);
     const uint64_t others = equations_with(receiver, place);
-    /* With the factors, of which the others must also be searched for columns. */
+    /* The factors are a strip too, and those of the other rows are also searched for columns. */
     if (!may_work(receiver, work_of(1, strips + 1) + work_of(others, strips + 2)))
         return;
     const uint8_t factor = cw_gf256_inverse(made->data[place]) ^ 1; /* 1 is there already */

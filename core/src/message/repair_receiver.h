@@ -1,10 +1,10 @@
 /* The receiver's half of coded repair: the bytes of the newest messages, and what combinations say
    about those that are missing, as linear equations.
 
-   A combination is worked on once, when it arrives, and nothing is when no message of its range is
-   missing. In the worst case that is far more work than its few bytes are worth, so each packet has
-   a limit. What goes beyond it is ignored, and repaired messages wait for a later packet. All of it
-   is sent again until it is acked, so nothing is lost but time. */
+   A combination is worked on once, when it arrives, and nothing is when no message of its range
+   is missing. In the worst case that is far more work than its few bytes are worth, so each
+   packet has a limit. Combinations beyond it are ignored, and repaired messages wait for a later
+   packet. Everything is sent again until it is acked, so nothing is lost but time. */
 #ifndef CAUSEWAY_REPAIR_RECEIVER_H
 #define CAUSEWAY_REPAIR_RECEIVER_H
 
@@ -19,13 +19,13 @@
    that allows: where half of all packets are lost, less of it loses repairs (core/lab). */
 #define CW_REPAIR_WORK 206
 
-#define CW_REPAIR_STRIPS (CW_REPAIR_BYTES / CW_GF256_STRIP) /* of the bytes of a message */
+#define CW_REPAIR_STRIPS (CW_REPAIR_BYTES / CW_GF256_STRIP) /* the strips of a message's bytes */
 
 /* The sum of messages in columns, each times its factor. A known message is in its own place, with
    nothing but its bytes; an equation is in the place of its oldest message, whose factor is 1. No
    equation has the oldest message of another. */
 struct cw_repair_row {
-    uint64_t columns; /* by slots: the messages whose factors are not 0 */
+    uint64_t columns; /* a bit for each slot whose message has a factor other than 0 */
     uint8_t data[CW_REPAIR_WINDOW + CW_REPAIR_BYTES]; /* factors by slots, then bytes and zeros */
 };
 
@@ -33,10 +33,10 @@ struct cw_repair_receiver {
     struct cw_repair_row rows[CW_REPAIR_WINDOW];
     struct cw_repair_row made;         /* the equation that is being added */
     uint16_t end;                      /* one past the newest id of the window */
-    uint64_t known;                    /* by slots: messages whose bytes are here, */
-    uint64_t solved;                   /* of those the ones that have not been taken, */
-    uint64_t equations;                /* and places with an equation */
-    uint64_t longer[CW_REPAIR_STRIPS]; /* by slots: rows that may have bytes in this strip */
+    uint64_t known;                    /* a bit for each slot whose message's bytes are here */
+    uint64_t solved;                   /* a bit for each repaired message that has not been taken */
+    uint64_t equations;                /* a bit for each slot with an equation */
+    uint64_t longer[CW_REPAIR_STRIPS]; /* for each strip, the rows that may have bytes in it */
     uint32_t *work;                    /* left for the packet being read; set by the owner */
 };
 

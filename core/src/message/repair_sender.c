@@ -46,7 +46,7 @@ static struct cw_repair_range find_range(const struct cw_repair_sender *sender, 
                                          uint16_t end)
 {
     struct cw_repair_range range = {
-        .end = end, .seed = sender->apart ? sender->seed : 0, /* those apart have seeds from 1 on */
+        .end = end, .seed = sender->apart ? sender->seed : 0, /* 0 is for packets with messages */
     };
     for (uint16_t id = end; id != oldest && range.count < CW_REPAIR_WINDOW; range.count++) {
         const struct cw_repair_symbol *symbol = &sender->symbols[cw_repair_slot(--id)];

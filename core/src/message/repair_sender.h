@@ -16,7 +16,8 @@ struct cw_repair_symbol {
 struct cw_repair_sender {
     struct cw_repair_symbol symbols[CW_REPAIR_WINDOW];
     double due;    /* combinations to be sent */
-    double earned; /* of the messages that were first sent in this round: from the next one on */
+    double earned; /* combinations for the messages first sent in this round, due from the next one
+                      on */
     double share;  /* combinations for each new message; 0 while hardly any packet is lost */
     uint8_t seed;
     uint32_t picked; /* combinations in the packet being made */

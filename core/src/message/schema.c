@@ -52,7 +52,7 @@ static bool valid_limits(const struct cw_field *field)
     return false;
 }
 
-/* What a value or a member takes of its struct. */
+/* The bytes that a value or a member takes of its struct. */
 struct extent {
     uint64_t size, alignment;
 };
@@ -64,7 +64,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 static uint64_t member_alignment(const struct cw_field *field);
 
-/* What goes before the value, or the first item. */
+/* Returns the bytes before the value, or before the first item. */
 static uint64_t head_of(const struct cw_field *field)
 {
     return field->optional ? 1 : field->array > 0 ? 4 : 0;
@@ -214,7 +214,8 @@ static enum cw_error place_fields(struct cw_arena *arena, const struct cw_messag
     return CW_OK;
 }
 
-/* Whether the fields of the field's struct are as good as those of the struct that it is in. */
+/* Returns whether the fields of the field's struct can be listed with those of the struct around
+   it. */
 static bool is_flat(const struct cw_field *field)
 {
     return field->kind == CW_KIND_STRUCT && head_of(field) == 0;
@@ -361,7 +362,7 @@ static bool aligns(const struct cw_message_type *type)
             (field->kind == CW_KIND_STRUCT && aligns(field->type)))
             return true;
     }
-    return type->serialize != NULL; /* which may do anything */
+    return type->serialize != NULL; /* the user's own function may do anything */
 }
 
 bool cw_schema_aligns(const struct cw_schema *schema, uint32_t type)

@@ -7,7 +7,7 @@
 #define HASH_START  0xcbf29ce484222325u
 #define HASH_FACTOR 0x100000001b3u
 
-/* Where encoded bytes go: into a buffer as far as it reaches, and into an FNV-1a hash. */
+/* Takes encoded bytes: a buffer gets them as far as it reaches, an FNV-1a hash gets them all. */
 struct sink {
     uint8_t *out;
     size_t capacity;
@@ -40,7 +40,8 @@ static void put_entry(struct sink *sink, const char *name, uint64_t head, unsign
     put(sink, head, size);
 }
 
-/* How many limits a kind has, each of how many bytes. That of a struct is its number of fields. */
+/* Returns how many limits a kind has, and sets the bytes of each. The only limit of a struct is its
+   number of fields. */
 static unsigned limits_of(enum cw_kind kind, unsigned *size)
 {
     *size = 4;
@@ -69,7 +70,7 @@ static uint64_t float_bits(float value)
     return bits;
 }
 
-/* As deep as cw_schema_create allows. */
+/* Recursion is as deep as cw_schema_create allows. */
 static void put_fields(struct sink *sink, const struct cw_message_type *type)
 {
     for (uint32_t i = 0; i < type->field_count; ++i) {
@@ -175,10 +176,10 @@ static float bits_float(uint64_t bits)
 #define TYPE_BYTES  6
 #define FIELD_BYTES 7
 
-/* What the bytes come to, in arrays with room for as many as there can be. They are taken from the
-   end on. */
+/* The tables that the bytes describe, in arrays for as many as there can be. They are taken from
+   the end on. */
 struct tables {
-    struct cw_message_type *types; /* of the schema, and of structs */
+    struct cw_message_type *types; /* the types of the schema, then those of structs */
     size_t types_left;
     struct cw_field *fields;
     size_t fields_left;

@@ -7,8 +7,7 @@
 /* See cw_schema_type. */
 const struct cw_message_type *cw_schema_type_checked(const struct cw_schema *schema, uint32_t type);
 
-/* Whether what a message of the type looks like on the wire may depend on the bit at which it
-   begins. */
+/* Returns whether the bits of a message of the type may depend on the bit at which it begins. */
 bool cw_schema_aligns(const struct cw_schema *schema, uint32_t type);
 
 /* See cw_schema_serialize; message is not NULL. */

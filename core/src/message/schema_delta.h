@@ -6,8 +6,8 @@
 
 #include "causeway/schema.h"
 
-/* Whether all fields of two structs of the type are the same on the wire. Ignores padding, items
-   beyond an array's count, and the values of absent options. */
+/* Returns whether all fields of two structs of the type are the same on the wire. Ignores padding,
+   items beyond an array's count, and the values of absent options. */
 bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *a, const void *b);
 
 /* Writes, reads or measures message against baseline: one bit when they are equal, else one bit per

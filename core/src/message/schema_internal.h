@@ -4,8 +4,9 @@
 
 #include "causeway/schema.h"
 
-/* What a field comes down to. Signed and unsigned integers differ only in their limits, and a float
-   is an integer that uses all of its bits. The first three are single values, and quick. */
+/* The ways in which a field is written. Signed and unsigned integers differ only in their limits,
+   and a float is an integer that uses all of its bits. The first three are single values, and
+   quick. */
 enum cw_schema_code {
     CW_CODE_PLAIN_BOOL,
     CW_CODE_PLAIN_32,    /* all 32 bits, as they are */
@@ -19,8 +20,8 @@ enum cw_schema_code {
     CW_CODE_STRUCT /* one that is optional or an array */
 };
 
-/* The fields of a struct as the loops want them. Those of a struct in it that is neither optional
-   nor an array are among them, as if they were its own. */
+/* The fields of a struct, for loops over them. The fields of a nested struct that is neither
+   optional nor an array are among them. */
 struct cw_schema_steps {
     struct cw_schema_step *at;
     uint32_t count;
@@ -28,17 +29,17 @@ struct cw_schema_steps {
 
 struct cw_schema_step {
     uint8_t code;
-    uint8_t bits; /* of a range of at most 32 bits */
+    uint8_t bits; /* the width of a range of at most 32 bits */
     bool optional;
     uint32_t array;
-    uint32_t offset; /* of the member */
-    uint32_t value;  /* of the value or the first item */
-    uint32_t stride; /* from one item to the next */
-    uint32_t index;  /* of the message's field that this is a part of */
+    uint32_t offset; /* where the member begins */
+    uint32_t value;  /* where the value or the first item begins */
+    uint32_t stride; /* bytes from one item to the next */
+    uint32_t index;  /* the index of the message's field that this is a part of */
     uint64_t min;
-    uint64_t range; /* of bytes and strings: the most bytes */
+    uint64_t range; /* for bytes and strings the most bytes */
     const struct cw_field *field;
-    struct cw_schema_steps nested; /* of an item of a struct; their offsets are within it */
+    struct cw_schema_steps nested; /* the fields of a struct's item, with offsets within it */
 };
 
 struct cw_schema_type {
@@ -54,7 +55,7 @@ struct cw_schema {
     struct cw_schema_type *types;
 };
 
-/* How many values the field has in the struct at message, as it says itself. */
+/* Returns how many values the field has in the struct at message, as the struct says. */
 CW_INLINE uint32_t cw_schema_value_count(const struct cw_schema_step *step, const uint8_t *message)
 {
     uint32_t count = 1;

@@ -24,7 +24,7 @@ static void add_number(struct cw_schema_numbers *list, struct cw_schema_number n
     list->count++;
 }
 
-/* Those of the fields of one struct. base: where the struct is; parent: the item that it is in. */
+/* Lists the numbers of one struct. base: where the struct is; parent: the item that it is in. */
 static void list_fields(struct cw_schema_numbers *list, const struct cw_schema_steps *steps,
                         uint32_t base, uint32_t parent)
 {
@@ -70,7 +70,7 @@ bool cw_schema_has_number(const struct cw_schema_numbers *list,
     return true;
 }
 
-/* What has 32 bits, in any of its kinds. */
+/* A value of 32 bits, of any kind. */
 union word {
     int32_t i;
     uint32_t u;

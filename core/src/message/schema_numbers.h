@@ -7,14 +7,14 @@
 
 struct cw_schema_number {
     enum cw_kind kind;
-    uint32_t offset; /* in the struct */
-    uint32_t field;  /* of the message that this number is part of */
+    uint32_t offset; /* offset in the struct */
+    uint32_t field;  /* the field of the message that this number is part of */
     uint32_t item;   /* the item that it is in; CW_FIELD_NONE: none */
 };
 
 /* An item of an array or the value of an option, which may be absent. */
 struct cw_schema_item {
-    uint32_t offset; /* of the array's count, or of the option's flag */
+    uint32_t offset; /* where the array's count or the option's flag stands */
     uint32_t index;  /* in the array */
     bool optional;
     uint32_t parent; /* the item that this is in, CW_FIELD_NONE for none */
@@ -31,7 +31,7 @@ struct cw_schema_numbers {
 void cw_schema_list_numbers(const struct cw_schema *schema, uint32_t type,
                             struct cw_schema_numbers *list);
 
-/* Whether the struct has this number. Array counts and options may leave it out. */
+/* Returns whether the struct has this number. Array counts and options may leave it out. */
 bool cw_schema_has_number(const struct cw_schema_numbers *list,
                           const struct cw_schema_number *number, const void *message);
 

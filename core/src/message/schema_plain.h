@@ -7,7 +7,7 @@
 #include "message/difference.h"
 #include "message/schema_internal.h"
 
-/* How many fields are in one group. Each group begins with a bit per field that tells whether it
+/* The number of fields in one group. Each group begins with a bit per field that tells whether it
    has changed. */
 #define CW_SCHEMA_GROUP 32
 
@@ -16,8 +16,8 @@ CW_INLINE bool cw_schema_is_plain_integer(const struct cw_schema_step *step)
     return step->code == CW_CODE_PLAIN_RANGE || step->code == CW_CODE_PLAIN_32;
 }
 
-/* Whether the struct has only plain fields, and so few that a filled reader holds their bits and
-   one more. */
+/* Returns whether the struct has only plain fields, and so few that a filled reader holds their
+   bits and one more. */
 CW_INLINE bool cw_schema_is_plain(const struct cw_schema_steps *steps)
 {
     bool plain = steps->count >= 1 && steps->count < CW_SCHEMA_GROUP;
@@ -53,7 +53,7 @@ CW_INLINE bool cw_schema_read_integer(struct cw_bit_reader *reader,
 CW_INLINE bool cw_schema_read_plain(struct cw_bit_reader *reader,
                                     const struct cw_schema_steps *steps, uint8_t *message)
 {
-    /* what is written to message might be steps, for all that a compiler knows */
+    /* a compiler cannot know that writing to message leaves steps as they are */
     const struct cw_schema_step *const fields = steps->at;
     uint32_t mask = cw_difference_low(reader->scratch, steps->count);
     if (!cw_bit_reader_skip(reader, steps->count))

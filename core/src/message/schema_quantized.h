@@ -13,7 +13,7 @@
    of their own have no fields to quantize. */
 struct cw_schema *cw_schema_quantized(const struct cw_schema *schema, struct cw_arena *arena);
 
-/* Whether structs of the type have anything to quantize. */
+/* Returns whether structs of the type have anything to quantize. */
 bool cw_schema_quantizes(const struct cw_schema *schema, uint32_t type);
 
 /* Turns a struct of the type, in place, into a quantized one and back. schema is the one that the

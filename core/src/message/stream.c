@@ -7,7 +7,7 @@ bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min,
     return cw_stream_uint(stream, value, min, max);
 }
 
-/* As two groups, which is how cw_stream_uint_64 comes out too. */
+/* The value goes out as two groups, as cw_stream_uint_64 writes it too. */
 bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min, uint64_t max)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
@@ -33,7 +33,7 @@ bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
     return cw_stream_bytes(stream, bytes, count);
 }
 
-/* How many bytes the code point at text takes, 0 when it is no valid UTF-8 or a NUL. */
+/* Returns the bytes that the code point at text takes, 0 when it is a NUL or not valid UTF-8. */
 static size_t code_point_size(const uint8_t *text, size_t left)
 {
     const uint8_t lead = text[0];

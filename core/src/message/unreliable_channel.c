@@ -28,7 +28,7 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
     channel->common.stats = (struct cw_channel_stats){0};
 }
 
-/* What was sent leaves gaps, until all is sent or the round ends. */
+/* Messages that were sent leave gaps, until all are sent or the round ends. */
 static void close_gaps(struct cw_unreliable_channel *channel)
 {
     uint32_t kept = 0;
@@ -230,9 +230,9 @@ bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream 
     return true;
 }
 
-/* Whether a sequenced channel has kept messages of a newer packet. Both are counted back from the
-   newest packet of all, as numbers wrap: after 65,536 packets without a message, one that is out of
-   order may be taken for late. */
+/* Returns whether a sequenced channel has kept messages of a newer packet. Both are counted back
+   from the newest packet of all, as numbers wrap: after 65,536 packets without a message, one that
+   is out of order may be taken for late. */
 static bool is_late(const struct cw_unreliable_channel *channel,
                     const struct cw_parsed_entry *parsed)
 {

@@ -47,7 +47,7 @@ uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits
 bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream,
                          uint32_t index);
 
-/* Of the messages picked, the one with this index. */
+/* Returns the picked message with this index. */
 static inline struct cw_unreliable_slot *
 cw_unreliable_picked(const struct cw_unreliable_channel *channel, uint32_t index)
 {
