@@ -43,7 +43,7 @@ void cw_slerp(const float from[4], const float to[4], float fraction, float out[
     for (int i = 0; cosine < 0 && i < 4; i++)
         b[i] = -b[i];
     cosine = cosine < 1 ? fabsf(cosine) : 1;
-    /* As far again on the same circle. */
+    /* A fraction above 1 goes on along the same circle. */
     for (fraction = fminf(fraction, MAX_FRACTION); fraction > 1; fraction -= 1)
         for (int i = 0; i < 4; i++) {
             const float next = 2 * cosine * b[i] - a[i];

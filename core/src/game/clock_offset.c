@@ -59,7 +59,7 @@ bool cw_offset_contradicted(const struct cw_offset *offset, const struct cw_offs
            (answer->low > offset->all.high + DRIFTED || answer->high < offset->all.low - DRIFTED);
 }
 
-/* What the periods allow that are not older than so many. */
+/* Returns what the newest so many periods allow. */
 static struct cw_offset_limits together(const struct cw_offset *offset,
                                         const struct cw_offset_limits *answer, double periods)
 {

@@ -1,4 +1,4 @@
-/* How far one clock is ahead of another, judged by the messages between them: no answer arrives
+/* The offset of one clock from another, judged by the messages between them: no answer arrives
    before it is sent, and no question before it is asked. */
 #ifndef CAUSEWAY_CLOCK_OFFSET_H
 #define CAUSEWAY_CLOCK_OFFSET_H
@@ -19,7 +19,7 @@ struct cw_offset_limits {
 
 struct cw_offset {
     struct cw_offset_limits periods[CW_OFFSET_PERIODS]; /* a ring */
-    struct cw_offset_limits all;                        /* of them together */
+    struct cw_offset_limits all;                        /* the limits of all periods together */
     double settled; /* when the limits will have had time to become narrow */
     double agreed;  /* when the present was last in agreement with all */
     bool agrees;
@@ -40,14 +40,14 @@ void cw_offset_learn(struct cw_offset *offset, const struct cw_offset_limits *an
 /* The best guess. */
 double cw_offset_guess(const struct cw_offset *offset);
 
-/* How far current is outside the limits, in seconds. */
+/* Returns how far current is outside the limits, in seconds. */
 double cw_offset_outside(const struct cw_offset *offset, double current);
 
 /* The most that the guess can be wrong, in seconds. */
 double cw_offset_error(const struct cw_offset *offset, double now);
 
-/* Where a clock that has followed the offset, and is now at current, should go. Sets *slow when it
-   should go there slowly. */
+/* Returns where a clock that has followed the offset, and is now at current, should go. Sets *slow
+   when it should go there slowly. */
 double cw_offset_goal(struct cw_offset *offset, double current, double now, bool *slow);
 
 /* The place of an integer in a ring of size entries, a power of two. */

@@ -12,13 +12,13 @@
 #define HOLD_NONE  65535         /* no stamp, or one held for longer than fits */
 #define PART_UNITS 65536.0
 
-#define STAMPS 256 /* that may wait for their answer */
+#define STAMPS 256 /* questions that may wait for their answers */
 #define LEADS  512 /* ticks of which the server's word may still come */
 
 /* An answer may seem to precede its question by what clocks drift while the server holds it. */
 #define DRIFTED       0.002
 #define RTT_SMOOTHING 0.1
-/* What took more seconds has waited for a page that was hidden, and tells little. */
+/* An answer that took more seconds has waited for a hidden page, and tells little. */
 #define LONGEST_RTT 5
 
 /* Seconds within which a time gets where it should be, unless the slew is too slow for it. */
@@ -50,8 +50,8 @@ struct lead {
 };
 
 struct need {
-    double second; /* of the client's clock, an integer */
-    double lead;   /* the greatest within it, in seconds */
+    double second; /* a second of the client's clock, an integer */
+    double lead;   /* the greatest lateness within it, in seconds */
 };
 
 struct cw_clock_sync {
@@ -69,16 +69,17 @@ struct cw_clock_sync {
     struct cw_rtt rtt;
 
     struct course server, client; /* seconds of the server's count */
-    double lead;                  /* that inputs should have when they are sent */
-    double frame; /* what they may wait before, for the client's next update: the longest of late */
-    bool adjusted; /* by the server's word */
+    double lead;                  /* the lead that inputs should have when they are sent */
+    double frame;  /* the time that they may wait before that for the client's next update: the
+                      longest of  late */
+    bool adjusted; /* the server has said so */
     struct lead leads[LEADS];
     struct need needs[NEEDS];
 
     bool synced;
-    bool restarted;     /* to be told */
-    uint32_t next_tick; /* to be told, and so many from there on */
-    uint32_t due_ticks;
+    bool restarted;     /* the application has to be told */
+    uint32_t next_tick; /* the first tick that the application has to be told */
+    uint32_t due_ticks; /* the number of such ticks */
     uint64_t answers;
     uint64_t restarts;
 };
@@ -216,7 +217,7 @@ static double limited_lead(const struct cw_clock_sync *sync, double lead)
     return lead < most ? lead : most;
 }
 
-/* Where the client's time should be. */
+/* Returns where the client's time should be. */
 static double client_goal(const struct cw_clock_sync *sync, double now)
 {
     return course_at(&sync->server, now) + limited_lead(sync, sync->lead + sync->frame);
@@ -279,7 +280,7 @@ enum cw_error cw_clock_sync_receive(struct cw_clock_sync *sync, const uint8_t *d
     const struct cw_offset_limits limits = cw_offset_limits(sent - now, sent - held - made, now);
     const bool overtaken = made + held < sync->echoed;
     if (overtaken && cw_offset_contradicted(&sync->offset, &limits))
-        return CW_ERROR_STALE; /* from before the jump that the newest has told of */
+        return CW_ERROR_STALE; /* it is from before the jump that the newest one reported */
     if (!overtaken)
         sync->echoed = made + held;
     cw_rtt_sample(&sync->rtt, rtt, RTT_SMOOTHING);

@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Of all states together: what 32 bits can still add up. */
+/* The states together have at most so many bytes: 32 bits can still add them up. */
 #define MAX_BYTES (1u << 30)
 
 struct place {
     uint32_t entity;
-    uint32_t state; /* how many were added to the tick before */
+    uint32_t state; /* the number of states added to the tick before */
 };
 
 struct cw_history {
@@ -103,7 +103,7 @@ void cw_history_reset(struct cw_history *history)
         history->kept = 0;
 }
 
-/* What is kept of a tick. */
+/* The record of a tick. */
 struct row {
     uint32_t tick;
     uint32_t *count;
@@ -123,7 +123,7 @@ static struct row row_of(const struct cw_history *history, uint32_t age)
                         .states = history->states + first * history->stride};
 }
 
-/* How far a tick is from the newest: 0 or less for those that are kept. */
+/* Returns how far a tick is after the newest: 0 or less for those that are kept. */
 static double relative(const struct cw_history *history, uint32_t tick)
 {
     return (int32_t)(tick - history->ticks[history->newest_row]);

@@ -1,4 +1,4 @@
-/* What the two ends of inputs have in common. */
+/* Declarations that the two ends of inputs share. */
 #ifndef CAUSEWAY_INPUT_INTERNAL_H
 #define CAUSEWAY_INPUT_INTERNAL_H
 

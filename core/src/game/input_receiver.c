@@ -3,14 +3,14 @@
 #include "causeway/clock_sync.h"
 #include "game/input_internal.h"
 
-/* How early inputs are is told of this period and the one before. */
+/* The statistics of how early inputs are cover this period and the one before. */
 #define PERIOD_TICKS 32
 
 enum state {
     NOTHING,
     RECEIVED,
-    MISSED, /* the tick was taken without it */
-    LATE    /* and then it came */
+    MISSED, /* the tick was taken before it came */
+    LATE    /* it came after that */
 };
 
 struct entry {
@@ -29,7 +29,7 @@ struct closest {
 struct cw_input_receiver {
     struct cw_input_config config;
     size_t memory;
-    size_t size, stride;   /* of an input's struct, and from one to the next */
+    size_t size, stride;   /* bytes of an input's struct, and from one to the next */
     uint32_t kept;         /* ticks, before and after the one taken; a power of two */
     struct entry *entries; /* a ring of them */
     uint8_t *inputs;       /* beside it */
@@ -161,7 +161,7 @@ static void note_early(struct cw_input_receiver *receiver, uint32_t tick, double
         *now = (struct closest){.period = period, .any = true, .tick = tick, .early = early};
 }
 
-/* Whether the input of a tick would tell anything. */
+/* Returns whether the input of a tick is new and still needed. */
 static bool is_news(const struct cw_input_receiver *receiver, uint32_t tick)
 {
     const int32_t ahead = cw_tick_difference(tick, receiver->taken);

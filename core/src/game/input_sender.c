@@ -12,7 +12,7 @@ struct cw_input_sender {
     size_t wire_size;
     uint32_t newest;
     uint32_t count;   /* ticks in a row up to newest, CW_INPUT_MAX_COPIES at most */
-    uint32_t unacked; /* of them */
+    uint32_t unacked; /* the number of inputs that are not acked */
 };
 
 /* No field takes more than twice its bytes, and none less than one. */

@@ -21,7 +21,7 @@
 /* Times of the caller's clock minus times of ticks, in seconds. */
 struct arrival {
     double fast; /* the tick of this snapshot */
-    double late; /* that of the newest one before, which was all there was to show until now */
+    double late; /* the tick of the newest snapshot before it, the only one to show until now */
 };
 
 struct cw_interpolation {
@@ -29,7 +29,8 @@ struct cw_interpolation {
     size_t memory;
     size_t stride; /* from one entry to the next */
 
-    /* What is kept, oldest first. Ticks are unwrapped. slots[count] and on are free. */
+    /* The snapshots that are kept, oldest first. Ticks are unwrapped. slots[count] and on are free.
+     */
     uint32_t count;
     int64_t *ticks;
     uint32_t *slots;
@@ -37,7 +38,7 @@ struct cw_interpolation {
 
     struct arrival arrivals[ARRIVALS];
     uint64_t arrival_count;
-    double received_at; /* of the last one */
+    double received_at; /* when the last one arrived */
     double fast;        /* the least of the arrivals */
     double lag;         /* the clock minus the tick to show, in seconds, where it should be */
 
@@ -161,7 +162,7 @@ static bool is_far(const struct cw_interpolation *x, int64_t tick)
     return fabs(seconds) > FARTHEST;
 }
 
-/* How many of those kept are older than the tick. */
+/* Returns how many of the kept snapshots are older than the tick. */
 static uint32_t count_older(const struct cw_interpolation *x, double tick)
 {
     uint32_t older = x->count;
@@ -187,7 +188,7 @@ static void follow_arrivals(struct cw_interpolation *x)
         fmin(fmax(lag, fast + x->config.min_delay_seconds), fast + x->config.max_delay_seconds);
 }
 
-/* Before the tick is put among the others. Those that arrive together waited for the same
+/* Before the tick is put among the others. Snapshots that arrive together waited for the same
    frame: only the first of them tells how late the view had to be. */
 static void note_arrival(struct cw_interpolation *x, int64_t tick, double now)
 {

@@ -7,20 +7,20 @@
 #include <math.h>
 #include <string.h>
 
-/* Of all inputs and states together: what 32 bits can still add up. */
+/* Inputs and states together have at most so many bytes: 32 bits can still add them up. */
 #define MAX_BYTES (1u << 30)
 
 enum replay {
     REPLAY_NONE,
-    REPLAY_TAKE,   /* what is played is the new truth */
-    REPLAY_COMPARE /* it has to be the same as before */
+    REPLAY_TAKE,   /* the result is the new state */
+    REPLAY_COMPARE /* the result has to be the same as before */
 };
 
 struct cw_prediction {
     struct cw_prediction_config config; /* tolerances and smooth_limits are the room's own */
     size_t memory;
-    struct cw_schema_numbers numbers; /* of the state */
-    double *errors;                   /* of each: what is shown minus what is true */
+    struct cw_schema_numbers numbers; /* the numbers of the state */
+    double *errors;                   /* for each number, the shown value minus the true one */
     size_t input_size, state_size, input_stride, state_stride;
 
     /* The ticks from newest - count + 1 on. Tick t has place t % max_ticks, counted on when the
@@ -214,7 +214,7 @@ enum cw_error cw_prediction_add(struct cw_prediction *prediction, uint32_t tick,
     return CW_OK;
 }
 
-/* By how much two structs differ in a number; 0 when one of them does not have it. */
+/* Returns by how much two structs differ in a number; 0 when one of them does not have it. */
 static double difference(const struct cw_prediction *p, const struct cw_schema_number *number,
                          const void *a, const void *b)
 {
@@ -224,8 +224,8 @@ static double difference(const struct cw_prediction *p, const struct cw_schema_n
     return cw_schema_get_number(number, a) - cw_schema_get_number(number, b);
 }
 
-/* Whether the server's state is the predicted one, with its numbers moved within their tolerance.
- */
+/* Returns whether the server's state is the predicted one, with its numbers moved within their
+   tolerance. */
 static bool agrees(struct cw_prediction *p, const uint8_t *predicted, const void *state)
 {
     const struct cw_prediction_config *const config = &p->config;
@@ -298,7 +298,7 @@ bool cw_prediction_correct(struct cw_prediction *prediction, uint32_t tick, cons
     return true;
 }
 
-/* What was shown is the new state and these errors. */
+/* Sets the errors so that the new state together with them is what was shown. */
 static void take_errors(struct cw_prediction *p, const void *state)
 {
     for (uint32_t i = 0; i < p->numbers.count; i++) {
@@ -331,7 +331,8 @@ static void take_result(struct cw_prediction *p, void *state)
     }
 }
 
-/* What is taken is played once more under stress. True when there is more to play. */
+/* A replay whose result is taken is played once more under stress. True when there is more to play.
+ */
 static bool end_pass(struct cw_prediction *p, const void *state)
 {
     const bool again = p->replay == REPLAY_TAKE && p->config.stress && p->replay_start != p->newest;

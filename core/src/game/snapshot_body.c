@@ -7,7 +7,7 @@
 /* No entry is shorter: a bit for the next id, a bit for what happened. */
 #define LEAST_BITS 2
 
-/* How many that do not fit are passed over in search for one that does. */
+/* The search for an entity that fits passes over so many that do not. */
 #define MOST_PASSED 16
 
 void cw_snapshot_room_layout(struct cw_snapshot_room *room, struct cw_arena *arena,
@@ -57,7 +57,7 @@ static bool find_motion(const struct cw_snapshot_body *body, uint32_t id, uint32
     return state != NULL;
 }
 
-/* What is to be told of an entity. */
+/* Returns what the body has to say about an entity. */
 static struct cw_snapshot_entry entry_of(const struct cw_snapshot_body *body, uint32_t id)
 {
     const uint32_t had = body->had[id], has = body->has[id];
@@ -133,8 +133,8 @@ static bool write_both(struct cw_snapshot_body *body, struct cw_stream *stream)
     return true;
 }
 
-/* As much as can be through the range coder; split: how many bytes come before that. 0 when it is
-   above capacity. */
+/* Writes as much as possible through the range coder; split: the number of bytes before that. 0
+   when it is above capacity. */
 static size_t write_coded(struct cw_snapshot_body *body, uint8_t *out, size_t capacity,
                           size_t *split)
 {
@@ -190,7 +190,7 @@ static size_t id_bits(const struct cw_snapshot_body *body)
     return cw_stream_position(&stream);
 }
 
-/* Of two that are as urgent, the one with the lower id. */
+/* Returns whether entity a goes before b: the more urgent first, then the lower id. */
 static bool before(const struct cw_snapshot_room *room, uint32_t a, uint32_t b)
 {
     return room->urgency[a] != room->urgency[b] ? room->urgency[a] > room->urgency[b] : a < b;
@@ -284,8 +284,8 @@ size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, 
                                    const float *priority, float *waited)
 {
     struct cw_snapshot_room *const room = body->room;
-    /* how much a range coder saves is not known before: tries a little more than the last time,
-       then less and less */
+    /* nobody knows beforehand how much a range coder saves: this tries a little more than the last
+       time, then less and less */
     const uint32_t most = 64;
     uint32_t more = room->coder ? room->more + room->more / 4 + 2 : 0;
     more = more < most ? more : most;

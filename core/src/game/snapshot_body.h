@@ -9,7 +9,7 @@
 
 /* Room for the lists of one body. Every body uses it again. */
 struct cw_snapshot_room {
-    uint32_t *ids;   /* of the entities that differ, in order */
+    uint32_t *ids;   /* the ids of the entities that differ, in order */
     uint32_t *queue; /* a heap of indices into ids */
     float *urgency;  /* per index */
     bool *chosen;    /* per index */
@@ -17,7 +17,7 @@ struct cw_snapshot_room {
     /* For the range coder, else NULL. */
     struct cw_snapshot_coder *coder;
     uint8_t *coded; /* max_bytes */
-    uint32_t more;  /* how many eighths more went into a body than without it */
+    uint32_t more;  /* eighths by which a body holds more than without it */
 };
 
 void cw_snapshot_room_layout(struct cw_snapshot_room *room, struct cw_arena *arena,
@@ -31,7 +31,7 @@ struct cw_snapshot_body {
     struct cw_snapshot_room *room;
     const uint32_t *had, *has;
     const uint32_t
-        *before;          /* what the client had of the baseline's own baseline, NULL: not known */
+        *before;          /* the client's version of the baseline's own baseline; NULL: not known */
     uint32_t took, ahead; /* see cw_snapshot_motion */
     struct cw_snapshot_head head; /* complete and count are filled in */
     uint32_t differing;           /* ids in the room */

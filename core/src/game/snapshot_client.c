@@ -8,8 +8,8 @@
 /* The newest that is known of an entity. A snapshot that leaves it out need not be the newest for
    it. */
 struct known {
-    uint32_t number; /* of the newest snapshot that told of it */
-    uint32_t tick;   /* of that one */
+    uint32_t number; /* the number of the newest snapshot that has it */
+    uint32_t tick;   /* the tick of that snapshot */
     uint32_t type;   /* 1 more than its type, 0 when there is none */
     uint8_t incarnation;
     bool told;     /* the application knows that it is there */
@@ -26,7 +26,7 @@ struct cw_snapshot_client {
         newest;    /* the number of the newest snapshot, lifted from 16 bits; 0 before the first */
     uint32_t used; /* one more than the highest id that was ever told */
     bool begun_anew; /* a snapshot had no baseline: entities may be gone without a word */
-    struct cw_snapshot_received *snapshots; /* by number, and one to read into */
+    struct cw_snapshot_received *snapshots; /* indexed by number, and one more to read into */
     struct known *known;
     uint8_t *states;  /* per entity: its struct */
     uint64_t *untold; /* entities that the application is to be told of */

@@ -14,7 +14,7 @@ void cw_snapshot_coder_start(struct cw_snapshot_coder *coder, struct cw_range_co
 {
     coder->range = range;
     coder->last_changed = false;
-    /* what rests goes on to rest, what moves to move */
+    /* an entity at rest mostly stays at rest, and a moving one goes on */
     reset(coder->changed[0], 2, 600, 4);
     reset(coder->changed[1], 2, 60000, 4);
     coder->plain = cw_range_model(60000, 4);

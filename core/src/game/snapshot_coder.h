@@ -20,17 +20,18 @@ struct cw_snapshot_coder {
     struct cw_range_model kept[CW_SCHEMA_GROUP];
     struct cw_range_model small[CW_SCHEMA_GROUP][16];
     struct cw_range_model field[CW_SCHEMA_GROUP][CW_SNAPSHOT_CODER_PLACES];
-    /* By how far the field is expected to move, in bits. */
+    /* Indexed by how far the field is expected to move, in bits. */
     struct cw_range_model motion[CW_SNAPSHOT_CODER_MOTIONS][CW_SNAPSHOT_CODER_PLACES];
 };
 
 /* Begins a snapshot. */
 void cw_snapshot_coder_start(struct cw_snapshot_coder *coder, struct cw_range_coder range);
 
-/* Whether the next entity has changed, one after the other; did_before: it has in the baseline. */
+/* Codes whether the next entity has changed, one after the other; did_before: it had changed in the
+   baseline. */
 bool cw_snapshot_code_changed(struct cw_snapshot_coder *coder, bool did_before, bool *changed);
 
-/* Whether its fields follow here, or all there is to tell of it goes another way. */
+/* Codes whether its fields follow here, or everything about it goes another way. */
 bool cw_snapshot_code_is_plain(struct cw_snapshot_coder *coder, bool *plain);
 
 /* The fields of a plain struct against those of the baseline, which may be the same memory when

@@ -1,4 +1,4 @@
-/* What both ends of snapshots have in common. */
+/* Declarations that both ends of snapshots share. */
 #ifndef CAUSEWAY_SNAPSHOT_INTERNAL_H
 #define CAUSEWAY_SNAPSHOT_INTERNAL_H
 

@@ -1,6 +1,6 @@
 #include "game/snapshot_predict.h"
 
-/* Whether the struct goes on with what it did before. */
+/* Returns whether the struct goes on moving as it did before. */
 static bool goes_on(const struct cw_schema_steps *steps, const struct cw_snapshot_motion *motion,
                     const uint8_t *baseline)
 {
@@ -15,7 +15,7 @@ static bool goes_on(const struct cw_schema_steps *steps, const struct cw_snapsho
     return true;
 }
 
-/* Where a field gets to that was at before and is at baseline; at its limit at most. */
+/* Returns where a field arrives that moved from before to baseline, at most its limit. */
 static uint32_t move_on(const struct cw_schema_step *step, const struct cw_snapshot_motion *motion,
                         uint32_t before, uint32_t baseline)
 {

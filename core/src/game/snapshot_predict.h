@@ -1,6 +1,6 @@
-/* What an entity is expected to be like when it goes on as before, along a line through its states
-   in two snapshots that both ends have, and how it differs from that. All in integers, so that both
-   ends expect the same. For plain structs: see schema_plain.h. */
+/* The state that an entity will have if it goes on as before, along a line through its states in
+   two snapshots that both ends have, and the differences from that. All of it is in integers, so
+   that both ends expect the same. For plain structs: see schema_plain.h. */
 #ifndef CAUSEWAY_SNAPSHOT_PREDICT_H
 #define CAUSEWAY_SNAPSHOT_PREDICT_H
 

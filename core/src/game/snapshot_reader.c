@@ -1,6 +1,6 @@
 #include "game/snapshot_reader.h"
 
-/* How the entity moved that is there in the baseline. */
+/* Returns how an entity of the baseline moved. */
 static struct cw_snapshot_motion motion_of(const struct cw_snapshot_reader *with,
                                            const struct cw_snapshot_reading *reading,
                                            uint32_t entity)
@@ -14,7 +14,7 @@ static struct cw_snapshot_motion motion_of(const struct cw_snapshot_reader *with
                                        reading->head.tick - baseline->tick};
 }
 
-/* What is no update of a plain struct by its differences. */
+/* Reads an entry that is not an update of a plain struct by its differences. */
 static bool read_other(const struct cw_snapshot_reader *with, struct cw_bit_reader *reader,
                        const struct cw_snapshot_reading *reading, struct cw_snapshot_told *told)
 {
@@ -42,7 +42,7 @@ static bool read_entries(const struct cw_snapshot_reader *with, struct cw_bit_re
 {
     const struct cw_snapshot_kind *const kinds = with->kinds;
     const struct cw_snapshot_told *const end = with->told + reading->head.count;
-    /* what is written to states might be any of these, for all that a compiler knows */
+    /* a compiler cannot know that writing to states leaves these as they are */
     const uint32_t *const types = reading->snapshot->types;
     uint8_t *const states = reading->snapshot->states;
     const size_t stride = with->stride;
@@ -70,7 +70,7 @@ static bool read_entries(const struct cw_snapshot_reader *with, struct cw_bit_re
     return true;
 }
 
-/* Whether the baseline told of an entity, by its own baseline that is there. */
+/* Returns whether the baseline had news of an entity; its own baseline is known. */
 static bool told_before(const struct cw_snapshot_reading *reading, uint32_t entity)
 {
     return reading->before && (reading->baseline->told[entity / 64] >> entity % 64 & 1) != 0;

@@ -25,21 +25,21 @@ struct cw_snapshot_reading {
 struct cw_snapshot_told {
     uint32_t entity;
     bool whole;
-    uint8_t incarnation; /* of one that is told whole */
+    uint8_t incarnation; /* for an entity that is sent whole */
 };
 
-/* What is to be known of a type while a snapshot is read. */
+/* Facts about a type that reading a snapshot needs often. */
 struct cw_snapshot_kind {
     const struct cw_schema_steps *steps;
     bool plain;  /* see cw_schema_is_plain; and is told by its differences */
     bool floats; /* is quantized into something else */
 };
 
-/* What bodies are read with. */
+/* The tools that read bodies. */
 struct cw_snapshot_reader {
     struct cw_snapshot_wire wire;
     struct cw_snapshot_kind *kinds;  /* per type of a snapshot; of 0, all false */
-    struct cw_snapshot_told *told;   /* by the snapshot that is being read */
+    struct cw_snapshot_told *told;   /* the entities that the snapshot being read has */
     struct cw_snapshot_coder *coder; /* NULL without the range coder */
     size_t stride;                   /* from one struct to the next */
 };

@@ -15,7 +15,7 @@ struct record {
 };
 
 struct client {
-    uint32_t number;        /* of the last snapshot, 0 before the first */
+    uint32_t number;        /* the number of the last snapshot, 0 before the first */
     uint32_t acked;         /* the newest that was acked, 0 when there is none */
     struct record *records; /* window of them, by number */
     uint32_t *had;          /* per record: per entity its change */
@@ -23,13 +23,13 @@ struct client {
     float *waited;          /* per entity: the urgency gained since it was sent last */
     uint32_t *hidden;       /* per entity of priority 0: what takes the place of its change */
     uint32_t hidden_count;  /* entities of priority 0 */
-    uint32_t times_hidden;  /* how often a priority became 0 */
+    uint32_t times_hidden;  /* counts how often a priority became 0 */
     uint32_t first;         /* the first snapshot since it joined; 0: there was a restart since */
     bool all_sent;          /* the last snapshot left nothing out */
 };
 
-/* What a snapshot is told against: NULL for nothing. The baseline's own baseline is there only when
-   it is used to predict. */
+/* The baselines of a snapshot: NULL for nothing. The baseline's own baseline is there only when it
+   is used to predict. */
 struct ground {
     const struct record *baseline, *before;
 };
@@ -39,7 +39,7 @@ struct ground {
 struct shared {
     uint32_t from, before, to;
     uint32_t size;  /* 0 when it is too long */
-    uint32_t count; /* of its entities */
+    uint32_t count; /* the number of its entities */
 };
 
 struct cw_snapshot_server {
@@ -49,7 +49,7 @@ struct cw_snapshot_server {
     struct cw_snapshot_wire wire;
     struct cw_snapshot_room room;
     struct client *clients;
-    struct shared *shared; /* by from, and one for nothing */
+    struct shared *shared; /* indexed by from, and one for no baseline */
     uint8_t *shared_bytes; /* max_bytes for each */
     uint32_t *nothing;     /* per entity 0 */
     uint32_t *wanted;      /* room for what a client is to have */
@@ -181,8 +181,8 @@ static uint32_t *had_of(const struct cw_snapshot_server *server, const struct cl
     return client->had + slot * server->config.max_entities;
 }
 
-/* What the next snapshot can be told against; NULL when the client has nothing that is still
-   known. */
+/* Returns the baseline for the next snapshot; NULL when the client has nothing that is still known.
+ */
 static const struct record *baseline_of(const struct cw_snapshot_server *server,
                                         const struct client *client)
 {
@@ -225,7 +225,7 @@ enum cw_error cw_snapshot_server_restart(struct cw_snapshot_server *server, uint
     return CW_OK;
 }
 
-/* Whether the client may have an entity: the baseline or a snapshot after it has it. */
+/* Returns whether the client may have an entity: the baseline or a snapshot after it has it. */
 static bool may_have(const struct cw_snapshot_server *server, const struct client *client,
                      uint32_t entity)
 {
@@ -268,7 +268,7 @@ enum cw_error cw_snapshot_server_set_priority(struct cw_snapshot_server *server,
     return CW_OK;
 }
 
-/* What the client had of a record; the version is known. */
+/* Returns the client's entities as of a record, whose version is known. */
 static const uint32_t *changes_of(const struct cw_snapshot_server *server,
                                   const struct client *client, const struct record *record)
 {
@@ -276,7 +276,7 @@ static const uint32_t *changes_of(const struct cw_snapshot_server *server,
                             : had_of(server, client, record->number);
 }
 
-/* What the baseline was told against, if it can serve to predict. */
+/* Returns the baseline of the baseline, if it can serve to predict. */
 static const struct record *before_of(const struct cw_snapshot_server *server,
                                       const struct client *client, const struct record *baseline)
 {
@@ -348,7 +348,7 @@ static size_t write_shared(struct cw_snapshot_server *server, const struct groun
     return shared->size;
 }
 
-/* What a client is to have that is not interested in everything. */
+/* Returns the entities for a client that is not interested in all of them. */
 static const uint32_t *wanted_by(struct cw_snapshot_server *server, const struct client *client,
                                  const uint32_t *changes)
 {
@@ -446,7 +446,7 @@ void cw_snapshot_server_acked(struct cw_snapshot_server *server, uint32_t client
     struct client *const c = client_of(server, client);
     if (!c)
         return;
-    /* how many were sent since */
+    /* snapshots that were sent since */
     const uint32_t since = (uint16_t)(c->number - number);
     const uint32_t acked = c->number - since;
     if (since >= server->config.window || since >= c->number)

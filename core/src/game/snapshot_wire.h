@@ -1,16 +1,15 @@
 /* A snapshot on the wire:
 
-       3 bytes     its number, 16 bits; how many snapshots before it the baseline was, 7 bits, 0:
-                   none; and whether the baseline's own baseline is needed too, to predict
-       head        the tick, from the baseline's; whether the client then has every entity that it
-                   should have; how many entries
-       entries     one per entity, by id: how far from the last id, what happened, and the struct
+   3 bytes its number, 16 bits; how many snapshots before it the baseline was, 7 bits, 0: none; and
+   whether the baseline's own baseline is needed too, to predict head the tick, from the baseline's;
+   whether the client then has every entity that it should have; how many entries entries one per
+   entity, by id: how far from the last id, what happened, and the struct
 
-   The three bytes differ between clients. What follows them, the body, is the same for all clients
+   The three bytes differ between clients. The body, which follows them, is the same for all clients
    with the same baseline.
 
-   A body through the range coder begins with how many bytes there are of the above, 16 bits. What
-   comes after these is the range coder's: for each entity whether there is an entry, and for each
+   A body through the range coder begins with how many bytes there are of the above, 16 bits. The
+   range coder's part comes after these: for each entity whether there is an entry, and for each
    entry whether it is one of plain fields; their changes are there too. The entries above are then
    only the others, and without ids. 65535 bytes: all is above, and there is no more. */
 #ifndef CAUSEWAY_SNAPSHOT_WIRE_H
@@ -27,7 +26,7 @@
 #define CW_SNAPSHOT_SPLIT_SIZE 2
 #define CW_SNAPSHOT_NOT_SPLIT  65535
 
-/* What is needed to write and read a body. */
+/* The state that writing and reading a body need. */
 struct cw_snapshot_wire {
     const struct cw_schema *schema; /* quantized */
     enum cw_snapshot_coding coding;
@@ -44,7 +43,7 @@ const struct cw_schema_steps *cw_snapshot_moving(const struct cw_snapshot_wire *
                                                  uint32_t type);
 
 struct cw_snapshot_head {
-    uint32_t baseline_tick; /* of a baseline */
+    uint32_t baseline_tick; /* the tick of the baseline */
     bool has_baseline;
     uint32_t tick;
     bool complete; /* the client has every entity that it should have, and no other */
@@ -65,10 +64,10 @@ struct cw_snapshot_entry {
     enum cw_snapshot_change change;
     bool in_baseline; /* the baseline has an entity of that id */
     uint32_t type;
-    uint32_t incarnation; /* of an entity that is sent whole: 8 bits that differ for another entity
+    uint32_t incarnation; /* for an entity that is sent whole, 8 bits that differ for another entity
                              with this id */
     const void *baseline; /* its struct, for an update */
-    struct cw_snapshot_motion motion; /* how it went on until then, for a type that is predicted */
+    struct cw_snapshot_motion motion; /* its motion up to then, for a type that is predicted */
     void *state;                      /* for reading it may be the baseline */
 };
 
@@ -77,7 +76,7 @@ struct cw_snapshot_entry {
 bool cw_snapshot_serialize_entry(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
                                  struct cw_snapshot_entry *entry);
 
-/* Whether the entry ahead, of an entity that the baseline has, is an update: it begins with a 0.
+/* Returns whether the next entry, for an entity of the baseline, is an update: it begins with a 0.
    The reader is filled. */
 CW_INLINE bool cw_snapshot_is_update(const struct cw_bit_reader *reader)
 {

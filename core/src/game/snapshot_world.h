@@ -3,7 +3,7 @@
 
    An entity's changes are numbered. Creation and removal are changes too, and the numbers go on
    when another entity gets the id. So comparing two numbers shows whether an entity is the same in
-   two places. What a client has of the world is an array with one number per entity. */
+   two places. A client's version of the world is an array with one number per entity. */
 #ifndef CAUSEWAY_SNAPSHOT_WORLD_H
 #define CAUSEWAY_SNAPSHOT_WORLD_H
 
@@ -25,7 +25,7 @@ static inline bool cw_change_is_present(uint32_t change)
     return (change & CW_CHANGE_PRESENT) != 0;
 }
 
-/* How many changes lie between the two. */
+/* Returns how many changes lie between the two. */
 static inline uint32_t cw_change_distance(uint32_t later, uint32_t earlier)
 {
     const uint32_t mask = CW_CHANGE_STEP - 1;
@@ -45,7 +45,7 @@ struct cw_snapshot_world {
     uint32_t window;
     size_t stride; /* bytes of a state with its struct */
 
-    uint32_t version; /* of the world at the last tick: counts ticks, 0 before the first */
+    uint32_t version; /* the world at the last tick: counts ticks, 0 before the first */
     uint32_t used;    /* one more than the highest id that was ever set */
     uint32_t alive;   /* entities that are set now */
 
@@ -54,7 +54,7 @@ struct cw_snapshot_world {
     uint8_t *states;    /* per entity, window of them */
     uint8_t *scratch;   /* a state */
     uint32_t *versions; /* the last window worlds: per entity its change */
-    uint32_t *ticks;    /* of them */
+    uint32_t *ticks;    /* their ticks */
 };
 
 /* Takes the parts of a world from the arena, whose memory is zero. world is NULL while measuring.
@@ -70,7 +70,7 @@ enum cw_error cw_snapshot_world_set(struct cw_snapshot_world *world, uint32_t en
 bool cw_snapshot_world_remove(struct cw_snapshot_world *world, uint32_t entity);
 enum cw_error cw_snapshot_world_tick(struct cw_snapshot_world *world, uint32_t tick);
 
-/* Whether the version is one of the last window. */
+/* Returns whether the version is one of the last window. */
 static inline bool cw_snapshot_world_knows(const struct cw_snapshot_world *world, uint32_t version)
 {
     return version > 0 && world->version - version < world->window;
