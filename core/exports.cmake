@@ -1,6 +1,6 @@
 # What a shared library for Windows exports: a list of the functions that the public headers declare. Elsewhere
 # causeway/linkage.h marks them.
-file(GLOB HEADERS CONFIGURE_DEPENDS include/causeway/*.h native/*.h)
+file(GLOB HEADERS CONFIGURE_DEPENDS include/causeway/*.h include/causeway/native/*.h)
 set(EXPORTS "EXPORTS\n")
 foreach(header ${HEADERS})
     file(READ ${header} text)

@@ -7,9 +7,6 @@ include(CMakePackageConfigHelpers)
 install(TARGETS causeway EXPORT causeway ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/causeway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY native/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/causeway/native
-        FILES_MATCHING PATTERN *.h PATTERN *_internal.h EXCLUDE PATTERN host_loop.h EXCLUDE PATTERN prox*.h EXCLUDE
-        PATTERN system_address.h EXCLUDE PATTERN client_host_log.h EXCLUDE)
 
 # What a program needs beside an archive, a shared library brings along.
 list(JOIN NATIVE_LIBRARIES " -l" PC_LIBRARIES)

@@ -2,12 +2,12 @@
 
 #include "base/memory.h"
 #include "base/one_thread.h"
-#include "causeway/native/client_host_log.h"
 #include "causeway/native/clock.h"
-#include "causeway/native/host_loop.h"
 #include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
 #include "message/connection_internal.h"
+#include "native/client_host_log.h"
+#include "native/host_loop.h"
 #include "secure/client_internal.h"
 
 #include <math.h>

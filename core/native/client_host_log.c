@@ -1,4 +1,4 @@
-#include "causeway/native/client_host_log.h"
+#include "native/client_host_log.h"
 
 #include "base/log_line.h"
 

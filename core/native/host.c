@@ -3,10 +3,10 @@
 #include "base/memory.h"
 #include "base/one_thread.h"
 #include "causeway/native/clock.h"
-#include "causeway/native/host_loop.h"
-#include "causeway/native/proxied.h"
 #include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
+#include "native/host_loop.h"
+#include "native/proxied.h"
 #include "secure/server_internal.h"
 
 #include <string.h>

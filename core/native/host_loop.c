@@ -1,4 +1,4 @@
-#include "causeway/native/host_loop.h"
+#include "native/host_loop.h"
 
 #include "causeway/native/clock.h"
 

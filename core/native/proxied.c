@@ -1,4 +1,4 @@
-#include "causeway/native/proxied.h"
+#include "native/proxied.h"
 
 #include "base/hash_index.h"
 #include "base/memory.h"

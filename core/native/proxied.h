@@ -4,8 +4,8 @@
 #define CAUSEWAY_NATIVE_PROXIED_H
 
 #include "causeway/allocator.h"
-#include "causeway/native/proxy_header.h"
 #include "causeway/native/socket.h"
+#include "native/proxy_header.h"
 
 struct cw_proxied;
 

@@ -1,4 +1,4 @@
-#include "causeway/native/proxy_header.h"
+#include "native/proxy_header.h"
 
 #include "base/unmapped.h"
 

@@ -1,6 +1,6 @@
 #include "causeway/native/resolve.h"
 
-#include "causeway/native/resolve_internal.h"
+#include "native/resolve_internal.h"
 
 #include <string.h>
 

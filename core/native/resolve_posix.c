@@ -1,12 +1,12 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "causeway/native/resolve_internal.h"
+#include "native/resolve_internal.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "causeway/native/system_address.h"
+#include "native/system_address.h"
 
 bool cw_system_resolve(const char *name, struct cw_address *address)
 {

@@ -1,9 +1,9 @@
-#include "causeway/native/resolve_internal.h"
+#include "native/resolve_internal.h"
 
 #include <winsock2.h>
 #include <ws2tcpip.h>
 
-#include "causeway/native/system_address.h"
+#include "native/system_address.h"
 
 /* Windows counts how often its sockets have been started and stopped. */
 static bool look_up(const char *name, int flags, struct cw_address *address)

@@ -1,4 +1,4 @@
-#include "causeway/native/socket_internal.h"
+#include "native/socket_internal.h"
 
 #include "base/memory.h"
 #include "base/unmapped.h"

@@ -2,7 +2,7 @@
    address, of which the last may be shorter, that pass through the system as one (UDP_SEGMENT). */
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
 
-#include "causeway/native/socket_internal.h"
+#include "native/socket_internal.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "causeway/native/system_address.h"
+#include "native/system_address.h"
 
 #define TRAIN_DATAGRAM 1232  /* bytes of one, which every link of IPv6 takes whole */
 #define TRAIN_BYTES    60000 /* of all; at most 65,507 */

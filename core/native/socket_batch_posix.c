@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE  200809L
 #define _DARWIN_C_SOURCE /* what macOS has beside POSIX */
 
-#include "causeway/native/socket_internal.h"
+#include "native/socket_internal.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "causeway/native/system_address.h"
+#include "native/system_address.h"
 
 size_t cw_system_send(struct cw_socket *socket, const struct cw_socket_datagram *datagrams,
                       size_t count, bool *refused)

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE  200809L
 #define _DARWIN_C_SOURCE /* what macOS has beside POSIX */
 
-#include "causeway/native/socket_internal.h"
+#include "native/socket_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "causeway/native/system_address.h"
+#include "native/system_address.h"
 
 static enum cw_error bind_error(void)
 {

@@ -1,5 +1,5 @@
 /* A page does not see the addresses of its machine. */
-#include "causeway/native/socket_internal.h"
+#include "native/socket_internal.h"
 
 bool cw_system_source(const struct cw_address *to, struct cw_address *source)
 {

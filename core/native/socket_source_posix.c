@@ -1,14 +1,14 @@
 #define _POSIX_C_SOURCE  200809L
 #define _DARWIN_C_SOURCE /* what macOS has beside POSIX */
 
-#include "causeway/native/socket_internal.h"
+#include "native/socket_internal.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "causeway/native/system_address.h"
+#include "native/system_address.h"
 
 bool cw_system_source(const struct cw_address *to, struct cw_address *source)
 {

@@ -2,7 +2,7 @@
    page. */
 #define _GNU_SOURCE
 
-#include "causeway/native/socket_internal.h"
+#include "native/socket_internal.h"
 
 #include "causeway/native/clock.h"
 

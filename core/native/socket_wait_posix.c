@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "causeway/native/socket_internal.h"
+#include "native/socket_internal.h"
 
 #include <poll.h>
 

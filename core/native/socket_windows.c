@@ -1,4 +1,4 @@
-#include "causeway/native/socket_internal.h"
+#include "native/socket_internal.h"
 
 #include <winsock2.h>
 #include <ws2tcpip.h>
@@ -6,7 +6,7 @@
 #include <mmsystem.h>
 #include <mswsock.h>
 
-#include "causeway/native/system_address.h"
+#include "native/system_address.h"
 
 /* How finely the system's clock ticks while there is a socket. By itself it ticks every 15.6 ms,
    and a game that waits for its own tick would be late by that. */

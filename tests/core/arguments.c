@@ -879,7 +879,7 @@ static void test_no_function_was_left_out(void **state)
 {
     (void)state;
     const size_t count = check_headers(CAUSEWAY_CORE "/include/causeway", without_pointers) +
-                         check_headers(CAUSEWAY_CORE "/native", without_pointers);
+                         check_headers(CAUSEWAY_CORE "/include/causeway/native", without_pointers);
     print_message("%zu functions\n", count);
     assert_true(count > 170);
 }

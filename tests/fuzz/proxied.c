@@ -1,7 +1,7 @@
 /* Whatever bytes come from a proxy: what reads its header neither reads too far nor gives more than
    there was, and the map of players stays whole. The input is a row of datagrams: a byte with the
    source and what the server makes of it, one with the size, and the bytes. */
-#include "causeway/native/proxied.h"
+#include "native/proxied.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "causeway/client.h"
 #include "causeway/native/clock.h"
-#include "causeway/native/proxied.h"
 #include "causeway/native/socket.h"
+#include "native/proxied.h"
 
 #include "unit.h"
 
