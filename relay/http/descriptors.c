@@ -23,7 +23,7 @@
 bool descriptors_open_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        /* What is opened takes the lowest that is free. */
+        /* An opened file takes the lowest free descriptor. */
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
             return false;
     }

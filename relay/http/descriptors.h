@@ -1,5 +1,5 @@
-/* How the file descriptors that the system allows are divided between sessions and other
-   connections, so that neither can use up the other's share. */
+/* The file descriptors that the system allows are divided between sessions and other connections,
+   so that neither can use up the other's share. */
 #ifndef CAUSEWAY_RELAY_DESCRIPTORS_H
 #define CAUSEWAY_RELAY_DESCRIPTORS_H
 
@@ -18,7 +18,8 @@ struct descriptors {
    cannot. */
 bool descriptors_open_standard(void);
 
-/* Of a session: its connection, and a socket of its own towards the game server if it has one. */
+/* The descriptors of a session: its connection, and a socket of its own towards the game server if
+   it has one. */
 enum { DESCRIPTORS_SHARED = 1, DESCRIPTORS_OWN = 2 };
 
 /* Sets the process's limit to what this many sessions need, each DESCRIPTORS_SHARED or

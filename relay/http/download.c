@@ -20,7 +20,7 @@ struct download {
     struct loop_watch watch;
     int file;
     off_t size;
-    off_t left; /* of it, to be sent */
+    off_t left; /* bytes of it still to be sent */
     size_t head_sent;
     size_t head_size;
     unsigned char head[];
@@ -80,7 +80,7 @@ static ssize_t send_tls(struct download *download)
     return (ssize_t)sent;
 }
 
-/* How many bytes went; 0 when the socket is full, below 0 when there will be no more. */
+/* Returns how many bytes went; 0 when the socket is full, below 0 when there will be no more. */
 static ssize_t send_some(struct download *download)
 {
     return download->tls ? send_tls(download) : send_plain(download);

@@ -1,4 +1,4 @@
-/* Who is behind a trusted proxy, as the headers of its request say. */
+/* The client behind a trusted proxy, as the headers of the proxy's request say. */
 #ifndef CAUSEWAY_RELAY_FORWARDED_H
 #define CAUSEWAY_RELAY_FORWARDED_H
 

@@ -13,7 +13,7 @@
 bool header_copy(struct lws *wsi, enum lws_token_indexes token, char *out, size_t capacity);
 
 /* The same for one that libwebsockets has no token for; its name is in small letters, with the
-   colon. Of several only the first is read. */
+   colon. Only the first of several is read. */
 bool header_copy_named(struct lws *wsi, const char *name, char *out, size_t capacity);
 
 /* False when the line of the request did not come to its end, the version. libwebsockets decodes a

@@ -43,10 +43,10 @@ struct http {
     unsigned route_count;
 };
 
-/* What the first lines of a request say. */
+/* The first lines of a request. */
 struct request_head {
     int method;     /* LWSHUMETH_... */
-    int64_t length; /* of its body; -1 when it does not say */
+    int64_t length; /* the length of its body; -1 when it does not say */
     char path[PATH_MAX];
 };
 
@@ -159,8 +159,8 @@ static int refuse(struct http *http, struct lws *wsi, unsigned status, const cha
     return send_last(http, &reply, text, size);
 }
 
-/* How long the body of a request is to be; -1 when it does not say. Gives 0, or the status for one
-   that could be read in two ways, or tells its length only as it comes. */
+/* Returns how long the body of a request is to be; -1 when it does not say. Gives 0, or the status
+   for one that could be read in two ways, or tells its length only as it comes. */
 static unsigned read_length(struct lws *wsi, int64_t *out)
 {
     char text[64];
@@ -175,7 +175,7 @@ static unsigned read_length(struct lws *wsi, int64_t *out)
         return HTTP_STATUS_BAD_REQUEST;
     char *end;
     *out = strtoll(text, &end, 10); /* the most that fits for more */
-    /* Of two lengths, both are in the text, with a comma between them. */
+    /* The text has both of two lengths, with a comma between them. */
     return end[strspn(end, " \t")] == '\0' ? 0 : HTTP_STATUS_BAD_REQUEST;
 }
 

@@ -23,7 +23,7 @@ struct http_request {
     const char *origin;
     const uint8_t *body;
     size_t size;
-    struct socket_address client; /* whose request it is, also behind a trusted proxy */
+    struct socket_address client; /* the client that asks, also behind a trusted proxy */
     struct socket_address local;  /* the address of the relay to which it came */
 };
 
@@ -37,7 +37,7 @@ struct http_reply {
     size_t size;
 };
 
-/* What handles the requests to a path and to all paths below it. By then the Origin header has been
+/* A handler of the requests to a path and to all paths below it. By then the Origin header has been
    checked. OPTIONS is answered and the CORS headers are added without the handler. */
 struct http_route {
     const char *path; /* "/rtc" */

@@ -17,8 +17,8 @@ struct listener_config {
     struct lws_vhost *vhost; /* serves them */
     struct pre_session_limit *pre_sessions;
     struct prefaces *prefaces;
-    const struct prefix_list *proxies; /* whose connections begin with a preface */
-    struct heritage *heritage;         /* which may have it open already */
+    const struct prefix_list *proxies; /* connections from these begin with a preface */
+    struct heritage *heritage;         /* the sockets that may be open already */
 };
 
 /* Opens a listening socket, or takes it over from the heritage. With `shared` there may be several

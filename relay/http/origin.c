@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What stands for several origins, or behind or before one. */
+/* Characters that stand for several origins, or behind or before one. */
 #define NOT_IN_AUTHORITY "/*?#@, \t"
 
 /* The host and port of an origin, or NULL when it has none ("null"). */
@@ -41,7 +41,8 @@ static bool same_host(const char *origin, const char *host)
            strncasecmp(authority, host, size) == 0;
 }
 
-/* Whether or not one of them gives the port that its scheme implies. */
+/* Returns whether two origins are the same, also when only one of them gives the port that its
+   scheme implies. */
 static bool same_origin(const char *listed, const char *origin)
 {
     const size_t scheme = (size_t)(authority_of(listed) - listed);

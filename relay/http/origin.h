@@ -1,4 +1,4 @@
-/* Which web pages may use the relay. */
+/* The web pages that may use the relay. */
 #ifndef CAUSEWAY_RELAY_ORIGIN_H
 #define CAUSEWAY_RELAY_ORIGIN_H
 

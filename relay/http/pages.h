@@ -1,4 +1,4 @@
-/* Which pages may ask, and whose their requests are when proxies are in front. */
+/* The pages that may ask, and the clients behind their requests when proxies are in front. */
 #ifndef CAUSEWAY_RELAY_PAGES_H
 #define CAUSEWAY_RELAY_PAGES_H
 
@@ -18,7 +18,7 @@ struct http_pages {
    one has too many, or the header is too long. */
 bool pages_know_client(const struct http_pages *pages, struct lws *wsi);
 
-/* Whether the page of a request may make it. Copies its origin, "" for none. */
+/* Returns whether the page of a request may make it. Copies its origin, "" for none. */
 bool pages_allow(const struct http_pages *pages, struct lws *wsi, char origin[HTTP_HEADER_MAX]);
 
 #endif

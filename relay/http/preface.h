@@ -7,7 +7,8 @@
 #include "os/loop.h"
 #include "os/prefix.h"
 
-/* So many at a time; then the oldest makes room. A proxy's first bytes mostly come at once. */
+/* At most so many are open at a time; then the oldest is closed for the next. A proxy's first bytes
+   mostly come at once. */
 #define PREFACES_MAX 64
 
 struct prefaces;

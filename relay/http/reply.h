@@ -15,7 +15,7 @@
 
 struct reply {
     struct lws *wsi;
-    unsigned char *end; /* of what has been written */
+    unsigned char *end; /* the length of what has been written */
     unsigned char bytes[LWS_PRE + REPLY_HEAD_MAX + REPLY_BODY_MAX];
 };
 

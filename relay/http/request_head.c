@@ -29,8 +29,8 @@ static bool is(const struct line *line, const char *name)
     return line->size >= size && strncasecmp(line->text, name, size) == 0;
 }
 
-/* "Name:", with a token as RFC 9110 has it. What is folded into several lines is no header either:
-   the RFC lets a server refuse it. A zero would end the text of the value. */
+/* "Name:", with a token as RFC 9110 has it. A header that is folded into several lines is refused
+   too: the RFC lets a server refuse it. A zero would end the text of the value. */
 static bool is_header(const struct line *line)
 {
     static const char marks[] = "!#$%&'*+-.^_`|~";

@@ -1,4 +1,4 @@
-/* What a client asks for in the list of subprotocols of its WebSocket. */
+/* The wishes of a client, in the list of subprotocols of its WebSocket. */
 #ifndef CAUSEWAY_RELAY_SUBPROTOCOL_H
 #define CAUSEWAY_RELAY_SUBPROTOCOL_H
 

@@ -1,5 +1,5 @@
-/* How much each address has done lately, forgotten bit by bit. This memory outlives connections and
-   sessions, so nobody gains by ending one and starting another. */
+/* A memory of how much each address has done lately, which fades. This memory outlives connections
+   and sessions, so nobody gains by ending one and starting another. */
 #ifndef CAUSEWAY_RELAY_ADDRESS_MEMORY_H
 #define CAUSEWAY_RELAY_ADDRESS_MEMORY_H
 
@@ -10,8 +10,8 @@ struct address_memory;
 struct address_memory *address_memory_create(double seconds);
 void address_memory_destroy(struct address_memory *memory);
 
-/* How much is remembered about the owner of an address; see socket_address_owner. now in seconds.
- */
+/* Returns how much is remembered about the owner of an address; see socket_address_owner. now in
+   seconds. */
 double address_memory_count(const struct address_memory *memory, const unsigned char owner[16],
                             double now);
 

@@ -1,4 +1,4 @@
-/* How many sessions, links or connections each client address has. */
+/* The number of sessions, links or connections of each client address. */
 #ifndef CAUSEWAY_RELAY_PER_ADDRESS_LIMIT_H
 #define CAUSEWAY_RELAY_PER_ADDRESS_LIMIT_H
 
@@ -23,7 +23,7 @@ void per_address_limit_leave(struct per_address_limit *limit, struct address_cou
 bool per_address_limit_counts(const struct address_count *count,
                               const struct socket_address *client);
 
-/* How many sessions the address has. */
+/* Returns how many sessions the address has. */
 unsigned per_address_limit_count(const struct address_count *count);
 
 #endif

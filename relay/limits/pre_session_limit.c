@@ -16,7 +16,7 @@
    then. */
 #define HANDSHAKES_SECONDS 60.0
 
-/* Of so many the oldest makes room, all at once. */
+/* When there are so many, the oldest is closed for the next. */
 #define EVICTED_SHARE 16
 
 /* One connection; the opaque data of its wsi. */
@@ -33,9 +33,9 @@ struct pre_session {
 
 struct pre_session_limit {
     struct per_address_limit *per_address;
-    struct address_memory *handshakes; /* that each address has made lately */
+    struct address_memory *handshakes; /* handshakes that each address has made lately */
     const struct lws_vhost *tls;       /* NULL = no vhost has TLS */
-    struct tls_turns *turns;           /* of its connections */
+    struct tls_turns *turns;           /* the turns of its connections */
     struct stats *stats;
     unsigned max;
     unsigned max_per_address;

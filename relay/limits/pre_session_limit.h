@@ -32,7 +32,7 @@ void pre_session_limit_set(struct pre_session_limit *limit, unsigned max_per_add
 /* Frees the set. All connections must have left. NULL is allowed. */
 void pre_session_limit_destroy(struct pre_session_limit *limit);
 
-/* How many connections are in it. */
+/* Returns how many connections are in it. */
 unsigned pre_session_limit_count(const struct pre_session_limit *limit);
 
 /* True when one more may enter. Otherwise the oldest ones are being closed and counted, and there
@@ -40,7 +40,7 @@ unsigned pre_session_limit_count(const struct pre_session_limit *limit);
    as long as there are others to close. */
 bool pre_session_limit_room(struct pre_session_limit *limit);
 
-/* Whether a connection counts for its address: that of a proxy is for many clients. */
+/* Sets whether a connection counts for its address: that of a proxy is for many clients. */
 enum pre_session_counting { PRE_SESSION_COUNTED, PRE_SESSION_UNCOUNTED };
 
 /* A connection begins with this. */
@@ -55,7 +55,7 @@ struct pre_session_start {
 void pre_session_limit_enter(struct pre_session_limit *limit, struct lws_vhost *vhost, int fd,
                              const struct pre_session_start *start);
 
-/* Whose a connection is that has not left; NULL for another. */
+/* Returns the entry of a connection that has not left; NULL for another. */
 const struct socket_address *pre_session_limit_client(struct lws *wsi);
 
 /* The value of the header in which its proxy says whose its request is, "" when there is none. NULL

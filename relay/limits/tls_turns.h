@@ -1,6 +1,6 @@
 /* Turns of TLS handshakes at the processor. When handshakes have used up their budget, a client
-   that has sent the next step of its own waits: nothing is read from it, and nothing lost. Those of
-   addresses that have made few handshakes lately come first. */
+   that has sent the next step of its own waits: nothing is read from it, and nothing lost.
+   Addresses that have made few handshakes lately come first. */
 #ifndef CAUSEWAY_RELAY_TLS_TURNS_H
 #define CAUSEWAY_RELAY_TLS_TURNS_H
 

@@ -10,7 +10,7 @@
 struct option_value {
     struct option_value *next;
     const struct option_row *row;
-    unsigned line; /* of the file */
+    unsigned line; /* a line of the file */
     char text[];
 };
 

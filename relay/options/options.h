@@ -1,6 +1,6 @@
-/* What the operator asks for. Every option has the same name on the command line (--max-sessions),
-   in the environment (CAUSEWAY_RELAY_MAX_SESSIONS) and in a file (max-sessions = 1000); the first
-   of these sources that gives it is heeded. options_table.c has all options. */
+/* The options that the operator gives. Every option has the same name on the command line
+   (--max-sessions), in the environment (CAUSEWAY_RELAY_MAX_SESSIONS) and in a file (max-sessions =
+   1000); the first of these sources that gives it is heeded. options_table.c has all options. */
 #ifndef CAUSEWAY_RELAY_OPTIONS_H
 #define CAUSEWAY_RELAY_OPTIONS_H
 
@@ -30,7 +30,7 @@ enum options_source {
     OPTIONS_SOURCES,
 };
 
-/* What a source gives, in its order, as text. */
+/* The options that a source gives, in its order, as text. */
 struct option_values {
     struct option_value *first;
     struct option_value *last;
@@ -84,7 +84,7 @@ struct options {
     const char *rtc_certificate; /* PEM files; NULL = made at the start */
     const char *rtc_key;
     double peer_bytes_per_second; /* to one browser; 0 = no limit */
-    unsigned watchdog_seconds;    /* of processor time for one turn of the loop; 0 = any */
+    unsigned watchdog_seconds;    /* seconds of processor time for one turn of the loop; 0 = any */
     unsigned workers;             /* processes that serve; 0 = this one */
     enum log_level log_level;
     enum log_format log_format;

@@ -13,7 +13,7 @@
 #define FILE_MAX 1048576
 
 struct file {
-    const char *at; /* what is left of it */
+    const char *at; /* the rest of the text */
     const char *end;
     unsigned line;
     struct options *options;

@@ -1,5 +1,5 @@
-/* What the parts of the options share: options_table.c has the table of them and options_read.c
-   reads values; options.c reads the command line and brings the sources together;
+/* Declarations that the parts of the options share: options_table.c has the table of them and
+   options_read.c reads values; options.c reads the command line and brings the sources together;
    options_environment.c, options_file.c and options_usage.c do what their names say. */
 #ifndef CAUSEWAY_RELAY_OPTIONS_INTERNAL_H
 #define CAUSEWAY_RELAY_OPTIONS_INTERNAL_H
@@ -18,16 +18,16 @@ struct option_reading {
 };
 
 struct option_row {
-    const char *heading; /* of those that begin with this one; NULL = it has none */
+    const char *heading; /* for the group that begins with this one; NULL = it has none */
     const char *name;
-    const char *value;   /* what stands for it in the help; NULL = yes or no */
+    const char *value;   /* its placeholder in the help; NULL = yes or no */
     const char *initial; /* its default, read like any value; NULL = none */
-    const char *zero;    /* what 0 means, where that is something special; else NULL */
+    const char *zero;    /* the meaning of 0, where that is something special; else NULL */
     const char *help;
     bool (*read)(const struct option_reading *reading);
-    size_t member; /* of struct options: where it is, and its size */
+    size_t member; /* its place in struct options, and its size */
     size_t size;
-    double least; /* of a number */
+    double least; /* the limits of a number */
     double most;
     size_t count;     /* the member that counts the values, which `read` does */
     unsigned repeats; /* the most values of a source; 0 = one: the last, in a file the only one */
@@ -35,7 +35,7 @@ struct option_row {
     bool not_in_file;
 };
 
-/* What reads a value into its member, each of its form. False after an error. */
+/* The readers of values into their members, one for each form. False after an error. */
 typedef bool option_reader(const struct option_reading *reading);
 option_reader option_read_text, option_read_flag, option_read_number, option_read_whole_number,
     option_read_listen, option_read_http_redirect, option_read_tls_certificate, option_read_tls_key,
@@ -66,7 +66,7 @@ bool options_give(struct options *options, enum options_source source, const str
 /* The last value that was given to a row, by any source; NULL when there is none. */
 const char *options_given(const struct options *options, const char *name);
 
-/* What is in the environment, and in the file `options->config` or in its copy (-1 = none). */
+/* Read the environment, and the file `options->config` or in its copy (-1 = none). */
 bool options_take_environment(struct options *options, struct options_error *error);
 bool options_take_file(struct options *options, int copy, struct options_error *error);
 

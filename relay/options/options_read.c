@@ -58,7 +58,7 @@ bool option_read_flag(const struct option_reading *reading)
     return yes || strcmp(reading->text, "no") == 0 || refuse(reading, "yes or no");
 }
 
-/* What a number counts, as the help has it: N counts nothing that could be mistaken. */
+/* Returns what a number counts, as the help has it: N counts nothing that could be mistaken. */
 static void write_unit(const struct option_row *row, char *out, size_t capacity)
 {
     const bool plain = strcmp(row->value, "N") == 0;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What a reader reads, and into what. */
+/* A row says which reader reads an option, and into which member. */
 #define TO(reader, name)                                                                           \
     .read = (reader), .member = offsetof(struct options, name),                                    \
     .size = sizeof((struct options *)0)->name

@@ -16,8 +16,8 @@
 /* Tells a process the number of its line. */
 #define LINE_VARIABLE "CAUSEWAY_LINE"
 
-/* Starts with its line open and no signal held back, as from a shell. What a terminal sends reaches
-   the process that was started there, which passes it on. */
+/* Starts with its line open and no signal held back, as from a shell. A terminal's signals reach
+   the process that was started there, which passes them on. */
 static int spawn(pid_t *pid, int line, const char *path, char *const *arguments)
 {
     posix_spawn_file_actions_t actions;

@@ -12,7 +12,7 @@ struct child {
 
 enum child_program {
     CHILD_ANEW, /* from the path by which this process was started: perhaps another version */
-    CHILD_SAME, /* what this process runs, whatever is at that path by now */
+    CHILD_SAME, /* the executable of this process, even if another is at that path by now */
 };
 
 /* Starts the program with these arguments. False, with errno, when it cannot. */

@@ -72,7 +72,7 @@ struct log_words {
     char text[64];
 };
 
-/* What goes behind such a line: " (2 more since the last such line)"; nothing for 0. */
+/* Returns what goes behind such a line: " (2 more since the last such line)"; nothing for 0. */
 struct log_words log_held(unsigned held);
 
 /* "1 session", "2 sessions". */

@@ -1,4 +1,4 @@
-/* What the parts of the log share: log_line.c makes lines, log.c writes them. */
+/* Declarations that the parts of the log share: log_line.c makes lines, log.c writes them. */
 #ifndef CAUSEWAY_RELAY_LOG_INTERNAL_H
 #define CAUSEWAY_RELAY_LOG_INTERNAL_H
 
@@ -9,17 +9,17 @@
 /* The longest line: what a pipe takes as a whole or not at all. */
 #define LOG_LINE_MAX 4096
 
-/* By enum log_level. */
+/* Indexed by enum log_level. */
 extern const char *const log_level_names[];
 
-/* What all lines have in common. */
+/* The members that all lines have. */
 struct log_style {
     enum log_format format;
     unsigned worker; /* see log_set_worker */
 };
 
-/* Makes a line of the present time, with its end and without a terminator. What does not fit is
-   left out, but the line is whole. Returns its size. */
+/* Makes a line of the present time, with its end and without a terminator. Fields that do not fit
+   are left out, but the line is whole. Returns its size. */
 size_t log_line_make(const struct log_style *style, enum log_level level, const char *message,
                      const struct log_field *fields, size_t count, char out[LOG_LINE_MAX]);
 

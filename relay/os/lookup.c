@@ -12,10 +12,10 @@
 
 #define NAME_MAX_SIZE 256
 
-/* Of a reply of the DNS; a longer one tells no time. */
+/* The longest reply of the DNS; a longer one tells no time. */
 #define REPLY_MAX 4096
 
-/* What the thread owns. */
+/* The part that the thread owns. */
 struct question {
     int line;
     char name[NAME_MAX_SIZE];

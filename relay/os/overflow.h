@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* How many there were since the last call with the same *counted, which starts at 0. It is the
-   count that SO_RXQ_OVFL gives with the next datagram, but needs no next datagram. */
+/* Returns how many there were since the last call with the same *counted, which starts at 0. It is
+   the count that SO_RXQ_OVFL gives with the next datagram, but needs no next datagram. */
 uint32_t overflow_since(int fd, uint32_t *counted);
 
 #endif

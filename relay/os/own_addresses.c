@@ -24,7 +24,7 @@ static bool read_address(const struct ifaddrs *entry, unsigned char out[16])
     return socket_address_bytes(&address, out);
 }
 
-/* What was told last stays when there is no memory. */
+/* The last list stays when there is no memory. */
 static bool keep(struct own_addresses *own, const struct ifaddrs *entries)
 {
     size_t most = 1;

@@ -11,7 +11,8 @@
 /* The longest text that socket_address_format writes, with its terminator: "[v6%scope]:port". */
 #define SOCKET_ADDRESS_TEXT 80
 
-/* Of IPv4 or IPv6. Every session keeps several, so it is smaller than a struct sockaddr_storage. */
+/* An address of IPv4 or IPv6. Every session keeps several, so it is smaller than a struct
+   sockaddr_storage. */
 struct socket_address {
     union {
         struct sockaddr_in6 v6; /* first, so that {0} clears all */
@@ -41,7 +42,7 @@ void socket_address_set_port(struct socket_address *socket_address, unsigned por
    when it is of neither family. */
 bool socket_address_bytes(const struct socket_address *socket_address, unsigned char out[16]);
 
-/* Of these bytes: that of an IPv4 address or not, and the address with port 0. */
+/* Makes an address of these bytes, of IPv4 or not, with port 0. */
 bool socket_address_bytes_are_v4(const unsigned char bytes[16]);
 void socket_address_of_bytes(const unsigned char bytes[16], struct socket_address *out);
 

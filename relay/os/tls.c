@@ -17,7 +17,7 @@
 
 #define MARKS_MAX (2 * TLS_CERTIFICATES_MAX)
 
-/* What tells that a file has been replaced or written. */
+/* The properties that change when a file is replaced or written. */
 struct mark {
     dev_t device;
     ino_t number;
@@ -238,8 +238,8 @@ bool tls_serve(struct tls *tls, SSL_CTX *context)
     SSL_CTX_set_cert_cb(context, on_certificate, tls);
     refuse_resumption(context);
     tls_messages_limit(context);
-    /* Whatever else OpenSSL knows costs many times as much: P-384 a tenfold handshake, groups of
-       finite fields up to eight hundred. Every browser has these. */
+    /* All other groups that OpenSSL knows cost many times as much: P-384 a tenfold handshake,
+       groups of finite fields up to eight hundred. Every browser has these. */
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
            SSL_CTX_set1_groups_list(context, "X25519:P-256") == 1 &&
            SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1;

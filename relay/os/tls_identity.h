@@ -1,4 +1,5 @@
-/* What TLS shows a client: a certificate with its chain, and the key that belongs to it. */
+/* The identity that TLS shows a client: a certificate with its chain, and the key that belongs to
+   it. */
 #ifndef CAUSEWAY_RELAY_TLS_IDENTITY_H
 #define CAUSEWAY_RELAY_TLS_IDENTITY_H
 

@@ -25,7 +25,7 @@ enum dcep_type {
 
 struct dcep_message {
     enum dcep_type type;
-    /* of an OPEN */
+    /* the label of an OPEN */
     bool unordered;
     bool unreliable;      /* messages may be given up after some repeats or milliseconds */
     uint32_t reliability; /* how many */

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-/* Of records that came before their turn; a flight that was turned round has fewer. */
+/* The most records that may wait for their turn; a flight that arrives in reverse has fewer. */
 #define EARLY_MAX 3072
 /* A record of ours is one SCTP packet, so it never needs more; it saves 14 KB per peer. */
 #define RECORD_MAX 2048
@@ -40,7 +40,7 @@ struct dtls {
     uint8_t fingerprint[32];
     struct dtls_order order;
     struct dtls_memory memory;
-    const uint8_t *datagram; /* what has not been looked at of the one that is being read */
+    const uint8_t *datagram; /* the unread rest of the datagram that is being read */
     size_t datagram_size;
     const uint8_t *record; /* the one that OpenSSL gets next, NULL when it has not been found */
     size_t record_size;
@@ -168,7 +168,7 @@ static bool is_key_taken(const X509 *certificate)
     X509_ALGOR_get0(&type, &curve_kind, &curve, algorithm);
     switch (OBJ_obj2nid(type)) {
     case NID_X9_62_id_ecPublicKey:
-        /* By its name: parameters of a curve could be anything. */
+        /* A curve is known by its name: explicit parameters could be anything. */
         return curve_kind == V_ASN1_OBJECT && OBJ_obj2nid(curve) == NID_X9_62_prime256v1;
     case NID_rsaEncryption: {
         const EVP_PKEY *key = X509_get0_pubkey(certificate);
@@ -209,7 +209,8 @@ static SSL_CTX *make_context(void)
     SSL_CTX_set_max_send_fragment(context, RECORD_MAX);
     if (SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) != 1 ||
         SSL_CTX_set1_groups_list(context, "X25519:P-256") != 1 ||
-        /* What every WebRTC client has (RFC 8827); dtls_order.c knows the size of its records. */
+        /* The ciphers that every WebRTC client has (RFC 8827); dtls_order.c knows the size of its
+           records. */
         SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM") != 1) {
         SSL_CTX_free(context);
         return NULL;
@@ -330,7 +331,7 @@ struct dtls *dtls_create(struct dtls_identity *identity, const uint8_t fingerpri
     return dtls;
 }
 
-/* What OpenSSL needs for a connection: some 60 KB. */
+/* OpenSSL needs some 60 KB for a connection. */
 static bool begin(struct dtls *dtls)
 {
     dtls->ssl = SSL_new(dtls->identity->context);
@@ -367,15 +368,15 @@ enum dtls_state dtls_state(const struct dtls *dtls)
     return dtls->state;
 }
 
-/* What is left in OpenSSL's list of errors would spoil the meaning of the next result. The list is
-   nearly always empty, and emptying it is dearer than looking. */
+/* Errors left in OpenSSL's list would spoil the meaning of the next result. The list is nearly
+   always empty, and emptying it is dearer than looking. */
 static void forget_errors(void)
 {
     if (ERR_peek_error() != 0)
         ERR_clear_error();
 }
 
-/* What a result below 1 of OpenSSL means. */
+/* Returns what a result below 1 of OpenSSL means. */
 static void settle(struct dtls *dtls, int result)
 {
     switch (SSL_get_error(dtls->ssl, result)) {
@@ -429,7 +430,7 @@ size_t dtls_read(struct dtls *dtls, uint8_t *out, size_t capacity)
 {
     /* Asking OpenSSL for nothing costs it as much as half a record. */
     if (dtls->state != DTLS_CONNECTED || (!next_record(dtls) && !SSL_has_pending(dtls->ssl))) {
-        dtls->datagram_size = 0; /* what is left of it is no record, and it will be gone */
+        dtls->datagram_size = 0; /* its rest is not a record, and will be gone */
         return 0;
     }
     forget_errors();

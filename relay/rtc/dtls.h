@@ -9,7 +9,7 @@
 
 /* The longest datagram that a handshake sends. */
 #define DTLS_HANDSHAKE_MTU 1200
-/* What a record adds to its contents. */
+/* The bytes that a record adds to its contents. */
 #define DTLS_OVERHEAD 37
 
 /* True when the datagram may be DTLS: its first byte is 20 to 63 (RFC 7983). */

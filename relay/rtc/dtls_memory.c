@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What OpenSSL asks for when it wants room for a whole record. The one of another version may ask
-   for something else, and gets it; then nothing is given back. */
+/* The size that OpenSSL asks for when it wants a buffer for a whole record. The one of another
+   version may ask for something else, and gets it; then nothing is given back. */
 #define BUFFER_SIZE ((SSL3_RT_MAX_PLAIN_LENGTH + 3) / 3 * 4)
 
 /* OpenSSL does not say for whom it allocates. */

@@ -16,14 +16,15 @@ struct dtls_memory {
    and no memory is saved. */
 void dtls_memory_use(void);
 
-/* What OpenSSL allocates and frees from now on is for the handshake of this connection, until NULL
-   is given. */
+/* OpenSSL allocates and frees for the handshake of this connection from now on, until NULL is
+   given. */
 void dtls_memory_for(struct dtls_memory *memory);
 
 /* Its handshake is done. */
 void dtls_memory_release(struct dtls_memory *memory);
 
-/* What dtls_memory_use gives to OpenSSL: malloc, realloc and free as it calls them. */
+/* The functions that dtls_memory_use gives to OpenSSL: malloc, realloc and free as it calls them.
+ */
 void *dtls_memory_malloc(size_t size, const char *file, int line);
 void *dtls_memory_realloc(void *block, size_t size, const char *file, int line);
 void dtls_memory_free(void *block, const char *file, int line);

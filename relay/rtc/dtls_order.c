@@ -4,7 +4,8 @@
 
 #define RECORD_HEADER    13
 #define HANDSHAKE_HEADER 12
-/* What AES-GCM adds. OpenSSL gives a connection up for a shorter record, whoever sent it. */
+/* The bytes that AES-GCM adds. OpenSSL gives a connection up for a shorter record, whoever sent it.
+ */
 #define SEAL 24
 /* The browser's certificate signs itself: one of RSA with 4,096 bits has 1,300 bytes. A
    post-quantum ClientHello has 1,400. */
@@ -135,7 +136,7 @@ static enum dtls_turn take_sealed(struct dtls_order *order, const uint8_t *recor
 
 enum dtls_turn dtls_order_turn(struct dtls_order *order, const uint8_t *record, size_t size)
 {
-    switch (load16(record + 3)) { /* which keys it is encrypted with */
+    switch (load16(record + 3)) { /* the number of the keys that encrypt it */
     case 0:
         return order->is_established ? DTLS_NEVER : take_plain(order, record, size);
     case 1:

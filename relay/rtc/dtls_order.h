@@ -1,6 +1,6 @@
-/* Which of a client's DTLS records go to OpenSSL, and when. OpenSSL sets aside 17 KB for each
-   handshake message that is announced out of order (up to ten) and for each record whose key is not
-   in use yet (up to a hundred). So it gets them in order, and nothing else. */
+/* A client's DTLS records go to OpenSSL in the order that it needs. OpenSSL sets aside 17 KB for
+   each handshake message that is announced out of order (up to ten) and for each record whose key
+   is not in use yet (up to a hundred). So it gets them in order, and nothing else. */
 #ifndef CAUSEWAY_RELAY_RTC_DTLS_ORDER_H
 #define CAUSEWAY_RELAY_RTC_DTLS_ORDER_H
 
@@ -13,7 +13,7 @@ struct dtls_order {
     uint16_t next;       /* the number of the handshake message that is due */
     uint16_t total;      /* its size, once a part of it has come */
     uint16_t have;       /* bytes of it so far, without a gap */
-    bool has_keys;       /* what comes now is encrypted */
+    bool has_keys;       /* records are encrypted from now on */
     uint8_t sealed;      /* encrypted handshake records so far */
     bool is_established; /* set by the caller when the handshake is done */
 };

@@ -10,10 +10,10 @@
 
 /* Altogether. */
 #define HALF_OPEN_MAX 2048
-/* Of one address: a household's offers, or those of one player who tries again. */
+/* The most offers of one address: a household's, or those of one player who tries again. */
 #define HALF_OPEN_FEW 4
-/* How many of HALF_OPEN_MAX may have started DTLS. OpenSSL takes some 64 KB for each, so on average
-   an offer takes less than 16 KB. */
+/* At most so many of HALF_OPEN_MAX may have started DTLS. OpenSSL takes some 64 KB for each, so on
+   average an offer takes less than 16 KB. */
 #define HALF_OPEN_HANDSHAKES 320
 /* When all players of a relay come back at once, there may be this many, if they are from addresses
    that have only a few. Each gets the seconds that a handshake takes on a slow path. */

@@ -8,17 +8,17 @@
 
 /* About an eighth of a processor goes to their handshakes then. */
 #define OFFERS_PER_SECOND 100.0
-/* What an address has made counts so long, less and less. */
+/* An address's offers count for so many seconds, less and less. */
 #define MEMORY_SECONDS 60.0
 /* A page that is loaded again and again needs some. */
 #define LEAST_PER_ADDRESS 10.0
-/* Whoever has made none, or one three minutes ago, may always make one. */
+/* An address that has made none, or one three minutes ago, may always make one. */
 #define ALWAYS_ALLOWED 1.05
 
 struct offer_limit {
     double per_address; /* 0 = no limit */
-    double most;        /* that all together may make at once */
-    struct bucket left; /* of them */
+    double most;        /* offers that all together may make at once */
+    struct bucket left; /* offers a second */
     struct address_memory *memory;
 };
 

@@ -1,5 +1,6 @@
-/* How many offers an address may make, and all addresses together. Each offer costs a handshake, a
-   thousand times the work of a datagram, so the connected players would pay for too many. */
+/* The limit of offers that an address may make, and all addresses together. Each offer costs a
+   handshake, a thousand times the work of a datagram, so the connected players would pay for too
+   many. */
 #ifndef CAUSEWAY_RELAY_OFFER_LIMIT_H
 #define CAUSEWAY_RELAY_OFFER_LIMIT_H
 

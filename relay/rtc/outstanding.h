@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many chunks may be on their way. */
+/* At most so many chunks may be on their way. */
 #define OUTSTANDING_MAX 512
 /* A chunk counts as lost when one that was sent this much later is acknowledged. */
 #define OUTSTANDING_REORDER 3

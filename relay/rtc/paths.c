@@ -4,9 +4,10 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
-/* What an address gets for each byte that came from it, as in QUIC (RFC 9000, 8.1). */
+/* The bytes that an address gets for each one that came from it, as in QUIC (RFC 9000, 8.1). */
 #define ALLOWANCE_PER_BYTE 3
-/* What is heard is followed by so many probes, so many seconds apart, until one is answered. */
+/* A packet from a path is followed by so many probes, so many seconds apart, until one is answered.
+ */
 #define PROBES        3
 #define PROBE_SECONDS 0.25
 /* A nonce is sent for so long and accepted for twice as long: what proves that someone was at an

@@ -25,7 +25,7 @@ struct path {
     bool authentic;     /* the browser's own encrypted datagrams have come from there */
     double heard;       /* when a check, or such a datagram, last came from there */
     double proven_at;   /* when it was proven */
-    unsigned probes;    /* how many times the nonce is still to be sent */
+    unsigned probes;    /* times that the nonce is still to be sent */
     double probe_at;    /* when next */
     double asked_at;    /* when the nonce was made; -INFINITY when none is awaited */
     uint64_t allowance; /* bytes that may still go there while it is not proven */

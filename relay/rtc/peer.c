@@ -12,15 +12,15 @@
 #define AWAY_SECONDS 5.0
 /* When nothing has come for so long, the browser may have been given another address. */
 #define SILENT_SECONDS 0.1
-/* So many datagrams of it may have been lost since. */
+/* At most so many of its datagrams may have been lost since. */
 #define NUMBERS_AHEAD 512
-/* So many may come late: OpenSSL takes no older ones. */
+/* At most so many may come late: OpenSSL takes no older ones. */
 #define NUMBERS_BEHIND 64
-/* How long a handshake that is held back is not looked at. */
+/* A handshake that is held back is not looked at for so long. */
 #define HELD_BACK_SECONDS 1.0
-/* What UDP, DTLS and SCTP add to a datagram, for the rate. */
+/* The bytes that UDP, DTLS and SCTP add to a datagram, for the rate. */
 #define OVERHEAD (28 + DTLS_OVERHEAD + 28)
-/* So many seconds' worth may go out at once, and always some whole datagrams. */
+/* The datagrams of so many seconds may go out at once, and always some whole ones. */
 #define BURST_SECONDS 0.5
 #define BURST_LEAST   8192.0
 #define FAREWELL_MAX  96
@@ -234,7 +234,7 @@ static void begin_sctp(struct peer *peer)
         has_ended(peer, "no memory");
 }
 
-/* What DTLS has come to. */
+/* Acts on the state that DTLS has reached. */
 static void follow_dtls(struct peer *peer, double now)
 {
     const enum dtls_state state = dtls_state(peer->dtls);

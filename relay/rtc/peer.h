@@ -26,7 +26,7 @@
 /* Seconds for which a verified check counts as consent (RFC 7675). */
 #define PEER_CONSENT_SECONDS 30.0
 
-/* What all peers share. */
+/* The members that all peers share. */
 struct peer_common {
     struct dtls_identity *identity;
     double bytes_per_second;           /* to one browser; 0 = no limit */

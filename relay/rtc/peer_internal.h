@@ -1,5 +1,5 @@
-/* What the parts of a peer share: peer.c has its path, DTLS and times, peer_channel.c its data
-   channel. */
+/* Declarations that the parts of a peer share: peer.c has its path, DTLS and times, peer_channel.c
+   its data channel. */
 #ifndef CAUSEWAY_RELAY_RTC_PEER_INTERNAL_H
 #define CAUSEWAY_RELAY_RTC_PEER_INTERNAL_H
 
@@ -24,7 +24,7 @@ struct peer {
     uint64_t number;
     uint64_t last_number; /* the highest of the browser's own */
     struct path *to;      /* where a probe goes to; NULL: to the current path */
-    struct flight flight; /* of the handshake, held back */
+    struct flight flight; /* datagrams of the handshake, held back */
     double consented;     /* when the last check was verified */
     double expires;       /* when it must be open at the latest; INFINITY once it is */
     struct dtls *dtls;

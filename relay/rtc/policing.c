@@ -10,7 +10,8 @@
 #define OTHER_RATE 200.0
 #define CHECK_RATE 200.0
 
-/* So much of a second may come at once: a network holds packets up, and then they come together. */
+/* The packets of so much of a second may come at once: a network holds packets up, and then they
+   come together. */
 #define BURST_SECONDS 0.25
 
 void policing_init(struct policing *policing)

@@ -81,7 +81,7 @@ static enum sctp_send check_stream(const struct sctp *sctp, uint16_t stream)
     return sctp->state == ESTABLISHED && stream < sctp->remote_streams ? SCTP_SENT : SCTP_NOT_UP;
 }
 
-/* How many chunks a message, or the rest of one, takes. */
+/* Returns how many chunks a message, or the rest of one, takes. */
 static size_t parts_of(size_t size)
 {
     return (size + SCTP_UNSPLIT_MAX - 1) / SCTP_UNSPLIT_MAX;
@@ -118,7 +118,7 @@ enum sctp_send sctp_send_reliable(struct sctp *sctp, uint16_t stream, uint32_t p
         return SCTP_NOT_UP;
     if (size == 0 || size > SCTP_RELIABLE_BYTES)
         return SCTP_TOO_LONG;
-    /* What is left of the message that goes out now has its room already. */
+    /* The rest of the message that goes out now has its places already. */
     const size_t staged = sctp->staged ? parts_of(sctp->staged_size - sctp->staged_sent) : 0;
     if (!outstanding_has_room(&sctp->outstanding, staged + 1))
         return SCTP_WINDOW_FULL;

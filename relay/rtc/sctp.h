@@ -43,18 +43,18 @@ enum sctp_event_type {
 
 struct sctp_event {
     enum sctp_event_type type;
-    /* of a message or a heartbeat; data is valid until the next call of any that shares the
-       message of sctp_config */
+    /* a message or a heartbeat; data is valid until the next call of any that shares the message of
+       sctp_config */
     const uint8_t *data;
     size_t size;
     uint32_t ppid;
     uint16_t stream;
     bool unordered;
     uint16_t order; /* its number among the ordered messages of its stream */
-    /* of a reset: streams, two bytes each, big-endian; none means all */
+    /* a reset's streams, two bytes each, big-endian; none means all */
     const uint8_t *streams;
     size_t stream_count;
-    /* of an end: static text */
+    /* an end's reason: static text */
     const char *reason;
 };
 

@@ -1,4 +1,4 @@
-/* What sctp.c and sctp_receive.c share. */
+/* Declarations that sctp.c and sctp_receive.c share. */
 #ifndef CAUSEWAY_RELAY_RTC_SCTP_INTERNAL_H
 #define CAUSEWAY_RELAY_RTC_SCTP_INTERNAL_H
 
@@ -48,7 +48,7 @@ struct sctp {
     uint32_t remote_tag;
     uint32_t local_tsn; /* the first of ours */
     uint32_t remote_tsn;
-    uint16_t remote_streams; /* how many of ours the other side takes */
+    uint16_t remote_streams; /* streams of ours that the other side takes */
     uint8_t nonce[COOKIE_SIZE - 8];
 
     /* the packet that is being read */

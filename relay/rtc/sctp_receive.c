@@ -76,7 +76,7 @@ static bool violated(struct sctp *sctp, struct sctp_event *event, uint16_t cause
     return goes_down(sctp, event, reason);
 }
 
-/* What an INIT or an INIT ACK says of its sender. */
+/* The contents of an INIT or an INIT ACK. */
 struct init {
     uint32_t tag;
     uint32_t window;
@@ -229,7 +229,7 @@ static bool take_data(struct sctp *sctp, const struct sctp_piece *chunk, struct 
     return !too_long && event->size > 0;
 }
 
-/* Whether an acknowledgement says that this TSN has arrived, or need not any more. */
+/* Returns whether an acknowledgement says that this TSN has arrived, or need not any more. */
 static bool covers(uint32_t cumulative, const struct tsn_gap *gaps, size_t count, uint32_t tsn)
 {
     const uint32_t beyond = tsn - cumulative;
@@ -391,7 +391,7 @@ static void take_unknown(struct sctp *sctp, const struct sctp_piece *chunk)
         sctp->at = sctp->end;
 }
 
-/* What is understood only when the association is up. */
+/* Takes the chunks that mean something only when the association is up. */
 static bool take_established(struct sctp *sctp, const struct sctp_piece *chunk,
                              struct sctp_event *event, double now)
 {

@@ -50,7 +50,8 @@ struct text {
     size_t size;
 };
 
-/* What is gathered on the way; a value of the media section goes before one of the session. */
+/* The values that are gathered on the way; a value of the media section goes before one of the
+   session. */
 struct reading {
     struct sdp_offer *offer;
     bool in_media;

@@ -45,9 +45,9 @@ struct sdp_offer {
     uint16_t sctp_port;
     uint32_t max_message_size; /* 0: any */
     bool bundle;               /* the offer bundles, so the answer must */
-    /* Of a=x-causeway-session, which may stand anywhere; "" for none. */
+    /* The value of a=x-causeway-session, which may stand anywhere; "" for none. */
     char session_key[SESSION_KEY_SIZE + 1];
-    /* Of a=x-causeway-server, the same; not read any further. */
+    /* The value of a=x-causeway-server, likewise; not read any further. */
     char server[SESSION_SERVER_TEXT + 1];
 };
 

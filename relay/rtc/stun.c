@@ -109,7 +109,7 @@ bool stun_parse(struct stun_request *request, const uint8_t *data, size_t size)
         if (type == FINGERPRINT)
             return next == size && value == 4 && request->integrity != 0 && request->username &&
                    load32(data + offset + 4) == fingerprint(data, offset);
-        /* What follows the signature is not signed: it is skipped. */
+        /* Attributes after the signature are not signed: they are skipped. */
         if (request->integrity == 0 && !read_attribute(request, data, offset, type, value))
             return false;
         offset = next;

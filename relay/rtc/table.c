@@ -10,8 +10,8 @@ struct rtc_table {
     size_t *free;              /* a stack */
     size_t free_count;
     size_t capacity;
-    struct rtc_listing **rows; /* by the hash of the address */
-    struct rtc_listing **near; /* by the hash of the address without its port */
+    struct rtc_listing **rows; /* links by the hash of the address */
+    struct rtc_listing **near; /* links by the hash of the address without its port */
     size_t row_mask;
     uint64_t key; /* so that nobody can choose addresses for one row */
 };

@@ -22,7 +22,7 @@ struct rtc_listing {
     struct udp_address address;
     struct rtc_listing *next;       /* among addresses with the same hash */
     struct rtc_listing *next_near;  /* among addresses whose hash without the port is the same */
-    struct rtc_listing **near_link; /* what points to this one in that list */
+    struct rtc_listing **near_link; /* the pointer to this one in that list */
 };
 
 struct rtc_table;

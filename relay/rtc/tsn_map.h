@@ -1,5 +1,5 @@
-/* Which transmission sequence numbers (TSNs) of the peer have arrived, so that a SACK can tell the
-   truth. */
+/* A map of the transmission sequence numbers (TSNs) of the peer that have arrived, so that a SACK
+   can tell the truth. */
 #ifndef CAUSEWAY_RELAY_RTC_TSN_MAP_H
 #define CAUSEWAY_RELAY_RTC_TSN_MAP_H
 
@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How far past the cumulative TSN another may lie. Those beyond are not taken. */
+/* A TSN may lie so far past the cumulative one; TSNs beyond are not taken. */
 #define TSN_WINDOW 1024
 
-/* How far a is ahead of b in a numbering that wraps; negative when it is behind. */
+/* Returns how far a is ahead of b in a numbering that wraps; negative when it is behind. */
 static inline int32_t tsn_ahead(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b);

@@ -1,4 +1,5 @@
-/* What goes up and down in the relay. Plain numbers, so that processes can share them. */
+/* The gauges of the relay, which go up and down. Plain numbers, so that processes can share them.
+ */
 #ifndef CAUSEWAY_RELAY_GAUGES_H
 #define CAUSEWAY_RELAY_GAUGES_H
 

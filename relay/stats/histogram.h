@@ -1,4 +1,4 @@
-/* How long things took. */
+/* A histogram of how long things took. */
 #ifndef CAUSEWAY_RELAY_HISTOGRAM_H
 #define CAUSEWAY_RELAY_HISTOGRAM_H
 

@@ -1,4 +1,4 @@
-/* What the relay counts. */
+/* The counters of the relay. */
 #ifndef CAUSEWAY_RELAY_STATS_H
 #define CAUSEWAY_RELAY_STATS_H
 

@@ -8,7 +8,7 @@
 
 #define LOWEST  0x0101010101010101u
 #define HIGHEST 0x8080808080808080u
-#define REST    0x1B1B1B1B1B1B1B1Bu /* of x^8 in each byte */
+#define REST    0x1B1B1B1B1B1B1B1Bu /* x^8 in each byte, reduced */
 #define WORDS   (CW_GF256_STRIP / 8)
 
 struct strip {

@@ -24,7 +24,7 @@ uint8_t cw_gf256_inverse(uint8_t a);
 /* factors: one for each of CW_GF256_ROWS rows. */
 struct cw_gf256_bits cw_gf256_split(const uint8_t *factors);
 
-/* Which of 64 bytes are not 0. */
+/* Returns a bit for each of 64 bytes that is not 0. */
 uint64_t cw_gf256_non_zero(const uint8_t *bytes);
 
 /* Adds to the strip sum a strip of each row in which, times the row's factor. Rows are stride bytes

@@ -15,7 +15,7 @@ struct cw_log_line {
     char text[512];
 };
 
-/* Whether lines of this level are written. */
+/* Returns whether lines of this level are written. */
 static inline bool cw_log_wants(const struct cw_log *log, enum cw_log_level level)
 {
     return log->write && level <= log->level;

@@ -1,4 +1,4 @@
-/* How a room turns one allocation into its parts. */
+/* An arena divides one allocation into the parts of an object. */
 #ifndef CAUSEWAY_MEMORY_H
 #define CAUSEWAY_MEMORY_H
 

@@ -52,7 +52,7 @@ static void store(struct cw_range_coder *coder)
     coder->low <<= 8;
 }
 
-/* Moves the low end up. What does not fit into it is carried into the bytes already written. */
+/* Moves the low end up. A carry goes into the bytes already written. */
 static void raise(struct cw_range_coder *coder, uint32_t by)
 {
     coder->low += by;

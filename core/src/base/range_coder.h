@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How likely a bit is set. */
+/* The likelihood that a bit is set. */
 struct cw_range_model {
     uint16_t chance; /* out of 65536 */
-    uint8_t seen;    /* how many bits it stands for: the more, the slower it learns */
+    uint8_t seen;    /* the number of bits that it stands for: the more, the slower it learns */
 };
 
 /* A model that begins with a chance out of 65536, which counts like `seen` bits. 32768 and 0 know
@@ -30,7 +30,7 @@ static inline struct cw_range_model cw_range_model(uint16_t chance, uint8_t seen
 struct cw_range_coder {
     uint8_t *out; /* NULL: reads */
     const uint8_t *data;
-    size_t size; /* of the buffer */
+    size_t size; /* the end of the buffer */
     size_t position;
     uint32_t low; /* reading: how far the bytes are above it */
     uint32_t range;
@@ -71,7 +71,7 @@ bool cw_range_number(struct cw_range_coder *coder, struct cw_range_model *models
 /* Ends the writing and returns how many bytes it took, 0 after a failure. */
 size_t cw_range_finish(struct cw_range_coder *coder);
 
-/* Whether a reader has used exactly the bytes that there are. */
+/* Returns whether a reader has used exactly the bytes that there are. */
 bool cw_range_ended(const struct cw_range_coder *coder);
 
 #endif

@@ -22,20 +22,20 @@ void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing);
 
 double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least);
 
-/* How long the other end is silent between two of its rounds of packets. */
+/* The silences of the other end between its rounds of packets. */
 struct cw_silence {
     double heard;  /* when its newest packet arrived; NaN before the first: no time is after it */
     double usual;  /* the longest recent silence; 0 before two packets in a row have arrived */
-    double excess; /* how much longer the silence before the packets that arrive now was */
+    double excess; /* the excess of the silence before the packets that arrive now */
     double idle;   /* seconds of the silence that runs now for which they may have nothing to say */
 };
 
-/* So many of their usual silences may pass before their next packet is late. */
+/* Their next packet is late after so many of their usual silences. */
 #define CW_SILENCES 1.25
 
 /* Their newest packet arrived. next: it directly follows the newest one before, so the time between
-   the two was their silence and not a lost packet. Of a silence in which they may have been idle,
-   only the rest is known to be usual. */
+   the two was their silence and not a lost packet. A silence in which they may have been idle
+   counts only by the rest. */
 void cw_silence_end(struct cw_silence *silence, bool next, double now);
 
 /* Bytes turned into bytes per second. */

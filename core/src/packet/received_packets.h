@@ -1,4 +1,4 @@
-/* Which packets from the other end have arrived. */
+/* A record of the packets from the other end that have arrived. */
 #ifndef CAUSEWAY_RECEIVED_PACKETS_H
 #define CAUSEWAY_RECEIVED_PACKETS_H
 
@@ -15,7 +15,7 @@ struct cw_received_packets {
     struct cw_sequence_buffer window; /* presence only */
     uint32_t history; /* the ack_bits to send: bit k, packet newest - k has arrived */
     uint32_t counted; /* bit k: as far as we can tell, that packet was sent */
-    uint32_t untold;  /* how many of the newest numbers no header of ours has acked yet */
+    uint32_t untold;  /* the number of newest packets that no header of ours has acked yet */
     uint64_t missed;  /* numbers that left the history without having arrived */
     double loss;      /* recent share of such numbers */
 };
@@ -36,8 +36,8 @@ void cw_received_packets_advance(struct cw_received_packets *received, uint16_t 
    can hold, beginning with one that has arrived. */
 uint16_t cw_received_packets_tell_oldest(struct cw_received_packets *received, uint32_t *bits);
 
-/* What the header of our next packet acks: its newest packet and the bits. These are the newest
-   packets seen or, with in_turn, the oldest that no header has acked yet. */
+/* Returns what the header of our next packet acks: its newest packet and the bits. These are the
+   newest packets seen or, with in_turn, the oldest that no header has acked yet. */
 static inline uint16_t cw_received_packets_tell(struct cw_received_packets *received, bool in_turn,
                                                 uint32_t *bits)
 {
@@ -48,9 +48,9 @@ static inline uint16_t cw_received_packets_tell(struct cw_received_packets *rece
     return cw_received_packets_newest(received);
 }
 
-/* Whether the other end waits for a header of ours, even if nothing else is to be sent. It does
-   when there are as many numbers to tell as a header can hold, and when a packet that arrived just
-   now follows on one that is missing: only a header tells that it was lost. */
+/* Returns whether the other end waits for a header of ours, even if nothing else is to be sent. It
+   does when there are as many numbers to tell as a header can hold, and when a packet that arrived
+   just now follows on one that is missing: only a header tells that it was lost. */
 static inline bool cw_received_packets_urgent(const struct cw_received_packets *received)
 {
     const uint32_t missing = received->counted & ~received->history & CW_ACKS_BEFORE_NEWEST;

@@ -51,8 +51,8 @@ static void skip_settled(struct cw_sent_packets *sent)
         sent->oldest_pending++;
 }
 
-/* Whether the packet before or after that one is known to be lost. A pair counts once, when the
-   second of the two is judged, so of losses at random the share is their own. */
+/* Returns whether the packet before or after that one is known to be lost. A pair counts once, when
+   the second of the two is judged, so of losses at random the share is their own. */
 static bool lost_beside(const struct cw_sent_packets *sent, uint16_t sequence)
 {
     const struct cw_sent_packet *before =
@@ -62,9 +62,9 @@ static bool lost_beside(const struct cw_sent_packets *sent, uint16_t sequence)
     return (before && before->fate == CW_PACKET_LOST) || (after && after->fate == CW_PACKET_LOST);
 }
 
-/* Whether the packet is older than what their newest header tells of. While they answer so rarely
-   that there are more packets between two headers than one can tell of, nobody knows what became of
-   the rest. */
+/* Returns whether the packet is older than all that their newest header reports. While they answer
+   so rarely that there are more packets between two headers than one can tell of, nobody knows what
+   became of the rest. */
 static bool passed_by(const struct cw_sent_packets *sent, uint16_t sequence)
 {
     return sent->patient && sent->header_known &&
@@ -86,8 +86,8 @@ static void declare_lost(struct cw_sent_packets *sent, uint16_t sequence,
         ((lost_beside(sent, sequence) ? 1.0 : 0.0) - sent->paired_loss) * PAIRED_WEIGHT;
 }
 
-/* What an outage has added would go slowly out of the mean. So when for a whole round trip no
-   sample was nearly as long as that, the longest of them stands for it. */
+/* The mean would forget an outage only slowly. So when for a whole round trip no sample was nearly
+   as long as that, the longest of them stands for it. */
 static void follow_down(struct cw_sent_packets *sent, uint16_t sequence, double sample)
 {
     if (sample * SHORT_SAMPLE > sent->rtt.smoothed) {

@@ -1,4 +1,4 @@
-/* What becomes of the packets sent: pending, acked or lost, and how long the answer took. */
+/* The fate of the packets sent: pending, acked or lost, and how long the answer took. */
 #ifndef CAUSEWAY_SENT_PACKETS_H
 #define CAUSEWAY_SENT_PACKETS_H
 
@@ -10,15 +10,15 @@ enum cw_packet_fate { CW_PACKET_PENDING, CW_PACKET_LOST, CW_PACKET_ACKED };
 
 struct cw_sent_packet {
     double time;
-    uint32_t bytes; /* of all its datagrams */
+    uint32_t bytes; /* the bytes of all its datagrams */
     enum cw_packet_fate fate;
 };
 
 struct cw_sent_packets {
-    struct cw_sequence_buffer window; /* of struct cw_sent_packet */
+    struct cw_sequence_buffer window; /* holds struct cw_sent_packet */
     uint16_t oldest_pending;          /* no older packet is still pending */
     uint32_t unseen;     /* packets newer than the newest one that the other end has seen */
-    uint16_t header_ack; /* what the newest received header acked */
+    uint16_t header_ack; /* the acks of the newest received header */
     uint32_t header_ack_bits;
     bool header_known;   /* true as long as header_ack is in the window */
     bool header_arrived; /* since reset: the two above are those of the newest one */
@@ -57,7 +57,7 @@ struct cw_sent_packets {
 
 void cw_sent_packets_reset(struct cw_sent_packets *sent);
 
-/* Whether the events of earlier packets leave room to report the fate of one more. */
+/* Returns whether the events of earlier packets leave room to report the fate of one more. */
 bool cw_sent_packets_have_room(const struct cw_sent_packets *sent);
 
 /* Adds a packet, whose number was window.next. NULL when there is no room. */

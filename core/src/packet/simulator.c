@@ -10,7 +10,7 @@
 /* A datagram under way. The entries are a heap with the one that is due first on top. */
 struct entry {
     double due;
-    uint64_t number; /* how many were received before it; a copy has its original's */
+    uint64_t number; /* the number of datagrams received before it; a copy has its original's */
     uint32_t slot;
     uint32_t size;
 };
@@ -23,7 +23,8 @@ struct cw_simulator {
     double backlog;      /* bytes that wait for the bandwidth limit */
     double backlog_time; /* when backlog was right */
     uint64_t newest;     /* the highest number transmitted */
-    double newest_due;   /* of the datagram received last; infinity when it will not arrive */
+    double newest_due;   /* the arrival of the datagram received last; infinity when it will not
+                            arrive */
     uint32_t count;
     struct entry *heap;
     uint32_t *free_slots; /* max_datagrams - count of them */
