@@ -1,5 +1,5 @@
-/* What the tests of the secure rooms share: hex, fields of netcode.json, and a repeatable source of
-   random bytes. */
+/* What the tests of netcode and sessions share: hex, fields of netcode.json, and a repeatable
+   source of random bytes. */
 #ifndef CAUSEWAY_TESTS_NETCODE_H
 #define CAUSEWAY_TESTS_NETCODE_H
 

@@ -19,7 +19,7 @@ CW_BEGIN_DECLARATIONS
 #define CW_LONG_NONCE_BYTES 24
 
 /* Lets libsodium choose the fastest code for this machine. May be called any number of times, from
-   any thread. The create and generate functions of the secure rooms call it. A program that uses
+   any thread. The create and generate functions of netcode call it. A program that uses
    the functions below directly should call it too; without it they work, but more slowly. False
    when the machine has no source of random bytes. */
 bool cw_crypto_init(void);

@@ -1,5 +1,6 @@
 #include "causeway/stream.h"
 
+#include "base/utf8.h"
 #include "message/compressed_float.h"
 
 bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max)
@@ -33,40 +34,9 @@ bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
     return cw_stream_bytes(stream, bytes, count);
 }
 
-/* Returns the bytes that the code point at text takes, 0 when it is a NUL or not valid UTF-8. */
-static size_t code_point_size(const uint8_t *text, size_t left)
-{
-    const uint8_t lead = text[0];
-    if (lead < 0x80)
-        return lead != 0;
-    if (lead < 0xc2 || lead > 0xf4)
-        return 0;
-    const size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (left < size)
-        return 0;
-    /* the second byte excludes longer forms than needed, surrogates and what is above U+10FFFF */
-    const uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    const uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    if (text[1] < low || text[1] > high)
-        return 0;
-    for (size_t i = 2; i < size; ++i)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return size;
-}
-
 bool cw_text_valid(const char *text, size_t length)
 {
-    const uint8_t *const bytes = (const uint8_t *)text;
-    if (!text && length > 0)
-        return false;
-    for (size_t at = 0; at < length;) {
-        const size_t size = code_point_size(bytes + at, length - at);
-        if (size == 0)
-            return false;
-        at += size;
-    }
-    return true;
+    return cw_utf8_valid(text, length);
 }
 
 bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size)
@@ -77,7 +47,7 @@ bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size)
         return cw_stream_fail(stream);
     if (!reading) {
         const char *const end = memchr(string, 0, size);
-        if (!end || !cw_text_valid(string, (size_t)(end - string)))
+        if (!end || !cw_utf8_valid(string, (size_t)(end - string)))
             return cw_stream_fail(stream);
         length = (uint32_t)(end - string);
     }
@@ -87,7 +57,7 @@ bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size)
     if (!reading)
         return true;
     string[length] = 0;
-    return cw_text_valid(string, length) || cw_stream_fail(stream);
+    return cw_utf8_valid(string, length) || cw_stream_fail(stream);
 }
 
 bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, float min, float max,

@@ -9,7 +9,7 @@
 #include "causeway/native/host.h"
 #include "causeway/native/socket.h"
 #include "message/connection_internal.h"
-#include "secure/client_internal.h"
+#include "session/client_internal.h"
 
 #include <pthread.h>
 #include <signal.h>

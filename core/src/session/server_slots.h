@@ -6,8 +6,8 @@
 
 #include "base/hash_index.h"
 #include "message/broadcast.h"
-#include "secure/server_events.h"
-#include "secure/server_log.h"
+#include "session/server_events.h"
+#include "session/server_log.h"
 
 /* The client that a token admits. */
 struct cw_peer {

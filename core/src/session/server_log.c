@@ -1,4 +1,4 @@
-#include "secure/server_log.h"
+#include "session/server_log.h"
 
 #include "base/log_line.h"
 

@@ -1,4 +1,4 @@
-#include "secure/server_moves.h"
+#include "session/server_moves.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "secure/token_history.h"
+#include "netcode/token_history.h"
 
 #include <string.h>
 

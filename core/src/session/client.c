@@ -1,6 +1,6 @@
 #include "base/memory.h"
-#include "secure/client_internal.h"
-#include "secure/payload.h"
+#include "session/client_internal.h"
+#include "session/payload.h"
 
 #include <math.h>
 #include <string.h>

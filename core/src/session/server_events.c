@@ -1,4 +1,4 @@
-#include "secure/server_events.h"
+#include "session/server_events.h"
 
 #include <assert.h>
 

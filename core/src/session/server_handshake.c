@@ -1,4 +1,4 @@
-#include "secure/server_handshake.h"
+#include "session/server_handshake.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/one_thread.h"
 #include "causeway/client.h"
-#include "secure/client_move.h"
+#include "session/client_move.h"
 
 struct cw_client {
     struct cw_client_config config;

@@ -1,5 +1,5 @@
 /* Tokens that were used: each from one address and for one connection, until it expires. */
-#include "secure/token_history.h"
+#include "netcode/token_history.h"
 
 #include "unit.h"
 

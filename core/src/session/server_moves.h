@@ -4,8 +4,8 @@
 #ifndef CAUSEWAY_SERVER_MOVES_H
 #define CAUSEWAY_SERVER_MOVES_H
 
-#include "secure/server_challenges.h"
-#include "secure/server_slots.h"
+#include "session/server_challenges.h"
+#include "session/server_slots.h"
 
 struct cw_moves {
     const struct cw_server_config *config; /* the server's, complete */

@@ -1,7 +1,7 @@
-#include "secure/server_slots.h"
+#include "session/server_slots.h"
 
 #include "base/bit_set.h"
-#include "secure/payload.h"
+#include "session/payload.h"
 
 #include "message/connection_internal.h"
 

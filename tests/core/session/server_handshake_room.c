@@ -1,6 +1,6 @@
 /* The handshake of a server over its slots, alone: whom it remembers, for how long, and when a
    client gets its slot. What it says on the wire is tested in server_handshake.c. */
-#include "secure/server_handshake.h"
+#include "session/server_handshake.h"
 
 #include "secure_rig.h"
 

@@ -1,4 +1,4 @@
-#include "secure/server_slots.h"
+#include "session/server_slots.h"
 
 #include "base/bit_set.h"
 

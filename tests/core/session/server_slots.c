@@ -1,5 +1,5 @@
 /* The slots of a server, alone: who has one, what goes out of it, and when it is free again. */
-#include "secure/server_slots.h"
+#include "session/server_slots.h"
 
 #include "netcode.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* What the server has to tell, in the order in which it happened. */
-#include "secure/server_events.h"
+#include "session/server_events.h"
 
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-#include "secure/client_move.h"
+#include "session/client_move.h"
 
 #include <string.h>
 

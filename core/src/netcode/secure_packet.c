@@ -1,7 +1,7 @@
 #include "causeway/secure_packet.h"
 
 #include "base/little_endian.h"
-#include "causeway/stream.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -323,7 +323,7 @@ bool cw_farewell_get(const uint8_t *body, size_t size, struct cw_farewell *farew
                            : CW_DISCONNECT_BY_SERVER;
     farewell->code = (uint32_t)cw_little_endian_get(&body, 4);
     size -= CW_FAREWELL_SIZE_MIN;
-    if (!cw_text_valid((const char *)body, size))
+    if (!cw_utf8_valid((const char *)body, size))
         size = 0;
     memcpy(farewell->text, body, size);
     farewell->text[size] = 0;

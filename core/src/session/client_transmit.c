@@ -1,4 +1,4 @@
-#include "secure/client_internal.h"
+#include "session/client_internal.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 #include "base/one_thread.h"
-#include "secure/payload.h"
-#include "secure/server_handshake.h"
-#include "secure/server_internal.h"
-#include "secure/server_log.h"
+#include "session/payload.h"
+#include "session/server_handshake.h"
+#include "session/server_internal.h"
+#include "session/server_log.h"
 
 #include <math.h>
 #include <string.h>

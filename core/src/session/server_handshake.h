@@ -2,8 +2,8 @@
 #ifndef CAUSEWAY_SERVER_HANDSHAKE_H
 #define CAUSEWAY_SERVER_HANDSHAKE_H
 
-#include "secure/server_moves.h"
-#include "secure/token_history.h"
+#include "netcode/token_history.h"
+#include "session/server_moves.h"
 
 #define CW_DENIALS 32
 
