@@ -14,7 +14,7 @@ const GAME_ROOMS = [
   'blend',
   'history',
 ];
-const LAB_ROOMS = ['peer', 'protocols', 'game', 'column'];
+const LAB_ROOMS = ['peer', 'game', 'column'];
 /** What JavaScript does not see of those of the lab: the side of the protocols. */
 const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
 const folder = (room) => (LAB_ROOMS.includes(room) ? '../core/lab/' : '../core/include/causeway/');
@@ -219,10 +219,7 @@ const gameFunctions = () => [
   ...functions('schema').filter(({ name }) => name === 'cw_schema_message_size'),
 ];
 
-const labFunctions = () =>
-  ['protocols', 'column']
-    .flatMap((room) => functions(room))
-    .filter(({ name }) => !LAB_HIDDEN.test(name));
+const labFunctions = () => functions('column').filter(({ name }) => !LAB_HIDDEN.test(name));
 
 /** The exports of a module as an interface, and the structs and enums of its rooms. */
 const moduleText = (rooms, exported, { file, source, name }) => {

@@ -1,8 +1,8 @@
-#include "causeway/lab/column.h"
+#include "lab/column.h"
 
 #include "base/memory.h"
-#include "causeway/lab/protocols.h"
 #include "causeway/simulator.h"
+#include "lab/peers.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,6 +36,26 @@ struct cw_lab_column {
     struct end ends[2];
     uint8_t datagram[CW_LAB_MAX_DATAGRAM];
 };
+
+static const struct cw_lab_peer_type *const protocols[] = {
+    &cw_lab_peer_plain, &cw_lab_peer_redundancy, &cw_lab_peer_repair, &cw_lab_peer_binary,
+    &cw_lab_peer_rudp,  &cw_lab_peer_notify,     &cw_lab_peer_window,
+};
+
+uint32_t cw_lab_protocol_count(void)
+{
+    return sizeof protocols / sizeof *protocols;
+}
+
+const struct cw_lab_peer_type *cw_lab_protocol(uint32_t protocol)
+{
+    return protocol < cw_lab_protocol_count() ? protocols[protocol] : NULL;
+}
+
+const char *cw_lab_protocol_name(uint32_t protocol)
+{
+    return protocol < cw_lab_protocol_count() ? protocols[protocol]->name : NULL;
+}
 
 struct cw_lab_column_config cw_lab_column_config_default(void)
 {
@@ -90,7 +110,7 @@ size_t cw_lab_column_memory(const struct cw_lab_column_config *config)
     const struct cw_simulator_config path = path_config(NULL, 0);
     for (uint32_t i = 0; i < 2; i++) {
         cw_arena_take(&arena, cw_simulator_memory(&path));
-        cw_arena_take(&arena, cw_lab_protocol(config->protocol)->memory());
+        cw_arena_take(&arena, cw_lab_peer_memory(cw_lab_protocol(config->protocol)));
     }
     return arena.used;
 }
@@ -103,11 +123,12 @@ static enum cw_error make_ends(struct cw_lab_column *column)
     for (uint32_t i = 0; i < 2; i++) {
         struct cw_simulator_config path = path_config(column, i);
         path.allocator = allocator;
-        enum cw_error error = cw_simulator_create(&path, &column->ends[i].path);
-        if (error == CW_OK)
-            error = column->type->create(&allocator, &column->ends[i].peer);
+        const enum cw_error error = cw_simulator_create(&path, &column->ends[i].path);
         if (error != CW_OK)
             return error;
+        column->ends[i].peer = cw_lab_peer_create(column->type, &allocator);
+        if (!column->ends[i].peer)
+            return CW_ERROR_NO_MEMORY;
     }
     return CW_OK;
 }
@@ -115,8 +136,7 @@ static enum cw_error make_ends(struct cw_lab_column *column)
 static void destroy_ends(struct cw_lab_column *column)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        if (column->ends[i].peer)
-            column->type->destroy(column->ends[i].peer);
+        cw_lab_peer_destroy(column->ends[i].peer);
         cw_simulator_destroy(column->ends[i].path);
         memset(&column->ends[i], 0, sizeof column->ends[i]);
     }

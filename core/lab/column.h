@@ -6,9 +6,9 @@
 
 #include "causeway/allocator.h"
 #include "causeway/error.h"
-#include "causeway/lab/game.h"
-#include "causeway/lab/peer.h"
 #include "causeway/linkage.h"
+#include "lab/game.h"
+#include "lab/peer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,11 +20,20 @@ CW_BEGIN_DECLARATIONS
    client, as you like; both send alike, but only end 0 sends blocks. */
 #define CW_LAB_TICKS_PER_SECOND 60
 
+/* Protocols are numbered from 0. */
+uint32_t cw_lab_protocol_count(void);
+
+/* NULL when there is none of that number. */
+const struct cw_lab_peer_type *cw_lab_protocol(uint32_t protocol);
+
+/* A short name in lower case, static; NULL when there is none of that number. */
+const char *cw_lab_protocol_name(uint32_t protocol);
+
 struct cw_lab_column;
 
 struct cw_lab_column_config {
     struct cw_allocator allocator; /* zero: malloc */
-    uint32_t protocol;             /* its number in protocols.h; default 0 */
+    uint32_t protocol;             /* its number, below cw_lab_protocol_count(); default 0 */
     uint64_t seed;                 /* of the network; default 1 */
     uint32_t max_events; /* that are kept until they are taken, 0 (none) to 65536; default 4096.
                             Beyond that the oldest goes */

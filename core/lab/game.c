@@ -1,4 +1,4 @@
-#include "causeway/lab/game.h"
+#include "lab/game.h"
 
 #include <math.h>
 
@@ -44,7 +44,7 @@ void cw_lab_game_send(struct cw_lab_game *game, enum cw_lab_traffic traffic, boo
         make(flow, traffic, now);
     for (; flow->accepted < flow->made; flow->accepted++) {
         const struct cw_lab_item item = {traffic, flow->accepted, size_of(traffic)};
-        if (type->send(peer, &item, now) == CW_OK)
+        if (type->send(peer, &item, now))
             continue;
         if (traffic == CW_LAB_STATE) {
             flow->stats.refused++;

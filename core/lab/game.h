@@ -2,8 +2,8 @@
 #ifndef CAUSEWAY_LAB_GAME_H
 #define CAUSEWAY_LAB_GAME_H
 
-#include "causeway/lab/latencies.h"
-#include "causeway/lab/peer.h"
+#include "lab/latencies.h"
+#include "lab/peer.h"
 
 CW_BEGIN_DECLARATIONS
 

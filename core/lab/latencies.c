@@ -1,4 +1,4 @@
-#include "causeway/lab/latencies.h"
+#include "lab/latencies.h"
 
 #include <math.h>
 #include <stddef.h>

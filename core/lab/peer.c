@@ -1,4 +1,6 @@
-#include "causeway/lab/peer.h"
+#include "lab/peer.h"
+
+#include "base/memory.h"
 
 /* The first bytes are the kind, the id and the size, big-endian; each byte after them depends on
    the item and on its place. */
@@ -49,4 +51,55 @@ bool cw_lab_item_check(const struct cw_lab_item *item, uint32_t offset, const ui
         if (data[i] != byte_at(item, offset + (uint32_t)i))
             return false;
     return true;
+}
+
+/* What lies before the struct of a peer. */
+struct head {
+    struct cw_allocator allocator;
+    size_t size; /* bytes of the allocation */
+};
+
+/* Bytes of a head, so that what follows is aligned. */
+static size_t head_size(void)
+{
+    struct cw_arena arena = {0};
+    cw_arena_take(&arena, sizeof(struct head));
+    return arena.used;
+}
+
+size_t cw_lab_peer_memory(const struct cw_lab_peer_type *type)
+{
+    struct cw_arena arena = {0};
+    if (!type)
+        return 0;
+    cw_arena_take(&arena, sizeof(struct head));
+    cw_arena_take(&arena, type->size);
+    cw_arena_take(&arena, type->memory(type->mode));
+    return arena.used;
+}
+
+void *cw_lab_peer_create(const struct cw_lab_peer_type *type, const struct cw_allocator *allocator)
+{
+    if (!type || !allocator)
+        return NULL;
+    struct cw_arena arena = cw_arena_create(allocator, cw_lab_peer_memory(type));
+    if (!arena.base)
+        return NULL;
+    struct head *head = cw_arena_take(&arena, sizeof *head);
+    *head = (struct head){.allocator = *allocator, .size = arena.size};
+    void *peer = cw_arena_take(&arena, type->size);
+    const struct cw_allocator rest = cw_arena_allocator(&arena);
+    if (type->begin(peer, type->mode, &rest))
+        return peer;
+    cw_lab_peer_destroy(peer);
+    return NULL;
+}
+
+void cw_lab_peer_destroy(void *peer)
+{
+    if (!peer)
+        return;
+    struct head *head = (void *)((uint8_t *)peer - head_size());
+    const struct cw_allocator allocator = head->allocator;
+    cw_release(&allocator, head, head->size);
 }

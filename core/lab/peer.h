@@ -3,7 +3,6 @@
 #define CAUSEWAY_LAB_PEER_H
 
 #include "causeway/allocator.h"
-#include "causeway/error.h"
 #include "causeway/linkage.h"
 
 #include <stdbool.h>
@@ -71,14 +70,17 @@ enum cw_lab_waiting {
 struct cw_lab_peer_type {
     const char *name; /* unique, lower case, as in the page's address */
 
-    /* Bytes of the one allocation that create makes. destroy gives it back. */
-    size_t (*memory)(void);
-    enum cw_error (*create)(const struct cw_allocator *allocator, void **peer);
-    void (*destroy)(void *peer);
+    /* The protocol and its mode: bytes of the struct of one end, and of what its protocol takes. */
+    const void *mode;
+    size_t size;
+    size_t (*memory)(const void *mode);
 
-    /* Takes an item. CW_ERROR_QUEUE_FULL: there is no room now; the column offers it again next
-       tick. */
-    enum cw_error (*send)(void *peer, const struct cw_lab_item *item, double now);
+    /* Begins one end, whose struct is all zero. The allocator has what memory asked for. False when
+       it does not suffice. */
+    bool (*begin)(void *peer, const void *mode, const struct cw_allocator *allocator);
+
+    /* Takes an item. False: there is no room now; the column offers it again next tick. */
+    bool (*send)(void *peer, const struct cw_lab_item *item, double now);
 
     void (*receive)(void *peer, const uint8_t *data, size_t size, double now);
 
@@ -100,6 +102,15 @@ struct cw_lab_peer_type {
        called only after update, until it returns 0. */
     bool answers_at_once;
 };
+
+/* Bytes of the one allocation that create makes. */
+size_t cw_lab_peer_memory(const struct cw_lab_peer_type *type);
+
+/* Makes one end; NULL when there is no memory. */
+void *cw_lab_peer_create(const struct cw_lab_peer_type *type, const struct cw_allocator *allocator);
+
+/* The protocol goes with the allocation. NULL is allowed. */
+void cw_lab_peer_destroy(void *peer);
 
 CW_END_DECLARATIONS
 

@@ -1,4 +1,4 @@
-#include "causeway/lab/peer_connection.h"
+#include "lab/peers.h"
 
 #include "base/memory.h"
 #include "causeway/connection.h"
@@ -24,8 +24,6 @@ struct mode {
 };
 
 struct connection_peer {
-    struct cw_allocator allocator;
-    size_t memory;
     struct mode mode;
     struct cw_schema *schema;
     struct cw_connection *connection;
@@ -33,12 +31,12 @@ struct connection_peer {
     uint8_t block[CW_LAB_BLOCK_MAX]; /* that is being sent */
 };
 
-static enum cw_error make_schema(struct cw_arena *arena, struct cw_schema **schema)
+static enum cw_error make_schema(struct cw_allocator allocator, struct cw_schema **schema)
 {
     const struct cw_message_type types[TYPE_COUNT] = {
         [TYPE_ITEM] = lab_item_type, [TYPE_BLOCK] = {.name = "lab_block", .block = true}};
     const struct cw_schema_config config = {
-        .types = types, .count = TYPE_COUNT, .allocator = cw_arena_allocator(arena)};
+        .types = types, .count = TYPE_COUNT, .allocator = allocator};
     return cw_schema_create(&config, schema);
 }
 
@@ -61,52 +59,30 @@ static struct cw_connection_config connection_config(const struct mode *mode,
     return config;
 }
 
-/* The bytes of a peer. The connection's depend on the schema, so one is made here for as long as
-   it is looked at. */
-static size_t measure(const struct mode *mode)
+/* The connection's bytes depend on the schema, so one is made here for as long as it is looked
+   at. */
+static size_t memory(const void *mode)
 {
-    alignas(max_align_t) uint8_t room[4096];
-    struct cw_arena schema_arena = {.base = room, .size = sizeof room}, arena = {0};
+    alignas(max_align_t) uint8_t buffer[4096];
+    struct cw_arena schema_arena = {.base = buffer, .size = sizeof buffer}, arena = {0};
     struct cw_schema *schema;
-    if (make_schema(&schema_arena, &schema) != CW_OK)
+    if (make_schema(cw_arena_allocator(&schema_arena), &schema) != CW_OK)
         return 0;
     const struct cw_connection_config config = connection_config(mode, schema);
-    cw_arena_take(&arena, sizeof(struct connection_peer));
     cw_arena_take(&arena, schema_arena.used);
     cw_arena_take(&arena, cw_connection_memory(&config));
     return arena.used;
 }
 
-static enum cw_error create(const struct cw_allocator *allocator, const struct mode *mode,
-                            void **peer)
-{
-    struct cw_arena arena = cw_arena_create(allocator, measure(mode));
-    if (!arena.base)
-        return CW_ERROR_NO_MEMORY;
-    struct connection_peer *p = cw_arena_take(&arena, sizeof *p);
-    p->allocator = *allocator;
-    p->memory = arena.size;
-    p->mode = *mode;
-    enum cw_error error = make_schema(&arena, &p->schema);
-    if (error == CW_OK) {
-        struct cw_connection_config config = connection_config(mode, p->schema);
-        config.allocator = cw_arena_allocator(&arena);
-        error = cw_connection_create(&config, &p->connection);
-    }
-    if (error != CW_OK) {
-        cw_release(allocator, arena.base, arena.size);
-        return error;
-    }
-    *peer = p;
-    return CW_OK;
-}
-
-/* The connection and the schema go with the block of the peer. */
-static void destroy(void *peer)
+static bool begin(void *peer, const void *mode, const struct cw_allocator *allocator)
 {
     struct connection_peer *p = peer;
-    const struct cw_allocator allocator = p->allocator;
-    cw_release(&allocator, p, p->memory);
+    p->mode = *(const struct mode *)mode;
+    if (make_schema(*allocator, &p->schema) != CW_OK)
+        return false;
+    struct cw_connection_config config = connection_config(mode, p->schema);
+    config.allocator = *allocator;
+    return cw_connection_create(&config, &p->connection) == CW_OK;
 }
 
 static enum cw_error fill_in(struct connection_peer *p, const struct cw_lab_item *item,
@@ -122,7 +98,7 @@ static enum cw_error fill_in(struct connection_peer *p, const struct cw_lab_item
     return CW_OK;
 }
 
-static enum cw_error send(void *peer, const struct cw_lab_item *item, double now)
+static bool send(void *peer, const struct cw_lab_item *item, double now)
 {
     static const uint32_t channels[] = {[CW_LAB_STATE] = CHANNEL_STATES,
                                         [CW_LAB_MESSAGE] = CHANNEL_MESSAGES,
@@ -130,17 +106,13 @@ static enum cw_error send(void *peer, const struct cw_lab_item *item, double now
     struct connection_peer *p = peer;
     struct cw_message *message;
     const uint32_t type = item->traffic == CW_LAB_BLOCK ? TYPE_BLOCK : TYPE_ITEM;
-    enum cw_error error = cw_connection_create_message(p->connection, type, &message);
-    if (error == CW_ERROR_POOL_EMPTY)
-        return CW_ERROR_QUEUE_FULL;
-    if (error != CW_OK)
-        return error;
-    error = fill_in(p, item, message);
-    if (error == CW_OK)
-        error = cw_connection_send(p->connection, channels[item->traffic], message, now);
-    if (error != CW_OK)
-        cw_message_release(message);
-    return error;
+    if (cw_connection_create_message(p->connection, type, &message) != CW_OK)
+        return false;
+    if (fill_in(p, item, message) == CW_OK &&
+        cw_connection_send(p->connection, channels[item->traffic], message, now) == CW_OK)
+        return true;
+    cw_message_release(message);
+    return false;
 }
 
 static void receive(void *peer, const uint8_t *data, size_t size, double now)
@@ -212,22 +184,13 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
     return CW_LAB_WAITING_NOTHING;
 }
 
-/* A peer type: its name and the mode that it stands for. */
 #define CONNECTION_PEER(mode_name, ...)                                                            \
-    static const struct mode mode_name##_mode = {__VA_ARGS__};                                     \
-    static size_t mode_name##_memory(void)                                                         \
-    {                                                                                              \
-        return measure(&mode_name##_mode);                                                         \
-    }                                                                                              \
-    static enum cw_error mode_name##_create(const struct cw_allocator *allocator, void **peer)     \
-    {                                                                                              \
-        return create(allocator, &mode_name##_mode, peer);                                         \
-    }                                                                                              \
     const struct cw_lab_peer_type cw_lab_peer_##mode_name = {                                      \
         .name = #mode_name,                                                                        \
-        .memory = mode_name##_memory,                                                              \
-        .create = mode_name##_create,                                                              \
-        .destroy = destroy,                                                                        \
+        .mode = &(const struct mode){__VA_ARGS__},                                                 \
+        .size = sizeof(struct connection_peer),                                                    \
+        .memory = memory,                                                                          \
+        .begin = begin,                                                                            \
         .send = send,                                                                              \
         .receive = receive,                                                                        \
         .update = update,                                                                          \

@@ -1,12 +1,10 @@
-#include "causeway/lab/peer_notify.h"
+#include "lab/peers.h"
 
-#include "causeway/lab/bunch.h"
-#include "causeway/lab/peer_memory.h"
+#include "causeway/protocols/bunch.h"
 
 enum { MESSAGES, BLOCKS, CHANNELS };
 
 struct notify_peer {
-    struct cw_lab_peer_memory memory;
     struct cw_bunch *bunch;
     uint32_t state_id;               /* the next state is this one or later */
     uint32_t message_id;             /* the next message */
@@ -26,41 +24,34 @@ static struct cw_bunch_config bunch_config(void)
     return config;
 }
 
-static size_t memory(void)
+static size_t memory(const void *mode)
 {
     const struct cw_bunch_config config = bunch_config();
-    return cw_lab_peer_size(sizeof(struct notify_peer), cw_bunch_memory(&config));
+    (void)mode;
+    return cw_bunch_memory(&config);
 }
 
-static enum cw_error create(const struct cw_allocator *allocator, void **peer)
+static bool begin(void *peer, const void *mode, const struct cw_allocator *allocator)
 {
+    struct notify_peer *p = peer;
     struct cw_bunch_config config = bunch_config();
-    struct cw_arena arena;
-    struct notify_peer *p =
-        cw_lab_peer_allocate(allocator, sizeof *p, cw_bunch_memory(&config), &arena);
-    if (!p)
-        return CW_ERROR_NO_MEMORY;
-    config.allocator = cw_arena_allocator(&arena);
-    const enum cw_error error = cw_bunch_create(&config, &p->bunch);
-    if (error == CW_OK)
-        *peer = p;
-    else
-        cw_lab_peer_release(p);
-    return error;
+    (void)mode;
+    config.allocator = *allocator;
+    return cw_bunch_create(&config, &p->bunch) == CW_PROTOCOL_OK;
 }
 
-static enum cw_error send(void *peer, const struct cw_lab_item *item, double now)
+static bool send(void *peer, const struct cw_lab_item *item, double now)
 {
     struct notify_peer *p = peer;
     (void)now;
     cw_lab_item_write(item, 0, p->bytes, item->size);
     if (item->traffic == CW_LAB_STATE)
-        return cw_bunch_set(p->bunch, 0, p->bytes, item->size);
-    if (item->traffic == CW_LAB_BLOCK)
-        return cw_bunch_send(p->bunch, BLOCKS, p->bytes, item->size);
-    const enum cw_error error = cw_bunch_send(p->bunch, MESSAGES, p->bytes, item->size);
-    p->queue_full = error == CW_ERROR_QUEUE_FULL;
-    return error;
+        return cw_bunch_set(p->bunch, 0, p->bytes, item->size) == CW_PROTOCOL_OK;
+    const uint32_t channel = item->traffic == CW_LAB_BLOCK ? BLOCKS : MESSAGES;
+    const enum cw_protocol_error error = cw_bunch_send(p->bunch, channel, p->bytes, item->size);
+    if (channel == MESSAGES)
+        p->queue_full = error == CW_PROTOCOL_ERROR_QUEUE_FULL;
+    return error == CW_PROTOCOL_OK;
 }
 
 static void receive(void *peer, const uint8_t *data, size_t size, double now)
@@ -132,9 +123,9 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
 
 const struct cw_lab_peer_type cw_lab_peer_notify = {
     .name = "notify",
+    .size = sizeof(struct notify_peer),
     .memory = memory,
-    .create = create,
-    .destroy = cw_lab_peer_release,
+    .begin = begin,
     .send = send,
     .receive = receive,
     .update = update,

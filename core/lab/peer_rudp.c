@@ -1,7 +1,6 @@
-#include "causeway/lab/peer_rudp.h"
+#include "lab/peers.h"
 
-#include "causeway/lab/peer_memory.h"
-#include "causeway/lab/rudp.h"
+#include "causeway/protocols/rudp.h"
 
 #include <string.h>
 
@@ -25,7 +24,6 @@ struct progress {
 };
 
 struct rudp_peer {
-    struct cw_lab_peer_memory memory;
     struct cw_rudp *rudp;
     struct progress sends;
     uint32_t idle_ticks; /* with no piece to send */
@@ -45,45 +43,38 @@ static struct cw_rudp_config rudp_config(void)
     return config;
 }
 
-static size_t memory(void)
+static size_t memory(const void *mode)
 {
     const struct cw_rudp_config config = rudp_config();
-    return cw_lab_peer_size(sizeof(struct rudp_peer), cw_rudp_memory(&config));
+    (void)mode;
+    return cw_rudp_memory(&config);
 }
 
-static enum cw_error create(const struct cw_allocator *allocator, void **peer)
+static bool begin(void *peer, const void *mode, const struct cw_allocator *allocator)
 {
+    struct rudp_peer *p = peer;
     struct cw_rudp_config config = rudp_config();
-    struct cw_arena arena;
-    struct rudp_peer *p =
-        cw_lab_peer_allocate(allocator, sizeof *p, cw_rudp_memory(&config), &arena);
-    if (!p)
-        return CW_ERROR_NO_MEMORY;
-    config.allocator = cw_arena_allocator(&arena);
-    const enum cw_error error = cw_rudp_create(&config, &p->rudp);
-    if (error == CW_OK)
-        *peer = p;
-    else
-        cw_lab_peer_release(p);
-    return error;
+    (void)mode;
+    config.allocator = *allocator;
+    return cw_rudp_create(&config, &p->rudp) == CW_PROTOCOL_OK;
 }
 
-static enum cw_error send(void *peer, const struct cw_lab_item *item, double now)
+static bool send(void *peer, const struct cw_lab_item *item, double now)
 {
     struct rudp_peer *p = peer;
     uint8_t data[CW_LAB_MESSAGE_MAX];
     (void)now;
     if (item->traffic == CW_LAB_BLOCK) {
         if (p->sends.done < p->sends.block.size)
-            return CW_ERROR_QUEUE_FULL;
+            return false;
         p->sends = (struct progress){.block = *item};
-        return CW_OK;
+        return true;
     }
     cw_lab_item_write(item, 0, data, item->size);
-    return cw_rudp_send(p->rudp, data, item->size);
+    return cw_rudp_send(p->rudp, data, item->size) == CW_PROTOCOL_OK;
 }
 
-static enum cw_error send_piece(struct rudp_peer *p)
+static bool send_piece(struct rudp_peer *p)
 {
     struct progress *sends = &p->sends;
     uint8_t data[CW_RUDP_FITTING_SIZE];
@@ -91,10 +82,10 @@ static enum cw_error send_piece(struct rudp_peer *p)
     const uint32_t size = left < PIECE_SIZE ? left : PIECE_SIZE;
     cw_lab_item_write(&sends->block, 0, data, CW_LAB_ITEM_MIN);
     cw_lab_item_write(&sends->block, sends->done, data + CW_LAB_ITEM_MIN, size);
-    const enum cw_error error = cw_rudp_send(p->rudp, data, CW_LAB_ITEM_MIN + size);
-    if (error == CW_OK)
-        sends->done += size;
-    return error;
+    if (cw_rudp_send(p->rudp, data, CW_LAB_ITEM_MIN + size) != CW_PROTOCOL_OK)
+        return false;
+    sends->done += size;
+    return true;
 }
 
 static void send_pieces(struct rudp_peer *p)
@@ -102,7 +93,7 @@ static void send_pieces(struct rudp_peer *p)
     const struct progress *sends = &p->sends;
     if (sends->done < sends->block.size) {
         for (int i = 0; i < PIECES_PER_TICK && sends->done < sends->block.size; i++)
-            if (send_piece(p) != CW_OK)
+            if (!send_piece(p))
                 return;
     } else if (sends->done && ++p->idle_ticks % END_EVERY == 0) {
         send_piece(p);
@@ -196,9 +187,9 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
 
 const struct cw_lab_peer_type cw_lab_peer_rudp = {
     .name = "rudp",
+    .size = sizeof(struct rudp_peer),
     .memory = memory,
-    .create = create,
-    .destroy = cw_lab_peer_release,
+    .begin = begin,
     .send = send,
     .receive = receive,
     .update = update,

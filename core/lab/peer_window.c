@@ -1,7 +1,6 @@
-#include "causeway/lab/peer_window.h"
+#include "lab/peers.h"
 
-#include "causeway/lab/peer_memory.h"
-#include "causeway/lab/window.h"
+#include "lab/window.h"
 
 /* A frame is a byte that says what it is, its length in 1, 3 or 9 bytes, and an item. */
 #define FRAME_BINARY 0x82
@@ -13,7 +12,6 @@
 #define SEGMENT_SIZE (CW_LAB_MAX_DATAGRAM - CW_WINDOW_OVERHEAD)
 
 struct window_peer {
-    struct cw_lab_peer_memory memory;
     struct cw_window *window;
     uint8_t head[FRAME_MAX + CW_LAB_ITEM_MIN]; /* the beginning of the frame that is read */
     uint32_t head_size;
@@ -28,27 +26,20 @@ static struct cw_window_config window_config(void)
     return config;
 }
 
-static size_t memory(void)
+static size_t memory(const void *mode)
 {
     const struct cw_window_config config = window_config();
-    return cw_lab_peer_size(sizeof(struct window_peer), cw_window_memory(&config));
+    (void)mode;
+    return cw_window_memory(&config);
 }
 
-static enum cw_error create(const struct cw_allocator *allocator, void **peer)
+static bool begin(void *peer, const void *mode, const struct cw_allocator *allocator)
 {
+    struct window_peer *p = peer;
     struct cw_window_config config = window_config();
-    struct cw_arena arena;
-    struct window_peer *p =
-        cw_lab_peer_allocate(allocator, sizeof *p, cw_window_memory(&config), &arena);
-    if (!p)
-        return CW_ERROR_NO_MEMORY;
-    config.allocator = cw_arena_allocator(&arena);
-    const enum cw_error error = cw_window_create(&config, &p->window);
-    if (error == CW_OK)
-        *peer = p;
-    else
-        cw_lab_peer_release(p);
-    return error;
+    (void)mode;
+    config.allocator = *allocator;
+    return cw_window_create(&config, &p->window) == CW_PROTOCOL_OK;
 }
 
 /* Writes what comes before an item of this size and returns how many bytes that is. */
@@ -67,14 +58,14 @@ static uint32_t frame_size(const uint8_t *head)
     return head[1] == FRAME_64 ? 10 : head[1] == FRAME_16 ? 4 : 2;
 }
 
-static enum cw_error send(void *peer, const struct cw_lab_item *item, double now)
+static bool send(void *peer, const struct cw_lab_item *item, double now)
 {
     struct window_peer *p = peer;
     uint8_t bytes[PIECE];
     size_t taken;
     const uint32_t frame = write_frame(item->size, bytes);
     if (cw_window_room(p->window) < frame + item->size)
-        return CW_ERROR_QUEUE_FULL;
+        return false;
     cw_window_send(p->window, bytes, frame, now, &taken);
     for (uint32_t done = 0; done < item->size; done += PIECE) {
         const uint32_t left = item->size - done;
@@ -82,7 +73,7 @@ static enum cw_error send(void *peer, const struct cw_lab_item *item, double now
         cw_lab_item_write(item, done, bytes, size);
         cw_window_send(p->window, bytes, size, now, &taken);
     }
-    return CW_OK;
+    return true;
 }
 
 static void receive(void *peer, const uint8_t *data, size_t size, double now)
@@ -166,9 +157,9 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
 
 const struct cw_lab_peer_type cw_lab_peer_window = {
     .name = "tcp",
+    .size = sizeof(struct window_peer),
     .memory = memory,
-    .create = create,
-    .destroy = cw_lab_peer_release,
+    .begin = begin,
     .send = send,
     .receive = receive,
     .update = update,

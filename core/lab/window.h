@@ -9,9 +9,12 @@
 #ifndef CAUSEWAY_LAB_WINDOW_H
 #define CAUSEWAY_LAB_WINDOW_H
 
-#include "causeway/lab/window_config.h"
+#include "causeway/allocator.h"
+#include "causeway/protocols/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 CW_BEGIN_DECLARATIONS
 
@@ -23,11 +26,52 @@ CW_BEGIN_DECLARATIONS
    back. */
 struct cw_window;
 
+/* How the congestion window grows and shrinks. */
+enum cw_window_control {
+    CW_WINDOW_RENO = 1, /* halved by a loss, then one segment more per round trip */
+    CW_WINDOW_CUBIC     /* times 0.7 by a loss, then along a cubic function of time (RFC 9438) */
+};
+
+struct cw_window_config {
+    struct cw_allocator allocator; /* zero: malloc */
+
+    /* There is no handshake: both ends must agree on these three. */
+    uint32_t first_sequence;       /* number of the first byte in either direction; default 0 */
+    uint32_t receive_buffer_bytes; /* the largest receive window, 1 to 2^30; default 262144 */
+    bool selective_acks; /* acks name up to three ranges that arrived early; default true */
+
+    uint32_t max_segment_size;  /* payload bytes of a datagram, 1 to 65000; default 1160 */
+    uint32_t send_buffer_bytes; /* bytes that may wait, those in flight included, 1 to 2^30; default
+                                   262144 */
+    uint32_t max_segments;      /* in flight, and ranges with gaps between them that are kept, 1 to
+                                   65536; default 1024 */
+
+    enum cw_window_control control; /* default CW_WINDOW_CUBIC */
+    uint32_t initial_window;        /* segments, 1 to max_segments; default 10 */
+
+    double initial_rto_seconds;  /* before the first sample, above 0, at most 3600; default 1 */
+    double min_variance_seconds; /* The RTO is the RTT plus four mean deviations, but at least plus
+                                    this; above 0, at most 3600; default 0.2, as in Linux */
+    double max_rto_seconds;      /* backoff ends here; from initial_rto_seconds to 3600; default
+                                    120, as in Linux */
+    double ack_delay_seconds;    /* how long the ack of a segment in order may wait for data of ours
+                                    or for a second full segment; 0 to 0.5; default 0.04, as in
+                                    Linux once its first acks are out. 0: no delay */
+};
+
+struct cw_window_config cw_window_config_default(void);
+
+/* The name of the first field of the config that is out of range; NULL when there is none, and when
+   there is no config. */
+const char *cw_window_config_error_field(const struct cw_window_config *config);
+
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_window_memory(const struct cw_window_config *config);
 
-/* *window is set only on CW_OK. Errors: those of cw_window_config_check, CW_ERROR_NO_MEMORY. */
-enum cw_error cw_window_create(const struct cw_window_config *config, struct cw_window **window);
+/* *window is set only on CW_PROTOCOL_OK. Errors: CW_PROTOCOL_ERROR_CONFIG,
+   CW_PROTOCOL_ERROR_NO_MEMORY. */
+enum cw_protocol_error cw_window_create(const struct cw_window_config *config,
+                                        struct cw_window **window);
 
 /* NULL is allowed. */
 void cw_window_destroy(struct cw_window *window);
@@ -36,18 +80,18 @@ void cw_window_destroy(struct cw_window *window);
 void cw_window_reset(struct cw_window *window);
 
 /* Gives bytes to the stream (copied). *taken is how many of them there was room for, at least 1.
-   CW_ERROR_QUEUE_FULL: for none. */
-enum cw_error cw_window_send(struct cw_window *window, const uint8_t *data, size_t size, double now,
-                             size_t *taken);
+   CW_PROTOCOL_ERROR_QUEUE_FULL: for none. */
+enum cw_protocol_error cw_window_send(struct cw_window *window, const uint8_t *data, size_t size,
+                                      double now, size_t *taken);
 
 /* How many bytes send would take now. */
 size_t cw_window_room(const struct cw_window *window);
 
-/* Takes a datagram that arrived. Errors: CW_ERROR_MALFORMED (nothing changed); of a datagram whose
-   acks were taken but whose bytes were not: CW_ERROR_DUPLICATE when all of them had arrived before,
-   CW_ERROR_RECEIVER_FULL when they are beyond the receive window. */
-enum cw_error cw_window_receive(struct cw_window *window, const uint8_t *data, size_t size,
-                                double now);
+/* Takes a datagram that arrived. Errors: CW_PROTOCOL_ERROR_MALFORMED (nothing changed); of a
+   datagram whose acks were taken but whose bytes were not: CW_PROTOCOL_ERROR_DUPLICATE when all of
+   them had arrived before, CW_PROTOCOL_ERROR_QUEUE_FULL when they are beyond the receive window. */
+enum cw_protocol_error cw_window_receive(struct cw_window *window, const uint8_t *data, size_t size,
+                                         double now);
 
 /* Lets time pass. Call it once per tick. */
 void cw_window_update(struct cw_window *window, double now);

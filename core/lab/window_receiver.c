@@ -1,4 +1,4 @@
-#include "causeway/lab/window_receiver.h"
+#include "lab/window_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,19 +82,19 @@ static void join_early(struct cw_window_receiver *r)
     memmove(r->early, r->early + joined, r->early_count * sizeof *r->early);
 }
 
-enum cw_error cw_window_receiver_take(struct cw_window_receiver *r, uint32_t sequence,
-                                      const uint8_t *data, uint32_t size, double now)
+enum cw_protocol_error cw_window_receiver_take(struct cw_window_receiver *r, uint32_t sequence,
+                                               const uint8_t *data, uint32_t size, double now)
 {
     const uint32_t end = sequence + size;
-    enum cw_error error = CW_OK;
+    enum cw_protocol_error error = CW_PROTOCOL_OK;
     if (cw_window_ahead(end, r->next) <= 0)
-        error = CW_ERROR_DUPLICATE;
+        error = CW_PROTOCOL_ERROR_DUPLICATE;
     else if (cw_window_ahead(end, r->told) > 0)
-        error = CW_ERROR_RECEIVER_FULL;
+        error = CW_PROTOCOL_ERROR_QUEUE_FULL;
     else if (cw_window_ahead(sequence, r->next) > 0 &&
              !add_early(r, (struct cw_window_range){sequence, end}))
-        error = CW_ERROR_RECEIVER_FULL;
-    if (error != CW_OK) {
+        error = CW_PROTOCOL_ERROR_QUEUE_FULL;
+    if (error != CW_PROTOCOL_OK) {
         r->acks_owed++;
         return error;
     }
@@ -103,7 +103,7 @@ enum cw_error cw_window_receiver_take(struct cw_window_receiver *r, uint32_t seq
     copy_in(r, sequence + skipped, data + skipped, size - skipped);
     if (known < 0) {
         r->acks_owed++;
-        return CW_OK;
+        return CW_PROTOCOL_OK;
     }
     const bool fills_gap = r->early_count > 0;
     r->next = end;
@@ -113,7 +113,7 @@ enum cw_error cw_window_receiver_take(struct cw_window_receiver *r, uint32_t seq
         r->ack_due = now;
     else if (r->ack_due > now + r->config->ack_delay_seconds)
         r->ack_due = now + r->config->ack_delay_seconds;
-    return CW_OK;
+    return CW_PROTOCOL_OK;
 }
 
 void cw_window_receiver_answer(struct cw_window_receiver *r)

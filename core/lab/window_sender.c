@@ -1,7 +1,157 @@
-#include "causeway/lab/window_sender.h"
+#include "lab/window_internal.h"
 
 #include <math.h>
 #include <string.h>
+
+static void rto_init(struct cw_window_rto *rto, const struct cw_window_config *config)
+{
+    *rto = (struct cw_window_rto){.config = config, .timeout = config->initial_rto_seconds};
+}
+
+/* Takes the round trip time of a segment that was sent only once (Karn). */
+static void rto_sample(struct cw_window_rto *rto, double seconds)
+{
+    if (rto->rtt > 0) {
+        rto->deviation += (fabs(seconds - rto->rtt) - rto->deviation) / 4;
+        rto->rtt += (seconds - rto->rtt) / 8;
+    } else {
+        rto->deviation = seconds / 2;
+        rto->rtt = seconds;
+    }
+    const double variance = 4 * rto->deviation;
+    const double least = rto->config->min_variance_seconds;
+    rto->timeout = rto->rtt + (variance > least ? variance : least);
+}
+
+/* There was progress: the backoff ends. Karn would wait for a sample; Linux has one in each ack,
+   because it sends timestamps. */
+static void rto_progress(struct cw_window_rto *rto)
+{
+    rto->doublings = 0;
+}
+
+/* The timeout has passed: the next one is twice as long. */
+static void rto_back_off(struct cw_window_rto *rto)
+{
+    if (cw_window_rto_seconds(rto) < rto->config->max_rto_seconds)
+        rto->doublings++;
+}
+
+double cw_window_rto_seconds(const struct cw_window_rto *rto)
+{
+    const double seconds = ldexp(rto->timeout, (int)rto->doublings);
+    return seconds < rto->config->max_rto_seconds ? seconds : rto->config->max_rto_seconds;
+}
+
+/* RFC 9438: segments per cubed second, and what remains of the window after a loss. */
+#define CUBIC_SCALE 0.4
+#define CUBIC_REST  0.7
+#define RENO_REST   0.5
+/* Segments per round trip at which such a window is as large as Reno's on average. */
+#define FRIENDLY_GROWTH (3 * (1 - CUBIC_REST) / (1 + CUBIC_REST))
+#define LEAST_THRESHOLD 2
+#define MOST_GROWTH     1.5
+
+static void congestion_init(struct cw_window_congestion *congestion, enum cw_window_control control,
+                            uint32_t initial_window)
+{
+    *congestion = (struct cw_window_congestion){
+        .control = control, .cwnd = initial_window, .ssthresh = INFINITY};
+}
+
+/* The same on every machine, which cbrt is not: Newton's steps come down from above. */
+static double cube_root(double value)
+{
+    if (!(value > 0))
+        return 0;
+    double root = value > 1 ? value : 1, next = root;
+    do {
+        root = next;
+        next = (2 * root + value / (root * root)) / 3;
+    } while (next < root);
+    return root;
+}
+
+static void begin_epoch(struct cw_window_congestion *c, double now)
+{
+    c->growing = true;
+    c->epoch = now;
+    c->friendly = c->cwnd;
+    if (c->plateau < c->cwnd)
+        c->plateau = c->cwnd;
+    c->reach = cube_root((c->plateau - c->cwnd) / CUBIC_SCALE);
+}
+
+static void grow_cubic(struct cw_window_congestion *c, double segments, double rtt, double now)
+{
+    if (!c->growing)
+        begin_epoch(c, now);
+    const double from_plateau = now - c->epoch + rtt - c->reach;
+    double target = CUBIC_SCALE * from_plateau * from_plateau * from_plateau + c->plateau;
+    if (target > MOST_GROWTH * c->cwnd)
+        target = MOST_GROWTH * c->cwnd;
+    const double friendly_growth = c->friendly < c->highest ? FRIENDLY_GROWTH : 1;
+    c->friendly += friendly_growth * segments / c->cwnd;
+    if (target > c->cwnd)
+        c->cwnd += (target - c->cwnd) * segments / c->cwnd;
+    if (c->cwnd < c->friendly)
+        c->cwnd = c->friendly;
+}
+
+/* So many segments have been acked outside a recovery. flight is how many were in flight: a window
+   that was not used does not grow. */
+static void congestion_acked(struct cw_window_congestion *c, uint32_t segments, uint32_t flight,
+                             double rtt, double now)
+{
+    const bool slow_start = c->cwnd < c->ssthresh;
+    if (slow_start ? 2.0 * flight <= c->cwnd : flight + 1 <= c->cwnd) {
+        c->growing = false;
+        return;
+    }
+    double rest = segments;
+    if (slow_start) {
+        const double most = c->ssthresh - c->cwnd;
+        const double step = rest < most ? rest : most;
+        c->cwnd += step;
+        rest -= step;
+    }
+    if (!(rest > 0))
+        return;
+    if (c->control == CW_WINDOW_RENO)
+        c->cwnd += rest / c->cwnd;
+    else
+        grow_cubic(c, rest, rtt, now);
+}
+
+static void lower_threshold(struct cw_window_congestion *c)
+{
+    const bool cubic = c->control == CW_WINDOW_CUBIC;
+    /* A second loss below the plateau: others want to grow, so leave them more room. */
+    const bool shrinking = c->cwnd < c->plateau;
+    c->highest = c->cwnd;
+    c->plateau = shrinking ? c->cwnd * (1 + CUBIC_REST) / 2 : c->cwnd;
+    c->growing = false;
+    c->ssthresh = c->cwnd * (cubic ? CUBIC_REST : RENO_REST);
+    if (c->ssthresh < LEAST_THRESHOLD)
+        c->ssthresh = LEAST_THRESHOLD;
+}
+
+/* A loss was found by acks: the window becomes a part of what it was. */
+static void congestion_reduce(struct cw_window_congestion *c)
+{
+    lower_threshold(c);
+    c->cwnd = c->ssthresh;
+}
+
+/* The timeout has passed: one segment, and slow start again. again: for the same loss, which has
+   lowered the threshold already. */
+static void congestion_collapse(struct cw_window_congestion *c, bool again)
+{
+    if (!again)
+        lower_threshold(c);
+    c->cwnd = 1;
+    c->growing = false;
+}
 
 void cw_window_sender_layout(struct cw_window_sender *s, struct cw_arena *arena,
                              const struct cw_window_config *config)
@@ -23,8 +173,8 @@ void cw_window_sender_init(struct cw_window_sender *s, const struct cw_window_co
         .recover = config->first_sequence - 1,
         .timer = INFINITY,
     };
-    cw_window_rto_init(&s->rto, config);
-    cw_window_congestion_init(&s->congestion, config->control, config->initial_window);
+    rto_init(&s->rto, config);
+    congestion_init(&s->congestion, config->control, config->initial_window);
 }
 
 static struct cw_window_segment *segment_at(const struct cw_window_sender *s, uint32_t index)
@@ -185,14 +335,14 @@ static void begin_recovery(struct cw_window_sender *s)
     s->at_once = true;
     s->timer = INFINITY;
     s->recoveries++;
-    cw_window_congestion_reduce(&s->congestion);
+    congestion_reduce(&s->congestion);
 }
 
 /* New bytes are acked, with so many segments. */
 static void advance(struct cw_window_sender *s, uint32_t taken)
 {
     s->timer = INFINITY;
-    cw_window_rto_progress(&s->rto);
+    rto_progress(&s->rto);
     if (s->state == CW_WINDOW_OPEN) {
         s->duplicate_acks = 0;
     } else if (cw_window_ahead(s->acked, s->recover) >= 0) {
@@ -214,7 +364,7 @@ static bool open_window(struct cw_window_sender *s, const struct cw_window_heade
     if (cw_window_ahead(limit, s->limit) <= 0)
         return false;
     if (s->next == s->limit && s->count == 0)
-        cw_window_rto_progress(&s->rto); /* the backoff was that of the probes */
+        rto_progress(&s->rto); /* the backoff was that of the probes */
     s->limit = limit;
     return true;
 }
@@ -233,13 +383,13 @@ void cw_window_sender_acked(struct cw_window_sender *s, const struct cw_window_h
     if (s->config->selective_acks)
         take_sacked(s, header, &sent);
     if (sent <= now)
-        cw_window_rto_sample(&s->rto, now - sent);
+        rto_sample(&s->rto, now - sent);
     if (newly > 0)
         advance(s, taken);
     else if (!s->config->selective_acks && pure && !opened && s->duplicate_acks < s->count)
         s->duplicate_acks++;
     if (grows && taken > 0)
-        cw_window_congestion_acked(&s->congestion, taken, flight, s->rto.rtt, now);
+        congestion_acked(&s->congestion, taken, flight, s->rto.rtt, now);
     if (s->config->selective_acks)
         mark_overtaken(s);
     else if (s->state == CW_WINDOW_OPEN && s->duplicate_acks >= CW_WINDOW_DUPLICATE_ACKS &&
@@ -252,7 +402,7 @@ void cw_window_sender_acked(struct cw_window_sender *s, const struct cw_window_h
 
 static void time_out(struct cw_window_sender *s)
 {
-    cw_window_congestion_collapse(&s->congestion, s->state != CW_WINDOW_OPEN);
+    congestion_collapse(&s->congestion, s->state != CW_WINDOW_OPEN);
     for (uint32_t i = 0; i < s->count; i++)
         if (segment_at(s, i)->fate != CW_WINDOW_SACKED)
             set_fate(s, segment_at(s, i), CW_WINDOW_LOST);
@@ -270,7 +420,7 @@ void cw_window_sender_update(struct cw_window_sender *s, double now)
         time_out(s);
     else
         s->probe = true;
-    cw_window_rto_back_off(&s->rto);
+    rto_back_off(&s->rto);
     s->timer = now + cw_window_rto_seconds(&s->rto);
 }
 

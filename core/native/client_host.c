@@ -8,7 +8,7 @@
 #include "message/connection_internal.h"
 #include "native/client_host_log.h"
 #include "native/host_loop.h"
-#include "secure/client_internal.h"
+#include "session/client_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "causeway/native/socket.h"
 #include "native/host_loop.h"
 #include "native/proxied.h"
-#include "secure/server_internal.h"
+#include "session/server_internal.h"
 
 #include <string.h>
 

@@ -2,8 +2,7 @@
    ends send a message of 64 bytes in each of 60 ticks per second, and nothing else; a round trip
    takes 100 ms. After a warm-up, the messages of end 0 count for 300 seconds of virtual time.
    bench_lab_paths [--csv]    prints the figures of the group lab, or all of them as CSV */
-#include "causeway/lab/column.h"
-#include "causeway/lab/protocols.h"
+#include "lab/column.h"
 
 #include <stdio.h>
 #include <stdlib.h>

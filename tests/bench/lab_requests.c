@@ -2,7 +2,7 @@
    datagram asks for all that it keeps, the newest first, and all is sent again.
      lab_requests ROUNDS    so many datagrams
      lab_requests           what tests/bench/run wants to know */
-#include "causeway/lab/rudp.h"
+#include "causeway/protocols/rudp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,19 +31,19 @@ int main(int argc, char **argv)
     const uint32_t rounds = (uint32_t)atol(argv[1]);
     config.send_window = PACKAGES;
     config.max_package_size = 0;
-    if (cw_rudp_create(&config, &rudp) != CW_OK)
+    if (cw_rudp_create(&config, &rudp) != CW_PROTOCOL_OK)
         abort();
     for (uint32_t i = 0; i < PACKAGES; i++) {
         const uint32_t id = PACKAGES - 1 - i;
         requests[3 * i] = REQUEST;
         requests[3 * i + 1] = (uint8_t)(id >> 8);
         requests[3 * i + 2] = (uint8_t)id;
-        if (cw_rudp_send(rudp, NULL, 0) != CW_OK)
+        if (cw_rudp_send(rudp, NULL, 0) != CW_PROTOCOL_OK)
             abort();
     }
     transmit_all(rudp);
     for (uint32_t i = 0; i < rounds; i++) {
-        if (cw_rudp_receive(rudp, requests, sizeof requests) != CW_OK)
+        if (cw_rudp_receive(rudp, requests, sizeof requests) != CW_PROTOCOL_OK)
             abort();
         transmit_all(rudp);
     }

@@ -1,7 +1,7 @@
 /* Two ends of a byte stream, with datagrams of the input's own and damaged ones in between.
    Whatever arrives: no crash, no read beyond it, and never more bytes than fit into the buffers. An
    end that gets only what the other one sent reads exactly that. */
-#include "causeway/lab/window.h"
+#include "lab/window.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,8 @@ static void receive(struct world *world, unsigned to, const uint8_t *data, size_
     uint8_t *exact = malloc(size);
     if (size)
         memcpy(exact, data, size);
-    if (cw_window_receive(world->ends[to], exact, size, world->now) == CW_ERROR_MALFORMED &&
+    if (cw_window_receive(world->ends[to], exact, size, world->now) ==
+            CW_PROTOCOL_ERROR_MALFORMED &&
         !world->damaged)
         abort();
     free(exact);
@@ -78,7 +79,7 @@ static void send_bytes(struct world *world, unsigned at, unsigned size)
     size = size % BUFFER + 1;
     for (unsigned i = 0; i < size; i++)
         bytes[i] = (uint8_t)(world->given[at] + i);
-    if (cw_window_send(world->ends[at], bytes, size, world->now, &taken) == CW_OK)
+    if (cw_window_send(world->ends[at], bytes, size, world->now, &taken) == CW_PROTOCOL_OK)
         world->given[at] += (uint32_t)taken;
 }
 
@@ -151,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config.send_buffer_bytes = config.receive_buffer_bytes = kind & 16 ? BUFFER : 150;
     config.max_segments = 16;
     for (int i = 0; i < 2; i++)
-        if (cw_window_create(&config, &world.ends[i]) != CW_OK)
+        if (cw_window_create(&config, &world.ends[i]) != CW_PROTOCOL_OK)
             abort();
     while (input.size)
         act(&world, &input);

@@ -3,8 +3,7 @@
    without having been sent. In the end every message and block has been delivered. Only the
    request-based protocol may give some up, and then it says so. */
 #include "base/prng.h"
-#include "causeway/lab/column.h"
-#include "causeway/lab/protocols.h"
+#include "lab/column.h"
 
 #include <getopt.h>
 #include <inttypes.h>

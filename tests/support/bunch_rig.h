@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "causeway/lab/bunch.h"
+#include "causeway/protocols/bunch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@ struct bunch_pair {
 static inline struct bunch_pair bunch_pair_with(const struct cw_bunch_config *config)
 {
     struct bunch_pair pair = {.now = 1000};
-    assert_int_equal(cw_bunch_create(config, &pair.a), CW_OK);
-    assert_int_equal(cw_bunch_create(config, &pair.b), CW_OK);
+    assert_int_equal(cw_bunch_create(config, &pair.a), CW_PROTOCOL_OK);
+    assert_int_equal(cw_bunch_create(config, &pair.b), CW_PROTOCOL_OK);
     return pair;
 }
 
@@ -69,7 +69,7 @@ static inline void hand_over(struct cw_bunch *to, const struct parcel *parcel)
 {
     uint8_t *exact = malloc(parcel->size);
     memcpy(exact, parcel->data, parcel->size);
-    assert_int_equal(cw_bunch_receive(to, exact, parcel->size), CW_OK);
+    assert_int_equal(cw_bunch_receive(to, exact, parcel->size), CW_PROTOCOL_OK);
     free(exact);
 }
 
@@ -100,12 +100,14 @@ static inline void expect_no_bunch_event(struct cw_bunch *bunch)
 
 static inline void send_text(struct cw_bunch *bunch, uint32_t channel, const char *text)
 {
-    assert_int_equal(cw_bunch_send(bunch, channel, (const uint8_t *)text, strlen(text)), CW_OK);
+    assert_int_equal(cw_bunch_send(bunch, channel, (const uint8_t *)text, strlen(text)),
+                     CW_PROTOCOL_OK);
 }
 
 static inline void set_text(struct cw_bunch *bunch, uint32_t property, const char *text)
 {
-    assert_int_equal(cw_bunch_set(bunch, property, (const uint8_t *)text, strlen(text)), CW_OK);
+    assert_int_equal(cw_bunch_set(bunch, property, (const uint8_t *)text, strlen(text)),
+                     CW_PROTOCOL_OK);
 }
 
 static inline struct cw_bunch_stats bunch_stats(const struct cw_bunch *bunch)

@@ -1,7 +1,6 @@
 /* Prints the name of every protocol of the lab and the hash of a run of it:
    lab_hashes TICKS SEED RTT JITTER LOSS BURST BYTES_PER_SECOND QUEUE MESSAGE_EVERY BLOCKS */
-#include "causeway/lab/column.h"
-#include "causeway/lab/protocols.h"
+#include "lab/column.h"
 
 #include <inttypes.h>
 #include <stdio.h>

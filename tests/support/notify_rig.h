@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "causeway/lab/notify.h"
+#include "protocols/notify_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static inline struct cw_notify *notify_with(struct cw_notify_config config)
 {
     struct cw_notify *notify = NULL;
     config.max_packet_size = 64;
-    assert_int_equal(cw_notify_create(&config, &notify), CW_OK);
+    assert_int_equal(cw_notify_create(&config, &notify), CW_PROTOCOL_OK);
     return notify;
 }
 
@@ -32,7 +32,7 @@ static inline struct cw_notify *notify_default(void)
 static inline struct datagram packet_of(struct cw_notify *notify, uint8_t payload)
 {
     struct datagram datagram;
-    assert_int_equal(cw_notify_send(notify, &payload, 1, &datagram.sequence), CW_OK);
+    assert_int_equal(cw_notify_send(notify, &payload, 1, &datagram.sequence), CW_PROTOCOL_OK);
     datagram.size = cw_notify_transmit(notify, datagram.data, sizeof datagram.data);
     assert_true(datagram.size > 1);
     return datagram;
@@ -50,11 +50,12 @@ static inline struct datagram forged(uint16_t sequence, uint16_t acked, uint32_t
 }
 
 /* Gives it a block of exactly its size, so that sanitizers see a read beyond it. */
-static inline enum cw_error receive_of(struct cw_notify *notify, const struct datagram *datagram)
+static inline enum cw_protocol_error receive_of(struct cw_notify *notify,
+                                                const struct datagram *datagram)
 {
     uint8_t *exact = malloc(datagram->size);
     memcpy(exact, datagram->data, datagram->size);
-    const enum cw_error error = cw_notify_receive(notify, exact, datagram->size);
+    const enum cw_protocol_error error = cw_notify_receive(notify, exact, datagram->size);
     free(exact);
     return error;
 }
@@ -93,7 +94,7 @@ static inline void expect_packet(struct cw_notify *notify, uint16_t sequence)
 /* Receives a packet in a round of its own and takes it as the only event. */
 static inline void deliver_to(struct cw_notify *notify, const struct datagram *datagram)
 {
-    assert_int_equal(receive_of(notify, datagram), CW_OK);
+    assert_int_equal(receive_of(notify, datagram), CW_PROTOCOL_OK);
     cw_notify_update(notify);
     expect_packet(notify, datagram->sequence);
     expect_nothing(notify);

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_TESTS_RUDP_RIG_H
 #define CAUSEWAY_TESTS_RUDP_RIG_H
 
-#include "causeway/lab/rudp.h"
+#include "causeway/protocols/rudp.h"
 #include "unit.h"
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 static inline struct cw_rudp *rudp_make(const struct cw_rudp_config *config)
 {
     struct cw_rudp *rudp = NULL;
-    assert_int_equal(cw_rudp_create(config, &rudp), CW_OK);
+    assert_int_equal(cw_rudp_create(config, &rudp), CW_PROTOCOL_OK);
     return rudp;
 }
 
@@ -47,17 +47,18 @@ static inline void rudp_expect_round(struct cw_rudp *rudp, const char *hex)
 }
 
 /* Gives bytes in memory of exactly their size. */
-static inline enum cw_error rudp_give_bytes(struct cw_rudp *rudp, const uint8_t *data, size_t size)
+static inline enum cw_protocol_error rudp_give_bytes(struct cw_rudp *rudp, const uint8_t *data,
+                                                     size_t size)
 {
     uint8_t *exact = malloc(size);
     if (size)
         memcpy(exact, data, size);
-    const enum cw_error error = cw_rudp_receive(rudp, exact, size);
+    const enum cw_protocol_error error = cw_rudp_receive(rudp, exact, size);
     free(exact);
     return error;
 }
 
-static inline enum cw_error rudp_give(struct cw_rudp *rudp, const char *hex)
+static inline enum cw_protocol_error rudp_give(struct cw_rudp *rudp, const char *hex)
 {
     uint8_t data[1024];
     const size_t size = strlen(hex) / 2;
@@ -70,7 +71,7 @@ static inline enum cw_error rudp_give(struct cw_rudp *rudp, const char *hex)
 }
 
 /* Sends a package of one byte, the lowest of number. */
-static inline enum cw_error rudp_send_byte(struct cw_rudp *rudp, uint64_t number)
+static inline enum cw_protocol_error rudp_send_byte(struct cw_rudp *rudp, uint64_t number)
 {
     const uint8_t data = (uint8_t)number;
     return cw_rudp_send(rudp, &data, 1);

@@ -5,8 +5,8 @@
 
 #include "unit.h"
 
-#include "causeway/lab/window.h"
-#include "causeway/lab/window_wire.h"
+#include "lab/window.h"
+#include "lab/window_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static inline struct cw_window_config rig_config(void)
 static inline struct cw_window *window_with(const struct cw_window_config *config)
 {
     struct cw_window *window = NULL;
-    assert_int_equal(cw_window_create(config, &window), CW_OK);
+    assert_int_equal(cw_window_create(config, &window), CW_PROTOCOL_OK);
     return window;
 }
 
@@ -80,7 +80,7 @@ static inline void rig_send(struct window_rig *rig, size_t size)
     size_t taken = 0;
     for (size_t i = 0; i < size; i++)
         bytes[i] = stream_byte(rig->given + i);
-    assert_int_equal(cw_window_send(rig->a, bytes, size, rig->now, &taken), CW_OK);
+    assert_int_equal(cw_window_send(rig->a, bytes, size, rig->now, &taken), CW_PROTOCOL_OK);
     assert_int_equal(taken, size);
     rig->given += size;
     free(bytes);
@@ -129,8 +129,8 @@ static inline void batch_free(struct batch *batch)
 }
 
 /* A datagram of the batch arrives. */
-static inline enum cw_error arrive(const struct batch *batch, size_t index, struct cw_window *to,
-                                   double now)
+static inline enum cw_protocol_error arrive(const struct batch *batch, size_t index,
+                                            struct cw_window *to, double now)
 {
     assert_true(index < batch->count);
     return cw_window_receive(to, batch->datagrams[index].data, batch->datagrams[index].size, now);
@@ -144,7 +144,7 @@ static inline void arrive_but(const struct batch *batch, const int *lost, struct
         if (*lost == (int)i)
             lost++;
         else
-            assert_true(arrive(batch, i, to, now) != CW_ERROR_MALFORMED);
+            assert_true(arrive(batch, i, to, now) != CW_PROTOCOL_ERROR_MALFORMED);
     }
     assert_int_equal(*lost, -1);
 }

@@ -38,8 +38,6 @@ enum cw_error {
     CW_ERROR_CONFIG_INTERPOLATION,
     CW_ERROR_CONFIG_HISTORY,
     CW_ERROR_CONFIG_PREDICTION,
-    CW_ERROR_CONFIG_NOTIFY,
-    CW_ERROR_CONFIG_BUNCH,
     CW_ERROR_CONFIG_PAYLOADS,
 
     /* message types that cannot work, messages that cannot be made */

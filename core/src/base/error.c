@@ -122,7 +122,7 @@ static const char *server_string(enum cw_error error)
     }
 }
 
-/* Those of the game kit and the lab. */
+/* The game kit gives these. */
 static const char *game_string(enum cw_error error)
 {
     switch (error) {
@@ -157,13 +157,6 @@ static const char *game_string(enum cw_error error)
         return "a prediction needs two types of the schema, the state's with a table of fields, "
                "max_ticks from 2 to 4096 with at most 2^30 bytes together, finite tolerances and "
                "limits that are not negative, and smooth_seconds above 0 to 60";
-    case CW_ERROR_CONFIG_NOTIFY:
-        return "packet notification needs first sequences below 16384, max_packet_size from 1 to "
-               "65000, early_packets from 1 to 256 and max_missing at most early_packets";
-    case CW_ERROR_CONFIG_BUNCH:
-        return "bunches need channels from 1 to 16, queue_parts a power of two from 2 to 4096, "
-               "max_part_size and max_property_size from 1 to max_packet_size - 5, max_bunch_size "
-               "from 1 to queue_parts * max_part_size, and at most 256 properties";
     default:
         return NULL;
     }

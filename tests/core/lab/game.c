@@ -1,5 +1,5 @@
 /* What a game counts of what it sends, with a peer that does whatever the test wants. */
-#include "causeway/lab/game.h"
+#include "lab/game.h"
 
 #include "unit.h"
 
@@ -12,16 +12,16 @@ struct peer {
     struct cw_lab_item newest;
 };
 
-static enum cw_error take(void *context, const struct cw_lab_item *item, double now)
+static bool take(void *context, const struct cw_lab_item *item, double now)
 {
     struct peer *peer = context;
     (void)now;
     peer->offered++;
     peer->newest = *item;
     if (peer->room == 0)
-        return CW_ERROR_QUEUE_FULL;
+        return false;
     peer->room--;
-    return CW_OK;
+    return true;
 }
 
 static const struct cw_lab_peer_type type = {.name = "test", .send = take};

@@ -1,5 +1,4 @@
 /* The code in the guide of the lab does what it says. */
-#include "causeway/lab/protocols.h"
 
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* The mean and the shares of latencies. */
-#include "causeway/lab/latencies.h"
+#include "lab/latencies.h"
 
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* The items of the lab's traffic: their bytes follow from three numbers. */
-#include "causeway/lab/peer.h"
+#include "lab/peer.h"
 
 #include "unit.h"
 

@@ -4,17 +4,19 @@
 #include "window_rig.h"
 
 /* A datagram on a block of exactly its size. */
-static enum cw_error receive_bytes(struct cw_window *window, const uint8_t *bytes, size_t size)
+static enum cw_protocol_error receive_bytes(struct cw_window *window, const uint8_t *bytes,
+                                            size_t size)
 {
     uint8_t *block = malloc(size);
     if (size > 0)
         memcpy(block, bytes, size);
-    const enum cw_error error = cw_window_receive(window, block, size, 10);
+    const enum cw_protocol_error error = cw_window_receive(window, block, size, 10);
     free(block);
     return error;
 }
 
-static enum cw_error receive_header(struct cw_window *window, const struct cw_window_header *header)
+static enum cw_protocol_error receive_header(struct cw_window *window,
+                                             const struct cw_window_header *header)
 {
     uint8_t bytes[CW_WINDOW_OVERHEAD];
     return receive_bytes(window, bytes, cw_window_header_write(header, bytes));
@@ -39,18 +41,18 @@ static void what_is_no_header_is_refused(void **state)
     uint8_t bytes[CW_WINDOW_OVERHEAD];
     const size_t size = cw_window_header_write(&fine, bytes);
     for (size_t i = 0; i < size; i++)
-        assert_int_equal(receive_bytes(rig.a, bytes, i), CW_ERROR_MALFORMED);
+        assert_int_equal(receive_bytes(rig.a, bytes, i), CW_PROTOCOL_ERROR_MALFORMED);
     for (int bit = 2; bit < 7; bit++) {
         bytes[0] ^= (uint8_t)(1 << bit);
-        assert_int_equal(receive_bytes(rig.a, bytes, size), CW_ERROR_MALFORMED);
+        assert_int_equal(receive_bytes(rig.a, bytes, size), CW_PROTOCOL_ERROR_MALFORMED);
         bytes[0] ^= (uint8_t)(1 << bit);
     }
     bytes[12] = 0x80; /* a window of 2 GB */
-    assert_int_equal(receive_bytes(rig.a, bytes, size), CW_ERROR_MALFORMED);
+    assert_int_equal(receive_bytes(rig.a, bytes, size), CW_PROTOCOL_ERROR_MALFORMED);
     assert_int_equal(window_stats(rig.a).datagrams_malformed, size + 6);
     bytes[12] = 0;
     assert_int_equal(window_stats(rig.a).segments_in_flight, 10);
-    assert_int_equal(receive_bytes(rig.a, bytes, size), CW_OK);
+    assert_int_equal(receive_bytes(rig.a, bytes, size), CW_PROTOCOL_OK);
     rig_free(&rig);
 }
 
@@ -70,12 +72,12 @@ static void what_was_not_sent_cannot_be_acked(void **state)
         {.ack = 500, .range_count = 1, .ranges = {{400, 600}}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(receive_header(rig.a, &bad[i]), CW_ERROR_MALFORMED);
+        assert_int_equal(receive_header(rig.a, &bad[i]), CW_PROTOCOL_ERROR_MALFORMED);
     const struct cw_window_stats stats = window_stats(rig.a);
     assert_int_equal(stats.segments_in_flight, 10);
     assert_int_equal(stats.bytes_queued, 1000);
     const struct cw_window_header all = {.ack = 1000};
-    assert_int_equal(receive_header(rig.a, &all), CW_OK);
+    assert_int_equal(receive_header(rig.a, &all), CW_PROTOCOL_OK);
     assert_int_equal(window_stats(rig.a).segments_in_flight, 0);
     rig_free(&rig);
 }
@@ -86,7 +88,7 @@ static void an_ack_may_end_anywhere(void **state)
     (void)state;
     struct window_rig rig = sent_rig();
     const struct cw_window_header half = {.ack = 250, .window = 2000};
-    assert_int_equal(receive_header(rig.a, &half), CW_OK);
+    assert_int_equal(receive_header(rig.a, &half), CW_PROTOCOL_OK);
     assert_int_equal(window_stats(rig.a).segments_in_flight, 8);
     assert_int_equal(window_stats(rig.a).bytes_queued, 750);
     rig.now = 20;
@@ -109,22 +111,23 @@ static void what_does_not_fit_is_refused_and_acked(void **state)
     const size_t one = CW_WINDOW_HEADER_SIZE + 1;
     struct cw_window_header header = {.sequence = 950};
     cw_window_header_write(&header, bytes);
-    assert_int_equal(receive_bytes(rig.b, bytes, sizeof bytes), CW_ERROR_RECEIVER_FULL);
-    assert_int_equal(receive_bytes(rig.b, bytes, sizeof bytes - 10), CW_OK);
+    assert_int_equal(receive_bytes(rig.b, bytes, sizeof bytes), CW_PROTOCOL_ERROR_QUEUE_FULL);
+    assert_int_equal(receive_bytes(rig.b, bytes, sizeof bytes - 10), CW_PROTOCOL_OK);
     /* Twenty bytes with gaps between them are kept, and no more. */
     for (uint32_t i = 1; i < 30; i++) {
         header.sequence = 2 * i;
         cw_window_header_write(&header, bytes);
-        assert_int_equal(receive_bytes(rig.b, bytes, one), i < 20 ? CW_OK : CW_ERROR_RECEIVER_FULL);
+        assert_int_equal(receive_bytes(rig.b, bytes, one),
+                         i < 20 ? CW_PROTOCOL_OK : CW_PROTOCOL_ERROR_QUEUE_FULL);
     }
     assert_int_equal(window_stats(rig.b).ranges_early, 20);
     header.sequence = 3; /* joins two of them */
     cw_window_header_write(&header, bytes);
-    assert_int_equal(receive_bytes(rig.b, bytes, one), CW_OK);
+    assert_int_equal(receive_bytes(rig.b, bytes, one), CW_PROTOCOL_OK);
     assert_int_equal(window_stats(rig.b).ranges_early, 19);
     header.sequence = 0xFFFFFFF0; /* long past */
     cw_window_header_write(&header, bytes);
-    assert_int_equal(receive_bytes(rig.b, bytes, one), CW_ERROR_DUPLICATE);
+    assert_int_equal(receive_bytes(rig.b, bytes, one), CW_PROTOCOL_ERROR_DUPLICATE);
     struct batch *acks = batch_of(rig.b, rig.now);
     assert_int_equal(acks->count, 33);
     batch_free(acks);
@@ -137,16 +140,16 @@ static void a_liar_gets_no_more_than_it_asks_for(void **state)
     (void)state;
     struct window_rig rig = sent_rig();
     const struct cw_window_header lie = {.range_count = 1, .ranges = {{1, 1000}}};
-    assert_int_equal(receive_header(rig.a, &lie), CW_OK);
+    assert_int_equal(receive_header(rig.a, &lie), CW_PROTOCOL_OK);
     const struct cw_window_header lies = {.range_count = 1, .ranges = {{100, 1000}}};
-    assert_int_equal(receive_header(rig.a, &lies), CW_OK);
+    assert_int_equal(receive_header(rig.a, &lies), CW_PROTOCOL_OK);
     for (int i = 0; i < 50; i++) {
         rig_wait_for_timer(&rig);
         batch_free(batch_of(rig.a, rig.now));
     }
     assert_int_equal(window_stats(rig.a).segments_in_flight, 10);
     const struct cw_window_header truth = {.ack = 1000};
-    assert_int_equal(receive_header(rig.a, &truth), CW_OK);
+    assert_int_equal(receive_header(rig.a, &truth), CW_PROTOCOL_OK);
     assert_int_equal(window_stats(rig.a).bytes_queued, 0);
     rig_free(&rig);
 }

@@ -98,14 +98,14 @@ static void run_ours(double loss, uint64_t seed, struct latencies *latencies)
         path.seed = 2 * seed + (uint64_t)i;
         path.path.latency_seconds = ONE_WAY;
         path.path.loss = loss;
-        assert_int_equal(cw_simulator_create(&path, &paths[i]), CW_OK);
+        assert_int_equal(cw_simulator_create(&path, &paths[i]), CW_PROTOCOL_OK);
     }
     for (uint32_t millisecond = 0; arrived < COUNT; millisecond++) {
         uint8_t data[PACKET_MAX] = {0};
         size_t size;
         const double now = millisecond / 1000.0;
         if (count < COUNT && now >= (double)count / RATE) {
-            assert_int_equal(cw_window_send(rig.a, data, MESSAGE, now, &size), CW_OK);
+            assert_int_equal(cw_window_send(rig.a, data, MESSAGE, now, &size), CW_PROTOCOL_OK);
             sent[count++] = now;
         }
         for (int i = 0; i < 2; i++) {

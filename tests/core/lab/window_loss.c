@@ -71,7 +71,8 @@ static void acks_with_data_do_not_count(void **state)
     rig_send(&rig, 5 * SEGMENT);
     struct batch *there = batch_of(rig.a, rig.now);
     for (int i = 0; i < 6; i++) {
-        assert_int_equal(cw_window_send(rig.b, (const uint8_t *)"x", 1, rig.now, &taken), CW_OK);
+        assert_int_equal(cw_window_send(rig.b, (const uint8_t *)"x", 1, rig.now, &taken),
+                         CW_PROTOCOL_OK);
         struct batch *back = batch_of(rig.b, rig.now);
         assert_int_equal(back->count, 1);
         arrive(back, 0, rig.a, rig.now);
@@ -234,7 +235,7 @@ static void duplicate_acks_after_a_timeout_cause_nothing(void **state)
         rig_wait_for_timer(&rig);
         struct batch *again = batch_of(rig.a, rig.now);
         assert_int_equal(again->count, 1);
-        assert_int_equal(arrive(again, 0, rig.b, rig.now), CW_ERROR_DUPLICATE);
+        assert_int_equal(arrive(again, 0, rig.b, rig.now), CW_PROTOCOL_ERROR_DUPLICATE);
         batch_free(again);
     }
     /* The first of the five acks is news. Before the others come, new segments are sent. */

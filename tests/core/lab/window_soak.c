@@ -33,7 +33,8 @@ static void write_some(struct soak *soak, struct side *side)
         size = soak->bytes - side->given;
     for (size_t i = 0; i < size; i++)
         bytes[i] = stream_byte(side->given + i);
-    if (size > 0 && cw_window_send(side->window, bytes, (size_t)size, soak->now, &taken) == CW_OK)
+    if (size > 0 &&
+        cw_window_send(side->window, bytes, (size_t)size, soak->now, &taken) == CW_PROTOCOL_OK)
         side->given += taken;
 }
 
@@ -57,13 +58,14 @@ static void run_step(struct soak *soak)
         for (size_t size;
              (size = cw_simulator_transmit(other->path, data, sizeof data, soak->now)) > 0;)
             assert_true(cw_window_receive(side->window, data, size, soak->now) !=
-                        CW_ERROR_MALFORMED);
+                        CW_PROTOCOL_ERROR_MALFORMED);
         read_some(soak, side, other);
         write_some(soak, side);
         cw_window_update(side->window, soak->now);
         for (size_t size;
              (size = cw_window_transmit(side->window, data, sizeof data, soak->now)) > 0;)
-            assert_int_equal(cw_simulator_receive(side->path, data, size, soak->now), CW_OK);
+            assert_int_equal(cw_simulator_receive(side->path, data, size, soak->now),
+                             CW_PROTOCOL_OK);
     }
 }
 
@@ -95,7 +97,7 @@ static void run(uint64_t seed, double loss)
         path.path.latency_seconds = 0.1 * cw_prng_share(&soak.random);
         path.path.jitter_seconds = 0.1 * cw_prng_share(&soak.random);
         path.path.duplicate = 0.05 * cw_prng_share(&soak.random);
-        assert_int_equal(cw_simulator_create(&path, &soak.sides[i].path), CW_OK);
+        assert_int_equal(cw_simulator_create(&path, &soak.sides[i].path), CW_PROTOCOL_OK);
         soak.sides[i].window = window_with(&config);
     }
     while (soak.sides[0].taken < soak.bytes || soak.sides[1].taken < soak.bytes) {

@@ -1,0 +1,27 @@
+/* The protocols that columns can run, for the table in column.c. */
+#ifndef CAUSEWAY_LAB_PEERS_H
+#define CAUSEWAY_LAB_PEERS_H
+
+#include "lab/peer.h"
+
+/* Causeway's own connection: as its defaults have it; the next packet repeats new messages while
+   packets are being lost; coded repair of messages; the good and bad mode of
+   causeway/congestion.h. */
+extern const struct cw_lab_peer_type cw_lab_peer_plain;
+extern const struct cw_lab_peer_type cw_lab_peer_redundancy;
+extern const struct cw_lab_peer_type cw_lab_peer_repair;
+extern const struct cw_lab_peer_type cw_lab_peer_binary;
+
+/* The request-based protocol has one stream for everything: each state and message is a package,
+   and a block is cut into some. Packages are kept for 30 seconds. */
+extern const struct cw_lab_peer_type cw_lab_peer_rudp;
+
+/* Packet notification with bunches: the state is a property, so that only its newest value is sent
+   again. Messages are bunches on one channel, blocks on another. */
+extern const struct cw_lab_peer_type cw_lab_peer_notify;
+
+/* The byte stream of window.h: each item, states too, is a frame on the one stream, as in a
+   WebSocket; the lengths of frames are written as there. CUBIC and selective acks. */
+extern const struct cw_lab_peer_type cw_lab_peer_window;
+
+#endif

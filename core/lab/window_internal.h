@@ -1,0 +1,221 @@
+/* The header of a byte stream's datagrams, and the two halves of an end. Private to window.
+
+   A datagram is this header and a payload. Numbers are little-endian.
+
+   | bytes | what |
+   |---|---|
+   | 1 | bits 0 and 1: how many ranges follow; bit 7: a window probe, to be answered at once; the
+         others 0 |
+   | 4 | sequence number of the first payload byte, or of the next byte when there is no payload |
+   | 4 | ack: the next byte that is expected; all before it have arrived |
+   | 4 | how many bytes from there on may be sent, at most 2^30 |
+   | 8 each | a range of bytes beyond the ack that have arrived: the first one, and the one after
+         the last; the range that changed last comes first | */
+#ifndef CAUSEWAY_LAB_WINDOW_INTERNAL_H
+#define CAUSEWAY_LAB_WINDOW_INTERNAL_H
+
+#include "base/memory.h"
+#include "lab/window.h"
+
+#define CW_WINDOW_RANGES      3
+#define CW_WINDOW_HEADER_SIZE 13
+#define CW_WINDOW_HEADER_MAX  (CW_WINDOW_HEADER_SIZE + 8 * CW_WINDOW_RANGES)
+
+/* Bytes from begin up to, not including, end. */
+struct cw_window_range {
+    uint32_t begin, end;
+};
+
+struct cw_window_header {
+    uint32_t sequence;
+    uint32_t ack;
+    uint32_t window;
+    bool probe;
+    uint32_t range_count;
+    struct cw_window_range ranges[CW_WINDOW_RANGES];
+};
+
+/* How far sequence number a is ahead of b, the shorter way round; negative when it is behind. */
+static inline int32_t cw_window_ahead(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b);
+}
+
+/* Writes up to CW_WINDOW_HEADER_MAX bytes and returns how many. */
+size_t cw_window_header_write(const struct cw_window_header *header, uint8_t *out);
+
+/* Returns the size of the header, or 0 when no header looks like that. Each range is then not
+   empty and beyond the ack. */
+size_t cw_window_header_read(const uint8_t *data, size_t size, struct cw_window_header *header);
+
+/* When to send again: the round trip time and the retransmission timeout (RFC 6298, with the
+   variance of Linux). */
+struct cw_window_rto {
+    const struct cw_window_config *config;
+    double rtt;       /* smoothed, seconds; 0 before the first sample */
+    double deviation; /* mean deviation of samples from it */
+    double timeout;   /* seconds, without backoff */
+    uint32_t doublings;
+};
+
+/* The timeout now, in seconds. */
+double cw_window_rto_seconds(const struct cw_window_rto *rto);
+
+/* How many segments may be in flight. */
+struct cw_window_congestion {
+    enum cw_window_control control;
+    double cwnd;     /* segments */
+    double ssthresh; /* below it the window grows by a segment for each segment acked */
+
+    /* CUBIC. An epoch is a time of growth between two losses. */
+    bool growing;    /* an epoch has begun */
+    double epoch;    /* when */
+    double plateau;  /* the window where the function is flat: that of the last loss */
+    double reach;    /* seconds from the epoch to the plateau */
+    double highest;  /* the window at the last loss */
+    double friendly; /* the window that Reno would have */
+};
+
+/* The sending half of a byte stream knows what is in flight, what is lost, and what may be sent. */
+#define CW_WINDOW_DUPLICATE_ACKS 3 /* so many tell of a loss */
+
+enum cw_window_fate {
+    CW_WINDOW_IN_FLIGHT,
+    CW_WINDOW_SACKED, /* has arrived; bytes before it are missing */
+    CW_WINDOW_LOST    /* to be sent again */
+};
+
+/* Bytes that were sent together and are not acked. */
+struct cw_window_segment {
+    uint32_t sequence;
+    uint32_t size;
+    uint64_t order; /* how many segments were sent before it, those sent again included */
+    double sent;    /* when, the last time */
+    enum cw_window_fate fate;
+    bool resent;
+};
+
+enum cw_window_state {
+    CW_WINDOW_OPEN,
+    CW_WINDOW_RECOVERY, /* acks told of a loss */
+    CW_WINDOW_TIMED_OUT /* all that was in flight is sent again */
+};
+
+struct cw_window_sender {
+    const struct cw_window_config *config;
+    uint8_t *buffer; /* a ring */
+    uint32_t head;   /* the place in it of the byte at acked */
+    uint32_t acked;  /* the first byte that is not */
+    uint32_t next;   /* the next byte to be sent for the first time */
+    uint32_t end;    /* after the last byte that the application gave */
+    uint32_t limit;  /* the end of the other end's window */
+
+    struct cw_window_segment *segments; /* a ring, in the order of their bytes */
+    uint32_t first, count;
+    uint32_t sacked, lost; /* of them */
+    uint32_t duplicate_acks;
+    uint64_t order;
+    uint64_t newest[CW_WINDOW_DUPLICATE_ACKS]; /* orders of the latest that were sacked */
+
+    enum cw_window_state state;
+    uint32_t recover; /* the state is left when all before this is acked. Duplicate acks of just
+                         that may be answers to what was sent again and tell of no loss */
+    bool at_once;     /* one lost segment may be sent whatever the window */
+    bool probe;       /* a window probe is to be sent */
+    double timer;     /* when to send again or to probe; infinity when there is no reason to */
+    struct cw_window_rto rto;
+    struct cw_window_congestion congestion;
+
+    uint64_t segments_sent; /* those sent again included */
+    uint64_t segments_resent;
+    uint64_t recoveries;
+    uint64_t timeouts;
+    uint64_t probes;
+};
+
+/* Takes the buffers from the arena. */
+void cw_window_sender_layout(struct cw_window_sender *sender, struct cw_arena *arena,
+                             const struct cw_window_config *config);
+
+/* Begins, or begins again. */
+void cw_window_sender_init(struct cw_window_sender *sender, const struct cw_window_config *config);
+
+/* Takes as many bytes as there is room for and returns how many. */
+size_t cw_window_sender_add(struct cw_window_sender *sender, const uint8_t *data, size_t size,
+                            double now);
+
+/* Whether a header acks only what was sent. */
+bool cw_window_sender_knows(const struct cw_window_sender *sender,
+                            const struct cw_window_header *header);
+
+/* Takes the acks of a header that it knows. pure: the datagram had nothing but the ack. */
+void cw_window_sender_acked(struct cw_window_sender *sender, const struct cw_window_header *header,
+                            bool pure, double now);
+
+void cw_window_sender_update(struct cw_window_sender *sender, double now);
+
+/* The bytes that should be sent now. They count as sent then. False when there are none. */
+bool cw_window_sender_pick(struct cw_window_sender *sender, double now, uint32_t *sequence,
+                           uint32_t *size);
+
+/* Copies bytes that are not acked yet. */
+void cw_window_sender_copy(const struct cw_window_sender *sender, uint32_t sequence, uint32_t size,
+                           uint8_t *out);
+
+/* Whether a window probe should be sent now. It counts as sent then. */
+bool cw_window_sender_probe(struct cw_window_sender *sender);
+
+/* Whether the congestion window has room for one segment more. */
+bool cw_window_sender_has_room(const struct cw_window_sender *sender);
+
+/* The receiving half of a byte stream puts segments in order, and knows which acks are due. */
+/* Bytes that arrived early. */
+struct cw_window_early {
+    struct cw_window_range range;
+    uint64_t changed; /* the higher the later */
+};
+
+struct cw_window_receiver {
+    const struct cw_window_config *config;
+    uint8_t *buffer;               /* a ring */
+    uint32_t head;                 /* the place in it of the byte at read */
+    uint32_t read;                 /* the next byte that the application gets */
+    uint32_t next;                 /* the first byte that is missing */
+    uint32_t told;                 /* the end of the window that the other end was told */
+    struct cw_window_early *early; /* in order, with gaps between them */
+    uint32_t early_count;
+    uint64_t changes;
+
+    uint32_t acks_owed; /* each in a datagram of its own, at once: for what came out of order */
+    uint32_t unacked;   /* bytes that arrived in order since the last ack */
+    double ack_due;     /* of those; infinity when there are none */
+};
+
+/* Takes the buffers from the arena. */
+void cw_window_receiver_layout(struct cw_window_receiver *receiver, struct cw_arena *arena,
+                               const struct cw_window_config *config);
+
+/* Begins, or begins again. */
+void cw_window_receiver_init(struct cw_window_receiver *receiver,
+                             const struct cw_window_config *config);
+
+/* Takes a segment of at least one byte. CW_PROTOCOL_ERROR_DUPLICATE: all of it had arrived;
+   CW_PROTOCOL_ERROR_QUEUE_FULL: it ends beyond the window, or too many others are early. An ack is
+   due in each case. */
+enum cw_protocol_error cw_window_receiver_take(struct cw_window_receiver *receiver,
+                                               uint32_t sequence, const uint8_t *data,
+                                               uint32_t size, double now);
+
+/* An answer is owed at once. */
+void cw_window_receiver_answer(struct cw_window_receiver *receiver);
+
+/* Moves up to capacity bytes in order to out and returns how many. */
+size_t cw_window_receiver_read(struct cw_window_receiver *receiver, uint8_t *out, size_t capacity);
+
+/* Whether an ack should be sent now even without data. */
+bool cw_window_receiver_due(const struct cw_window_receiver *receiver, double now);
+
+/* Fills in all that acks tell; none is due afterwards but those owed. */
+void cw_window_receiver_ack(struct cw_window_receiver *receiver, struct cw_window_header *header);
+
+#endif

@@ -1,0 +1,149 @@
+/* Packet notification, as large commercial engines do it: numbers packets, and tells the sender of
+   each one, exactly once and in order, whether it was delivered. Nothing is sent again here.
+
+   On the wire, all words little-endian, a packet is
+
+       bits 31..18  its sequence number, 14 bits, which wrap
+       bits 17..4   acked: the newest packet of the other end that this one tells the fate of
+       bits 3..0    words - 1, 0 to 7
+       history      words (1 to 8) of 32 bits: bit n % 32 of word n / 32 is set when packet
+                    acked - n was delivered
+       payload      the rest of the datagram
+
+   A packet is valid when it is newer than the last valid one, and acks neither less than that one
+   nor a packet that was never sent. Its fates are those from the last packet acked, which is not
+   told again, up to acked. One that is too old for the history was lost.
+
+   The history of a packet begins with what the other end is not known to know: after the packet
+   that was acked in the newest packet of ours that is known to be delivered. When more than 256
+   packets would have to be told, the receiver stops delivering, tells what comes as lost, and waits
+   until all that it has delivered is known to the other end. Then it goes on with the next packet
+   that arrives. If the other end's history is as long (8 words), both would wait for each other
+   forever. Then the receiver goes on at once, and what it has delivered and not told counts as
+   lost. So an ack always means "delivered", but a nak can be wrong after such an outage. */
+#ifndef CAUSEWAY_PROTOCOLS_NOTIFY_H
+#define CAUSEWAY_PROTOCOLS_NOTIFY_H
+
+#include "causeway/allocator.h"
+#include "causeway/linkage.h"
+#include "causeway/protocols/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+CW_BEGIN_DECLARATIONS
+
+#define CW_NOTIFY_SEQUENCES   16384 /* numbers of packets are below this */
+#define CW_NOTIFY_WINDOW      8191  /* most packets whose fate is not known or not taken yet */
+#define CW_NOTIFY_HISTORY     256   /* most packets that one packet tells the fate of */
+#define CW_NOTIFY_HEADER_SIZE 36    /* bytes of the longest header */
+
+/* One end. Not thread-safe; any number may exist. It needs no clock. */
+struct cw_notify;
+
+struct cw_notify_config {
+    struct cw_allocator allocator; /* zero: malloc */
+
+    /* Both ends must agree on these three. */
+    uint16_t first_sequence;      /* of the packets sent, below CW_NOTIFY_SEQUENCES; default 0 */
+    uint16_t first_peer_sequence; /* of the packets that arrive; default 0 */
+    uint32_t max_packet_size;     /* bytes of the longest payload, 1 to 65000; default 1024 */
+
+    /* Packets that come early wait for those before them. */
+    uint32_t early_packets; /* how far ahead of the last one a packet may be and wait, 1 to 256;
+                               default 32 */
+    uint32_t max_missing;   /* wait only when at most so many are missing, at most early_packets;
+                               0: never wait; default 3. While packets wait, all others do too */
+};
+
+struct cw_notify_config cw_notify_config_default(void);
+
+/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+size_t cw_notify_memory(const struct cw_notify_config *config);
+
+/* The name of the first field of the config that is out of range; NULL when there is none, and when
+   there is no config. */
+const char *cw_notify_config_error_field(const struct cw_notify_config *config);
+
+/* *notify is set only on CW_PROTOCOL_OK. Errors: CW_PROTOCOL_ERROR_CONFIG,
+   CW_PROTOCOL_ERROR_NO_MEMORY. */
+enum cw_protocol_error cw_notify_create(const struct cw_notify_config *config,
+                                        struct cw_notify **notify);
+
+/* NULL is allowed. */
+void cw_notify_destroy(struct cw_notify *notify);
+
+/* Goes back to the state after create. */
+void cw_notify_reset(struct cw_notify *notify);
+
+/* Makes the next packet, of size payload bytes (copied; 0 is allowed), and stores its number in
+   *sequence unless that is NULL. Afterwards call transmit. Errors, with nothing changed:
+   CW_PROTOCOL_ERROR_TOO_LARGE; CW_PROTOCOL_ERROR_TRANSMIT_PENDING when the previous packet has not
+   been transmitted; CW_PROTOCOL_ERROR_EVENTS_PENDING when CW_NOTIFY_WINDOW packets have no fate yet
+   or their fate has not been taken. At 60 packets per second that is a silence of more than two
+   minutes, so an application gives up sooner: when both ends come to this, neither can send again.
+ */
+enum cw_protocol_error cw_notify_send(struct cw_notify *notify, const uint8_t *payload, size_t size,
+                                      uint16_t *sequence);
+
+/* Writes the packet to out, with the acks as they are now, and returns its size. Returns 0 when
+   there is none, or when capacity is below CW_NOTIFY_HEADER_SIZE + max_packet_size. */
+size_t cw_notify_transmit(struct cw_notify *notify, uint8_t *out, size_t capacity);
+
+/* Takes a datagram that arrived (copied). Then take the events with next. Errors, with nothing
+   changed: CW_PROTOCOL_ERROR_MALFORMED, also for acks that cannot be; CW_PROTOCOL_ERROR_STALE when
+   it is not newer than the last packet; CW_PROTOCOL_ERROR_DUPLICATE when it waits already;
+   CW_PROTOCOL_ERROR_EVENTS_PENDING when early_packets packets have not been taken. */
+enum cw_protocol_error cw_notify_receive(struct cw_notify *notify, const uint8_t *data,
+                                         size_t size);
+
+/* Ends a round of receives, once per tick: packets that came early wait no longer. */
+void cw_notify_update(struct cw_notify *notify);
+
+enum cw_notify_event_type {
+    CW_NOTIFY_EVENT_ACK = 1, /* a packet of ours was delivered */
+    CW_NOTIFY_EVENT_NAK,     /* it was not, or was refused */
+    CW_NOTIFY_EVENT_PACKET   /* a packet from the other end; to take it is to ack it */
+};
+
+struct cw_notify_event {
+    enum cw_notify_event_type type;
+    uint16_t sequence;
+    const uint8_t *payload; /* PACKET: valid until the next call but refuse. Otherwise NULL */
+    size_t size;            /* PACKET: bytes of payload. Otherwise 0 */
+};
+
+/* Takes the next event; false when there is none. Fates come in the order of the packets. Those
+   that a packet tells come before its payload. */
+bool cw_notify_next(struct cw_notify *notify, struct cw_notify_event *event);
+
+/* Refuses the packet that next gave last: its sender is told a nak. Does nothing after any other
+   call. */
+void cw_notify_refuse(struct cw_notify *notify);
+
+/* The number of the next packet to be sent. */
+uint16_t cw_notify_next_sequence(const struct cw_notify *notify);
+
+/* How many packets may be sent until fates are taken, at most CW_NOTIFY_WINDOW. */
+uint32_t cw_notify_room(const struct cw_notify *notify);
+
+struct cw_notify_stats {
+    /* Counted since create or reset. */
+    uint64_t packets_sent;
+    uint64_t packets_acked;
+    uint64_t packets_nakked;
+    uint64_t packets_delivered;  /* theirs, without those refused */
+    uint64_t packets_overflowed; /* theirs, told as lost because the history was full */
+    uint64_t packets_stale;      /* not newer than the last packet, or here twice; dropped */
+    uint64_t packets_malformed;  /* dropped */
+
+    uint32_t packets_early; /* that wait for earlier ones now */
+    uint32_t history_size;  /* packets that the next history has to tell of, 0 to 256 */
+};
+
+void cw_notify_stats(const struct cw_notify *notify, struct cw_notify_stats *stats);
+
+CW_END_DECLARATIONS
+
+#endif

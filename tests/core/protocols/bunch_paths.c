@@ -1,0 +1,225 @@
+/* Bunches and properties over bad networks, in virtual time. No bunch is lost, doubled, changed or
+   reordered; a property is never older than before, and comes to its newest value. */
+#include "base/prng.h"
+#include "causeway/protocols/bunch.h"
+#include "causeway/simulator.h"
+
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef SEEDS
+#define SEEDS 6
+#endif
+#define TICKS      3600 /* one minute */
+#define CALM       900  /* more at most, without loss and new bunches, until all has arrived */
+#define CHANNELS   3
+#define PROPERTIES 20
+#define MAX_BUNCH  3000
+#define MAX_SIZE   (CW_NOTIFY_HEADER_SIZE + 1024)
+
+struct side {
+    struct cw_bunch *bunch;
+    struct cw_simulator *path; /* from this side */
+    uint32_t sent[CHANNELS];
+    uint32_t arrived[CHANNELS]; /* at the other side */
+    uint32_t set[PROPERTIES];   /* the newest values */
+    uint32_t seen[PROPERTIES];  /* by the other side */
+    uint32_t busy_until;        /* tick up to which the application takes nothing */
+};
+
+struct world {
+    struct cw_prng random;
+    uint32_t tick;
+    double now;
+    struct side sides[2];
+};
+
+static size_t content(uint32_t number, uint32_t channel, uint8_t *data)
+{
+    struct cw_prng bits = {(uint64_t)number * CHANNELS + channel};
+    const uint32_t limit = cw_prng_chance(&bits, 0.1) ? MAX_BUNCH - 3 : 60;
+    const size_t size = 4 + cw_prng_below(&bits, limit);
+    for (size_t i = 0; i < size; i++)
+        data[i] = (uint8_t)cw_prng_bits(&bits);
+    memcpy(data, &number, 4);
+    return size;
+}
+
+static void take(struct world *world, int at)
+{
+    static uint8_t expected[MAX_BUNCH];
+    struct side *other = &world->sides[!at];
+    struct cw_bunch_event event;
+    if (world->tick < world->sides[at].busy_until)
+        return;
+    while (cw_bunch_next(world->sides[at].bunch, &event)) {
+        if (event.type == CW_BUNCH_EVENT_BUNCH) {
+            const uint32_t number = other->arrived[event.number]++;
+            assert_true(number < other->sent[event.number]);
+            assert_int_equal(event.size, content(number, event.number, expected));
+            assert_memory_equal(event.data, expected, event.size);
+        } else {
+            uint32_t value;
+            assert_int_equal(event.size, sizeof value);
+            memcpy(&value, event.data, sizeof value);
+            assert_true(value >= other->seen[event.number] && value <= other->set[event.number]);
+            other->seen[event.number] = value;
+        }
+    }
+}
+
+static void receive(struct world *world, int at)
+{
+    uint8_t data[MAX_SIZE];
+    size_t size;
+    while ((size = cw_simulator_transmit(world->sides[!at].path, data, sizeof data, world->now))) {
+        uint8_t *exact = malloc(size);
+        memcpy(exact, data, size);
+        assert_int_not_equal(cw_bunch_receive(world->sides[at].bunch, exact, size),
+                             CW_PROTOCOL_ERROR_MALFORMED);
+        free(exact);
+    }
+    cw_bunch_update(world->sides[at].bunch, world->now);
+    take(world, at);
+}
+
+static void send(struct world *world, int at)
+{
+    static uint8_t data[MAX_BUNCH];
+    struct side *side = &world->sides[at];
+    for (uint32_t channel = 0; channel < CHANNELS; channel++) {
+        const size_t size = content(side->sent[channel], channel, data);
+        if (!cw_prng_chance(&world->random, 0.3))
+            continue;
+        const enum cw_protocol_error error = cw_bunch_send(side->bunch, channel, data, size);
+        assert_true(error == CW_PROTOCOL_OK || error == CW_PROTOCOL_ERROR_QUEUE_FULL);
+        side->sent[channel] += error == CW_PROTOCOL_OK;
+    }
+    for (uint32_t i = 0; i < PROPERTIES; i++) {
+        if (!cw_prng_chance(&world->random, 1.0 / (1 + i)))
+            continue;
+        side->set[i]++;
+        assert_int_equal(cw_bunch_set(side->bunch, i, (uint8_t *)&side->set[i], 4), CW_PROTOCOL_OK);
+    }
+}
+
+static void transmit(struct world *world, int at)
+{
+    uint8_t data[MAX_SIZE];
+    struct side *side = &world->sides[at];
+    for (size_t size; (size = cw_bunch_transmit(side->bunch, data, sizeof data)) > 0;)
+        assert_int_equal(cw_simulator_receive(side->path, data, size, world->now), CW_PROTOCOL_OK);
+}
+
+static void start(struct world *world, uint64_t seed)
+{
+    *world = (struct world){.random = {seed}, .now = 1000};
+    struct cw_bunch_config config = cw_bunch_config_default();
+    config.channels = CHANNELS;
+    config.queue_parts = 32;
+    config.max_bunch_size = MAX_BUNCH;
+    config.properties = PROPERTIES;
+    config.bytes_per_second = 50000;
+    struct cw_simulator_config path = cw_simulator_config_default();
+    for (int i = 0; i < 2; i++) {
+        path.seed = cw_prng_bits(&world->random);
+        assert_int_equal(cw_bunch_create(&config, &world->sides[i].bunch), CW_PROTOCOL_OK);
+        assert_int_equal(cw_simulator_create(&path, &world->sides[i].path), CW_PROTOCOL_OK);
+    }
+}
+
+static void set_paths(struct world *world, const struct cw_simulator_path *path)
+{
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cw_simulator_change(world->sides[i].path, path), CW_PROTOCOL_OK);
+}
+
+static void tick(struct world *world, bool sends)
+{
+    world->now += 1.0 / 60;
+    world->tick++;
+    for (int i = 0; i < 2; i++) {
+        struct side *side = &world->sides[i];
+        receive(world, i);
+        if (sends)
+            send(world, i);
+        if (sends && cw_prng_chance(&world->random, 0.002))
+            side->busy_until = world->tick + cw_prng_below(&world->random, 120);
+        transmit(world, i);
+    }
+}
+
+/* On a calm network everything arrives. */
+static void finish(struct world *world)
+{
+    const struct cw_simulator_path calm = {.latency_seconds = 0.02, .queue_bytes = 65536};
+    set_paths(world, &calm);
+    for (int i = 0; i < CALM; i++)
+        tick(world, false);
+    for (int i = 0; i < 2; i++) {
+        const struct side *side = &world->sides[i];
+        assert_memory_equal(side->arrived, side->sent, sizeof side->sent);
+        assert_memory_equal(side->seen, side->set, sizeof side->set);
+        for (int channel = 0; channel < CHANNELS; channel++)
+            assert_true(side->sent[channel] > 30);
+        cw_bunch_destroy(side->bunch);
+        cw_simulator_destroy(side->path);
+    }
+}
+
+static void test_loss(void **state)
+{
+    static struct world world;
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        for (int loss = 0; loss <= 90; loss += 15) {
+            start(&world, seed);
+            const struct cw_simulator_path path = {
+                .latency_seconds = 0.15 * cw_prng_share(&world.random),
+                .jitter_seconds = 0.04 * cw_prng_share(&world.random),
+                .loss = loss / 100.0,
+                .duplicate = 0.1,
+                .reorder = 0.1,
+                .reorder_delay_seconds = 0.05,
+                .queue_bytes = 65536};
+            set_paths(&world, &path);
+            for (int i = 0; i < TICKS; i++)
+                tick(&world, true);
+            finish(&world);
+        }
+    }
+}
+
+/* Nothing arrives for seconds, in one direction or in both; then naks can be wrong. */
+static void test_outages(void **state)
+{
+    static struct world world;
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        start(&world, seed);
+        struct cw_simulator_path path = {
+            .latency_seconds = 0.05, .jitter_seconds = 0.01, .queue_bytes = 65536};
+        for (int i = 0, next = 0; i < TICKS; i++, tick(&world, true)) {
+            if (i < next)
+                continue;
+            for (int side = 0; side < 2; side++) {
+                path.loss = cw_prng_chance(&world.random, 0.5) ? 1 : 0.2;
+                assert_int_equal(cw_simulator_change(world.sides[side].path, &path),
+                                 CW_PROTOCOL_OK);
+            }
+            next = i + (int)cw_prng_below(&world.random, 600);
+        }
+        finish(&world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_outages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

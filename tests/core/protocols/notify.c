@@ -1,0 +1,533 @@
+/* Packet notification, rule by rule. a sends to b unless said otherwise. */
+#include "notify_rig.h"
+
+struct pair {
+    struct cw_notify *a, *b;
+};
+
+static struct pair pair_from(uint16_t first_a, uint16_t first_b)
+{
+    struct cw_notify_config config = cw_notify_config_default();
+    config.first_sequence = first_a;
+    config.first_peer_sequence = first_b;
+    struct pair pair = {.a = notify_with(config)};
+    config.first_sequence = first_b;
+    config.first_peer_sequence = first_a;
+    pair.b = notify_with(config);
+    return pair;
+}
+
+static void destroy(struct pair *pair)
+{
+    cw_notify_destroy(pair->a);
+    cw_notify_destroy(pair->b);
+}
+
+/* Sends count packets, which are delivered and taken, without telling the sender. */
+static void deliver_many(struct cw_notify *from, struct cw_notify *to, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const struct datagram packet = packet_of(from, 0);
+        deliver_to(to, &packet);
+    }
+}
+
+static void lose_many(struct cw_notify *from, int count)
+{
+    for (int i = 0; i < count; i++)
+        packet_of(from, 0);
+}
+
+static void each_packet_gets_an_ack_or_a_nak_in_order(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 100);
+    const bool arrives[] = {true, false, false, false, false, true, true, false, true};
+    for (int i = 0; i < 9; i++) {
+        const struct datagram packet = packet_of(pair.a, 0);
+        if (arrives[i])
+            deliver_to(pair.b, &packet);
+    }
+    const struct datagram answer = packet_of(pair.b, 7);
+    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
+    for (uint16_t i = 0; i < 9; i++)
+        expect_event(pair.a, arrives[i] ? CW_NOTIFY_EVENT_ACK : CW_NOTIFY_EVENT_NAK, i);
+    expect_packet(pair.a, 100); /* after the fates that it told */
+    expect_nothing(pair.a);
+    const struct datagram again = packet_of(pair.b, 7);
+    deliver_to(pair.a, &again); /* tells nothing twice */
+    assert_int_equal(notify_stats(pair.a).packets_acked, 4);
+    assert_int_equal(notify_stats(pair.a).packets_nakked, 5);
+    destroy(&pair);
+}
+
+/* What comes after the newest packet that arrived is not told yet. */
+static void the_last_packets_are_told_later(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    deliver_many(pair.a, pair.b, 1);
+    lose_many(pair.a, 2);
+    struct datagram answer = packet_of(pair.b, 0);
+    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
+    expect_ack(pair.a, 0);
+    expect_packet(pair.a, 0);
+    expect_nothing(pair.a);
+    const struct datagram later = packet_of(pair.a, 0);
+    assert_int_equal(receive_of(pair.b, &later), CW_PROTOCOL_OK);
+    cw_notify_update(pair.b);
+    expect_ack(pair.b, 0);
+    expect_packet(pair.b, 3);
+    answer = packet_of(pair.b, 0);
+    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
+    expect_nak(pair.a, 1);
+    expect_nak(pair.a, 2);
+    expect_ack(pair.a, 3);
+    destroy(&pair);
+}
+
+static void a_packet_must_be_newer(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    const struct datagram first = packet_of(pair.a, 0), second = packet_of(pair.a, 0);
+    deliver_to(pair.b, &first);
+    deliver_to(pair.b, &second);
+    assert_int_equal(receive_of(pair.b, &first), CW_PROTOCOL_ERROR_STALE);
+    assert_int_equal(receive_of(pair.b, &second), CW_PROTOCOL_ERROR_STALE);
+    expect_nothing(pair.b);
+    assert_int_equal(notify_stats(pair.b).packets_stale, 2);
+
+    /* Half round is ambiguous; one less is newer. */
+    struct datagram far = forged(1 + 8192, 16383, 1, 0);
+    assert_int_equal(receive_of(pair.b, &far), CW_PROTOCOL_ERROR_STALE);
+    far = forged(1 + 8191, 16383, 1, 0);
+    assert_int_equal(receive_of(pair.b, &far), CW_PROTOCOL_OK);
+    destroy(&pair);
+}
+
+static void acks_of_packets_that_were_not_sent_are_refused(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    lose_many(pair.b, 3);
+    struct datagram packet = forged(0, 3, 1, 0xffffffff);
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
+    packet = forged(0, 16382, 1, 0xffffffff); /* before the first one */
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
+    packet = forged(0, 2, 1, 7);
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
+    for (uint16_t i = 0; i < 3; i++)
+        expect_ack(pair.b, i);
+    expect_packet(pair.b, 0);
+    packet = forged(1, 1, 1, 0xffffffff); /* less than before */
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
+    expect_nothing(pair.b);
+    assert_int_equal(notify_stats(pair.b).packets_malformed, 3);
+    destroy(&pair);
+}
+
+/* Packets that wait are looked at again when their turn comes. */
+static void acks_that_go_back_are_dropped_later_too(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    lose_many(pair.b, 5);
+    const struct datagram first = forged(0, 3, 1, 15), second = forged(1, 1, 1, 0),
+                          third = forged(2, 4, 1, 0);
+    assert_int_equal(receive_of(pair.b, &first), CW_PROTOCOL_OK);
+    assert_int_equal(receive_of(pair.b, &second), CW_PROTOCOL_OK);
+    assert_int_equal(receive_of(pair.b, &third), CW_PROTOCOL_OK);
+    for (uint16_t i = 0; i < 4; i++)
+        expect_ack(pair.b, i);
+    expect_packet(pair.b, 0);
+    expect_nothing(pair.b); /* the third now comes early */
+    cw_notify_update(pair.b);
+    expect_nak(pair.b, 4);
+    expect_packet(pair.b, 2);
+    assert_int_equal(notify_stats(pair.b).packets_malformed, 1);
+    destroy(&pair);
+}
+
+static void what_is_no_packet_is_refused(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    struct datagram packet = forged(0, 16383, 1, 0);
+    for (packet.size = 1; packet.size < 8; packet.size++)
+        assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
+    packet.size = 8 + 65; /* one byte more than agreed */
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
+    packet.size = 8 + 64;
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
+    destroy(&pair);
+}
+
+static void the_history_grows_until_it_is_known(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    const int counts[] = {0, 1, 31, 1, 31, 1, 159};   /* 0, 1, 32, 33, 64, 65, 224 */
+    const size_t sizes[] = {8, 8, 8, 12, 12, 16, 32}; /* 4 and 4 for each word of 32 */
+    for (int i = 0; i < 7; i++) {
+        deliver_many(pair.a, pair.b, counts[i]);
+        assert_int_equal(packet_of(pair.b, 0).size, sizes[i] + 1);
+    }
+    assert_int_equal(notify_stats(pair.b).history_size, 224);
+
+    /* a gets the last answer, and says so in its next packet. */
+    const struct datagram answer = packet_of(pair.b, 0);
+    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
+    for (uint16_t i = 0; i < 224; i++)
+        expect_ack(pair.a, i);
+    expect_packet(pair.a, answer.sequence);
+    const struct datagram news = packet_of(pair.a, 0);
+    assert_int_equal(receive_of(pair.b, &news), CW_PROTOCOL_OK);
+    for (uint16_t i = 0; i < answer.sequence; i++)
+        expect_nak(pair.b, i);
+    expect_ack(pair.b, answer.sequence);
+    expect_packet(pair.b, 224);
+    assert_int_equal(notify_stats(pair.b).history_size, 1);
+    assert_int_equal(packet_of(pair.b, 0).size, 8 + 1);
+    destroy(&pair);
+}
+
+/* An answer that was lost has told nothing, even when a later one is acked with it. */
+static void only_delivered_answers_make_the_history_shorter(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    deliver_many(pair.a, pair.b, 10);
+    const struct datagram first = packet_of(pair.b, 0);
+    deliver_many(pair.a, pair.b, 10);
+    lose_many(pair.b, 1);
+    assert_int_equal(receive_of(pair.a, &first), CW_PROTOCOL_OK);
+    for (uint16_t i = 0; i < 10; i++)
+        expect_ack(pair.a, i);
+    expect_packet(pair.a, 0);
+    /* a refuses the next answer, so its packet acks numbers 1 and 2 as lost */
+    const struct datagram third = packet_of(pair.b, 0);
+    assert_int_equal(receive_of(pair.a, &third), CW_PROTOCOL_OK);
+    cw_notify_update(pair.a);
+    for (uint16_t i = 10; i < 20; i++)
+        expect_ack(pair.a, i);
+    expect_packet(pair.a, 2);
+    cw_notify_refuse(pair.a);
+    const struct datagram news = packet_of(pair.a, 0);
+    assert_int_equal(receive_of(pair.b, &news), CW_PROTOCOL_OK);
+    expect_ack(pair.b, 0);
+    expect_nak(pair.b, 1);
+    expect_nak(pair.b, 2);
+    expect_packet(pair.b, 20);
+    assert_int_equal(notify_stats(pair.b).history_size, 11); /* 10 to 20 */
+    destroy(&pair);
+}
+
+static void what_is_too_old_for_the_history_was_lost(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    lose_many(pair.a, 40);
+    const struct datagram answer = forged(0, 39, 1, 0xffffffff);
+    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
+    for (uint16_t i = 0; i < 8; i++)
+        expect_nak(pair.a, i);
+    for (uint16_t i = 8; i < 40; i++)
+        expect_ack(pair.a, i);
+    destroy(&pair);
+}
+
+static void a_refused_packet_gets_a_nak(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    deliver_many(pair.a, pair.b, 2);
+    cw_notify_update(pair.b);
+    cw_notify_refuse(pair.b); /* too late for that one */
+    struct datagram packet = packet_of(pair.a, 0);
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
+    expect_packet(pair.b, 2);
+    cw_notify_refuse(pair.b);
+    deliver_many(pair.a, pair.b, 1);
+    assert_int_equal(notify_stats(pair.b).packets_delivered, 3);
+    packet = packet_of(pair.b, 0);
+    assert_int_equal(receive_of(pair.a, &packet), CW_PROTOCOL_OK);
+    expect_ack(pair.a, 0);
+    expect_ack(pair.a, 1);
+    expect_nak(pair.a, 2);
+    expect_ack(pair.a, 3);
+    destroy(&pair);
+}
+
+/* b gets all packets, a none: the history of b becomes full. */
+static void a_full_history_waits_until_it_is_known(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    deliver_many(pair.a, pair.b, 256);
+    for (int i = 0; i < 300; i++) {
+        const struct datagram packet = packet_of(pair.a, 0);
+        assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
+        expect_nothing(pair.b); /* not delivered */
+    }
+    assert_int_equal(notify_stats(pair.b).packets_overflowed, 300);
+    assert_int_equal(notify_stats(pair.b).history_size, 256);
+
+    /* The path from b is back. All that was delivered is told, nothing else. */
+    const struct datagram answer = packet_of(pair.b, 0);
+    assert_int_equal(answer.size, CW_NOTIFY_HEADER_SIZE + 1);
+    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
+    for (uint16_t i = 0; i < 256; i++)
+        expect_ack(pair.a, i);
+    expect_packet(pair.a, 0);
+    expect_nothing(pair.a);
+
+    /* b learns that, and delivers the packet that tells it. The rest was lost. */
+    const struct datagram news = packet_of(pair.a, 0);
+    assert_int_equal(receive_of(pair.b, &news), CW_PROTOCOL_OK);
+    expect_ack(pair.b, 0);
+    expect_packet(pair.b, 556);
+    const struct datagram second = packet_of(pair.b, 0);
+    assert_int_equal(second.size, 8 + 1);
+    assert_int_equal(receive_of(pair.a, &second), CW_PROTOCOL_OK);
+    for (uint16_t i = 256; i < 556; i++)
+        expect_nak(pair.a, i);
+    expect_ack(pair.a, 556);
+    destroy(&pair);
+}
+
+/* While it waits, it tells what comes as lost, as far as the history reaches. */
+static void a_full_history_tells_the_rest_as_lost(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    deliver_many(pair.a, pair.b, 200);
+    lose_many(pair.a, 100);
+    struct datagram packet = packet_of(pair.a, 0);
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
+    expect_nothing(pair.b);
+    packet = packet_of(pair.b, 0);
+    assert_int_equal(receive_of(pair.a, &packet), CW_PROTOCOL_OK);
+    for (uint16_t i = 0; i < 200; i++)
+        expect_ack(pair.a, i);
+    for (uint16_t i = 200; i < 256; i++)
+        expect_nak(pair.a, i);
+    expect_packet(pair.a, 0);
+    expect_nothing(pair.a);
+    destroy(&pair);
+}
+
+/* Two packets cross each other, so that neither end knows that the other has what it acked. Then
+   nothing arrives for more than 256 packets. */
+static void two_full_histories_do_not_wait_for_each_other(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    const struct datagram from_a = packet_of(pair.a, 0), from_b = packet_of(pair.b, 0);
+    deliver_to(pair.a, &from_b);
+    deliver_to(pair.b, &from_a);
+    lose_many(pair.a, 299);
+    lose_many(pair.b, 299);
+
+    /* The history of b is full. That of a would be, but b says that it waits as well. */
+    struct datagram packet = packet_of(pair.a, 0);
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
+    expect_ack(pair.b, 0);
+    expect_nothing(pair.b);
+    packet = packet_of(pair.b, 0);
+    assert_int_equal(packet.size, CW_NOTIFY_HEADER_SIZE + 1);
+    assert_int_equal(receive_of(pair.a, &packet), CW_PROTOCOL_OK);
+    expect_ack(pair.a, 0);
+    for (uint16_t i = 1; i < 256; i++)
+        expect_nak(pair.a, i);
+    expect_packet(pair.a, 300);
+    expect_nothing(pair.a);
+
+    packet = packet_of(pair.a, 0);
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
+    for (uint16_t i = 1; i < 300; i++)
+        expect_nak(pair.b, i);
+    expect_ack(pair.b, 300);
+    expect_packet(pair.b, 301);
+    expect_nothing(pair.b);
+    destroy(&pair);
+}
+
+static void numbers_wrap_again_and_again(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(16382, 8190);
+    uint16_t a_told = 16382, b_told = 8190;
+    for (uint32_t i = 0; i < 100000; i++) {
+        struct datagram packet = packet_of(pair.a, (uint8_t)i);
+        if (i % 3) {
+            struct cw_notify_event event;
+            assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
+            cw_notify_update(pair.b);
+            while (cw_notify_next(pair.b, &event) && event.type != CW_NOTIFY_EVENT_PACKET) {
+                assert_int_equal(event.sequence, b_told);
+                assert_int_equal(event.type, CW_NOTIFY_EVENT_ACK);
+                b_told = cw_notify_after(b_told, 1);
+            }
+            assert_int_equal(event.sequence, (16382 + i) % 16384);
+        }
+        packet = packet_of(pair.b, (uint8_t)i);
+        assert_true(packet.size <= 8 + 1);
+        assert_int_equal(receive_of(pair.a, &packet), CW_PROTOCOL_OK);
+        struct cw_notify_event event;
+        while (cw_notify_next(pair.a, &event) && event.type != CW_NOTIFY_EVENT_PACKET) {
+            assert_int_equal(event.sequence, a_told);
+            const uint32_t number = (a_told + 16384u - 16382u) % 16384 + (i + 1) / 16384 * 16384;
+            const uint32_t real = number > i ? number - 16384 : number;
+            assert_int_equal(event.type, real % 3 ? CW_NOTIFY_EVENT_ACK : CW_NOTIFY_EVENT_NAK);
+            a_told = cw_notify_after(a_told, 1);
+        }
+        assert_int_equal(event.sequence, (8190 + i) % 16384);
+    }
+    assert_int_equal(notify_stats(pair.a).packets_acked, 66666);
+    destroy(&pair);
+}
+
+static void the_window_ends_before_numbers_are_ambiguous(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(16000, 0);
+    assert_int_equal(cw_notify_room(pair.a), CW_NOTIFY_WINDOW);
+    lose_many(pair.a, CW_NOTIFY_WINDOW - 1);
+    const struct datagram last = packet_of(pair.a, 0);
+    assert_int_equal(cw_notify_room(pair.a), 0);
+    assert_int_equal(cw_notify_send(pair.a, NULL, 0, NULL), CW_PROTOCOL_ERROR_EVENTS_PENDING);
+    deliver_to(pair.b, &last);
+    const struct datagram answer = packet_of(pair.b, 0);
+    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
+    assert_int_equal(cw_notify_send(pair.a, NULL, 0, NULL), CW_PROTOCOL_ERROR_EVENTS_PENDING);
+    for (int i = 0; i < CW_NOTIFY_WINDOW - 1; i++)
+        expect_nak(pair.a, cw_notify_after(16000, i));
+    expect_ack(pair.a, last.sequence);
+    expect_packet(pair.a, 0);
+    assert_int_equal(cw_notify_room(pair.a), CW_NOTIFY_WINDOW);
+    destroy(&pair);
+}
+
+static void a_packet_is_transmitted_once(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(0, 0);
+    uint8_t out[CW_NOTIFY_HEADER_SIZE + 64], payload[65] = {0};
+    assert_int_equal(cw_notify_transmit(pair.a, out, sizeof out), 0);
+    assert_int_equal(cw_notify_send(pair.a, payload, 65, NULL), CW_PROTOCOL_ERROR_TOO_LARGE);
+    assert_int_equal(cw_notify_send(pair.a, payload, 64, NULL), CW_PROTOCOL_OK);
+    assert_int_equal(cw_notify_send(pair.a, payload, 64, NULL), CW_PROTOCOL_ERROR_TRANSMIT_PENDING);
+    assert_int_equal(cw_notify_transmit(pair.a, out, sizeof out - 1), 0);
+    assert_int_equal(cw_notify_transmit(pair.a, out, sizeof out), 8 + 64);
+    assert_int_equal(cw_notify_transmit(pair.a, out, sizeof out), 0);
+    assert_int_equal(cw_notify_next_sequence(pair.a), 1);
+    assert_int_equal(notify_stats(pair.a).packets_sent, 1);
+    destroy(&pair);
+}
+
+static void a_config_that_cannot_work_is_refused(void **state)
+{
+    (void)state;
+    const struct cw_notify_config good = cw_notify_config_default();
+    struct cw_notify *notify = NULL;
+    assert_null(cw_notify_config_error_field(&good));
+#define REFUSED(field, value)                                                                      \
+    do {                                                                                           \
+        struct cw_notify_config config = good;                                                     \
+        config.field = (value);                                                                    \
+        assert_string_equal(cw_notify_config_error_field(&config), #field);                        \
+        assert_int_equal(cw_notify_create(&config, &notify), CW_PROTOCOL_ERROR_CONFIG);            \
+        assert_int_equal(cw_notify_memory(&config), 0);                                            \
+    } while (0)
+    REFUSED(first_sequence, 16384);
+    REFUSED(first_peer_sequence, 16384);
+    REFUSED(max_packet_size, 0);
+    REFUSED(max_packet_size, 65001);
+    REFUSED(early_packets, 0);
+    REFUSED(early_packets, 257);
+    REFUSED(max_missing, 33);
+#undef REFUSED
+    assert_null(notify);
+}
+
+static void reset_begins_anew(void **state)
+{
+    (void)state;
+    struct pair pair = pair_from(5, 6), fresh = pair_from(5, 6);
+    deliver_many(pair.a, pair.b, 40);
+    struct datagram packet = packet_of(pair.a, 0);
+    packet = packet_of(pair.a, 0);
+    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK); /* waits */
+    assert_int_equal(cw_notify_send(pair.b, NULL, 0, NULL), CW_PROTOCOL_OK);
+    cw_notify_reset(pair.a);
+    cw_notify_reset(pair.b);
+    expect_nothing(pair.b);
+    const struct cw_notify_stats before = notify_stats(fresh.b), after = notify_stats(pair.b);
+    assert_memory_equal(&before, &after, sizeof after);
+    deliver_many(pair.a, pair.b, 3);
+    deliver_many(fresh.a, fresh.b, 3);
+    const struct datagram one = packet_of(pair.b, 0), other = packet_of(fresh.b, 0);
+    assert_int_equal(one.sequence, 6);
+    assert_int_equal(one.size, other.size);
+    assert_memory_equal(one.data, other.data, one.size);
+    destroy(&pair);
+    destroy(&fresh);
+}
+
+static void nothing_comes_of_null(void **state)
+{
+    (void)state;
+    const struct cw_notify_config config = cw_notify_config_default();
+    struct cw_notify *notify = notify_default(), *none = NULL;
+    struct cw_notify_event event;
+    struct cw_notify_stats stats;
+    uint8_t out[CW_NOTIFY_HEADER_SIZE + 64];
+    assert_int_equal(cw_notify_memory(NULL), 0);
+    assert_int_equal(cw_notify_create(NULL, &none), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_notify_create(&config, NULL), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
+    cw_notify_destroy(NULL);
+    cw_notify_reset(NULL);
+    assert_int_equal(cw_notify_send(NULL, out, 1, NULL), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_notify_send(notify, NULL, 1, NULL), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_notify_send(notify, NULL, 0, NULL), CW_PROTOCOL_OK);
+    assert_int_equal(cw_notify_transmit(NULL, out, sizeof out), 0);
+    assert_int_equal(cw_notify_transmit(notify, NULL, sizeof out), 0);
+    assert_int_equal(cw_notify_receive(NULL, out, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_notify_receive(notify, NULL, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
+    cw_notify_update(NULL);
+    assert_false(cw_notify_next(NULL, &event));
+    assert_false(cw_notify_next(notify, NULL));
+    cw_notify_refuse(NULL);
+    assert_int_equal(cw_notify_room(NULL), 0);
+    assert_int_equal(cw_notify_next_sequence(NULL), 0);
+    cw_notify_stats(NULL, &stats);
+    cw_notify_stats(notify, NULL);
+    cw_notify_destroy(notify);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_packet_gets_an_ack_or_a_nak_in_order),
+        cmocka_unit_test(the_last_packets_are_told_later),
+        cmocka_unit_test(a_packet_must_be_newer),
+        cmocka_unit_test(acks_of_packets_that_were_not_sent_are_refused),
+        cmocka_unit_test(acks_that_go_back_are_dropped_later_too),
+        cmocka_unit_test(what_is_no_packet_is_refused),
+        cmocka_unit_test(the_history_grows_until_it_is_known),
+        cmocka_unit_test(only_delivered_answers_make_the_history_shorter),
+        cmocka_unit_test(what_is_too_old_for_the_history_was_lost),
+        cmocka_unit_test(a_refused_packet_gets_a_nak),
+        cmocka_unit_test(a_full_history_waits_until_it_is_known),
+        cmocka_unit_test(a_full_history_tells_the_rest_as_lost),
+        cmocka_unit_test(two_full_histories_do_not_wait_for_each_other),
+        cmocka_unit_test(numbers_wrap_again_and_again),
+        cmocka_unit_test(the_window_ends_before_numbers_are_ambiguous),
+        cmocka_unit_test(a_packet_is_transmitted_once),
+        cmocka_unit_test(a_config_that_cannot_work_is_refused),
+        cmocka_unit_test(reset_begins_anew),
+        cmocka_unit_test(nothing_comes_of_null),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

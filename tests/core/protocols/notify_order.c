@@ -1,0 +1,205 @@
+/* Packets that come early wait for those before them, but not long. */
+#include "notify_rig.h"
+
+#define PACKETS 64
+
+struct rig {
+    struct cw_notify *to;
+    struct datagram packets[PACKETS]; /* numbered from 0 */
+};
+
+static struct rig rig_with(uint32_t early_packets, uint32_t max_missing)
+{
+    struct rig rig;
+    struct cw_notify_config config = cw_notify_config_default();
+    struct cw_notify *from = notify_with(config);
+    config.early_packets = early_packets;
+    config.max_missing = max_missing;
+    rig.to = notify_with(config);
+    for (int i = 0; i < PACKETS; i++)
+        rig.packets[i] = packet_of(from, (uint8_t)i);
+    cw_notify_destroy(from);
+    return rig;
+}
+
+static struct rig rig_default(void)
+{
+    const struct cw_notify_config config = cw_notify_config_default();
+    return rig_with(config.early_packets, config.max_missing);
+}
+
+static void receive(struct rig *rig, int packet)
+{
+    assert_int_equal(receive_of(rig->to, &rig->packets[packet]), CW_PROTOCOL_OK);
+}
+
+static void a_packet_waits_for_the_one_before_it(void **state)
+{
+    (void)state;
+    struct rig rig = rig_default();
+    receive(&rig, 0);
+    receive(&rig, 2);
+    expect_packet(rig.to, 0);
+    expect_nothing(rig.to);
+    assert_int_equal(notify_stats(rig.to).packets_early, 1);
+    receive(&rig, 1);
+    expect_packet(rig.to, 1);
+    expect_packet(rig.to, 2);
+    expect_nothing(rig.to);
+    cw_notify_destroy(rig.to);
+}
+
+static void the_end_of_a_round_ends_the_waiting(void **state)
+{
+    (void)state;
+    struct rig rig = rig_default();
+    receive(&rig, 2);
+    receive(&rig, 5);
+    expect_nothing(rig.to);
+    cw_notify_update(rig.to);
+    expect_packet(rig.to, 2);
+    expect_packet(rig.to, 5);
+    expect_nothing(rig.to);
+    for (int late = 0; late < 5; late++)
+        assert_int_equal(receive_of(rig.to, &rig.packets[late]), CW_PROTOCOL_ERROR_STALE);
+    assert_int_equal(notify_stats(rig.to).packets_stale, 5);
+    receive(&rig, 7); /* of the next round: waits again */
+    expect_nothing(rig.to);
+    cw_notify_destroy(rig.to);
+}
+
+static void more_than_three_missing_are_not_waited_for(void **state)
+{
+    (void)state;
+    for (int missing = 0; missing < 6; missing++) {
+        struct rig rig = rig_default();
+        receive(&rig, missing);
+        if (missing >= 1 && missing <= 3)
+            expect_nothing(rig.to);
+        else
+            expect_packet(rig.to, (uint16_t)missing);
+        cw_notify_destroy(rig.to);
+    }
+}
+
+static void while_some_wait_all_do(void **state)
+{
+    (void)state;
+    struct rig rig = rig_default();
+    receive(&rig, 1);
+    receive(&rig, 20); /* more than three are missing before it, too */
+    receive(&rig, 19);
+    expect_nothing(rig.to);
+    receive(&rig, 0);
+    expect_packet(rig.to, 0);
+    expect_packet(rig.to, 1);
+    expect_nothing(rig.to);
+    cw_notify_update(rig.to);
+    expect_packet(rig.to, 19);
+    expect_packet(rig.to, 20);
+    cw_notify_destroy(rig.to);
+}
+
+static void a_full_cache_waits_no_longer(void **state)
+{
+    (void)state;
+    struct rig rig = rig_default();
+    for (int i = 1; i < 31; i++)
+        receive(&rig, i);
+    expect_nothing(rig.to);
+    receive(&rig, 31); /* the thirty-second from the one that is missing */
+    for (uint16_t i = 1; i < 32; i++)
+        expect_packet(rig.to, i);
+    expect_nothing(rig.to);
+    cw_notify_destroy(rig.to);
+}
+
+static void a_packet_beyond_the_cache_ends_the_waiting(void **state)
+{
+    (void)state;
+    struct rig rig = rig_default();
+    receive(&rig, 1);
+    receive(&rig, 50);
+    receive(&rig, 3); /* late, but before 50 is taken */
+    expect_packet(rig.to, 1);
+    expect_packet(rig.to, 3);
+    expect_packet(rig.to, 50);
+    cw_notify_destroy(rig.to);
+}
+
+static void a_packet_waits_once(void **state)
+{
+    (void)state;
+    struct rig rig = rig_default();
+    receive(&rig, 2);
+    receive(&rig, 1);
+    assert_int_equal(receive_of(rig.to, &rig.packets[2]), CW_PROTOCOL_ERROR_DUPLICATE);
+    assert_int_equal(receive_of(rig.to, &rig.packets[1]), CW_PROTOCOL_ERROR_DUPLICATE);
+    receive(&rig, 0);
+    for (uint16_t i = 0; i < 3; i++)
+        expect_packet(rig.to, i);
+    expect_nothing(rig.to);
+    cw_notify_destroy(rig.to);
+}
+
+static void packets_that_nobody_takes_are_refused_in_the_end(void **state)
+{
+    (void)state;
+    struct rig rig = rig_with(4, 3);
+    for (int i = 0; i < 4; i++)
+        receive(&rig, i);
+    assert_int_equal(receive_of(rig.to, &rig.packets[4]), CW_PROTOCOL_ERROR_EVENTS_PENDING);
+    for (uint16_t i = 0; i < 4; i++)
+        expect_packet(rig.to, i);
+    receive(&rig, 4);
+    expect_packet(rig.to, 4);
+    cw_notify_destroy(rig.to);
+}
+
+static void nothing_waits_when_told_so(void **state)
+{
+    (void)state;
+    struct rig rig = rig_with(1, 0);
+    receive(&rig, 1);
+    expect_packet(rig.to, 1);
+    receive(&rig, 40);
+    expect_packet(rig.to, 40);
+    expect_nothing(rig.to);
+    cw_notify_destroy(rig.to);
+}
+
+static void payloads_stay_with_their_packets(void **state)
+{
+    (void)state;
+    struct rig rig = rig_default();
+    const int order[] = {3, 1, 5, 2, 8, 7, 4, 6, 9, 0};
+    for (int lap = 0; lap < 5; lap++) {
+        for (int i = 0; i < 10; i++)
+            receive(&rig, lap * 10 + order[i]);
+        for (int i = 0; i < 10; i++) {
+            struct cw_notify_event event;
+            assert_true(cw_notify_next(rig.to, &event));
+            assert_int_equal(event.sequence, lap * 10 + i);
+            assert_int_equal(event.size, 1);
+            assert_int_equal(event.payload[0], lap * 10 + i);
+        }
+    }
+    cw_notify_destroy(rig.to);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_packet_waits_for_the_one_before_it),
+        cmocka_unit_test(the_end_of_a_round_ends_the_waiting),
+        cmocka_unit_test(more_than_three_missing_are_not_waited_for),
+        cmocka_unit_test(while_some_wait_all_do),
+        cmocka_unit_test(a_full_cache_waits_no_longer),
+        cmocka_unit_test(a_packet_beyond_the_cache_ends_the_waiting),
+        cmocka_unit_test(a_packet_waits_once),
+        cmocka_unit_test(packets_that_nobody_takes_are_refused_in_the_end),
+        cmocka_unit_test(nothing_waits_when_told_so),
+        cmocka_unit_test(payloads_stay_with_their_packets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

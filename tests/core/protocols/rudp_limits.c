@@ -1,0 +1,328 @@
+/* The limits of the request-based protocol: windows, ids of 16 bits, bytes that make no sense. */
+#include "rudp_rig.h"
+
+static void a_sender_keeps_only_so_many(void **state)
+{
+    (void)state;
+    struct cw_rudp *rudp = rudp_make_small();
+    for (unsigned i = 0; i < 32; i++)
+        assert_int_equal(rudp_send_byte(rudp, i), CW_PROTOCOL_OK);
+    assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_ERROR_QUEUE_FULL);
+    cw_rudp_update(rudp, 1);
+    uint8_t out[604];
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 32 * 4);
+    /* that they have gone out does not help, since they may be asked for */
+    assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_ERROR_QUEUE_FULL);
+    cw_rudp_update(rudp, 9);
+    assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_ERROR_QUEUE_FULL);
+    rudp_expect(rudp, "00");
+    cw_rudp_update(rudp, 1);
+    assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_OK);
+    rudp_expect(rudp, "05002020");
+    cw_rudp_destroy(rudp);
+}
+
+static void requests_beyond_the_window_come_again(void **state)
+{
+    (void)state;
+    struct cw_rudp *rudp = rudp_make_small();
+    uint8_t out[604];
+    for (unsigned round = 0; round < 2; round++) {
+        cw_rudp_update(rudp, 10);
+        for (unsigned i = 0; i < 32; i++)
+            assert_int_equal(rudp_send_byte(rudp, i), CW_PROTOCOL_OK);
+        assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 32 * 4);
+    }
+    /* 40 at once: the answers to the first 32, which have expired */
+    for (unsigned i = 0; i < 40; i++)
+        assert_int_equal(rudp_give_bytes(rudp, (uint8_t[]){2, 0, (uint8_t)i}, 3), CW_PROTOCOL_OK);
+    cw_rudp_update(rudp, 1);
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 32 * 3);
+    for (unsigned i = 0; i < 32; i++)
+        assert_memory_equal(out + (size_t)(3 * i), ((uint8_t[]){3, 0, (uint8_t)i}), 3);
+    rudp_expect(rudp, "");
+    rudp_expect_round(rudp, "00");
+    cw_rudp_destroy(rudp);
+}
+
+static void a_receiver_holds_only_so_many(void **state)
+{
+    (void)state;
+    struct cw_rudp *rudp = rudp_make_small();
+    uint8_t out[604];
+    /* 32 fits, counted from 0; 33 does not, but shows that all before it exist */
+    assert_int_equal(rudp_give(rudp, "050000b0"), CW_PROTOCOL_OK);
+    rudp_expect_package(rudp, 0, 0xb0);
+    assert_int_equal(rudp_give(rudp, "050020c0050021c1"), CW_PROTOCOL_OK);
+    assert_int_equal(rudp_stats(rudp).packages_received, 2);
+    assert_int_equal(rudp_stats(rudp).packages_dropped, 1);
+    cw_rudp_update(rudp, 1);
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 31 * 3);
+    /* nothing is asked for that could not be held */
+    assert_int_equal(rudp_give(rudp, "00"), CW_PROTOCOL_OK);
+    cw_rudp_update(rudp, 1);
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 31 * 3);
+    for (unsigned i = 1; i < 32; i++)
+        assert_int_equal(rudp_give_bytes(rudp, (uint8_t[]){5, 0, (uint8_t)i, (uint8_t)i}, 4),
+                         CW_PROTOCOL_OK);
+    for (unsigned i = 1; i < 32; i++)
+        rudp_expect_package(rudp, i, i);
+    rudp_expect_package(rudp, 32, 0xc0);
+    rudp_expect_nothing(rudp);
+    rudp_expect_round(rudp, "020021"); /* the one for which there was no room */
+    cw_rudp_destroy(rudp);
+}
+
+static void ids_far_ahead_do_not_move_the_stream(void **state)
+{
+    (void)state;
+    static const char *const far_ahead[] = {"053fff01", "037fff", "05bfff01", "03ffff", "053fff01"};
+    struct cw_rudp *rudp = rudp_make_small();
+    for (size_t i = 0; i < sizeof far_ahead / sizeof *far_ahead; i++)
+        assert_int_equal(rudp_give(rudp, far_ahead[i]), CW_PROTOCOL_OK);
+    assert_int_equal(rudp_give(rudp, "050000b0050001b1"), CW_PROTOCOL_OK);
+    rudp_expect_package(rudp, 0, 0xb0);
+    rudp_expect_package(rudp, 1, 0xb1);
+    cw_rudp_destroy(rudp);
+}
+
+static void a_slow_reader_loses_nothing(void **state)
+{
+    (void)state;
+    struct cw_rudp_config config = cw_rudp_config_default();
+    config.receive_window = 32;
+    struct cw_rudp *from = rudp_make(&config), *to = rudp_make(&config);
+    uint8_t out[512];
+    size_t size;
+    unsigned taken = 0;
+    for (unsigned tick = 0; taken < 200; tick++) {
+        assert_true(tick < 1000);
+        if (tick < 200)
+            assert_int_equal(rudp_send_byte(from, tick), CW_PROTOCOL_OK);
+        cw_rudp_update(from, 1);
+        cw_rudp_update(to, 1);
+        while ((size = cw_rudp_transmit(from, out, sizeof out)) > 0)
+            assert_int_equal(rudp_give_bytes(to, out, size), CW_PROTOCOL_OK);
+        while ((size = cw_rudp_transmit(to, out, sizeof out)) > 0)
+            assert_int_equal(rudp_give_bytes(from, out, size), CW_PROTOCOL_OK);
+        if (tick % 64 == 63) /* it sleeps for two windows */
+            for (unsigned i = 0; i < 32 && taken < 200; i++, taken++)
+                rudp_expect_package(to, taken, taken);
+    }
+    assert_int_equal(rudp_stats(to).packages_missing, 0);
+    assert_true(rudp_stats(to).packages_dropped > 0);
+    cw_rudp_destroy(from);
+    cw_rudp_destroy(to);
+}
+
+/* Passes a round of one end to the other, or loses it. */
+static void pass(struct cw_rudp *from, struct cw_rudp *to, bool lost)
+{
+    uint8_t out[604];
+    size_t size;
+    cw_rudp_update(from, 1);
+    while ((size = cw_rudp_transmit(from, out, sizeof out)) > 0)
+        if (!lost)
+            assert_int_equal(rudp_give_bytes(to, out, size), CW_PROTOCOL_OK);
+}
+
+static void ids_are_widened_across_their_wrap(void **state)
+{
+    (void)state;
+    struct cw_rudp *from = rudp_make_small(), *to = rudp_make_small();
+    uint64_t taken = 0;
+    for (uint64_t id = 0; id < 200000; id++) {
+        assert_int_equal(rudp_send_byte(from, id % 251), CW_PROTOCOL_OK);
+        pass(from, to, id % 3 == 1);
+        pass(to, from, id % 7 == 1);
+        for (; taken <= id && id % 3 != 1; taken++) {
+            uint64_t missing;
+            if (cw_rudp_waiting(to, &missing))
+                break;
+            rudp_expect_package(to, taken, taken % 251);
+        }
+    }
+    assert_true(taken > 199990);
+    cw_rudp_destroy(from);
+    cw_rudp_destroy(to);
+}
+
+static void missing_ones_are_widened_as_well(void **state)
+{
+    (void)state;
+    struct cw_rudp *rudp = rudp_make_small();
+    for (uint64_t id = 0; id <= 65540; id++) {
+        const uint8_t data[] = {5, (uint8_t)(id >> 8), (uint8_t)id, (uint8_t)id};
+        assert_int_equal(rudp_give_bytes(rudp, data, sizeof data), CW_PROTOCOL_OK);
+        rudp_expect_package(rudp, id, id);
+    }
+    assert_int_equal(rudp_give(rudp, "030005"), CW_PROTOCOL_OK);
+    rudp_expect_missing(rudp, 65541);
+    cw_rudp_destroy(rudp);
+}
+
+/* The id in a request is one of the sender's own. A peer that widens it against what it received
+   stalls, as soon as the two ends have not sent about as much as each other. */
+static void requests_are_widened_against_the_senders_own_counter(void **state)
+{
+    (void)state;
+    struct cw_rudp *busy = rudp_make_small(), *quiet = rudp_make_small();
+    struct cw_rudp_event event;
+    uint64_t sent[2] = {0}, taken[2] = {0};
+    for (unsigned tick = 0; tick < 90000; tick++) {
+        assert_int_equal(rudp_send_byte(busy, sent[0]++ % 251), CW_PROTOCOL_OK);
+        if (tick % 64 == 0)
+            assert_int_equal(rudp_send_byte(quiet, sent[1]++ % 251), CW_PROTOCOL_OK);
+        pass(busy, quiet, tick % 5 == 2);
+        pass(quiet, busy, tick % 64 == 0); /* the first copy of each of its packages */
+        for (; cw_rudp_next(quiet, &event); taken[0]++)
+            assert_true(event.type == CW_RUDP_EVENT_PACKAGE && event.data[0] == taken[0] % 251);
+        for (; cw_rudp_next(busy, &event); taken[1]++)
+            assert_true(event.type == CW_RUDP_EVENT_PACKAGE && event.data[0] == taken[1] % 251);
+        assert_true(sent[0] - taken[0] < 10 && sent[1] - taken[1] < 2);
+    }
+    cw_rudp_destroy(busy);
+    cw_rudp_destroy(quiet);
+}
+
+static void a_malformed_datagram_is_not_used_and_the_other_end_is_told(void **state)
+{
+    (void)state;
+    static const char *const malformed[] = {
+        "02",
+        "0200", /* the id is cut off */
+        "03",
+        "0300",
+        "04",
+        "0400",
+        "050000", /* and the data */
+        "ff",
+        "80",
+        "8080",
+        "808000",             /* long tags */
+        "80050000aa",         /* one that is longer than needed */
+        "fe000000aa",         /* more than there is */
+        "050000aa050001",     /* a good package before the bad one */
+        "0001020000030000ff", /* good items of all sorts before it */
+    };
+    struct cw_rudp *rudp = rudp_make_small();
+    assert_int_equal(rudp_send_byte(rudp, 9), CW_PROTOCOL_OK);
+    rudp_expect_round(rudp, "05000009");
+    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) {
+        assert_int_equal(rudp_give(rudp, malformed[i]), CW_PROTOCOL_ERROR_MALFORMED);
+        rudp_expect_nothing(rudp);
+        rudp_expect_round(rudp, "01");
+        assert_int_equal(rudp_stats(rudp).datagrams_malformed, i + 1);
+    }
+    rudp_expect_round(rudp, "00"); /* told once */
+    /* last, because other peers read nothing behind it */
+    assert_int_equal(rudp_give(rudp, "ff"), CW_PROTOCOL_ERROR_MALFORMED);
+    assert_int_equal(rudp_send_byte(rudp, 8), CW_PROTOCOL_OK);
+    rudp_expect_round(rudp, "0500010801");
+    assert_int_equal(rudp_give(rudp, ""), CW_PROTOCOL_OK); /* some peers send empty ones */
+    rudp_expect_round(rudp, "00");
+    cw_rudp_destroy(rudp);
+}
+
+static void a_package_above_the_agreed_size_is_malformed(void **state)
+{
+    (void)state;
+    struct cw_rudp *rudp = rudp_make_small();
+    uint8_t data[605] = {0x82, 0x5d}; /* 601 + 4 */
+    assert_int_equal(rudp_give_bytes(rudp, data, 605), CW_PROTOCOL_ERROR_MALFORMED);
+    rudp_expect_nothing(rudp);
+    data[1] = 0x5c;
+    assert_int_equal(rudp_give_bytes(rudp, data, 604), CW_PROTOCOL_OK);
+    struct cw_rudp_event event;
+    assert_true(cw_rudp_next(rudp, &event));
+    assert_int_equal(event.size, 600);
+    cw_rudp_destroy(rudp);
+}
+
+static void what_the_other_end_calls_corrupt_is_told(void **state)
+{
+    (void)state;
+    struct cw_rudp *rudp = rudp_make_small();
+    assert_int_equal(rudp_give(rudp, "050000b001"), CW_PROTOCOL_OK);
+    rudp_expect_corrupt(rudp);
+    rudp_expect_package(rudp, 0, 0xb0);
+    rudp_expect_nothing(rudp);
+    rudp_expect_round(rudp, "00"); /* it is not told back */
+    cw_rudp_destroy(rudp);
+}
+
+static void a_round_goes_on_over_several_datagrams(void **state)
+{
+    (void)state;
+    struct cw_rudp_config config = cw_rudp_config_default();
+    struct cw_rudp *rudp = rudp_make(&config);
+    uint8_t out[512];
+    static const uint8_t bytes[100];
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(cw_rudp_send(rudp, bytes, sizeof bytes), CW_PROTOCOL_OK);
+    assert_int_equal(rudp_give(rudp, "0500c8bb"), CW_PROTOCOL_OK); /* 200 are missing before it */
+    assert_int_equal(rudp_give(rudp, "ff"), CW_PROTOCOL_ERROR_MALFORMED);
+    cw_rudp_update(rudp, 1);
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510); /* 170 requests */
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 30 * 3 + 4 * 103);
+    assert_int_equal(rudp_stats(rudp).requests_sent, 200);
+    /* a new round begins before the old one is taken: what did not go out does now */
+    cw_rudp_update(rudp, 1);
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510);
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 30 * 3 + 3 * 103 + 1);
+    rudp_expect(rudp, "");
+    assert_int_equal(rudp_stats(rudp).packages_sent, 7);
+    /* what was left of a round has come meanwhile: that is no reason for a heartbeat */
+    cw_rudp_update(rudp, 1);
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510);
+    for (unsigned i = 170; i < 200; i++)
+        assert_int_equal(rudp_give_bytes(rudp, (uint8_t[]){5, 0, (uint8_t)i, 0}, 4),
+                         CW_PROTOCOL_OK);
+    rudp_expect(rudp, "");
+    cw_rudp_destroy(rudp);
+}
+
+static void reset_forgets_everything(void **state)
+{
+    (void)state;
+    struct cw_rudp *rudp = rudp_make_small(), *fresh = rudp_make_small();
+    assert_int_equal(rudp_send_byte(rudp, 1), CW_PROTOCOL_OK);
+    rudp_expect_round(rudp, "05000001");
+    assert_int_equal(rudp_send_byte(rudp, 2), CW_PROTOCOL_OK);
+    assert_int_equal(rudp_give(rudp, "050000b0050002b2030003020000000100"), CW_PROTOCOL_OK);
+    assert_int_equal(rudp_give(rudp, "ff"), CW_PROTOCOL_ERROR_MALFORMED);
+    cw_rudp_update(rudp, 1);
+    cw_rudp_reset(rudp);
+    const struct cw_rudp_stats stats = rudp_stats(rudp), none = rudp_stats(fresh);
+    assert_memory_equal(&stats, &none, sizeof stats);
+    rudp_expect(rudp, "");
+    rudp_expect_nothing(rudp);
+    rudp_expect_round(rudp, "00");
+    assert_int_equal(rudp_send_byte(rudp, 3), CW_PROTOCOL_OK);
+    rudp_expect_round(rudp, "05000003");
+    assert_int_equal(rudp_give(rudp, "050001b1"), CW_PROTOCOL_OK);
+    rudp_expect_nothing(rudp);
+    rudp_expect_round(rudp, "020000");
+    cw_rudp_destroy(fresh);
+    cw_rudp_destroy(rudp);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sender_keeps_only_so_many),
+        cmocka_unit_test(requests_beyond_the_window_come_again),
+        cmocka_unit_test(a_receiver_holds_only_so_many),
+        cmocka_unit_test(ids_far_ahead_do_not_move_the_stream),
+        cmocka_unit_test(a_slow_reader_loses_nothing),
+        cmocka_unit_test(ids_are_widened_across_their_wrap),
+        cmocka_unit_test(missing_ones_are_widened_as_well),
+        cmocka_unit_test(requests_are_widened_against_the_senders_own_counter),
+        cmocka_unit_test(a_malformed_datagram_is_not_used_and_the_other_end_is_told),
+        cmocka_unit_test(a_package_above_the_agreed_size_is_malformed),
+        cmocka_unit_test(what_the_other_end_calls_corrupt_is_told),
+        cmocka_unit_test(a_round_goes_on_over_several_datagrams),
+        cmocka_unit_test(reset_forgets_everything),
+    };
+    return cmocka_run_group_tests_name("rudp_limits", tests, NULL, NULL);
+}
