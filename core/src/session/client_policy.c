@@ -1,0 +1,259 @@
+#include "session/client_policy.h"
+
+#include <math.h>
+
+/* Seconds without a call after which the program did not run: it was frozen, or the machine slept.
+   Browsers let the timers of hidden pages run once a second; this is twice that. */
+#define ABSENCE_SECONDS 2.0
+
+/* Seconds after an absence in which nothing shows that the server still knows the client, beside
+   twice what the handshake took, which are four round trips. Packets come late that waited in a
+   socket, another link is tried after CW_CLIENT_SILENCE_SECONDS and opens in two round trips, and a
+   move over it takes one and a half. */
+#define RETURN_SECONDS 3.0
+
+/* Seconds without a packet after which the server has forgotten the client, unless it is silent for
+   half as long by itself. A server of ours sends at least every 0.1 s. */
+#define FORGOTTEN_SECONDS 1.0
+
+/* The patience with a silent server, in seconds. It doubles with each link that is tried, because
+   the server may be silent by itself, up to a value that is above what a timeout usually is. */
+#define PATIENCE_MOST_SECONDS 16.0
+
+/* Seconds without a try after which the patience is halved, but not below twice what the server is
+   silent for by itself. Whoever is wrong once a minute opens few links in vain. */
+#define CALM_SECONDS 60.0
+
+/* Seconds before another token is asked for. Each pause is twice the one before, until there is a
+   connection, and a random part of up to a half is left out, so that the players of one server do
+   not come back all at once. A server of ours takes some thousand handshakes a second; see the
+   bench's handshakes. */
+#define PAUSE_LEAST_SECONDS 0.5
+#define PAUSE_MOST_SECONDS  8.0
+
+static bool may_be_mended(const struct cw_client_policy *policy, enum cw_client_state end)
+{
+    switch (end) {
+    case CW_CLIENT_TIMED_OUT:
+    case CW_CLIENT_REQUEST_TIMED_OUT:
+    case CW_CLIENT_RESPONSE_TIMED_OUT:
+    case CW_CLIENT_TOKEN_EXPIRED:
+    case CW_CLIENT_DENIED:
+    case CW_CLIENT_STOPPING:
+        return true;
+    case CW_CLIENT_ID_CONNECTED:
+        /* Then it may be this client itself, whose slot has not timed out yet. */
+        return policy->tries > 0;
+    default:
+        return false;
+    }
+}
+
+/* There is no connection. After an absence of its own the client comes back at once, because no
+   other player does at the same time. */
+static void end(struct cw_client_policy *policy, enum cw_client_state reason, double now)
+{
+    if (reason == CW_CLIENT_REQUEST_TIMED_OUT && policy->ran >= policy->expire_time)
+        reason = CW_CLIENT_TOKEN_EXPIRED;
+    policy->returning |= policy->absence > 0;
+    policy->end = reason;
+    policy->action = CW_CLIENT_ACTION_END;
+    policy->phase = CW_CLIENT_PHASE_OVER;
+    if (policy->leaving || policy->tries >= policy->config.attempts ||
+        !(policy->config.after_any_end || policy->returning) || !may_be_mended(policy, reason))
+        return;
+    policy->phase = CW_CLIENT_PHASE_PAUSE;
+    policy->token_time = now;
+    if (policy->absence == 0) {
+        uint8_t random;
+        cw_random_fill(&policy->config.random, &random, 1);
+        policy->token_time += policy->pause_seconds * (0.5 + random / 512.0);
+        policy->pause_seconds = fmin(2 * policy->pause_seconds, PAUSE_MOST_SECONDS);
+    }
+    policy->tries++;
+}
+
+static void open_link(struct cw_client_policy *policy, uint32_t server)
+{
+    policy->server = server;
+    policy->phase = CW_CLIENT_PHASE_OPENING;
+    policy->action = CW_CLIENT_ACTION_OPEN;
+    policy->linked = false;
+}
+
+void cw_client_policy_start(struct cw_client_policy *policy, bool after_absence, double now)
+{
+    policy->phase = CW_CLIENT_PHASE_PAUSE;
+    policy->action = CW_CLIENT_ACTION_NONE;
+    policy->token_time = now;
+    policy->pause_seconds = PAUSE_LEAST_SECONDS;
+    policy->expire_time = INFINITY;
+    policy->absence = 0;
+    policy->tries = 0;
+    policy->returning = after_absence;
+    policy->leaving = false;
+}
+
+void cw_client_policy_token(struct cw_client_policy *policy, uint32_t server_count,
+                            double expire_time)
+{
+    policy->server_count = server_count;
+    policy->expire_time = expire_time;
+    policy->absence = 0;
+    open_link(policy, 0);
+}
+
+static void miss(struct cw_client_policy *policy, double now)
+{
+    policy->heard = policy->back = now;
+}
+
+void cw_client_policy_link(struct cw_client_policy *policy, bool linked, double now)
+{
+    if (!linked || !policy->linked) {
+        policy->trying = true;
+        miss(policy, now);
+    }
+    policy->linked = linked;
+    if (linked && policy->phase == CW_CLIENT_PHASE_OPENING) {
+        policy->phase = CW_CLIENT_PHASE_CONNECTING;
+        policy->asked = now;
+    }
+}
+
+bool cw_client_policy_skip(struct cw_client_policy *policy)
+{
+    const bool another =
+        policy->phase < CW_CLIENT_PHASE_CONNECTED && policy->server + 1 < policy->server_count;
+    if (another)
+        open_link(policy, policy->server + 1);
+    return another;
+}
+
+void cw_client_policy_fail(struct cw_client_policy *policy, enum cw_client_state reason, double now)
+{
+    if (policy->phase > CW_CLIENT_PHASE_PAUSE)
+        end(policy, reason, now);
+}
+
+/* Notices what has been missed since the last call. */
+static void look(struct cw_client_policy *policy, double now, double unix_now)
+{
+    const double away = unix_now - policy->ran;
+    policy->ran = unix_now;
+    if (policy->phase != CW_CLIENT_PHASE_CONNECTED)
+        return;
+    if (away > ABSENCE_SECONDS)
+        policy->absence += away;
+    if (away > ABSENCE_SECONDS || !policy->linked)
+        miss(policy, now);
+}
+
+/* Whether all that was late has come, and the server has had the time to be heard. */
+static bool is_back(const struct cw_client_policy *policy, double now)
+{
+    return now - policy->back > RETURN_SECONDS + 2 * policy->handshake_seconds;
+}
+
+void cw_client_policy_hear(struct cw_client_policy *policy, double now, double unix_now)
+{
+    look(policy, now, unix_now);
+    if (is_back(policy, now))
+        policy->absence = 0;
+    /* What came over a link that was tried says nothing of how long the server is silent. */
+    if (!policy->trying)
+        policy->silence = fmax(policy->silence, now - policy->heard);
+    policy->trying = false;
+    policy->heard = now;
+}
+
+static void enter(struct cw_client_policy *policy, double now)
+{
+    policy->phase = CW_CLIENT_PHASE_CONNECTED;
+    policy->handshake_seconds = now - policy->asked;
+    policy->pause_seconds = PAUSE_LEAST_SECONDS;
+    policy->tries = 0;
+    policy->returning = policy->trying = false;
+    policy->tried = now;
+    policy->patience = policy->config.silence_seconds;
+    policy->silence = policy->earlier_silence = 0;
+    miss(policy, now);
+}
+
+void cw_client_policy_follow(struct cw_client_policy *policy, enum cw_client_state state,
+                             uint32_t server, double now)
+{
+    if (policy->phase < CW_CLIENT_PHASE_CONNECTING)
+        return;
+    if (state <= CW_CLIENT_DISCONNECTED)
+        end(policy, state, now);
+    else if (policy->phase == CW_CLIENT_PHASE_CONNECTED)
+        return;
+    else if (state == CW_CLIENT_CONNECTED)
+        enter(policy, now);
+    else if (server != policy->server)
+        open_link(policy, server);
+}
+
+/* Twice the seconds for which the server is silent by itself. */
+static double usual(const struct cw_client_policy *policy)
+{
+    return 2 * fmax(policy->silence, policy->earlier_silence);
+}
+
+/* Whether the server has been silent for so long that another link should be tried. */
+static bool is_silent(struct cw_client_policy *policy, double now)
+{
+    /* The link that is tried opens in two round trips, and a move over it takes one and a half. */
+    const double more = policy->trying ? 2 * policy->handshake_seconds : 0;
+    const bool silent = now - fmax(policy->heard, policy->tried) > policy->patience + more;
+    if (silent) {
+        policy->patience *= 2;
+        policy->trying = true;
+    } else if (now - policy->tried > CALM_SECONDS) {
+        policy->patience =
+            fmax(policy->patience / 2, fmax(policy->config.silence_seconds, usual(policy)));
+        policy->earlier_silence = policy->silence;
+        policy->silence = 0;
+    } else {
+        return false;
+    }
+    policy->tried = now;
+    policy->patience = fmin(policy->patience, PATIENCE_MOST_SECONDS);
+    return silent;
+}
+
+void cw_client_policy_update(struct cw_client_policy *policy, double now, double unix_now)
+{
+    look(policy, now, unix_now);
+    if (policy->phase == CW_CLIENT_PHASE_PAUSE && now >= policy->token_time) {
+        policy->phase = CW_CLIENT_PHASE_TOKEN;
+        policy->action = CW_CLIENT_ACTION_TOKEN;
+    }
+    if (policy->phase != CW_CLIENT_PHASE_CONNECTED || !policy->linked)
+        return;
+    if (policy->config.silence_seconds > 0 && is_silent(policy, now))
+        policy->action = CW_CLIENT_ACTION_RENEW;
+    else if (policy->absence > 0 && policy->config.attempts > 0 && is_back(policy, now) &&
+             now - policy->heard > fmax(FORGOTTEN_SECONDS, usual(policy)))
+        end(policy, CW_CLIENT_TIMED_OUT, now);
+}
+
+void cw_client_policy_leave(struct cw_client_policy *policy)
+{
+    policy->leaving = true;
+    if (policy->phase < CW_CLIENT_PHASE_CONNECTED)
+        policy->phase = CW_CLIENT_PHASE_OVER;
+}
+
+enum cw_client_action cw_client_policy_next(struct cw_client_policy *policy)
+{
+    const enum cw_client_action action = policy->action;
+    policy->action = CW_CLIENT_ACTION_NONE;
+    return action;
+}
+
+bool cw_client_policy_returns(const struct cw_client_policy *policy)
+{
+    return policy->phase == CW_CLIENT_PHASE_PAUSE || policy->phase == CW_CLIENT_PHASE_TOKEN;
+}

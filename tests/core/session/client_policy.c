@@ -1,0 +1,727 @@
+/* What a client decides about its way to the server, in virtual time and for each kind of host: a
+   real client and a real server, and between them a path that may be cut in every way. */
+#include "session/client_policy.h"
+
+#include "secure_message_rig.h"
+
+#include <math.h>
+
+#define TICK            (1 / 60.0)
+#define TIMEOUT_SECONDS 30
+#define PATH_MOST       8192 /* datagrams on the way in one direction */
+#define SOCKET_MOST     800  /* datagrams that wait for a program that does not run */
+#define NEVER           1e30
+
+/* A host does I/O and nothing else. */
+struct host_kind {
+    const char *name;
+    bool links;         /* it opens links to a relay, which come and go; else it has one socket */
+    bool clock_stops;   /* while the machine sleeps */
+    uint32_t attempts;  /* of the policy's config */
+    bool after_any_end; /* likewise */
+};
+
+static const struct host_kind host_kinds[] = {
+    {"native", false, true, UINT32_MAX, true},
+    {"native, other clock", false, false, UINT32_MAX, true},
+    {"page", true, false, 6, false},
+    {"page, other clock", true, true, 6, false},
+};
+#define HOST_KINDS (sizeof host_kinds / sizeof *host_kinds)
+#define PAGE       (&host_kinds[2])
+#define NATIVE     (&host_kinds[0])
+
+static const double round_trips[] = {0.0001, 0.05, 0.3, 1, 5};
+#define ROUND_TRIPS (sizeof round_trips / sizeof *round_trips)
+
+struct datagram {
+    double due;
+    uint32_t place;
+    size_t size;
+    uint8_t data[CW_SECURE_MAX];
+};
+
+/* One direction, first in first out. */
+struct path {
+    struct datagram datagrams[PATH_MOST];
+    uint32_t first, count;
+};
+
+static struct world {
+    struct message_rig messages;
+    struct path up, down;
+    double rtt;
+    bool server_runs;
+    bool way;           /* through the network and the relay */
+    uint32_t life;      /* of tokens, seconds */
+    uint32_t addresses; /* of tokens, of which only the last is a server's */
+    struct cw_address nobody[2];
+
+    const struct host_kind *kind;
+    struct cw_client_policy policy;
+    struct cw_client *client;
+    double asleep;  /* seconds for which its clock did not go */
+    uint32_t place; /* from where datagrams leave, which the server sees */
+    bool linked;    /* to it */
+    double opens;   /* when the next link is open, which is tried now */
+    uint32_t tokens, links, renewals, connections, ends, late;
+    double ended, asked; /* when it ended last, and when it asked for a token */
+    double heard;        /* when a message came from the server that was no late one */
+    double server_heard;
+} world;
+
+static double now_of_client(void)
+{
+    return world.messages.rig.now - world.asleep;
+}
+
+static double unix_now(void)
+{
+    return RIG_UNIX + world.messages.rig.now;
+}
+
+static void put(struct path *path, uint32_t place, const uint8_t *data, size_t size)
+{
+    if (!world.way)
+        return;
+    assert_true(path->count < PATH_MOST);
+    struct datagram *datagram = &path->datagrams[(path->first + path->count++) % PATH_MOST];
+    datagram->due = world.messages.rig.now + world.rtt / 2;
+    datagram->place = place;
+    datagram->size = size;
+    memcpy(datagram->data, data, size);
+}
+
+/* The next one that has arrived. */
+static struct datagram *take(struct path *path)
+{
+    struct datagram *datagram = &path->datagrams[path->first];
+    if (path->count == 0 || datagram->due > world.messages.rig.now)
+        return NULL;
+    path->first = (path->first + 1) % PATH_MOST;
+    path->count--;
+    return datagram;
+}
+
+static void open_server(void)
+{
+    struct rig *rig = &world.messages.rig;
+    rig->config.addresses = &rig->address;
+    rig->config.random = (struct cw_random){netcode_fill, &rig->seed};
+    assert_int_equal(cw_server_create(&rig->config, &rig->server), CW_OK);
+    world.server_runs = true;
+}
+
+static void close_server(void)
+{
+    cw_server_destroy(world.messages.rig.server);
+    world.server_runs = false;
+}
+
+static void run_server(void)
+{
+    struct rig *rig = &world.messages.rig;
+    struct datagram *datagram;
+    while ((datagram = take(&world.up)) != NULL) {
+        const struct cw_address from = rig_client_address(datagram->place);
+        if (world.server_runs)
+            cw_server_receive(rig->server, &from, datagram->data, datagram->size, rig->now);
+        struct cw_server_event event;
+        while (world.server_runs && cw_server_next(rig->server, &event))
+            if (event.type == CW_SERVER_EVENT_MESSAGE) {
+                cw_message_release(event.message);
+                world.server_heard = rig->now;
+            }
+    }
+    if (!world.server_runs)
+        return;
+    struct cw_server_event event;
+    while (cw_server_next(rig->server, &event))
+        if (event.type == CW_SERVER_EVENT_MESSAGE)
+            cw_message_release(event.message);
+    for (uint32_t slot = 0; slot < rig->config.max_clients; slot++)
+        if (cw_server_connection(rig->server, slot))
+            cw_connection_send_value(cw_server_connection(rig->server, slot), UNRELIABLE, 0,
+                                     &(struct note){.number = 1}, rig->now);
+    cw_server_update(rig->server, rig->now);
+    uint8_t data[CW_SECURE_MAX];
+    struct cw_address to;
+    size_t size;
+    while ((size = cw_server_transmit(rig->server, data, sizeof data, rig->now, &to)) > 0)
+        put(&world.down, (uint32_t)to.port - 1000, data, size);
+}
+
+static void open_link(void)
+{
+    world.links++;
+    world.opens = world.messages.rig.now + 2 * world.rtt;
+}
+
+static void lose_link(void)
+{
+    world.linked = false;
+    cw_client_policy_link(&world.policy, false, now_of_client());
+    open_link();
+}
+
+/* There is another link, which the server does not know yet. */
+static void use_link(void)
+{
+    world.opens = NEVER;
+    world.place++;
+    world.linked = true;
+    const enum cw_client_state state = cw_client_state(world.client);
+    if (state == CW_CLIENT_CONNECTED)
+        cw_client_move(world.client, now_of_client());
+    cw_client_policy_link(&world.policy, true, now_of_client());
+    if (state > CW_CLIENT_DISCONNECTED && state < CW_CLIENT_CONNECTED)
+        cw_client_try_server(world.client, world.policy.server, now_of_client());
+}
+
+static void use_token(void)
+{
+    struct rig *rig = &world.messages.rig;
+    struct cw_token_grant grant = rig_grant(rig, 5);
+    struct cw_address addresses[3];
+    for (uint32_t i = 0; i + 1 < world.addresses; i++)
+        addresses[i] = world.nobody[i];
+    addresses[world.addresses - 1] = rig->address;
+    grant.addresses = addresses;
+    grant.address_count = world.addresses;
+    grant.timeout_seconds = TIMEOUT_SECONDS;
+    grant.life_seconds = world.life;
+    uint8_t token[CW_TOKEN_SIZE];
+    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
+    world.tokens++;
+    world.asked = rig->now;
+    assert_int_equal(cw_client_connect(world.client, token, sizeof token, now_of_client()), CW_OK);
+    cw_client_policy_token(&world.policy, grant.address_count,
+                           (double)(grant.create_time + grant.life_seconds));
+}
+
+static void act(void)
+{
+    for (;;)
+        switch (cw_client_policy_next(&world.policy)) {
+        case CW_CLIENT_ACTION_NONE:
+            return;
+        case CW_CLIENT_ACTION_TOKEN:
+            use_token();
+            break;
+        case CW_CLIENT_ACTION_OPEN:
+            world.linked = false;
+            if (world.kind->links) {
+                open_link();
+            } else {
+                world.linked = true;
+                cw_client_policy_link(&world.policy, true, now_of_client());
+            }
+            break;
+        case CW_CLIENT_ACTION_RENEW:
+            world.renewals++;
+            if (!world.kind->links) {
+                if (!cw_client_moving(world.client))
+                    cw_client_move(world.client, now_of_client());
+            } else if (world.opens == NEVER) {
+                open_link();
+            }
+            break;
+        case CW_CLIENT_ACTION_END:
+            world.ends++;
+            world.ended = world.messages.rig.now;
+            cw_client_disconnect(world.client);
+            break;
+        }
+}
+
+static void follow(void)
+{
+    struct cw_client_event event;
+    while (cw_client_next(world.client, &event)) {
+        world.connections += event.type == CW_CLIENT_EVENT_CONNECTED;
+        if (event.type == CW_CLIENT_EVENT_MESSAGE) {
+            cw_message_release(event.message);
+            world.heard = world.messages.rig.now;
+        }
+    }
+    cw_client_policy_follow(&world.policy, cw_client_state(world.client),
+                            cw_client_server_index(world.client), now_of_client());
+    act();
+}
+
+static void receive(void)
+{
+    struct datagram *datagram;
+    while ((datagram = take(&world.down)) != NULL)
+        if (world.linked && datagram->place == world.place &&
+            cw_client_receive(world.client, NULL, datagram->data, datagram->size,
+                              now_of_client()) == CW_OK) {
+            cw_client_policy_hear(&world.policy, now_of_client(), unix_now());
+            follow();
+        }
+}
+
+static void run_host(void)
+{
+    if (world.way && world.opens <= world.messages.rig.now)
+        use_link();
+    receive();
+    cw_client_policy_update(&world.policy, now_of_client(), unix_now());
+    act();
+    struct cw_connection *connection = cw_client_connection(world.client);
+    if (cw_client_state(world.client) == CW_CLIENT_CONNECTED)
+        cw_connection_send_value(connection, UNRELIABLE, 0, &(struct note){.number = 1},
+                                 now_of_client());
+    cw_client_update(world.client, now_of_client());
+    follow();
+    uint8_t data[CW_SECURE_MAX];
+    size_t size;
+    while ((size = cw_client_transmit(world.client, data, sizeof data, now_of_client(), NULL)) > 0)
+        if (world.linked && world.policy.server + 1 == world.addresses)
+            put(&world.up, world.place, data, size);
+}
+
+static void run(double seconds)
+{
+    for (const double until = world.messages.rig.now + seconds; world.messages.rig.now < until;
+         world.messages.rig.now += TICK) {
+        run_server();
+        run_host();
+    }
+}
+
+/* The program does not run. Only so many datagrams wait for it, the oldest. */
+static void sleep_for(double seconds)
+{
+    const double began = world.messages.rig.now;
+    while (world.messages.rig.now < began + seconds) {
+        run_server();
+        if (world.down.count > SOCKET_MOST)
+            world.down.count = SOCKET_MOST;
+        world.messages.rig.now += TICK;
+    }
+    world.late = world.down.count;
+    if (world.kind->clock_stops)
+        world.asleep += world.messages.rig.now - began;
+}
+
+static void start(const struct host_kind *kind, double rtt)
+{
+    message_rig_start(&world.messages, 4);
+    close_server();
+    world.messages.rig.config.max_token_life_seconds = 0; /* it takes those of before its start */
+    open_server();
+    world.rtt = rtt;
+    world.kind = kind;
+    world.server_runs = world.way = true;
+    world.life = world.life > 0 ? world.life : 45;
+    world.addresses = 1;
+    world.opens = NEVER;
+    world.nobody[0] = rig_address("127.0.0.1:1");
+    world.nobody[1] = rig_address("127.0.0.1:2");
+    struct cw_client_config config = cw_client_config_default();
+    config.connection = &world.messages.connection;
+    assert_int_equal(cw_client_create(&config, &world.client), CW_OK);
+    world.policy.config = (struct cw_client_policy_config){
+        .silence_seconds = CW_CLIENT_SILENCE_SECONDS,
+        .attempts = kind->attempts,
+        .after_any_end = kind->after_any_end,
+        .random = {netcode_fill, &world.messages.rig.seed},
+    };
+    cw_client_policy_start(&world.policy, false, now_of_client());
+}
+
+static void stop(void)
+{
+    cw_client_destroy(world.client);
+    if (world.server_runs)
+        close_server();
+    cw_schema_destroy(world.messages.schema);
+    world = (struct world){0};
+}
+
+static void run_until_connected(double most)
+{
+    const double until = world.messages.rig.now + most;
+    while (cw_client_state(world.client) != CW_CLIENT_CONNECTED) {
+        assert_true(world.messages.rig.now < until);
+        run(TICK);
+    }
+}
+
+/* Connected, and calm since. */
+static void start_connected(const struct host_kind *kind, double rtt)
+{
+    start(kind, rtt);
+    run_until_connected(1 + 8 * rtt);
+    run(20);
+    assert_int_equal(world.renewals, 0);
+    assert_int_equal(world.links, kind->links);
+    world.links = 0;
+}
+
+/* Whether messages come through in both directions. */
+static bool talks(void)
+{
+    const double since = world.messages.rig.now;
+    run(1 + world.rtt);
+    return world.heard > since && world.server_heard > since;
+}
+
+enum trouble { SLEEP, SLEEP_AND_MOVE, SERVER_RESTART, RELAY_RESTART, NO_WAY, NAT_FORGETS };
+
+/* What befalls a connected client for so long, and what becomes of it. Whoever is back in the same
+   connection has one, and whoever connects anew has two; a page does so only when it slept. */
+static const struct scenario {
+    const char *name;
+    enum trouble trouble;
+    double seconds;
+    uint32_t connections[2]; /* in the end, of a native host and of a page; 0: it is over */
+    double back;             /* seconds until it talks again, beside round trips */
+    double trips;            /* round trips until then */
+} scenarios[] = {
+    {"sleeps 1 s", SLEEP, 1, {1, 1}, 0.1, 1},
+    {"sleeps 3 s", SLEEP, 3, {1, 1}, 0.1, 1},
+    {"sleeps 8 s", SLEEP, 8, {1, 1}, 0.1, 1},
+    {"sleeps 1 min", SLEEP, 60, {2, 2}, 4.5, 9},
+    {"sleeps 5 min", SLEEP, 300, {2, 2}, 4.5, 9},
+    {"sleeps 1 h", SLEEP, 3600, {2, 2}, 4.5, 9},
+    {"wakes elsewhere after 3 s", SLEEP_AND_MOVE, 3, {1, 1}, 1.5, 5},
+    {"wakes elsewhere after 8 s", SLEEP_AND_MOVE, 8, {1, 1}, 1.5, 5},
+    {"wakes elsewhere after 5 min", SLEEP_AND_MOVE, 300, {2, 2}, 4.5, 9},
+    {"the server restarts", SERVER_RESTART, 2, {2, 0}, 31, 5},
+    {"the server is away for long", SERVER_RESTART, 60, {2, 0}, 31, 5},
+    {"the relay restarts", RELAY_RESTART, 2, {1, 1}, 1.5, 5},
+    {"all links are gone for 8 s", NO_WAY, 8, {1, 1}, 2, 5},
+    {"all links are gone for 1 min", NO_WAY, 60, {2, 0}, 8.5, 5},
+    {"a NAT forgets the client", NAT_FORGETS, 0, {1, 1}, 1.5, 5},
+};
+#define SCENARIOS (sizeof scenarios / sizeof *scenarios)
+
+static void befall(const struct scenario *scenario)
+{
+    switch (scenario->trouble) {
+    case SLEEP:
+    case SLEEP_AND_MOVE:
+        sleep_for(scenario->seconds);
+        assert_true(scenario->seconds < 8 || world.late >= 200);
+        if (scenario->trouble == SLEEP_AND_MOVE)
+            world.place++;
+        break;
+    case SERVER_RESTART:
+        close_server();
+        run(scenario->seconds);
+        open_server();
+        break;
+    case RELAY_RESTART:
+    case NO_WAY:
+        world.way = false;
+        world.up.count = world.down.count = 0;
+        if (world.kind->links)
+            lose_link();
+        run(scenario->seconds);
+        if (scenario->trouble == RELAY_RESTART && !world.kind->links)
+            world.place++;
+        world.way = true;
+        break;
+    case NAT_FORGETS:
+        world.place++;
+        break;
+    }
+}
+
+static void play(const struct scenario *scenario, const struct host_kind *kind, double rtt)
+{
+    start_connected(kind, rtt);
+    befall(scenario);
+    const double since = world.messages.rig.now;
+    const uint32_t expected = scenario->connections[kind->links];
+    const double most = scenario->back + scenario->trips * rtt + 4 * TICK;
+    run(most);
+    const bool back = talks();
+    if (back != (expected > 0) || world.connections != (expected > 0 ? expected : 1))
+        fail_msg("%s, %s, %g ms: %s, %u connections, %u tokens, end %d, %g s", scenario->name,
+                 kind->name, 1000 * rtt, back ? "back" : "not back", world.connections,
+                 world.tokens, world.policy.end, world.messages.rig.now - since);
+    /* Few links are opened in vain, however far the server is. */
+    assert_in_range(world.links, 0, 8);
+    /* Players whom the same server lost do not all come at once; whoever slept is alone. */
+    const bool slept = scenario->trouble == SLEEP || scenario->trouble == SLEEP_AND_MOVE;
+    if (expected > 1)
+        assert_int_equal(world.asked - world.ended < 2 * TICK, slept);
+    if (expected > 0) {
+        run(30);
+        assert_true(talks());
+        assert_int_equal(world.connections, expected);
+        assert_true(unit_same(world.policy.absence, 0));
+    } else {
+        assert_false(cw_client_policy_returns(&world.policy));
+        assert_int_equal(world.policy.end, CW_CLIENT_TIMED_OUT);
+        assert_int_equal(world.tokens, 1);
+    }
+    stop();
+}
+
+static void every_trouble_at_every_distance(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SCENARIOS; i++)
+        for (size_t kind = 0; kind < HOST_KINDS; kind++)
+            for (size_t rtt = 0; rtt < ROUND_TRIPS; rtt++)
+                play(&scenarios[i], &host_kinds[kind], round_trips[rtt]);
+}
+
+/* The token's time is over long before the relay is replaced: whoever is connected goes on. */
+static void a_token_that_expires_while_connected_is_no_matter(void **state)
+{
+    (void)state;
+    for (size_t kind = 0; kind < HOST_KINDS; kind++) {
+        world.life = 2;
+        start_connected(&host_kinds[kind], 0.05);
+        befall(&(struct scenario){.trouble = RELAY_RESTART, .seconds = 3});
+        run(3);
+        assert_true(talks());
+        assert_int_equal(world.connections, 1);
+        stop();
+    }
+}
+
+/* No server answers: it is the token's fault only when its time is over by the clock of the world.
+   A native host gets another one, a page at its first attempt does not. */
+static void a_token_that_expires_before_an_answer_explains_the_silence(void **state)
+{
+    (void)state;
+    for (int expired = 0; expired < 2; expired++)
+        for (size_t kind = 0; kind < HOST_KINDS; kind++) {
+            start(&host_kinds[kind], 0.05);
+            world.life = 60;
+            close_server();
+            run(1);
+            if (expired)
+                world.policy.expire_time = unix_now() + 20;
+            run(TIMEOUT_SECONDS + 1);
+            assert_int_equal(world.policy.end,
+                             expired ? CW_CLIENT_TOKEN_EXPIRED : CW_CLIENT_REQUEST_TIMED_OUT);
+            assert_int_equal(world.ends, 1);
+            open_server();
+            run(4);
+            assert_int_equal(talks(), host_kinds[kind].after_any_end);
+            assert_int_equal(world.tokens, 1 + host_kinds[kind].after_any_end);
+            stop();
+        }
+}
+
+/* The client goes from server to server by itself, and at once where the relay knows of none. */
+static void a_server_that_does_not_answer_is_followed_by_the_next(void **state)
+{
+    (void)state;
+    for (size_t kind = 0; kind < HOST_KINDS; kind++)
+        for (int skipped = 0; skipped < 2; skipped++) {
+            start(&host_kinds[kind], 0.05);
+            world.life = 200;
+            world.addresses = 3;
+            run(0.5);
+            assert_int_equal(world.policy.server, 0);
+            if (skipped && world.kind->links) {
+                assert_true(cw_client_policy_skip(&world.policy));
+                act();
+                run(0.5);
+                assert_int_equal(world.policy.server, 1);
+                assert_true(cw_client_policy_skip(&world.policy));
+                assert_false(cw_client_policy_skip(&world.policy));
+                act();
+                run_until_connected(1);
+            } else {
+                run_until_connected(2 * TIMEOUT_SECONDS + 1);
+            }
+            assert_int_equal(world.policy.server, 2);
+            assert_int_equal(world.links, world.kind->links ? 3 : 0);
+            assert_int_equal(world.ends, 0);
+            assert_true(talks());
+            stop();
+        }
+}
+
+/* A policy that nobody answers: when it asks for tokens after an end. */
+static uint32_t attempts_of(const struct host_kind *kind, bool after_absence,
+                            enum cw_client_state end, double pauses[], uint32_t most)
+{
+    uint64_t seed = 1;
+    struct cw_client_policy policy = {
+        .config = {
+            CW_CLIENT_SILENCE_SECONDS, kind->attempts, kind->after_any_end, {netcode_fill, &seed}}};
+    double failed = 0;
+    uint32_t count = 0;
+    cw_client_policy_start(&policy, after_absence, 0);
+    for (double now = 0; count < most && now < 1000; now += TICK) {
+        cw_client_policy_update(&policy, now, RIG_UNIX + now);
+        if (cw_client_policy_next(&policy) != CW_CLIENT_ACTION_TOKEN)
+            continue;
+        pauses[count++] = now - failed;
+        now += 1;
+        failed = now;
+        cw_client_policy_fail(&policy, end, now);
+        assert_int_equal(cw_client_policy_next(&policy), CW_CLIENT_ACTION_END);
+    }
+    return count;
+}
+
+static void pauses_grow_and_differ(void **state)
+{
+    (void)state;
+    double pauses[100];
+    assert_int_equal(attempts_of(NATIVE, false, CW_CLIENT_TIMED_OUT, pauses, 100), 100);
+    bool differ = false;
+    for (uint32_t i = 1; i < 100; i++) {
+        const double most = fmin(0.5 * pow(2, i - 1), 8);
+        assert_true(pauses[i] >= most / 2 && pauses[i] <= most + 2 * TICK);
+        differ |= fabs(pauses[99] - pauses[i]) > 1;
+    }
+    assert_true(differ);
+    assert_true(unit_same(pauses[0], 0));
+    assert_int_equal(attempts_of(PAGE, true, CW_CLIENT_TIMED_OUT, pauses, 100), 7);
+    assert_int_equal(attempts_of(PAGE, false, CW_CLIENT_TIMED_OUT, pauses, 100), 1);
+}
+
+static void not_every_end_is_mended(void **state)
+{
+    (void)state;
+    static const enum cw_client_state final[] = {CW_CLIENT_ID_CONNECTED,  CW_CLIENT_REPLACED,
+                                                 CW_CLIENT_KICKED,        CW_CLIENT_SCHEMA,
+                                                 CW_CLIENT_INVALID_TOKEN, CW_CLIENT_DISCONNECTED};
+    double pauses[10];
+    for (size_t i = 0; i < sizeof final / sizeof *final; i++)
+        assert_int_equal(attempts_of(NATIVE, false, final[i], pauses, 10), 1);
+}
+
+/* The server may still have the slot of the connection that was lost. */
+static void an_id_that_is_connected_is_perhaps_its_own(void **state)
+{
+    (void)state;
+    start_connected(NATIVE, 0.05);
+    cw_client_policy_fail(&world.policy, CW_CLIENT_TIMED_OUT, now_of_client());
+    act();
+    while (world.tokens < 2)
+        run(TICK);
+    cw_client_disconnect(world.client);
+    cw_client_policy_fail(&world.policy, CW_CLIENT_ID_CONNECTED, now_of_client());
+    assert_true(cw_client_policy_returns(&world.policy));
+    run(3);
+    assert_true(talks());
+    stop();
+}
+
+static void whoever_leaves_stays_away(void **state)
+{
+    (void)state;
+    for (size_t kind = 0; kind < HOST_KINDS; kind++) {
+        start_connected(&host_kinds[kind], 0.05);
+        cw_client_policy_leave(&world.policy);
+        run(5);
+        assert_true(talks());
+        close_server();
+        run(TIMEOUT_SECONDS + 10);
+        assert_int_equal(world.tokens, 1);
+        assert_int_equal(world.ends, 1);
+        stop();
+
+        start(&host_kinds[kind], 0.05);
+        close_server();
+        run(1);
+        cw_client_policy_leave(&world.policy);
+        cw_client_disconnect(world.client);
+        run(TIMEOUT_SECONDS + 10);
+        assert_int_equal(world.tokens, 1);
+        assert_int_equal(world.ends, 0);
+        stop();
+    }
+}
+
+/* The clock of the world is set, by an hour to either side: nobody is asked to come back. */
+static void a_clock_that_is_set_ends_nothing(void **state)
+{
+    (void)state;
+    for (int to = -3600; to <= 3600; to += 7200) {
+        start_connected(PAGE, 0.05);
+        cw_client_policy_update(&world.policy, now_of_client(), unix_now() + to);
+        run(20);
+        assert_true(talks());
+        assert_int_equal(world.renewals, 0);
+        assert_int_equal(world.ends, 0);
+        stop();
+    }
+}
+
+/* A connected policy with a link at time 0, for what it makes of silence alone. */
+static struct cw_client_policy connected_policy(double silence_seconds)
+{
+    struct cw_client_policy policy = {.config = {.silence_seconds = silence_seconds}};
+    cw_client_policy_token(&policy, 1, INFINITY);
+    cw_client_policy_link(&policy, true, 0);
+    cw_client_policy_follow(&policy, CW_CLIENT_CONNECTED, 0, 0);
+    assert_int_equal(cw_client_policy_next(&policy), CW_CLIENT_ACTION_OPEN);
+    return policy;
+}
+
+/* How often another link is tried from tick to tick, when something comes every so many ticks. */
+static uint32_t renewals(struct cw_client_policy *policy, int from, int to, int pause)
+{
+    uint32_t count = 0;
+    for (int tick = from; tick < to; tick++) {
+        const double now = tick * TICK;
+        if (pause > 0 && tick % pause == 0)
+            cw_client_policy_hear(policy, now, RIG_UNIX + now);
+        cw_client_policy_update(policy, now, RIG_UNIX + now);
+        count += cw_client_policy_next(policy) == CW_CLIENT_ACTION_RENEW;
+    }
+    return count;
+}
+
+static void a_server_that_is_silent_by_itself_is_left_in_peace(void **state)
+{
+    (void)state;
+    static const int pauses[] = {48, 60, 120, 300};
+    for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
+        struct cw_client_policy policy = connected_policy(CW_CLIENT_SILENCE_SECONDS);
+        assert_true(renewals(&policy, 0, 60 * 60, pauses[i]) > 0);
+        assert_int_equal(renewals(&policy, 60 * 60, 60000, pauses[i]), 0);
+        /* When nothing comes any more, this is seen a little later than with others. */
+        assert_int_equal(renewals(&policy, 60001, 60000 + pauses[i], 0), 0);
+        assert_true(renewals(&policy, 60000 + pauses[i], 60000 + 5 * pauses[i], 0) > 0);
+    }
+}
+
+static void a_server_that_talks_is_missed_at_once(void **state)
+{
+    (void)state;
+    struct cw_client_policy policy = connected_policy(CW_CLIENT_SILENCE_SECONDS);
+    assert_int_equal(renewals(&policy, 0, 6000, 1), 0);
+    assert_int_equal(renewals(&policy, 6000, 6030, 0), 0);
+    assert_int_equal(renewals(&policy, 6030, 6032, 0), 1);
+    assert_int_equal(renewals(&policy, 6032, 6240, 0), 2);
+    /* What ends the silence is perhaps the other link, so it says nothing of the server. */
+    assert_int_equal(renewals(&policy, 6240, 18000, 1), 0);
+    assert_int_equal(renewals(&policy, 18000, 18028, 0), 0);
+    assert_int_equal(renewals(&policy, 18028, 18032, 0), 1);
+
+    policy = connected_policy(0);
+    assert_int_equal(renewals(&policy, 0, 6000, 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_trouble_at_every_distance),
+        cmocka_unit_test(a_token_that_expires_while_connected_is_no_matter),
+        cmocka_unit_test(a_token_that_expires_before_an_answer_explains_the_silence),
+        cmocka_unit_test(a_server_that_does_not_answer_is_followed_by_the_next),
+        cmocka_unit_test(pauses_grow_and_differ),
+        cmocka_unit_test(not_every_end_is_mended),
+        cmocka_unit_test(an_id_that_is_connected_is_perhaps_its_own),
+        cmocka_unit_test(whoever_leaves_stays_away),
+        cmocka_unit_test(a_clock_that_is_set_ends_nothing),
+        cmocka_unit_test(a_server_that_is_silent_by_itself_is_left_in_peace),
+        cmocka_unit_test(a_server_that_talks_is_missed_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
