@@ -9,38 +9,29 @@
 #include "native/client_host_log.h"
 #include "native/host_loop.h"
 #include "session/client_internal.h"
+#include "session/client_policy.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Between two looks at the network. Each costs the system a socket. */
+/* Seconds between two looks at the network. Each costs the system a socket. */
 #define LOOK_SECONDS 0.25
-
-/* Before another token is asked for. Each pause is twice the one before, until there is a
-   connection, and a random part of it is left out, so that the players of one server do not come
-   back all at once. */
-#define PAUSE_LEAST_SECONDS 0.5
-#define PAUSE_MOST_SECONDS  8.0
 
 struct cw_client_host {
     struct cw_allocator allocator;
     struct cw_log log;
     struct cw_client *client;
     struct cw_socket *socket;
-    double silence_seconds;
-    double last_heard;        /* or when the last move for silence began */
+    struct cw_client_policy policy;
     double look_time;         /* of the next look at the network */
     struct cw_address source; /* from which datagrams leave; CW_ADDRESS_NONE: not known */
     bool cut_off;             /* there was no way for a datagram since the last look */
     size_t datagrams_left;    /* that are received before the next update though the tick is over */
     size_t (*token)(void *context, uint8_t *out, size_t capacity);
     void *token_context;
-    double expire_time; /* of the token in use, Unix seconds */
-    bool token_due;     /* to be asked for, from token_time on */
-    bool token_failed;  /* which the application has not been told */
-    double token_time;
-    double pause_seconds;
-    bool flushing; /* it disconnects when what was sent is done, or at flush_deadline */
+    bool token_due; /* to be asked for */
+    bool end_due;   /* which the application has not taken as an event */
+    bool flushing;  /* it disconnects when what was sent is done, or at flush_deadline */
     double flush_deadline;
     uint8_t data[CW_SECURE_MAX];
     CW_ONE_THREAD_MEMBER;
@@ -50,7 +41,7 @@ struct cw_client_host_config cw_client_host_config_default(void)
 {
     return (struct cw_client_host_config){
         .client = cw_client_config_default(),
-        .silence_seconds = 1,
+        .silence_seconds = CW_CLIENT_SILENCE_SECONDS,
         .log = {.level = CW_LOG_INFO},
     };
 }
@@ -79,11 +70,15 @@ enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
     memset(made, 0, sizeof *made);
     made->allocator = config->client.allocator;
     made->log = config->log;
-    made->silence_seconds = config->silence_seconds;
+    made->policy.config = (struct cw_client_policy_config){
+        .silence_seconds = config->silence_seconds,
+        .attempts = config->token ? UINT32_MAX : 0,
+        .after_any_end = true,
+    };
     made->token = config->token;
     made->token_context = config->token_context;
-    made->token_due = made->token != NULL;
-    made->pause_seconds = PAUSE_LEAST_SECONDS;
+    if (made->token)
+        cw_client_policy_start(&made->policy, false, cw_clock_now());
     made->datagrams_left = CW_HOST_DATAGRAMS_PER_UPDATE;
     const enum cw_error error = open_parts(made, config);
     if (error == CW_OK)
@@ -103,6 +98,44 @@ static void transmit(void *context, double now)
     while ((size = cw_client_transmit(host->client, data, sizeof data, now, &to)) > 0)
         if (cw_socket_send(host->socket, &to, data, size) == CW_ERROR_SEND)
             host->cut_off = true;
+}
+
+static void move(struct cw_client_host *host, double now)
+{
+    cw_client_host_log_moving(&host->log);
+    (void)cw_client_move(host->client, now);
+}
+
+/* Does what the policy says. The socket leads to every server, over whatever network the system
+   has, so that it is the link to each; another link to a silent one is a move. */
+static void act(struct cw_client_host *host, double now)
+{
+    for (;;)
+        switch (cw_client_policy_next(&host->policy)) {
+        case CW_CLIENT_ACTION_NONE:
+            return;
+        case CW_CLIENT_ACTION_TOKEN:
+            host->token_due = true;
+            break;
+        case CW_CLIENT_ACTION_OPEN:
+            cw_client_policy_link(&host->policy, true, now);
+            break;
+        case CW_CLIENT_ACTION_RENEW:
+            if (!cw_client_moving(host->client))
+                move(host, now);
+            break;
+        case CW_CLIENT_ACTION_END:
+            cw_client_disconnect(host->client);
+            host->end_due = true;
+            break;
+        }
+}
+
+static void follow(struct cw_client_host *host, double now)
+{
+    cw_client_policy_follow(&host->policy, cw_client_state(host->client),
+                            cw_client_server_index(host->client), now);
+    act(host, now);
 }
 
 void cw_client_host_close(struct cw_client_host *host)
@@ -129,11 +162,10 @@ enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t 
     const enum cw_error error = cw_client_connect(host->client, token, size, now);
     if (error != CW_OK)
         return error;
-    host->flushing = false;
-    struct cw_token read;
-    cw_token_read(token, size, &read);
-    host->expire_time = (double)read.expire_time;
-    cw_crypto_wipe(&read, sizeof read);
+    host->flushing = host->end_due = host->token_due = false;
+    cw_client_policy_token(&host->policy, host->client->token.address_count,
+                           (double)host->client->token.expire_time);
+    act(host, now);
     cw_client_host_log_connecting(&host->log, host->client);
     transmit(host, now);
     return CW_OK;
@@ -166,18 +198,8 @@ enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const
     return error;
 }
 
-/* Another token is due after a pause. */
-static void pause_attempts(struct cw_client_host *host)
-{
-    uint8_t random;
-    cw_random_fill(&(struct cw_random){0}, &random, 1);
-    host->token_due = true;
-    host->token_time = cw_clock_now() + host->pause_seconds * (0.5 + random / 512.0);
-    host->pause_seconds = fmin(2 * host->pause_seconds, PAUSE_MOST_SECONDS);
-}
-
 /* Asks for the token that is due, and connects with it. */
-static void ask_for_token(struct cw_client_host *host)
+static void use_token(struct cw_client_host *host, double now)
 {
     uint8_t token[CW_TOKEN_SIZE];
     const size_t size = host->token(host->token_context, token, sizeof token);
@@ -185,23 +207,19 @@ static void ask_for_token(struct cw_client_host *host)
         return;
     host->token_due = false;
     const enum cw_error error = cw_client_host_connect(host, token, size);
-    if (error == CW_ERROR_TOKEN_USED)
-        pause_attempts(host);
-    else
-        host->token_failed = error != CW_OK;
+    if (error == CW_ERROR_TOKEN_USED) {
+        cw_client_policy_fail(&host->policy, CW_CLIENT_TOKEN_EXPIRED, now);
+        (void)cw_client_policy_next(&host->policy); /* the application has been told before */
+    } else if (error != CW_OK) {
+        cw_client_policy_fail(&host->policy, cw_client_state(host->client), now);
+        act(host, now);
+    }
     cw_crypto_wipe(token, sizeof token);
-}
-
-static bool may_be_mended(enum cw_client_state end)
-{
-    return end == CW_CLIENT_TIMED_OUT || end == CW_CLIENT_REQUEST_TIMED_OUT ||
-           end == CW_CLIENT_RESPONSE_TIMED_OUT || end == CW_CLIENT_TOKEN_EXPIRED ||
-           end == CW_CLIENT_DENIED || end == CW_CLIENT_STOPPING;
 }
 
 bool cw_client_host_reconnects(const struct cw_client_host *host)
 {
-    return host && host->token_due;
+    return host && cw_client_policy_returns(&host->policy);
 }
 
 static bool is_flushed(const struct cw_client *client)
@@ -224,6 +242,7 @@ void cw_client_host_flush_and_disconnect(struct cw_client_host *host, double flu
     if (!host || !isfinite(flush_seconds))
         return;
     const double now = cw_clock_now();
+    cw_client_policy_leave(&host->policy);
     host->token_due = false;
     host->flushing = true;
     host->flush_deadline = now + flush_seconds;
@@ -238,15 +257,14 @@ struct cw_client *cw_client_host_client(struct cw_client_host *host)
     return host ? host->client : NULL;
 }
 
-/* The client's next event, or that of a token that it did not take. */
+/* The client's next event, or that of an end which the client has not noticed. */
 static bool take_event(struct cw_client_host *host, struct cw_client_event *event)
 {
-    if (!host->token_failed)
-        return cw_client_next(host->client, event);
-    host->token_failed = false;
-    *event = (struct cw_client_event){
-        .type = CW_CLIENT_EVENT_DISCONNECTED, .state = cw_client_state(host->client), .text = ""};
-    return true;
+    if (cw_client_next(host->client, event))
+        return true;
+    if (host->end_due)
+        *event = (struct cw_client_event){.type = CW_CLIENT_EVENT_DISCONNECTED, .text = ""};
+    return host->end_due;
 }
 
 static bool next(void *context, void *out)
@@ -255,17 +273,12 @@ static bool next(void *context, void *out)
     struct cw_client_event *event = out;
     if (!take_event(host, event))
         return false;
-    /* No server answers those whose token has expired. This machine's clock may be wrong, so it
-       explains the silence but refuses no token. */
-    if (event->type == CW_CLIENT_EVENT_DISCONNECTED &&
-        event->state == CW_CLIENT_REQUEST_TIMED_OUT && cw_clock_unix() >= host->expire_time)
-        event->state = CW_CLIENT_TOKEN_EXPIRED;
+    if (event->type == CW_CLIENT_EVENT_DISCONNECTED) {
+        follow(host, cw_clock_now());
+        event->state = host->policy.end;
+        host->end_due = false;
+    }
     cw_client_host_log_event(&host->log, host->client, event);
-    if (event->type == CW_CLIENT_EVENT_CONNECTED)
-        host->pause_seconds = PAUSE_LEAST_SECONDS;
-    else if (event->type == CW_CLIENT_EVENT_DISCONNECTED && host->token && !host->flushing &&
-             may_be_mended(event->state))
-        pause_attempts(host);
     return true;
 }
 
@@ -283,7 +296,8 @@ static bool receive(void *context, double until)
         host->datagrams_left--;
     if (cw_client_receive(host->client, &datagram.address, datagram.data, datagram.size, now) ==
         CW_OK)
-        host->last_heard = now;
+        cw_client_policy_hear(&host->policy, now, cw_clock_unix());
+    follow(host, now);
     return true;
 }
 
@@ -315,16 +329,9 @@ static void look_after(struct cw_client_host *host, double now)
     if (now < host->look_time)
         return;
     host->look_time = now + LOOK_SECONDS;
-    bool lost = has_other_source(host) || host->cut_off;
+    if (has_other_source(host) || host->cut_off)
+        move(host, now);
     host->cut_off = false;
-    if (host->silence_seconds > 0 && now - host->last_heard >= host->silence_seconds) {
-        host->last_heard = now;
-        lost = lost || !cw_client_moving(host->client);
-    }
-    if (!lost)
-        return;
-    cw_client_host_log_moving(&host->log);
-    (void)cw_client_move(host->client, now);
 }
 
 void cw_client_host_update(struct cw_client_host *host)
@@ -334,13 +341,16 @@ void cw_client_host_update(struct cw_client_host *host)
         return;
     const double now = cw_clock_now();
     host->datagrams_left = CW_HOST_DATAGRAMS_PER_UPDATE;
-    if (host->token_due && now >= host->token_time)
-        ask_for_token(host);
+    cw_client_policy_update(&host->policy, now, cw_clock_unix());
+    act(host, now);
+    if (host->token_due)
+        use_token(host, now);
     if (cw_client_state(host->client) == CW_CLIENT_CONNECTED)
         look_after(host, now);
     else
         host->source.type = CW_ADDRESS_NONE;
     end_flush(host, now);
     cw_client_update(host->client, now);
+    follow(host, now);
     transmit(host, now);
 }

@@ -91,7 +91,6 @@ void cw_client_policy_start(struct cw_client_policy *policy, bool after_absence,
     policy->absence = 0;
     policy->tries = 0;
     policy->returning = after_absence;
-    policy->leaving = false;
 }
 
 void cw_client_policy_token(struct cw_client_policy *policy, uint32_t server_count,
@@ -100,6 +99,7 @@ void cw_client_policy_token(struct cw_client_policy *policy, uint32_t server_cou
     policy->server_count = server_count;
     policy->expire_time = expire_time;
     policy->absence = 0;
+    policy->leaving = false;
     open_link(policy, 0);
 }
 
@@ -242,8 +242,10 @@ void cw_client_policy_update(struct cw_client_policy *policy, double now, double
 void cw_client_policy_leave(struct cw_client_policy *policy)
 {
     policy->leaving = true;
-    if (policy->phase < CW_CLIENT_PHASE_CONNECTED)
-        policy->phase = CW_CLIENT_PHASE_OVER;
+    if (policy->phase == CW_CLIENT_PHASE_CONNECTED)
+        return;
+    policy->phase = CW_CLIENT_PHASE_OVER;
+    policy->end = CW_CLIENT_DISCONNECTED;
 }
 
 enum cw_client_action cw_client_policy_next(struct cw_client_policy *policy)

@@ -28,9 +28,9 @@ struct cw_client_host_config {
     bool payloads;
 
     /* A connected client that hears nothing for this long asks the server to let it go on from
-       where it is now: the network may have given it another address; see cw_client_move. Every
-       second of silence costs a few requests of CW_REQUEST_SIZE bytes. At least 0; 0: never;
-       default 1. */
+       where it is now: the network may have given it another address; see cw_client_move. It waits
+       longer each time, up to 16 s, and for a server that is silent by itself. Each costs a few
+       requests of CW_REQUEST_SIZE bytes. At least 0; 0: never; default 0.5. */
     double silence_seconds;
 
     /* Gives the host a connect token: writes it to out, which has room for `capacity` bytes
@@ -79,8 +79,10 @@ enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const
 /* Whether the host, after a DISCONNECTED event, connects again by itself: it has a token function,
    and the end was a timeout, a token that had expired, or a server that was full or stopping. It
    does not when the client was kicked, replaced or refused, or when the application has
-   disconnected. There is a pause before each attempt, of half a second at first and up to 8
-   seconds. */
+   disconnected. A client whose id is still connected when it comes back tries again. There is a
+   pause before each attempt, of half a second at first and up to 8 seconds; but there is none for a
+   program that did not run for so long that the server has forgotten it, as on a machine that
+   slept. */
 bool cw_client_host_reconnects(const struct cw_client_host *host);
 
 /* Ends the connection when all that was sent is done: reliable messages have arrived, all others
