@@ -246,9 +246,6 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
         pre_session_limit_set_tls(relay->pre_session_limit, loop_vhost(relay->loop),
                                   relay->tls_turns);
     relay_heed_proxies(relay);
-    if (options->source_prefixes.count > 0 &&
-        !sessions_share_socket(relay->sessions, &options->source_prefixes))
-        return false;
     return open_listeners(relay, heritage) && open_webrtc(relay, heritage) &&
            relay_open_admin(relay, heritage);
 }
@@ -292,11 +289,9 @@ struct relay *relay_create(const struct options *options, struct heritage *herit
     relay->stop.context = relay;
     relay->signals = (struct signals){.watch.fd = -1, .take = relay_take_signal, .context = relay};
     relay->copy = -1;
-    const bool opened = descriptors_divide(share(options->max_sessions, heritage),
-                                           options->source_prefixes.count > 0 ? DESCRIPTORS_SHARED
-                                                                              : DESCRIPTORS_OWN,
-                                           &relay->descriptors) &&
-                        open_parts(relay, heritage) && relay_take_over(relay, heritage);
+    const bool opened =
+        descriptors_divide(share(options->max_sessions, heritage), &relay->descriptors) &&
+        open_parts(relay, heritage) && relay_take_over(relay, heritage);
     heritage_close(heritage);
     if (opened) {
         announce(relay);

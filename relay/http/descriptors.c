@@ -8,7 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Its connection, and the file that it is being sent. */
+/* A session has its connection, and a socket towards the game server. */
+#define PER_SESSION 2
+
+/* Any other connection has itself, and the file that it is being sent. */
 #define PER_PRE_SESSION 2
 
 /* Listeners, timers, the log and the like, replies that are still being read, and connections of
@@ -30,11 +33,11 @@ bool descriptors_open_standard(void)
     return true;
 }
 
-bool descriptors_divide(unsigned max_sessions, unsigned per_session, struct descriptors *out)
+bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
 {
     struct rlimit limit;
     const rlim_t wanted =
-        per_session * (rlim_t)max_sessions + PER_PRE_SESSION * PRE_SESSION_MAX + OWN;
+        PER_SESSION * (rlim_t)max_sessions + PER_PRE_SESSION * PRE_SESSION_MAX + OWN;
     *out = (struct descriptors){.sessions = max_sessions, .pre_session = PRE_SESSION_MAX};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
         return true;
@@ -46,13 +49,13 @@ bool descriptors_divide(unsigned max_sessions, unsigned per_session, struct desc
         allowed = limit.rlim_cur;
     if (allowed >= wanted)
         return true;
-    const rlim_t least = OWN + PER_PRE_SESSION * PRE_SESSION_MIN + per_session;
+    const rlim_t least = OWN + PER_PRE_SESSION * PRE_SESSION_MIN + PER_SESSION;
     if (allowed < least) {
         log_error("the system allows %llu open files, which is too few (ulimit -n)",
                   (unsigned long long)allowed);
         return false;
     }
-    rlim_t sessions = (allowed - OWN - PER_PRE_SESSION * PRE_SESSION_MIN) / per_session;
+    rlim_t sessions = (allowed - OWN - PER_PRE_SESSION * PRE_SESSION_MIN) / PER_SESSION;
     if (sessions < max_sessions) {
         log_warn("the system allows %llu open files, enough for %u sessions instead of %u; those "
                  "need %llu (ulimit -n)",
@@ -60,6 +63,6 @@ bool descriptors_divide(unsigned max_sessions, unsigned per_session, struct desc
                  (unsigned long long)wanted);
         out->sessions = (unsigned)sessions;
     }
-    out->pre_session = (unsigned)((allowed - OWN - per_session * out->sessions) / PER_PRE_SESSION);
+    out->pre_session = (unsigned)((allowed - OWN - PER_SESSION * out->sessions) / PER_PRE_SESSION);
     return true;
 }

@@ -18,13 +18,9 @@ struct descriptors {
    cannot. */
 bool descriptors_open_standard(void);
 
-/* The descriptors of a session: its connection, and a socket of its own towards the game server if
-   it has one. */
-enum { DESCRIPTORS_SHARED = 1, DESCRIPTORS_OWN = 2 };
-
-/* Sets the process's limit to what this many sessions need, each DESCRIPTORS_SHARED or
-   DESCRIPTORS_OWN, as far as the system allows, and divides it. Where the limit cannot be set, the
-   present one is divided. Logs why and returns false when there are too few for anything. */
-bool descriptors_divide(unsigned max_sessions, unsigned per_session, struct descriptors *out);
+/* Sets the process's limit to what this many sessions need, as far as the system allows, and
+   divides it. Where the limit cannot be set, the present one is divided. Logs why and returns false
+   when there are too few for anything. */
+bool descriptors_divide(unsigned max_sessions, struct descriptors *out);
 
 #endif

@@ -159,39 +159,6 @@ static bool read_initial(struct options *options, struct options_error *error)
     return true;
 }
 
-static bool has_source_prefix(const struct options *options, bool v4)
-{
-    for (unsigned i = 0; i < options->source_prefixes.count; i++) {
-        if (prefix_is_v4(&options->source_prefixes.prefixes[i]) == v4)
-            return true;
-    }
-    return false;
-}
-
-/* Every game server needs the prefix of its family. What a name leads to shows later. */
-static bool source_prefixes_fit(const struct options *options, struct options_error *error)
-{
-    const struct prefix_list *list = &options->source_prefixes;
-    if (list->count == 0)
-        return true;
-    if (options->workers > 0)
-        return options_fail(error, "--source-prefix and --workers do not go together, since a "
-                                   "socket cannot be shared by workers: run several relays, each "
-                                   "with a prefix of its own");
-    if (list->count == 2 && prefix_is_v4(&list->prefixes[0]) == prefix_is_v4(&list->prefixes[1]))
-        return options_fail(error, "of two --source-prefix one must be IPv4 and one IPv6");
-    for (unsigned i = 0; i < options->upstreams.count; i++) {
-        const struct upstream_rule *rule = &options->upstreams.rules[i];
-        const bool v4 = prefix_is_v4(&rule->prefix);
-        if (!rule->name[0] && !has_source_prefix(options, v4))
-            return options_fail(error,
-                                "an --upstream is of IPv%d, and there is no --source-prefix "
-                                "of that family",
-                                v4 ? 4 : 6);
-    }
-    return true;
-}
-
 /* What no single option can tell. */
 static bool fit_together(const struct options *options, struct options_error *error)
 {
@@ -225,7 +192,7 @@ static bool fit_together(const struct options *options, struct options_error *er
                                    "--rtc");
     if (!options->rtc_certificate != !options->rtc_key)
         return options_fail(error, "--rtc-certificate and --rtc-key go together");
-    return source_prefixes_fit(options, error);
+    return true;
 }
 
 bool options_load(int argc, char **argv, int copy, struct options *out, struct options_error *error)

@@ -20,7 +20,6 @@
 #define OPTIONS_ADVERTISE_MAX 8
 
 /* One for IPv4 and one for IPv6. */
-#define OPTIONS_SOURCE_PREFIX_MAX 2
 
 /* The lowest first: what a higher one gives replaces what lower ones give. */
 enum options_source {
@@ -60,9 +59,8 @@ struct options {
     bool admin;
     struct socket_address admin_local;
     struct upstream_list upstreams;
-    struct prefix_list source_prefixes; /* of the shared sockets; none = each session has its own */
-    const char *upstream;               /* the text of the last */
-    const char *root;                   /* NULL = no files are served */
+    const char *upstream; /* the text of the last */
+    const char *root;     /* NULL = no files are served */
     struct gate gate;
     struct http_pages pages;
     unsigned max_sessions;

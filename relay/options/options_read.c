@@ -152,12 +152,6 @@ bool option_read_upstream(const struct option_reading *reading)
                          "it nothing, or ,client-address=none, spp or ppv2");
 }
 
-bool option_read_source_prefix(const struct option_reading *reading)
-{
-    return prefix_list_add(&reading->out->source_prefixes, reading->text) ||
-           refuse_prefix(reading, "a prefix of addresses, as in 127.0.0.0/8 or 2001:db8:5::/64");
-}
-
 bool option_read_origin(const struct option_reading *reading)
 {
     return origin_list_add(&reading->out->pages.origins, reading->text) ||

@@ -35,17 +35,6 @@ const struct option_row options_table[] = {
          "header, which the server must expect: spp (Simple Proxy Protocol, as Cloudflare "
          "Spectrum) before every datagram, or ppv2 (PROXY protocol, version 2) until the game "
          "server has answered, and before each request for a connection"},
-    {.name = "source-prefix",
-     .value = "ADDRESS/BITS",
-     TO(option_read_source_prefix, source_prefixes),
-     UP_TO(OPTIONS_SOURCE_PREFIX_MAX, source_prefixes.count),
-     .help =
-         "send for all sessions from one socket, and for each from another address of this prefix; "
-         "give one for IPv4, one for IPv6. Such a session takes one file descriptor instead of two "
-         "and no port. 127.0.0.0/8 will do for game servers on this machine; any other prefix must "
-         "be routed to this machine, and all of it be local there (ip route add local ADDRESS/BITS "
-         "dev lo). Each game server can have as many sessions as the prefix has addresses; an "
-         "address is not reused for 30 seconds after its session ends"},
 
     {.heading = "WebRTC",
      .name = "rtc",

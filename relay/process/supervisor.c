@@ -206,8 +206,7 @@ static bool start(struct supervisor *all, struct heritage *heritage)
 {
     const struct options *options = all->options;
     struct descriptors descriptors;
-    if (!descriptors_divide(options->max_sessions, DESCRIPTORS_OWN, &descriptors) ||
-        !open_loop(all))
+    if (!descriptors_divide(options->max_sessions, &descriptors) || !open_loop(all))
         return false;
     if (!registry_create(&all->registry, 2 * descriptors.sessions,
                          heritage->line >= 0 ? heritage->secret : NULL)) {

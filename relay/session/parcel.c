@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct parcel) == 288, "another layout needs another PARCEL_VERSION");
+_Static_assert(sizeof(struct parcel) == 272, "another layout needs another PARCEL_VERSION");
 
 bool parcel_read(const void *data, size_t size, struct parcel *out)
 {
@@ -16,9 +16,8 @@ bool parcel_read(const void *data, size_t size, struct parcel *out)
         !isfinite(parcel.heard) || isnan(parcel.unlinked) ||
         parcel.server.size > sizeof parcel.server.address ||
         parcel.client.size > sizeof parcel.client.address ||
-        parcel.upstream.header.size > sizeof parcel.upstream.header.bytes ||
-        isnan(parcel.packets.level) || !isfinite(parcel.packets.at) || isnan(parcel.bytes.level) ||
-        !isfinite(parcel.bytes.at))
+        parcel.header.size > sizeof parcel.header.bytes || isnan(parcel.packets.level) ||
+        !isfinite(parcel.packets.at) || isnan(parcel.bytes.level) || !isfinite(parcel.bytes.at))
         return false;
     *out = parcel;
     return true;

@@ -6,15 +6,15 @@
 
 #include "os/socket_address.h"
 #include "session/allowance.h"
+#include "session/client_header.h"
 #include "session/traffic.h"
-#include "session/upstream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Of the layout below. A process refuses parcels of another version. */
-#define PARCEL_VERSION 4
+#define PARCEL_VERSION 5
 
 #define PARCEL_NAME_SIZE 32
 
@@ -33,7 +33,7 @@ struct parcel {
     struct traffic traffic;
     struct socket_address server;
     struct socket_address client;
-    struct upstream_state upstream;
+    struct client_header header; /* before its datagrams to the game server */
 };
 
 /* Reads one. False when it is of another version, or broken. */

@@ -178,11 +178,6 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     return all;
 }
 
-bool sessions_share_socket(struct sessions *all, const struct prefix_list *prefixes)
-{
-    return upstream_batch_share(all->batch, prefixes, all->config.max_sessions);
-}
-
 void sessions_destroy(struct sessions *all)
 {
     if (!all)
@@ -209,7 +204,6 @@ void sessions_flush(struct sessions *all)
 
 void sessions_count_overflow(struct sessions *all)
 {
-    upstream_batch_count_overflow(all->batch);
     for (size_t i = 0; i < all->deadlines.count; i++)
         upstream_count_overflow(&session_due(all->deadlines.heap[i])->upstream);
 }

@@ -75,10 +75,6 @@ struct session_peers {
 struct sessions *sessions_create(const struct sessions_config *config, struct loop *loop,
                                  struct stats *stats);
 
-/* From now on sessions share one socket for each prefix, in which each has a source address of its
-   own. False after logging why that cannot be. */
-bool sessions_share_socket(struct sessions *sessions, const struct prefix_list *prefixes);
-
 /* Changes the limits, for open sessions too. upstreams, max_sessions and the secret stay what they
    are. */
 void sessions_set_limits(struct sessions *sessions, const struct sessions_config *config);

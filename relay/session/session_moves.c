@@ -41,7 +41,7 @@ static int fill_parcel(const struct session *session, struct parcel *out)
     };
     memcpy(out->name, session->named.name.hash, sizeof out->name);
     memcpy(out->owner, session->owner, sizeof out->owner);
-    return upstream_state(&session->upstream, &out->upstream);
+    return upstream_socket(&session->upstream, &out->header);
 }
 
 bool sessions_hand_over(struct sessions *all, sessions_take *take, void *context)
@@ -79,7 +79,7 @@ static bool carry_on(struct sessions *all, const struct parcel *parcel, const st
     if (!session)
         return false;
     session->server = parcel->server;
-    if (!count_address(session) || !upstream_adopt(&session->upstream, fd, &parcel->upstream)) {
+    if (!count_address(session) || !upstream_adopt(&session->upstream, fd, &parcel->header)) {
         if (session->address)
             per_address_limit_leave(all->per_address, session->address);
         free(session);

@@ -1,7 +1,8 @@
-#include "session/upstream_internal.h"
+#include "session/upstream.h"
 
+#include "os/log.h"
 #include "os/overflow.h"
-#include "session/sources.h"
+#include "session/datagram.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,36 @@
 /* More hardly fits into a socket. */
 #define WAITING_MAX 4096
 
-void upstream_bundle_init(struct bundle *bundle)
+#define UPSTREAM_BATCH 64
+
+/* Game servers that are remembered to be down. */
+#define UPSTREAM_DOWN_MAX 64
+
+/* Datagrams side by side, as recvmmsg and sendmmsg take them. */
+struct bundle {
+    struct mmsghdr header[UPSTREAM_BATCH];
+    struct iovec piece[UPSTREAM_BATCH];
+    uint8_t data[UPSTREAM_BATCH][CLIENT_HEADER_MAX + SESSION_DATAGRAM_MAX];
+};
+
+struct upstream_batch {
+    struct loop *loop;
+    struct stats *stats;
+    struct upstream *receiver; /* whose datagrams are being handed on */
+    int out_socket;            /* through which those in `out` go; -1 = there are none */
+    unsigned gathered;
+    struct socket_address down[UPSTREAM_DOWN_MAX]; /* not heard of since */
+    unsigned down_count;
+    struct log_limit down_limit;
+    struct log_limit unsent_limit;
+    struct log_limit up_limit;
+    struct log_limit open_limit;
+    struct upstream *sender[UPSTREAM_BATCH]; /* of each in `out` */
+    struct bundle out;
+    struct bundle in;
+};
+
+static void bundle_init(struct bundle *bundle)
 {
     for (int i = 0; i < UPSTREAM_BATCH; i++) {
         bundle->piece[i].iov_base = bundle->data[i];
@@ -30,29 +60,14 @@ struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *st
     batch->loop = loop;
     batch->stats = stats;
     batch->out_socket = -1;
-    upstream_bundle_init(&batch->out);
-    upstream_bundle_init(&batch->in);
+    bundle_init(&batch->out);
+    bundle_init(&batch->in);
     return batch;
 }
 
 void upstream_batch_destroy(struct upstream_batch *batch)
 {
-    if (batch)
-        upstream_shared_destroy(batch->shared);
     free(batch);
-}
-
-bool upstream_batch_share(struct upstream_batch *batch, const struct prefix_list *prefixes,
-                          unsigned most)
-{
-    batch->shared = upstream_shared_create(batch, prefixes, most);
-    return batch->shared != NULL;
-}
-
-void upstream_batch_count_overflow(struct upstream_batch *batch)
-{
-    if (batch->shared)
-        upstream_shared_count_overflow(batch->shared);
 }
 
 static unsigned find_down(const struct upstream_batch *batch, const struct socket_address *server)
@@ -78,13 +93,13 @@ static void mark_down(struct upstream_batch *batch, const struct socket_address 
     batch->down[batch->down_count++] = *game_server;
 }
 
-bool upstream_means_down(int error)
+static bool means_down(int error)
 {
     return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
            error == EHOSTDOWN || error == ENETDOWN;
 }
 
-void upstream_report_down(struct upstream *upstream, int error)
+static void report_down(struct upstream *upstream, int error)
 {
     struct upstream_batch *batch = upstream->batch;
     upstream->refused = true;
@@ -116,7 +131,7 @@ static void report_unsent(const struct upstream *upstream, int error)
              log_held(held).text);
 }
 
-void upstream_report_up(struct upstream *upstream)
+static void report_up(struct upstream *upstream)
 {
     struct upstream_batch *batch = upstream->batch;
     upstream->refused = false;
@@ -133,11 +148,11 @@ void upstream_report_up(struct upstream *upstream)
     log_info("game server %s answers again%s", text, log_held(held).text);
 }
 
-/* One alone goes with send where that will do, which costs less. */
+/* One alone goes with send, which costs less. */
 static int hand_out(struct upstream_batch *batch, unsigned from)
 {
     struct bundle *out = &batch->out;
-    if (batch->gathered == 1 && !out->header[0].msg_hdr.msg_name)
+    if (batch->gathered == 1)
         return send(batch->out_socket, out->data[0], out->piece[0].iov_len, 0) >= 0 ? 1 : -1;
     return sendmmsg(batch->out_socket, out->header + from, batch->gathered - from, 0);
 }
@@ -154,18 +169,17 @@ void upstream_batch_flush(struct upstream_batch *batch)
             retried = false;
             continue;
         }
-        /* The error may be the answer to an earlier datagram, and this one not tried yet. Whose
-           that was on a shared socket is told elsewhere. */
+        /* The error may be the answer to an earlier datagram, and this one not tried yet. */
         struct upstream *sender = batch->sender[sent];
         const int error = errno;
-        const bool down = upstream_means_down(error);
-        if (down && !sender->source)
-            upstream_report_down(sender, error);
+        const bool down = means_down(error);
+        if (down)
+            report_down(sender, error);
         if ((down || error == EINTR) && !retried) {
             retried = true;
             continue;
         }
-        if (!down || sender->source)
+        if (!down)
             report_unsent(sender, error);
         batch->stats->dropped_upstream++;
         retried = false;
@@ -175,7 +189,7 @@ void upstream_batch_flush(struct upstream_batch *batch)
     batch->gathered = 0;
 }
 
-void upstream_take(struct upstream *upstream, const uint8_t *data, size_t size, bool truncated)
+static void take(struct upstream *upstream, const uint8_t *data, size_t size, bool truncated)
 {
     struct stats *stats = upstream->batch->stats;
     const size_t before = client_header_of_answer(&upstream->header, data, size);
@@ -196,11 +210,11 @@ static void receive(void *context, unsigned events)
     int count = recvmmsg(upstream->watch.fd, batch->in.header, UPSTREAM_BATCH, MSG_DONTWAIT, NULL);
     if (count < 0) {
         /* Fetching the error clears it; datagrams behind it wake the loop again. */
-        if (upstream_means_down(errno))
-            upstream_report_down(upstream, errno);
+        if (means_down(errno))
+            report_down(upstream, errno);
         return;
     }
-    upstream_report_up(upstream);
+    report_up(upstream);
     batch->receiver = upstream;
     for (int i = 0; i < count; i++) {
         size_t size = batch->in.header[i].msg_len;
@@ -209,8 +223,8 @@ static void receive(void *context, unsigned events)
         if (batch->receiver != upstream)
             batch->stats->dropped_closing++;
         else
-            upstream_take(upstream, batch->in.data[i], size,
-                          batch->in.header[i].msg_hdr.msg_flags & MSG_TRUNC);
+            take(upstream, batch->in.data[i], size,
+                 batch->in.header[i].msg_hdr.msg_flags & MSG_TRUNC);
     }
     if (batch->receiver == upstream)
         upstream->flush(upstream->context);
@@ -256,22 +270,12 @@ void upstream_tell_client(struct upstream *upstream, enum client_header_format f
     upstream->client = client;
 }
 
-static int socket_of(const struct upstream *upstream)
-{
-    return upstream->source ? upstream_shared_socket(upstream->batch->shared, upstream)
-                            : upstream->watch.fd;
-}
-
 bool upstream_local(const struct upstream *upstream, struct socket_address *out)
 {
     struct socket_address local = {.size = sizeof local.address};
-    const int fd = socket_of(upstream);
+    const int fd = upstream->watch.fd;
     if (fd < 0 || getsockname(fd, &local.address.any, &local.size) != 0)
         return false;
-    const unsigned port = socket_address_port(&local);
-    if (upstream->source)
-        socket_address_of_bytes(upstream->source->address, &local);
-    socket_address_set_port(&local, port);
     *out = local;
     return true;
 }
@@ -284,43 +288,22 @@ static void write_header(struct upstream *upstream)
         client_header_write(upstream->header_format, upstream->client, &local, &upstream->header);
 }
 
-static bool open_way(struct upstream *upstream)
-{
-    struct upstream_batch *batch = upstream->batch;
-    if (batch->shared ? !upstream_shared_open(batch->shared, upstream) : !open_socket(upstream)) {
-        batch->stats->dropped_upstream++;
-        return false;
-    }
-    write_header(upstream);
-    return true;
-}
-
-/* Where and from where the next datagram goes, which a connected socket knows by itself. */
-static void direct(const struct upstream *upstream, struct bundle *out, unsigned place)
-{
-    struct msghdr *header = &out->header[place].msg_hdr;
-    header->msg_name = NULL;
-    header->msg_namelen = 0;
-    header->msg_control = NULL;
-    header->msg_controllen = 0;
-    if (!upstream->source)
-        return;
-    header->msg_control = &out->local[place];
-    upstream_shared_direct(upstream, header);
-}
-
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
 {
     struct upstream_batch *batch = upstream->batch;
-    if (socket_of(upstream) < 0 && !open_way(upstream))
-        return false;
-    const int fd = socket_of(upstream);
+    if (upstream->watch.fd < 0) {
+        if (!open_socket(upstream)) {
+            batch->stats->dropped_upstream++;
+            return false;
+        }
+        write_header(upstream);
+    }
+    const int fd = upstream->watch.fd;
     if (batch->out_socket != fd || batch->gathered == UPSTREAM_BATCH)
         upstream_batch_flush(batch);
     batch->out_socket = fd;
     const unsigned place = batch->gathered++;
     batch->sender[place] = upstream;
-    direct(upstream, &batch->out, place);
     uint8_t *out = batch->out.data[place];
     const struct client_header *header = &upstream->header;
     const size_t before =
@@ -354,16 +337,16 @@ static void drop_waiting(struct upstream *upstream)
     }
 }
 
-int upstream_state(const struct upstream *upstream, struct upstream_state *out)
+int upstream_socket(const struct upstream *upstream, struct client_header *header)
 {
-    *out = (struct upstream_state){.header = upstream->header};
-    if (upstream->source)
-        memcpy(out->source, upstream->source->address, sizeof out->source);
-    return socket_of(upstream);
+    *header = upstream->header;
+    return upstream->watch.fd;
 }
 
-static bool adopt_socket(struct upstream *upstream, int fd)
+bool upstream_adopt(struct upstream *upstream, int fd, const struct client_header *header)
 {
+    upstream->header = *header;
+    upstream->heard = true;
     upstream->watch.fd = fd;
     if (loop_add(upstream->batch->loop, &upstream->watch, LOOP_READABLE))
         return true;
@@ -371,22 +354,11 @@ static bool adopt_socket(struct upstream *upstream, int fd)
     return false;
 }
 
-bool upstream_adopt(struct upstream *upstream, int fd, const struct upstream_state *state)
-{
-    static const unsigned char none[16];
-    struct upstream_shared *shared = upstream->batch->shared;
-    upstream->header = state->header;
-    upstream->heard = true;
-    if (memcmp(state->source, none, sizeof none) == 0)
-        return adopt_socket(upstream, fd);
-    return shared && upstream_shared_adopt(shared, upstream, fd, state->source);
-}
-
-/* What has been gathered must have its socket and its address still. */
+/* What has been gathered must have its socket still. */
 static void flush_own(struct upstream *upstream)
 {
     struct upstream_batch *batch = upstream->batch;
-    if (batch->out_socket >= 0 && batch->out_socket == socket_of(upstream))
+    if (batch->out_socket >= 0 && batch->out_socket == upstream->watch.fd)
         upstream_batch_flush(batch);
     if (batch->receiver == upstream)
         batch->receiver = NULL;
@@ -402,20 +374,14 @@ static void close_socket(struct upstream *upstream)
 
 void upstream_leave(struct upstream *upstream)
 {
-    if (upstream->source)
-        upstream_shared_leave(upstream->batch->shared);
     flush_own(upstream);
-    if (upstream->source)
-        upstream_shared_close(upstream->batch->shared, upstream);
-    else if (upstream->watch.fd >= 0)
+    if (upstream->watch.fd >= 0)
         close_socket(upstream);
 }
 
 void upstream_close(struct upstream *upstream)
 {
     flush_own(upstream);
-    if (upstream->source)
-        upstream_shared_close(upstream->batch->shared, upstream);
     if (upstream->watch.fd < 0)
         return;
     drop_waiting(upstream);

@@ -1,10 +1,9 @@
-/* The UDP sockets towards the game servers, read and written in batches: a connected one for each
-   session, or one for many that have source addresses of their own. */
+/* The UDP sockets towards the game servers, a connected one for each session, read and written in
+   batches. */
 #ifndef CAUSEWAY_RELAY_UPSTREAM_H
 #define CAUSEWAY_RELAY_UPSTREAM_H
 
 #include "os/loop.h"
-#include "os/prefix.h"
 #include "os/socket_address.h"
 #include "session/client_header.h"
 #include "stats/stats.h"
@@ -13,15 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct source;
 struct upstream_batch;
 
 /* One way to a game server, embedded in its session. The first upstream_send opens it. */
 struct upstream {
     struct upstream_batch *batch;
     const struct socket_address *game_server;
-    struct loop_watch watch; /* of a socket of its own; fd is -1 without */
-    struct source *source;   /* of a shared one; NULL without */
+    struct loop_watch watch; /* of its socket; fd is -1 without */
     bool refused;            /* the latest that came back says that nobody is there */
     bool heard;              /* a datagram has come */
     uint32_t overflowed;     /* see overflow.h */
@@ -37,14 +34,6 @@ struct upstream {
    it. NULL when there is no memory. */
 struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *stats);
 void upstream_batch_destroy(struct upstream_batch *batch);
-
-/* From now on upstreams share a socket for each prefix, of which a family has one at most, so many
-   of them at a time. False after logging why that cannot be. */
-bool upstream_batch_share(struct upstream_batch *batch, const struct prefix_list *prefixes,
-                          unsigned most);
-
-/* Counts the datagrams that have found shared sockets full since the last call. */
-void upstream_batch_count_overflow(struct upstream_batch *batch);
 
 /* The number of game servers that were found to be down and have not been heard of since; of many
    the latest 64. */
@@ -68,21 +57,16 @@ void upstream_tell_client(struct upstream *upstream, enum client_header_format f
 
 /* Copies a datagram of at most SESSION_DATAGRAM_MAX bytes into the batch, which goes out when
    another socket has its turn, when it is full, or at upstream_batch_flush. False when no socket
-   can be opened, or no source address is free. */
+   can be opened. */
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size);
 
-/* What another process needs to go on with it. */
-struct upstream_state {
-    unsigned char source[16]; /* its address on a shared socket; all zero = it has its own */
-    struct client_header header;
-};
+/* What another process needs to go on with it: its header, and its socket, which stays its own; -1
+   while it has none. */
+int upstream_socket(const struct upstream *upstream, struct client_header *header);
 
-/* Its state, and its socket, which stays its own; -1 while it has none. */
-int upstream_state(const struct upstream *upstream, struct upstream_state *out);
-
-/* Goes on with the state and the socket of another process, whose game server has been heard; the
+/* Goes on with the header and the socket of another process, whose game server has been heard; the
    upstream has none yet. Takes over fd. False when that cannot be, and fd is still the caller's. */
-bool upstream_adopt(struct upstream *upstream, int fd, const struct upstream_state *state);
+bool upstream_adopt(struct upstream *upstream, int fd, const struct client_header *header);
 
 /* Sends what has been gathered for it and lets go of its socket, with which another process goes
    on: what has arrived waits for that. May be called again. */
@@ -91,7 +75,7 @@ void upstream_leave(struct upstream *upstream);
 /* The address and port from which the game server hears it. False while it has none. */
 bool upstream_local(const struct upstream *upstream, struct socket_address *out);
 
-/* Counts the datagrams that have found its own socket full since the last call. */
+/* Counts the datagrams that have found its socket full since the last call. */
 void upstream_count_overflow(struct upstream *upstream);
 
 /* Sends what has been gathered for it, counts what has arrived but can no longer be delivered, and

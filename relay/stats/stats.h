@@ -71,7 +71,6 @@
     STATS_DROPPED_TO_BROWSER(X)                                                                    \
     STATS_DROPPED_TO_SERVER(X)                                                                     \
     X(upstream_overflow, "datagrams from the game server that found a session's socket full")      \
-    X(upstream_ignored, "datagrams to the socket of --source-prefix that belonged to no session")  \
     X(upstream_refused, "times the game server's port was found closed or unreachable")            \
     X(rtc_offers, "WebRTC offers that were answered")                                              \
     X(rtc_offers_refused, "offers that were malformed or asked for what the relay does not do")    \

@@ -2,8 +2,8 @@
    second to a game server that echoes it, against 100 that together send as many. What of them is
    lost, what a round trip costs in the relay's CPU time as a ratio to that of the 100, and the
    memory of a session. The runs are interleaved, and the median of their ratios is printed. Where a
-   process may not have two files open for each session, both relays have one socket for all; where
-   it may not even have one, there are fewer sessions. A line says so.
+   process may not have two files open for each session, there are fewer sessions, and a line says
+   so.
 
    bench_relay_sessions [SESSIONS] */
 #define _GNU_SOURCE
@@ -119,23 +119,19 @@ static double measure(struct target *target, double rate)
     return (cpu_seconds(target->pid) - cpu) / (double)(target->received - before);
 }
 
-/* Where descriptors are short, has the relays take one a session. */
-static unsigned affordable(unsigned sessions, const char *option[2])
+/* Returns how many sessions there can be where descriptors are short: each takes the relay two. */
+static unsigned affordable(unsigned sessions)
 {
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
     const unsigned files = limit.rlim_cur < UINT_MAX ? (unsigned)limit.rlim_cur : UINT_MAX;
     if (files / 2 >= sessions + SPARE)
         return sessions;
-    fprintf(stderr, "one socket for all sessions: a process may only have %u files open\n", files);
-    option[0] = "--source-prefix";
-    option[1] = "127.7.0.0/16";
-    if (files >= sessions + SPARE)
-        return sessions;
-    if (files < FEW + SPARE)
+    if (files < 2 * (FEW + SPARE))
         exit(1);
-    fprintf(stderr, "and only %u sessions\n", files - SPARE);
-    return files - SPARE;
+    const unsigned fewer = files / 2 - SPARE;
+    fprintf(stderr, "only %u sessions: a process may only have %u files open\n", fewer, files);
+    return fewer;
 }
 
 int main(int argc, char **argv)
@@ -147,8 +143,7 @@ int main(int argc, char **argv)
     relay_program(program, sizeof program);
     allow_all_files();
     const char *option[] = {"--coalesce-us", "0"};
-    const unsigned sessions =
-        affordable(argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : MANY, option);
+    const unsigned sessions = affordable(argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : MANY);
     pin(1);
     const pid_t server = start_echo(udp_socket(&upstream), 1);
     open_target(&few, program, upstream, FEW, option);

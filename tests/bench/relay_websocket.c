@@ -1,8 +1,8 @@
 /* Round trips per second of server CPU time: the relay with 1, 100 and 1000 WebSocket sessions of
    one 64-byte datagram outstanding each, as a ratio against a bare UDP echo (recvfrom, sendto)
-   under the same load; and with one socket for many sessions, or --workers 2, as a ratio against
-   the same sessions without. The runs are interleaved and the median of their ratios is printed,
-   because other work on the machine moves single runs.
+   under the same load; and with --workers 2, as a ratio against the same sessions without. The runs
+   are interleaved and the median of their ratios is printed, because other work on the machine
+   moves single runs.
 
    bench_relay_websocket [--relay PROGRAM] [--rounds N] [--seconds S]; the program is that of the
    build that CAUSEWAY_BUILD names unless it is given */
@@ -31,8 +31,6 @@ static const struct {
     {"ws_1_udp_ratio", BARE_UDP, 1, {"--coalesce-us", "0"}},
     {"ws_100_udp_ratio", BARE_UDP, 100, {"--coalesce-us", "0"}},
     {"ws_1000_udp_ratio", BARE_UDP, 1000, {"--coalesce-us", "0"}},
-    {"ws_100_shared_gain", 1, 100, {"--source-prefix", "127.7.0.0/16"}},
-    {"ws_1000_shared_gain", 2, 1000, {"--source-prefix", "127.7.0.0/16"}},
     {"workers_2_ratio", 1, 100, {"--workers", "2"}},
 };
 #define CASES (sizeof cases / sizeof cases[0])

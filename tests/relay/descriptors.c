@@ -57,7 +57,7 @@ static void test_a_low_limit_is_raised(void **state)
     (void)state;
     struct descriptors divided;
     allow(100, true);
-    assert_true(descriptors_divide(200, DESCRIPTORS_OWN, &divided));
+    assert_true(descriptors_divide(200, &divided));
     assert_int_equal(divided.sessions, 200);
     assert_int_equal(divided.pre_session, 1024);
     assert_int_equal(allowed(), needed(&divided));
@@ -68,26 +68,12 @@ static void test_a_limit_that_cannot_be_raised_is_divided(void **state)
     (void)state;
     struct descriptors divided;
     allow(600, false);
-    assert_true(descriptors_divide(1000, DESCRIPTORS_OWN, &divided));
+    assert_true(descriptors_divide(1000, &divided));
     assert_true(divided.sessions > 0 && divided.sessions < 1000);
     assert_true(divided.pre_session >= 64);
     assert_in_range(needed(&divided), 598, 600);
     allow(100, false);
-    assert_false(descriptors_divide(1000, DESCRIPTORS_OWN, &divided));
-}
-
-static void test_a_session_without_a_socket_of_its_own_has_one(void **state)
-{
-    (void)state;
-    struct descriptors own;
-    struct descriptors shared;
-    allow(600, false);
-    assert_true(descriptors_divide(1000, DESCRIPTORS_OWN, &own));
-    assert_true(descriptors_divide(1000, DESCRIPTORS_SHARED, &shared));
-    assert_in_range(shared.sessions, 2 * own.sessions, 2 * own.sessions + 1);
-    allow(100, true);
-    assert_true(descriptors_divide(200, DESCRIPTORS_SHARED, &shared));
-    assert_int_equal(allowed(), needed(&shared) - 200);
+    assert_false(descriptors_divide(1000, &divided));
 }
 
 static void test_a_limit_that_cannot_be_lowered_does(void **state)
@@ -95,7 +81,7 @@ static void test_a_limit_that_cannot_be_lowered_does(void **state)
     (void)state;
     struct descriptors divided;
     allow(3000, false);
-    assert_true(descriptors_divide(100, DESCRIPTORS_OWN, &divided));
+    assert_true(descriptors_divide(100, &divided));
     assert_int_equal(divided.sessions, 100);
     assert_int_equal(divided.pre_session, 1024);
     assert_int_equal(allowed(), 3000);
@@ -106,7 +92,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_low_limit_is_raised),
         cmocka_unit_test(test_a_limit_that_cannot_be_raised_is_divided),
-        cmocka_unit_test(test_a_session_without_a_socket_of_its_own_has_one),
         cmocka_unit_test(test_a_limit_that_cannot_be_lowered_does),
     };
     return cmocka_run_group_tests_name("descriptors", tests, remember_the_hard_limit, NULL);

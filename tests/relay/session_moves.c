@@ -315,7 +315,7 @@ static void test_parcels_that_it_cannot_read_are_refused(void **state)
     bad.packets.level = NAN;
     refuse(&rig, &bad, sizeof bad, good.fd);
     memcpy(&bad, good.data, sizeof bad);
-    bad.upstream.header.size = sizeof bad.upstream.header.bytes + 1;
+    bad.header.size = sizeof bad.header.bytes + 1;
     refuse(&rig, &bad, sizeof bad, good.fd);
     assert_false(sessions_adopt(rig.new.sessions, good.data, good.size, -1));
 
