@@ -12,14 +12,14 @@
 
 enum { EXIT_STOPPED = 0, EXIT_CANNOT_START = 1, EXIT_BAD_OPTION = 2 };
 
-static int run(const struct options *options, struct heritage *heritage)
+static int run(const struct options *options, struct startup *startup)
 {
     log_set_level(options->log_level);
     log_set_format(options->log_format);
-    log_set_worker(heritage->worker);
-    if (options->workers > 0 && heritage->worker == 0)
-        return supervisor_run(options, heritage) ? EXIT_STOPPED : EXIT_CANNOT_START;
-    struct relay *relay = relay_create(options, heritage);
+    log_set_worker(startup->worker);
+    if (options->workers > 0 && startup->worker == 0)
+        return supervisor_run(options, startup) ? EXIT_STOPPED : EXIT_CANNOT_START;
+    struct relay *relay = relay_create(options, startup);
     if (!relay)
         return EXIT_CANNOT_START;
     relay_run(relay);
@@ -29,7 +29,7 @@ static int run(const struct options *options, struct heritage *heritage)
 
 int main(int argc, char **argv)
 {
-    struct heritage heritage;
+    struct startup startup;
     struct options options;
     struct options_error error;
     int result = EXIT_STOPPED;
@@ -38,9 +38,9 @@ int main(int argc, char **argv)
     if (!descriptors_open_standard())
         return EXIT_CANNOT_START;
     log_open();
-    if (!heritage_receive(&heritage))
+    if (!startup_receive(&startup))
         return EXIT_CANNOT_START;
-    if (!options_load(argc, argv, heritage.options, &options, &error)) {
+    if (!options_load(argc, argv, startup.options, &options, &error)) {
         fprintf(stderr, "causeway-relay: %s (--help tells more)\n", error.text);
         return EXIT_BAD_OPTION;
     }
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     else if (options.check_config)
         puts("ok");
     else
-        result = run(&options, &heritage);
+        result = run(&options, &startup);
     options_free(&options);
     return result;
 }

@@ -102,14 +102,14 @@ static struct dtls_identity *open_identity(const struct relay *relay)
     return identity;
 }
 
-static bool open_webrtc(struct relay *relay, struct heritage *heritage)
+static bool open_webrtc(struct relay *relay, struct startup *startup)
 {
     const struct options *options = relay->options;
     const unsigned before =
         relay->worker > 0 ? relay->worker - 1 : 0; /* workers with ports of theirs */
     struct webrtc_config config = {
         .local = options->rtc_local,
-        .heritage = heritage,
+        .inherited = &startup->sockets,
         .advertised_count = options->rtc_advertised_count,
         .max_sessions = relay->descriptors.sessions,
         .limits = relay_webrtc_limits(options),
@@ -145,7 +145,7 @@ static bool open_each(const char *const *texts, unsigned count,
     return true;
 }
 
-static bool open_listeners(struct relay *relay, struct heritage *heritage)
+static bool open_listeners(struct relay *relay, struct startup *startup)
 {
     const struct options *options = relay->options;
     struct listener_config config = {
@@ -154,7 +154,7 @@ static bool open_listeners(struct relay *relay, struct heritage *heritage)
         .pre_sessions = relay->pre_session_limit,
         .prefaces = relay->prefaces,
         .proxies = &relay->pages.forwarded.trusted,
-        .heritage = heritage,
+        .inherited = &startup->sockets,
     };
     if (!open_each(options->listen, options->listen_count, &config, relay->listeners))
         return false;
@@ -199,7 +199,7 @@ static bool open_tls(struct relay *relay)
     return relay->tls != NULL;
 }
 
-static bool open_parts(struct relay *relay, struct heritage *heritage)
+static bool open_parts(struct relay *relay, struct startup *startup)
 {
     const struct options *options = relay->options;
     struct sessions_config sessions;
@@ -217,8 +217,8 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
     if (!open_upstreams(relay))
         return false;
     sessions = relay_sessions_config(relay, options);
-    if (heritage->line >= 0)
-        sessions.secret = heritage->secret;
+    if (startup->channel >= 0)
+        sessions.secret = startup->secret;
     relay->http = http_create(options->root, &relay->pages, relay->loop, &relay->counters->stats);
     if (!relay->http) {
         log_error("cannot serve files from %s: %s", options->root, strerror(errno));
@@ -246,8 +246,8 @@ static bool open_parts(struct relay *relay, struct heritage *heritage)
         pre_session_limit_set_tls(relay->pre_session_limit, loop_vhost(relay->loop),
                                   relay->tls_turns);
     relay_heed_proxies(relay);
-    return open_listeners(relay, heritage) && open_webrtc(relay, heritage) &&
-           relay_open_admin(relay, heritage);
+    return open_listeners(relay, startup) && open_webrtc(relay, startup) &&
+           relay_open_admin(relay, startup);
 }
 
 /* Whoever waits for these lines finds all that was asked for. */
@@ -264,23 +264,23 @@ static void announce(const struct relay *relay)
 }
 
 /* Of what all workers have together. */
-static unsigned share(unsigned whole, const struct heritage *heritage)
+static unsigned share(unsigned whole, const struct startup *startup)
 {
-    const unsigned workers = heritage->worker > 0 ? heritage->workers : 1;
+    const unsigned workers = startup->worker > 0 ? startup->workers : 1;
     return (whole + workers - 1) / workers;
 }
 
-struct relay *relay_create(const struct options *options, struct heritage *heritage)
+struct relay *relay_create(const struct options *options, struct startup *startup)
 {
     struct relay *relay = calloc(1, sizeof *relay);
     if (!relay)
         return NULL;
     relay->options = options;
     relay->pages = options->pages;
-    relay->worker = heritage->worker;
+    relay->worker = startup->worker;
     relay->supervisor.fd = -1;
     relay->counters = &relay->own_counters;
-    if (relay->worker > 0 && !(relay->counters = counters_open(heritage->counters))) {
+    if (relay->worker > 0 && !(relay->counters = counters_open(startup->counters))) {
         log_error("no memory for counters: %s", strerror(errno));
         free(relay);
         return NULL;
@@ -290,9 +290,9 @@ struct relay *relay_create(const struct options *options, struct heritage *herit
     relay->signals = (struct signals){.watch.fd = -1, .take = relay_take_signal, .context = relay};
     relay->copy = -1;
     const bool opened =
-        descriptors_divide(share(options->max_sessions, heritage), &relay->descriptors) &&
-        open_parts(relay, heritage) && relay_take_over(relay, heritage);
-    heritage_close(heritage);
+        descriptors_divide(share(options->max_sessions, startup), &relay->descriptors) &&
+        open_parts(relay, startup) && relay_take_over(relay, startup);
+    startup_close(startup);
     if (opened) {
         announce(relay);
         return relay;

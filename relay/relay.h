@@ -3,14 +3,14 @@
 #define CAUSEWAY_RELAY_RELAY_H
 
 #include "options/options.h"
-#include "os/heritage.h"
+#include "process/startup.h"
 
 struct relay;
 
 /* Opens everything, or takes it over from the process that started this one, with its sessions.
    Logs what failed and returns NULL when something cannot be opened. options must outlive it; the
-   heritage is used up. */
-struct relay *relay_create(const struct options *options, struct heritage *heritage);
+   startup is used up. */
+struct relay *relay_create(const struct options *options, struct startup *startup);
 
 /* Serves until a signal stops it and all sessions are closed. */
 void relay_run(struct relay *relay);

@@ -35,12 +35,12 @@ static void carry_out(void *context, const struct order *order, uint64_t ticket)
     free(page);
 }
 
-bool relay_open_admin(struct relay *relay, struct heritage *heritage)
+bool relay_open_admin(struct relay *relay, struct startup *startup)
 {
     const struct admin_config config = {
         .address = relay->options->admin_local,
         .loop = relay->loop,
-        .heritage = heritage,
+        .inherited = &startup->sockets,
         .blocks = sessions_blocks(relay->sessions),
         .carry_out = carry_out,
         .look = look,

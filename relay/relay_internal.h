@@ -11,11 +11,11 @@
 #include "http/websocket.h"
 #include "limits/pre_session_limit.h"
 #include "limits/tls_turns.h"
-#include "os/heritage.h"
 #include "os/log.h"
 #include "os/loop.h"
 #include "os/signals.h"
 #include "os/tls.h"
+#include "process/startup.h"
 #include "process/upgrade.h"
 #include "relay.h"
 #include "rtc/webrtc.h"
@@ -39,7 +39,7 @@ struct relay {
     struct counters own_counters;
     struct counters *counters;    /* these, or those of this worker */
     unsigned worker;              /* which one this is, from 1 on; 0 = none */
-    struct loop_watch supervisor; /* of a worker: the line to its supervisor; else fd is -1 */
+    struct loop_watch supervisor; /* of a worker: the channel to its supervisor; else fd is -1 */
     struct lws_protocols protocols[4];
     struct lws_protocols redirect_protocols[2];
     unsigned redirect_port; /* to which --http-redirect sends */
@@ -92,7 +92,7 @@ void relay_heed_proxies(struct relay *relay);
 
 /* Opens the admin listener, if there is to be one; a worker has none. Logs why and returns false
    when it cannot. */
-bool relay_open_admin(struct relay *relay, struct heritage *heritage);
+bool relay_open_admin(struct relay *relay, struct startup *startup);
 
 /* Reads the options again and heeds those that may change. Logs what is wrong with them, and then
    changes nothing. */
@@ -111,9 +111,9 @@ bool relay_take_certificates(struct relay *relay, int copy);
 /* Another process has taken the relay over: closes the links, whose pages open others, and ends. */
 void relay_leave(struct relay *relay);
 
-/* Takes part in a relay of several processes; takes over the heritage's line. Logs why and returns
-   false when it cannot. */
-bool relay_become_worker(struct relay *relay, struct heritage *heritage);
+/* Takes part in a relay of several processes; takes over the channel of startup. Logs why and
+   returns false when it cannot. */
+bool relay_become_worker(struct relay *relay, struct startup *startup);
 
 /* Has another worker end a connection of WebRTC; context is the struct relay. */
 void relay_end_other_rtc(void *context, unsigned worker, const char *name);
@@ -121,6 +121,6 @@ void relay_end_other_rtc(void *context, unsigned worker, const char *name);
 /* Prepares for successors, and takes over the sessions of the predecessor if there is one; until
    then nothing may be served, because it still serves. Logs why and returns false when it cannot.
  */
-bool relay_take_over(struct relay *relay, struct heritage *heritage);
+bool relay_take_over(struct relay *relay, struct startup *startup);
 
 #endif

@@ -124,7 +124,7 @@ struct admin *admin_create(const struct admin_config *config)
     }
     admin->config = *config;
     admin->server =
-        admin_server_create(&config->address, config->loop, config->heritage, on_request, admin);
+        admin_server_create(&config->address, config->loop, config->inherited, on_request, admin);
     if (admin->server)
         return admin;
     free(admin);

@@ -3,7 +3,7 @@
 #define CAUSEWAY_RELAY_ADMIN_H
 
 #include "admin/metrics.h"
-#include "os/heritage.h"
+#include "os/inherited_sockets.h"
 #include "os/loop.h"
 #include "os/socket_address.h"
 #include "session/orders.h"
@@ -11,7 +11,7 @@
 struct admin_config {
     struct socket_address address;
     struct loop *loop;
-    struct heritage *heritage; /* which may have the socket open already */
+    struct inherited_sockets *inherited; /* which may have the socket open already */
     struct blocks *blocks;
     /* Carries out an order, and has admin_tell called with the ticket, now or later. */
     void (*carry_out)(void *context, const struct order *order, uint64_t ticket);
@@ -23,7 +23,8 @@ struct admin_config {
 
 struct admin;
 
-/* Listens. All but the heritage must outlive it. Logs why and returns NULL when it cannot. */
+/* Listens. All but the inherited sockets must outlive it. Logs why and returns NULL when it cannot.
+ */
 struct admin *admin_create(const struct admin_config *config);
 
 /* Tells the operator what has come of the order with this ticket; `page` has the sessions of a

@@ -236,7 +236,7 @@ static void on_connection(void *context, unsigned events)
 }
 
 struct admin_server *admin_server_create(const struct socket_address *address, struct loop *loop,
-                                         struct heritage *heritage, admin_handle *handle,
+                                         struct inherited_sockets *inherited, admin_handle *handle,
                                          void *context)
 {
     char text[SOCKET_ADDRESS_TEXT];
@@ -257,7 +257,7 @@ struct admin_server *admin_server_create(const struct socket_address *address, s
             (struct loop_watch){.fd = -1, .ready = on_ready, .context = &server->connections[i]};
     }
     server->watch = (struct loop_watch){.ready = on_connection, .context = server};
-    server->watch.fd = listener_open_socket(&server->local, heritage, false);
+    server->watch.fd = listener_open_socket(&server->local, inherited, false);
     if (server->watch.fd < 0 || !loop_add(loop, &server->watch, LOOP_READABLE)) {
         socket_address_format(address, text);
         log_error("cannot listen on %s: %s", text, strerror(errno));

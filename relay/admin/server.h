@@ -6,7 +6,7 @@
 
 #include "admin/request.h"
 #include "admin/text.h"
-#include "os/heritage.h"
+#include "os/inherited_sockets.h"
 #include "os/loop.h"
 #include "os/socket_address.h"
 
@@ -31,10 +31,10 @@ typedef void admin_handle(void *context, const struct admin_request *request, ui
 
 struct admin_server;
 
-/* Listens at an address, or takes over the socket that the heritage has for it. Logs why and
+/* Listens at an address, or takes over the one that this process has inherited. Logs why and
    returns NULL when it cannot. */
 struct admin_server *admin_server_create(const struct socket_address *address, struct loop *loop,
-                                         struct heritage *heritage, admin_handle *handle,
+                                         struct inherited_sockets *inherited, admin_handle *handle,
                                          void *context);
 
 /* Answers the request that came with a ticket, unless its client has gone. Frees the reply's body.

@@ -77,23 +77,23 @@ static void accept_ready(void *context, unsigned events)
     }
 }
 
-int listener_open_socket(struct socket_address *socket_address, struct heritage *heritage,
+int listener_open_socket(struct socket_address *socket_address, struct inherited_sockets *inherited,
                          bool shared)
 {
-    const int inherited = heritage_take(heritage, SOCK_STREAM, socket_address);
-    if (inherited >= 0) {
-        listen(inherited, SOMAXCONN); /* see listener_stop: it may have been a worker's before */
-        return inherited;
+    int fd = inherited_sockets_take(inherited, SOCK_STREAM, socket_address);
+    if (fd >= 0) {
+        listen(fd, SOMAXCONN); /* see listener_stop: it may have been a worker's before */
+        return fd;
     }
     const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
     const struct sockaddr_in6 *v6 = &socket_address->address.v6;
-    int fd = socket(socket_address->address.any.sa_family, type, 0);
+    fd = socket(socket_address->address.any.sa_family, type, 0);
     if (fd < 0 && errno == EAFNOSUPPORT && IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr)) {
         /* A system without IPv6: all addresses are those of IPv4. */
         struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = v6->sin6_port};
         memcpy(&socket_address->address, &any, sizeof any);
         socket_address->size = sizeof any;
-        return listener_open_socket(socket_address, heritage, shared);
+        return listener_open_socket(socket_address, inherited, shared);
     }
     if (fd < 0)
         return -1;
@@ -122,7 +122,7 @@ struct listener *listener_create(const char *text, const struct listener_config 
         return NULL;
     }
     struct listener *listener = calloc(1, sizeof *listener);
-    int fd = listener ? listener_open_socket(&socket_address, config->heritage, false) : -1;
+    int fd = listener ? listener_open_socket(&socket_address, config->inherited, false) : -1;
     if (fd < 0) {
         log_error("cannot listen on %s: %s", text, strerror(errno));
         free(listener);

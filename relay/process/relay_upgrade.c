@@ -1,5 +1,5 @@
-#include "os/handover.h"
 #include "os/log.h"
+#include "process/message.h"
 #include "relay_internal.h"
 #include "session/session_look.h"
 
@@ -12,28 +12,28 @@
 /* Seconds between looks whether connections are left. */
 #define LOOK_SECONDS 0.05
 
-static bool bequeath(void *context, int line)
+static bool send_startup(void *context, int channel)
 {
     const struct relay *relay = context;
-    bool sent = heritage_send_secret(line, sessions_secret(relay->sessions), 0, 0);
+    bool sent = startup_send_hello(channel, sessions_secret(relay->sessions), 0, 0);
     for (unsigned i = 0; i < relay->options->listen_count; i++)
-        sent = sent && heritage_send_socket(line, listener_socket(relay->listeners[i]));
+        sent = sent && startup_send_socket(channel, listener_socket(relay->listeners[i]));
     for (unsigned i = 0; i < relay->options->http_redirect_count; i++)
-        sent = sent && heritage_send_socket(line, listener_socket(relay->redirects[i]));
-    sent = sent && (!relay->admin || heritage_send_socket(line, admin_socket(relay->admin)));
-    return sent && (!relay->webrtc || heritage_send_socket(line, webrtc_socket(relay->webrtc)));
+        sent = sent && startup_send_socket(channel, listener_socket(relay->redirects[i]));
+    sent = sent && (!relay->admin || startup_send_socket(channel, admin_socket(relay->admin)));
+    return sent && (!relay->webrtc || startup_send_socket(channel, webrtc_socket(relay->webrtc)));
 }
 
 static bool send_parcel(void *context, const struct parcel *parcel, int fd)
 {
-    return handover_send(*(const int *)context, HERITAGE_PARCEL, parcel, sizeof *parcel, fd);
+    return message_send(*(const int *)context, MESSAGE_SESSION, parcel, sizeof *parcel, fd);
 }
 
-static bool hand_over(void *context, int line)
+static bool send_sessions(void *context, int channel)
 {
     const struct relay *relay = context;
-    return blocks_send(sessions_blocks(relay->sessions), line) &&
-           sessions_hand_over(relay->sessions, send_parcel, &line);
+    return startup_send_blocks(channel, sessions_blocks(relay->sessions)) &&
+           sessions_hand_over(relay->sessions, send_parcel, &channel);
 }
 
 static void on_leave_over(void *context)
@@ -84,7 +84,7 @@ void relay_adopt(struct relay *relay, const void *parcel, size_t size, int fd)
     unsigned held;
     if (!sessions_adopt(relay->sessions, parcel, size, fd) &&
         log_limit_pass(&relay->lost_limit, loop_now(), &held))
-        log_warn("a session is lost: its parcel is of another version, or there is no room%s",
+        log_warn("a session is lost: there is no place for it, or no file descriptor%s",
                  log_held(held).text);
 }
 
@@ -96,34 +96,34 @@ bool relay_take_certificates(struct relay *relay, int copy)
     return taken;
 }
 
-static bool adopt(void *context, enum heritage_message kind, const void *data, size_t size, int fd)
+static bool adopt(void *context, const struct message *message)
 {
     struct relay *relay = context;
-    if (kind == HERITAGE_CERTIFICATES)
-        return relay_take_certificates(relay, fd);
-    if (kind == HERITAGE_PARCEL)
-        relay_adopt(relay, data, size, fd);
-    else if (kind == HERITAGE_BLOCKS)
-        blocks_receive(sessions_blocks(relay->sessions), data, size);
+    if (message->type == MESSAGE_CERTIFICATES)
+        return relay_take_certificates(relay, message->fd);
+    if (message->type == MESSAGE_SESSION)
+        relay_adopt(relay, message->data, message->size, message->fd);
+    else if (message->type == MESSAGE_BLOCKS)
+        startup_take_blocks(sessions_blocks(relay->sessions), message->data, message->size);
     else
         return false;
     return true;
 }
 
-bool relay_take_over(struct relay *relay, struct heritage *heritage)
+bool relay_take_over(struct relay *relay, struct startup *startup)
 {
-    const struct upgrade_owner owner = {bequeath, hand_over, leave, relay};
+    const struct upgrade_owner owner = {send_startup, send_sessions, leave, relay};
     upgrade_init(&relay->upgrade, relay->loop, relay->options->argv, &owner);
     relay->look.expired = on_sessions_gone;
     relay->look.context = relay;
-    if (heritage->line < 0)
+    if (startup->channel < 0)
         return true;
-    if (!upgrade_take_over(heritage->line, adopt, relay)) {
+    if (!upgrade_take_over(startup->channel, adopt, relay)) {
         log_error("the process that started this one has gone");
         return false;
     }
-    if (heritage->worker > 0)
-        return relay_become_worker(relay, heritage);
+    if (startup->worker > 0)
+        return relay_become_worker(relay, startup);
     log_info("took over %s", log_count(sessions_count(relay->sessions), "session").text);
     return true;
 }

@@ -1,5 +1,5 @@
-#include "os/handover.h"
 #include "os/log.h"
+#include "process/message.h"
 #include "relay_internal.h"
 #include "session/orders.h"
 
@@ -22,7 +22,7 @@
 static bool keep(void *context, const struct parcel *parcel, int fd)
 {
     const struct relay *relay = context;
-    return handover_send(relay->supervisor.fd, HERITAGE_KEEP, parcel, sizeof *parcel, fd);
+    return message_send(relay->supervisor.fd, MESSAGE_PUBLISH, parcel, sizeof *parcel, fd);
 }
 
 static bool may_have(void *context, const uint8_t name[PARCEL_NAME_SIZE])
@@ -34,20 +34,20 @@ static bool may_have(void *context, const uint8_t name[PARCEL_NAME_SIZE])
 static void decline(void *context, const uint8_t name[PARCEL_NAME_SIZE])
 {
     const struct relay *relay = context;
-    handover_send(relay->supervisor.fd, HERITAGE_DECLINE, name, PARCEL_NAME_SIZE, -1);
+    message_send(relay->supervisor.fd, MESSAGE_DECLINE, name, PARCEL_NAME_SIZE, -1);
 }
 
 static void set_away(void *context, const uint8_t name[PARCEL_NAME_SIZE], bool away)
 {
     const struct relay *relay = context;
-    handover_send(relay->supervisor.fd, away ? HERITAGE_AWAY : HERITAGE_BACK, name,
-                  PARCEL_NAME_SIZE, -1);
+    message_send(relay->supervisor.fd, away ? MESSAGE_AWAY : MESSAGE_BACK, name, PARCEL_NAME_SIZE,
+                 -1);
 }
 
 static void forget(void *context, const uint8_t name[PARCEL_NAME_SIZE])
 {
     const struct relay *relay = context;
-    handover_send(relay->supervisor.fd, HERITAGE_FORGET, name, PARCEL_NAME_SIZE, -1);
+    message_send(relay->supervisor.fd, MESSAGE_WITHDRAW, name, PARCEL_NAME_SIZE, -1);
 }
 
 static bool write_page(int fd, unsigned first, const struct session_facts *page, unsigned count)
@@ -57,7 +57,7 @@ static bool write_page(int fd, unsigned first, const struct session_facts *page,
 }
 
 /* Takes over the message's descriptor. */
-static void carry_out(struct relay *relay, const struct handover_message *message)
+static void carry_out(struct relay *relay, const struct message *message)
 {
     struct order_message asked;
     if (message->size == sizeof asked) {
@@ -70,7 +70,7 @@ static void carry_out(struct relay *relay, const struct handover_message *messag
             reply.result.done =
                 page && write_page(message->fd, asked.first, page, reply.result.count);
         free(page);
-        handover_send(relay->supervisor.fd, HERITAGE_OBEYED, &reply, sizeof reply, -1);
+        message_send(relay->supervisor.fd, MESSAGE_RESULT, &reply, sizeof reply, -1);
     }
     if (message->fd >= 0)
         close(message->fd);
@@ -79,53 +79,53 @@ static void carry_out(struct relay *relay, const struct handover_message *messag
 void relay_end_other_rtc(void *context, unsigned worker, const char *name)
 {
     const struct relay *relay = context;
-    struct rtc_end_message message = {.worker = worker};
+    struct close_rtc_message message = {.worker = worker};
     const size_t size = strlen(name);
     if (size >= sizeof message.name)
         return; /* no name is so long */
     memcpy(message.name, name, size);
-    handover_send(relay->supervisor.fd, HERITAGE_END_RTC, &message, sizeof message, -1);
+    message_send(relay->supervisor.fd, MESSAGE_CLOSE_RTC, &message, sizeof message, -1);
 }
 
-static void end_rtc(struct relay *relay, const struct handover_message *message)
+static void end_rtc(struct relay *relay, const struct message *message)
 {
-    struct rtc_end_message end;
+    struct close_rtc_message end;
     if (message->size != sizeof end)
         return;
     memcpy(&end, message->data, sizeof end);
     webrtc_end(relay->webrtc, end.name);
 }
 
-static void obey(struct relay *relay, const struct handover_message *message)
+static void obey(struct relay *relay, const struct message *message)
 {
-    switch (message->kind) {
-    case HERITAGE_PARCEL:
+    switch (message->type) {
+    case MESSAGE_SESSION:
         relay_adopt(relay, message->data, message->size, message->fd);
         break;
-    case HERITAGE_LEAVE:
+    case MESSAGE_RELEASE:
         if (message->size == PARCEL_NAME_SIZE)
             sessions_leave(relay->sessions, message->data);
         break;
-    case HERITAGE_COUNT:
+    case MESSAGE_COUNT:
         relay_count(relay);
-        handover_send(relay->supervisor.fd, HERITAGE_COUNTED, NULL, 0, -1);
+        message_send(relay->supervisor.fd, MESSAGE_COUNTED, NULL, 0, -1);
         break;
-    case HERITAGE_END_RTC:
+    case MESSAGE_CLOSE_RTC:
         end_rtc(relay, message);
         break;
-    case HERITAGE_ORDER:
+    case MESSAGE_COMMAND:
         carry_out(relay, message);
         break;
-    case HERITAGE_RELOAD:
+    case MESSAGE_RELOAD:
         if (relay->copy >= 0)
             close(relay->copy);
         relay->copy = message->fd;
         raise(SIGHUP); /* not in the middle of something that uses them */
         break;
-    case HERITAGE_CERTIFICATES:
+    case MESSAGE_CERTIFICATES:
         relay_take_certificates(relay, message->fd);
         break;
-    case HERITAGE_REPLACED:
+    case MESSAGE_REPLACED:
         relay_leave(relay);
         break;
     default:
@@ -133,13 +133,13 @@ static void obey(struct relay *relay, const struct handover_message *message)
     }
 }
 
-static bool answers(const struct handover_message *message, const uint8_t name[PARCEL_NAME_SIZE])
+static bool answers(const struct message *message, const uint8_t name[PARCEL_NAME_SIZE])
 {
     struct parcel parcel;
-    if (message->kind == HERITAGE_PARCEL)
+    if (message->type == MESSAGE_SESSION)
         return parcel_read(message->data, message->size, &parcel) &&
                memcmp(parcel.name, name, PARCEL_NAME_SIZE) == 0;
-    return message->kind == HERITAGE_UNKNOWN && message->size == PARCEL_NAME_SIZE &&
+    return message->type == MESSAGE_UNKNOWN && message->size == PARCEL_NAME_SIZE &&
            memcmp(message->data, name, PARCEL_NAME_SIZE) == 0;
 }
 
@@ -148,30 +148,30 @@ static bool answers(const struct handover_message *message, const uint8_t name[P
 static void ask(void *context, const uint8_t name[PARCEL_NAME_SIZE])
 {
     struct relay *relay = context;
-    struct handover_message message;
+    struct message message;
     relay->counters->stats.sessions_asked++;
-    if (!handover_send(relay->supervisor.fd, HERITAGE_ASK, name, PARCEL_NAME_SIZE, -1))
+    if (!message_send(relay->supervisor.fd, MESSAGE_LOOKUP, name, PARCEL_NAME_SIZE, -1))
         return;
-    while (handover_receive(relay->supervisor.fd, &message, true) == HANDOVER_MESSAGE) {
+    while (message_receive(relay->supervisor.fd, &message, true) == MESSAGE_RECEIVED) {
         obey(relay, &message);
         if (answers(&message, name))
             return;
     }
 }
 
-static void on_line(void *context, unsigned events)
+static void on_message(void *context, unsigned events)
 {
     (void)events;
     struct relay *relay = context;
-    struct handover_message message;
+    struct message message;
     for (int i = 0; i < MESSAGES_MAX; i++) {
-        switch (handover_receive(relay->supervisor.fd, &message, false)) {
-        case HANDOVER_MESSAGE:
+        switch (message_receive(relay->supervisor.fd, &message, false)) {
+        case MESSAGE_RECEIVED:
             obey(relay, &message);
             break;
-        case HANDOVER_NONE:
+        case MESSAGE_NONE:
             return;
-        case HANDOVER_ENDED:
+        case MESSAGE_ENDED:
             log_error("the supervisor has gone");
             loop_remove(relay->loop, &relay->supervisor);
             raise(SIGINT); /* comes by way of the signals that the loop watches */
@@ -187,16 +187,16 @@ static void on_count(void *context)
     loop_timer_start(relay->loop, &relay->count, COUNT_SECONDS);
 }
 
-bool relay_become_worker(struct relay *relay, struct heritage *heritage)
+bool relay_become_worker(struct relay *relay, struct startup *startup)
 {
     const struct session_peers peers = {keep, set_away, forget, decline, may_have, ask, relay};
     const struct timeval timeout = {.tv_usec = ANSWER_MICROSECONDS};
-    const int line = heritage->line;
-    relay->supervisor = (struct loop_watch){.fd = line, .ready = on_line, .context = relay};
-    heritage->line = -1;
-    setsockopt(line, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
-    setsockopt(line, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-    if (!known_names_open(&relay->known_names, heritage->names)) {
+    const int channel = startup->channel;
+    relay->supervisor = (struct loop_watch){.fd = channel, .ready = on_message, .context = relay};
+    startup->channel = -1;
+    setsockopt(channel, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+    setsockopt(channel, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    if (!known_names_open(&relay->known_names, startup->filter)) {
         log_error("no memory for names: %s", strerror(errno));
         return false;
     }

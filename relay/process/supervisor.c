@@ -1,6 +1,6 @@
 #include "http/descriptors.h"
-#include "os/handover.h"
 #include "os/log.h"
+#include "process/message.h"
 #include "process/notify.h"
 #include "process/supervisor_internal.h"
 #include "rtc/webrtc.h"
@@ -107,24 +107,24 @@ static void take_signal(void *context, int signal_number)
     }
 }
 
-static bool bequeath(void *context, int line)
+static bool send_startup(void *context, int channel)
 {
     const struct supervisor *all = context;
-    bool sent = heritage_send_secret(line, names_secret(all->registry.names), 0, 0);
+    bool sent = startup_send_hello(channel, names_secret(all->registry.names), 0, 0);
     for (unsigned i = 0; i < all->count; i++) {
         for (unsigned s = 0; s < all->workers[i].socket_count; s++)
-            sent = sent && heritage_send_socket(line, all->workers[i].sockets[s]);
+            sent = sent && startup_send_socket(channel, all->workers[i].sockets[s]);
     }
-    return sent && (!all->admin || heritage_send_socket(line, admin_socket(all->admin)));
+    return sent && (!all->admin || startup_send_socket(channel, admin_socket(all->admin)));
 }
 
-static bool hand_over(void *context, int line)
+static bool send_sessions(void *context, int channel)
 {
     const struct supervisor *all = context;
-    if (!blocks_send(&all->blocks, line))
+    if (!startup_send_blocks(channel, &all->blocks))
         return false;
     for (const struct registration *one = all->registry.first; one; one = one->next) {
-        if (!handover_send(line, HERITAGE_PARCEL, &one->parcel, sizeof one->parcel, one->fd))
+        if (!message_send(channel, MESSAGE_SESSION, &one->parcel, sizeof one->parcel, one->fd))
             return false;
     }
     return true;
@@ -133,19 +133,19 @@ static bool hand_over(void *context, int line)
 static void leave(void *context)
 {
     struct supervisor *all = context;
-    supervisor_tell(all, HERITAGE_REPLACED);
+    supervisor_tell(all, MESSAGE_REPLACED);
     admin_close(all->admin);
     stop(all, SUPERVISOR_STOPPING, CLOSE_SECONDS);
 }
 
-static bool adopt(void *context, enum heritage_message kind, const void *data, size_t size, int fd)
+static bool adopt(void *context, const struct message *message)
 {
     struct supervisor *all = context;
-    if (kind == HERITAGE_PARCEL)
-        registry_keep(&all->registry, data, size, fd, REGISTRY_NOBODY,
+    if (message->type == MESSAGE_SESSION)
+        registry_keep(&all->registry, message->data, message->size, message->fd, REGISTRY_NOBODY,
                       loop_now() + all->options->resume_seconds);
-    else if (kind == HERITAGE_BLOCKS)
-        blocks_receive(&all->blocks, data, size);
+    else if (message->type == MESSAGE_BLOCKS)
+        startup_take_blocks(&all->blocks, message->data, message->size);
     else
         return false;
     return true;
@@ -165,13 +165,13 @@ static bool open_loop(struct supervisor *all)
     return false;
 }
 
-static bool take_over(struct supervisor *all, const struct heritage *heritage)
+static bool take_over(struct supervisor *all, const struct startup *startup)
 {
-    const struct upgrade_owner owner = {bequeath, hand_over, leave, all};
+    const struct upgrade_owner owner = {send_startup, send_sessions, leave, all};
     upgrade_init(&all->upgrade, all->loop, all->options->argv, &owner);
-    if (heritage->line < 0)
+    if (startup->channel < 0)
         return true;
-    if (!upgrade_take_over(heritage->line, adopt, all)) {
+    if (!upgrade_take_over(startup->channel, adopt, all)) {
         log_error("the process that started this one has gone");
         return false;
     }
@@ -202,20 +202,20 @@ static bool rtc_certificate_is_good(const struct options *options)
     return identity != NULL;
 }
 
-static bool start(struct supervisor *all, struct heritage *heritage)
+static bool start(struct supervisor *all, struct startup *startup)
 {
     const struct options *options = all->options;
     struct descriptors descriptors;
     if (!descriptors_divide(options->max_sessions, &descriptors) || !open_loop(all))
         return false;
     if (!registry_create(&all->registry, 2 * descriptors.sessions,
-                         heritage->line >= 0 ? heritage->secret : NULL)) {
+                         startup->channel >= 0 ? startup->secret : NULL)) {
         log_error("no memory");
         return false;
     }
     return open_tls(all) && rtc_certificate_is_good(options) &&
-           supervisor_open_sockets(all, heritage) && supervisor_open_admin(all, heritage) &&
-           supervisor_start_workers(all) && take_over(all, heritage) && supervisor_let_serve(all);
+           supervisor_open_sockets(all, startup) && supervisor_open_admin(all, startup) &&
+           supervisor_start_workers(all) && take_over(all, startup) && supervisor_let_serve(all);
 }
 
 static void announce_socket(const struct supervisor *all, unsigned index, const char *what)
@@ -264,7 +264,7 @@ static void destroy(struct supervisor *all)
     free(all);
 }
 
-bool supervisor_run(const struct options *options, struct heritage *heritage)
+bool supervisor_run(const struct options *options, struct startup *startup)
 {
     struct supervisor *all = calloc(1, sizeof *all);
     if (!all)
@@ -276,8 +276,8 @@ bool supervisor_run(const struct options *options, struct heritage *heritage)
         all->workers[i].all = all;
         all->workers[i].number = i + 1;
     }
-    const bool started = start(all, heritage);
-    heritage_close(heritage);
+    const bool started = start(all, startup);
+    startup_close(startup);
     if (started) {
         announce(all);
         notify_open(all->loop);

@@ -5,12 +5,12 @@
 #define CAUSEWAY_RELAY_SUPERVISOR_H
 
 #include "options/options.h"
-#include "os/heritage.h"
+#include "process/startup.h"
 
 #include <stdbool.h>
 
 /* Runs until a signal has ended all workers, or others have taken over. Logs why and returns false
-   when it cannot start. The heritage is used up. */
-bool supervisor_run(const struct options *options, struct heritage *heritage);
+   when it cannot start. The startup is used up. */
+bool supervisor_run(const struct options *options, struct startup *startup);
 
 #endif

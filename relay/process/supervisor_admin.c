@@ -35,12 +35,12 @@ static const char *unready(void *context)
     return sum.sessions_open >= sum.gauges.sessions_max ? "no place left" : NULL;
 }
 
-bool supervisor_open_admin(struct supervisor *all, struct heritage *heritage)
+bool supervisor_open_admin(struct supervisor *all, struct startup *startup)
 {
     const struct admin_config config = {
         .address = all->options->admin_local,
         .loop = all->loop,
-        .heritage = heritage,
+        .inherited = &startup->sockets,
         .blocks = &all->blocks,
         .carry_out = supervisor_carry_out,
         .look = look,

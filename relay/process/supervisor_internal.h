@@ -6,11 +6,11 @@
 
 #include "admin/admin.h"
 #include "http/descriptors.h"
-#include "os/child.h"
 #include "os/log.h"
 #include "os/loop.h"
 #include "os/signals.h"
 #include "os/tls.h"
+#include "process/child.h"
 #include "process/supervisor.h"
 #include "process/upgrade.h"
 #include "session/registry.h"
@@ -85,10 +85,10 @@ const struct options *supervisor_options(const struct supervisor *all);
 
 /* Opens the sockets of all workers, or takes them over. Logs why and returns false when it
    cannot. */
-bool supervisor_open_sockets(struct supervisor *all, struct heritage *heritage);
+bool supervisor_open_sockets(struct supervisor *all, struct startup *startup);
 
 /* Opens the admin listener, if there is to be one. Logs why and returns false when it cannot. */
-bool supervisor_open_admin(struct supervisor *all, struct heritage *heritage);
+bool supervisor_open_admin(struct supervisor *all, struct startup *startup);
 
 /* Starts all workers, and waits until they have opened everything. Logs why and returns false when
    one does not start. */
@@ -105,7 +105,7 @@ void supervisor_reload_worker(const struct worker *worker);
 void supervisor_share_certificates(void *context);
 
 /* Sends all workers a message without data. */
-void supervisor_tell(struct supervisor *all, enum heritage_message message);
+void supervisor_tell(struct supervisor *all, enum message_type message);
 
 /* Has the workers bring their counters up to date, and logs the sums. */
 void supervisor_count(struct supervisor *all);

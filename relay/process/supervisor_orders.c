@@ -1,5 +1,6 @@
-#include "os/handover.h"
+#include "process/message.h"
 #include "process/supervisor_internal.h"
+#include "session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static void send_order(struct errand *errand, int fd)
         if (!concerns(&errand->order, worker))
             continue;
         message.first = i * (unsigned)errand->order.limit;
-        if (handover_send(worker->child.line, HERITAGE_ORDER, &message, sizeof message, fd))
+        if (message_send(worker->child.channel, MESSAGE_COMMAND, &message, sizeof message, fd))
             errand->waits[i] = true;
         else
             errand->result.silent++;

@@ -18,7 +18,8 @@ static bool add(struct worker *worker, const char *what, const char *text, int f
 }
 
 /* Opens one for each worker at the same port, which is any when the text says 0. */
-static bool open_listening(struct supervisor *all, const char *text, struct heritage *heritage)
+static bool open_listening(struct supervisor *all, const char *text,
+                           struct inherited_sockets *inherited)
 {
     struct socket_address address;
     const char *error;
@@ -27,7 +28,7 @@ static bool open_listening(struct supervisor *all, const char *text, struct heri
         return false;
     }
     for (unsigned i = 0; i < all->count; i++) {
-        const int fd = listener_open_socket(&address, heritage, true);
+        const int fd = listener_open_socket(&address, inherited, true);
         if (!add(&all->workers[i], "listen on", text, fd))
             return false;
         address.size = sizeof address.address;
@@ -44,7 +45,7 @@ static unsigned listening_port(const struct worker *worker)
 }
 
 /* Each worker has a port of its own: that of --rtc, and those that follow. */
-static bool open_rtc(struct supervisor *all, struct heritage *heritage)
+static bool open_rtc(struct supervisor *all, struct inherited_sockets *inherited)
 {
     const struct options *options = all->options;
     struct socket_address address = options->rtc_local;
@@ -63,22 +64,23 @@ static bool open_rtc(struct supervisor *all, struct heritage *heritage)
         if (port > 0)
             socket_address_set_port(&address, port + i);
         socket_address_format(&address, text);
-        if (!add(&all->workers[i], "open the UDP port", text, rtc_socket_open(&address, heritage)))
+        if (!add(&all->workers[i], "open the UDP port", text, rtc_socket_open(&address, inherited)))
             return false;
     }
     return true;
 }
 
-bool supervisor_open_sockets(struct supervisor *all, struct heritage *heritage)
+bool supervisor_open_sockets(struct supervisor *all, struct startup *startup)
 {
+    struct inherited_sockets *inherited = &startup->sockets;
     const struct options *options = all->options;
     for (unsigned i = 0; i < options->listen_count; i++) {
-        if (!open_listening(all, options->listen[i], heritage))
+        if (!open_listening(all, options->listen[i], inherited))
             return false;
     }
     for (unsigned i = 0; i < options->http_redirect_count; i++) {
-        if (!open_listening(all, options->http_redirect[i], heritage))
+        if (!open_listening(all, options->http_redirect[i], inherited))
             return false;
     }
-    return open_rtc(all, heritage);
+    return open_rtc(all, inherited);
 }

@@ -1,5 +1,5 @@
-#include "os/handover.h"
 #include "os/log.h"
+#include "process/message.h"
 #include "process/supervisor_internal.h"
 
 #include <errno.h>
@@ -26,10 +26,10 @@
 #define MESSAGES_MAX 256
 
 /* Without waiting: a worker that does not read may not hold up the others. */
-static bool tell(const struct worker *worker, enum heritage_message kind, const void *data,
-                 size_t size, int fd)
+static bool tell(const struct worker *worker, enum message_type type, const void *data, size_t size,
+                 int fd)
 {
-    return worker->child.pid != 0 && handover_send(worker->child.line, kind, data, size, fd);
+    return worker->child.pid != 0 && message_send(worker->child.channel, type, data, size, fd);
 }
 
 static void on_expiry(void *context)
@@ -49,18 +49,18 @@ void supervisor_expire(struct supervisor *all)
 
 /* With a copy of their file, if there is one and the system has room. False when the worker does
    not take them. */
-static bool send_options(const struct worker *worker, enum heritage_message kind,
+static bool send_options(const struct worker *worker, enum message_type type,
                          const struct options *options)
 {
     const int copy = options_copy_file(options);
-    const bool sent = tell(worker, kind, NULL, 0, copy);
+    const bool sent = tell(worker, type, NULL, 0, copy);
     if (copy >= 0)
         close(copy);
     return sent;
 }
 
-/* Its line keeps nobody waiting, once it serves. It starts with the options of the others, though
-   their file may no longer be what it was. */
+/* Its channel keeps nobody waiting, once it serves. It starts with the options of the others,
+   though their file may no longer be what it was. */
 static bool spawn(struct worker *worker)
 {
     struct supervisor *all = worker->all;
@@ -71,26 +71,26 @@ static bool spawn(struct worker *worker)
     }
     worker->started = loop_now();
     worker->serving = false;
-    const int line = worker->child.line;
-    sent =
-        heritage_send_secret(line, names_secret(all->registry.names), worker->number, all->count) &&
-        handover_send(line, HERITAGE_COUNTERS, NULL, 0, worker->counters_fd) &&
-        handover_send(line, HERITAGE_NAMES, NULL, 0, all->registry.known_fd) &&
-        send_options(worker, HERITAGE_OPTIONS, all->options);
+    const int channel = worker->child.channel;
+    sent = startup_send_hello(channel, names_secret(all->registry.names), worker->number,
+                              all->count) &&
+           message_send(channel, MESSAGE_COUNTERS, NULL, 0, worker->counters_fd) &&
+           message_send(channel, MESSAGE_FILTER, NULL, 0, all->registry.known_fd) &&
+           send_options(worker, MESSAGE_OPTIONS, all->options);
     for (unsigned i = 0; i < worker->socket_count; i++)
-        sent = sent && heritage_send_socket(line, worker->sockets[i]);
-    sent = sent && handover_send(line, HERITAGE_OPEN, NULL, 0, -1);
+        sent = sent && startup_send_socket(channel, worker->sockets[i]);
+    sent = sent && message_send(channel, MESSAGE_OPEN, NULL, 0, -1);
     return sent;
 }
 
 static void on_again(void *context);
-static void on_line(void *context, unsigned events);
+static void on_message(void *context, unsigned events);
 
 static bool watch(struct worker *worker)
 {
     worker->watch =
-        (struct loop_watch){.fd = worker->child.line, .ready = on_line, .context = worker};
-    fcntl(worker->child.line, F_SETFL, O_NONBLOCK);
+        (struct loop_watch){.fd = worker->child.channel, .ready = on_message, .context = worker};
+    fcntl(worker->child.channel, F_SETFL, O_NONBLOCK);
     return loop_add(worker->all->loop, &worker->watch, LOOP_READABLE);
 }
 
@@ -156,7 +156,7 @@ void supervisor_count(struct supervisor *all)
         return;
     for (unsigned i = 0; i < all->count; i++) {
         struct worker *worker = &all->workers[i];
-        worker->counting = worker->serving && tell(worker, HERITAGE_COUNT, NULL, 0, -1);
+        worker->counting = worker->serving && tell(worker, MESSAGE_COUNT, NULL, 0, -1);
     }
     all->count_late.expired = on_count_late;
     all->count_late.context = all;
@@ -206,13 +206,13 @@ static void answer(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
     struct supervisor *all = worker->all;
     struct registration *found = registry_find(&all->registry, name);
     if (!found) {
-        tell(worker, HERITAGE_UNKNOWN, name, PARCEL_NAME_SIZE, -1);
+        tell(worker, MESSAGE_UNKNOWN, name, PARCEL_NAME_SIZE, -1);
         return;
     }
-    if (!tell(worker, HERITAGE_PARCEL, &found->parcel, sizeof found->parcel, found->fd))
+    if (!tell(worker, MESSAGE_SESSION, &found->parcel, sizeof found->parcel, found->fd))
         return;
     if (found->owner != REGISTRY_NOBODY && found->owner != worker->number)
-        tell(&all->workers[found->owner - 1], HERITAGE_LEAVE, name, PARCEL_NAME_SIZE, -1);
+        tell(&all->workers[found->owner - 1], MESSAGE_RELEASE, name, PARCEL_NAME_SIZE, -1);
     registry_give(&all->registry, found, worker->number);
 }
 
@@ -242,7 +242,7 @@ static void set_away(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE]
         found->parcel.away = away;
 }
 
-static void keep(struct worker *worker, const struct handover_message *message)
+static void keep(struct worker *worker, const struct message *message)
 {
     struct supervisor *all = worker->all;
     unsigned held;
@@ -259,7 +259,7 @@ void supervisor_reload_worker(const struct worker *worker)
 {
     const struct supervisor *all = worker->all;
     if (all->reloaded.argv && worker->serving &&
-        !send_options(worker, HERITAGE_RELOAD, &all->reloaded))
+        !send_options(worker, MESSAGE_RELOAD, &all->reloaded))
         log_error("worker %u does not take the options", worker->number);
 }
 
@@ -269,7 +269,7 @@ static bool send_certificates(const struct worker *worker)
     if (!tls)
         return true;
     const int copy = tls_copy(tls);
-    const bool sent = copy >= 0 && tell(worker, HERITAGE_CERTIFICATES, NULL, 0, copy);
+    const bool sent = copy >= 0 && tell(worker, MESSAGE_CERTIFICATES, NULL, 0, copy);
     if (copy >= 0)
         close(copy);
     return sent;
@@ -287,64 +287,64 @@ void supervisor_share_certificates(void *context)
 /* It gets blocks and certificates first, and whatever else it is told from now on after this. */
 static void let_serve(struct worker *worker)
 {
-    worker->serving = blocks_send(&worker->all->blocks, worker->child.line) &&
-                      send_certificates(worker) && tell(worker, HERITAGE_START, NULL, 0, -1);
+    worker->serving = startup_send_blocks(worker->child.channel, &worker->all->blocks) &&
+                      send_certificates(worker) && tell(worker, MESSAGE_START, NULL, 0, -1);
     if (!worker->serving)
         kill(worker->child.pid, SIGKILL); /* it would wait in vain */
     supervisor_reload_worker(worker);
 }
 
-static void pass_on(struct supervisor *all, const struct handover_message *message)
+static void pass_on(struct supervisor *all, const struct message *message)
 {
-    struct rtc_end_message end;
+    struct close_rtc_message end;
     if (message->size != sizeof end)
         return;
     memcpy(&end, message->data, sizeof end);
     if (end.worker >= 1 && end.worker <= all->count && all->workers[end.worker - 1].serving)
-        tell(&all->workers[end.worker - 1], HERITAGE_END_RTC, &end, sizeof end, -1);
+        tell(&all->workers[end.worker - 1], MESSAGE_CLOSE_RTC, &end, sizeof end, -1);
 }
 
-static void obey(struct worker *worker, struct handover_message *message)
+static void obey(struct worker *worker, struct message *message)
 {
     const bool names_one = message->size == PARCEL_NAME_SIZE;
-    if (message->kind == HERITAGE_KEEP) {
+    if (message->type == MESSAGE_PUBLISH) {
         keep(worker, message);
         return;
     }
     if (message->fd >= 0)
         close(message->fd);
-    if (message->kind == HERITAGE_READY) {
+    if (message->type == MESSAGE_READY) {
         let_serve(worker);
-    } else if (message->kind == HERITAGE_END_RTC) {
+    } else if (message->type == MESSAGE_CLOSE_RTC) {
         pass_on(worker->all, message);
-    } else if (message->kind == HERITAGE_OBEYED) {
+    } else if (message->type == MESSAGE_RESULT) {
         supervisor_take_reply(worker, message->data, message->size);
-    } else if (message->kind == HERITAGE_ASK && names_one) {
+    } else if (message->type == MESSAGE_LOOKUP && names_one) {
         answer(worker, message->data);
-    } else if (message->kind == HERITAGE_DECLINE && names_one) {
+    } else if (message->type == MESSAGE_DECLINE && names_one) {
         take_back(worker, message->data);
-    } else if (message->kind == HERITAGE_FORGET && names_one) {
+    } else if (message->type == MESSAGE_WITHDRAW && names_one) {
         forget(worker, message->data);
-    } else if (message->kind == HERITAGE_AWAY && names_one) {
+    } else if (message->type == MESSAGE_AWAY && names_one) {
         set_away(worker, message->data, true);
-    } else if (message->kind == HERITAGE_BACK && names_one) {
+    } else if (message->type == MESSAGE_BACK && names_one) {
         set_away(worker, message->data, false);
-    } else if (message->kind == HERITAGE_COUNTED && worker->counting) {
+    } else if (message->type == MESSAGE_COUNTED && worker->counting) {
         worker->counting = false;
         finish_count(worker->all);
     }
 }
 
-static void on_line(void *context, unsigned events)
+static void on_message(void *context, unsigned events)
 {
     (void)events;
     struct worker *worker = context;
-    struct handover_message message;
+    struct message message;
     for (int i = 0; i < MESSAGES_MAX; i++) {
-        const enum handover_result result = handover_receive(worker->child.line, &message, false);
-        if (result == HANDOVER_NONE)
+        const enum message_result result = message_receive(worker->child.channel, &message, false);
+        if (result == MESSAGE_NONE)
             return;
-        if (result == HANDOVER_ENDED) {
+        if (result == MESSAGE_ENDED) {
             on_end(worker);
             return;
         }
@@ -353,13 +353,13 @@ static void on_line(void *context, unsigned events)
 }
 
 /* Waits for a message that says nothing but this. */
-static bool await(struct worker *worker, enum heritage_message kind)
+static bool await(struct worker *worker, enum message_type type)
 {
     const struct timeval timeout = {.tv_sec = START_SECONDS};
-    struct handover_message message;
-    setsockopt(worker->child.line, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-    if (handover_receive(worker->child.line, &message, true) == HANDOVER_MESSAGE &&
-        message.kind == kind)
+    struct message message;
+    setsockopt(worker->child.channel, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    if (message_receive(worker->child.channel, &message, true) == MESSAGE_RECEIVED &&
+        message.type == type)
         return true;
     log_error("worker %u does not start", worker->number);
     return false;
@@ -376,7 +376,7 @@ bool supervisor_start_workers(struct supervisor *all)
             return false;
         }
         /* One after the other: what is wrong is said once. */
-        if (!spawn(worker) || !await(worker, HERITAGE_READY))
+        if (!spawn(worker) || !await(worker, MESSAGE_READY))
             return false;
     }
     return true;
@@ -388,13 +388,13 @@ bool supervisor_let_serve(struct supervisor *all)
         let_serve(&all->workers[i]);
     for (unsigned i = 0; i < all->count; i++) {
         struct worker *worker = &all->workers[i];
-        if (!await(worker, HERITAGE_STARTED) || !watch(worker))
+        if (!await(worker, MESSAGE_STARTED) || !watch(worker))
             return false;
     }
     return true;
 }
 
-void supervisor_tell(struct supervisor *all, enum heritage_message message)
+void supervisor_tell(struct supervisor *all, enum message_type message)
 {
     for (unsigned i = 0; i < all->count; i++)
         tell(&all->workers[i], message, NULL, 0, -1);

@@ -1,8 +1,7 @@
 #include "process/upgrade.h"
 
-#include "os/handover.h"
-#include "os/heritage.h"
 #include "os/log.h"
+#include "process/message.h"
 #include "process/notify.h"
 
 #include <errno.h>
@@ -39,26 +38,26 @@ static void fail(struct upgrade *upgrade, const char *why)
    any time. */
 static bool hand_over(struct upgrade *upgrade)
 {
-    const int line = upgrade->successor.line;
+    const int channel = upgrade->successor.channel;
     const struct timeval timeout = {.tv_sec = TAKE_OVER_SECONDS};
-    struct handover_message answer;
-    setsockopt(line, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
-    setsockopt(line, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-    return upgrade->owner.hand_over(upgrade->owner.context, line) &&
-           handover_send(line, HERITAGE_START, NULL, 0, -1) &&
-           handover_receive(line, &answer, true) == HANDOVER_MESSAGE &&
-           answer.kind == HERITAGE_STARTED;
+    struct message answer;
+    setsockopt(channel, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+    setsockopt(channel, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    return upgrade->owner.send_sessions(upgrade->owner.context, channel) &&
+           message_send(channel, MESSAGE_START, NULL, 0, -1) &&
+           message_receive(channel, &answer, true) == MESSAGE_RECEIVED &&
+           answer.type == MESSAGE_STARTED;
 }
 
-static void on_line(void *context, unsigned events)
+static void on_message(void *context, unsigned events)
 {
     (void)events;
     struct upgrade *upgrade = context;
-    struct handover_message message;
-    const enum handover_result result = handover_receive(upgrade->successor.line, &message, false);
-    if (result == HANDOVER_NONE)
+    struct message message;
+    const enum message_result result = message_receive(upgrade->successor.channel, &message, false);
+    if (result == MESSAGE_NONE)
         return;
-    if (result == HANDOVER_ENDED || message.kind != HERITAGE_READY) {
+    if (result == MESSAGE_ENDED || message.type != MESSAGE_READY) {
         fail(upgrade, "did not start");
         return;
     }
@@ -70,7 +69,7 @@ static void on_line(void *context, unsigned events)
     notify_send("MAINPID=%ld", (long)upgrade->successor.pid);
     stop_waiting(upgrade);
     child_leave(&upgrade->successor);
-    upgrade->owner.replaced(upgrade->owner.context);
+    upgrade->owner.leave(upgrade->owner.context);
 }
 
 static void on_late(void *context)
@@ -106,11 +105,11 @@ void upgrade_begin(struct upgrade *upgrade)
     }
     log_info("upgrade: process %ld is starting", (long)successor->pid);
     upgrade->watch =
-        (struct loop_watch){.fd = successor->line, .ready = on_line, .context = upgrade};
+        (struct loop_watch){.fd = successor->channel, .ready = on_message, .context = upgrade};
     loop_timer_start(upgrade->loop, &upgrade->timer, START_SECONDS);
     if (!loop_add(upgrade->loop, &upgrade->watch, LOOP_READABLE) ||
-        !upgrade->owner.bequeath(upgrade->owner.context, successor->line) ||
-        !handover_send(successor->line, HERITAGE_OPEN, NULL, 0, -1))
+        !upgrade->owner.send_startup(upgrade->owner.context, successor->channel) ||
+        !message_send(successor->channel, MESSAGE_OPEN, NULL, 0, -1))
         fail(upgrade, "cannot be told what to open");
 }
 
@@ -122,19 +121,16 @@ void upgrade_cancel(struct upgrade *upgrade)
     child_end(&upgrade->successor);
 }
 
-bool upgrade_take_over(int line,
-                       bool (*adopt)(void *context, enum heritage_message kind, const void *data,
-                                     size_t size, int fd),
+bool upgrade_take_over(int channel, bool (*adopt)(void *context, const struct message *message),
                        void *context)
 {
-    struct handover_message message;
-    if (!handover_send(line, HERITAGE_READY, NULL, 0, -1))
+    struct message message;
+    if (!message_send(channel, MESSAGE_READY, NULL, 0, -1))
         return false;
-    while (handover_receive(line, &message, true) == HANDOVER_MESSAGE) {
-        if (message.kind == HERITAGE_START)
-            return handover_send(line, HERITAGE_STARTED, NULL, 0, -1);
-        if (!adopt(context, (enum heritage_message)message.kind, message.data, message.size,
-                   message.fd))
+    while (message_receive(channel, &message, true) == MESSAGE_RECEIVED) {
+        if (message.type == MESSAGE_START)
+            return message_send(channel, MESSAGE_STARTED, NULL, 0, -1);
+        if (!adopt(context, &message))
             return false;
     }
     return false;

@@ -4,18 +4,17 @@
 #ifndef CAUSEWAY_RELAY_UPGRADE_H
 #define CAUSEWAY_RELAY_UPGRADE_H
 
-#include "os/child.h"
-#include "os/heritage.h"
 #include "os/loop.h"
-#include "session/session.h"
+#include "process/child.h"
+#include "process/message.h"
 
 #include <stdbool.h>
 
-/* How the owner takes part; `line` is the successor's. */
+/* How the owner takes part; `channel` is the successor's. */
 struct upgrade_owner {
-    bool (*bequeath)(void *context, int line);  /* send secret and sockets, see heritage.h */
-    bool (*hand_over)(void *context, int line); /* send the parcels of all sessions */
-    void (*replaced)(void *context); /* the successor serves them: leave what is still here */
+    bool (*send_startup)(void *context, int channel);  /* send the parts of struct startup */
+    bool (*send_sessions)(void *context, int channel); /* send all blocks and sessions */
+    void (*leave)(void *context); /* the successor serves them: end what is still here */
     void *context;
 };
 
@@ -39,11 +38,9 @@ void upgrade_begin(struct upgrade *upgrade);
 void upgrade_cancel(struct upgrade *upgrade);
 
 /* The other side: says that everything is open, gives `adopt` every message that comes before the
-   start, with its descriptor (-1 if it has none), and says that it has started. Returns false when
+   start, whose descriptor is its own then, and says that it has started. Returns false when
    the predecessor has gone, or `adopt` does. */
-bool upgrade_take_over(int line,
-                       bool (*adopt)(void *context, enum heritage_message kind, const void *data,
-                                     size_t size, int fd),
+bool upgrade_take_over(int channel, bool (*adopt)(void *context, const struct message *message),
                        void *context);
 
 #endif

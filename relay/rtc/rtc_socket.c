@@ -81,13 +81,14 @@ void rtc_socket_socket_address(const struct udp_address *address, struct socket_
     }
 }
 
-int rtc_socket_open(const struct socket_address *socket_address, struct heritage *heritage)
+int rtc_socket_open(const struct socket_address *socket_address,
+                    struct inherited_sockets *inherited)
 {
-    const int inherited = heritage_take(heritage, SOCK_DGRAM, socket_address);
-    if (inherited >= 0)
-        return inherited;
+    int fd = inherited_sockets_take(inherited, SOCK_DGRAM, socket_address);
+    if (fd >= 0)
+        return fd;
     const int family = socket_address->address.any.sa_family;
-    const int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
     const int on = 1;
@@ -168,13 +169,13 @@ static void on_ready(void *context, unsigned events)
 }
 
 struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address,
-                                     struct heritage *heritage, struct loop *loop,
+                                     struct inherited_sockets *inherited, struct loop *loop,
                                      void (*datagram)(void *context, const struct udp_path *path,
                                                       const uint8_t *data, size_t size),
                                      void *context)
 {
     struct rtc_socket *all = calloc(1, sizeof *all);
-    const int fd = all ? rtc_socket_open(socket_address, heritage) : -1;
+    const int fd = all ? rtc_socket_open(socket_address, inherited) : -1;
     if (fd < 0) {
         free(all);
         return NULL;

@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_RELAY_RTC_SOCKET_H
 #define CAUSEWAY_RELAY_RTC_SOCKET_H
 
-#include "os/heritage.h"
+#include "os/inherited_sockets.h"
 #include "os/loop.h"
 #include "os/socket_address.h"
 #include "rtc/udp_address.h"
@@ -14,19 +14,20 @@
 
 struct rtc_socket;
 
-/* Opens it at `socket_address`, or takes over the one that the heritage has there; [::] takes IPv4
-   too. `datagram` gets each datagram, and an empty
-   one in place of one that is longer than any of ours. NULL, with errno, when it cannot be opened.
+/* Opens it at `socket_address`, or takes over the one that this process has inherited; [::] takes
+   IPv4 too. `datagram` gets each datagram, and an empty one in place of one that is longer than any
+   of ours. NULL, with errno, when it cannot be opened.
    */
 struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address,
-                                     struct heritage *heritage, struct loop *loop,
+                                     struct inherited_sockets *inherited, struct loop *loop,
                                      void (*datagram)(void *context, const struct udp_path *path,
                                                       const uint8_t *data, size_t size),
                                      void *context);
 void rtc_socket_destroy(struct rtc_socket *socket);
 
 /* Opens only the socket, or takes it over. -1, with errno, when it cannot. */
-int rtc_socket_open(const struct socket_address *socket_address, struct heritage *heritage);
+int rtc_socket_open(const struct socket_address *socket_address,
+                    struct inherited_sockets *inherited);
 
 /* Copies a datagram into the batch, which goes out at rtc_socket_flush, or when it is full. False
    when it is too long. */

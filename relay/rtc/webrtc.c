@@ -495,7 +495,7 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
         webrtc_destroy(all);
         return NULL;
     }
-    all->socket = rtc_socket_create(&config->local, config->heritage, loop, on_datagram, all);
+    all->socket = rtc_socket_create(&config->local, config->inherited, loop, on_datagram, all);
     if (!all->socket) {
         socket_address_format(&config->local, text);
         log_error("cannot open the UDP port %s: %s", text, strerror(errno));

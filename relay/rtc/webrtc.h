@@ -23,8 +23,8 @@ struct webrtc_limits {
 };
 
 struct webrtc_config {
-    struct socket_address local; /* where the UDP socket is bound */
-    struct heritage *heritage;   /* which may have it open already */
+    struct socket_address local;         /* where the UDP socket is bound */
+    struct inherited_sockets *inherited; /* which may have it open already */
     /* The addresses to which browsers are told to send. Without any, it is the address to which
        their offer came. Port 0 means the port of the socket. */
     struct socket_address advertised[WEBRTC_ADVERTISED_MAX];

@@ -1,9 +1,5 @@
 #include "session/blocks.h"
 
-#include "os/handover.h"
-#include "os/heritage.h"
-#include "os/loop.h"
-
 #include <string.h>
 
 static struct block *find(struct blocks *blocks, const struct prefix *prefix)
@@ -46,29 +42,6 @@ bool blocks_remove(struct blocks *blocks, const struct prefix *prefix)
         return false;
     *block = blocks->list[--blocks->count];
     return true;
-}
-
-/* As many as fit into a message, so that all of them fit into what a line holds. */
-bool blocks_send(const struct blocks *blocks, int line)
-{
-    const unsigned most = HANDOVER_MAX / sizeof blocks->list[0];
-    for (unsigned i = 0; i < blocks->count; i += most) {
-        const unsigned count = blocks->count - i < most ? blocks->count - i : most;
-        if (!handover_send(line, HERITAGE_BLOCKS, &blocks->list[i], count * sizeof blocks->list[0],
-                           -1))
-            return false;
-    }
-    return true;
-}
-
-void blocks_receive(struct blocks *blocks, const void *data, size_t size)
-{
-    struct block block;
-    const double now = loop_now();
-    for (size_t at = 0; at + sizeof block <= size; at += sizeof block) {
-        memcpy(&block, (const char *)data + at, sizeof block);
-        blocks_add(blocks, &block.prefix, block.until, now);
-    }
 }
 
 bool blocks_hold(const struct blocks *blocks, const struct socket_address *address, double now)

@@ -27,13 +27,6 @@ bool blocks_remove(struct blocks *blocks, const struct prefix *prefix);
 /* Forgets those that are over. */
 void blocks_expire(struct blocks *blocks, double now);
 
-/* Sends them to another process, over a line between them, as HERITAGE_BLOCKS. False when it does
-   not take them. */
-bool blocks_send(const struct blocks *blocks, int line);
-
-/* Adds those of such a message. */
-void blocks_receive(struct blocks *blocks, const void *data, size_t size);
-
 /* True when the address is blocked. */
 bool blocks_hold(const struct blocks *blocks, const struct socket_address *address, double now);
 

@@ -32,17 +32,4 @@ struct order_result {
 struct order_result order_carry_out(struct sessions *sessions, const struct order *order,
                                     struct session_facts *page);
 
-/* An order for another process, and its reply. With a list comes memory that both share, and into
-   which the sessions go. */
-struct order_message {
-    uint64_t ticket;
-    unsigned first; /* its place there, in sessions */
-    struct order order;
-};
-
-struct order_reply {
-    uint64_t ticket;
-    struct order_result result;
-};
-
 #endif

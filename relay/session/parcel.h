@@ -1,6 +1,5 @@
 /* What another process of the relay needs, beside the socket towards the game server, to carry a
-   session on. It travels between processes of one machine, whose clock they share, but perhaps not
-   of one build. */
+   session on. It travels between processes of one machine, whose clock they share. */
 #ifndef CAUSEWAY_RELAY_PARCEL_H
 #define CAUSEWAY_RELAY_PARCEL_H
 
@@ -13,15 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the layout below. A process refuses parcels of another version. */
-#define PARCEL_VERSION 5
-
 #define PARCEL_NAME_SIZE 32
 
 struct parcel {
-    uint32_t version;
-    uint16_t offences; /* datagrams that the gate has not let pass */
-    uint16_t away;     /* not 0: see struct session */
+    uint32_t offences; /* datagrams that the gate has not let pass */
+    uint32_t away;     /* not 0: see struct session */
     uint8_t name[PARCEL_NAME_SIZE];
     uint8_t owner[16]; /* of the address of its newest or last link */
     double opened;     /* see struct session */
@@ -36,7 +31,7 @@ struct parcel {
     struct client_header header; /* before its datagrams to the game server */
 };
 
-/* Reads one. False when it is of another version, or broken. */
+/* Reads one. False when it is broken. */
 bool parcel_read(const void *data, size_t size, struct parcel *out);
 
 #endif

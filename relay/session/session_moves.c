@@ -26,8 +26,7 @@ static bool can_move(const struct session *session)
 static int fill_parcel(const struct session *session, struct parcel *out)
 {
     *out = (struct parcel){
-        .version = PARCEL_VERSION,
-        .offences = (uint16_t)session->offences,
+        .offences = session->offences,
         .away = session->away,
         .opened = session->opened,
         .active = session->active,

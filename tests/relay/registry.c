@@ -12,7 +12,7 @@ static const uint8_t secret[NAMES_SECRET_SIZE] = {1};
 
 static struct parcel parcel_named(uint8_t name)
 {
-    return (struct parcel){.version = PARCEL_VERSION, .name = {name, 7}};
+    return (struct parcel){.name = {name, 7}};
 }
 
 static int open_something(void)
@@ -124,11 +124,11 @@ static void test_what_has_no_place_is_closed(void **state)
     assert_true(registry_create(&registry, 1, secret));
     struct parcel parcel = parcel_named(2);
     const int fd = open_something();
-    parcel.version++;
+    parcel.opened = NAN;
     assert_false(registry_keep(&registry, &parcel, sizeof parcel, fd, 1, INFINITY));
     assert_int_equal(fcntl(fd, F_GETFD), -1);
     assert_false(registry_keep(&registry, &parcel, 3, open_something(), 1, INFINITY));
-    parcel.version--;
+    parcel.opened = 0.0;
     assert_false(registry_keep(&registry, &parcel, sizeof parcel, -1, 1, INFINITY));
     assert_true(keep(&registry, 1, 1, INFINITY));
     assert_false(keep(&registry, 2, 1, INFINITY));

@@ -2,8 +2,8 @@
    is a real socket. */
 #include "unit.h"
 
-#include "os/handover.h"
 #include "os/loop.h"
+#include "process/message.h"
 #include "session/session.h"
 #include "stats/stats.h"
 
@@ -13,7 +13,6 @@
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -197,22 +196,22 @@ static void tear_down(struct rig *rig)
 
 static bool take(void *context, const struct parcel *parcel, int fd)
 {
-    return handover_send(*(int *)context, 7, parcel, sizeof *parcel, fd);
+    return message_send(*(int *)context, MESSAGE_SESSION, parcel, sizeof *parcel, fd);
 }
 
 /* The one parcel of a process, after its way through a socket. */
-static void send_parcel(struct process *process, struct handover_message *out)
+static void send_parcel(struct process *process, struct message *out)
 {
     int pair[2];
-    assert_true(handover_pair(pair));
+    assert_true(message_pair(pair));
     assert_true(sessions_hand_over(process->sessions, take, &pair[0]));
     close(pair[0]);
-    assert_int_equal(handover_receive(pair[1], out, true), HANDOVER_MESSAGE);
-    assert_int_equal(out->kind, 7);
+    assert_int_equal(message_receive(pair[1], out, true), MESSAGE_RECEIVED);
+    assert_int_equal(out->type, MESSAGE_SESSION);
     assert_true(out->fd >= 0);
     assert_int_equal(fcntl(out->fd, F_GETFD), FD_CLOEXEC);
-    struct handover_message none;
-    assert_int_equal(handover_receive(pair[1], &none, true), HANDOVER_ENDED);
+    struct message none;
+    assert_int_equal(message_receive(pair[1], &none, true), MESSAGE_ENDED);
     close(pair[1]);
 }
 
@@ -220,7 +219,7 @@ static void test_a_session_goes_on_in_another_process(void **state)
 {
     (void)state;
     struct rig rig;
-    struct handover_message parcel;
+    struct message parcel;
     bool drained = false;
     set_up(&rig);
     server_says(&rig, "welcome");
@@ -251,36 +250,14 @@ static void test_what_nobody_answered_does_not_travel(void **state)
     (void)state;
     struct rig rig;
     int pair[2];
-    struct handover_message message;
+    struct message message;
     set_up(&rig);
-    assert_true(handover_pair(pair));
+    assert_true(message_pair(pair));
     assert_true(sessions_hand_over(rig.old.sessions, take, &pair[0]));
-    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_NONE);
+    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_NONE);
     close(pair[0]);
     close(pair[1]);
     tear_down(&rig);
-}
-
-/* A process that has no descriptor left for it goes on, without. */
-static void test_a_descriptor_too_many_does_not_end_the_line(void **state)
-{
-    (void)state;
-    int pair[2];
-    struct handover_message message;
-    struct rlimit limit;
-    assert_true(handover_pair(pair));
-    assert_true(handover_send(pair[0], 7, "hello", 5, pair[0]));
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    const struct rlimit none = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    const enum handover_result result = handover_receive(pair[1], &message, false);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    assert_int_equal(result, HANDOVER_MESSAGE);
-    assert_int_equal(message.kind, 7);
-    assert_int_equal(message.size, 5);
-    assert_int_equal(message.fd, -1);
-    close(pair[0]);
-    close(pair[1]);
 }
 
 static void refuse(struct rig *rig, const void *data, size_t size, int fd)
@@ -295,7 +272,7 @@ static void test_parcels_that_it_cannot_read_are_refused(void **state)
 {
     (void)state;
     struct rig rig;
-    struct handover_message good;
+    struct message good;
     struct parcel bad;
     set_up(&rig);
     server_says(&rig, "welcome");
@@ -306,7 +283,7 @@ static void test_parcels_that_it_cannot_read_are_refused(void **state)
         refuse(&rig, good.data, size, good.fd);
     refuse(&rig, good.data, good.size + 1, good.fd);
     memcpy(&bad, good.data, sizeof bad);
-    bad.version = PARCEL_VERSION + 1;
+    bad.opened = INFINITY;
     refuse(&rig, &bad, sizeof bad, good.fd);
     memcpy(&bad, good.data, sizeof bad);
     bad.active = NAN;
@@ -340,7 +317,7 @@ struct peers {
 
 static bool on_keep(void *context, const struct parcel *parcel, int fd)
 {
-    assert_int_equal(parcel->version, PARCEL_VERSION);
+    (void)parcel;
     assert_true(fd >= 0);
     struct peers *peers = context;
     peers->kept += !peers->busy;
@@ -388,7 +365,7 @@ static void test_a_process_that_is_full_takes_no_more(void **state)
 {
     (void)state;
     struct rig rig;
-    struct handover_message parcel;
+    struct message parcel;
     struct peers peers = {0};
     set_up(&rig);
     set_peers(&rig.new, &peers);
@@ -411,7 +388,7 @@ static void test_a_process_without_descriptors_gives_a_session_back(void **state
 {
     (void)state;
     struct rig rig;
-    struct handover_message parcel;
+    struct message parcel;
     struct peers peers = {0};
     set_up(&rig);
     set_peers(&rig.new, &peers);
@@ -459,7 +436,7 @@ static void test_others_hear_of_sessions_that_were_answered(void **state)
 
 static bool is_away(struct process *process)
 {
-    struct handover_message message;
+    struct message message;
     struct parcel parcel;
     send_parcel(process, &message);
     close(message.fd);
@@ -472,7 +449,7 @@ static void test_a_page_that_may_be_gone_may_be_so_elsewhere(void **state)
 {
     (void)state;
     struct rig rig;
-    struct handover_message parcel;
+    struct message parcel;
     struct peers peers = {0};
     set_up(&rig);
     set_peers(&rig.old, &peers);
@@ -549,7 +526,7 @@ static void test_a_session_that_comes_late_takes_its_place(void **state)
 {
     (void)state;
     struct rig rig;
-    struct handover_message parcel;
+    struct message parcel;
     set_up(&rig);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
@@ -568,28 +545,28 @@ static void test_messages_stay_whole(void **state)
 {
     (void)state;
     int pair[2];
-    uint8_t bytes[HANDOVER_MAX + 8] = {1, 2, 3};
-    struct handover_message message;
-    assert_true(handover_pair(pair));
-    assert_true(handover_send(pair[0], 1, NULL, 0, -1));
-    assert_true(handover_send(pair[0], 2, bytes, HANDOVER_MAX, -1));
-    assert_false(handover_send(pair[0], 3, bytes, HANDOVER_MAX + 1, -1));
+    uint8_t bytes[MESSAGE_MAX + 8] = {1, 2, 3};
+    struct message message;
+    assert_true(message_pair(pair));
+    assert_true(message_send(pair[0], 1, NULL, 0, -1));
+    assert_true(message_send(pair[0], 2, bytes, MESSAGE_MAX, -1));
+    assert_false(message_send(pair[0], 3, bytes, MESSAGE_MAX + 1, -1));
     assert_int_equal(errno, EMSGSIZE);
-    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_MESSAGE);
-    assert_int_equal(message.kind, 1);
+    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_RECEIVED);
+    assert_int_equal(message.type, 1);
     assert_int_equal(message.size, 0);
     assert_int_equal(message.fd, -1);
-    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_MESSAGE);
-    assert_int_equal(message.size, HANDOVER_MAX);
-    assert_memory_equal(message.data, bytes, HANDOVER_MAX);
-    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_NONE);
+    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_RECEIVED);
+    assert_int_equal(message.size, MESSAGE_MAX);
+    assert_memory_equal(message.data, bytes, MESSAGE_MAX);
+    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_NONE);
     /* What is no message of ours ends the conversation. */
     assert_true(send(pair[0], bytes, 3, 0) == 3);
-    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_ENDED);
+    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_ENDED);
     assert_true(send(pair[0], bytes, sizeof bytes, 0) > 0);
-    assert_int_equal(handover_receive(pair[1], &message, false), HANDOVER_ENDED);
+    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_ENDED);
     close(pair[0]);
-    assert_int_equal(handover_receive(pair[1], &message, true), HANDOVER_ENDED);
+    assert_int_equal(message_receive(pair[1], &message, true), MESSAGE_ENDED);
     close(pair[1]);
 }
 
@@ -598,7 +575,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_session_goes_on_in_another_process),
         cmocka_unit_test(test_what_nobody_answered_does_not_travel),
-        cmocka_unit_test(test_a_descriptor_too_many_does_not_end_the_line),
         cmocka_unit_test(test_parcels_that_it_cannot_read_are_refused),
         cmocka_unit_test(test_a_process_that_is_full_takes_no_more),
         cmocka_unit_test(test_a_process_without_descriptors_gives_a_session_back),

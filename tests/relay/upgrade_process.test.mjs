@@ -155,9 +155,14 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
   for (const [text, line] of [
     ['#!/bin/sh\nexit 3\n', /no upgrade: process \d+ ended with 3; this one goes on/],
     ['no program', /no upgrade: cannot start \S+: Exec format error/],
+    // One of another version: its message has no header of this one.
+    [
+      '#!/bin/bash\nprintf "\\005\\000\\000\\000" >&$CAUSEWAY_LINE\nexec sleep 100\n',
+      /no upgrade: process \d+ did not start; this one goes on/,
+    ],
     // One that opens everything, and then dies with the sessions in its hands.
     [
-      '#!/bin/bash\nprintf "\\005\\000\\000\\000" >&$CAUSEWAY_LINE\nexit 4\n',
+      '#!/bin/bash\nprintf "\\002\\000\\007\\000\\000\\000\\000\\000" >&$CAUSEWAY_LINE\nexit 4\n',
       /ended with 4; this one goes on/,
     ],
   ]) {

@@ -1,6 +1,6 @@
-#include "os/child.h"
+#include "process/child.h"
 
-#include "os/handover.h"
+#include "process/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Tells a process the number of its line. */
+/* The environment tells a process the descriptor of its channel. Every version uses this name, so
+   that a process of another one learns that it is. */
 #define LINE_VARIABLE "CAUSEWAY_LINE"
 
-/* Starts with its line open and no signal held back, as from a shell. A terminal's signals reach
+/* Starts with its channel open and no signal held back, as from a shell. A terminal's signals reach
    the process that was started there, which passes them on. */
-static int spawn(pid_t *pid, int line, const char *path, char *const *arguments)
+static int spawn(pid_t *pid, int channel, const char *path, char *const *arguments)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -26,7 +27,8 @@ static int spawn(pid_t *pid, int line, const char *path, char *const *arguments)
     sigemptyset(&none);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&actions, line, line); /* takes the close-on-exec flag off */
+    posix_spawn_file_actions_adddup2(&actions, channel,
+                                     channel); /* takes the close-on-exec flag off */
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
@@ -42,7 +44,7 @@ bool child_start(struct child *child, enum child_program which, char *const *arg
         which == CHILD_SAME ? "/proc/self/exe" : (const char *)(uintptr_t)getauxval(AT_EXECFN);
     int pair[2];
     char number[16];
-    if (!handover_pair(pair))
+    if (!message_pair(pair))
         return false;
     snprintf(number, sizeof number, "%d", pair[1]);
     int error = setenv(LINE_VARIABLE, number, 1) == 0 ? 0 : errno;
@@ -50,7 +52,7 @@ bool child_start(struct child *child, enum child_program which, char *const *arg
         error = spawn(&child->pid, pair[1], path, arguments);
     unsetenv(LINE_VARIABLE);
     close(pair[1]);
-    child->line = pair[0];
+    child->channel = pair[0];
     if (error == 0)
         return true;
     close(pair[0]);
@@ -64,7 +66,7 @@ int child_end(struct child *child)
     int status = 0;
     if (child->pid == 0)
         return 0;
-    close(child->line);
+    close(child->channel);
     /* One that has ended, of which nobody has heard yet, is not touched by it. */
     kill(child->pid, SIGKILL);
     while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
@@ -76,22 +78,22 @@ int child_end(struct child *child)
 void child_leave(struct child *child)
 {
     if (child->pid != 0)
-        close(child->line);
+        close(child->channel);
     *child = (struct child){0};
 }
 
-int child_own_line(void)
+int child_own_channel(void)
 {
     const char *text = getenv(LINE_VARIABLE);
     int type;
     socklen_t size = sizeof type;
     if (!text)
         return -1;
-    const int line = (int)strtol(text, NULL, 10);
+    const int channel = (int)strtol(text, NULL, 10);
     unsetenv(LINE_VARIABLE);
     /* It may be somebody else's variable. */
-    if (getsockopt(line, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
+    if (getsockopt(channel, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
         return -1;
-    fcntl(line, F_SETFD, FD_CLOEXEC);
-    return line;
+    fcntl(channel, F_SETFD, FD_CLOEXEC);
+    return channel;
 }

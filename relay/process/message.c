@@ -1,4 +1,4 @@
-#include "os/handover.h"
+#include "process/message.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,17 +12,25 @@ union control {
     uint8_t bytes[CMSG_SPACE(sizeof(int))];
 };
 
-bool handover_pair(int out[2])
+/* Processes of one machine exchange it, so its numbers are in the order of that. */
+struct message_header {
+    uint16_t version;
+    uint16_t type;
+    uint32_t size;
+};
+
+bool message_pair(int out[2])
 {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, out) == 0;
 }
 
-bool handover_send(int socket, uint32_t kind, const void *data, size_t size, int fd)
+bool message_send(int channel, enum message_type type, const void *data, size_t size, int fd)
 {
+    struct message_header header = {MESSAGE_VERSION, (uint16_t)type, (uint32_t)size};
     union control control = {0};
-    struct iovec pieces[2] = {{&kind, sizeof kind}, {(void *)(uintptr_t)data, size}};
+    struct iovec pieces[2] = {{&header, sizeof header}, {(void *)(uintptr_t)data, size}};
     struct msghdr message = {.msg_iov = pieces, .msg_iovlen = size > 0 ? 2 : 1};
-    if (size > HANDOVER_MAX) {
+    if (size > MESSAGE_MAX) {
         errno = EMSGSIZE;
         return false;
     }
@@ -36,7 +44,7 @@ bool handover_send(int socket, uint32_t kind, const void *data, size_t size, int
     }
     ssize_t sent;
     do
-        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+        sent = sendmsg(channel, &message, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     return sent >= 0;
 }
@@ -52,27 +60,30 @@ static int take_fd(struct msghdr *message)
     return fd;
 }
 
-enum handover_result handover_receive(int socket, struct handover_message *out, bool wait)
+enum message_result message_receive(int channel, struct message *out, bool wait)
 {
+    struct message_header header;
     union control control = {0};
-    struct iovec pieces[2] = {{&out->kind, sizeof out->kind}, {out->data, sizeof out->data}};
+    struct iovec pieces[2] = {{&header, sizeof header}, {out->data, sizeof out->data}};
     struct msghdr message = {.msg_iov = pieces,
                              .msg_iovlen = 2,
                              .msg_control = &control,
                              .msg_controllen = sizeof control.bytes};
     ssize_t size;
     do
-        size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
+        size = recvmsg(channel, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
     while (size < 0 && errno == EINTR);
     if (size < 0 && errno == EAGAIN)
-        return HANDOVER_NONE;
+        return MESSAGE_NONE;
     out->fd = size < 0 ? -1 : take_fd(&message);
-    if (size >= (ssize_t)sizeof out->kind && !(message.msg_flags & MSG_TRUNC)) {
-        out->size = (size_t)size - sizeof out->kind;
-        return HANDOVER_MESSAGE;
+    if (size >= (ssize_t)sizeof header && !(message.msg_flags & MSG_TRUNC) &&
+        header.version == MESSAGE_VERSION && header.size == (size_t)size - sizeof header) {
+        out->type = (enum message_type)header.type;
+        out->size = header.size;
+        return MESSAGE_RECEIVED;
     }
     if (out->fd >= 0)
         close(out->fd);
     out->fd = -1;
-    return HANDOVER_ENDED;
+    return MESSAGE_ENDED;
 }

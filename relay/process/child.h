@@ -1,4 +1,4 @@
-/* Another process of this program, with a line to it: a socket for messages, see handover.h. */
+/* Another process of this program, with a channel to it, see message.h. */
 #ifndef CAUSEWAY_RELAY_CHILD_H
 #define CAUSEWAY_RELAY_CHILD_H
 
@@ -7,7 +7,7 @@
 
 struct child {
     pid_t pid; /* 0 = none */
-    int line;
+    int channel;
 };
 
 enum child_program {
@@ -18,15 +18,15 @@ enum child_program {
 /* Starts the program with these arguments. False, with errno, when it cannot. */
 bool child_start(struct child *child, enum child_program which, char *const *arguments);
 
-/* Kills it, unless it has ended already, closes the line, and waits for the end. Gives its wait
+/* Kills it, unless it has ended already, closes the channel, and waits for the end. Gives its wait
    status. */
 int child_end(struct child *child);
 
-/* Closes the line to a process that goes its own way. */
+/* Closes the channel to a process that goes its own way. */
 void child_leave(struct child *child);
 
-/* The line of this process to the one that started it; -1 when that was none of ours. Call it
+/* The channel of this process to the one that started it; -1 when that was none of ours. Call it
    once. */
-int child_own_line(void);
+int child_own_channel(void);
 
 #endif

@@ -1,0 +1,112 @@
+/* Messages between the processes of one relay: of a process with its successor during an upgrade,
+   and of the supervisor with its workers. A pair of Unix sockets, a channel, keeps them whole, and
+   each may carry a file descriptor. Every message begins with the same header: the version of all
+   messages, the type, and the size of what follows. */
+#ifndef CAUSEWAY_RELAY_MESSAGE_H
+#define CAUSEWAY_RELAY_MESSAGE_H
+
+#include "session/orders.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of the header, the types, and all payloads. A change of any of them needs another,
+   since a successor may be of another build: processes of two versions do not understand each
+   other, and then the upgrade fails without harm. 1 is what a process of before the first version
+   seems to have, which sent no header. */
+#define MESSAGE_VERSION 2
+
+/* Bytes of the longest payload. */
+#define MESSAGE_MAX 512
+
+enum message_type {
+    /* To a process from the one that starts it, in this order. */
+    MESSAGE_HELLO = 1, /* the secret, and which worker it is: struct hello_message */
+    MESSAGE_COUNTERS,  /* to a worker: the memory of its counters */
+    MESSAGE_FILTER,    /* to a worker: the memory of the directory's filter */
+    MESSAGE_OPTIONS,   /* to a worker: a copy of the file of options, if there is one */
+    MESSAGE_SOCKET,    /* an open socket, each with its own message */
+    MESSAGE_OPEN,      /* that was all: open everything */
+    /* Between the two, when everything is open. */
+    MESSAGE_READY,        /* from the new process */
+    MESSAGE_BLOCKS,       /* to it: addresses that the operator has blocked: struct block[] */
+    MESSAGE_CERTIFICATES, /* to a worker, then and whenever they change: a copy of those of TLS */
+    MESSAGE_SESSION,      /* to it: a session and its socket: struct parcel */
+    MESSAGE_START,        /* to it: those were all */
+    MESSAGE_STARTED,      /* from it: it serves them from now on */
+    /* Later, from a worker to its supervisor. */
+    MESSAGE_PUBLISH,  /* a session that others can carry on, and its socket: struct parcel */
+    MESSAGE_WITHDRAW, /* the name of a published session, which has ended */
+    MESSAGE_AWAY,     /* the name of one whose page may be gone */
+    MESSAGE_BACK,     /* the name of one whose page is not gone after all */
+    MESSAGE_LOOKUP,   /* the name of one that a link asks for; SESSION or UNKNOWN answers */
+    MESSAGE_DECLINE,  /* the name of one that it was given, and for which it has no place */
+    MESSAGE_COUNTED,  /* its counters are up to date */
+    MESSAGE_RESULT,   /* what has come of a command: struct command_reply */
+    /* Later, from the supervisor to a worker. */
+    MESSAGE_UNKNOWN,  /* no process has a session of this name */
+    MESSAGE_RELEASE,  /* the name of a session with which another worker goes on */
+    MESSAGE_COUNT,    /* bring the counters up to date */
+    MESSAGE_COMMAND,  /* of the operator: struct order_message; a list comes with memory for it */
+    MESSAGE_RELOAD,   /* take other options, from the copy that may come with it */
+    MESSAGE_REPLACED, /* other processes have taken the relay over */
+    /* Later, from a worker by way of the supervisor to another. */
+    MESSAGE_CLOSE_RTC, /* close a connection of WebRTC: struct close_rtc_message */
+};
+
+#define MESSAGE_SECRET_SIZE 32
+
+struct hello_message {
+    uint32_t worker; /* which one it is, from 1 on; 0 = none */
+    uint32_t workers;
+    uint8_t secret[MESSAGE_SECRET_SIZE]; /* of the sessions' names */
+};
+
+/* A page has sent a DELETE for a connection of WebRTC; see webrtc_end. */
+struct close_rtc_message {
+    uint32_t worker; /* which has it */
+    char name[60];
+};
+
+/* A command for a worker. With a list comes memory that all workers share, and into which the
+   sessions go. */
+struct order_message {
+    uint64_t ticket;
+    unsigned first; /* the worker's place there, in sessions */
+    struct order order;
+};
+
+struct order_reply {
+    uint64_t ticket;
+    struct order_result result;
+};
+
+struct message {
+    enum message_type type;
+    size_t size;
+    uint8_t data[MESSAGE_MAX];
+    int fd; /* -1 = none, or this process may have no more; the receiver owns it */
+};
+
+enum message_result {
+    MESSAGE_RECEIVED,
+    MESSAGE_NONE,  /* none has come; never when the socket waits */
+    MESSAGE_ENDED, /* the other process has closed its end, or sent what is no message of this
+                      version */
+};
+
+/* Opens two connected sockets that wait, and are not inherited. False, with errno, when the system
+   refuses. */
+bool message_pair(int out[2]);
+
+/* Sends a message of at most MESSAGE_MAX bytes, with a copy of fd unless that is -1. Waits while
+   the other process is behind, at most so long as the socket's send timeout says. False, with
+   errno, when it cannot. */
+bool message_send(int channel, enum message_type type, const void *data, size_t size, int fd);
+
+/* Receives the next message. With `wait` it waits for one, at most so long as the socket's receive
+   timeout says. */
+enum message_result message_receive(int channel, struct message *out, bool wait);
+
+#endif
