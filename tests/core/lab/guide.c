@@ -1,5 +1,7 @@
 /* The code in the guide of the lab does what it says. */
 
+#include "lab/column.h"
+
 #include "unit.h"
 
 /* In core/lab/README.md. */
