@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_TESTS_BUNCH_RIG_H
 #define CAUSEWAY_TESTS_BUNCH_RIG_H
 
-#include "unit.h"
+#include "fixture.h"
 
 #include "causeway/protocols/bunch.h"
 
@@ -19,11 +19,19 @@ struct bunch_pair {
     double now;
 };
 
+static inline void bunch_release(void *bunch)
+{
+    cw_bunch_destroy(bunch);
+}
+
+/* The test owns both ends. */
 static inline struct bunch_pair bunch_pair_with(const struct cw_bunch_config *config)
 {
     struct bunch_pair pair = {.now = 1000};
     assert_int_equal(cw_bunch_create(config, &pair.a), CW_PROTOCOL_OK);
     assert_int_equal(cw_bunch_create(config, &pair.b), CW_PROTOCOL_OK);
+    own(pair.a, bunch_release);
+    own(pair.b, bunch_release);
     return pair;
 }
 
@@ -40,12 +48,6 @@ static inline struct bunch_pair bunch_pair_default(void)
 {
     const struct cw_bunch_config config = bunch_config();
     return bunch_pair_with(&config);
-}
-
-static inline void bunch_pair_destroy(struct bunch_pair *pair)
-{
-    cw_bunch_destroy(pair->a);
-    cw_bunch_destroy(pair->b);
 }
 
 static inline struct parcel parcel_of(struct cw_bunch *bunch)

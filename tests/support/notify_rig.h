@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_TESTS_NOTIFY_RIG_H
 #define CAUSEWAY_TESTS_NOTIFY_RIG_H
 
-#include "unit.h"
+#include "fixture.h"
 
 #include "protocols/notify_internal.h"
 
@@ -15,17 +15,18 @@ struct datagram {
     uint8_t data[CW_NOTIFY_HEADER_SIZE + 64];
 };
 
+static inline void notify_release(void *notify)
+{
+    cw_notify_destroy(notify);
+}
+
+/* The test owns the end. */
 static inline struct cw_notify *notify_with(struct cw_notify_config config)
 {
     struct cw_notify *notify = NULL;
     config.max_packet_size = 64;
     assert_int_equal(cw_notify_create(&config, &notify), CW_PROTOCOL_OK);
-    return notify;
-}
-
-static inline struct cw_notify *notify_default(void)
-{
-    return notify_with(cw_notify_config_default());
+    return own(notify, notify_release);
 }
 
 /* The next packet, with one byte of payload. */

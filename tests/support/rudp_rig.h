@@ -3,18 +3,24 @@
 #define CAUSEWAY_TESTS_RUDP_RIG_H
 
 #include "causeway/protocols/rudp.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static inline void rudp_release(void *rudp)
+{
+    cw_rudp_destroy(rudp);
+}
+
+/* The test owns the end. */
 static inline struct cw_rudp *rudp_make(const struct cw_rudp_config *config)
 {
     struct cw_rudp *rudp = NULL;
     assert_int_equal(cw_rudp_create(config, &rudp), CW_PROTOCOL_OK);
-    return rudp;
+    return own(rudp, rudp_release);
 }
 
 /* With windows of 32 packages of up to 600 bytes, kept for 10 ticks. */

@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_TESTS_WINDOW_RIG_H
 #define CAUSEWAY_TESTS_WINDOW_RIG_H
 
-#include "unit.h"
+#include "fixture.h"
 
 #include "lab/window.h"
 #include "lab/window_internal.h"
@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEGMENT   100 /* bytes */
-#define ONE_WAY   0.05
-#define MAX_BATCH 4096
+#define SEGMENT 100 /* bytes */
+#define ONE_WAY 0.05
 
 struct window_rig {
     struct cw_window *a, *b;
@@ -29,7 +28,7 @@ struct batch {
         size_t size;
         uint32_t payload;
         struct cw_window_header header;
-    } datagrams[MAX_BATCH];
+    } * datagrams;
 };
 
 /* Selective acks and Reno, segments of 100 bytes, acks without delay. */
@@ -42,11 +41,17 @@ static inline struct cw_window_config rig_config(void)
     return config;
 }
 
+static inline void window_release(void *window)
+{
+    cw_window_destroy(window);
+}
+
+/* The test owns the end. */
 static inline struct cw_window *window_with(const struct cw_window_config *config)
 {
     struct cw_window *window = NULL;
     assert_int_equal(cw_window_create(config, &window), CW_PROTOCOL_OK);
-    return window;
+    return own(window, window_release);
 }
 
 static inline struct window_rig rig_with(const struct cw_window_config *config)
@@ -54,10 +59,10 @@ static inline struct window_rig rig_with(const struct cw_window_config *config)
     return (struct window_rig){.a = window_with(config), .b = window_with(config), .now = 10};
 }
 
-static inline void rig_free(struct window_rig *rig)
+static inline struct window_rig rig_default(void)
 {
-    cw_window_destroy(rig->a);
-    cw_window_destroy(rig->b);
+    const struct cw_window_config config = rig_config();
+    return rig_with(&config);
 }
 
 static inline struct cw_window_stats window_stats(const struct cw_window *window)
@@ -103,14 +108,23 @@ static inline size_t rig_read(struct window_rig *rig)
     return rig_read_some(rig, 1 << 20);
 }
 
-/* All that a window has to send now. */
+static inline void batch_free(void *object)
+{
+    struct batch *batch = object;
+    for (size_t i = 0; i < batch->count; i++)
+        free(batch->datagrams[i].data);
+    free(batch->datagrams);
+    free(batch);
+}
+
+/* All that a window has to send now. The test owns the batch. */
 static inline struct batch *batch_of(struct cw_window *from, double now)
 {
-    struct batch *batch = calloc(1, sizeof *batch);
+    struct batch *batch = own(calloc(1, sizeof *batch), batch_free);
     uint8_t out[CW_WINDOW_OVERHEAD + 2000];
     for (size_t size; (size = cw_window_transmit(from, out, sizeof out, now)) > 0;) {
-        assert_true(batch->count < MAX_BATCH);
         const size_t at = batch->count++;
+        batch->datagrams = realloc(batch->datagrams, batch->count * sizeof *batch->datagrams);
         batch->datagrams[at].data = malloc(size);
         memcpy(batch->datagrams[at].data, out, size);
         batch->datagrams[at].size = size;
@@ -119,13 +133,6 @@ static inline struct batch *batch_of(struct cw_window *from, double now)
         batch->datagrams[at].payload = (uint32_t)(size - header);
     }
     return batch;
-}
-
-static inline void batch_free(struct batch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++)
-        free(batch->datagrams[i].data);
-    free(batch);
 }
 
 /* A datagram of the batch arrives. */
@@ -164,8 +171,6 @@ static inline size_t rig_round_but(struct window_rig *rig, const int *lost)
     const int none = -1;
     arrive_but(back, &none, rig->a, rig->now);
     cw_window_update(rig->a, rig->now);
-    batch_free(there);
-    batch_free(back);
     return count;
 }
 

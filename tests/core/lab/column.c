@@ -1,23 +1,17 @@
 /* Columns of the lab: what is the same in two of them, what changes, and what is counted. Every
    test runs with every protocol. */
-#include "lab/column.h"
-
+#include "column_rig.h"
 #include "counted.h"
-#include "unit.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SECOND CW_LAB_TICKS_PER_SECOND
-
 static struct cw_lab_column *make(uint32_t protocol, uint64_t seed)
 {
     struct cw_lab_column_config config = cw_lab_column_config_default();
-    struct cw_lab_column *column;
     config.protocol = protocol;
     config.seed = seed;
-    assert_int_equal(cw_lab_column_create(&config, &column), CW_OK);
-    return column;
+    return column_with(&config);
 }
 
 static void change_loss(struct cw_lab_column *column, double loss)
@@ -25,14 +19,7 @@ static void change_loss(struct cw_lab_column *column, double loss)
     struct cw_lab_settings settings = cw_lab_settings_default();
     settings.jitter_seconds = 0.01;
     settings.loss = loss;
-    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
-}
-
-static struct cw_lab_game_stats messages_of(const struct cw_lab_column *column, uint32_t sender)
-{
-    struct cw_lab_game_stats stats;
-    cw_lab_column_item_stats(column, sender, CW_LAB_MESSAGE, &stats);
-    return stats;
+    column_change(column, &settings);
 }
 
 #define FOR_EACH(protocol)                                                                         \
@@ -44,13 +31,11 @@ static uint64_t run(uint32_t protocol, uint64_t seed, double loss)
     change_loss(column, loss);
     cw_lab_column_step(column, 10 * SECOND);
     const uint64_t hash = cw_lab_column_hash(column);
-    cw_lab_column_destroy(column);
     return hash;
 }
 
-static void the_same_seed_gives_the_same_run(void **state)
+TEST(the_same_seed_gives_the_same_run)
 {
-    (void)state;
     FOR_EACH(i)
     {
         const uint64_t hash = run(i, 7, 0.1);
@@ -60,9 +45,8 @@ static void the_same_seed_gives_the_same_run(void **state)
     }
 }
 
-static void a_reset_column_begins_again(void **state)
+TEST(a_reset_column_begins_again)
 {
-    (void)state;
     FOR_EACH(i)
     {
         struct cw_lab_column *column = make(i, 3);
@@ -73,16 +57,14 @@ static void a_reset_column_begins_again(void **state)
         cw_lab_column_reset(column);
         assert_true(cw_lab_column_hash(column) == 0 && cw_lab_column_time(column) == 0);
         assert_false(cw_lab_column_next(column, &event));
-        assert_int_equal(messages_of(column, 0).sent, 0);
+        assert_int_equal(items_of(column, 0, CW_LAB_MESSAGE).sent, 0);
         cw_lab_column_step(column, 3 * SECOND);
         assert_true(cw_lab_column_hash(column) == hash);
-        cw_lab_column_destroy(column);
     }
 }
 
-static void steps_may_be_large_or_small(void **state)
+TEST(steps_may_be_large_or_small)
 {
-    (void)state;
     FOR_EACH(i)
     {
         struct cw_lab_column *one = make(i, 1), *many = make(i, 1);
@@ -91,8 +73,6 @@ static void steps_may_be_large_or_small(void **state)
             cw_lab_column_step(many, 1);
         assert_true(cw_lab_column_hash(one) == cw_lab_column_hash(many));
         assert_true(cw_lab_column_time(one) == 2);
-        cw_lab_column_destroy(one);
-        cw_lab_column_destroy(many);
     }
 }
 
@@ -104,7 +84,7 @@ static void collect_fates(uint32_t protocol, const struct cw_lab_settings *setti
     struct cw_lab_column *column = make(protocol, 5);
     struct cw_lab_column_event event;
     uint32_t known = 0;
-    assert_int_equal(cw_lab_column_change(column, settings), CW_OK);
+    column_change(column, settings);
     for (int tick = 0; known < FATES && tick < 120 * SECOND; tick++) {
         cw_lab_column_step(column, 1);
         while (cw_lab_column_next(column, &event))
@@ -114,12 +94,10 @@ static void collect_fates(uint32_t protocol, const struct cw_lab_settings *setti
             }
     }
     assert_int_equal(known, FATES);
-    cw_lab_column_destroy(column);
 }
 
-static void networks_treat_all_protocols_alike(void **state)
+TEST(networks_treat_all_protocols_alike)
 {
-    (void)state;
     const double burst_lengths[] = {1, 4};
     for (int burst = 0; burst < 2; burst++) {
         struct cw_lab_settings settings = cw_lab_settings_default();
@@ -137,9 +115,8 @@ static void networks_treat_all_protocols_alike(void **state)
     }
 }
 
-static void losses_are_as_many_and_as_long_as_set(void **state)
+TEST(losses_are_as_many_and_as_long_as_set)
 {
-    (void)state;
     for (double length = 1; length <= 5; length += 4) {
         struct cw_lab_column *column = make(0, 11);
         struct cw_lab_settings settings = cw_lab_settings_default();
@@ -148,7 +125,7 @@ static void losses_are_as_many_and_as_long_as_set(void **state)
         bool in_burst = false;
         settings.loss = 0.1;
         settings.burst_length = length;
-        assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+        column_change(column, &settings);
         for (int second = 0; second < 150; second++) {
             cw_lab_column_step(column, SECOND);
             while (cw_lab_column_next(column, &event)) {
@@ -164,14 +141,12 @@ static void losses_are_as_many_and_as_long_as_set(void **state)
         const double share = (double)lost / sent, mean = (double)lost / bursts;
         assert_true(fabs(share - 0.1) < 0.015);
         assert_true(length > 1 ? fabs(mean - length) < 0.5 : mean < 1.2);
-        cw_lab_column_destroy(column);
     }
 }
 
 /* What every protocol promises of messages: each is delivered or given up, once and in order. */
-static void messages_are_told_of_once_and_in_order(void **state)
+TEST(messages_are_told_of_once_and_in_order)
 {
-    (void)state;
     FOR_EACH(i)
     {
         struct cw_lab_column *column = make(i, 2);
@@ -179,25 +154,21 @@ static void messages_are_told_of_once_and_in_order(void **state)
         settings.jitter_seconds = 0.03;
         settings.loss = 0.2;
         settings.message_every = 4;
-        assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+        column_change(column, &settings);
         cw_lab_column_step(column, 30 * SECOND);
         settings.message_every = 0;
         settings.loss = 0;
-        assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+        column_change(column, &settings);
         cw_lab_column_step(column, 60 * SECOND);
         for (uint32_t sender = 0; sender < 2; sender++) {
-            const struct cw_lab_game_stats stats = messages_of(column, sender);
+            const struct cw_lab_game_stats stats = items_of(column, sender, CW_LAB_MESSAGE);
             assert_int_equal(stats.sent, 30 * SECOND / 4);
             assert_int_equal(stats.delivered + stats.lost, stats.sent);
             assert_int_equal(stats.refused, 0);
             assert_true(stats.oldest_seconds == 0);
-            for (int traffic = CW_LAB_STATE; traffic <= CW_LAB_BLOCK; traffic++) {
-                struct cw_lab_game_stats all;
-                cw_lab_column_item_stats(column, sender, (enum cw_lab_traffic)traffic, &all);
-                assert_int_equal(all.faults, 0);
-            }
+            items_of(column, sender, CW_LAB_STATE); /* without faults, as messages */
+            items_of(column, sender, CW_LAB_BLOCK);
         }
-        cw_lab_column_destroy(column);
     }
 }
 
@@ -214,13 +185,11 @@ static uint32_t ticks_held_up(uint32_t protocol, double loss)
             ticks += waiting != CW_LAB_WAITING_NOTHING && waiting != CW_LAB_WAITING_RATE;
         }
     }
-    cw_lab_column_destroy(column);
     return ticks;
 }
 
-static void losses_hold_every_protocol_up(void **state)
+TEST(losses_hold_every_protocol_up)
 {
-    (void)state;
     FOR_EACH(i)
     {
         assert_int_equal(ticks_held_up(i, 0), 0);
@@ -228,9 +197,8 @@ static void losses_hold_every_protocol_up(void **state)
     }
 }
 
-static void a_message_that_is_missing_is_named(void **state)
+TEST(a_message_that_is_missing_is_named)
 {
-    (void)state;
     struct cw_lab_column *column = make(0, 4);
     uint32_t number, named = 0;
     change_loss(column, 0.2);
@@ -238,22 +206,20 @@ static void a_message_that_is_missing_is_named(void **state)
         cw_lab_column_step(column, 1);
         if (cw_lab_column_waiting(column, 1, &number) != CW_LAB_WAITING_MESSAGE)
             continue;
-        assert_int_equal(number, messages_of(column, 0).delivered);
+        assert_int_equal(number, items_of(column, 0, CW_LAB_MESSAGE).delivered);
         named++;
     }
     assert_true(named > SECOND);
-    cw_lab_column_destroy(column);
 }
 
-static void a_full_window_is_named(void **state)
+TEST(a_full_window_is_named)
 {
-    (void)state;
     struct cw_lab_column *column = make(0, 4);
     struct cw_lab_settings settings = cw_lab_settings_default();
     uint32_t number, named = 0;
     settings.blocks = true;
     settings.bytes_per_second = 125000;
-    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+    column_change(column, &settings);
     for (int tick = 0; tick < 10 * SECOND; tick++) {
         cw_lab_column_step(column, 1);
         if (cw_lab_column_waiting(column, 0, &number) != CW_LAB_WAITING_WINDOW)
@@ -262,43 +228,39 @@ static void a_full_window_is_named(void **state)
         named++;
     }
     assert_true(named > SECOND);
-    cw_lab_column_destroy(column);
 }
 
-static void settings_change_while_it_runs(void **state)
+TEST(settings_change_while_it_runs)
 {
-    (void)state;
     struct cw_lab_column *column = make(0, 1);
     struct cw_lab_settings settings = cw_lab_settings_default();
     cw_lab_column_step(column, 2 * SECOND);
     cw_lab_column_restart_stats(column);
     cw_lab_column_step(column, 2 * SECOND);
     /* Half a round trip, and half a tick until the other end's next turn. */
-    assert_true(fabs(messages_of(column, 0).mean_seconds - (0.05 + 0.5 / 60)) < 1e-6);
+    assert_true(fabs(items_of(column, 0, CW_LAB_MESSAGE).mean_seconds - (0.05 + 0.5 / 60)) < 1e-6);
 
     settings.rtt_seconds = 0.3;
-    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+    column_change(column, &settings);
     cw_lab_column_step(column, SECOND);
     cw_lab_column_restart_stats(column);
     cw_lab_column_step(column, 2 * SECOND);
-    assert_true(fabs(messages_of(column, 0).mean_seconds - (0.15 + 0.5 / 60)) < 1e-6);
+    assert_true(fabs(items_of(column, 0, CW_LAB_MESSAGE).mean_seconds - (0.15 + 0.5 / 60)) < 1e-6);
     assert_true(fabs(cw_lab_column_quantile(column, 0, CW_LAB_MESSAGE, 0.5) - 0.1583) < 0.001);
 
     settings.message_every = 0;
     settings.states = false;
-    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+    column_change(column, &settings);
     cw_lab_column_step(column, SECOND);
     cw_lab_column_restart_stats(column);
     cw_lab_column_step(column, SECOND);
-    assert_int_equal(messages_of(column, 0).sent, 0);
-    assert_int_equal(messages_of(column, 0).delivered, 0);
-    cw_lab_column_destroy(column);
+    assert_int_equal(items_of(column, 0, CW_LAB_MESSAGE).sent, 0);
+    assert_int_equal(items_of(column, 0, CW_LAB_MESSAGE).delivered, 0);
 }
 
 /* Seen with the protocol that sends the same whatever the path does. */
-static void a_narrow_path_delays_and_drops(void **state)
+TEST(a_narrow_path_delays_and_drops)
 {
-    (void)state;
     uint32_t protocol = 0;
     while (strcmp(cw_lab_protocol_name(protocol), "rudp") != 0)
         protocol++;
@@ -307,47 +269,40 @@ static void a_narrow_path_delays_and_drops(void **state)
     struct cw_lab_wire_stats wire;
     settings.bytes_per_second = 4000;
     settings.queue_bytes = 2000;
-    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+    column_change(column, &settings);
     cw_lab_column_step(column, 10 * SECOND);
     cw_lab_column_wire_stats(column, 0, &wire);
     assert_true(wire.datagrams_overflowed > 0);
     assert_int_equal(wire.datagrams_lost, 0);
-    assert_true(messages_of(column, 0).mean_seconds > 0.4);
-    cw_lab_column_destroy(column);
+    assert_true(items_of(column, 0, CW_LAB_MESSAGE).mean_seconds > 0.4);
 }
 
-static void blocks_arrive_one_after_the_other(void **state)
+TEST(blocks_arrive_one_after_the_other)
 {
-    (void)state;
     FOR_EACH(i)
     {
         struct cw_lab_column *column = make(i, 1);
         struct cw_lab_settings settings = cw_lab_settings_default();
-        struct cw_lab_game_stats stats;
         settings.blocks = true;
         settings.loss = 0.01;
-        assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+        column_change(column, &settings);
         cw_lab_column_step(column, 60 * SECOND);
-        cw_lab_column_item_stats(column, 0, CW_LAB_BLOCK, &stats);
+        const struct cw_lab_game_stats stats = items_of(column, 0, CW_LAB_BLOCK);
         assert_true(stats.delivered >= 2);
         assert_in_range(stats.sent - stats.delivered - stats.lost, 0, 1);
-        assert_int_equal(stats.faults, 0);
-        cw_lab_column_item_stats(column, 1, CW_LAB_BLOCK, &stats);
-        assert_int_equal(stats.sent, 0);
-        cw_lab_column_destroy(column);
+        assert_int_equal(items_of(column, 1, CW_LAB_BLOCK).sent, 0);
     }
 }
 
-static void events_that_nobody_takes_make_room(void **state)
+TEST(events_that_nobody_takes_make_room)
 {
-    (void)state;
     for (uint32_t room = 0; room <= 10; room += 10) {
         struct cw_lab_column_config config = cw_lab_column_config_default();
-        struct cw_lab_column *column, *emptied = make(0, 1);
+        struct cw_lab_column *emptied = make(0, 1);
         struct cw_lab_column_event event, all;
         uint64_t told = 0, kept = 0;
         config.max_events = room;
-        assert_int_equal(cw_lab_column_create(&config, &column), CW_OK);
+        struct cw_lab_column *column = column_with(&config);
         struct cw_lab_column_event newest[10];
         for (int tick = 0; tick < SECOND; tick++) {
             cw_lab_column_step(column, 1);
@@ -361,14 +316,11 @@ static void events_that_nobody_takes_make_room(void **state)
         assert_int_equal(kept, room);
         assert_int_equal(cw_lab_column_events_dropped(column), told - room);
         assert_int_equal(cw_lab_column_events_dropped(emptied), 0);
-        cw_lab_column_destroy(column);
-        cw_lab_column_destroy(emptied);
     }
 }
 
-static void a_column_is_one_allocation(void **state)
+TEST(a_column_is_one_allocation)
 {
-    (void)state;
     FOR_EACH(i)
     {
         struct counted counted = {0};
@@ -394,9 +346,8 @@ static void a_column_is_one_allocation(void **state)
     }
 }
 
-static void a_peer_is_one_allocation(void **state)
+TEST(a_peer_is_one_allocation)
 {
-    (void)state;
     FOR_EACH(i)
     {
         struct counted counted = {0};
@@ -416,9 +367,8 @@ static void a_peer_is_one_allocation(void **state)
     }
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+TEST(what_makes_no_sense_is_refused)
 {
-    (void)state;
     struct cw_lab_column_config config = cw_lab_column_config_default();
     struct cw_lab_column *column = NULL;
     config.protocol = cw_lab_protocol_count();
@@ -442,13 +392,11 @@ static void what_makes_no_sense_is_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(cw_lab_column_change(column, &bad[i]), CW_ERROR_CONFIG_SIMULATOR);
     cw_lab_column_step(column, 2 * SECOND);
-    assert_true(messages_of(column, 0).delivered > SECOND);
-    cw_lab_column_destroy(column);
+    assert_true(items_of(column, 0, CW_LAB_MESSAGE).delivered > SECOND);
 }
 
-static void protocols_have_names_of_their_own(void **state)
+TEST(protocols_have_names_of_their_own)
 {
-    (void)state;
     assert_string_equal(cw_lab_protocol_name(0), "plain");
     assert_null(cw_lab_protocol_name(cw_lab_protocol_count()));
     FOR_EACH(i)
@@ -461,24 +409,5 @@ static void protocols_have_names_of_their_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_seed_gives_the_same_run),
-        cmocka_unit_test(a_reset_column_begins_again),
-        cmocka_unit_test(steps_may_be_large_or_small),
-        cmocka_unit_test(networks_treat_all_protocols_alike),
-        cmocka_unit_test(losses_are_as_many_and_as_long_as_set),
-        cmocka_unit_test(messages_are_told_of_once_and_in_order),
-        cmocka_unit_test(losses_hold_every_protocol_up),
-        cmocka_unit_test(a_message_that_is_missing_is_named),
-        cmocka_unit_test(a_full_window_is_named),
-        cmocka_unit_test(settings_change_while_it_runs),
-        cmocka_unit_test(a_narrow_path_delays_and_drops),
-        cmocka_unit_test(blocks_arrive_one_after_the_other),
-        cmocka_unit_test(events_that_nobody_takes_make_room),
-        cmocka_unit_test(a_column_is_one_allocation),
-        cmocka_unit_test(a_peer_is_one_allocation),
-        cmocka_unit_test(what_makes_no_sense_is_refused),
-        cmocka_unit_test(protocols_have_names_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,7 @@
 /* What a game counts of what it sends, with a peer that does whatever the test wants. */
 #include "lab/game.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 
@@ -47,9 +47,8 @@ static struct cw_lab_game_stats stats_of(const struct cw_lab_game *game,
     return stats;
 }
 
-static void messages_wait_for_room(void **state)
+TEST(messages_wait_for_room)
 {
-    (void)state;
     struct cw_lab_game *game = make();
     struct peer peer = {.room = 1};
     for (int i = 0; i < 3; i++)
@@ -64,9 +63,8 @@ static void messages_wait_for_room(void **state)
     free(game);
 }
 
-static void a_state_that_is_refused_is_gone(void **state)
+TEST(a_state_that_is_refused_is_gone)
 {
-    (void)state;
     struct cw_lab_game *game = make();
     struct peer peer = {0};
     cw_lab_game_send(game, CW_LAB_STATE, true, &type, &peer, 0);
@@ -82,9 +80,8 @@ static void a_state_that_is_refused_is_gone(void **state)
 }
 
 /* A stream may hold states for minutes, and refuse thousands meanwhile. */
-static void states_that_wait_are_not_forgotten(void **state)
+TEST(states_that_wait_are_not_forgotten)
 {
-    (void)state;
     struct cw_lab_game *game = make();
     struct peer peer = {.room = 2};
     for (int i = 0; i < CW_LAB_GAME_REMEMBERED + 7; i++)
@@ -95,9 +92,8 @@ static void states_that_wait_are_not_forgotten(void **state)
     free(game);
 }
 
-static void a_block_follows_a_block(void **state)
+TEST(a_block_follows_a_block)
 {
-    (void)state;
     struct cw_lab_game *game = make();
     struct peer peer = {.room = 10};
     for (int i = 0; i < 3; i++)
@@ -110,9 +106,8 @@ static void a_block_follows_a_block(void **state)
     free(game);
 }
 
-static void too_many_messages_are_not_made(void **state)
+TEST(too_many_messages_are_not_made)
 {
-    (void)state;
     struct cw_lab_game *game = make();
     struct peer peer = {0};
     for (int i = 0; i < CW_LAB_GAME_REMEMBERED + 7; i++)
@@ -122,9 +117,8 @@ static void too_many_messages_are_not_made(void **state)
     free(game);
 }
 
-static void faults_of_a_protocol_are_counted(void **state)
+TEST(faults_of_a_protocol_are_counted)
 {
-    (void)state;
     struct cw_lab_game *game = make();
     struct peer peer = {.room = 100};
     for (int i = 0; i < 10; i++) {
@@ -156,13 +150,5 @@ static void faults_of_a_protocol_are_counted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_wait_for_room),
-        cmocka_unit_test(a_state_that_is_refused_is_gone),
-        cmocka_unit_test(states_that_wait_are_not_forgotten),
-        cmocka_unit_test(a_block_follows_a_block),
-        cmocka_unit_test(too_many_messages_are_not_made),
-        cmocka_unit_test(faults_of_a_protocol_are_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,22 +1,20 @@
 /* The mean and the shares of latencies. */
 #include "lab/latencies.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 
-static void nothing_has_no_latency(void **state)
+TEST(nothing_has_no_latency)
 {
-    (void)state;
     const struct cw_lab_latencies none = {0};
     assert_true(cw_lab_latencies_mean(&none) == 0);
     assert_true(cw_lab_latencies_quantile(&none, 0.5) == 0);
 }
 
 /* From a tenth of a millisecond to several minutes. */
-static void each_class_is_narrow(void **state)
+TEST(each_class_is_narrow)
 {
-    (void)state;
     for (double seconds = 0.0005; seconds < 400; seconds *= 1.003) {
         struct cw_lab_latencies latencies = {0};
         cw_lab_latencies_add(&latencies, seconds);
@@ -26,9 +24,8 @@ static void each_class_is_narrow(void **state)
     }
 }
 
-static void shares_are_counted(void **state)
+TEST(shares_are_counted)
 {
-    (void)state;
     struct cw_lab_latencies latencies = {0};
     for (int i = 1; i <= 100; i++)
         cw_lab_latencies_add(&latencies, i / 100.0);
@@ -40,9 +37,8 @@ static void shares_are_counted(void **state)
     assert_true(cw_lab_latencies_quantile(&latencies, 2) > 0.99);
 }
 
-static void what_is_out_of_range_has_a_place(void **state)
+TEST(what_is_out_of_range_has_a_place)
 {
-    (void)state;
     struct cw_lab_latencies latencies = {0};
     cw_lab_latencies_add(&latencies, -1);
     assert_true(cw_lab_latencies_quantile(&latencies, 1) < 0.0001);
@@ -55,11 +51,5 @@ static void what_is_out_of_range_has_a_place(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_has_no_latency),
-        cmocka_unit_test(each_class_is_narrow),
-        cmocka_unit_test(shares_are_counted),
-        cmocka_unit_test(what_is_out_of_range_has_a_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,15 +1,14 @@
 /* The items of the lab's traffic: their bytes follow from three numbers. */
 #include "lab/peer.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <string.h>
 
 static const struct cw_lab_item message = {CW_LAB_MESSAGE, 0x01020304, 64};
 
-static void an_item_begins_with_its_numbers(void **state)
+TEST(an_item_begins_with_its_numbers)
 {
-    (void)state;
     uint8_t data[64];
     const uint8_t head[CW_LAB_ITEM_MIN] = {2, 1, 2, 3, 4, 0, 0, 0, 64};
     cw_lab_item_write(&message, 0, data, sizeof data);
@@ -21,9 +20,8 @@ static void an_item_begins_with_its_numbers(void **state)
     assert_int_equal(item.size, message.size);
 }
 
-static void what_is_no_item_is_not_read(void **state)
+TEST(what_is_no_item_is_not_read)
 {
-    (void)state;
     uint8_t data[64];
     struct cw_lab_item item = {0};
     cw_lab_item_write(&message, 0, data, sizeof data);
@@ -44,9 +42,8 @@ static void what_is_no_item_is_not_read(void **state)
     assert_int_equal(item.size, 257);
 }
 
-static void parts_are_those_of_the_whole(void **state)
+TEST(parts_are_those_of_the_whole)
 {
-    (void)state;
     uint8_t whole[64], parts[64];
     cw_lab_item_write(&message, 0, whole, sizeof whole);
     for (uint32_t i = 0; i < sizeof parts; i += 8) {
@@ -56,9 +53,8 @@ static void parts_are_those_of_the_whole(void **state)
     assert_memory_equal(whole, parts, sizeof whole);
 }
 
-static void wrong_bytes_are_found(void **state)
+TEST(wrong_bytes_are_found)
 {
-    (void)state;
     uint8_t data[65] = {0};
     cw_lab_item_write(&message, 0, data, 64);
     assert_false(cw_lab_item_check(&message, 0, data, 65));
@@ -75,9 +71,8 @@ static void wrong_bytes_are_found(void **state)
     assert_false(cw_lab_item_check(&other, CW_LAB_ITEM_MIN, data + CW_LAB_ITEM_MIN, 16));
 }
 
-static void nothing_is_written_beyond_the_end(void **state)
+TEST(nothing_is_written_beyond_the_end)
 {
-    (void)state;
     uint8_t data[65], before[65];
     memset(data, 0xee, sizeof data);
     memcpy(before, data, sizeof data);
@@ -89,12 +84,5 @@ static void nothing_is_written_beyond_the_end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_item_begins_with_its_numbers),
-        cmocka_unit_test(what_is_no_item_is_not_read),
-        cmocka_unit_test(parts_are_those_of_the_whole),
-        cmocka_unit_test(wrong_bytes_are_found),
-        cmocka_unit_test(nothing_is_written_beyond_the_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

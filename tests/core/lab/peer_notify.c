@@ -1,130 +1,79 @@
 /* Packet notification in a column: what it does with states, messages and blocks. */
 #include "causeway/protocols/notify.h"
-#include "lab/column.h"
 #include "lab/peers.h"
 #include "protocols/bunch_internal.h"
 #include "protocols/notify_internal.h"
 
-#include "unit.h"
-
-#define SECOND CW_LAB_TICKS_PER_SECOND
+#include "column_rig.h"
 
 static const struct cw_lab_peer_type *const type = &cw_lab_peer_notify;
 
-static struct cw_lab_column *make(void)
+TEST(messages_wait_but_states_do_not)
 {
-    struct cw_lab_column_config config = cw_lab_column_config_default();
-    struct cw_lab_column *column;
-    while (cw_lab_protocol(config.protocol) != type)
-        config.protocol++;
-    assert_int_equal(cw_lab_column_create(&config, &column), CW_OK);
-    return column;
-}
-
-static void run(struct cw_lab_column *column, uint32_t seconds, double loss, bool blocks)
-{
-    struct cw_lab_settings settings = cw_lab_settings_default();
-    settings.loss = loss;
-    settings.blocks = blocks;
-    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
-    cw_lab_column_step(column, seconds * SECOND);
-}
-
-static struct cw_lab_game_stats stats_of(const struct cw_lab_column *column, uint32_t sender,
-                                         enum cw_lab_traffic traffic)
-{
-    struct cw_lab_game_stats stats;
-    cw_lab_column_item_stats(column, sender, traffic, &stats);
-    assert_int_equal(stats.faults, 0);
-    return stats;
-}
-
-static void messages_wait_but_states_do_not(void **state)
-{
-    (void)state;
-    struct cw_lab_column *column = make();
-    run(column, 30, 0.1, true);
-    run(column, 5, 0, false);
+    struct cw_lab_column *column = column_of(type);
+    column_run(column, 30, 0.1, true);
+    column_run(column, 5, 0, false);
     for (uint32_t sender = 0; sender < 2; sender++) {
-        const struct cw_lab_game_stats states = stats_of(column, sender, CW_LAB_STATE);
-        const struct cw_lab_game_stats messages = stats_of(column, sender, CW_LAB_MESSAGE);
+        const struct cw_lab_game_stats states = items_of(column, sender, CW_LAB_STATE);
+        const struct cw_lab_game_stats messages = items_of(column, sender, CW_LAB_MESSAGE);
         assert_true(messages.sent - messages.delivered < 8);
         assert_true(messages.mean_seconds > 0.08);
         assert_true(states.delivered > states.sent * 80 / 100 && states.delivered < states.sent);
         assert_true(states.mean_seconds > 0.05 && states.mean_seconds < 0.065);
     }
-    const struct cw_lab_game_stats blocks = stats_of(column, 0, CW_LAB_BLOCK);
+    const struct cw_lab_game_stats blocks = items_of(column, 0, CW_LAB_BLOCK);
     assert_true(blocks.sent > 8 && blocks.delivered == blocks.sent);
-    cw_lab_column_destroy(column);
 }
 
-static void nothing_is_lost_at_90_percent_loss(void **state)
+TEST(nothing_is_lost_at_90_percent_loss)
 {
-    (void)state;
-    struct cw_lab_column *column = make();
-    run(column, 60, 0.9, true);
-    run(column, 20, 0, true);
-    for (uint32_t sender = 0; sender < 2; sender++) {
-        const struct cw_lab_game_stats messages = stats_of(column, sender, CW_LAB_MESSAGE);
-        assert_int_equal(messages.lost, 0);
-        assert_true(messages.sent - messages.delivered < 8);
-    }
-    assert_true(stats_of(column, 0, CW_LAB_BLOCK).delivered > 0);
-    cw_lab_column_destroy(column);
+    struct cw_lab_column *column = column_of(type);
+    column_run(column, 60, 0.9, true);
+    column_run(column, 20, 0, true);
+    all_messages_came(column);
+    assert_true(items_of(column, 0, CW_LAB_BLOCK).delivered > 0);
 }
 
-static void an_outage_delays_all_and_loses_nothing(void **state)
+TEST(an_outage_delays_all_and_loses_nothing)
 {
-    (void)state;
-    struct cw_lab_column *column = make();
+    struct cw_lab_column *column = column_of(type);
     uint32_t number = 0;
-    run(column, 1, 0, true);
-    run(column, 20, 1, true);
+    column_run(column, 1, 0, true);
+    column_run(column, 20, 1, true);
     /* The queue of 512 messages is full, and so is the history of 256 packets. */
     assert_int_equal(cw_lab_column_waiting(column, 0, &number), CW_LAB_WAITING_ACK);
     assert_true(number >= SECOND && number <= 3 * SECOND);
-    run(column, 20, 0, true);
+    column_run(column, 20, 0, true);
     assert_int_equal(cw_lab_column_waiting(column, 0, &number), CW_LAB_WAITING_NOTHING);
     assert_int_equal(number, 0);
-    for (uint32_t sender = 0; sender < 2; sender++) {
-        const struct cw_lab_game_stats messages = stats_of(column, sender, CW_LAB_MESSAGE);
-        assert_int_equal(messages.lost, 0);
-        assert_true(messages.sent - messages.delivered < 8);
-    }
-    assert_true(stats_of(column, 0, CW_LAB_BLOCK).delivered > 5);
-    cw_lab_column_destroy(column);
+    all_messages_came(column);
+    assert_true(items_of(column, 0, CW_LAB_BLOCK).delivered > 5);
 }
 
-static void it_waits_for_the_next_message(void **state)
+TEST(it_waits_for_the_next_message)
 {
-    (void)state;
-    struct cw_lab_column *column = make();
+    struct cw_lab_column *column = column_of(type);
     int waits = 0;
     for (int second = 0; second < 20; second++) {
         uint32_t number = 0;
-        run(column, 1, 0.3, false);
+        column_run(column, 1, 0.3, false);
         if (cw_lab_column_waiting(column, 1, &number) != CW_LAB_WAITING_MESSAGE)
             continue;
-        assert_int_equal(number, stats_of(column, 0, CW_LAB_MESSAGE).delivered);
+        assert_int_equal(number, items_of(column, 0, CW_LAB_MESSAGE).delivered);
         waits++;
     }
     assert_true(waits > 5);
-    cw_lab_column_destroy(column);
 }
 
-static void its_datagrams_are_not_too_long(void **state)
+TEST(its_datagrams_are_not_too_long)
 {
-    (void)state;
-    const struct cw_allocator allocator = {0};
     const struct cw_lab_item block = {CW_LAB_BLOCK, 0, CW_LAB_BLOCK_MAX};
     uint8_t out[CW_LAB_MAX_DATAGRAM];
-    void *peer;
-    assert_non_null(peer = cw_lab_peer_create(type, &allocator));
+    void *peer = peer_of(type);
     assert_true(type->send(peer, &block, 0));
     assert_false(type->send(peer, &block, 0));
     type->update(peer, 0);
     assert_in_range(type->transmit(peer, out, sizeof out, 0), 500, sizeof out);
-    cw_lab_peer_destroy(peer);
 }
 
 /* Gives a peer the packet of that number with the first bytes of an item, the last of them changed
@@ -146,17 +95,15 @@ static void give(void *peer, uint16_t sequence, const struct cw_lab_item *item, 
     type->receive(peer, data, size, 0);
 }
 
-static void only_the_right_bytes_are_an_item(void **state)
+TEST(only_the_right_bytes_are_an_item)
 {
-    (void)state;
-    const struct cw_allocator allocator = {0};
     for (int traffic = CW_LAB_STATE; traffic <= CW_LAB_MESSAGE; traffic++) {
         const struct cw_lab_item item = {(enum cw_lab_traffic)traffic, 5, 64};
         struct cw_lab_item longer = item;
         struct cw_lab_arrival arrival;
         void *peer;
         longer.size++;
-        assert_non_null(peer = cw_lab_peer_create(type, &allocator));
+        peer = peer_of(type);
         give(peer, 0, &item, 1);
         assert_false(type->next(peer, &arrival));
         give(peer, 1, &longer, 0); /* in as many bytes */
@@ -168,19 +115,10 @@ static void only_the_right_bytes_are_an_item(void **state)
         assert_false(arrival.lost);
         give(peer, 3, &item, 0); /* a state counts once */
         assert_int_equal(type->next(peer, &arrival), traffic != CW_LAB_STATE);
-        cw_lab_peer_destroy(peer);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_wait_but_states_do_not),
-        cmocka_unit_test(nothing_is_lost_at_90_percent_loss),
-        cmocka_unit_test(an_outage_delays_all_and_loses_nothing),
-        cmocka_unit_test(it_waits_for_the_next_message),
-        cmocka_unit_test(its_datagrams_are_not_too_long),
-        cmocka_unit_test(only_the_right_bytes_are_an_item),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,9 +1,7 @@
 /* The byte stream as a protocol of the lab: items become frames on one stream. */
-#include "counted.h"
-#include "lab/column.h"
+#include "column_rig.h"
 #include "lab/peers.h"
 #include "lab/window_internal.h"
-#include "unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,17 +17,7 @@ struct pair {
 
 static struct pair make_pair(void)
 {
-    const struct cw_allocator allocator = {0};
-    struct pair pair = {0};
-    assert_non_null(pair.a = cw_lab_peer_create(type, &allocator));
-    assert_non_null(pair.b = cw_lab_peer_create(type, &allocator));
-    return pair;
-}
-
-static void destroy_pair(struct pair *pair)
-{
-    cw_lab_peer_destroy(pair->a);
-    cw_lab_peer_destroy(pair->b);
+    return (struct pair){.a = peer_of(type), .b = peer_of(type)};
 }
 
 /* All that the one has to send arrives at the other, but for the datagram of that number. */
@@ -56,9 +44,8 @@ static void send_item(struct pair *pair, enum cw_lab_traffic traffic, uint32_t i
     assert_true(type->send(pair->a, &item, pair->now));
 }
 
-static void items_of_all_sizes_arrive_in_order(void **state)
+TEST(items_of_all_sizes_arrive_in_order)
 {
-    (void)state;
     static const uint32_t sizes[] = {9, 64, 125, 126, 256, 65535, 65536, CW_LAB_BLOCK_MAX};
     const uint32_t count = sizeof sizes / sizeof *sizes;
     struct pair pair = make_pair();
@@ -76,12 +63,10 @@ static void items_of_all_sizes_arrive_in_order(void **state)
             arrived++;
         }
     }
-    destroy_pair(&pair);
 }
 
-static void a_frame_looks_like_that_of_a_websocket(void **state)
+TEST(a_frame_looks_like_that_of_a_websocket)
 {
-    (void)state;
     static const struct {
         uint32_t size;
         size_t frame_size;
@@ -98,14 +83,12 @@ static void a_frame_looks_like_that_of_a_websocket(void **state)
         assert_true(type->transmit(pair.a, data, sizeof data, 0) > 100);
         assert_memory_equal(at, cases[i].frame, cases[i].frame_size);
         assert_int_equal(at[cases[i].frame_size], CW_LAB_BLOCK);
-        destroy_pair(&pair);
     }
 }
 
 /* An item goes into the buffer whole or not at all. */
-static void a_full_buffer_takes_no_item(void **state)
+TEST(a_full_buffer_takes_no_item)
 {
-    (void)state;
     const struct cw_lab_item block = {CW_LAB_BLOCK, 2, CW_LAB_BLOCK_MAX};
     struct pair pair = make_pair();
     struct cw_lab_arrival arrival;
@@ -121,12 +104,10 @@ static void a_full_buffer_takes_no_item(void **state)
     }
     assert_int_equal(arrived, 3);
     assert_true(type->send(pair.a, &block, pair.now));
-    destroy_pair(&pair);
 }
 
-static void what_it_waits_for_is_told(void **state)
+TEST(what_it_waits_for_is_told)
 {
-    (void)state;
     struct pair pair = make_pair();
     struct cw_lab_arrival arrival;
     uint32_t number = 77;
@@ -147,66 +128,34 @@ static void what_it_waits_for_is_told(void **state)
     pass_but(pair.a, pair.b, 1.5, 0);
     assert_int_equal(type->waiting(pair.a, 2, &number), CW_LAB_WAITING_TIMER);
     assert_int_equal(number, 1500);
-    destroy_pair(&pair);
 
     pair = make_pair();
     send_item(&pair, CW_LAB_BLOCK, 0, CW_LAB_BLOCK_MAX);
     pass_but(pair.a, pair.b, 0, -1);
     assert_int_equal(type->waiting(pair.a, 0, &number), CW_LAB_WAITING_WINDOW);
     assert_int_equal(number, 10 * (CW_LAB_MAX_DATAGRAM - 37));
-    destroy_pair(&pair);
 }
 
 /* As in a kernel, the ack of what comes out of order does not wait for the application's turn. The
    turns are half a tick apart, and datagrams arrive between them. */
-static void it_answers_between_the_turns(void **state)
+TEST(it_answers_between_the_turns)
 {
-    (void)state;
-    struct cw_lab_column_config config = cw_lab_column_config_default();
+    struct cw_lab_column *column = column_of(type);
     struct cw_lab_settings settings = cw_lab_settings_default();
-    struct cw_lab_column *column;
     struct cw_lab_column_event event;
     uint32_t between = 0;
-    while (cw_lab_protocol(config.protocol) != type)
-        config.protocol++;
-    assert_int_equal(cw_lab_column_create(&config, &column), CW_OK);
     settings.rtt_seconds = 0.11;
     settings.loss = 0.1;
-    assert_int_equal(cw_lab_column_change(column, &settings), CW_OK);
+    column_change(column, &settings);
     cw_lab_column_step(column, 120);
     while (cw_lab_column_next(column, &event)) {
         const double turns = event.time / TICK * 2;
         between += event.traffic == 0 && fabs(turns - round(turns)) > 0.01;
     }
     assert_true(between > 10);
-    cw_lab_column_destroy(column);
-}
-
-static void its_memory_is_one_block(void **state)
-{
-    (void)state;
-    struct counted counted = {0};
-    const struct cw_allocator allocator = counted_allocator(&counted);
-    void *peer;
-    assert_non_null(peer = cw_lab_peer_create(type, &allocator));
-    assert_int_equal(counted.allocations, 1);
-    assert_int_equal(counted.size, cw_lab_peer_memory(type));
-    cw_lab_peer_destroy(peer);
-    assert_int_equal(counted.releases, 1);
-    assert_int_equal(counted.released, counted.size);
-    counted.refuse = true;
-    assert_null(cw_lab_peer_create(type, &allocator));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_of_all_sizes_arrive_in_order),
-        cmocka_unit_test(a_frame_looks_like_that_of_a_websocket),
-        cmocka_unit_test(a_full_buffer_takes_no_item),
-        cmocka_unit_test(what_it_waits_for_is_told),
-        cmocka_unit_test(it_answers_between_the_turns),
-        cmocka_unit_test(its_memory_is_one_block),
-    };
-    return cmocka_run_group_tests_name("peer_window", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -18,10 +18,7 @@ static struct window_rig small_rig(uint32_t receive_buffer)
 /* How many datagrams a window has to send now. */
 static size_t due(struct cw_window *window, double now)
 {
-    struct batch *batch = batch_of(window, now);
-    const size_t count = batch->count;
-    batch_free(batch);
-    return count;
+    return batch_of(window, now)->count;
 }
 
 /* All that the one sends arrives at the other at once. */
@@ -29,15 +26,12 @@ static size_t pass(struct cw_window *from, struct cw_window *to, double now)
 {
     const int none = -1;
     struct batch *batch = batch_of(from, now);
-    const size_t count = batch->count;
     arrive_but(batch, &none, to, now);
-    batch_free(batch);
-    return count;
+    return batch->count;
 }
 
-static void the_ack_of_one_segment_waits_40_ms(void **state)
+TEST(the_ack_of_one_segment_waits_40_ms)
 {
-    (void)state;
     struct window_rig rig = delaying_rig();
     rig_send(&rig, 10);
     pass(rig.a, rig.b, 5);
@@ -47,12 +41,10 @@ static void the_ack_of_one_segment_waits_40_ms(void **state)
     assert_int_equal(due(rig.b, 5.039), 0);
     assert_int_equal(due(rig.b, 5.041), 1);
     assert_int_equal(due(rig.b, 6), 0);
-    rig_free(&rig);
 }
 
-static void the_second_full_segment_is_acked_at_once(void **state)
+TEST(the_second_full_segment_is_acked_at_once)
 {
-    (void)state;
     struct window_rig rig = delaying_rig();
     rig_send(&rig, SEGMENT);
     pass(rig.a, rig.b, 5);
@@ -60,12 +52,10 @@ static void the_second_full_segment_is_acked_at_once(void **state)
     rig_send(&rig, SEGMENT);
     pass(rig.a, rig.b, 5);
     assert_int_equal(due(rig.b, 5), 1);
-    rig_free(&rig);
 }
 
-static void data_carries_the_ack(void **state)
+TEST(data_carries_the_ack)
 {
-    (void)state;
     struct window_rig rig = delaying_rig();
     size_t taken;
     rig_send(&rig, 10);
@@ -74,13 +64,11 @@ static void data_carries_the_ack(void **state)
     assert_int_equal(pass(rig.b, rig.a, 5), 1);
     assert_int_equal(window_stats(rig.a).segments_in_flight, 0);
     assert_int_equal(due(rig.b, 6), 0);
-    rig_free(&rig);
 }
 
 /* Each segment out of order, each one that fills a gap and each duplicate is answered at once. */
-static void what_is_out_of_order_is_acked_at_once(void **state)
+TEST(what_is_out_of_order_is_acked_at_once)
 {
-    (void)state;
     struct window_rig rig = delaying_rig();
     rig_send(&rig, 4 * SEGMENT);
     struct batch *there = batch_of(rig.a, 5);
@@ -91,14 +79,11 @@ static void what_is_out_of_order_is_acked_at_once(void **state)
     assert_int_equal(back->datagrams[1].header.range_count, 2);
     assert_int_equal(back->datagrams[1].header.ranges[0].begin, 300); /* what changed last */
     assert_int_equal(back->datagrams[1].header.ranges[1].begin, 100);
-    batch_free(back);
     arrive(there, 0, rig.b, 5);
     assert_int_equal(due(rig.b, 5), 1);
     assert_int_equal(arrive(there, 0, rig.b, 5), CW_PROTOCOL_ERROR_DUPLICATE);
     assert_int_equal(due(rig.b, 5), 1);
     assert_int_equal(due(rig.b, 6), 0);
-    batch_free(there);
-    rig_free(&rig);
 }
 
 /* Bytes from sequence on, as the stream has them, arrive at b in one segment. */
@@ -114,9 +99,8 @@ static void receive_range(struct window_rig *rig, uint32_t sequence, uint32_t si
 }
 
 /* Another program may cut what it sends again in other places. */
-static void segments_may_overlap(void **state)
+TEST(segments_may_overlap)
 {
-    (void)state;
     struct window_rig rig = small_rig(1000);
     receive_range(&rig, 10, 10);
     receive_range(&rig, 60, 10);
@@ -129,25 +113,21 @@ static void segments_may_overlap(void **state)
     receive_range(&rig, 35, 20);
     assert_int_equal(rig_read(&rig), 55);
     assert_int_equal(window_stats(rig.b).ranges_early, 0);
-    rig_free(&rig);
 }
 
 /* Acks of acks would never end. */
-static void an_ack_is_not_acked(void **state)
+TEST(an_ack_is_not_acked)
 {
-    (void)state;
     struct window_rig rig = small_rig(1000);
     rig_send(&rig, 10);
     pass(rig.a, rig.b, 5);
     assert_int_equal(pass(rig.b, rig.a, 5), 1);
     assert_int_equal(due(rig.a, 7), 0);
     assert_int_equal(due(rig.b, 7), 0);
-    rig_free(&rig);
 }
 
-static void a_full_receiver_stops_the_sender_and_reading_lets_it_go_on(void **state)
+TEST(a_full_receiver_stops_the_sender_and_reading_lets_it_go_on)
 {
-    (void)state;
     struct window_rig rig = small_rig(1000);
     rig_send(&rig, 2500);
     rig.now = 5;
@@ -171,13 +151,11 @@ static void a_full_receiver_stops_the_sender_and_reading_lets_it_go_on(void **st
     }
     assert_int_equal(rig.taken, 2500);
     assert_int_equal(window_stats(rig.a).window_probes, 0);
-    rig_free(&rig);
 }
 
 /* The one datagram that opens the window is lost: probes ask, at growing intervals. */
-static void a_lost_opening_is_found_by_a_probe(void **state)
+TEST(a_lost_opening_is_found_by_a_probe)
 {
-    (void)state;
     struct window_rig rig = small_rig(1000);
     rig_send(&rig, 1500);
     rig.now = 5;
@@ -191,7 +169,6 @@ static void a_lost_opening_is_found_by_a_probe(void **state)
         assert_true(probe->datagrams[0].header.probe);
         assert_int_equal(probe->datagrams[0].payload, 0);
         arrive(probe, 0, rig.b, rig.now);
-        batch_free(probe);
         assert_int_equal(pass(rig.b, rig.a, rig.now), 1); /* still full */
         assert_int_equal(due(rig.a, rig.now), 0);
     }
@@ -206,13 +183,11 @@ static void a_lost_opening_is_found_by_a_probe(void **state)
     assert_int_equal(rig.taken, 1500);
     assert_int_equal(window_stats(rig.a).window_probes, 5);
     assert_int_equal(window_stats(rig.a).timeouts, 0);
-    rig_free(&rig);
 }
 
 /* More than what one segment holds may be one byte too much for the window. */
-static void a_window_of_any_size_lets_everything_through(void **state)
+TEST(a_window_of_any_size_lets_everything_through)
 {
-    (void)state;
     const uint32_t sizes[] = {1, 2, 3, 99, 100, 101, 199, 250, 1001};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct window_rig rig = small_rig(sizes[i]);
@@ -222,22 +197,10 @@ static void a_window_of_any_size_lets_everything_through(void **state)
             if (rig_round(&rig) == 0)
                 rig_wait_for_timer(&rig);
         }
-        rig_free(&rig);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ack_of_one_segment_waits_40_ms),
-        cmocka_unit_test(the_second_full_segment_is_acked_at_once),
-        cmocka_unit_test(data_carries_the_ack),
-        cmocka_unit_test(what_is_out_of_order_is_acked_at_once),
-        cmocka_unit_test(segments_may_overlap),
-        cmocka_unit_test(an_ack_is_not_acked),
-        cmocka_unit_test(a_full_receiver_stops_the_sender_and_reading_lets_it_go_on),
-        cmocka_unit_test(a_lost_opening_is_found_by_a_probe),
-        cmocka_unit_test(a_window_of_any_size_lets_everything_through),
-    };
-    return cmocka_run_group_tests_name("window_flow", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -39,20 +39,17 @@ static void lose_one(struct window_rig *rig)
     ROUND_LOSING(rig, 0);
 }
 
-static void slow_start_begins_with_10_and_doubles(void **state)
+TEST(slow_start_begins_with_10_and_doubles)
 {
-    (void)state;
     struct cw_window_config config = rig_config();
     struct window_rig rig = rig_with(&config);
     for (size_t window = 10; window <= 320; window *= 2)
         assert_int_equal(full_round(&rig), window);
     assert_true(window_stats(rig.a).ssthresh > 1e300);
-    rig_free(&rig);
 }
 
-static void reno_halves_and_then_grows_by_one_each_round_trip(void **state)
+TEST(reno_halves_and_then_grows_by_one_each_round_trip)
 {
-    (void)state;
     struct window_rig rig = rig_of(CW_WINDOW_RENO, 40);
     lose_one(&rig);
     assert_near(cwnd_of(&rig), 20);
@@ -64,14 +61,12 @@ static void reno_halves_and_then_grows_by_one_each_round_trip(void **state)
         full_round(&rig);
     const double grown = cwnd_of(&rig) - before;
     assert_true(grown > 28 && grown <= 30);
-    rig_free(&rig);
 }
 
 /* RFC 9438: W(t) = 0.4 (t - K)^3 + W_max with K = cbrt((W_max - cwnd) / 0.4), one round trip ahead.
    Reno would take 600 round trips from 1400 to 2000, so that it does not count here. */
-static void cubic_follows_its_function(void **state)
+TEST(cubic_follows_its_function)
 {
-    (void)state;
     struct window_rig rig = rig_of(CW_WINDOW_CUBIC, 1000);
     lose_one(&rig);
     assert_near(cwnd_of(&rig), 700);
@@ -89,13 +84,11 @@ static void cubic_follows_its_function(void **state)
         assert_true(cwnd_of(&rig) > should - 1 && cwnd_of(&rig) < should + 1);
     }
     assert_true(cwnd_of(&rig) > 1250);
-    rig_free(&rig);
 }
 
 /* On a short path CUBIC alone would be slower than Reno. */
-static void cubic_is_not_slower_than_reno(void **state)
+TEST(cubic_is_not_slower_than_reno)
 {
-    (void)state;
     struct window_rig rig = rig_of(CW_WINDOW_CUBIC, 20);
     lose_one(&rig);
     assert_near(cwnd_of(&rig), 14);
@@ -104,13 +97,11 @@ static void cubic_is_not_slower_than_reno(void **state)
     /* In 6 s the function alone would give 0.4 (6.1 - 2.47)^3 + 20 = 39. 0.53 a round trip up to 20
        and then 1 is more. */
     assert_true(cwnd_of(&rig) > 55);
-    rig_free(&rig);
 }
 
 /* A loss below the last plateau lowers the plateau, so that others get more room sooner. */
-static void cubic_gives_way_when_it_shrinks(void **state)
+TEST(cubic_gives_way_when_it_shrinks)
 {
-    (void)state;
     double windows[2];
     for (int i = 0; i < 2; i++) {
         struct window_rig rig = rig_of(CW_WINDOW_CUBIC, i == 0 ? 1000 : 700);
@@ -124,20 +115,18 @@ static void cubic_gives_way_when_it_shrinks(void **state)
         for (int j = 0; j < 80; j++)
             full_round(&rig);
         windows[i] = cwnd_of(&rig);
-        rig_free(&rig);
     }
     assert_true(windows[0] < windows[1] - 20);
     assert_true(windows[0] > 500);
 }
 
-static void a_timeout_leaves_one_segment_and_half_the_threshold(void **state)
+TEST(a_timeout_leaves_one_segment_and_half_the_threshold)
 {
-    (void)state;
     for (int control = CW_WINDOW_RENO; control <= CW_WINDOW_CUBIC; control++) {
         struct window_rig rig = rig_of((enum cw_window_control)control, 40);
         const double threshold = control == CW_WINDOW_RENO ? 20 : 28;
         rig_send(&rig, 40 * SEGMENT);
-        batch_free(batch_of(rig.a, rig.now)); /* all are lost */
+        batch_of(rig.a, rig.now); /* all are lost */
         rig_wait_for_timer(&rig);
         rig_wait_for_timer(&rig);
         assert_near(cwnd_of(&rig), 1);
@@ -146,13 +135,11 @@ static void a_timeout_leaves_one_segment_and_half_the_threshold(void **state)
             rig_round(&rig);
             assert_near(cwnd_of(&rig), window);
         }
-        rig_free(&rig);
     }
 }
 
-static void a_window_that_is_not_used_does_not_grow(void **state)
+TEST(a_window_that_is_not_used_does_not_grow)
 {
-    (void)state;
     for (int control = CW_WINDOW_RENO; control <= CW_WINDOW_CUBIC; control++) {
         struct window_rig rig = rig_of((enum cw_window_control)control, 40);
         for (int i = 0; i < 50; i++) {
@@ -169,20 +156,10 @@ static void a_window_that_is_not_used_does_not_grow(void **state)
             rig_round(&rig);
         }
         assert_near(cwnd_of(&rig), after);
-        rig_free(&rig);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slow_start_begins_with_10_and_doubles),
-        cmocka_unit_test(reno_halves_and_then_grows_by_one_each_round_trip),
-        cmocka_unit_test(cubic_follows_its_function),
-        cmocka_unit_test(cubic_is_not_slower_than_reno),
-        cmocka_unit_test(cubic_gives_way_when_it_shrinks),
-        cmocka_unit_test(a_timeout_leaves_one_segment_and_half_the_threshold),
-        cmocka_unit_test(a_window_that_is_not_used_does_not_grow),
-    };
-    return cmocka_run_group_tests_name("window_growth", tests, NULL, NULL);
+    return fixture_run();
 }

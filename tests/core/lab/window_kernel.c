@@ -4,8 +4,7 @@
    with delay and loss. Ours runs in virtual time. What takes the kernel so long takes ours the same
    order of magnitude. */
 #define _GNU_SOURCE
-#include "base/prng.h"
-#include "causeway/simulator.h"
+#include "bad_paths.h"
 #include "window_rig.h"
 
 #include <arpa/inet.h>
@@ -98,7 +97,7 @@ static void run_ours(double loss, uint64_t seed, struct latencies *latencies)
         path.seed = 2 * seed + (uint64_t)i;
         path.path.latency_seconds = ONE_WAY;
         path.path.loss = loss;
-        assert_int_equal(cw_simulator_create(&path, &paths[i]), CW_PROTOCOL_OK);
+        paths[i] = path_with(&path);
     }
     for (uint32_t millisecond = 0; arrived < COUNT; millisecond++) {
         uint8_t data[PACKET_MAX] = {0};
@@ -119,9 +118,7 @@ static void run_ours(double loss, uint64_t seed, struct latencies *latencies)
         for (; arrived < rig.taken / MESSAGE; arrived++)
             note(latencies, now - sent[arrived]);
     }
-    for (int i = 0; i < 2; i++)
-        cw_simulator_destroy(paths[i]);
-    rig_free(&rig);
+    fixture_release(NULL); /* or else all streams would take memory until the end */
 }
 
 /* The kernel's. */
@@ -304,9 +301,8 @@ static bool same_order(double own, double theirs, double most)
     return own < most * theirs && theirs < 10 * own;
 }
 
-static void its_latency_is_of_the_order_of_the_kernels(void **state)
+TEST(its_latency_is_of_the_order_of_the_kernels)
 {
-    (void)state;
     static struct link link = {.random = {1}};
     static struct stream streams[ALL];
     static struct latencies kernel[LOSSES][STREAMS], ours[LOSSES][MANY];
@@ -341,7 +337,5 @@ static void its_latency_is_of_the_order_of_the_kernels(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_latency_is_of_the_order_of_the_kernels)};
-    return cmocka_run_group_tests_name("window_kernel", tests, NULL, NULL);
+    return fixture_run();
 }

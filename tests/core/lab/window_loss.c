@@ -18,7 +18,6 @@ static size_t sent_places(struct window_rig *rig, uint32_t *places)
     assert_true(count <= 32);
     for (size_t i = 0; i < count; i++)
         places[i] = batch->datagrams[i].header.sequence / SEGMENT;
-    batch_free(batch);
     return count;
 }
 
@@ -34,14 +33,11 @@ static void lose_first(struct window_rig *rig, size_t later)
     rig->now += ONE_WAY;
     for (size_t i = 0; i < later; i++)
         arrive(back, i, rig->a, rig->now);
-    batch_free(there);
-    batch_free(back);
 }
 
 /* The window of ten that is left then is full, which does not keep the lost segment back. */
-static void three_duplicate_acks_tell_of_a_loss_and_two_do_not(void **state)
+TEST(three_duplicate_acks_tell_of_a_loss_and_two_do_not)
 {
-    (void)state;
     for (int selective = 0; selective < 2; selective++) {
         uint32_t places[32];
         struct window_rig rig = rig_of(selective);
@@ -49,7 +45,6 @@ static void three_duplicate_acks_tell_of_a_loss_and_two_do_not(void **state)
         lose_first(&rig, 2);
         assert_int_equal(sent_places(&rig, places), 0);
         assert_int_equal(window_stats(rig.a).recoveries, 0);
-        rig_free(&rig);
 
         rig = rig_of(selective);
         rig_send(&rig, 20 * SEGMENT);
@@ -58,14 +53,12 @@ static void three_duplicate_acks_tell_of_a_loss_and_two_do_not(void **state)
         assert_int_equal(places[0], 0);
         assert_int_equal(window_stats(rig.a).recoveries, 1);
         assert_int_equal(window_stats(rig.a).timeouts, 0);
-        rig_free(&rig);
     }
 }
 
 /* Duplicate acks that carry data or a new window tell of no loss. */
-static void acks_with_data_do_not_count(void **state)
+TEST(acks_with_data_do_not_count)
 {
-    (void)state;
     struct window_rig rig = rig_of(false);
     size_t taken;
     rig_send(&rig, 5 * SEGMENT);
@@ -76,17 +69,13 @@ static void acks_with_data_do_not_count(void **state)
         struct batch *back = batch_of(rig.b, rig.now);
         assert_int_equal(back->count, 1);
         arrive(back, 0, rig.a, rig.now);
-        batch_free(back);
     }
     assert_int_equal(window_stats(rig.a).recoveries, 0);
-    batch_free(there);
-    rig_free(&rig);
 }
 
 /* Each ack of a part makes NewReno send the next lost segment: one per round trip. */
-static void without_selective_acks_a_round_trip_repairs_one_loss(void **state)
+TEST(without_selective_acks_a_round_trip_repairs_one_loss)
 {
-    (void)state;
     struct window_rig rig = rig_of(false);
     rig_send(&rig, 20 * SEGMENT);
     ROUND_LOSING(&rig, 2, 5, 8);
@@ -100,12 +89,10 @@ static void without_selective_acks_a_round_trip_repairs_one_loss(void **state)
     assert_int_equal(window_stats(rig.a).segments_resent, 3);
     assert_int_equal(window_stats(rig.a).recoveries, 1);
     assert_int_equal(window_stats(rig.a).timeouts, 0);
-    rig_free(&rig);
 }
 
-static void selective_acks_repair_all_holes_in_one_round_trip(void **state)
+TEST(selective_acks_repair_all_holes_in_one_round_trip)
 {
-    (void)state;
     uint32_t places[32];
     struct window_rig rig = rig_of(true);
     rig_send(&rig, 20 * SEGMENT);
@@ -116,7 +103,6 @@ static void selective_acks_repair_all_holes_in_one_round_trip(void **state)
     assert_int_equal(places[1], 5);
     assert_int_equal(places[2], 8);
     assert_int_equal(window_stats(rig.a).recoveries, 1);
-    rig_free(&rig);
 
     rig = rig_of(true);
     rig_send(&rig, 20 * SEGMENT);
@@ -124,13 +110,11 @@ static void selective_acks_repair_all_holes_in_one_round_trip(void **state)
     rig_round(&rig);
     assert_int_equal(rig.taken, 20 * SEGMENT);
     assert_int_equal(window_stats(rig.a).segments_resent, 3);
-    rig_free(&rig);
 }
 
 /* The acks of segments that were sent before it tell nothing of what was sent again. */
-static void what_was_sent_again_is_not_lost_at_once(void **state)
+TEST(what_was_sent_again_is_not_lost_at_once)
 {
-    (void)state;
     struct window_rig rig = rig_of(true);
     rig_send(&rig, 10 * SEGMENT);
     struct batch *there = batch_of(rig.a, rig.now);
@@ -138,19 +122,14 @@ static void what_was_sent_again_is_not_lost_at_once(void **state)
         arrive(there, i, rig.b, rig.now);
         struct batch *back = batch_of(rig.b, rig.now);
         arrive(back, 0, rig.a, rig.now);
-        batch_free(back);
         struct batch *again = batch_of(rig.a, rig.now);
         assert_int_equal(again->count, i == 3);
-        batch_free(again);
     }
-    batch_free(there);
-    rig_free(&rig);
 }
 
 /* What was sent again and lost again is seen by the acks of three that were sent after it. */
-static void a_loss_of_what_was_sent_again_is_seen_by_selective_acks(void **state)
+TEST(a_loss_of_what_was_sent_again_is_seen_by_selective_acks)
 {
-    (void)state;
     struct window_rig rig = rig_of(true);
     rig_send(&rig, 20 * SEGMENT);
     ROUND_LOSING(&rig, 2);
@@ -161,13 +140,11 @@ static void a_loss_of_what_was_sent_again_is_seen_by_selective_acks(void **state
     assert_int_equal(rig.taken, 23 * SEGMENT);
     assert_int_equal(window_stats(rig.a).segments_resent, 2);
     assert_int_equal(window_stats(rig.a).timeouts, 0);
-    rig_free(&rig);
 }
 
 /* Nothing follows the last segment, so that only the timer sees that it is lost. */
-static void the_last_segment_waits_for_the_timer(void **state)
+TEST(the_last_segment_waits_for_the_timer)
 {
-    (void)state;
     for (int selective = 0; selective < 2; selective++) {
         struct window_rig rig = rig_of(selective);
         rig_send(&rig, 5 * SEGMENT);
@@ -178,14 +155,12 @@ static void the_last_segment_waits_for_the_timer(void **state)
         assert_int_equal(rig_round(&rig), 1);
         assert_int_equal(rig.taken, 5 * SEGMENT);
         assert_false(window_stats(rig.a).timed_out);
-        rig_free(&rig);
     }
 }
 
 /* After a timeout all is sent again, slowly at first; what was selectively acked is not. */
-static void a_timeout_sends_all_again_but_what_arrived(void **state)
+TEST(a_timeout_sends_all_again_but_what_arrived)
 {
-    (void)state;
     for (int selective = 0; selective < 2; selective++) {
         struct window_rig rig = rig_of(selective);
         rig_send(&rig, 6 * SEGMENT);
@@ -199,14 +174,12 @@ static void a_timeout_sends_all_again_but_what_arrived(void **state)
         assert_int_equal(rig.taken, 6 * SEGMENT);
         assert_int_equal(window_stats(rig.a).segments_resent, selective ? 4 : 6);
         assert_int_equal(window_stats(rig.a).recoveries, 0);
-        rig_free(&rig);
     }
 }
 
 /* An ack has room for three ranges. The sender remembers the others, after a timeout too. */
-static void a_timeout_does_not_forget_what_arrived(void **state)
+TEST(a_timeout_does_not_forget_what_arrived)
 {
-    (void)state;
     struct window_rig rig = rig_of(true);
     rig_send(&rig, 12 * SEGMENT);
     ROUND_LOSING(&rig, 0, 2, 4, 6, 8, 10);
@@ -216,27 +189,23 @@ static void a_timeout_does_not_forget_what_arrived(void **state)
         rig_round(&rig);
     assert_int_equal(rig.taken, 12 * SEGMENT);
     assert_int_equal(window_stats(rig.a).segments_resent, 4 + 6);
-    rig_free(&rig);
 }
 
 /* Sending again what had arrived causes duplicate acks, which tell of no new loss. */
-static void duplicate_acks_after_a_timeout_cause_nothing(void **state)
+TEST(duplicate_acks_after_a_timeout_cause_nothing)
 {
-    (void)state;
     const int none = -1;
     struct window_rig rig = rig_of(false);
     rig_send(&rig, 8 * SEGMENT);
     struct batch *there = batch_of(rig.a, rig.now);
     arrive_but(there, &none, rig.b, rig.now);
-    batch_free(there);
-    batch_free(batch_of(rig.b, rig.now)); /* all acks are lost */
+    batch_of(rig.b, rig.now); /* all acks are lost */
     rig_read(&rig);
     for (int i = 0; i < 5; i++) {
         rig_wait_for_timer(&rig);
         struct batch *again = batch_of(rig.a, rig.now);
         assert_int_equal(again->count, 1);
         assert_int_equal(arrive(again, 0, rig.b, rig.now), CW_PROTOCOL_ERROR_DUPLICATE);
-        batch_free(again);
     }
     /* The first of the five acks is news. Before the others come, new segments are sent. */
     struct batch *back = batch_of(rig.b, rig.now);
@@ -245,20 +214,17 @@ static void duplicate_acks_after_a_timeout_cause_nothing(void **state)
     assert_int_equal(window_stats(rig.a).segments_in_flight, 0);
     for (int i = 0; i < 8; i++) {
         rig_send(&rig, 1);
-        batch_free(batch_of(rig.a, rig.now));
+        batch_of(rig.a, rig.now);
     }
     assert_true(window_stats(rig.a).segments_in_flight > 1);
     for (size_t i = 1; i < 5; i++)
         arrive(back, i, rig.a, rig.now);
-    batch_free(back);
     assert_int_equal(window_stats(rig.a).recoveries, 0);
     assert_int_equal(window_stats(rig.a).segments_resent, 5);
-    rig_free(&rig);
 }
 
-static void sequence_numbers_wrap(void **state)
+TEST(sequence_numbers_wrap)
 {
-    (void)state;
     for (uint32_t before = 0; before < 4000; before += 333) {
         for (int selective = 0; selective < 2; selective++) {
             struct cw_window_config config = rig_config();
@@ -282,25 +248,11 @@ static void sequence_numbers_wrap(void **state)
             assert_int_equal(window_stats(rig.a).datagrams_malformed, 0);
             assert_int_equal(window_stats(rig.b).datagrams_malformed, 0);
             assert_true(window_stats(rig.a).segments_resent > 0);
-            rig_free(&rig);
         }
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_duplicate_acks_tell_of_a_loss_and_two_do_not),
-        cmocka_unit_test(acks_with_data_do_not_count),
-        cmocka_unit_test(without_selective_acks_a_round_trip_repairs_one_loss),
-        cmocka_unit_test(selective_acks_repair_all_holes_in_one_round_trip),
-        cmocka_unit_test(what_was_sent_again_is_not_lost_at_once),
-        cmocka_unit_test(a_loss_of_what_was_sent_again_is_seen_by_selective_acks),
-        cmocka_unit_test(the_last_segment_waits_for_the_timer),
-        cmocka_unit_test(a_timeout_sends_all_again_but_what_arrived),
-        cmocka_unit_test(a_timeout_does_not_forget_what_arrived),
-        cmocka_unit_test(duplicate_acks_after_a_timeout_cause_nothing),
-        cmocka_unit_test(sequence_numbers_wrap),
-    };
-    return cmocka_run_group_tests_name("window_loss", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -11,36 +11,25 @@ static void sample(struct window_rig *rig, double rtt)
     struct batch *back = batch_of(rig->b, rig->now);
     assert_int_equal(back->count, 1);
     arrive(back, 0, rig->a, rig->now);
-    batch_free(there);
-    batch_free(back);
 }
 
-static struct window_rig plain_rig(void)
+TEST(the_first_timeout_is_the_initial_one)
 {
-    const struct cw_window_config config = rig_config();
-    return rig_with(&config);
-}
-
-static void the_first_timeout_is_the_initial_one(void **state)
-{
-    (void)state;
-    struct window_rig rig = plain_rig();
+    struct window_rig rig = rig_default();
     assert_near(window_stats(rig.a).rto, 1);
     rig_send(&rig, 1);
-    batch_free(batch_of(rig.a, rig.now));
+    batch_of(rig.a, rig.now);
     cw_window_update(rig.a, rig.now + 0.999);
     assert_int_equal(window_stats(rig.a).timeouts, 0);
     cw_window_update(rig.a, rig.now + 1);
     assert_int_equal(window_stats(rig.a).timeouts, 1);
-    rig_free(&rig);
 }
 
 /* RFC 6298: the first sample sets RTTVAR to its half, later ones move it by a quarter and SRTT by
    an eighth. */
-static void the_timeout_follows_the_samples(void **state)
+TEST(the_timeout_follows_the_samples)
 {
-    (void)state;
-    struct window_rig rig = plain_rig();
+    struct window_rig rig = rig_default();
     double rtt = 0.4, deviation = 0.2;
     sample(&rig, 0.4);
     assert_near(window_stats(rig.a).rtt, rtt);
@@ -54,63 +43,54 @@ static void the_timeout_follows_the_samples(void **state)
         assert_near(window_stats(rig.a).rtt, rtt);
         assert_near(window_stats(rig.a).rto, rtt + 4 * deviation);
     }
-    rig_free(&rig);
 }
 
-static void the_timeout_is_at_least_200_ms_above_the_rtt(void **state)
+TEST(the_timeout_is_at_least_200_ms_above_the_rtt)
 {
-    (void)state;
-    struct window_rig rig = plain_rig();
+    struct window_rig rig = rig_default();
     for (int i = 0; i < 60; i++)
         sample(&rig, 0.02);
     assert_near(window_stats(rig.a).rto, 0.02 + 0.2);
     rig_send(&rig, 1);
-    batch_free(batch_of(rig.a, rig.now));
+    batch_of(rig.a, rig.now);
     assert_near(rig_wait_for_timer(&rig), 0.22);
-    rig_free(&rig);
 }
 
-static void the_timeout_doubles_up_to_its_limit(void **state)
+TEST(the_timeout_doubles_up_to_its_limit)
 {
-    (void)state;
-    struct window_rig rig = plain_rig();
+    struct window_rig rig = rig_default();
     for (int i = 0; i < 60; i++)
         sample(&rig, 0.05);
     rig_send(&rig, 1);
-    batch_free(batch_of(rig.a, rig.now));
+    batch_of(rig.a, rig.now);
     for (double timeout = 0.25; timeout < 1000; timeout *= 2) {
         assert_near(rig_wait_for_timer(&rig), timeout < 120 ? timeout : 120);
         struct batch *again = batch_of(rig.a, rig.now);
         assert_int_equal(again->count, 1);
         assert_int_equal(again->datagrams[0].payload, 1);
-        batch_free(again);
     }
     assert_int_equal(window_stats(rig.a).timeouts, 12);
     assert_int_equal(window_stats(rig.a).segments_resent, 12);
-    rig_free(&rig);
 }
 
 /* Karn: the ack of a segment that was sent twice is no sample. It ends the backoff nevertheless. */
-static void what_was_sent_twice_is_no_sample(void **state)
+TEST(what_was_sent_twice_is_no_sample)
 {
-    (void)state;
-    struct window_rig rig = plain_rig();
+    struct window_rig rig = rig_default();
     for (int i = 0; i < 60; i++)
         sample(&rig, 0.05);
     rig_send(&rig, 1);
-    batch_free(batch_of(rig.a, rig.now));
+    batch_of(rig.a, rig.now);
     rig_wait_for_timer(&rig);
     rig_wait_for_timer(&rig);
     assert_int_equal(rig_round(&rig), 1);
     assert_near(window_stats(rig.a).rtt, 0.05);
     assert_near(window_stats(rig.a).rto, 0.25);
-    rig_free(&rig);
 }
 
 /* A segment that arrived but had to wait for one before it tells nothing either. */
-static void what_waited_for_a_gap_is_no_sample(void **state)
+TEST(what_waited_for_a_gap_is_no_sample)
 {
-    (void)state;
     for (int selective = 0; selective < 2; selective++) {
         struct cw_window_config config = rig_config();
         config.selective_acks = selective;
@@ -122,16 +102,14 @@ static void what_waited_for_a_gap_is_no_sample(void **state)
         rig_round(&rig);
         assert_int_equal(rig.taken, 560);
         assert_near(window_stats(rig.a).rtt, 0.1);
-        rig_free(&rig);
     }
 }
 
 /* The second of two overtakes the first. The ack of both is a sample of the first only, because the
    second was acked when it came. */
-static void what_was_overtaken_is_a_sample(void **state)
+TEST(what_was_overtaken_is_a_sample)
 {
-    (void)state;
-    struct window_rig rig = plain_rig();
+    struct window_rig rig = rig_default();
     rig_send(&rig, 1);
     struct batch *first = batch_of(rig.a, rig.now);
     rig_send(&rig, 1);
@@ -144,17 +122,11 @@ static void what_was_overtaken_is_a_sample(void **state)
     struct batch *both = batch_of(rig.b, rig.now + 0.5);
     arrive(both, 0, rig.a, rig.now + 0.5);
     assert_near(window_stats(rig.a).rtt, 0.1 + (0.5 - 0.1) / 8);
-    batch_free(first);
-    batch_free(second);
-    batch_free(early);
-    batch_free(both);
-    rig_free(&rig);
 }
 
-static void an_ack_of_new_bytes_starts_the_timer_again(void **state)
+TEST(an_ack_of_new_bytes_starts_the_timer_again)
 {
-    (void)state;
-    struct window_rig rig = plain_rig();
+    struct window_rig rig = rig_default();
     for (int i = 0; i < 60; i++)
         sample(&rig, 0.1);
     rig_send(&rig, 200);
@@ -168,23 +140,9 @@ static void an_ack_of_new_bytes_starts_the_timer_again(void **state)
     struct batch *last = batch_of(rig.b, rig.now);
     arrive(last, 0, rig.a, rig.now);
     assert_true(window_stats(rig.a).timer_due > 1e300); /* nothing is in flight */
-    batch_free(there);
-    batch_free(back);
-    batch_free(last);
-    rig_free(&rig);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_timeout_is_the_initial_one),
-        cmocka_unit_test(the_timeout_follows_the_samples),
-        cmocka_unit_test(the_timeout_is_at_least_200_ms_above_the_rtt),
-        cmocka_unit_test(the_timeout_doubles_up_to_its_limit),
-        cmocka_unit_test(what_was_sent_twice_is_no_sample),
-        cmocka_unit_test(what_waited_for_a_gap_is_no_sample),
-        cmocka_unit_test(what_was_overtaken_is_a_sample),
-        cmocka_unit_test(an_ack_of_new_bytes_starts_the_timer_again),
-    };
-    return cmocka_run_group_tests_name("window_rto", tests, NULL, NULL);
+    return fixture_run();
 }

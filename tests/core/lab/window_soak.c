@@ -1,7 +1,6 @@
 /* A byte stream in both directions under 0 to 90 % loss, with jitter, duplicates and small buffers:
    every byte arrives, once and in order, and it always goes on. */
-#include "base/prng.h"
-#include "causeway/simulator.h"
+#include "bad_paths.h"
 #include "window_rig.h"
 
 #include <inttypes.h>
@@ -64,8 +63,7 @@ static void run_step(struct soak *soak)
         cw_window_update(side->window, soak->now);
         for (size_t size;
              (size = cw_window_transmit(side->window, data, sizeof data, soak->now)) > 0;)
-            assert_int_equal(cw_simulator_receive(side->path, data, size, soak->now),
-                             CW_PROTOCOL_OK);
+            assert_int_equal(cw_simulator_receive(side->path, data, size, soak->now), CW_OK);
     }
 }
 
@@ -97,7 +95,7 @@ static void run(uint64_t seed, double loss)
         path.path.latency_seconds = 0.1 * cw_prng_share(&soak.random);
         path.path.jitter_seconds = 0.1 * cw_prng_share(&soak.random);
         path.path.duplicate = 0.05 * cw_prng_share(&soak.random);
-        assert_int_equal(cw_simulator_create(&path, &soak.sides[i].path), CW_PROTOCOL_OK);
+        soak.sides[i].path = path_with(&path);
         soak.sides[i].window = window_with(&config);
     }
     while (soak.sides[0].taken < soak.bytes || soak.sides[1].taken < soak.bytes) {
@@ -106,19 +104,16 @@ static void run(uint64_t seed, double loss)
                      seed, loss, soak.sides[0].taken, soak.sides[1].taken);
         run_step(&soak);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         resent += window_stats(soak.sides[i].window).segments_resent;
-        cw_window_destroy(soak.sides[i].window);
-        cw_simulator_destroy(soak.sides[i].path);
-    }
+    fixture_release(NULL);
     print_message("seed %" PRIu64 ", loss %.2f: %.0f s, %" PRIu64 " sent again\n", seed, loss,
                   soak.now, resent);
     assert_true(loss <= 0 || resent > 0);
 }
 
-static void every_byte_arrives_in_order(void **state)
+TEST(every_byte_arrives_in_order)
 {
-    (void)state;
     const double losses[] = {0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++)
@@ -127,6 +122,5 @@ static void every_byte_arrives_in_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_byte_arrives_in_order)};
-    return cmocka_run_group_tests_name("window_soak", tests, NULL, NULL);
+    return fixture_run();
 }

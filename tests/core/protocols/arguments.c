@@ -50,7 +50,8 @@ static void test_rudp(void **state)
     assert_int_equal(cw_rudp_create(&config, &rudp), CW_PROTOCOL_OK);
     REFUSED(cw_rudp_send, rudp, nothing, 1);
     GIVES_NOTHING(cw_rudp_transmit, rudp, nothing, sizeof bytes);
-    REFUSED(cw_rudp_receive, rudp, nothing, 1);
+    REFUSED(cw_rudp_receive, rudp, nothing, 0);
+    GIVES(CW_PROTOCOL_OK, cw_rudp_send, rudp, nothing, 0);
     GIVES_NOTHING(cw_rudp_next, rudp, nothing);
     GIVES_NOTHING(cw_rudp_waiting, rudp, nothing);
     DOES_NOTHING(cw_rudp_stats, rudp, nothing);
@@ -84,6 +85,7 @@ static void test_notify(void **state)
     REFUSED(cw_notify_send, notify, nothing, 1, NULL);
     GIVES_NOTHING(cw_notify_transmit, notify, nothing, sizeof bytes);
     REFUSED(cw_notify_receive, notify, nothing, 1);
+    GIVES(CW_PROTOCOL_OK, cw_notify_send, notify, nothing, 0, NULL);
     GIVES_NOTHING(cw_notify_next, notify, nothing);
     DOES_NOTHING(cw_notify_stats, notify, nothing);
     cw_notify_destroy(notify);
@@ -116,6 +118,10 @@ static void test_bunch(void **state)
     REFUSED(cw_bunch_send, bunch, 0, nothing, 1);
     REFUSED(cw_bunch_set, bunch, 0, nothing, 1);
     REFUSED(cw_bunch_receive, bunch, nothing, 1);
+    REFUSED(cw_bunch_send, bunch, 2, bytes, 1);
+    REFUSED(cw_bunch_set, bunch, 0, bytes, 1);
+    GIVES(CW_PROTOCOL_OK, cw_bunch_send, bunch, 0, nothing, 0);
+    GIVES_NOTHING(cw_bunch_missing, bunch, 2, &part);
     DOES_NOTHING(cw_bunch_update, bunch, (double)NAN);
     GIVES_NOTHING(cw_bunch_transmit, bunch, nothing, sizeof bytes);
     GIVES_NOTHING(cw_bunch_next, bunch, nothing);

@@ -1,5 +1,6 @@
 /* Bunches and properties, rule by rule. a sends to b. */
 #include "bunch_rig.h"
+#include "counted.h"
 
 #include "protocols/bunch_internal.h"
 
@@ -9,9 +10,8 @@
 #define BUNCH    CW_BUNCH_EVENT_BUNCH
 #define PROPERTY CW_BUNCH_EVENT_PROPERTY
 
-static void the_bytes_are_as_the_text_says(void **state)
+TEST(the_bytes_are_as_the_text_says)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     send_text(pair.a, 0, "");
     send_text(pair.a, 0, "ab");
@@ -31,12 +31,10 @@ static void the_bytes_are_as_the_text_says(void **state)
     expect_bunch_event(pair.b, BUNCH, 1, "c");
     expect_bunch_event(pair.b, PROPERTY, 3, "xyz");
     expect_no_bunch_event(pair.b);
-    bunch_pair_destroy(&pair);
 }
 
-static void long_bunches_go_in_parts(void **state)
+TEST(long_bunches_go_in_parts)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     static uint8_t data[65536];
     for (size_t i = 0; i < sizeof data; i++)
@@ -57,12 +55,10 @@ static void long_bunches_go_in_parts(void **state)
     }
     /* 1 + 1 + 2 + 2 + 3 + 274 parts, each once */
     assert_int_equal(bunch_stats(pair.a).parts_sent, 283);
-    bunch_pair_destroy(&pair);
 }
 
-static void a_lost_bunch_is_sent_again_and_keeps_its_place(void **state)
+TEST(a_lost_bunch_is_sent_again_and_keeps_its_place)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     uint16_t part;
     send_text(pair.a, 0, "one");
@@ -85,12 +81,10 @@ static void a_lost_bunch_is_sent_again_and_keeps_its_place(void **state)
     expect_bunch_event(pair.b, BUNCH, 0, "two");
     expect_bunch_event(pair.b, BUNCH, 0, "three");
     assert_false(cw_bunch_missing(pair.b, 0, &part));
-    bunch_pair_destroy(&pair);
 }
 
-static void channels_do_not_wait_for_each_other(void **state)
+TEST(channels_do_not_wait_for_each_other)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     send_text(pair.a, 0, "lost");
     tick_of(&pair, pair.a);
@@ -99,12 +93,10 @@ static void channels_do_not_wait_for_each_other(void **state)
     tick_to(&pair, pair.a, pair.b);
     expect_bunch_event(pair.b, BUNCH, 1, "other");
     expect_no_bunch_event(pair.b);
-    bunch_pair_destroy(&pair);
 }
 
-static void a_property_is_sent_once_until_it_changes(void **state)
+TEST(a_property_is_sent_once_until_it_changes)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     set_text(pair.a, 0, "old");
     set_text(pair.a, 0, "new");
@@ -115,12 +107,10 @@ static void a_property_is_sent_once_until_it_changes(void **state)
     tick_to(&pair, pair.b, pair.a); /* an ack, and a nak of what carried nothing */
     assert_int_equal(tick_of(&pair, pair.a).size, 8);
     assert_int_equal(bunch_stats(pair.a).properties_sent, 1);
-    bunch_pair_destroy(&pair);
 }
 
-static void a_lost_property_is_sent_with_its_newest_value(void **state)
+TEST(a_lost_property_is_sent_with_its_newest_value)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     set_text(pair.a, 2, "lost");
     tick_of(&pair, pair.a);
@@ -132,12 +122,10 @@ static void a_lost_property_is_sent_with_its_newest_value(void **state)
     expect_bunch_event(pair.b, PROPERTY, 2, "newest");
     expect_no_bunch_event(pair.b);
     assert_int_equal(bunch_stats(pair.a).properties_sent, 2);
-    bunch_pair_destroy(&pair);
 }
 
-static void a_nak_of_an_older_value_changes_nothing(void **state)
+TEST(a_nak_of_an_older_value_changes_nothing)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     set_text(pair.a, 2, "lost");
     tick_of(&pair, pair.a);
@@ -148,12 +136,10 @@ static void a_nak_of_an_older_value_changes_nothing(void **state)
     assert_int_equal(bunch_stats(pair.a).properties_lost, 0);
     assert_int_equal(bunch_stats(pair.a).properties_sent, 2);
     expect_bunch_event(pair.b, PROPERTY, 2, "newer");
-    bunch_pair_destroy(&pair);
 }
 
-static void a_full_queue_refuses_bunches_until_parts_are_acked(void **state)
+TEST(a_full_queue_refuses_bunches_until_parts_are_acked)
 {
-    (void)state;
     struct cw_bunch_config config = bunch_config();
     config.queue_parts = 4;
     config.max_part_size = 2;
@@ -172,13 +158,11 @@ static void a_full_queue_refuses_bunches_until_parts_are_acked(void **state)
     tick_to(&pair, pair.b, pair.a);
     send_text(pair.a, 0, "89abcdef");
     assert_int_equal(bunch_stats(pair.a).bunches_sent, 4);
-    bunch_pair_destroy(&pair);
 }
 
 /* The application of b takes nothing for a while. */
-static void a_slow_reader_holds_the_sender_back(void **state)
+TEST(a_slow_reader_holds_the_sender_back)
 {
-    (void)state;
     struct cw_bunch_config config = bunch_config();
     config.queue_parts = 4;
     config.max_bunch_size = 16;
@@ -198,12 +182,10 @@ static void a_slow_reader_holds_the_sender_back(void **state)
     for (; text[0] < 'a' + 8; text[0]++)
         expect_bunch_event(pair.b, BUNCH, 0, text);
     expect_no_bunch_event(pair.b);
-    bunch_pair_destroy(&pair);
 }
 
-static void parts_wrap_around(void **state)
+TEST(parts_wrap_around)
 {
-    (void)state;
     struct cw_bunch_config config = bunch_config();
     config.queue_parts = 2;
     config.max_bunch_size = 16;
@@ -216,13 +198,11 @@ static void parts_wrap_around(void **state)
         expect_bunch_event(pair.b, BUNCH, 0, text);
         tick_to(&pair, pair.b, pair.a);
     }
-    bunch_pair_destroy(&pair);
 }
 
 /* Big data does not keep a message or a property waiting. */
-static void all_that_waits_takes_turns(void **state)
+TEST(all_that_waits_takes_turns)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     static const uint8_t block[60000];
     assert_int_equal(cw_bunch_send(pair.a, 0, block, sizeof block), CW_PROTOCOL_OK);
@@ -235,13 +215,11 @@ static void all_that_waits_takes_turns(void **state)
     expect_bunch_event(pair.b, BUNCH, 1, "message");
     expect_bunch_event(pair.b, PROPERTY, 0, "property");
     expect_no_bunch_event(pair.b);
-    bunch_pair_destroy(&pair);
 }
 
 /* Properties that are set all the time take turns among themselves. */
-static void no_property_is_starved(void **state)
+TEST(no_property_is_starved)
 {
-    (void)state;
     struct cw_bunch_config config = bunch_config();
     config.notify.max_packet_size = 300; /* one property in each */
     config.max_part_size = 200;
@@ -257,12 +235,10 @@ static void no_property_is_starved(void **state)
             seen |= 1u << event.number;
     }
     assert_int_equal(seen, 15);
-    bunch_pair_destroy(&pair);
 }
 
-static void the_bandwidth_has_a_limit(void **state)
+TEST(the_bandwidth_has_a_limit)
 {
-    (void)state;
     struct cw_bunch_config config = bunch_config();
     config.bytes_per_second = 50000;
     struct bunch_pair pair = bunch_pair_with(&config);
@@ -286,12 +262,10 @@ static void the_bandwidth_has_a_limit(void **state)
     for (struct parcel parcel; (parcel = parcel_of(pair.a)).size;)
         bytes += parcel.size;
     assert_true(bytes > 1000 && bytes < 4000);
-    bunch_pair_destroy(&pair);
 }
 
-static void each_update_sends_one_packet_at_least(void **state)
+TEST(each_update_sends_one_packet_at_least)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     assert_int_equal(parcel_of(pair.a).size, 0);
     uint8_t out[CW_NOTIFY_HEADER_SIZE + 1024];
@@ -299,13 +273,11 @@ static void each_update_sends_one_packet_at_least(void **state)
     assert_int_equal(cw_bunch_transmit(pair.a, out, sizeof out - 1), 0);
     assert_int_equal(parcel_of(pair.a).size, 8);
     assert_int_equal(parcel_of(pair.a).size, 0);
-    bunch_pair_destroy(&pair);
 }
 
 /* In the silence of two minutes nothing is lost. */
-static void a_full_window_sends_nothing(void **state)
+TEST(a_full_window_sends_nothing)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     for (int i = 0; i < CW_NOTIFY_WINDOW - 1; i++)
         tick_of(&pair, pair.a);
@@ -316,7 +288,6 @@ static void a_full_window_sends_nothing(void **state)
     tick_to(&pair, pair.b, pair.a);
     tick_to(&pair, pair.a, pair.b);
     expect_bunch_event(pair.b, BUNCH, 0, "late");
-    bunch_pair_destroy(&pair);
 }
 
 /* Gives b a packet with these items, which a did not write. */
@@ -328,9 +299,8 @@ static void forge(struct bunch_pair *pair, const uint8_t *items, size_t size)
     hand_over(pair->b, &parcel);
 }
 
-static void what_breaks_the_rules_is_refused_as_a_whole(void **state)
+TEST(what_breaks_the_rules_is_refused_as_a_whole)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     const struct {
         size_t size;
@@ -364,12 +334,10 @@ static void what_breaks_the_rules_is_refused_as_a_whole(void **state)
     send_text(pair.a, 0, "fine");
     tick_to(&pair, pair.a, pair.b);
     expect_bunch_event(pair.b, BUNCH, 0, "fine");
-    bunch_pair_destroy(&pair);
 }
 
-static void an_item_is_read_within_its_bytes(void **state)
+TEST(an_item_is_read_within_its_bytes)
 {
-    (void)state;
     const struct cw_bunch_config config = {.channels = 1, .max_part_size = 3};
     const uint8_t bytes[8] = {0x30, 0, 0, 3, 0, 'a', 'b', 'c'};
     for (size_t size = 1; size <= sizeof bytes; size++) {
@@ -381,9 +349,8 @@ static void an_item_is_read_within_its_bytes(void **state)
     }
 }
 
-static void parts_that_make_no_bunch_are_dropped(void **state)
+TEST(parts_that_make_no_bunch_are_dropped)
 {
-    (void)state;
     struct cw_bunch_config config = bunch_config();
     config.max_bunch_size = 3;
     struct bunch_pair pair = bunch_pair_with(&config);
@@ -398,13 +365,11 @@ static void parts_that_make_no_bunch_are_dropped(void **state)
     forge(&pair, items, sizeof items);
     expect_bunch_event(pair.b, BUNCH, 0, "hi");
     expect_no_bunch_event(pair.b);
-    bunch_pair_destroy(&pair);
 }
 
 /* As after a nak that was wrong. */
-static void parts_that_come_twice_count_once(void **state)
+TEST(parts_that_come_twice_count_once)
 {
-    (void)state;
     struct bunch_pair pair = bunch_pair_default();
     const uint8_t first[] = {0x30, 0, 0, 1, 0, 'a', 0x30, 2, 0, 1, 0, 'c'};
     const uint8_t again[] = {0x30, 0, 0, 1, 0, 'x', 0x30, 2, 0, 1, 0, 'x', 0x30, 1, 0, 1, 0, 'b'};
@@ -416,12 +381,10 @@ static void parts_that_come_twice_count_once(void **state)
     expect_no_bunch_event(pair.b);
     uint16_t part;
     assert_false(cw_bunch_missing(pair.b, 0, &part)); /* nothing is kept */
-    bunch_pair_destroy(&pair);
 }
 
-static void a_config_that_cannot_work_is_refused(void **state)
+TEST(a_config_that_cannot_work_is_refused)
 {
-    (void)state;
     const struct cw_bunch_config good = cw_bunch_config_default();
     struct cw_bunch *bunch = NULL;
     assert_null(cw_bunch_config_error_field(&good));
@@ -451,38 +414,13 @@ static void a_config_that_cannot_work_is_refused(void **state)
     assert_null(bunch);
 }
 
-static void *allocate_once(void *context, size_t size)
+TEST(create_allocates_once)
 {
-    size_t *allocated = context;
-    assert_int_equal(*allocated, 0);
-    *allocated = size;
-    return malloc(size);
+    assert_one_allocation(bunch, bunch_config(), CW_PROTOCOL_ERROR_NO_MEMORY);
 }
 
-static void release_it(void *context, void *memory, size_t size)
+TEST(reset_begins_anew)
 {
-    size_t *allocated = context;
-    assert_int_equal(*allocated, size);
-    *allocated = 0;
-    free(memory);
-}
-
-static void create_allocates_once(void **state)
-{
-    (void)state;
-    size_t allocated = 0;
-    struct cw_bunch *bunch;
-    struct cw_bunch_config config = bunch_config();
-    config.allocator = (struct cw_allocator){allocate_once, release_it, &allocated};
-    assert_int_equal(cw_bunch_create(&config, &bunch), CW_PROTOCOL_OK);
-    assert_int_equal(allocated, cw_bunch_memory(&config));
-    cw_bunch_destroy(bunch);
-    assert_int_equal(allocated, 0);
-}
-
-static void reset_begins_anew(void **state)
-{
-    (void)state;
     struct bunch_pair pair = bunch_pair_default(), fresh = bunch_pair_default();
     send_text(pair.a, 0, "one");
     set_text(pair.a, 1, "value");
@@ -505,81 +443,24 @@ static void reset_begins_anew(void **state)
     hand_over(pair.b, &one);
     expect_bunch_event(pair.b, BUNCH, 0, "three");
     expect_bunch_event(pair.b, PROPERTY, 1, "same");
-    bunch_pair_destroy(&pair);
-    bunch_pair_destroy(&fresh);
 }
 
-static void nothing_comes_of_null(void **state)
+TEST(without_a_time_nothing_is_sent_but_what_waits)
 {
-    (void)state;
-    const struct cw_bunch_config config = bunch_config();
-    struct bunch_pair pair = bunch_pair_default();
-    struct cw_bunch *none = NULL;
-    struct cw_bunch_event event;
-    struct cw_bunch_stats stats;
-    uint8_t out[CW_NOTIFY_HEADER_SIZE + 1024] = {0};
-    uint16_t part;
-    assert_int_equal(cw_bunch_memory(NULL), 0);
-    assert_int_equal(cw_bunch_create(NULL, &none), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_bunch_create(&config, NULL), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    cw_bunch_destroy(NULL);
-    cw_bunch_reset(NULL);
-    assert_int_equal(cw_bunch_send(NULL, 0, out, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_bunch_send(pair.a, 0, NULL, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_bunch_send(pair.a, 2, out, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_bunch_send(pair.a, 0, NULL, 0), CW_PROTOCOL_OK);
-    assert_int_equal(cw_bunch_set(NULL, 0, out, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_bunch_set(pair.a, 0, NULL, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_bunch_set(pair.a, 4, out, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_bunch_set(pair.a, 0, NULL, 0), CW_PROTOCOL_OK);
-    assert_int_equal(cw_bunch_receive(NULL, out, 8), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_bunch_receive(pair.a, NULL, 8), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
     const double no_times[] = {(double)NAN, (double)INFINITY, (double)-INFINITY};
+    struct bunch_pair pair = bunch_pair_default();
     for (int i = 0; i < 3; i++)
-        cw_bunch_update(pair.b, no_times[i]);
-    assert_int_equal(cw_bunch_transmit(pair.b, out, sizeof out), 0);
-    cw_bunch_update(NULL, 1);
-    assert_int_equal(cw_bunch_transmit(pair.a, out, sizeof out),
-                     8 + 5 + 5); /* no update, but items */
-    assert_int_equal(cw_bunch_transmit(pair.a, out, sizeof out), 0);
-    assert_int_equal(cw_bunch_transmit(NULL, out, sizeof out), 0);
-    assert_int_equal(cw_bunch_transmit(pair.a, NULL, sizeof out), 0);
-    assert_false(cw_bunch_next(NULL, &event));
-    assert_false(cw_bunch_next(pair.a, NULL));
-    assert_false(cw_bunch_missing(NULL, 0, &part));
-    assert_false(cw_bunch_missing(pair.a, 0, NULL));
-    assert_false(cw_bunch_missing(pair.a, 2, &part));
-    cw_bunch_stats(NULL, &stats);
-    cw_bunch_stats(pair.a, NULL);
-    bunch_pair_destroy(&pair);
+        cw_bunch_update(pair.a, no_times[i]);
+    assert_int_equal(parcel_of(pair.a).size, 0);
+    assert_int_equal(cw_bunch_send(pair.a, 0, NULL, 0), CW_PROTOCOL_OK);
+    assert_int_equal(cw_bunch_set(pair.a, 0, NULL, 0), CW_PROTOCOL_OK);
+    assert_int_equal(cw_bunch_set(pair.a, 4, (const uint8_t *)"x", 1),
+                     CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(parcel_of(pair.a).size, 8 + 5 + 5);
+    assert_int_equal(parcel_of(pair.a).size, 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bytes_are_as_the_text_says),
-        cmocka_unit_test(long_bunches_go_in_parts),
-        cmocka_unit_test(a_lost_bunch_is_sent_again_and_keeps_its_place),
-        cmocka_unit_test(channels_do_not_wait_for_each_other),
-        cmocka_unit_test(a_property_is_sent_once_until_it_changes),
-        cmocka_unit_test(a_lost_property_is_sent_with_its_newest_value),
-        cmocka_unit_test(a_nak_of_an_older_value_changes_nothing),
-        cmocka_unit_test(a_full_queue_refuses_bunches_until_parts_are_acked),
-        cmocka_unit_test(a_slow_reader_holds_the_sender_back),
-        cmocka_unit_test(parts_wrap_around),
-        cmocka_unit_test(all_that_waits_takes_turns),
-        cmocka_unit_test(no_property_is_starved),
-        cmocka_unit_test(the_bandwidth_has_a_limit),
-        cmocka_unit_test(each_update_sends_one_packet_at_least),
-        cmocka_unit_test(a_full_window_sends_nothing),
-        cmocka_unit_test(what_breaks_the_rules_is_refused_as_a_whole),
-        cmocka_unit_test(an_item_is_read_within_its_bytes),
-        cmocka_unit_test(parts_that_make_no_bunch_are_dropped),
-        cmocka_unit_test(parts_that_come_twice_count_once),
-        cmocka_unit_test(a_config_that_cannot_work_is_refused),
-        cmocka_unit_test(create_allocates_once),
-        cmocka_unit_test(reset_begins_anew),
-        cmocka_unit_test(nothing_comes_of_null),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,13 +1,7 @@
 /* Bunches and properties over bad networks, in virtual time. No bunch is lost, doubled, changed or
    reordered; a property is never older than before, and comes to its newest value. */
-#include "base/prng.h"
-#include "causeway/protocols/bunch.h"
-#include "causeway/simulator.h"
-
-#include "unit.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "bad_paths.h"
+#include "bunch_rig.h"
 
 #ifndef SEEDS
 #define SEEDS 6
@@ -21,7 +15,6 @@
 
 struct side {
     struct cw_bunch *bunch;
-    struct cw_simulator *path; /* from this side */
     uint32_t sent[CHANNELS];
     uint32_t arrived[CHANNELS]; /* at the other side */
     uint32_t set[PROPERTIES];   /* the newest values */
@@ -30,9 +23,8 @@ struct side {
 };
 
 struct world {
-    struct cw_prng random;
+    struct bad_paths paths;
     uint32_t tick;
-    double now;
     struct side sides[2];
 };
 
@@ -72,16 +64,14 @@ static void take(struct world *world, int at)
 
 static void receive(struct world *world, int at)
 {
-    uint8_t data[MAX_SIZE];
+    uint8_t *exact;
     size_t size;
-    while ((size = cw_simulator_transmit(world->sides[!at].path, data, sizeof data, world->now))) {
-        uint8_t *exact = malloc(size);
-        memcpy(exact, data, size);
+    while ((exact = bad_paths_next(&world->paths, !at, &size)) != NULL) {
         assert_int_not_equal(cw_bunch_receive(world->sides[at].bunch, exact, size),
                              CW_PROTOCOL_ERROR_MALFORMED);
         free(exact);
     }
-    cw_bunch_update(world->sides[at].bunch, world->now);
+    cw_bunch_update(world->sides[at].bunch, world->paths.now);
     take(world, at);
 }
 
@@ -91,14 +81,14 @@ static void send(struct world *world, int at)
     struct side *side = &world->sides[at];
     for (uint32_t channel = 0; channel < CHANNELS; channel++) {
         const size_t size = content(side->sent[channel], channel, data);
-        if (!cw_prng_chance(&world->random, 0.3))
+        if (!cw_prng_chance(&world->paths.random, 0.3))
             continue;
         const enum cw_protocol_error error = cw_bunch_send(side->bunch, channel, data, size);
         assert_true(error == CW_PROTOCOL_OK || error == CW_PROTOCOL_ERROR_QUEUE_FULL);
         side->sent[channel] += error == CW_PROTOCOL_OK;
     }
     for (uint32_t i = 0; i < PROPERTIES; i++) {
-        if (!cw_prng_chance(&world->random, 1.0 / (1 + i)))
+        if (!cw_prng_chance(&world->paths.random, 1.0 / (1 + i)))
             continue;
         side->set[i]++;
         assert_int_equal(cw_bunch_set(side->bunch, i, (uint8_t *)&side->set[i], 4), CW_PROTOCOL_OK);
@@ -110,43 +100,36 @@ static void transmit(struct world *world, int at)
     uint8_t data[MAX_SIZE];
     struct side *side = &world->sides[at];
     for (size_t size; (size = cw_bunch_transmit(side->bunch, data, sizeof data)) > 0;)
-        assert_int_equal(cw_simulator_receive(side->path, data, size, world->now), CW_PROTOCOL_OK);
+        assert_int_equal(cw_simulator_receive(world->paths.from[at], data, size, world->paths.now),
+                         CW_OK);
 }
 
 static void start(struct world *world, uint64_t seed)
 {
-    *world = (struct world){.random = {seed}, .now = 1000};
+    *world = (struct world){.paths = bad_paths(seed)};
     struct cw_bunch_config config = cw_bunch_config_default();
     config.channels = CHANNELS;
     config.queue_parts = 32;
     config.max_bunch_size = MAX_BUNCH;
     config.properties = PROPERTIES;
     config.bytes_per_second = 50000;
-    struct cw_simulator_config path = cw_simulator_config_default();
-    for (int i = 0; i < 2; i++) {
-        path.seed = cw_prng_bits(&world->random);
-        assert_int_equal(cw_bunch_create(&config, &world->sides[i].bunch), CW_PROTOCOL_OK);
-        assert_int_equal(cw_simulator_create(&path, &world->sides[i].path), CW_PROTOCOL_OK);
-    }
+    const struct bunch_pair pair = bunch_pair_with(&config);
+    world->sides[0].bunch = pair.a;
+    world->sides[1].bunch = pair.b;
 }
 
-static void set_paths(struct world *world, const struct cw_simulator_path *path)
+static void tick(void *context)
 {
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(cw_simulator_change(world->sides[i].path, path), CW_PROTOCOL_OK);
-}
-
-static void tick(struct world *world, bool sends)
-{
-    world->now += 1.0 / 60;
-    world->tick++;
+    struct world *world = context;
+    const bool sends = world->tick++ < TICKS;
+    world->paths.now += 1.0 / 60;
     for (int i = 0; i < 2; i++) {
         struct side *side = &world->sides[i];
         receive(world, i);
         if (sends)
             send(world, i);
-        if (sends && cw_prng_chance(&world->random, 0.002))
-            side->busy_until = world->tick + cw_prng_below(&world->random, 120);
+        if (sends && cw_prng_chance(&world->paths.random, 0.002))
+            side->busy_until = world->tick + cw_prng_below(&world->paths.random, 120);
         transmit(world, i);
     }
 }
@@ -154,72 +137,46 @@ static void tick(struct world *world, bool sends)
 /* On a calm network everything arrives. */
 static void finish(struct world *world)
 {
-    const struct cw_simulator_path calm = {.latency_seconds = 0.02, .queue_bytes = 65536};
-    set_paths(world, &calm);
+    bad_paths_calm(&world->paths);
     for (int i = 0; i < CALM; i++)
-        tick(world, false);
+        tick(world);
     for (int i = 0; i < 2; i++) {
         const struct side *side = &world->sides[i];
         assert_memory_equal(side->arrived, side->sent, sizeof side->sent);
         assert_memory_equal(side->seen, side->set, sizeof side->set);
         for (int channel = 0; channel < CHANNELS; channel++)
             assert_true(side->sent[channel] > 30);
-        cw_bunch_destroy(side->bunch);
-        cw_simulator_destroy(side->path);
     }
 }
 
-static void test_loss(void **state)
+TEST(test_loss)
 {
     static struct world world;
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         for (int loss = 0; loss <= 90; loss += 15) {
             start(&world, seed);
-            const struct cw_simulator_path path = {
-                .latency_seconds = 0.15 * cw_prng_share(&world.random),
-                .jitter_seconds = 0.04 * cw_prng_share(&world.random),
-                .loss = loss / 100.0,
-                .duplicate = 0.1,
-                .reorder = 0.1,
-                .reorder_delay_seconds = 0.05,
-                .queue_bytes = 65536};
-            set_paths(&world, &path);
+            bad_paths_lose(&world.paths, loss / 100.0);
             for (int i = 0; i < TICKS; i++)
-                tick(&world, true);
+                tick(&world);
             finish(&world);
+            fixture_release(NULL);
         }
     }
 }
 
 /* Nothing arrives for seconds, in one direction or in both; then naks can be wrong. */
-static void test_outages(void **state)
+TEST(test_outages)
 {
     static struct world world;
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         start(&world, seed);
-        struct cw_simulator_path path = {
-            .latency_seconds = 0.05, .jitter_seconds = 0.01, .queue_bytes = 65536};
-        for (int i = 0, next = 0; i < TICKS; i++, tick(&world, true)) {
-            if (i < next)
-                continue;
-            for (int side = 0; side < 2; side++) {
-                path.loss = cw_prng_chance(&world.random, 0.5) ? 1 : 0.2;
-                assert_int_equal(cw_simulator_change(world.sides[side].path, &path),
-                                 CW_PROTOCOL_OK);
-            }
-            next = i + (int)cw_prng_below(&world.random, 600);
-        }
+        bad_paths_fail(&world.paths, TICKS, tick, &world);
         finish(&world);
+        fixture_release(NULL);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_outages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -17,12 +17,6 @@ static struct pair pair_from(uint16_t first_a, uint16_t first_b)
     return pair;
 }
 
-static void destroy(struct pair *pair)
-{
-    cw_notify_destroy(pair->a);
-    cw_notify_destroy(pair->b);
-}
-
 /* Sends count packets, which are delivered and taken, without telling the sender. */
 static void deliver_many(struct cw_notify *from, struct cw_notify *to, int count)
 {
@@ -38,9 +32,8 @@ static void lose_many(struct cw_notify *from, int count)
         packet_of(from, 0);
 }
 
-static void each_packet_gets_an_ack_or_a_nak_in_order(void **state)
+TEST(each_packet_gets_an_ack_or_a_nak_in_order)
 {
-    (void)state;
     struct pair pair = pair_from(0, 100);
     const bool arrives[] = {true, false, false, false, false, true, true, false, true};
     for (int i = 0; i < 9; i++) {
@@ -58,13 +51,11 @@ static void each_packet_gets_an_ack_or_a_nak_in_order(void **state)
     deliver_to(pair.a, &again); /* tells nothing twice */
     assert_int_equal(notify_stats(pair.a).packets_acked, 4);
     assert_int_equal(notify_stats(pair.a).packets_nakked, 5);
-    destroy(&pair);
 }
 
 /* What comes after the newest packet that arrived is not told yet. */
-static void the_last_packets_are_told_later(void **state)
+TEST(the_last_packets_are_told_later)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     deliver_many(pair.a, pair.b, 1);
     lose_many(pair.a, 2);
@@ -83,12 +74,10 @@ static void the_last_packets_are_told_later(void **state)
     expect_nak(pair.a, 1);
     expect_nak(pair.a, 2);
     expect_ack(pair.a, 3);
-    destroy(&pair);
 }
 
-static void a_packet_must_be_newer(void **state)
+TEST(a_packet_must_be_newer)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     const struct datagram first = packet_of(pair.a, 0), second = packet_of(pair.a, 0);
     deliver_to(pair.b, &first);
@@ -103,12 +92,10 @@ static void a_packet_must_be_newer(void **state)
     assert_int_equal(receive_of(pair.b, &far), CW_PROTOCOL_ERROR_STALE);
     far = forged(1 + 8191, 16383, 1, 0);
     assert_int_equal(receive_of(pair.b, &far), CW_PROTOCOL_OK);
-    destroy(&pair);
 }
 
-static void acks_of_packets_that_were_not_sent_are_refused(void **state)
+TEST(acks_of_packets_that_were_not_sent_are_refused)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     lose_many(pair.b, 3);
     struct datagram packet = forged(0, 3, 1, 0xffffffff);
@@ -124,13 +111,11 @@ static void acks_of_packets_that_were_not_sent_are_refused(void **state)
     assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
     expect_nothing(pair.b);
     assert_int_equal(notify_stats(pair.b).packets_malformed, 3);
-    destroy(&pair);
 }
 
 /* Packets that wait are looked at again when their turn comes. */
-static void acks_that_go_back_are_dropped_later_too(void **state)
+TEST(acks_that_go_back_are_dropped_later_too)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     lose_many(pair.b, 5);
     const struct datagram first = forged(0, 3, 1, 15), second = forged(1, 1, 1, 0),
@@ -146,12 +131,10 @@ static void acks_that_go_back_are_dropped_later_too(void **state)
     expect_nak(pair.b, 4);
     expect_packet(pair.b, 2);
     assert_int_equal(notify_stats(pair.b).packets_malformed, 1);
-    destroy(&pair);
 }
 
-static void what_is_no_packet_is_refused(void **state)
+TEST(what_is_no_packet_is_refused)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     struct datagram packet = forged(0, 16383, 1, 0);
     for (packet.size = 1; packet.size < 8; packet.size++)
@@ -160,12 +143,10 @@ static void what_is_no_packet_is_refused(void **state)
     assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
     packet.size = 8 + 64;
     assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
-    destroy(&pair);
 }
 
-static void the_history_grows_until_it_is_known(void **state)
+TEST(the_history_grows_until_it_is_known)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     const int counts[] = {0, 1, 31, 1, 31, 1, 159};   /* 0, 1, 32, 33, 64, 65, 224 */
     const size_t sizes[] = {8, 8, 8, 12, 12, 16, 32}; /* 4 and 4 for each word of 32 */
@@ -189,13 +170,11 @@ static void the_history_grows_until_it_is_known(void **state)
     expect_packet(pair.b, 224);
     assert_int_equal(notify_stats(pair.b).history_size, 1);
     assert_int_equal(packet_of(pair.b, 0).size, 8 + 1);
-    destroy(&pair);
 }
 
 /* An answer that was lost has told nothing, even when a later one is acked with it. */
-static void only_delivered_answers_make_the_history_shorter(void **state)
+TEST(only_delivered_answers_make_the_history_shorter)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     deliver_many(pair.a, pair.b, 10);
     const struct datagram first = packet_of(pair.b, 0);
@@ -220,12 +199,10 @@ static void only_delivered_answers_make_the_history_shorter(void **state)
     expect_nak(pair.b, 2);
     expect_packet(pair.b, 20);
     assert_int_equal(notify_stats(pair.b).history_size, 11); /* 10 to 20 */
-    destroy(&pair);
 }
 
-static void what_is_too_old_for_the_history_was_lost(void **state)
+TEST(what_is_too_old_for_the_history_was_lost)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     lose_many(pair.a, 40);
     const struct datagram answer = forged(0, 39, 1, 0xffffffff);
@@ -234,12 +211,10 @@ static void what_is_too_old_for_the_history_was_lost(void **state)
         expect_nak(pair.a, i);
     for (uint16_t i = 8; i < 40; i++)
         expect_ack(pair.a, i);
-    destroy(&pair);
 }
 
-static void a_refused_packet_gets_a_nak(void **state)
+TEST(a_refused_packet_gets_a_nak)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     deliver_many(pair.a, pair.b, 2);
     cw_notify_update(pair.b);
@@ -256,13 +231,11 @@ static void a_refused_packet_gets_a_nak(void **state)
     expect_ack(pair.a, 1);
     expect_nak(pair.a, 2);
     expect_ack(pair.a, 3);
-    destroy(&pair);
 }
 
 /* b gets all packets, a none: the history of b becomes full. */
-static void a_full_history_waits_until_it_is_known(void **state)
+TEST(a_full_history_waits_until_it_is_known)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     deliver_many(pair.a, pair.b, 256);
     for (int i = 0; i < 300; i++) {
@@ -293,13 +266,11 @@ static void a_full_history_waits_until_it_is_known(void **state)
     for (uint16_t i = 256; i < 556; i++)
         expect_nak(pair.a, i);
     expect_ack(pair.a, 556);
-    destroy(&pair);
 }
 
 /* While it waits, it tells what comes as lost, as far as the history reaches. */
-static void a_full_history_tells_the_rest_as_lost(void **state)
+TEST(a_full_history_tells_the_rest_as_lost)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     deliver_many(pair.a, pair.b, 200);
     lose_many(pair.a, 100);
@@ -314,14 +285,12 @@ static void a_full_history_tells_the_rest_as_lost(void **state)
         expect_nak(pair.a, i);
     expect_packet(pair.a, 0);
     expect_nothing(pair.a);
-    destroy(&pair);
 }
 
 /* Two packets cross each other, so that neither end knows that the other has what it acked. Then
    nothing arrives for more than 256 packets. */
-static void two_full_histories_do_not_wait_for_each_other(void **state)
+TEST(two_full_histories_do_not_wait_for_each_other)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     const struct datagram from_a = packet_of(pair.a, 0), from_b = packet_of(pair.b, 0);
     deliver_to(pair.a, &from_b);
@@ -350,12 +319,10 @@ static void two_full_histories_do_not_wait_for_each_other(void **state)
     expect_ack(pair.b, 300);
     expect_packet(pair.b, 301);
     expect_nothing(pair.b);
-    destroy(&pair);
 }
 
-static void numbers_wrap_again_and_again(void **state)
+TEST(numbers_wrap_again_and_again)
 {
-    (void)state;
     struct pair pair = pair_from(16382, 8190);
     uint16_t a_told = 16382, b_told = 8190;
     for (uint32_t i = 0; i < 100000; i++) {
@@ -385,12 +352,10 @@ static void numbers_wrap_again_and_again(void **state)
         assert_int_equal(event.sequence, (8190 + i) % 16384);
     }
     assert_int_equal(notify_stats(pair.a).packets_acked, 66666);
-    destroy(&pair);
 }
 
-static void the_window_ends_before_numbers_are_ambiguous(void **state)
+TEST(the_window_ends_before_numbers_are_ambiguous)
 {
-    (void)state;
     struct pair pair = pair_from(16000, 0);
     assert_int_equal(cw_notify_room(pair.a), CW_NOTIFY_WINDOW);
     lose_many(pair.a, CW_NOTIFY_WINDOW - 1);
@@ -406,12 +371,10 @@ static void the_window_ends_before_numbers_are_ambiguous(void **state)
     expect_ack(pair.a, last.sequence);
     expect_packet(pair.a, 0);
     assert_int_equal(cw_notify_room(pair.a), CW_NOTIFY_WINDOW);
-    destroy(&pair);
 }
 
-static void a_packet_is_transmitted_once(void **state)
+TEST(a_packet_is_transmitted_once)
 {
-    (void)state;
     struct pair pair = pair_from(0, 0);
     uint8_t out[CW_NOTIFY_HEADER_SIZE + 64], payload[65] = {0};
     assert_int_equal(cw_notify_transmit(pair.a, out, sizeof out), 0);
@@ -423,12 +386,10 @@ static void a_packet_is_transmitted_once(void **state)
     assert_int_equal(cw_notify_transmit(pair.a, out, sizeof out), 0);
     assert_int_equal(cw_notify_next_sequence(pair.a), 1);
     assert_int_equal(notify_stats(pair.a).packets_sent, 1);
-    destroy(&pair);
 }
 
-static void a_config_that_cannot_work_is_refused(void **state)
+TEST(a_config_that_cannot_work_is_refused)
 {
-    (void)state;
     const struct cw_notify_config good = cw_notify_config_default();
     struct cw_notify *notify = NULL;
     assert_null(cw_notify_config_error_field(&good));
@@ -451,9 +412,8 @@ static void a_config_that_cannot_work_is_refused(void **state)
     assert_null(notify);
 }
 
-static void reset_begins_anew(void **state)
+TEST(reset_begins_anew)
 {
-    (void)state;
     struct pair pair = pair_from(5, 6), fresh = pair_from(5, 6);
     deliver_many(pair.a, pair.b, 40);
     struct datagram packet = packet_of(pair.a, 0);
@@ -471,63 +431,9 @@ static void reset_begins_anew(void **state)
     assert_int_equal(one.sequence, 6);
     assert_int_equal(one.size, other.size);
     assert_memory_equal(one.data, other.data, one.size);
-    destroy(&pair);
-    destroy(&fresh);
-}
-
-static void nothing_comes_of_null(void **state)
-{
-    (void)state;
-    const struct cw_notify_config config = cw_notify_config_default();
-    struct cw_notify *notify = notify_default(), *none = NULL;
-    struct cw_notify_event event;
-    struct cw_notify_stats stats;
-    uint8_t out[CW_NOTIFY_HEADER_SIZE + 64];
-    assert_int_equal(cw_notify_memory(NULL), 0);
-    assert_int_equal(cw_notify_create(NULL, &none), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_notify_create(&config, NULL), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    cw_notify_destroy(NULL);
-    cw_notify_reset(NULL);
-    assert_int_equal(cw_notify_send(NULL, out, 1, NULL), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_notify_send(notify, NULL, 1, NULL), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_notify_send(notify, NULL, 0, NULL), CW_PROTOCOL_OK);
-    assert_int_equal(cw_notify_transmit(NULL, out, sizeof out), 0);
-    assert_int_equal(cw_notify_transmit(notify, NULL, sizeof out), 0);
-    assert_int_equal(cw_notify_receive(NULL, out, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_notify_receive(notify, NULL, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    cw_notify_update(NULL);
-    assert_false(cw_notify_next(NULL, &event));
-    assert_false(cw_notify_next(notify, NULL));
-    cw_notify_refuse(NULL);
-    assert_int_equal(cw_notify_room(NULL), 0);
-    assert_int_equal(cw_notify_next_sequence(NULL), 0);
-    cw_notify_stats(NULL, &stats);
-    cw_notify_stats(notify, NULL);
-    cw_notify_destroy(notify);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_packet_gets_an_ack_or_a_nak_in_order),
-        cmocka_unit_test(the_last_packets_are_told_later),
-        cmocka_unit_test(a_packet_must_be_newer),
-        cmocka_unit_test(acks_of_packets_that_were_not_sent_are_refused),
-        cmocka_unit_test(acks_that_go_back_are_dropped_later_too),
-        cmocka_unit_test(what_is_no_packet_is_refused),
-        cmocka_unit_test(the_history_grows_until_it_is_known),
-        cmocka_unit_test(only_delivered_answers_make_the_history_shorter),
-        cmocka_unit_test(what_is_too_old_for_the_history_was_lost),
-        cmocka_unit_test(a_refused_packet_gets_a_nak),
-        cmocka_unit_test(a_full_history_waits_until_it_is_known),
-        cmocka_unit_test(a_full_history_tells_the_rest_as_lost),
-        cmocka_unit_test(two_full_histories_do_not_wait_for_each_other),
-        cmocka_unit_test(numbers_wrap_again_and_again),
-        cmocka_unit_test(the_window_ends_before_numbers_are_ambiguous),
-        cmocka_unit_test(a_packet_is_transmitted_once),
-        cmocka_unit_test(a_config_that_cannot_work_is_refused),
-        cmocka_unit_test(reset_begins_anew),
-        cmocka_unit_test(nothing_comes_of_null),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,14 +1,13 @@
 /* The header of packet notification, its numbers and histories. */
 #include "protocols/notify_internal.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void the_words_are_as_the_text_says(void **state)
+TEST(the_words_are_as_the_text_says)
 {
-    (void)state;
     struct cw_notify_header header = {
         .sequence = 0x2345, .acked = 0x1abc, .words = 2, .history = {{0x80000001, 0x01020304, 7}}};
     /* 0x2345 << 18 | 0x1abc << 4 | 1 */
@@ -23,9 +22,8 @@ static void the_words_are_as_the_text_says(void **state)
     assert_memory_equal(&read, &header, sizeof read);
 }
 
-static void the_longest_header_has_eight_words(void **state)
+TEST(the_longest_header_has_eight_words)
 {
-    (void)state;
     struct cw_notify_header header = {.sequence = 16383, .acked = 16383, .words = 8};
     uint8_t out[4 + 16 * 4] = {0};
     assert_int_equal(cw_notify_header_write(&header, out), CW_NOTIFY_HEADER_SIZE);
@@ -37,9 +35,8 @@ static void the_longest_header_has_eight_words(void **state)
     }
 }
 
-static void a_short_header_is_none(void **state)
+TEST(a_short_header_is_none)
 {
-    (void)state;
     for (size_t size = 1; size < 12; size++) {
         uint8_t *exact = calloc(1, size);
         struct cw_notify_header header;
@@ -49,9 +46,8 @@ static void a_short_header_is_none(void **state)
     }
 }
 
-static void a_history_moves_with_the_newest(void **state)
+TEST(a_history_moves_with_the_newest)
 {
-    (void)state;
     for (uint32_t step = 1; step <= 300; step++) {
         struct cw_notify_history history = {{0}};
         history.words[0] = 5; /* the newest, and the second before it */
@@ -62,9 +58,8 @@ static void a_history_moves_with_the_newest(void **state)
     }
 }
 
-static void numbers_wrap_at_fourteen_bits(void **state)
+TEST(numbers_wrap_at_fourteen_bits)
 {
-    (void)state;
     assert_int_equal(cw_notify_ahead(3, 16380), 7);
     assert_int_equal(cw_notify_ahead(16380, 3), 16377);
     assert_int_equal(cw_notify_after(16383, 1), 0);
@@ -79,12 +74,5 @@ static void numbers_wrap_at_fourteen_bits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_words_are_as_the_text_says),
-        cmocka_unit_test(the_longest_header_has_eight_words),
-        cmocka_unit_test(a_short_header_is_none),
-        cmocka_unit_test(a_history_moves_with_the_newest),
-        cmocka_unit_test(numbers_wrap_at_fourteen_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

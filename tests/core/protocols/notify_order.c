@@ -18,7 +18,6 @@ static struct rig rig_with(uint32_t early_packets, uint32_t max_missing)
     rig.to = notify_with(config);
     for (int i = 0; i < PACKETS; i++)
         rig.packets[i] = packet_of(from, (uint8_t)i);
-    cw_notify_destroy(from);
     return rig;
 }
 
@@ -33,9 +32,8 @@ static void receive(struct rig *rig, int packet)
     assert_int_equal(receive_of(rig->to, &rig->packets[packet]), CW_PROTOCOL_OK);
 }
 
-static void a_packet_waits_for_the_one_before_it(void **state)
+TEST(a_packet_waits_for_the_one_before_it)
 {
-    (void)state;
     struct rig rig = rig_default();
     receive(&rig, 0);
     receive(&rig, 2);
@@ -46,12 +44,10 @@ static void a_packet_waits_for_the_one_before_it(void **state)
     expect_packet(rig.to, 1);
     expect_packet(rig.to, 2);
     expect_nothing(rig.to);
-    cw_notify_destroy(rig.to);
 }
 
-static void the_end_of_a_round_ends_the_waiting(void **state)
+TEST(the_end_of_a_round_ends_the_waiting)
 {
-    (void)state;
     struct rig rig = rig_default();
     receive(&rig, 2);
     receive(&rig, 5);
@@ -65,12 +61,10 @@ static void the_end_of_a_round_ends_the_waiting(void **state)
     assert_int_equal(notify_stats(rig.to).packets_stale, 5);
     receive(&rig, 7); /* of the next round: waits again */
     expect_nothing(rig.to);
-    cw_notify_destroy(rig.to);
 }
 
-static void more_than_three_missing_are_not_waited_for(void **state)
+TEST(more_than_three_missing_are_not_waited_for)
 {
-    (void)state;
     for (int missing = 0; missing < 6; missing++) {
         struct rig rig = rig_default();
         receive(&rig, missing);
@@ -78,13 +72,11 @@ static void more_than_three_missing_are_not_waited_for(void **state)
             expect_nothing(rig.to);
         else
             expect_packet(rig.to, (uint16_t)missing);
-        cw_notify_destroy(rig.to);
     }
 }
 
-static void while_some_wait_all_do(void **state)
+TEST(while_some_wait_all_do)
 {
-    (void)state;
     struct rig rig = rig_default();
     receive(&rig, 1);
     receive(&rig, 20); /* more than three are missing before it, too */
@@ -97,12 +89,10 @@ static void while_some_wait_all_do(void **state)
     cw_notify_update(rig.to);
     expect_packet(rig.to, 19);
     expect_packet(rig.to, 20);
-    cw_notify_destroy(rig.to);
 }
 
-static void a_full_cache_waits_no_longer(void **state)
+TEST(a_full_cache_waits_no_longer)
 {
-    (void)state;
     struct rig rig = rig_default();
     for (int i = 1; i < 31; i++)
         receive(&rig, i);
@@ -111,12 +101,10 @@ static void a_full_cache_waits_no_longer(void **state)
     for (uint16_t i = 1; i < 32; i++)
         expect_packet(rig.to, i);
     expect_nothing(rig.to);
-    cw_notify_destroy(rig.to);
 }
 
-static void a_packet_beyond_the_cache_ends_the_waiting(void **state)
+TEST(a_packet_beyond_the_cache_ends_the_waiting)
 {
-    (void)state;
     struct rig rig = rig_default();
     receive(&rig, 1);
     receive(&rig, 50);
@@ -124,12 +112,10 @@ static void a_packet_beyond_the_cache_ends_the_waiting(void **state)
     expect_packet(rig.to, 1);
     expect_packet(rig.to, 3);
     expect_packet(rig.to, 50);
-    cw_notify_destroy(rig.to);
 }
 
-static void a_packet_waits_once(void **state)
+TEST(a_packet_waits_once)
 {
-    (void)state;
     struct rig rig = rig_default();
     receive(&rig, 2);
     receive(&rig, 1);
@@ -139,12 +125,10 @@ static void a_packet_waits_once(void **state)
     for (uint16_t i = 0; i < 3; i++)
         expect_packet(rig.to, i);
     expect_nothing(rig.to);
-    cw_notify_destroy(rig.to);
 }
 
-static void packets_that_nobody_takes_are_refused_in_the_end(void **state)
+TEST(packets_that_nobody_takes_are_refused_in_the_end)
 {
-    (void)state;
     struct rig rig = rig_with(4, 3);
     for (int i = 0; i < 4; i++)
         receive(&rig, i);
@@ -153,24 +137,20 @@ static void packets_that_nobody_takes_are_refused_in_the_end(void **state)
         expect_packet(rig.to, i);
     receive(&rig, 4);
     expect_packet(rig.to, 4);
-    cw_notify_destroy(rig.to);
 }
 
-static void nothing_waits_when_told_so(void **state)
+TEST(nothing_waits_when_told_so)
 {
-    (void)state;
     struct rig rig = rig_with(1, 0);
     receive(&rig, 1);
     expect_packet(rig.to, 1);
     receive(&rig, 40);
     expect_packet(rig.to, 40);
     expect_nothing(rig.to);
-    cw_notify_destroy(rig.to);
 }
 
-static void payloads_stay_with_their_packets(void **state)
+TEST(payloads_stay_with_their_packets)
 {
-    (void)state;
     struct rig rig = rig_default();
     const int order[] = {3, 1, 5, 2, 8, 7, 4, 6, 9, 0};
     for (int lap = 0; lap < 5; lap++) {
@@ -184,22 +164,9 @@ static void payloads_stay_with_their_packets(void **state)
             assert_int_equal(event.payload[0], lap * 10 + i);
         }
     }
-    cw_notify_destroy(rig.to);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_packet_waits_for_the_one_before_it),
-        cmocka_unit_test(the_end_of_a_round_ends_the_waiting),
-        cmocka_unit_test(more_than_three_missing_are_not_waited_for),
-        cmocka_unit_test(while_some_wait_all_do),
-        cmocka_unit_test(a_full_cache_waits_no_longer),
-        cmocka_unit_test(a_packet_beyond_the_cache_ends_the_waiting),
-        cmocka_unit_test(a_packet_waits_once),
-        cmocka_unit_test(packets_that_nobody_takes_are_refused_in_the_end),
-        cmocka_unit_test(nothing_waits_when_told_so),
-        cmocka_unit_test(payloads_stay_with_their_packets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

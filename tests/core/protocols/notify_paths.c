@@ -1,13 +1,7 @@
 /* Packet notification over bad networks, in virtual time: 60 packets per second each way. Every
    packet gets exactly one ack or nak, in order, and an ack only when it was delivered. */
-#include "base/prng.h"
-#include "causeway/protocols/notify.h"
-#include "causeway/simulator.h"
-
-#include "unit.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "bad_paths.h"
+#include "notify_rig.h"
 
 #ifndef SEEDS
 #define SEEDS 20
@@ -19,7 +13,6 @@
 
 struct side {
     struct cw_notify *notify;
-    struct cw_simulator *path; /* from this side */
     uint32_t sent;
     uint32_t told; /* packets whose fate was told */
     uint32_t acked;
@@ -29,8 +22,7 @@ struct side {
 };
 
 struct world {
-    struct cw_prng random;
-    double now;
+    struct bad_paths paths;
     struct side sides[2];
 };
 
@@ -59,7 +51,7 @@ static void take(struct world *world, int at)
             assert_int_equal(event.size, content(number, !at, expected));
             assert_memory_equal(event.payload, expected, event.size);
             other->newest = number;
-            if (cw_prng_chance(&world->random, 0.02))
+            if (cw_prng_chance(&world->paths.random, 0.02))
                 cw_notify_refuse(side->notify);
             else
                 other->delivered[number] = true;
@@ -77,15 +69,13 @@ static void take(struct world *world, int at)
 
 static void receive(struct world *world, int at)
 {
-    uint8_t data[MAX_SIZE];
+    uint8_t *exact;
     size_t size;
-    while ((size = cw_simulator_transmit(world->sides[!at].path, data, sizeof data, world->now))) {
-        uint8_t *exact = malloc(size);
-        memcpy(exact, data, size);
+    while ((exact = bad_paths_next(&world->paths, !at, &size)) != NULL) {
         assert_int_not_equal(cw_notify_receive(world->sides[at].notify, exact, size),
                              CW_PROTOCOL_ERROR_MALFORMED);
         free(exact);
-        if (cw_prng_chance(&world->random, 0.5))
+        if (cw_prng_chance(&world->paths.random, 0.5))
             take(world, at);
     }
     cw_notify_update(world->sides[at].notify);
@@ -99,33 +89,27 @@ static void send(struct world *world, int at)
     const size_t payload_size = content(side->sent++, at, payload);
     assert_int_equal(cw_notify_send(side->notify, payload, payload_size, NULL), CW_PROTOCOL_OK);
     const size_t size = cw_notify_transmit(side->notify, data, sizeof data);
-    assert_int_equal(cw_simulator_receive(side->path, data, size, world->now), CW_PROTOCOL_OK);
+    assert_int_equal(cw_simulator_receive(world->paths.from[at], data, size, world->paths.now),
+                     CW_OK);
 }
 
 static void start(struct world *world, uint64_t seed)
 {
-    *world = (struct world){.random = {seed}, .now = 1000};
+    *world = (struct world){.paths = bad_paths(seed)};
     struct cw_notify_config config = cw_notify_config_default();
     config.first_sequence = config.first_peer_sequence = 16000;
     config.max_packet_size = MAX_PAYLOAD;
-    struct cw_simulator_config path = cw_simulator_config_default();
     for (int i = 0; i < 2; i++) {
-        path.seed = cw_prng_bits(&world->random);
         world->sides[i].newest = -1;
         assert_int_equal(cw_notify_create(&config, &world->sides[i].notify), CW_PROTOCOL_OK);
-        assert_int_equal(cw_simulator_create(&path, &world->sides[i].path), CW_PROTOCOL_OK);
+        own(world->sides[i].notify, notify_release);
     }
 }
 
-static void set_paths(struct world *world, const struct cw_simulator_path *path)
+static void tick(void *context)
 {
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(cw_simulator_change(world->sides[i].path, path), CW_PROTOCOL_OK);
-}
-
-static void tick(struct world *world)
-{
-    world->now += 1.0 / 60;
+    struct world *world = context;
+    world->paths.now += 1.0 / 60;
     for (int i = 0; i < 2; i++) {
         receive(world, i);
         send(world, i);
@@ -135,8 +119,7 @@ static void tick(struct world *world)
 /* Ends on a calm network, where all that was sent gets its fate. */
 static void finish(struct world *world)
 {
-    const struct cw_simulator_path calm = {.latency_seconds = 0.02, .queue_bytes = 65536};
-    set_paths(world, &calm);
+    bad_paths_calm(&world->paths);
     for (int i = 0; i < CALM; i++)
         tick(world);
     for (int i = 0; i < 2; i++) {
@@ -147,30 +130,20 @@ static void finish(struct world *world)
         assert_true(side->acked >= CALM * 9 / 10);
         assert_int_equal(stats.packets_acked, side->acked);
         assert_int_equal(stats.packets_acked + stats.packets_nakked, side->told);
-        cw_notify_destroy(side->notify);
-        cw_simulator_destroy(side->path);
     }
 }
 
-static void test_loss(void **state)
+TEST(test_loss)
 {
     static struct world world;
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         for (int loss = 0; loss <= 90; loss += 15) {
             start(&world, seed);
-            const struct cw_simulator_path path = {
-                .latency_seconds = 0.15 * cw_prng_share(&world.random),
-                .jitter_seconds = 0.04 * cw_prng_share(&world.random),
-                .loss = loss / 100.0,
-                .duplicate = 0.1,
-                .reorder = 0.1,
-                .reorder_delay_seconds = 0.05,
-                .queue_bytes = 65536};
-            set_paths(&world, &path);
+            bad_paths_lose(&world.paths, loss / 100.0);
             for (int i = 0; i < TICKS - CALM; i++)
                 tick(&world);
             finish(&world);
+            fixture_release(NULL);
             for (int i = 0; i < 2; i++) /* what was delivered is never told as lost */
                 if (world.sides[i].falsely_nakked)
                     fail_msg("seed %d, loss %d: %u wrong naks", (int)seed, loss,
@@ -180,40 +153,25 @@ static void test_loss(void **state)
 }
 
 /* Nothing arrives for seconds, in one direction or in both, so that histories become full. */
-static void test_outages(void **state)
+TEST(test_outages)
 {
     static struct world world;
-    (void)state;
     uint64_t overflowed = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         start(&world, seed);
-        struct cw_simulator_path path = {
-            .latency_seconds = 0.05, .jitter_seconds = 0.01, .queue_bytes = 65536};
-        for (int i = 0, next = 0; i < TICKS - CALM; i++, tick(&world)) {
-            if (i < next)
-                continue;
-            for (int side = 0; side < 2; side++) {
-                path.loss = cw_prng_chance(&world.random, 0.5) ? 1 : 0.2;
-                assert_int_equal(cw_simulator_change(world.sides[side].path, &path),
-                                 CW_PROTOCOL_OK);
-            }
-            next = i + (int)cw_prng_below(&world.random, 600);
-        }
+        bad_paths_fail(&world.paths, TICKS - CALM, tick, &world);
         for (int i = 0; i < 2; i++) {
             struct cw_notify_stats stats;
             cw_notify_stats(world.sides[i].notify, &stats);
             overflowed += stats.packets_overflowed;
         }
         finish(&world);
+        fixture_release(NULL);
     }
     assert_true(overflowed > 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_outages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

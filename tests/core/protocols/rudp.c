@@ -3,9 +3,8 @@
 #include "counted.h"
 #include "rudp_rig.h"
 
-static void a_config_is_checked(void **state)
+TEST(a_config_is_checked)
 {
-    (void)state;
     const struct {
         uint32_t send_window, receive_window, expiry_ticks, max_package_size;
         const char *error_field;
@@ -39,63 +38,13 @@ static void a_config_is_checked(void **state)
     }
 }
 
-static void one_allocation_is_made(void **state)
+TEST(one_allocation_is_made)
 {
-    (void)state;
-    struct counted counted = {0};
-    struct cw_rudp_config config = cw_rudp_config_default();
-    config.allocator = counted_allocator(&counted);
-    struct cw_rudp *rudp = rudp_make(&config);
-    assert_int_equal(counted.size, cw_rudp_memory(&config));
-    cw_rudp_destroy(rudp);
-    assert_int_equal(counted.allocations, 1);
-    assert_int_equal(counted.releases, 1);
-    assert_int_equal(counted.released, counted.size);
-    counted.refuse = true;
-    rudp = NULL;
-    assert_int_equal(cw_rudp_create(&config, &rudp), CW_PROTOCOL_ERROR_NO_MEMORY);
-    assert_null(rudp);
+    assert_one_allocation(rudp, cw_rudp_config_default(), CW_PROTOCOL_ERROR_NO_MEMORY);
 }
 
-static void arguments_that_make_no_sense_are_refused(void **state)
+TEST(a_round_gathers_the_packages_of_some_ticks)
 {
-    (void)state;
-    const struct cw_rudp_config config = cw_rudp_config_default();
-    struct cw_rudp *rudp = rudp_make_small();
-    struct cw_rudp *none = NULL;
-    struct cw_rudp_event event;
-    struct cw_rudp_stats stats;
-    uint64_t id;
-    uint8_t bytes[604] = {0};
-    assert_int_equal(cw_rudp_memory(NULL), 0);
-    assert_int_equal(cw_rudp_create(NULL, &none), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_rudp_create(&config, NULL), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    cw_rudp_destroy(NULL);
-    cw_rudp_reset(NULL);
-    assert_int_equal(cw_rudp_send(NULL, bytes, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_rudp_send(rudp, NULL, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_rudp_send(rudp, NULL, 0), CW_PROTOCOL_OK);
-    cw_rudp_update(NULL, 1);
-    cw_rudp_update(rudp, 1);
-    assert_int_equal(cw_rudp_transmit(NULL, bytes, sizeof bytes), 0);
-    assert_int_equal(cw_rudp_transmit(rudp, NULL, sizeof bytes), 0);
-    assert_int_equal(cw_rudp_receive(NULL, bytes, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(cw_rudp_receive(rudp, NULL, 0), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(rudp_give(rudp, "050000aa0500020c"), CW_PROTOCOL_OK);
-    assert_false(cw_rudp_next(NULL, &event));
-    assert_false(cw_rudp_next(rudp, NULL));
-    rudp_expect_package(rudp, 0, 0xaa);
-    assert_false(cw_rudp_waiting(NULL, &id));
-    assert_false(cw_rudp_waiting(rudp, NULL));
-    cw_rudp_stats(NULL, &stats);
-    cw_rudp_stats(rudp, NULL);
-    rudp_expect(rudp, "020001040000");
-    cw_rudp_destroy(rudp);
-}
-
-static void a_round_gathers_the_packages_of_some_ticks(void **state)
-{
-    (void)state;
     struct cw_rudp_config config = cw_rudp_config_default();
     config.send_delay_ticks = 3;
     struct cw_rudp *rudp = rudp_make(&config);
@@ -119,31 +68,26 @@ static void a_round_gathers_the_packages_of_some_ticks(void **state)
     cw_rudp_update(rudp, 7); /* one round, however many ticks */
     rudp_expect(rudp, "00");
     rudp_expect(rudp, "");
-    cw_rudp_destroy(rudp);
 
     config.send_delay_ticks = 0; /* a round at each update */
     rudp = rudp_make(&config);
     cw_rudp_update(rudp, 0);
     rudp_expect(rudp, "00");
     rudp_expect(rudp, "");
-    cw_rudp_destroy(rudp);
 }
 
-static void who_has_nothing_to_say_sends_a_heartbeat(void **state)
+TEST(who_has_nothing_to_say_sends_a_heartbeat)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     rudp_expect_round(rudp, "00");
     rudp_expect_round(rudp, "00");
     assert_int_equal(rudp_send_byte(rudp, 1), CW_PROTOCOL_OK);
     rudp_expect_round(rudp, "05000001");
     assert_int_equal(rudp_stats(rudp).heartbeats_sent, 2);
-    cw_rudp_destroy(rudp);
 }
 
-static void a_datagram_has_at_most_512_bytes_unless_one_package_is_longer(void **state)
+TEST(a_datagram_has_at_most_512_bytes_unless_one_package_is_longer)
 {
-    (void)state;
     static const uint32_t sizes[] = {100, 401, 2, 600, 3, 508, 381, 124};
     /* 103 + 405; 5; 604; 6; 512; 385; 128 */
     static const size_t datagrams[] = {508, 5, 604, 6, 512, 385, 128};
@@ -168,13 +112,10 @@ static void a_datagram_has_at_most_512_bytes_unless_one_package_is_longer(void *
     }
     assert_int_equal(cw_rudp_send(rudp, bytes, 601), CW_PROTOCOL_ERROR_TOO_LARGE);
     assert_int_equal(rudp_stats(rudp).packages_queued, 0);
-    cw_rudp_destroy(other);
-    cw_rudp_destroy(rudp);
 }
 
-static void a_datagram_holds_512_bytes_even_of_short_packages(void **state)
+TEST(a_datagram_holds_512_bytes_even_of_short_packages)
 {
-    (void)state;
     struct cw_rudp_config config = cw_rudp_config_default();
     config.max_package_size = 4;
     struct cw_rudp *rudp = rudp_make(&config);
@@ -185,12 +126,10 @@ static void a_datagram_holds_512_bytes_even_of_short_packages(void **state)
     assert_int_equal(cw_rudp_transmit(rudp, out, 511), 0);
     assert_int_equal(cw_rudp_transmit(rudp, out, 512), 512);
     rudp_expect(rudp, "");
-    cw_rudp_destroy(rudp);
 }
 
-static void packages_wait_for_the_one_before_them(void **state)
+TEST(packages_wait_for_the_one_before_them)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     uint64_t id = 77;
     assert_false(cw_rudp_waiting(rudp, &id));
@@ -216,12 +155,10 @@ static void packages_wait_for_the_one_before_them(void **state)
     rudp_expect(rudp, "00");
     assert_int_equal(rudp_stats(rudp).packages_received, 4);
     assert_int_equal(rudp_stats(rudp).requests_sent, 5);
-    cw_rudp_destroy(rudp);
 }
 
-static void each_package_is_delivered_once(void **state)
+TEST(each_package_is_delivered_once)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     assert_int_equal(rudp_give(rudp, "050001b1050001cc"), CW_PROTOCOL_OK);
     assert_int_equal(rudp_give(rudp, "050000b0"), CW_PROTOCOL_OK);
@@ -234,12 +171,10 @@ static void each_package_is_delivered_once(void **state)
     assert_int_equal(rudp_give(rudp, "05ffffcc"), CW_PROTOCOL_OK);
     rudp_expect_nothing(rudp);
     rudp_expect_round(rudp, "00");
-    cw_rudp_destroy(rudp);
 }
 
-static void what_is_asked_for_is_sent_again(void **state)
+TEST(what_is_asked_for_is_sent_again)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(rudp_send_byte(rudp, 0xa0 + i), CW_PROTOCOL_OK);
@@ -255,12 +190,10 @@ static void what_is_asked_for_is_sent_again(void **state)
     assert_int_equal(rudp_stats(rudp).requests_received, 5);
     assert_int_equal(rudp_stats(rudp).packages_resent, 3);
     assert_int_equal(rudp_stats(rudp).packages_sent, 5);
-    cw_rudp_destroy(rudp);
 }
 
-static void a_package_that_was_never_sent_is_not_missing(void **state)
+TEST(a_package_that_was_never_sent_is_not_missing)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     assert_int_equal(rudp_give(rudp, "020000020001027fff028000"), CW_PROTOCOL_OK);
     rudp_expect_round(rudp, "00");
@@ -274,12 +207,10 @@ static void a_package_that_was_never_sent_is_not_missing(void **state)
     assert_int_equal(rudp_give(rudp, "020001"), CW_PROTOCOL_OK);
     rudp_expect_round(rudp, "050001a1");
     rudp_expect_round(rudp, "00");
-    cw_rudp_destroy(rudp);
 }
 
-static void what_has_expired_is_told_as_missing(void **state)
+TEST(what_has_expired_is_told_as_missing)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     struct cw_rudp *other = rudp_make_small();
     assert_int_equal(rudp_send_byte(rudp, 0xa0), CW_PROTOCOL_OK);
@@ -307,13 +238,10 @@ static void what_has_expired_is_told_as_missing(void **state)
     /* too late */
     assert_int_equal(rudp_give(other, "050000a0030001"), CW_PROTOCOL_OK);
     rudp_expect_nothing(other);
-    cw_rudp_destroy(other);
-    cw_rudp_destroy(rudp);
 }
 
-static void a_package_is_kept_for_the_ticks_of_its_expiry(void **state)
+TEST(a_package_is_kept_for_the_ticks_of_its_expiry)
 {
-    (void)state;
     for (uint32_t wait = 9; wait <= 10; wait++) {
         struct cw_rudp *rudp = rudp_make_small();
         assert_int_equal(rudp_send_byte(rudp, 0xa0), CW_PROTOCOL_OK);
@@ -321,25 +249,21 @@ static void a_package_is_kept_for_the_ticks_of_its_expiry(void **state)
         assert_int_equal(rudp_give(rudp, "020000"), CW_PROTOCOL_OK);
         cw_rudp_update(rudp, wait);
         rudp_expect(rudp, wait < 10 ? "050000a0" : "030000");
-        cw_rudp_destroy(rudp);
     }
 }
 
-static void a_package_that_came_after_all_is_not_missing(void **state)
+TEST(a_package_that_came_after_all_is_not_missing)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     assert_int_equal(rudp_give(rudp, "030000050000b0"), CW_PROTOCOL_OK); /* it was only late */
     assert_int_equal(rudp_give(rudp, "050001b1030001"), CW_PROTOCOL_OK);
     rudp_expect_package(rudp, 0, 0xb0);
     rudp_expect_package(rudp, 1, 0xb1);
     rudp_expect_nothing(rudp);
-    cw_rudp_destroy(rudp);
 }
 
-static void a_heartbeat_makes_an_end_ask_for_what_may_be_next(void **state)
+TEST(a_heartbeat_makes_an_end_ask_for_what_may_be_next)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     struct cw_rudp *other = rudp_make_small();
     /* the last package is lost, and none follows it */
@@ -358,28 +282,9 @@ static void a_heartbeat_makes_an_end_ask_for_what_may_be_next(void **state)
     assert_int_equal(rudp_give(other, "00050002b2"), CW_PROTOCOL_OK);
     rudp_expect_round(other, "020001020003");
     rudp_expect_round(other, "020001");
-    cw_rudp_destroy(other);
-    cw_rudp_destroy(rudp);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_config_is_checked),
-        cmocka_unit_test(one_allocation_is_made),
-        cmocka_unit_test(arguments_that_make_no_sense_are_refused),
-        cmocka_unit_test(a_round_gathers_the_packages_of_some_ticks),
-        cmocka_unit_test(who_has_nothing_to_say_sends_a_heartbeat),
-        cmocka_unit_test(a_datagram_has_at_most_512_bytes_unless_one_package_is_longer),
-        cmocka_unit_test(a_datagram_holds_512_bytes_even_of_short_packages),
-        cmocka_unit_test(packages_wait_for_the_one_before_them),
-        cmocka_unit_test(each_package_is_delivered_once),
-        cmocka_unit_test(what_is_asked_for_is_sent_again),
-        cmocka_unit_test(a_package_that_was_never_sent_is_not_missing),
-        cmocka_unit_test(what_has_expired_is_told_as_missing),
-        cmocka_unit_test(a_package_is_kept_for_the_ticks_of_its_expiry),
-        cmocka_unit_test(a_package_that_came_after_all_is_not_missing),
-        cmocka_unit_test(a_heartbeat_makes_an_end_ask_for_what_may_be_next),
-    };
-    return cmocka_run_group_tests_name("rudp", tests, NULL, NULL);
+    return fixture_run();
 }

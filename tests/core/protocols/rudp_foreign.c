@@ -79,9 +79,8 @@ static struct cw_rudp *make_sender(void)
 }
 
 /* All arrive but those at the end, which nobody asks for; the next package brings them. */
-static void test_only_what_is_lost_at_the_end_stalls(void **state)
+TEST(test_only_what_is_lost_at_the_end_stalls)
 {
-    (void)state;
     uint32_t stalls = 0;
     for (uint32_t seed = 1; seed <= SEEDS; seed++) {
         static struct foreign foreign;
@@ -101,16 +100,14 @@ static void test_only_what_is_lost_at_the_end_stalls(void **state)
         for (int i = 0; i < 5; i++)
             tick(sender, &foreign, NULL);
         assert_int_equal(foreign.next, PACKAGES + 1);
-        cw_rudp_destroy(sender);
     }
     print_message("%u of %u runs stalled\n", stalls, SEEDS);
     assert_in_range(stalls, 1, SEEDS - 1);
 }
 
 /* The same with a receiver of ours. */
-static void test_ours_asks_for_the_end(void **state)
+TEST(test_ours_asks_for_the_end)
 {
-    (void)state;
     for (uint32_t seed = 1; seed <= SEEDS; seed++) {
         struct cw_rudp *sender = make_sender(), *receiver = make_sender();
         struct cw_rudp_event event;
@@ -132,16 +129,10 @@ static void test_ours_asks_for_the_end(void **state)
                 arrived += event.type == CW_RUDP_EVENT_PACKAGE;
         }
         assert_int_equal(arrived, PACKAGES);
-        cw_rudp_destroy(sender);
-        cw_rudp_destroy(receiver);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_only_what_is_lost_at_the_end_stalls),
-        cmocka_unit_test(test_ours_asks_for_the_end),
-    };
-    return cmocka_run_group_tests_name("rudp_foreign", tests, NULL, NULL);
+    return fixture_run();
 }

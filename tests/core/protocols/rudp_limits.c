@@ -1,9 +1,8 @@
 /* The limits of the request-based protocol: windows, ids of 16 bits, bytes that make no sense. */
 #include "rudp_rig.h"
 
-static void a_sender_keeps_only_so_many(void **state)
+TEST(a_sender_keeps_only_so_many)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     for (unsigned i = 0; i < 32; i++)
         assert_int_equal(rudp_send_byte(rudp, i), CW_PROTOCOL_OK);
@@ -19,12 +18,10 @@ static void a_sender_keeps_only_so_many(void **state)
     cw_rudp_update(rudp, 1);
     assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_OK);
     rudp_expect(rudp, "05002020");
-    cw_rudp_destroy(rudp);
 }
 
-static void requests_beyond_the_window_come_again(void **state)
+TEST(requests_beyond_the_window_come_again)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     uint8_t out[604];
     for (unsigned round = 0; round < 2; round++) {
@@ -42,12 +39,10 @@ static void requests_beyond_the_window_come_again(void **state)
         assert_memory_equal(out + (size_t)(3 * i), ((uint8_t[]){3, 0, (uint8_t)i}), 3);
     rudp_expect(rudp, "");
     rudp_expect_round(rudp, "00");
-    cw_rudp_destroy(rudp);
 }
 
-static void a_receiver_holds_only_so_many(void **state)
+TEST(a_receiver_holds_only_so_many)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     uint8_t out[604];
     /* 32 fits, counted from 0; 33 does not, but shows that all before it exist */
@@ -70,12 +65,10 @@ static void a_receiver_holds_only_so_many(void **state)
     rudp_expect_package(rudp, 32, 0xc0);
     rudp_expect_nothing(rudp);
     rudp_expect_round(rudp, "020021"); /* the one for which there was no room */
-    cw_rudp_destroy(rudp);
 }
 
-static void ids_far_ahead_do_not_move_the_stream(void **state)
+TEST(ids_far_ahead_do_not_move_the_stream)
 {
-    (void)state;
     static const char *const far_ahead[] = {"053fff01", "037fff", "05bfff01", "03ffff", "053fff01"};
     struct cw_rudp *rudp = rudp_make_small();
     for (size_t i = 0; i < sizeof far_ahead / sizeof *far_ahead; i++)
@@ -83,12 +76,10 @@ static void ids_far_ahead_do_not_move_the_stream(void **state)
     assert_int_equal(rudp_give(rudp, "050000b0050001b1"), CW_PROTOCOL_OK);
     rudp_expect_package(rudp, 0, 0xb0);
     rudp_expect_package(rudp, 1, 0xb1);
-    cw_rudp_destroy(rudp);
 }
 
-static void a_slow_reader_loses_nothing(void **state)
+TEST(a_slow_reader_loses_nothing)
 {
-    (void)state;
     struct cw_rudp_config config = cw_rudp_config_default();
     config.receive_window = 32;
     struct cw_rudp *from = rudp_make(&config), *to = rudp_make(&config);
@@ -111,8 +102,6 @@ static void a_slow_reader_loses_nothing(void **state)
     }
     assert_int_equal(rudp_stats(to).packages_missing, 0);
     assert_true(rudp_stats(to).packages_dropped > 0);
-    cw_rudp_destroy(from);
-    cw_rudp_destroy(to);
 }
 
 /* Passes a round of one end to the other, or loses it. */
@@ -126,9 +115,8 @@ static void pass(struct cw_rudp *from, struct cw_rudp *to, bool lost)
             assert_int_equal(rudp_give_bytes(to, out, size), CW_PROTOCOL_OK);
 }
 
-static void ids_are_widened_across_their_wrap(void **state)
+TEST(ids_are_widened_across_their_wrap)
 {
-    (void)state;
     struct cw_rudp *from = rudp_make_small(), *to = rudp_make_small();
     uint64_t taken = 0;
     for (uint64_t id = 0; id < 200000; id++) {
@@ -143,13 +131,10 @@ static void ids_are_widened_across_their_wrap(void **state)
         }
     }
     assert_true(taken > 199990);
-    cw_rudp_destroy(from);
-    cw_rudp_destroy(to);
 }
 
-static void missing_ones_are_widened_as_well(void **state)
+TEST(missing_ones_are_widened_as_well)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     for (uint64_t id = 0; id <= 65540; id++) {
         const uint8_t data[] = {5, (uint8_t)(id >> 8), (uint8_t)id, (uint8_t)id};
@@ -158,14 +143,12 @@ static void missing_ones_are_widened_as_well(void **state)
     }
     assert_int_equal(rudp_give(rudp, "030005"), CW_PROTOCOL_OK);
     rudp_expect_missing(rudp, 65541);
-    cw_rudp_destroy(rudp);
 }
 
 /* The id in a request is one of the sender's own. A peer that widens it against what it received
    stalls, as soon as the two ends have not sent about as much as each other. */
-static void requests_are_widened_against_the_senders_own_counter(void **state)
+TEST(requests_are_widened_against_the_senders_own_counter)
 {
-    (void)state;
     struct cw_rudp *busy = rudp_make_small(), *quiet = rudp_make_small();
     struct cw_rudp_event event;
     uint64_t sent[2] = {0}, taken[2] = {0};
@@ -181,13 +164,10 @@ static void requests_are_widened_against_the_senders_own_counter(void **state)
             assert_true(event.type == CW_RUDP_EVENT_PACKAGE && event.data[0] == taken[1] % 251);
         assert_true(sent[0] - taken[0] < 10 && sent[1] - taken[1] < 2);
     }
-    cw_rudp_destroy(busy);
-    cw_rudp_destroy(quiet);
 }
 
-static void a_malformed_datagram_is_not_used_and_the_other_end_is_told(void **state)
+TEST(a_malformed_datagram_is_not_used_and_the_other_end_is_told)
 {
-    (void)state;
     static const char *const malformed[] = {
         "02",
         "0200", /* the id is cut off */
@@ -221,12 +201,10 @@ static void a_malformed_datagram_is_not_used_and_the_other_end_is_told(void **st
     rudp_expect_round(rudp, "0500010801");
     assert_int_equal(rudp_give(rudp, ""), CW_PROTOCOL_OK); /* some peers send empty ones */
     rudp_expect_round(rudp, "00");
-    cw_rudp_destroy(rudp);
 }
 
-static void a_package_above_the_agreed_size_is_malformed(void **state)
+TEST(a_package_above_the_agreed_size_is_malformed)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     uint8_t data[605] = {0x82, 0x5d}; /* 601 + 4 */
     assert_int_equal(rudp_give_bytes(rudp, data, 605), CW_PROTOCOL_ERROR_MALFORMED);
@@ -236,24 +214,20 @@ static void a_package_above_the_agreed_size_is_malformed(void **state)
     struct cw_rudp_event event;
     assert_true(cw_rudp_next(rudp, &event));
     assert_int_equal(event.size, 600);
-    cw_rudp_destroy(rudp);
 }
 
-static void what_the_other_end_calls_corrupt_is_told(void **state)
+TEST(what_the_other_end_calls_corrupt_is_told)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small();
     assert_int_equal(rudp_give(rudp, "050000b001"), CW_PROTOCOL_OK);
     rudp_expect_corrupt(rudp);
     rudp_expect_package(rudp, 0, 0xb0);
     rudp_expect_nothing(rudp);
     rudp_expect_round(rudp, "00"); /* it is not told back */
-    cw_rudp_destroy(rudp);
 }
 
-static void a_round_goes_on_over_several_datagrams(void **state)
+TEST(a_round_goes_on_over_several_datagrams)
 {
-    (void)state;
     struct cw_rudp_config config = cw_rudp_config_default();
     struct cw_rudp *rudp = rudp_make(&config);
     uint8_t out[512];
@@ -279,12 +253,10 @@ static void a_round_goes_on_over_several_datagrams(void **state)
         assert_int_equal(rudp_give_bytes(rudp, (uint8_t[]){5, 0, (uint8_t)i, 0}, 4),
                          CW_PROTOCOL_OK);
     rudp_expect(rudp, "");
-    cw_rudp_destroy(rudp);
 }
 
-static void reset_forgets_everything(void **state)
+TEST(reset_forgets_everything)
 {
-    (void)state;
     struct cw_rudp *rudp = rudp_make_small(), *fresh = rudp_make_small();
     assert_int_equal(rudp_send_byte(rudp, 1), CW_PROTOCOL_OK);
     rudp_expect_round(rudp, "05000001");
@@ -303,26 +275,9 @@ static void reset_forgets_everything(void **state)
     assert_int_equal(rudp_give(rudp, "050001b1"), CW_PROTOCOL_OK);
     rudp_expect_nothing(rudp);
     rudp_expect_round(rudp, "020000");
-    cw_rudp_destroy(fresh);
-    cw_rudp_destroy(rudp);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sender_keeps_only_so_many),
-        cmocka_unit_test(requests_beyond_the_window_come_again),
-        cmocka_unit_test(a_receiver_holds_only_so_many),
-        cmocka_unit_test(ids_far_ahead_do_not_move_the_stream),
-        cmocka_unit_test(a_slow_reader_loses_nothing),
-        cmocka_unit_test(ids_are_widened_across_their_wrap),
-        cmocka_unit_test(missing_ones_are_widened_as_well),
-        cmocka_unit_test(requests_are_widened_against_the_senders_own_counter),
-        cmocka_unit_test(a_malformed_datagram_is_not_used_and_the_other_end_is_told),
-        cmocka_unit_test(a_package_above_the_agreed_size_is_malformed),
-        cmocka_unit_test(what_the_other_end_calls_corrupt_is_told),
-        cmocka_unit_test(a_round_goes_on_over_several_datagrams),
-        cmocka_unit_test(reset_forgets_everything),
-    };
-    return cmocka_run_group_tests_name("rudp_limits", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,6 @@
 /* The request-based protocol on bad paths, both ways at once, in virtual time: every package comes
    once, whole and in order, or is told as missing when it has expired. */
-#include "base/prng.h"
-#include "causeway/simulator.h"
+#include "bad_paths.h"
 #include "rudp_rig.h"
 
 #define TICK       (1.0 / 60)
@@ -55,15 +54,7 @@ static void start(struct world *world, uint64_t seed, uint32_t expiry_ticks,
     for (int i = 0; i < 2; i++) {
         simulator.seed = 2 * seed + (uint64_t)i;
         world->ends[i].rudp = rudp_make(&config);
-        assert_int_equal(cw_simulator_create(&simulator, &world->ends[i].path), CW_PROTOCOL_OK);
-    }
-}
-
-static void stop(struct world *world)
-{
-    for (int i = 0; i < 2; i++) {
-        cw_rudp_destroy(world->ends[i].rudp);
-        cw_simulator_destroy(world->ends[i].path);
+        world->ends[i].path = path_with(&simulator);
     }
 }
 
@@ -111,7 +102,7 @@ static void step(struct world *world)
             send_some(world, i);
         cw_rudp_update(end->rudp, 1);
         while ((size = cw_rudp_transmit(end->rudp, data, sizeof data)) > 0)
-            assert_int_equal(cw_simulator_receive(end->path, data, size, now), CW_PROTOCOL_OK);
+            assert_int_equal(cw_simulator_receive(end->path, data, size, now), CW_OK);
     }
     for (int i = 0; i < 2; i++) {
         while ((size = cw_simulator_transmit(world->ends[1 - i].path, data, sizeof data, now)) > 0)
@@ -139,7 +130,7 @@ static struct world run(uint64_t seed, uint32_t expiry_ticks, const struct cw_si
         step(&world);
     }
     assert_true(world.ends[0].sent > BUSY_TICKS / 2 && world.ends[1].sent > BUSY_TICKS / 2);
-    stop(&world);
+    fixture_release(NULL);
     return world;
 }
 
@@ -156,9 +147,8 @@ static struct cw_simulator_path bad_path(double loss)
 static const double losses[] = {0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9};
 #define LOSSES (sizeof losses / sizeof *losses)
 
-static void nothing_is_lost_while_it_is_kept(void **state)
+TEST(nothing_is_lost_while_it_is_kept)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++)
         for (size_t i = 0; i < LOSSES; i++) {
             const struct cw_simulator_path path = bad_path(losses[i]);
@@ -167,9 +157,8 @@ static void nothing_is_lost_while_it_is_kept(void **state)
         }
 }
 
-static void what_expires_is_told(void **state)
+TEST(what_expires_is_told)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++)
         for (size_t i = 0; i < LOSSES; i++) {
             const struct cw_simulator_path path = bad_path(losses[i]);
@@ -183,9 +172,8 @@ static void what_expires_is_told(void **state)
         }
 }
 
-static void outages_are_survived(void **state)
+TEST(outages_are_survived)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct cw_simulator_path path = bad_path(0.05);
         path.burst_start = 0.01;
@@ -196,9 +184,8 @@ static void outages_are_survived(void **state)
     }
 }
 
-static void the_same_seed_gives_the_same_run(void **state)
+TEST(the_same_seed_gives_the_same_run)
 {
-    (void)state;
     const struct cw_simulator_path path = bad_path(0.3);
     const uint64_t hash = run(5, 40, &path).hash;
     assert_true(run(5, 40, &path).hash == hash);
@@ -207,11 +194,5 @@ static void the_same_seed_gives_the_same_run(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost_while_it_is_kept),
-        cmocka_unit_test(what_expires_is_told),
-        cmocka_unit_test(outages_are_survived),
-        cmocka_unit_test(the_same_seed_gives_the_same_run),
-    };
-    return cmocka_run_group_tests_name("rudp_paths", tests, NULL, NULL);
+    return fixture_run();
 }

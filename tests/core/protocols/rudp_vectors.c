@@ -1,8 +1,6 @@
 /* The request-based protocol against a recorded peer: what it encodes, and a run in which a sends,
    b answers, and a quarter of all datagrams is lost. */
-#include "causeway/protocols/rudp.h"
-
-#include "unit.h"
+#include "rudp_rig.h"
 #include "vectors.h"
 
 #include <stdbool.h>
@@ -12,11 +10,9 @@
 static struct cw_rudp *make_peer(uint32_t window, uint32_t max_package_size)
 {
     struct cw_rudp_config config = cw_rudp_config_default();
-    struct cw_rudp *rudp = NULL;
     config.send_window = config.receive_window = window;
     config.max_package_size = max_package_size;
-    assert_int_equal(cw_rudp_create(&config, &rudp), CW_PROTOCOL_OK);
-    return rudp;
+    return rudp_make(&config);
 }
 
 static void send_hex(struct cw_rudp *rudp, const cJSON *hex)
@@ -27,9 +23,8 @@ static void send_hex(struct cw_rudp *rudp, const cJSON *hex)
     free(data);
 }
 
-static void test_packages_are_encoded_as_recorded(void **state)
+TEST(test_packages_are_encoded_as_recorded)
 {
-    (void)state;
     static uint8_t out[LONGEST];
     cJSON *file = vectors_load("rudp.json");
     if (!file)
@@ -52,7 +47,6 @@ static void test_packages_are_encoded_as_recorded(void **state)
             free(expected);
         }
         assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 0);
-        cw_rudp_destroy(rudp);
         cases++;
     }
     assert_int_equal(cases, 13);
@@ -142,9 +136,8 @@ static void check_delivered(struct end *end, const cJSON *step)
     assert_false(cw_rudp_next(end->rudp, &event));
 }
 
-static void test_a_recorded_run_repeats_datagram_by_datagram(void **state)
+TEST(test_a_recorded_run_repeats_datagram_by_datagram)
 {
-    (void)state;
     cJSON *file = vectors_load("rudp.json");
     if (!file)
         skip();
@@ -166,16 +159,10 @@ static void test_a_recorded_run_repeats_datagram_by_datagram(void **state)
         steps++;
     }
     assert_int_equal(steps, 240);
-    cw_rudp_destroy(ends[0].rudp);
-    cw_rudp_destroy(ends[1].rudp);
     cJSON_Delete(file);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packages_are_encoded_as_recorded),
-        cmocka_unit_test(test_a_recorded_run_repeats_datagram_by_datagram),
-    };
-    return cmocka_run_group_tests_name("rudp_vectors", tests, NULL, NULL);
+    return fixture_run();
 }
