@@ -304,7 +304,6 @@ struct relay *relay_create(const struct options *options, struct startup *startu
 static void on_turn(void *context)
 {
     struct relay *relay = context;
-    sessions_flush(relay->sessions);
     webrtc_turn(relay->webrtc);
     relay->counters->sessions_open = sessions_count(relay->sessions);
     watchdog_turn();

@@ -59,7 +59,6 @@ struct ws_link {
     uint8_t *partial; /* a message that has not come whole */
     size_t partial_size;
     size_t credit;
-    bool direct; /* the run of datagrams at hand goes straight out, not into the queue */
     enum { READING, PAUSING, PAUSED } reading;
     bool closing;
     bool close_sent;
@@ -71,9 +70,6 @@ struct websockets {
     struct sessions *sessions;
     struct stats *stats;
     struct heartbeats heartbeats;
-    struct ws_link *gatherer; /* whose run of datagrams is at hand */
-    size_t gathered;
-    unsigned gathered_frames;
     uint8_t out[LWS_PRE + WRITE_MAX];
 };
 
@@ -82,17 +78,21 @@ static struct ws_link *ws_link_of(struct session_link *base)
     return lws_container_of(base, struct ws_link, base);
 }
 
-static size_t frame_header(uint8_t header[FRAME_HEADER_MAX], size_t size)
+/* Writes a datagram as a frame. Returns the size of that. */
+static size_t put_frame(uint8_t *out, const struct datagram *datagram)
 {
-    header[0] = 0x82; /* final, binary */
-    if (size < 126) {
-        header[1] = (uint8_t)size;
-        return 2;
+    const size_t size = datagram->size;
+    size_t header = 2;
+    out[0] = 0x82; /* final, binary */
+    out[1] = (uint8_t)size;
+    if (size >= 126) {
+        out[1] = 126;
+        out[2] = (uint8_t)(size >> 8);
+        out[3] = (uint8_t)size;
+        header = FRAME_HEADER_MAX;
     }
-    header[1] = 126;
-    header[2] = (uint8_t)(size >> 8);
-    header[3] = (uint8_t)size;
-    return 4;
+    memcpy(out + header, datagram->data, size);
+    return header + size;
 }
 
 /* Lets nothing more out, and cuts the connection when it is not closed in time. */
@@ -152,24 +152,24 @@ static bool writable(struct ws_link *link)
     return link->credit > 0 && !lws_partial_buffered(link->wsi);
 }
 
-static void write_gathered(struct ws_link *link)
+/* Writes as many datagrams as go out in one write, which is one at least. Returns their number. */
+static size_t write_some(struct ws_link *link, const struct datagram *datagrams, size_t count)
 {
-    struct websockets *all = link->all;
-    if (all->gathered == 0)
-        return;
-    if (!write_frames(link, all->out + LWS_PRE, all->gathered, all->gathered_frames))
+    uint8_t *out = link->all->out + LWS_PRE;
+    size_t size = 0;
+    size_t frames = 0;
+    while (frames < count && size + datagrams[frames].size + FRAME_HEADER_MAX <= WRITE_MAX)
+        size += put_frame(out + size, &datagrams[frames++]);
+    if (!write_frames(link, out, size, frames))
         lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
-    all->gathered = 0;
-    all->gathered_frames = 0;
+    return frames;
 }
 
-static void enqueue(struct ws_link *link, const uint8_t *data, size_t size)
+static void enqueue(struct ws_link *link, const struct datagram *datagram)
 {
     uint8_t frame[FRAME_MAX];
-    size_t header = frame_header(frame, size);
-    memcpy(frame + header, data, size);
     struct queue_drops drops = {0};
-    queue_push(&link->queue, frame, header + size, loop_now(), &drops);
+    queue_push(&link->queue, frame, put_frame(frame, datagram), loop_now(), &drops);
     link->all->stats->dropped_age += drops.age;
     link->all->stats->dropped_bytes += drops.bytes;
 }
@@ -179,43 +179,21 @@ static bool ws_link_ready(const struct session_link *base)
     return !lws_container_of(base, const struct ws_link, base)->closing;
 }
 
-static void ws_link_send(struct session_link *base, const uint8_t *data, size_t size)
+/* They go straight out while nothing waits and the kernel has room. */
+static void ws_link_send_batch(struct session_link *base, const struct datagram *datagrams,
+                               size_t count)
 {
     struct ws_link *link = ws_link_of(base);
-    struct websockets *all = link->all;
+    size_t sent = 0;
+    while (sent < count && !link->closing && link->queue.count == 0 && writable(link))
+        sent += write_some(link, datagrams + sent, count - sent);
     if (link->closing) {
-        all->stats->dropped_closing++;
+        link->all->stats->dropped_closing += count - sent;
         return;
     }
-    if (all->gatherer != link) {
-        all->gatherer = link;
-        all->gathered = 0;
-        all->gathered_frames = 0;
-        link->direct = link->queue.count == 0 && writable(link);
-    }
-    if (link->direct && all->gathered + size + FRAME_HEADER_MAX > WRITE_MAX) {
-        write_gathered(link);
-        link->direct = !link->closing && writable(link);
-    }
-    if (!link->direct) {
-        enqueue(link, data, size);
-        return;
-    }
-    uint8_t *frame = all->out + LWS_PRE + all->gathered;
-    size_t header = frame_header(frame, size);
-    memcpy(frame + header, data, size);
-    all->gathered += header + size;
-    all->gathered_frames++;
-}
-
-static void ws_link_flush(struct session_link *base)
-{
-    struct ws_link *link = ws_link_of(base);
-    if (link->all->gatherer != link)
-        return;
-    write_gathered(link);
-    link->all->gatherer = NULL;
-    if (link->queue.count > 0 && !link->closing)
+    for (; sent < count; sent++)
+        enqueue(link, &datagrams[sent]);
+    if (link->queue.count > 0)
         lws_callback_on_writable(link->wsi);
 }
 
@@ -243,8 +221,7 @@ static double ws_link_rtt(const struct session_link *base)
 static const struct transport websocket_transport = {
     .name = "websocket",
     .ready = ws_link_ready,
-    .send = ws_link_send,
-    .flush = ws_link_flush,
+    .send_batch = ws_link_send_batch,
     .close = ws_link_close,
     .rtt = ws_link_rtt,
 };
@@ -437,8 +414,6 @@ static void on_closed(struct ws_link *link)
 {
     link->closing = true;
     heartbeat_stop(&link->all->heartbeats, &link->heartbeat);
-    if (link->all->gatherer == link)
-        link->all->gatherer = NULL;
     link->all->stats->dropped_closing += link->queue.count;
     queue_free(&link->queue);
     free(link->partial);

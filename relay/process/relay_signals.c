@@ -84,7 +84,6 @@ static void on_stop_signal(struct relay *relay, int signal_number)
 
 void relay_count(struct relay *relay)
 {
-    sessions_flush(relay->sessions); /* or what is gathered would be in no counter */
     sessions_count_overflow(relay->sessions);
     webrtc_count_overflow(relay->webrtc);
     relay->counters->sessions_open = sessions_count(relay->sessions);

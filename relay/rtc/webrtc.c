@@ -218,11 +218,10 @@ static double rtc_link_rtt(const struct session_link *base)
     return peer_rtt(lws_container_of(base, const struct rtc_link, base)->peer);
 }
 
-static void rtc_link_send(struct session_link *base, const uint8_t *data, size_t size)
+static void count_sent(struct rtc_link *link, enum peer_send result)
 {
-    struct rtc_link *link = rtc_link_of(base);
     struct stats *stats = link->all->stats;
-    switch (peer_send(link->peer, data, size, loop_now())) {
+    switch (result) {
     case PEER_SENT:
         policing_sent(&link->policing);
         stats->delivered_datagrams++;
@@ -246,9 +245,14 @@ static void rtc_link_send(struct session_link *base, const uint8_t *data, size_t
     }
 }
 
-static void rtc_link_flush(struct session_link *base)
+static void rtc_link_send_batch(struct session_link *base, const struct datagram *datagrams,
+                                size_t count)
 {
-    webrtc_follow(rtc_link_of(base));
+    struct rtc_link *link = rtc_link_of(base);
+    const double now = loop_now();
+    for (size_t i = 0; i < count; i++)
+        count_sent(link, peer_send(link->peer, datagrams[i].data, datagrams[i].size, now));
+    webrtc_follow(link);
 }
 
 static void rtc_link_close(struct session_link *base, const struct session_farewell *farewell,
@@ -263,8 +267,7 @@ static void rtc_link_close(struct session_link *base, const struct session_farew
 static const struct transport webrtc_transport = {
     .name = "webrtc",
     .ready = rtc_link_ready,
-    .send = rtc_link_send,
-    .flush = rtc_link_flush,
+    .send_batch = rtc_link_send_batch,
     .close = rtc_link_close,
     .rtt = rtc_link_rtt,
 };

@@ -57,7 +57,7 @@ static double due(const struct session *session, enum session_end *why)
     if (!session->allowance.answered && session->verdict == GATE_PASS) {
         timeout = config->answer_timeout_seconds;
         *why = SESSION_END_UNANSWERED;
-        if (session->upstream.refused) {
+        if (session->upstream.server_down) {
             timeout = fmin(timeout, DOWN_SECONDS);
             *why = SESSION_END_DOWN;
         }
@@ -168,10 +168,10 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     all->per_address = per_address_limit_create(config->max_sessions);
     all->opened = address_memory_create(OPENED_SECONDS);
     all->unanswered = address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
-    all->batch = upstream_batch_create(loop, stats);
+    all->upstream_common = upstream_common_create(loop, stats);
     sessions_set_limits(all, config);
     if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->names ||
-        !all->per_address || !all->opened || !all->unanswered || !all->batch) {
+        !all->per_address || !all->opened || !all->unanswered || !all->upstream_common) {
         sessions_destroy(all);
         return NULL;
     }
@@ -188,18 +188,13 @@ void sessions_destroy(struct sessions *all)
     per_address_limit_destroy(all->per_address);
     address_memory_destroy(all->opened);
     address_memory_destroy(all->unanswered);
-    upstream_batch_destroy(all->batch);
+    upstream_common_destroy(all->upstream_common);
     free(all);
 }
 
 unsigned sessions_count(const struct sessions *all)
 {
     return all->count;
-}
-
-void sessions_flush(struct sessions *all)
-{
-    upstream_batch_flush(all->batch);
 }
 
 void sessions_count_overflow(struct sessions *all)
@@ -227,7 +222,7 @@ void sessions_end_all(struct sessions *all)
 }
 
 /* The newest link that is ready; the newest when there is none. */
-static struct session_link *choose_carrier(const struct session *session)
+static struct session_link *choose_link(const struct session *session)
 {
     struct session_link *link = session->newest;
     while (link && !link->transport->ready(link))
@@ -251,36 +246,26 @@ static void hear(struct session *session)
     }
 }
 
-static void on_upstream_datagram(void *context, const uint8_t *data, size_t size)
+static void on_upstream_batch(void *context, const struct datagram *datagrams, size_t count)
 {
     struct session *session = context;
-    session->traffic.upstream_datagrams++;
-    session->traffic.upstream_bytes += size;
-    if (session->ending) {
-        session->all->stats->dropped_closing++;
-        return;
+    struct sessions *all = session->all;
+    bool answers = false;
+    for (size_t i = 0; i < count; i++) {
+        session->traffic.upstream_datagrams++;
+        session->traffic.upstream_bytes += datagrams[i].size;
+        answers =
+            answers || gate_is_answer(&all->config.gate, datagrams[i].data, datagrams[i].size);
     }
-    if (gate_is_answer(&session->all->config.gate, data, size))
+    if (answers)
         hear(session);
-    if (!session->newest) {
-        session->all->stats->dropped_unlinked++;
-        return;
-    }
-    if (!session->carrier)
-        session->carrier = choose_carrier(session);
-    session->carrier->transport->send(session->carrier, data, size);
-}
-
-static void on_upstream_flush(void *context)
-{
-    struct session *session = context;
-    if (session->ending)
-        return;
     if (session->allowance.answered)
         session->active = loop_now();
-    if (session->carrier)
-        session->carrier->transport->flush(session->carrier);
-    session->carrier = NULL;
+    struct session_link *link = choose_link(session);
+    if (link)
+        link->transport->send_batch(link, datagrams, count);
+    else
+        all->stats->dropped_unlinked += count;
 }
 
 void session_name(const struct sessions *all, const char *key, const char *origin,
@@ -314,8 +299,8 @@ struct session *session_create(struct sessions *all, const unsigned char owner[1
     session->id = next_id(all);
     session->verdict = GATE_NO_REQUEST;
     allowance_init(&session->allowance);
-    upstream_init(&session->upstream, all->batch, &session->server, on_upstream_datagram,
-                  on_upstream_flush, session);
+    upstream_init(&session->upstream, all->upstream_common, &session->server, on_upstream_batch,
+                  session);
     return session;
 }
 
@@ -489,7 +474,7 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
     }
     if (!session->allowance.answered && !is_only_one(session))
         return false;
-    if (session->upstream.refused && !session->allowance.answered)
+    if (session->upstream.server_down && !session->allowance.answered)
         session_hurry(session);
     if (!within_allowance(session, size))
         return false;

@@ -175,9 +175,6 @@ void sessions_discard(struct sessions *sessions, size_t size);
    when the session is already ending. */
 void session_end(struct session *session, enum session_end why);
 
-/* Sends what session_receive has gathered. Call it in each turn of the loop. */
-void sessions_flush(struct sessions *sessions);
-
 /* Adds the datagrams that found the sockets of open sessions full to stats. */
 void sessions_count_overflow(struct sessions *sessions);
 

@@ -22,7 +22,6 @@ struct session_list {
 struct session {
     struct sessions *all;
     struct session_link *newest;       /* NULL while it has none; the others are older */
-    struct session_link *carrier;      /* takes the run of datagrams at hand from the game server */
     struct address_count *address;     /* of the last link, which counts while there is none */
     struct socket_address server;      /* the game server */
     struct socket_address client;      /* of the newest or last link */
@@ -61,7 +60,7 @@ struct sessions {
     struct address_memory *opened;     /* sessions */
     struct address_memory *unanswered; /* datagrams of sessions that were not answered */
     double unanswered_most;            /* that is remembered of one address */
-    struct upstream_batch *batch;
+    struct upstream_common *upstream_common;
     struct session_list unproven; /* those that are ending, then those that the game server has not
                                      answered, the oldest first */
     struct session_list unheard;  /* to which the game server no longer speaks, the longest first */

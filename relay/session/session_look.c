@@ -19,7 +19,7 @@ void sessions_look(const struct sessions *all, struct gauges *out)
 {
     struct gauges gauges = {
         .sessions_max = all->config.max_sessions,
-        .upstreams_down = upstream_batch_down(all->batch),
+        .upstreams_down = upstream_common_down(all->upstream_common),
     };
     for (size_t i = 0; i < all->deadlines.count; i++) {
         const struct session *session = session_at(all, i);

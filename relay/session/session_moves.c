@@ -45,7 +45,6 @@ static int fill_parcel(const struct session *session, struct parcel *out)
 
 bool sessions_hand_over(struct sessions *all, sessions_take *take, void *context)
 {
-    upstream_batch_flush(all->batch);
     for (size_t i = 0; i < all->deadlines.count; i++) {
         const struct session *session =
             lws_container_of(all->deadlines.heap[i], struct session, deadline);

@@ -2,9 +2,10 @@
 #ifndef CAUSEWAY_RELAY_TRANSPORT_H
 #define CAUSEWAY_RELAY_TRANSPORT_H
 
+#include "session/datagram.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Why the relay ends a session. X(NAME, name, code, text, line): `code` closes a WebSocket, every
    browser is told `text`, the log says `line`, and sessions_ended_<name> counts it. */
@@ -50,16 +51,12 @@ struct transport {
        where it is. */
     bool (*ready)(const struct session_link *link);
 
-    /* Sends one datagram of 1 to SESSION_DATAGRAM_MAX bytes to the browser, without blocking. The
-       bytes belong to the caller and must be copied if they have to wait. */
-    void (*send)(struct session_link *link, const uint8_t *data, size_t size);
-
-    /* All datagrams that are due now have been given: send what has been gathered. Called after
-       every run of send calls for one link, before another link gets any. */
-    void (*flush)(struct session_link *link);
+    /* Sends a run of datagrams of 1 to SESSION_DATAGRAM_MAX bytes each to the browser, without
+       blocking. What has to wait must be copied. */
+    void (*send_batch)(struct session_link *link, const struct datagram *datagrams, size_t count);
 
     /* Tell the browser that the link is over, then call session_link_close: after this call, but
-       within a few seconds whatever the browser does. Neither send nor flush is called afterwards.
+       within a few seconds whatever the browser does. send_batch is not called afterwards.
        With `at_once` the connection must go in this turn of the loop; that may also be asked for
        when the link is being closed already. */
     void (*close)(struct session_link *link, const struct session_farewell *farewell, bool at_once);

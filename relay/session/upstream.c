@@ -2,97 +2,83 @@
 
 #include "os/log.h"
 #include "os/overflow.h"
-#include "session/datagram.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-/* More hardly fits into a socket. */
-#define WAITING_MAX 4096
-
+/* Datagrams that are received in one call. More would be less fair to the other sessions. */
 #define UPSTREAM_BATCH 64
+
+/* Datagrams that are counted when a socket is closed. More hardly fits into one. */
+#define WAITING_MAX 4096
 
 /* Game servers that are remembered to be down. */
 #define UPSTREAM_DOWN_MAX 64
 
-/* Datagrams side by side, as recvmmsg and sendmmsg take them. */
-struct bundle {
-    struct mmsghdr header[UPSTREAM_BATCH];
-    struct iovec piece[UPSTREAM_BATCH];
-    uint8_t data[UPSTREAM_BATCH][CLIENT_HEADER_MAX + SESSION_DATAGRAM_MAX];
-};
-
-struct upstream_batch {
+struct upstream_common {
     struct loop *loop;
     struct stats *stats;
-    struct upstream *receiver; /* whose datagrams are being handed on */
-    int out_socket;            /* through which those in `out` go; -1 = there are none */
-    unsigned gathered;
     struct socket_address down[UPSTREAM_DOWN_MAX]; /* not heard of since */
     unsigned down_count;
     struct log_limit down_limit;
     struct log_limit unsent_limit;
     struct log_limit up_limit;
     struct log_limit open_limit;
-    struct upstream *sender[UPSTREAM_BATCH]; /* of each in `out` */
-    struct bundle out;
-    struct bundle in;
+    struct mmsghdr header[UPSTREAM_BATCH];
+    struct iovec piece[UPSTREAM_BATCH];
+    uint8_t data[UPSTREAM_BATCH][CLIENT_HEADER_MAX + SESSION_DATAGRAM_MAX];
 };
 
-static void bundle_init(struct bundle *bundle)
+struct upstream_common *upstream_common_create(struct loop *loop, struct stats *stats)
 {
-    for (int i = 0; i < UPSTREAM_BATCH; i++) {
-        bundle->piece[i].iov_base = bundle->data[i];
-        bundle->piece[i].iov_len = sizeof bundle->data[i];
-        bundle->header[i].msg_hdr.msg_iov = &bundle->piece[i];
-        bundle->header[i].msg_hdr.msg_iovlen = 1;
-    }
-}
-
-struct upstream_batch *upstream_batch_create(struct loop *loop, struct stats *stats)
-{
-    struct upstream_batch *batch = calloc(1, sizeof *batch);
-    if (!batch)
+    struct upstream_common *common = calloc(1, sizeof *common);
+    if (!common)
         return NULL;
-    batch->loop = loop;
-    batch->stats = stats;
-    batch->out_socket = -1;
-    bundle_init(&batch->out);
-    bundle_init(&batch->in);
-    return batch;
+    common->loop = loop;
+    common->stats = stats;
+    for (int i = 0; i < UPSTREAM_BATCH; i++) {
+        common->piece[i].iov_base = common->data[i];
+        common->piece[i].iov_len = sizeof common->data[i];
+        common->header[i].msg_hdr.msg_iov = &common->piece[i];
+        common->header[i].msg_hdr.msg_iovlen = 1;
+    }
+    return common;
 }
 
-void upstream_batch_destroy(struct upstream_batch *batch)
+void upstream_common_destroy(struct upstream_common *common)
 {
-    free(batch);
+    free(common);
 }
 
-static unsigned find_down(const struct upstream_batch *batch, const struct socket_address *server)
+static unsigned find_down(const struct upstream_common *common, const struct socket_address *server)
 {
     unsigned i = 0;
-    while (i < batch->down_count && !socket_address_same(&batch->down[i], server))
+    while (i < common->down_count && !socket_address_same(&common->down[i], server))
         i++;
     return i;
 }
 
-unsigned upstream_batch_down(const struct upstream_batch *batch)
+unsigned upstream_common_down(const struct upstream_common *common)
 {
-    return batch->down_count;
+    return common->down_count;
 }
 
 /* Forgets the first when there are too many: some may never come back. */
-static void mark_down(struct upstream_batch *batch, const struct socket_address *game_server)
+static void mark_down(struct upstream_common *common, const struct socket_address *game_server)
 {
-    if (find_down(batch, game_server) < batch->down_count)
+    if (find_down(common, game_server) < common->down_count)
         return;
-    if (batch->down_count == UPSTREAM_DOWN_MAX)
-        memmove(batch->down, batch->down + 1, --batch->down_count * sizeof batch->down[0]);
-    batch->down[batch->down_count++] = *game_server;
+    if (common->down_count == UPSTREAM_DOWN_MAX)
+        memmove(common->down, common->down + 1, --common->down_count * sizeof common->down[0]);
+    common->down[common->down_count++] = *game_server;
 }
 
+/* Such an error of the path to the game server is the game server's state, not the session's end.
+ */
 static bool means_down(int error)
 {
     return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
@@ -101,12 +87,12 @@ static bool means_down(int error)
 
 static void report_down(struct upstream *upstream, int error)
 {
-    struct upstream_batch *batch = upstream->batch;
-    upstream->refused = true;
-    batch->stats->upstream_refused++;
-    mark_down(batch, upstream->game_server);
+    struct upstream_common *common = upstream->common;
+    upstream->server_down = true;
+    common->stats->upstream_refused++;
+    mark_down(common, upstream->game_server);
     unsigned held;
-    if (!log_limit_pass(&batch->down_limit, loop_now(), &held))
+    if (!log_limit_pass(&common->down_limit, loop_now(), &held))
         return;
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(upstream->game_server, text);
@@ -116,13 +102,13 @@ static void report_down(struct upstream *upstream, int error)
 /* That a buffer is full is nothing to report: it is for the counters. */
 static void report_unsent(const struct upstream *upstream, int error)
 {
-    struct upstream_batch *batch = upstream->batch;
+    struct upstream_common *common = upstream->common;
     struct socket_address local;
     char from[SOCKET_ADDRESS_TEXT] = "here";
     char to[SOCKET_ADDRESS_TEXT];
     unsigned held;
     if (error == EAGAIN || error == ENOBUFS ||
-        !log_limit_pass(&batch->unsent_limit, loop_now(), &held))
+        !log_limit_pass(&common->unsent_limit, loop_now(), &held))
         return;
     if (upstream_local(upstream, &local))
         socket_address_format(&local, from);
@@ -133,81 +119,51 @@ static void report_unsent(const struct upstream *upstream, int error)
 
 static void report_up(struct upstream *upstream)
 {
-    struct upstream_batch *batch = upstream->batch;
-    upstream->refused = false;
-    upstream->heard = true;
-    const unsigned place = batch->down_count > 0 ? find_down(batch, upstream->game_server) : 0;
-    if (place == batch->down_count)
+    struct upstream_common *common = upstream->common;
+    upstream->server_down = false;
+    upstream->server_spoke = true;
+    const unsigned place = common->down_count > 0 ? find_down(common, upstream->game_server) : 0;
+    if (place == common->down_count)
         return;
-    batch->down[place] = batch->down[--batch->down_count];
+    common->down[place] = common->down[--common->down_count];
     unsigned held;
-    if (!log_limit_pass(&batch->up_limit, loop_now(), &held))
+    if (!log_limit_pass(&common->up_limit, loop_now(), &held))
         return;
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(upstream->game_server, text);
     log_info("game server %s answers again%s", text, log_held(held).text);
 }
 
-/* One alone goes with send, which costs less. */
-static int hand_out(struct upstream_batch *batch, unsigned from)
+/* Reads what was received at a place of the buffer, without its header. False when nobody can be
+   given that. */
+static bool read_datagram(const struct upstream *upstream, int place, struct datagram *out)
 {
-    struct bundle *out = &batch->out;
-    if (batch->gathered == 1)
-        return send(batch->out_socket, out->data[0], out->piece[0].iov_len, 0) >= 0 ? 1 : -1;
-    return sendmmsg(batch->out_socket, out->header + from, batch->gathered - from, 0);
-}
-
-void upstream_batch_flush(struct upstream_batch *batch)
-{
-    unsigned sent = 0;
-    bool retried = false;
-    while (sent < batch->gathered) {
-        const int taken = hand_out(batch, sent);
-        if (taken > 0) {
-            batch->stats->forwarded_datagrams += (unsigned)taken;
-            sent += (unsigned)taken;
-            retried = false;
-            continue;
-        }
-        /* The error may be the answer to an earlier datagram, and this one not tried yet. */
-        struct upstream *sender = batch->sender[sent];
-        const int error = errno;
-        const bool down = means_down(error);
-        if (down)
-            report_down(sender, error);
-        if ((down || error == EINTR) && !retried) {
-            retried = true;
-            continue;
-        }
-        if (!down)
-            report_unsent(sender, error);
-        batch->stats->dropped_upstream++;
-        retried = false;
-        sent++;
-    }
-    batch->out_socket = -1;
-    batch->gathered = 0;
-}
-
-static void take(struct upstream *upstream, const uint8_t *data, size_t size, bool truncated)
-{
-    struct stats *stats = upstream->batch->stats;
+    const struct upstream_common *common = upstream->common;
+    struct stats *stats = common->stats;
+    const uint8_t *data = common->data[place];
+    const size_t size = common->header[place].msg_len;
     const size_t before = client_header_of_answer(&upstream->header, data, size);
-    size -= before;
-    if (truncated || size > SESSION_DATAGRAM_MAX)
+    stats->upstream_datagrams++;
+    stats->upstream_bytes += size;
+    *out = (struct datagram){.data = data + before, .size = size - before};
+    if ((common->header[place].msg_hdr.msg_flags & MSG_TRUNC) || out->size > SESSION_DATAGRAM_MAX)
         stats->dropped_oversize++;
-    else if (size == 0)
+    else if (out->size == 0)
         stats->dropped_empty++;
     else
-        upstream->datagram(upstream->context, data + before, size);
+        return true;
+    return false;
 }
 
-static void receive(void *context, unsigned events)
+static void on_ready(void *context, unsigned events)
 {
     (void)events;
     struct upstream *upstream = context;
-    struct upstream_batch *batch = upstream->batch;
-    int count = recvmmsg(upstream->watch.fd, batch->in.header, UPSTREAM_BATCH, MSG_DONTWAIT, NULL);
+    struct upstream_common *common = upstream->common;
+    struct datagram datagrams[UPSTREAM_BATCH];
+    size_t usable = 0;
+    const int count =
+        recvmmsg(upstream->watch.fd, common->header, UPSTREAM_BATCH, MSG_DONTWAIT, NULL);
     if (count < 0) {
         /* Fetching the error clears it; datagrams behind it wake the loop again. */
         if (means_down(errno))
@@ -215,52 +171,20 @@ static void receive(void *context, unsigned events)
         return;
     }
     report_up(upstream);
-    batch->receiver = upstream;
-    for (int i = 0; i < count; i++) {
-        size_t size = batch->in.header[i].msg_len;
-        batch->stats->upstream_datagrams++;
-        batch->stats->upstream_bytes += size;
-        if (batch->receiver != upstream)
-            batch->stats->dropped_closing++;
-        else
-            take(upstream, batch->in.data[i], size,
-                 batch->in.header[i].msg_hdr.msg_flags & MSG_TRUNC);
-    }
-    if (batch->receiver == upstream)
-        upstream->flush(upstream->context);
-    batch->receiver = NULL;
+    for (int i = 0; i < count; i++)
+        usable += read_datagram(upstream, i, &datagrams[usable]);
+    upstream->receive(upstream->context, datagrams, usable);
 }
 
-void upstream_init(struct upstream *upstream, struct upstream_batch *batch,
-                   const struct socket_address *game_server,
-                   void (*datagram)(void *context, const uint8_t *data, size_t size),
-                   void (*flush)(void *context), void *context)
+void upstream_init(struct upstream *upstream, struct upstream_common *common,
+                   const struct socket_address *game_server, upstream_receive *receive,
+                   void *context)
 {
-    upstream->batch = batch;
+    upstream->common = common;
     upstream->game_server = game_server;
-    upstream->datagram = datagram;
-    upstream->flush = flush;
+    upstream->receive = receive;
     upstream->context = context;
-    upstream->watch = (struct loop_watch){.fd = -1, .ready = receive, .context = upstream};
-}
-
-static bool open_socket(struct upstream *upstream)
-{
-    struct upstream_batch *batch = upstream->batch;
-    const struct socket_address *game_server = upstream->game_server;
-    int fd =
-        socket(game_server->address.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    upstream->watch.fd = fd;
-    if (fd >= 0 && connect(fd, &game_server->address.any, game_server->size) == 0 &&
-        loop_add(batch->loop, &upstream->watch, LOOP_READABLE))
-        return true;
-    unsigned held;
-    if (log_limit_pass(&batch->open_limit, loop_now(), &held))
-        log_error("no UDP socket for a session: %s%s", strerror(errno), log_held(held).text);
-    if (fd >= 0)
-        close(fd);
-    upstream->watch.fd = -1;
-    return false;
+    upstream->watch = (struct loop_watch){.fd = -1, .ready = on_ready, .context = upstream};
 }
 
 void upstream_tell_client(struct upstream *upstream, enum client_header_format format,
@@ -288,43 +212,77 @@ static void write_header(struct upstream *upstream)
         client_header_write(upstream->header_format, upstream->client, &local, &upstream->header);
 }
 
+static bool open_socket(struct upstream *upstream)
+{
+    struct upstream_common *common = upstream->common;
+    const struct socket_address *game_server = upstream->game_server;
+    const int family = game_server->address.any.sa_family;
+    const int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    upstream->watch.fd = fd;
+    if (fd >= 0 && connect(fd, &game_server->address.any, game_server->size) == 0 &&
+        loop_add(common->loop, &upstream->watch, LOOP_READABLE)) {
+        write_header(upstream);
+        return true;
+    }
+    unsigned held;
+    if (log_limit_pass(&common->open_limit, loop_now(), &held))
+        log_error("no UDP socket for a session: %s%s", strerror(errno), log_held(held).text);
+    if (fd >= 0)
+        close(fd);
+    upstream->watch.fd = -1;
+    return false;
+}
+
+static bool try_to_send(const struct upstream *upstream, const uint8_t *data, size_t size)
+{
+    const struct client_header *header = &upstream->header;
+    const int fd = upstream->watch.fd;
+    if (!client_header_belongs(header, data, size, upstream->server_spoke))
+        return send(fd, data, size, 0) >= 0;
+    const struct iovec pieces[] = {
+        {.iov_base = (void *)(uintptr_t)header->bytes, .iov_len = header->size},
+        {.iov_base = (void *)(uintptr_t)data, .iov_len = size},
+    };
+    return writev(fd, pieces, 2) >= 0;
+}
+
 bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
 {
-    struct upstream_batch *batch = upstream->batch;
-    if (upstream->watch.fd < 0) {
-        if (!open_socket(upstream)) {
-            batch->stats->dropped_upstream++;
-            return false;
-        }
-        write_header(upstream);
+    struct stats *stats = upstream->common->stats;
+    if (upstream->watch.fd < 0 && !open_socket(upstream)) {
+        stats->dropped_upstream++;
+        return false;
     }
-    const int fd = upstream->watch.fd;
-    if (batch->out_socket != fd || batch->gathered == UPSTREAM_BATCH)
-        upstream_batch_flush(batch);
-    batch->out_socket = fd;
-    const unsigned place = batch->gathered++;
-    batch->sender[place] = upstream;
-    uint8_t *out = batch->out.data[place];
-    const struct client_header *header = &upstream->header;
-    const size_t before =
-        client_header_belongs(header, data, size, upstream->heard) ? header->size : 0;
-    memcpy(out, header->bytes, before);
-    memcpy(out + before, data, size);
-    batch->out.piece[place].iov_len = before + size;
-    return true;
+    /* The error may be the answer to an earlier datagram, and this one not tried yet. */
+    for (bool again = false;; again = true) {
+        if (try_to_send(upstream, data, size)) {
+            stats->forwarded_datagrams++;
+            return true;
+        }
+        const bool down = means_down(errno);
+        const int error = errno;
+        if (down)
+            report_down(upstream, error);
+        if ((down || error == EINTR) && !again)
+            continue;
+        if (!down)
+            report_unsent(upstream, error);
+        stats->dropped_upstream++;
+        return true;
+    }
 }
 
 void upstream_count_overflow(struct upstream *upstream)
 {
     if (upstream->watch.fd >= 0)
-        upstream->batch->stats->upstream_overflow +=
+        upstream->common->stats->upstream_overflow +=
             overflow_since(upstream->watch.fd, &upstream->overflowed);
 }
 
 /* What waits in a socket would be gone with it, and in no counter. */
 static void drop_waiting(struct upstream *upstream)
 {
-    struct stats *stats = upstream->batch->stats;
+    struct stats *stats = upstream->common->stats;
     for (unsigned i = 0; i < WAITING_MAX; i++) {
         const ssize_t size = recv(upstream->watch.fd, NULL, 0, MSG_DONTWAIT | MSG_TRUNC);
         if (size < 0 && errno == EAGAIN)
@@ -346,44 +304,27 @@ int upstream_socket(const struct upstream *upstream, struct client_header *heade
 bool upstream_adopt(struct upstream *upstream, int fd, const struct client_header *header)
 {
     upstream->header = *header;
-    upstream->heard = true;
+    upstream->server_spoke = true;
     upstream->watch.fd = fd;
-    if (loop_add(upstream->batch->loop, &upstream->watch, LOOP_READABLE))
+    if (loop_add(upstream->common->loop, &upstream->watch, LOOP_READABLE))
         return true;
     upstream->watch.fd = -1;
     return false;
 }
 
-/* What has been gathered must have its socket still. */
-static void flush_own(struct upstream *upstream)
+void upstream_leave(struct upstream *upstream)
 {
-    struct upstream_batch *batch = upstream->batch;
-    if (batch->out_socket >= 0 && batch->out_socket == upstream->watch.fd)
-        upstream_batch_flush(batch);
-    if (batch->receiver == upstream)
-        batch->receiver = NULL;
-}
-
-static void close_socket(struct upstream *upstream)
-{
-    loop_remove(upstream->batch->loop, &upstream->watch);
+    if (upstream->watch.fd < 0)
+        return;
+    loop_remove(upstream->common->loop, &upstream->watch);
     upstream_count_overflow(upstream);
     close(upstream->watch.fd);
     upstream->watch.fd = -1;
 }
 
-void upstream_leave(struct upstream *upstream)
-{
-    flush_own(upstream);
-    if (upstream->watch.fd >= 0)
-        close_socket(upstream);
-}
-
 void upstream_close(struct upstream *upstream)
 {
-    flush_own(upstream);
-    if (upstream->watch.fd < 0)
-        return;
-    drop_waiting(upstream);
-    close_socket(upstream);
+    if (upstream->watch.fd >= 0)
+        drop_waiting(upstream);
+    upstream_leave(upstream);
 }

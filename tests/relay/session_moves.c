@@ -49,16 +49,13 @@ static bool is_ready(const struct session_link *link)
     return true;
 }
 
-static void hear(struct session_link *link, const uint8_t *data, size_t size)
+static void hear(struct session_link *link, const struct datagram *datagrams, size_t count)
 {
-    memcpy(process_of(link)->heard, data, size);
-    process_of(link)->heard[size] = '\0';
+    struct process *process = process_of(link);
+    const struct datagram *last = &datagrams[count - 1];
+    memcpy(process->heard, last->data, last->size);
+    process->heard[last->size] = '\0';
     loop_stop(ends_when_heard->loop);
-}
-
-static void flush_link(struct session_link *link)
-{
-    (void)link;
 }
 
 static void close_link(struct session_link *link, const struct session_farewell *farewell,
@@ -75,7 +72,7 @@ static double rtt_of(const struct session_link *link)
 }
 
 static const struct transport transport = {
-    "test", is_ready, hear, flush_link, close_link, rtt_of,
+    "test", is_ready, hear, close_link, rtt_of,
 };
 
 static struct loop *create_loop(void)
@@ -127,7 +124,6 @@ static void open_link(struct process *process, const char *key)
 static void say(struct process *process, const char *text)
 {
     assert_true(session_receive(process->link.session, (const uint8_t *)text, strlen(text)));
-    sessions_flush(process->sessions);
 }
 
 static void server_hears(struct rig *rig, const char *text)
