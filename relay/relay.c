@@ -352,7 +352,7 @@ void relay_destroy(struct relay *relay)
     options_free(&relay->reloaded);
     if (relay->copy >= 0)
         close(relay->copy);
-    known_names_close(&relay->known_names);
+    directory_filter_close(&relay->filter);
     log_count_dropped(NULL);
     if (relay->supervisor.fd >= 0)
         close(relay->supervisor.fd);

@@ -24,14 +24,14 @@ static const char *unready(void *context)
     return sessions_full(relay->sessions) ? "no place left" : NULL;
 }
 
-static void carry_out(void *context, const struct order *order, uint64_t ticket)
+static void carry_out(void *context, const struct command *command, uint64_t ticket)
 {
     struct relay *relay = context;
-    struct session_facts *page = calloc(order->limit + 1, sizeof *page);
-    struct order_result result = {0};
+    struct session_facts *page = calloc(command->limit + 1, sizeof *page);
+    struct command_result result = {0};
     if (page)
-        result = order_carry_out(relay->sessions, order, page);
-    admin_tell(relay->admin, ticket, order, &result, page);
+        result = command_run(relay->sessions, command, page);
+    admin_tell(relay->admin, ticket, command, &result, page);
     free(page);
 }
 

@@ -15,11 +15,11 @@
 #include "os/loop.h"
 #include "os/signals.h"
 #include "os/tls.h"
+#include "process/directory_filter.h"
 #include "process/startup.h"
 #include "process/upgrade.h"
 #include "relay.h"
 #include "rtc/webrtc.h"
-#include "session/known_names.h"
 #include "session/session.h"
 #include "stats/counters.h"
 
@@ -59,7 +59,7 @@ struct relay {
     struct admin *admin; /* NULL without --admin */
     struct signals signals;
     struct loop_timer count;        /* of a worker: its counters, for the supervisor */
-    struct known_names known_names; /* of sessions that other workers may have */
+    struct directory_filter filter; /* of sessions that other workers may have */
     int copy; /* of the file of options, for the next reload of a worker; -1 = the file itself */
     enum relay_state state;
     struct loop_timer stop; /* when draining, stopping or leaving has taken too long */
@@ -102,7 +102,7 @@ void relay_reload(struct relay *relay);
 void relay_begin_upgrade(struct relay *relay);
 
 /* Carries on a session of another process, or logs that it is lost. Takes over fd. */
-void relay_adopt(struct relay *relay, const void *parcel, size_t size, int fd);
+void relay_adopt(struct relay *relay, const void *state, size_t size, int fd);
 
 /* Takes what a worker's supervisor has read of the certificates, and closes the copy. Logs it and
    returns false when it cannot. */

@@ -1,7 +1,7 @@
 #include "admin/admin.h"
 
+#include "admin/commands.h"
 #include "admin/server.h"
-#include "admin/steering.h"
 #include "os/log.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void answer_ready(const struct admin *admin, struct admin_reply *reply)
 
 static void answer_blocks(const struct admin *admin, struct admin_reply *reply)
 {
-    steering_list_blocks(admin->config.blocks, reply);
+    commands_list_blocks(admin->config.blocks, reply);
 }
 
 /* What may be asked; GET stands for HEAD too. A path that ends with a slash has something behind
@@ -53,16 +53,16 @@ static const struct {
     const char *path;
     enum admin_method method;
     void (*answer)(const struct admin *admin, struct admin_reply *reply);
-    steering_read *read; /* or this: an order */
+    command_reader *read; /* or this: a command */
 } routes[] = {
     {"/metrics", ADMIN_GET, answer_metrics, NULL},
     {"/healthz", ADMIN_GET, answer_health, NULL},
     {"/readyz", ADMIN_GET, answer_ready, NULL},
-    {"/sessions", ADMIN_GET, NULL, steering_read_list},
-    {"/sessions/", ADMIN_DELETE, NULL, steering_read_end},
+    {"/sessions", ADMIN_GET, NULL, commands_read_list},
+    {"/sessions/", ADMIN_DELETE, NULL, commands_read_end},
     {"/blocks", ADMIN_GET, answer_blocks, NULL},
-    {"/blocks", ADMIN_POST, NULL, steering_read_block},
-    {"/blocks/", ADMIN_DELETE, NULL, steering_read_unblock},
+    {"/blocks", ADMIN_POST, NULL, commands_read_block},
+    {"/blocks/", ADMIN_DELETE, NULL, commands_read_unblock},
 };
 
 static bool leads_to(const char *route, const char *path)
@@ -71,7 +71,7 @@ static bool leads_to(const char *route, const char *path)
     return route[size - 1] == '/' ? strncmp(path, route, size) == 0 : strcmp(path, route) == 0;
 }
 
-/* False when it is an order, which is answered by admin_tell. */
+/* False when it is a command, which is answered by admin_tell. */
 static bool answer(const struct admin *admin, const struct admin_request *request, uint64_t ticket,
                    struct admin_reply *reply)
 {
@@ -83,11 +83,12 @@ static bool answer(const struct admin *admin, const struct admin_request *reques
         known = true;
         if (routes[i].method != method)
             continue;
-        struct order order = {0};
+        struct command command = {0};
         if (routes[i].answer) {
             routes[i].answer(admin, reply);
-        } else if (routes[i].read(request, request->path + strlen(routes[i].path), &order, reply)) {
-            admin->config.carry_out(admin->config.context, &order, ticket);
+        } else if (routes[i].read(request, request->path + strlen(routes[i].path), &command,
+                                  reply)) {
+            admin->config.carry_out(admin->config.context, &command, ticket);
             return false;
         }
         return true;
@@ -107,11 +108,11 @@ static void on_request(void *context, const struct admin_request *request, uint6
         admin_server_answer(admin->server, ticket, &reply);
 }
 
-void admin_tell(struct admin *admin, uint64_t ticket, const struct order *order,
-                const struct order_result *result, const struct session_facts *page)
+void admin_tell(struct admin *admin, uint64_t ticket, const struct command *command,
+                const struct command_result *result, const struct session_facts *page)
 {
     struct admin_reply reply = ADMIN_REPLY;
-    steering_answer(order, result, page, &reply);
+    commands_answer(command, result, page, &reply);
     admin_server_answer(admin->server, ticket, &reply);
 }
 

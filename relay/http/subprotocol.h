@@ -2,8 +2,8 @@
 #ifndef CAUSEWAY_RELAY_SUBPROTOCOL_H
 #define CAUSEWAY_RELAY_SUBPROTOCOL_H
 
-#include "session/key.h"
 #include "session/server.h"
+#include "session/session_key.h"
 
 /* The one that the relay speaks, and for which a client must ask. */
 #define WEBSOCKET_SUBPROTOCOL "causeway.v1"

@@ -271,7 +271,7 @@ static void read_wishes(const struct websockets *all, struct lws *wsi, const cha
     if (lws_hdr_copy(wsi, list, sizeof list, WSI_TOKEN_PROTOCOL) > 0)
         subprotocol_read(list, &wishes);
     request->server = wishes.server;
-    session_name(all->sessions, wishes.key, origin, request);
+    session_identify(all->sessions, wishes.key, origin, request);
 }
 
 static void on_established(struct ws_link *link, struct websockets *all, struct lws *wsi)

@@ -5,7 +5,7 @@
 #ifndef CAUSEWAY_RELAY_MESSAGE_H
 #define CAUSEWAY_RELAY_MESSAGE_H
 
-#include "session/orders.h"
+#include "session/command.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #define MESSAGE_MAX 512
 
 enum message_type {
-    /* To a process from the one that starts it, in this order. */
+    /* To a process from the one that starts it, in this command. */
     MESSAGE_HELLO = 1, /* the secret, and which worker it is: struct hello_message */
     MESSAGE_COUNTERS,  /* to a worker: the memory of its counters */
     MESSAGE_FILTER,    /* to a worker: the memory of the directory's filter */
@@ -32,23 +32,23 @@ enum message_type {
     MESSAGE_READY,        /* from the new process */
     MESSAGE_BLOCKS,       /* to it: addresses that the operator has blocked: struct block[] */
     MESSAGE_CERTIFICATES, /* to a worker, then and whenever they change: a copy of those of TLS */
-    MESSAGE_SESSION,      /* to it: a session and its socket: struct parcel */
+    MESSAGE_SESSION,      /* to it: a session and its socket: struct session_state */
     MESSAGE_START,        /* to it: those were all */
     MESSAGE_STARTED,      /* from it: it serves them from now on */
     /* Later, from a worker to its supervisor. */
-    MESSAGE_PUBLISH,  /* a session that others can carry on, and its socket: struct parcel */
-    MESSAGE_WITHDRAW, /* the name of a published session, which has ended */
-    MESSAGE_AWAY,     /* the name of one whose page may be gone */
-    MESSAGE_BACK,     /* the name of one whose page is not gone after all */
-    MESSAGE_LOOKUP,   /* the name of one that a link asks for; SESSION or UNKNOWN answers */
-    MESSAGE_DECLINE,  /* the name of one that it was given, and for which it has no place */
+    MESSAGE_PUBLISH,  /* a session that others can carry on, and its socket: struct session_state */
+    MESSAGE_WITHDRAW, /* the hash of a published session, which has ended */
+    MESSAGE_AWAY,     /* the hash of one whose page may be gone */
+    MESSAGE_BACK,     /* the hash of one whose page is not gone after all */
+    MESSAGE_LOOKUP,   /* the hash of one that a link asks for; SESSION or UNKNOWN answers */
+    MESSAGE_DECLINE,  /* the hash of one that it was given, and for which it has no place */
     MESSAGE_COUNTED,  /* its counters are up to date */
     MESSAGE_RESULT,   /* what has come of a command: struct command_reply */
     /* Later, from the supervisor to a worker. */
-    MESSAGE_UNKNOWN,  /* no process has a session of this name */
-    MESSAGE_RELEASE,  /* the name of a session with which another worker goes on */
+    MESSAGE_UNKNOWN,  /* no process has a session of this hash */
+    MESSAGE_RELEASE,  /* the hash of a session with which another worker goes on */
     MESSAGE_COUNT,    /* bring the counters up to date */
-    MESSAGE_COMMAND,  /* of the operator: struct order_message; a list comes with memory for it */
+    MESSAGE_COMMAND,  /* of the operator: struct command_message; a list comes with memory for it */
     MESSAGE_RELOAD,   /* take other options, from the copy that may come with it */
     MESSAGE_REPLACED, /* other processes have taken the relay over */
     /* Later, from a worker by way of the supervisor to another. */
@@ -60,7 +60,7 @@ enum message_type {
 struct hello_message {
     uint32_t worker; /* which one it is, from 1 on; 0 = none */
     uint32_t workers;
-    uint8_t secret[MESSAGE_SECRET_SIZE]; /* of the sessions' names */
+    uint8_t secret[MESSAGE_SECRET_SIZE]; /* of the sessions' hashes */
 };
 
 /* A page has sent a DELETE for a connection of WebRTC; see webrtc_end. */
@@ -71,15 +71,15 @@ struct close_rtc_message {
 
 /* A command for a worker. With a list comes memory that all workers share, and into which the
    sessions go. */
-struct order_message {
+struct command_message {
     uint64_t ticket;
     unsigned first; /* the worker's place there, in sessions */
-    struct order order;
+    struct command command;
 };
 
-struct order_reply {
+struct command_reply {
     uint64_t ticket;
-    struct order_result result;
+    struct command_result result;
 };
 
 struct message {

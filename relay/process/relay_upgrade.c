@@ -24,16 +24,16 @@ static bool send_startup(void *context, int channel)
     return sent && (!relay->webrtc || startup_send_socket(channel, webrtc_socket(relay->webrtc)));
 }
 
-static bool send_parcel(void *context, const struct parcel *parcel, int fd)
+static bool send_session(void *context, const struct session_state *state, int fd)
 {
-    return message_send(*(const int *)context, MESSAGE_SESSION, parcel, sizeof *parcel, fd);
+    return message_send(*(const int *)context, MESSAGE_SESSION, state, sizeof *state, fd);
 }
 
 static bool send_sessions(void *context, int channel)
 {
     const struct relay *relay = context;
     return startup_send_blocks(channel, sessions_blocks(relay->sessions)) &&
-           sessions_hand_over(relay->sessions, send_parcel, &channel);
+           sessions_export(relay->sessions, send_session, &channel);
 }
 
 static void on_leave_over(void *context)
@@ -79,10 +79,10 @@ void relay_begin_upgrade(struct relay *relay)
         log_warn("no upgrade: this process is stopping");
 }
 
-void relay_adopt(struct relay *relay, const void *parcel, size_t size, int fd)
+void relay_adopt(struct relay *relay, const void *state, size_t size, int fd)
 {
     unsigned held;
-    if (!sessions_adopt(relay->sessions, parcel, size, fd) &&
+    if (!sessions_adopt(relay->sessions, state, size, fd) &&
         log_limit_pass(&relay->lost_limit, loop_now(), &held))
         log_warn("a session is lost: there is no place for it, or no file descriptor%s",
                  log_held(held).text);

@@ -1,7 +1,7 @@
 #include "os/log.h"
 #include "process/message.h"
 #include "relay_internal.h"
-#include "session/orders.h"
+#include "session/command.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,35 +19,35 @@
 /* In a turn of the loop. */
 #define MESSAGES_MAX 64
 
-static bool keep(void *context, const struct parcel *parcel, int fd)
+static bool publish(void *context, const struct session_state *state, int fd)
 {
     const struct relay *relay = context;
-    return message_send(relay->supervisor.fd, MESSAGE_PUBLISH, parcel, sizeof *parcel, fd);
+    return message_send(relay->supervisor.fd, MESSAGE_PUBLISH, state, sizeof *state, fd);
 }
 
-static bool may_have(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+static bool may_contain(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
     const struct relay *relay = context;
-    return known_names_may_have(&relay->known_names, name);
+    return directory_filter_may_contain(&relay->filter, hash);
 }
 
-static void decline(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+static void decline(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
     const struct relay *relay = context;
-    message_send(relay->supervisor.fd, MESSAGE_DECLINE, name, PARCEL_NAME_SIZE, -1);
+    message_send(relay->supervisor.fd, MESSAGE_DECLINE, hash, SESSION_HASH_SIZE, -1);
 }
 
-static void set_away(void *context, const uint8_t name[PARCEL_NAME_SIZE], bool away)
+static void set_away(void *context, const uint8_t hash[SESSION_HASH_SIZE], bool away)
 {
     const struct relay *relay = context;
-    message_send(relay->supervisor.fd, away ? MESSAGE_AWAY : MESSAGE_BACK, name, PARCEL_NAME_SIZE,
+    message_send(relay->supervisor.fd, away ? MESSAGE_AWAY : MESSAGE_BACK, hash, SESSION_HASH_SIZE,
                  -1);
 }
 
-static void forget(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+static void withdraw(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
     const struct relay *relay = context;
-    message_send(relay->supervisor.fd, MESSAGE_WITHDRAW, name, PARCEL_NAME_SIZE, -1);
+    message_send(relay->supervisor.fd, MESSAGE_WITHDRAW, hash, SESSION_HASH_SIZE, -1);
 }
 
 static bool write_page(int fd, unsigned first, const struct session_facts *page, unsigned count)
@@ -59,14 +59,14 @@ static bool write_page(int fd, unsigned first, const struct session_facts *page,
 /* Takes over the message's descriptor. */
 static void carry_out(struct relay *relay, const struct message *message)
 {
-    struct order_message asked;
+    struct command_message asked;
     if (message->size == sizeof asked) {
         memcpy(&asked, message->data, sizeof asked);
-        struct order_reply reply = {.ticket = asked.ticket};
-        struct session_facts *page = calloc(asked.order.limit + 1, sizeof *page);
+        struct command_reply reply = {.ticket = asked.ticket};
+        struct session_facts *page = calloc(asked.command.limit + 1, sizeof *page);
         if (page)
-            reply.result = order_carry_out(relay->sessions, &asked.order, page);
-        if (asked.order.kind == ORDER_LIST)
+            reply.result = command_run(relay->sessions, &asked.command, page);
+        if (asked.command.kind == COMMAND_LIST)
             reply.result.done =
                 page && write_page(message->fd, asked.first, page, reply.result.count);
         free(page);
@@ -103,8 +103,8 @@ static void obey(struct relay *relay, const struct message *message)
         relay_adopt(relay, message->data, message->size, message->fd);
         break;
     case MESSAGE_RELEASE:
-        if (message->size == PARCEL_NAME_SIZE)
-            sessions_leave(relay->sessions, message->data);
+        if (message->size == SESSION_HASH_SIZE)
+            sessions_release(relay->sessions, message->data);
         break;
     case MESSAGE_COUNT:
         relay_count(relay);
@@ -133,28 +133,28 @@ static void obey(struct relay *relay, const struct message *message)
     }
 }
 
-static bool answers(const struct message *message, const uint8_t name[PARCEL_NAME_SIZE])
+static bool answers(const struct message *message, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    struct parcel parcel;
+    struct session_state state;
     if (message->type == MESSAGE_SESSION)
-        return parcel_read(message->data, message->size, &parcel) &&
-               memcmp(parcel.name, name, PARCEL_NAME_SIZE) == 0;
-    return message->type == MESSAGE_UNKNOWN && message->size == PARCEL_NAME_SIZE &&
-           memcmp(message->data, name, PARCEL_NAME_SIZE) == 0;
+        return session_state_read(message->data, message->size, &state) &&
+               memcmp(state.hash, hash, SESSION_HASH_SIZE) == 0;
+    return message->type == MESSAGE_UNKNOWN && message->size == SESSION_HASH_SIZE &&
+           memcmp(message->data, hash, SESSION_HASH_SIZE) == 0;
 }
 
 /* Waits for the answer, because the link's first datagram must find its session: a tenth of a
    millisecond while the supervisor gets its turn. */
-static void ask(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+static void lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct relay *relay = context;
     struct message message;
     relay->counters->stats.sessions_asked++;
-    if (!message_send(relay->supervisor.fd, MESSAGE_LOOKUP, name, PARCEL_NAME_SIZE, -1))
+    if (!message_send(relay->supervisor.fd, MESSAGE_LOOKUP, hash, SESSION_HASH_SIZE, -1))
         return;
     while (message_receive(relay->supervisor.fd, &message, true) == MESSAGE_RECEIVED) {
         obey(relay, &message);
-        if (answers(&message, name))
+        if (answers(&message, hash))
             return;
     }
 }
@@ -189,22 +189,23 @@ static void on_count(void *context)
 
 bool relay_become_worker(struct relay *relay, struct startup *startup)
 {
-    const struct session_peers peers = {keep, set_away, forget, decline, may_have, ask, relay};
+    const struct session_directory directory = {publish,     set_away, withdraw, decline,
+                                                may_contain, lookup,   relay};
     const struct timeval timeout = {.tv_usec = ANSWER_MICROSECONDS};
     const int channel = startup->channel;
     relay->supervisor = (struct loop_watch){.fd = channel, .ready = on_message, .context = relay};
     startup->channel = -1;
     setsockopt(channel, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     setsockopt(channel, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-    if (!known_names_open(&relay->known_names, startup->filter)) {
-        log_error("no memory for names: %s", strerror(errno));
+    if (!directory_filter_open(&relay->filter, startup->filter)) {
+        log_error("no memory for the filter: %s", strerror(errno));
         return false;
     }
     if (!loop_add(relay->loop, &relay->supervisor, LOOP_READABLE)) {
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;
     }
-    sessions_set_peers(relay->sessions, &peers);
+    sessions_set_directory(relay->sessions, &directory);
     relay->count.expired = on_count;
     relay->count.context = relay;
     on_count(relay);

@@ -110,7 +110,7 @@ static void take_signal(void *context, int signal_number)
 static bool send_startup(void *context, int channel)
 {
     const struct supervisor *all = context;
-    bool sent = startup_send_hello(channel, names_secret(all->registry.names), 0, 0);
+    bool sent = startup_send_hello(channel, session_index_secret(all->directory.index), 0, 0);
     for (unsigned i = 0; i < all->count; i++) {
         for (unsigned s = 0; s < all->workers[i].socket_count; s++)
             sent = sent && startup_send_socket(channel, all->workers[i].sockets[s]);
@@ -123,8 +123,8 @@ static bool send_sessions(void *context, int channel)
     const struct supervisor *all = context;
     if (!startup_send_blocks(channel, &all->blocks))
         return false;
-    for (const struct registration *one = all->registry.first; one; one = one->next) {
-        if (!message_send(channel, MESSAGE_SESSION, &one->parcel, sizeof one->parcel, one->fd))
+    for (const struct directory_entry *one = all->directory.first; one; one = one->next) {
+        if (!message_send(channel, MESSAGE_SESSION, &one->state, sizeof one->state, one->fd))
             return false;
     }
     return true;
@@ -142,8 +142,8 @@ static bool adopt(void *context, const struct message *message)
 {
     struct supervisor *all = context;
     if (message->type == MESSAGE_SESSION)
-        registry_keep(&all->registry, message->data, message->size, message->fd, REGISTRY_NOBODY,
-                      loop_now() + all->options->resume_seconds);
+        directory_put(&all->directory, message->data, message->size, message->fd,
+                      DIRECTORY_NO_WORKER, loop_now() + all->options->resume_seconds);
     else if (message->type == MESSAGE_BLOCKS)
         startup_take_blocks(&all->blocks, message->data, message->size);
     else
@@ -175,7 +175,7 @@ static bool take_over(struct supervisor *all, const struct startup *startup)
         log_error("the process that started this one has gone");
         return false;
     }
-    log_info("took over %s", log_count(all->registry.count, "session").text);
+    log_info("took over %s", log_count(all->directory.count, "session").text);
     supervisor_expire(all);
     return true;
 }
@@ -208,8 +208,8 @@ static bool start(struct supervisor *all, struct startup *startup)
     struct descriptors descriptors;
     if (!descriptors_divide(options->max_sessions, &descriptors) || !open_loop(all))
         return false;
-    if (!registry_create(&all->registry, 2 * descriptors.sessions,
-                         startup->channel >= 0 ? startup->secret : NULL)) {
+    if (!directory_create(&all->directory, 2 * descriptors.sessions,
+                          startup->channel >= 0 ? startup->secret : NULL)) {
         log_error("no memory");
         return false;
     }
@@ -251,13 +251,13 @@ static void destroy(struct supervisor *all)
             close(worker->counters_fd);
         counters_destroy(worker->counters);
     }
-    supervisor_drop_orders(all);
+    supervisor_drop_commands(all);
     admin_destroy(all->admin);
     loop_timer_stop(&all->count_late);
     loop_timer_stop(&all->stop);
     loop_timer_stop(&all->expiry);
     tls_destroy(all->tls);
-    registry_destroy(&all->registry);
+    directory_destroy(&all->directory);
     loop_destroy(all->loop);
     signals_close(&all->signals);
     options_free(&all->reloaded);

@@ -1,6 +1,6 @@
 /* What the parts of the supervisor share: supervisor.c opens, runs and closes it;
    supervisor_sockets.c opens the workers' sockets; supervisor_workers.c starts and serves them;
-   supervisor_orders.c brings them the operator's orders. */
+   supervisor_commands.c brings them the operator's commands. */
 #ifndef CAUSEWAY_RELAY_SUPERVISOR_INTERNAL_H
 #define CAUSEWAY_RELAY_SUPERVISOR_INTERNAL_H
 
@@ -11,9 +11,9 @@
 #include "os/signals.h"
 #include "os/tls.h"
 #include "process/child.h"
+#include "process/directory.h"
 #include "process/supervisor.h"
 #include "process/upgrade.h"
-#include "session/registry.h"
 #include "stats/counters.h"
 
 /* --listen and --http-redirect, and one of WebRTC. */
@@ -37,12 +37,12 @@ struct worker {
     bool counting;
 };
 
-/* An order that is with the workers. */
-struct errand {
+/* A command that is with the workers. */
+struct pending_command {
     struct supervisor *all;
     uint64_t ticket; /* 0 = there is none here */
-    struct order order;
-    struct order_result result;           /* so far */
+    struct command command;
+    struct command_result result;         /* so far */
     bool waits[OPTIONS_WORKERS_MAX];      /* for this worker */
     unsigned counts[OPTIONS_WORKERS_MAX]; /* of sessions in its page */
     struct session_facts *pages;          /* of all workers; NULL when it is no list */
@@ -50,7 +50,7 @@ struct errand {
     struct loop_timer timer;
 };
 
-#define ERRANDS_MAX DESCRIPTORS_ADMIN
+#define PENDING_COMMANDS_MAX DESCRIPTORS_ADMIN
 
 enum supervisor_state {
     SUPERVISOR_SERVING,
@@ -66,12 +66,12 @@ struct supervisor {
     struct signals signals;
     struct tls *tls;     /* for the workers; NULL without --tls-certificate */
     struct admin *admin; /* NULL without --admin */
-    struct registry registry;
+    struct directory directory;
     struct loop_timer expiry; /* of sessions that are nobody's */
     struct upgrade upgrade;
     struct counters past; /* of the workers' earlier lives */
     struct blocks blocks;
-    struct errand errands[ERRANDS_MAX];
+    struct pending_command pending[PENDING_COMMANDS_MAX];
     struct log_limit keep_limit;
     struct loop_timer count_late; /* when a worker takes too long to count */
     struct loop_timer stop;
@@ -119,17 +119,17 @@ bool supervisor_has_workers(const struct supervisor *all);
 /* Forgets sessions that have waited long enough, now and later. */
 void supervisor_expire(struct supervisor *all);
 
-/* Has the workers carry out an order, and tells the admin listener what has come of it. */
-void supervisor_carry_out(void *context, const struct order *order, uint64_t ticket);
+/* Has the workers carry out a command, and tells the admin listener what has come of it. */
+void supervisor_carry_out(void *context, const struct command *command, uint64_t ticket);
 
-/* A worker has carried out an order, see struct order_reply. */
+/* A worker has carried out a command, see struct command_reply. */
 void supervisor_take_reply(struct worker *worker, const void *data, size_t size);
 
 /* A worker has died, with whatever it was asked. */
 void supervisor_forgo_replies(struct worker *worker);
 
-/* Forgets all orders. */
-void supervisor_drop_orders(struct supervisor *all);
+/* Forgets all commands. */
+void supervisor_drop_commands(struct supervisor *all);
 
 /* Logs the sums of the counters. */
 void supervisor_log_stats(const struct supervisor *all);

@@ -40,7 +40,7 @@ static void on_expiry(void *context)
 void supervisor_expire(struct supervisor *all)
 {
     const double now = loop_now();
-    const double next = registry_expire(&all->registry, now);
+    const double next = directory_expire(&all->directory, now);
     all->expiry.expired = on_expiry;
     all->expiry.context = all;
     if (next < INFINITY)
@@ -72,10 +72,10 @@ static bool spawn(struct worker *worker)
     worker->started = loop_now();
     worker->serving = false;
     const int channel = worker->child.channel;
-    sent = startup_send_hello(channel, names_secret(all->registry.names), worker->number,
+    sent = startup_send_hello(channel, session_index_secret(all->directory.index), worker->number,
                               all->count) &&
            message_send(channel, MESSAGE_COUNTERS, NULL, 0, worker->counters_fd) &&
-           message_send(channel, MESSAGE_FILTER, NULL, 0, all->registry.known_fd) &&
+           message_send(channel, MESSAGE_FILTER, NULL, 0, all->directory.filter_fd) &&
            send_options(worker, MESSAGE_OPTIONS, all->options);
     for (unsigned i = 0; i < worker->socket_count; i++)
         sent = sent && startup_send_socket(channel, worker->sockets[i]);
@@ -195,58 +195,58 @@ static void on_end(struct worker *worker)
         return;
     }
     report_end(worker, status);
-    registry_orphan(&all->registry, worker->number,
-                    loop_now() + supervisor_options(all)->resume_seconds);
+    directory_release_all(&all->directory, worker->number,
+                          loop_now() + supervisor_options(all)->resume_seconds);
     supervisor_expire(all);
     start_later(worker);
 }
 
-static void answer(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
+static void answer(struct worker *worker, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct supervisor *all = worker->all;
-    struct registration *found = registry_find(&all->registry, name);
+    struct directory_entry *found = directory_find(&all->directory, hash);
     if (!found) {
-        tell(worker, MESSAGE_UNKNOWN, name, PARCEL_NAME_SIZE, -1);
+        tell(worker, MESSAGE_UNKNOWN, hash, SESSION_HASH_SIZE, -1);
         return;
     }
-    if (!tell(worker, MESSAGE_SESSION, &found->parcel, sizeof found->parcel, found->fd))
+    if (!tell(worker, MESSAGE_SESSION, &found->state, sizeof found->state, found->fd))
         return;
-    if (found->owner != REGISTRY_NOBODY && found->owner != worker->number)
-        tell(&all->workers[found->owner - 1], MESSAGE_RELEASE, name, PARCEL_NAME_SIZE, -1);
-    registry_give(&all->registry, found, worker->number);
+    if (found->worker != DIRECTORY_NO_WORKER && found->worker != worker->number)
+        tell(&all->workers[found->worker - 1], MESSAGE_RELEASE, hash, SESSION_HASH_SIZE, -1);
+    directory_assign(&all->directory, found, worker->number);
 }
 
 /* Another worker may have room for it. */
-static void take_back(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
+static void take_back(struct worker *worker, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct supervisor *all = worker->all;
-    struct registration *found = registry_find(&all->registry, name);
-    if (!found || found->owner != worker->number)
+    struct directory_entry *found = directory_find(&all->directory, hash);
+    if (!found || found->worker != worker->number)
         return;
-    registry_release(&all->registry, found, loop_now() + supervisor_options(all)->resume_seconds);
+    directory_release(&all->directory, found, loop_now() + supervisor_options(all)->resume_seconds);
     supervisor_expire(all);
 }
 
-static void forget(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE])
+static void forget(struct worker *worker, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    struct registry *registry = &worker->all->registry;
-    struct registration *found = registry_find(registry, name);
-    if (found && found->owner == worker->number)
-        registry_forget(registry, found);
+    struct directory *directory = &worker->all->directory;
+    struct directory_entry *found = directory_find(directory, hash);
+    if (found && found->worker == worker->number)
+        directory_remove(directory, found);
 }
 
-static void set_away(struct worker *worker, const uint8_t name[PARCEL_NAME_SIZE], bool away)
+static void set_away(struct worker *worker, const uint8_t hash[SESSION_HASH_SIZE], bool away)
 {
-    struct registration *found = registry_find(&worker->all->registry, name);
-    if (found && found->owner == worker->number)
-        found->parcel.away = away;
+    struct directory_entry *found = directory_find(&worker->all->directory, hash);
+    if (found && found->worker == worker->number)
+        found->state.away = away;
 }
 
 static void keep(struct worker *worker, const struct message *message)
 {
     struct supervisor *all = worker->all;
     unsigned held;
-    if (registry_keep(&all->registry, message->data, message->size, message->fd, worker->number,
+    if (directory_put(&all->directory, message->data, message->size, message->fd, worker->number,
                       INFINITY))
         return;
     if (log_limit_pass(&all->keep_limit, loop_now(), &held))
@@ -306,7 +306,7 @@ static void pass_on(struct supervisor *all, const struct message *message)
 
 static void obey(struct worker *worker, struct message *message)
 {
-    const bool names_one = message->size == PARCEL_NAME_SIZE;
+    const bool names_one = message->size == SESSION_HASH_SIZE;
     if (message->type == MESSAGE_PUBLISH) {
         keep(worker, message);
         return;

@@ -3,8 +3,8 @@
 #ifndef CAUSEWAY_RELAY_RTC_SDP_H
 #define CAUSEWAY_RELAY_RTC_SDP_H
 
-#include "session/key.h"
 #include "session/server.h"
+#include "session/session_key.h"
 
 #include <stdbool.h>
 #include <stddef.h>

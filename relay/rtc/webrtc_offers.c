@@ -153,7 +153,7 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
         say(reply, TOO_MANY_REQUESTS, "Too many offers have come: try later, or by WebSocket.");
         return;
     }
-    session_name(all->sessions, offer.session_key, request->origin, &wanted);
+    session_identify(all->sessions, offer.session_key, request->origin, &wanted);
     if (!session_server_allowed(all->sessions, &wanted)) {
         say(reply, UNPROCESSABLE_CONTENT, session_refusal_farewell(SESSION_REFUSED_SERVER)->text);
         return;

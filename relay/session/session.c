@@ -164,13 +164,13 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     all->timer.expired = on_timer;
     all->timer.context = all;
     all->timer_at = INFINITY;
-    all->names = names_create(config->max_sessions, config->secret);
+    all->index = session_index_create(config->max_sessions, config->secret);
     all->per_address = per_address_limit_create(config->max_sessions);
     all->opened = address_memory_create(OPENED_SECONDS);
     all->unanswered = address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
     all->upstream_common = upstream_common_create(loop, stats);
     sessions_set_limits(all, config);
-    if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->names ||
+    if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->index ||
         !all->per_address || !all->opened || !all->unanswered || !all->upstream_common) {
         sessions_destroy(all);
         return NULL;
@@ -184,7 +184,7 @@ void sessions_destroy(struct sessions *all)
         return;
     loop_timer_stop(&all->timer);
     deadlines_free(&all->deadlines);
-    names_destroy(all->names);
+    session_index_destroy(all->index);
     per_address_limit_destroy(all->per_address);
     address_memory_destroy(all->opened);
     address_memory_destroy(all->unanswered);
@@ -239,7 +239,7 @@ static void hear(struct session *session)
         allowance_answered(&session->allowance);
         session_list_remove(session);
         session_step(session);
-        session_keep(session);
+        session_publish(session);
     } else if (session->list == &session->all->unheard) {
         session_list_remove(session);
         session_hurry(session);
@@ -268,10 +268,10 @@ static void on_upstream_batch(void *context, const struct datagram *datagrams, s
         all->stats->dropped_unlinked += count;
 }
 
-void session_name(const struct sessions *all, const char *key, const char *origin,
-                  struct link_request *request)
+void session_identify(const struct sessions *all, const char *key, const char *origin,
+                      struct link_request *request)
 {
-    names_make(all->names, key, origin, &request->server, &request->name);
+    session_index_hash(all->index, key, origin, &request->server, &request->hash);
 }
 
 /* The last two digits tell the worker, which makes it unique among them. */
@@ -360,7 +360,7 @@ void session_end(struct session *session, enum session_end why)
         session_log_end(session,
                         why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : lines[why]);
     deadlines_remove(&all->deadlines, &session->deadline);
-    session_unname(session, goes_on);
+    session_withdraw(session, goes_on);
     if (!session->evicted)
         session_list_prepend(&all->unproven, session);
     if (goes_on)
@@ -444,8 +444,8 @@ void sessions_discard(struct sessions *all, size_t size)
    session. It answers one of them; the other then ends in favour of it. */
 static bool is_only_one(struct session *session)
 {
-    if (session->named.listed)
-        sessions_ask(session->all, &session->named.name);
+    if (session->entry.listed)
+        sessions_look_up(session->all, &session->entry.hash);
     if (session->ending)
         session->all->stats->dropped_ended++;
     return !session->ending;
@@ -494,7 +494,7 @@ void session_free(struct session *session)
     }
     upstream_close(&session->upstream);
     session_list_remove(session);
-    session_unname(session, false);
+    session_withdraw(session, false);
     deadlines_remove(&all->deadlines, &session->deadline);
     if (session->address)
         per_address_limit_leave(all->per_address, session->address);

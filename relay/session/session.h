@@ -10,8 +10,8 @@
 #include "session/allowance.h"
 #include "session/datagram.h"
 #include "session/gate.h"
-#include "session/names.h"
-#include "session/parcel.h"
+#include "session/session_index.h"
+#include "session/session_state.h"
 #include "session/transport.h"
 #include "session/upstreams.h"
 #include "stats/stats.h"
@@ -33,9 +33,9 @@ struct sessions_config {
     double answer_timeout_seconds;     /* from then until the game server has answered; one to which
                                           it then says nothing for so long keeps no place */
     double idle_timeout_seconds;       /* without a datagram either way; 0 = never */
-    double resume_seconds;             /* without a link, when it has a name; 0 = none */
+    double resume_seconds;             /* without a link, when it has a hash; 0 = none */
     unsigned worker;       /* in the ids of the sessions, see session_id_worker; 0 = none */
-    const uint8_t *secret; /* of the names, see names_create; NULL = a new one */
+    const uint8_t *secret; /* of the hashes, see session_index_create; NULL = a new one */
 };
 
 /* Why a link was refused. */
@@ -53,21 +53,22 @@ enum session_refusal {
 /* What a refused browser is told. */
 const struct session_farewell *session_refusal_farewell(enum session_refusal why);
 
-/* The processes that share the sessions with this one. */
-struct session_peers {
-    /* A session has become one that others can carry on; see sessions_hand_over. False when they
-       have not heard. */
-    bool (*keep)(void *context, const struct parcel *parcel, int fd);
+/* The directory of the sessions that several processes share. Each member is called with the
+   context. */
+struct session_directory {
+    /* A session has become one that others can carry on; see sessions_export. False when the
+       directory has not taken it. */
+    bool (*publish)(void *context, const struct session_state *state, int fd);
     /* The page of such a session may be gone, or has come back. */
-    void (*set_away)(void *context, const uint8_t name[PARCEL_NAME_SIZE], bool away);
+    void (*set_away)(void *context, const uint8_t hash[SESSION_HASH_SIZE], bool away);
     /* Such a session has ended. */
-    void (*forget)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
+    void (*withdraw)(void *context, const uint8_t hash[SESSION_HASH_SIZE]);
     /* One cannot be carried on here that was given to this process; see sessions_adopt. */
-    void (*decline)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
-    /* Whether another process may have a session: false for most that are of no process. */
-    bool (*may_have)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
-    /* A link asks for a session that is not here: adopts it if another process has it. */
-    void (*ask)(void *context, const uint8_t name[PARCEL_NAME_SIZE]);
+    void (*decline)(void *context, const uint8_t hash[SESSION_HASH_SIZE]);
+    /* The directory may have a session: the answer is false for most that it does not have. */
+    bool (*may_contain)(void *context, const uint8_t hash[SESSION_HASH_SIZE]);
+    /* A link asks for a session that is not here: adopts it if the directory has it. */
+    void (*lookup)(void *context, const uint8_t hash[SESSION_HASH_SIZE]);
     void *context;
 };
 
@@ -98,47 +99,48 @@ void sessions_drain(struct sessions *sessions, enum session_end why, void (*drai
 /* Ends every session as sessions_drain, which has been called, said. */
 void sessions_end_all(struct sessions *sessions);
 
-/* The secret of the names, for another process of the relay. */
+/* Returns the secret of the hashes, for another process of the relay. */
 const uint8_t *sessions_secret(const struct sessions *sessions);
 
-/* Takes a message with a parcel; see sessions_hand_over. False when it was not taken. */
-typedef bool sessions_take(void *context, const struct parcel *parcel, int fd);
+/* Takes the state of a session and its socket, which stays the session's. False when it was not
+   taken. */
+typedef bool sessions_export_one(void *context, const struct session_state *state, int fd);
 
-/* Gives `take` a parcel of each session that another process can carry on, and its socket, of which
-   that process gets a copy: each that the game server has answered and the next link can name.
-   Nothing changes here; end them with SESSION_END_RESTART when the other process has them. False
-   when `take` was. */
-bool sessions_hand_over(struct sessions *sessions, sessions_take *take, void *context);
+/* Gives `take` each session that another process can carry on, with its socket, of which that
+   process gets a copy: each that the game server has answered and the next link can find by its
+   hash. Nothing changes here; end them with SESSION_END_RESTART when the other process has them.
+   False when `take` was. */
+bool sessions_export(struct sessions *sessions, sessions_export_one *take, void *context);
 
-/* From now on there are other processes. */
-void sessions_set_peers(struct sessions *sessions, const struct session_peers *peers);
+/* From now on there are other processes, which share a directory. */
+void sessions_set_directory(struct sessions *sessions, const struct session_directory *directory);
 
 /* Leaves a session to another process, if it is here: SESSION_END_MOVED. */
-void sessions_leave(struct sessions *sessions, const uint8_t name[PARCEL_NAME_SIZE]);
+void sessions_release(struct sessions *sessions, const uint8_t hash[SESSION_HASH_SIZE]);
 
-/* Carries on the session of a parcel, whose socket is fd: it waits for its next link. Takes over
-   fd. False, after closing it, when the parcel cannot be read, the game server has answered a
-   session of the same name here, or there is no room. */
-bool sessions_adopt(struct sessions *sessions, const void *parcel, size_t size, int fd);
+/* Carries on a session of another process, whose socket is fd: it waits for its next link. Takes
+   over fd. False, after closing it, when the state cannot be read, the game server has answered a
+   session of the same hash here, or all places are taken. */
+bool sessions_adopt(struct sessions *sessions, const void *state, size_t size, int fd);
 
 /* What a page asks for with a link. */
 struct link_request {
     struct socket_address client;
     struct socket_address server; /* that it names; all zero when it names none */
-    struct name name;             /* of its session */
+    struct session_hash hash;     /* of its session */
 };
 
-/* Makes request->name of the key and the origin of the page, and of request->server; see
-   names_make. */
-void session_name(const struct sessions *sessions, const char *key, const char *origin,
-                  struct link_request *request);
+/* Makes request->hash of the key and the origin of the page, and of request->server; see
+   session_index_hash. */
+void session_identify(const struct sessions *sessions, const char *key, const char *origin,
+                      struct link_request *request);
 
 /* True when a link can be opened as far as the server is concerned: it is allowed, or the session
    is open already. Otherwise the refusal has been counted. */
 bool session_server_allowed(struct sessions *sessions, const struct link_request *request);
 
-/* Opens a link. It joins the session that has its name, where
-   it takes the place of a link of the same transport. When there is none, or no name is given, it
+/* Opens a link. It joins the session that has its hash, where
+   it takes the place of a link of the same transport. When there is none, or no hash is given, it
    begins a session; when all places are taken, the oldest session that the game server has not
    answered is ended to make room, or else the one to which it has said nothing for longest, if that
    is the answer timeout at least, or else the one that has been without a link for longest, unless
@@ -156,7 +158,7 @@ enum session_parting {
 };
 
 /* The transport is done with the link. Call it once per link, refused or not. The session ends with
-   its last link, unless it has a name, the game server has answered it, and the page did not close
+   its last link, unless it has a hash, the game server has answered it, and the page did not close
    the link: then it waits for the next one. */
 void session_link_close(struct session_link *link, enum session_parting parting);
 

@@ -30,7 +30,7 @@ struct session {
     struct session_list *list;         /* NULL: it does not make room */
     struct session *before;            /* neighbours there */
     struct session *after;
-    struct name_entry named;
+    struct session_index_entry entry;
     struct deadline deadline; /* none while it is ending */
     double opened;
     double active;   /* when it last came a step on, or a datagram came, from either side */
@@ -39,8 +39,8 @@ struct session {
     unsigned long id;
     bool ending;
     bool evicted;
-    bool kept; /* the other processes know it */
-    bool away; /* its page may be gone: its browser said so, and nothing came since */
+    bool published; /* the directory has it */
+    bool away;      /* its page may be gone: its browser said so, and nothing came since */
     enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
     unsigned offences;         /* datagrams that the gate has not let pass */
     float rtt;                 /* seconds, of the last link that told it; NAN while none has */
@@ -50,12 +50,12 @@ struct session {
 };
 
 struct sessions {
-    struct session_peers peers; /* all zero = there are none */
-    struct bucket questions;    /* to them */
+    struct session_directory directory; /* all zero = there is none */
+    struct bucket lookups;              /* in that */
     struct sessions_config config;
     struct loop *loop;
     struct stats *stats;
-    struct names *names;
+    struct session_index *index;
     struct per_address_limit *per_address;
     struct address_memory *opened;     /* sessions */
     struct address_memory *unanswered; /* datagrams of sessions that were not answered */
@@ -112,18 +112,18 @@ void session_set_client(struct session *session, const struct session_link *link
 /* Logs what the session was. Call it before its socket is closed. */
 void session_log_end(struct session *session, const char *why);
 
-/* Adopts the session of this name if another process has it. They are not asked more often than a
-   player who opens many links may have this process wait. */
-void sessions_ask(struct sessions *all, const struct name *name);
+/* Adopts the session of this hash if another process has it. The directory is not asked more often
+   than a player who opens many links may have this process wait. */
+void sessions_look_up(struct sessions *all, const struct session_hash *hash);
 
 /* The game server has answered it: others may carry it on. */
-void session_keep(struct session *session);
+void session_publish(struct session *session);
 
 /* Whether its page may be gone; others that carry it on know too. */
 void session_set_away(struct session *session, bool away);
 
-/* Its name is free again. Others forget it, unless one of them goes on with it. */
-void session_unname(struct session *session, bool goes_on);
+/* Its hash is free again. The directory drops it, unless another process goes on with it. */
+void session_withdraw(struct session *session, bool goes_on);
 
 /* What browsers are told, by enum session_end. */
 extern const struct session_farewell session_farewells[];

@@ -143,27 +143,27 @@ static enum session_refusal begin(struct sessions *all, struct session_link *lin
         return why;
     }
     upstream_tell_client(&link->session->upstream, rule->client_header, &link->session->client);
-    names_add(all->names, &link->session->named, &request->name);
+    session_index_add(all->index, &link->session->entry, &request->hash);
     report(link->session, "", link, client);
     return SESSION_REFUSED_NOT;
 }
 
-/* The session with this name, also when another process had it. */
-static struct session *find(struct sessions *all, const struct name *name)
+/* Finds the session with this hash, also when another process had it. */
+static struct session *find(struct sessions *all, const struct session_hash *hash)
 {
-    struct name_entry *entry = names_find(all->names, name);
-    if (!entry && name->given) {
-        sessions_ask(all, name);
-        entry = names_find(all->names, name);
+    struct session_index_entry *entry = session_index_find(all->index, hash);
+    if (!entry && hash->given) {
+        sessions_look_up(all, hash);
+        entry = session_index_find(all->index, hash);
     }
-    return entry ? lws_container_of(entry, struct session, named) : NULL;
+    return entry ? lws_container_of(entry, struct session, entry) : NULL;
 }
 
 bool session_server_allowed(struct sessions *all, const struct link_request *request)
 {
     struct socket_address server;
     if (upstreams_choose(all->config.upstreams, &request->server, &server) ||
-        find(all, &request->name))
+        find(all, &request->hash))
         return true;
     count_refusal(all, SESSION_REFUSED_SERVER);
     return false;
@@ -174,7 +174,7 @@ enum session_refusal session_link_open(struct sessions *all, struct session_link
                                        const struct link_request *request)
 {
     const bool blocked = blocks_hold(&all->blocks, &request->client, loop_now());
-    struct session *session = blocked ? NULL : find(all, &request->name);
+    struct session *session = blocked ? NULL : find(all, &request->hash);
     *link = (struct session_link){.session = session, .all = all, .transport = transport};
     const enum session_refusal why = blocked   ? SESSION_REFUSED_BLOCKED
                                      : session ? join(session, link, &request->client)
@@ -196,7 +196,7 @@ void session_close_links(struct session *session, const struct session_farewell 
 /* Its last link is gone. Only one that the game server has answered is worth its place. */
 static bool waits(const struct session *session, enum session_parting parting)
 {
-    return session->named.listed && session->allowance.answered && parting != SESSION_LINK_CLOSED &&
+    return session->entry.listed && session->allowance.answered && parting != SESSION_LINK_CLOSED &&
            session->all->config.resume_seconds > 0.0;
 }
 
@@ -205,8 +205,8 @@ static void wait(struct session *session, struct address_count **address)
     session->address = *address;
     *address = NULL;
     session->unlinked = loop_now();
-    if (!session->kept)
-        session_keep(session); /* the others were too busy to hear of it */
+    if (!session->published)
+        session_publish(session); /* the others were too busy to hear of it */
     session_list_append(&session->all->waiting, session);
     session_hurry(session);
     session->all->stats->sessions_unlinked++;

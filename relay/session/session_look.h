@@ -1,4 +1,4 @@
-/* The open sessions as the operator sees and steers them. */
+/* The open sessions as the operator sees and ends them. */
 #ifndef CAUSEWAY_RELAY_SESSION_LOOK_H
 #define CAUSEWAY_RELAY_SESSION_LOOK_H
 

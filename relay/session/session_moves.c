@@ -7,25 +7,25 @@
 #include <unistd.h>
 
 /* A thousand players may come back at once. */
-#define QUESTIONS_PER_SECOND 1000.0
-#define QUESTIONS_MOST       4000.0
+#define LOOKUPS_PER_SECOND 1000.0
+#define LOOKUPS_MOST       4000.0
 
 const uint8_t *sessions_secret(const struct sessions *all)
 {
-    return names_secret(all->names);
+    return session_index_secret(all->index);
 }
 
 /* Whether another process can go on with it; its next link must find it there. */
 static bool can_move(const struct session *session)
 {
-    return session->named.listed && session->allowance.answered &&
+    return session->entry.listed && session->allowance.answered &&
            session->all->config.resume_seconds > 0.0;
 }
 
 /* Returns the socket that belongs to it; -1 when there is none. */
-static int fill_parcel(const struct session *session, struct parcel *out)
+static int fill_state(const struct session *session, struct session_state *out)
 {
-    *out = (struct parcel){
+    *out = (struct session_state){
         .offences = session->offences,
         .away = session->away,
         .opened = session->opened,
@@ -38,21 +38,21 @@ static int fill_parcel(const struct session *session, struct parcel *out)
         .server = session->server,
         .client = session->client,
     };
-    memcpy(out->name, session->named.name.hash, sizeof out->name);
+    memcpy(out->hash, session->entry.hash.bytes, sizeof out->hash);
     memcpy(out->owner, session->owner, sizeof out->owner);
     return upstream_socket(&session->upstream, &out->header);
 }
 
-bool sessions_hand_over(struct sessions *all, sessions_take *take, void *context)
+bool sessions_export(struct sessions *all, sessions_export_one *take, void *context)
 {
     for (size_t i = 0; i < all->deadlines.count; i++) {
         const struct session *session =
             lws_container_of(all->deadlines.heap[i], struct session, deadline);
-        struct parcel parcel;
+        struct session_state state;
         if (!can_move(session))
             continue;
-        const int fd = fill_parcel(session, &parcel);
-        if (fd >= 0 && !take(context, &parcel, fd))
+        const int fd = fill_state(session, &state);
+        if (fd >= 0 && !take(context, &state, fd))
             return false;
     }
     return true;
@@ -70,32 +70,32 @@ static bool count_address(struct session *session)
     return session->address != NULL;
 }
 
-static bool carry_on(struct sessions *all, const struct parcel *parcel, const struct name *name,
-                     int fd)
+static bool carry_on(struct sessions *all, const struct session_state *state,
+                     const struct session_hash *hash, int fd)
 {
-    struct session *session = session_create(all, parcel->owner);
+    struct session *session = session_create(all, state->owner);
     if (!session)
         return false;
-    session->server = parcel->server;
-    if (!count_address(session) || !upstream_adopt(&session->upstream, fd, &parcel->header)) {
+    session->server = state->server;
+    if (!count_address(session) || !upstream_adopt(&session->upstream, fd, &state->header)) {
         if (session->address)
             per_address_limit_leave(all->per_address, session->address);
         free(session);
         return false;
     }
     session->verdict = GATE_PASS;
-    session->offences = parcel->offences;
-    session->away = parcel->away != 0;
-    session->opened = parcel->opened;
-    session->active = parcel->active;
-    session->heard = parcel->heard;
-    session->kept = all->peers.keep != NULL;
-    session->unlinked = fmin(parcel->unlinked, loop_now());
+    session->offences = state->offences;
+    session->away = state->away != 0;
+    session->opened = state->opened;
+    session->active = state->active;
+    session->heard = state->heard;
+    session->published = all->directory.publish != NULL;
+    session->unlinked = fmin(state->unlinked, loop_now());
     session->allowance =
-        (struct allowance){.answered = true, .packets = parcel->packets, .bytes = parcel->bytes};
-    session->traffic = parcel->traffic;
-    session->client = parcel->client;
-    names_add(all->names, &session->named, name);
+        (struct allowance){.answered = true, .packets = state->packets, .bytes = state->bytes};
+    session->traffic = state->traffic;
+    session->client = state->client;
+    session_index_add(all->index, &session->entry, hash);
     session_list_append(&all->waiting, session);
     session_hurry(session);
     all->count++;
@@ -103,90 +103,91 @@ static bool carry_on(struct sessions *all, const struct parcel *parcel, const st
     return true;
 }
 
-void sessions_set_peers(struct sessions *all, const struct session_peers *peers)
+void sessions_set_directory(struct sessions *all, const struct session_directory *directory)
 {
-    all->peers = *peers;
+    all->directory = *directory;
 }
 
-void sessions_ask(struct sessions *all, const struct name *name)
+void sessions_look_up(struct sessions *all, const struct session_hash *hash)
 {
-    const struct session_peers *peers = &all->peers;
-    if (!peers->ask || all->draining || !peers->may_have(peers->context, name->hash) ||
-        bucket_fill(&all->questions, QUESTIONS_PER_SECOND, QUESTIONS_MOST, loop_now()) < 1.0)
+    const struct session_directory *directory = &all->directory;
+    if (!directory->lookup || all->draining ||
+        !directory->may_contain(directory->context, hash->bytes) ||
+        bucket_fill(&all->lookups, LOOKUPS_PER_SECOND, LOOKUPS_MOST, loop_now()) < 1.0)
         return;
-    all->questions.level -= 1.0;
-    peers->ask(peers->context, name->hash);
+    all->lookups.level -= 1.0;
+    directory->lookup(directory->context, hash->bytes);
 }
 
-void session_keep(struct session *session)
+void session_publish(struct session *session)
 {
-    const struct session_peers *peers = &session->all->peers;
-    struct parcel parcel;
-    if (!peers->keep || !can_move(session))
+    const struct session_directory *directory = &session->all->directory;
+    struct session_state state;
+    if (!directory->publish || !can_move(session))
         return;
-    const int fd = fill_parcel(session, &parcel);
-    session->kept = fd >= 0 && peers->keep(peers->context, &parcel, fd);
+    const int fd = fill_state(session, &state);
+    session->published = fd >= 0 && directory->publish(directory->context, &state, fd);
 }
 
 void session_set_away(struct session *session, bool away)
 {
-    const struct session_peers *peers = &session->all->peers;
+    const struct session_directory *directory = &session->all->directory;
     session->away = away;
-    if (session->kept)
-        peers->set_away(peers->context, session->named.name.hash, away);
+    if (session->published)
+        directory->set_away(directory->context, session->entry.hash.bytes, away);
 }
 
-void session_unname(struct session *session, bool goes_on)
+void session_withdraw(struct session *session, bool goes_on)
 {
-    const struct session_peers *peers = &session->all->peers;
-    names_remove(session->all->names, &session->named);
-    if (session->kept && !goes_on)
-        peers->forget(peers->context, session->named.name.hash);
-    session->kept = false;
+    const struct session_directory *directory = &session->all->directory;
+    session_index_remove(session->all->index, &session->entry);
+    if (session->published && !goes_on)
+        directory->withdraw(directory->context, session->entry.hash.bytes);
+    session->published = false;
 }
 
-void sessions_leave(struct sessions *all, const uint8_t hash[PARCEL_NAME_SIZE])
+void sessions_release(struct sessions *all, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    struct name name = {.given = true};
-    memcpy(name.hash, hash, sizeof name.hash);
-    struct name_entry *entry = names_find(all->names, &name);
+    struct session_hash wanted = {.given = true};
+    memcpy(wanted.bytes, hash, sizeof wanted.bytes);
+    struct session_index_entry *entry = session_index_find(all->index, &wanted);
     if (entry)
-        session_end(lws_container_of(entry, struct session, named), SESSION_END_MOVED);
+        session_end(lws_container_of(entry, struct session, entry), SESSION_END_MOVED);
 }
 
-/* True unless a session of this name is here that the game server has answered. One that began
+/* True unless a session of this hash is here that the game server has answered. One that began
    before this one was answered, or while it took long to get it, makes way: its page comes back at
    once. */
-static bool make_way(const struct sessions *all, const struct name *name)
+static bool make_way(const struct sessions *all, const struct session_hash *hash)
 {
-    struct name_entry *entry = names_find(all->names, name);
+    struct session_index_entry *entry = session_index_find(all->index, hash);
     if (!entry)
         return true;
-    struct session *session = lws_container_of(entry, struct session, named);
+    struct session *session = lws_container_of(entry, struct session, entry);
     if (session->allowance.answered)
         return false;
     session_end(session, SESSION_END_RESTART);
     return true;
 }
 
-static bool adopt(struct sessions *all, const struct parcel *parcel, int fd)
+static bool adopt(struct sessions *all, const struct session_state *state, int fd)
 {
-    struct name name = {.given = true};
-    memcpy(name.hash, parcel->name, sizeof name.hash);
-    if (!make_way(all, &name))
+    struct session_hash hash = {.given = true};
+    memcpy(hash.bytes, state->hash, sizeof hash.bytes);
+    if (!make_way(all, &hash))
         return false;
     if (fd >= 0 && !all->draining && all->count - all->evicted < all->config.max_sessions &&
-        carry_on(all, parcel, &name, fd))
+        carry_on(all, state, &hash, fd))
         return true;
-    if (all->peers.decline)
-        all->peers.decline(all->peers.context, parcel->name);
+    if (all->directory.decline)
+        all->directory.decline(all->directory.context, state->hash);
     return false;
 }
 
 bool sessions_adopt(struct sessions *all, const void *data, size_t size, int fd)
 {
-    struct parcel parcel;
-    if (parcel_read(data, size, &parcel) && adopt(all, &parcel, fd))
+    struct session_state state;
+    if (session_state_read(data, size, &state) && adopt(all, &state, fd))
         return true;
     if (fd >= 0)
         close(fd);

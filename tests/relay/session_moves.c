@@ -116,7 +116,7 @@ static void open_link(struct process *process, const char *key)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xcb007107)};
     struct link_request request = {.client = {.size = sizeof address}};
     memcpy(&request.client.address, &address, sizeof address);
-    session_name(process->sessions, key, "", &request);
+    session_identify(process->sessions, key, "", &request);
     assert_int_equal(session_link_open(process->sessions, &process->link, &transport, &request),
                      SESSION_REFUSED_NOT);
 }
@@ -190,17 +190,17 @@ static void tear_down(struct rig *rig)
     loop_destroy(rig->loop);
 }
 
-static bool take(void *context, const struct parcel *parcel, int fd)
+static bool take(void *context, const struct session_state *session, int fd)
 {
-    return message_send(*(int *)context, MESSAGE_SESSION, parcel, sizeof *parcel, fd);
+    return message_send(*(int *)context, MESSAGE_SESSION, session, sizeof *session, fd);
 }
 
-/* The one parcel of a process, after its way through a socket. */
-static void send_parcel(struct process *process, struct message *out)
+/* The one session of a process, after its way through a socket. */
+static void send_session(struct process *process, struct message *out)
 {
     int pair[2];
     assert_true(message_pair(pair));
-    assert_true(sessions_hand_over(process->sessions, take, &pair[0]));
+    assert_true(sessions_export(process->sessions, take, &pair[0]));
     close(pair[0]);
     assert_int_equal(message_receive(pair[1], out, true), MESSAGE_RECEIVED);
     assert_int_equal(out->type, MESSAGE_SESSION);
@@ -215,14 +215,14 @@ static void test_a_session_goes_on_in_another_process(void **state)
 {
     (void)state;
     struct rig rig;
-    struct message parcel;
+    struct message carried;
     bool drained = false;
     set_up(&rig);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
 
-    send_parcel(&rig.old, &parcel);
-    assert_true(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, parcel.fd));
+    send_session(&rig.old, &carried);
+    assert_true(sessions_adopt(rig.new.sessions, carried.data, carried.size, carried.fd));
     assert_int_equal(rig.new.stats.sessions_adopted, 1);
     server_says(&rig, "meanwhile"); /* it waits for the new process */
     sessions_drain(rig.old.sessions, SESSION_END_RESTART, on_drained, &drained);
@@ -249,7 +249,7 @@ static void test_what_nobody_answered_does_not_travel(void **state)
     struct message message;
     set_up(&rig);
     assert_true(message_pair(pair));
-    assert_true(sessions_hand_over(rig.old.sessions, take, &pair[0]));
+    assert_true(sessions_export(rig.old.sessions, take, &pair[0]));
     assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_NONE);
     close(pair[0]);
     close(pair[1]);
@@ -264,16 +264,16 @@ static void refuse(struct rig *rig, const void *data, size_t size, int fd)
     assert_int_equal(sessions_count(rig->new.sessions), 0);
 }
 
-static void test_parcels_that_it_cannot_read_are_refused(void **state)
+static void test_states_that_it_cannot_read_are_refused(void **state)
 {
     (void)state;
     struct rig rig;
     struct message good;
-    struct parcel bad;
+    struct session_state bad;
     set_up(&rig);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
-    send_parcel(&rig.old, &good);
+    send_session(&rig.old, &good);
 
     for (size_t size = 0; size < good.size; size++)
         refuse(&rig, good.data, size, good.fd);
@@ -301,8 +301,8 @@ static void test_parcels_that_it_cannot_read_are_refused(void **state)
 }
 
 /* What a process asks and tells the others. */
-struct peers {
-    unsigned kept;
+struct directory {
+    unsigned published;
     bool away;
     unsigned forgotten;
     unsigned declined;
@@ -311,71 +311,71 @@ struct peers {
     bool ignorant;
 };
 
-static bool on_keep(void *context, const struct parcel *parcel, int fd)
+static bool on_publish(void *context, const struct session_state *session, int fd)
 {
-    (void)parcel;
+    (void)session;
     assert_true(fd >= 0);
-    struct peers *peers = context;
-    peers->kept += !peers->busy;
-    return !peers->busy;
+    struct directory *directory = context;
+    directory->published += !directory->busy;
+    return !directory->busy;
 }
 
-static void on_set_away(void *context, const uint8_t name[PARCEL_NAME_SIZE], bool away)
+static void on_set_away(void *context, const uint8_t hash[SESSION_HASH_SIZE], bool away)
 {
-    (void)name;
-    ((struct peers *)context)->away = away;
+    (void)hash;
+    ((struct directory *)context)->away = away;
 }
 
-static void on_decline(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+static void on_decline(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    (void)name;
-    ((struct peers *)context)->declined++;
+    (void)hash;
+    ((struct directory *)context)->declined++;
 }
 
-static bool on_may_have(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+static bool on_may_contain(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    (void)name;
-    return !((struct peers *)context)->ignorant;
+    (void)hash;
+    return !((struct directory *)context)->ignorant;
 }
 
-static void on_forget(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+static void on_withdraw(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    (void)name;
-    ((struct peers *)context)->forgotten++;
+    (void)hash;
+    ((struct directory *)context)->forgotten++;
 }
 
-static void on_ask(void *context, const uint8_t name[PARCEL_NAME_SIZE])
+static void on_lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    (void)name;
-    ((struct peers *)context)->asked++;
+    (void)hash;
+    ((struct directory *)context)->asked++;
 }
 
-static void set_peers(struct process *process, struct peers *peers)
+static void set_directory(struct process *process, struct directory *directory)
 {
-    const struct session_peers calls = {on_keep,     on_set_away, on_forget, on_decline,
-                                        on_may_have, on_ask,      peers};
-    sessions_set_peers(process->sessions, &calls);
+    const struct session_directory calls = {on_publish,     on_set_away, on_withdraw, on_decline,
+                                            on_may_contain, on_lookup,   directory};
+    sessions_set_directory(process->sessions, &calls);
 }
 
 static void test_a_process_that_is_full_takes_no_more(void **state)
 {
     (void)state;
     struct rig rig;
-    struct message parcel;
-    struct peers peers = {0};
+    struct message carried;
+    struct directory directory = {0};
     set_up(&rig);
-    set_peers(&rig.new, &peers);
+    set_directory(&rig.new, &directory);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
-    send_parcel(&rig.old, &parcel);
+    send_session(&rig.old, &carried);
     for (int i = 0; i < 3; i++) {
-        parcel.data[8] ^= (uint8_t)(i + 1); /* another name */
-        assert_int_equal(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, dup(parcel.fd)),
-                         i < 2);
+        carried.data[8] ^= (uint8_t)(i + 1); /* another hash */
+        assert_int_equal(
+            sessions_adopt(rig.new.sessions, carried.data, carried.size, dup(carried.fd)), i < 2);
     }
     assert_int_equal(sessions_count(rig.new.sessions), 2);
-    assert_int_equal(peers.declined, 1);
-    close(parcel.fd);
+    assert_int_equal(directory.declined, 1);
+    close(carried.fd);
     tear_down(&rig);
 }
 
@@ -384,17 +384,17 @@ static void test_a_process_without_descriptors_gives_a_session_back(void **state
 {
     (void)state;
     struct rig rig;
-    struct message parcel;
-    struct peers peers = {0};
+    struct message carried;
+    struct directory directory = {0};
     set_up(&rig);
-    set_peers(&rig.new, &peers);
+    set_directory(&rig.new, &directory);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
-    send_parcel(&rig.old, &parcel);
-    assert_false(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, -1));
+    send_session(&rig.old, &carried);
+    assert_false(sessions_adopt(rig.new.sessions, carried.data, carried.size, -1));
     assert_int_equal(sessions_count(rig.new.sessions), 0);
-    assert_int_equal(peers.declined, 1);
-    close(parcel.fd);
+    assert_int_equal(directory.declined, 1);
+    close(carried.fd);
     tear_down(&rig);
 }
 
@@ -402,17 +402,17 @@ static void test_others_hear_of_sessions_that_were_answered(void **state)
 {
     (void)state;
     struct rig rig;
-    struct peers peers = {0};
+    struct directory directory = {0};
     set_up(&rig);
-    set_peers(&rig.old, &peers);
+    set_directory(&rig.old, &directory);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
-    assert_int_equal(peers.kept, 1);
+    assert_int_equal(directory.published, 1);
     server_says(&rig, "again");
     browser_hears(&rig, &rig.old, "again");
-    assert_int_equal(peers.kept, 1);
+    assert_int_equal(directory.published, 1);
     session_link_close(&rig.old.link, SESSION_LINK_CLOSED);
-    assert_int_equal(peers.forgotten, 1);
+    assert_int_equal(directory.forgotten, 1);
 
     /* Another process goes on with the next. */
     open_link(&rig.old, KEY);
@@ -422,22 +422,22 @@ static void test_others_hear_of_sessions_that_were_answered(void **state)
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
     struct link_request request = {.client.size = 0};
-    session_name(rig.old.sessions, KEY, "", &request);
-    sessions_leave(rig.old.sessions, request.name.hash);
+    session_identify(rig.old.sessions, KEY, "", &request);
+    sessions_release(rig.old.sessions, request.hash.bytes);
     assert_int_equal(rig.old.farewell->code, 4003);
-    assert_int_equal(peers.kept, 2);
-    assert_int_equal(peers.forgotten, 1);
+    assert_int_equal(directory.published, 2);
+    assert_int_equal(directory.forgotten, 1);
     tear_down(&rig);
 }
 
 static bool is_away(struct process *process)
 {
     struct message message;
-    struct parcel parcel;
-    send_parcel(process, &message);
+    struct session_state carried;
+    send_session(process, &message);
     close(message.fd);
-    assert_true(parcel_read(message.data, message.size, &parcel));
-    return parcel.away;
+    assert_true(session_state_read(message.data, message.size, &carried));
+    return carried.away;
 }
 
 /* It has little time to come back, in any process. */
@@ -445,27 +445,27 @@ static void test_a_page_that_may_be_gone_may_be_so_elsewhere(void **state)
 {
     (void)state;
     struct rig rig;
-    struct message parcel;
-    struct peers peers = {0};
+    struct message carried;
+    struct directory directory = {0};
     set_up(&rig);
-    set_peers(&rig.old, &peers);
-    set_peers(&rig.new, &peers);
+    set_directory(&rig.old, &directory);
+    set_directory(&rig.new, &directory);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
     assert_false(is_away(&rig.old));
     session_link_close(&rig.old.link, SESSION_LINK_AWAY);
-    assert_true(peers.away);
-    send_parcel(&rig.old, &parcel);
-    assert_true(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, parcel.fd));
-    sessions_leave(rig.old.sessions, parcel.data + offsetof(struct parcel, name));
+    assert_true(directory.away);
+    send_session(&rig.old, &carried);
+    assert_true(sessions_adopt(rig.new.sessions, carried.data, carried.size, carried.fd));
+    sessions_release(rig.old.sessions, carried.data + offsetof(struct session_state, hash));
 
     /* Its next link alone does not show that it is there. */
     open_link(&rig.new, KEY);
     assert_true(is_away(&rig.new));
-    assert_true(peers.away);
+    assert_true(directory.away);
     say(&rig.new, "again");
     assert_false(is_away(&rig.new));
-    assert_false(peers.away);
+    assert_false(directory.away);
     tear_down(&rig);
 }
 
@@ -474,27 +474,27 @@ static void test_questions_are_few(void **state)
 {
     (void)state;
     struct rig rig;
-    struct peers peers = {0};
+    struct directory directory = {0};
     set_up(&rig);
-    set_peers(&rig.new, &peers);
+    set_directory(&rig.new, &directory);
     open_link(&rig.new, KEY);
-    assert_int_equal(peers.asked, 1);
+    assert_int_equal(directory.asked, 1);
     session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
-    open_link(&rig.new, ""); /* names no session */
-    assert_int_equal(peers.asked, 1);
+    open_link(&rig.new, ""); /* has no key */
+    assert_int_equal(directory.asked, 1);
     session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
     const double began = loop_now();
     for (int i = 0; i < 20000; i++) {
         open_link(&rig.new, KEY);
         session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
     }
-    assert_true(peers.asked <= 4001.0 + 1000.0 * (loop_now() - began));
+    assert_true(directory.asked <= 4001.0 + 1000.0 * (loop_now() - began));
 
-    /* Names that the others do not have use up none. */
-    peers.asked = 0;
-    peers.ignorant = true;
+    /* Hashes that the directory does not have use up none. */
+    directory.asked = 0;
+    directory.ignorant = true;
     open_link(&rig.new, KEY);
-    assert_int_equal(peers.asked, 0);
+    assert_int_equal(directory.asked, 0);
     tear_down(&rig);
 }
 
@@ -502,18 +502,18 @@ static void test_what_others_were_too_busy_for_they_hear_later(void **state)
 {
     (void)state;
     struct rig rig;
-    struct peers peers = {.busy = true};
+    struct directory directory = {.busy = true};
     set_up(&rig);
-    set_peers(&rig.old, &peers);
+    set_directory(&rig.old, &directory);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
-    peers.busy = false;
+    directory.busy = false;
     session_link_close(&rig.old.link, SESSION_LINK_LOST);
-    assert_int_equal(peers.kept, 1);
+    assert_int_equal(directory.published, 1);
     open_link(&rig.old, KEY);
     session_link_close(&rig.old.link, SESSION_LINK_CLOSED);
-    assert_int_equal(peers.kept, 1);
-    assert_int_equal(peers.forgotten, 1);
+    assert_int_equal(directory.published, 1);
+    assert_int_equal(directory.forgotten, 1);
     tear_down(&rig);
 }
 
@@ -522,13 +522,13 @@ static void test_a_session_that_comes_late_takes_its_place(void **state)
 {
     (void)state;
     struct rig rig;
-    struct message parcel;
+    struct message carried;
     set_up(&rig);
     server_says(&rig, "welcome");
     browser_hears(&rig, &rig.old, "welcome");
-    send_parcel(&rig.old, &parcel);
+    send_session(&rig.old, &carried);
     open_link(&rig.new, KEY);
-    assert_true(sessions_adopt(rig.new.sessions, parcel.data, parcel.size, parcel.fd));
+    assert_true(sessions_adopt(rig.new.sessions, carried.data, carried.size, carried.fd));
     assert_int_equal(rig.new.farewell->code, 1012); /* come back at once */
     session_link_close(&rig.new.link, SESSION_LINK_LOST);
     open_link(&rig.new, KEY);
@@ -571,7 +571,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_session_goes_on_in_another_process),
         cmocka_unit_test(test_what_nobody_answered_does_not_travel),
-        cmocka_unit_test(test_parcels_that_it_cannot_read_are_refused),
+        cmocka_unit_test(test_states_that_it_cannot_read_are_refused),
         cmocka_unit_test(test_a_process_that_is_full_takes_no_more),
         cmocka_unit_test(test_a_process_without_descriptors_gives_a_session_back),
         cmocka_unit_test(test_others_hear_of_sessions_that_were_answered),

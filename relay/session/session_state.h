@@ -1,23 +1,23 @@
-/* What another process of the relay needs, beside the socket towards the game server, to carry a
-   session on. It travels between processes of one machine, whose clock they share. */
-#ifndef CAUSEWAY_RELAY_PARCEL_H
-#define CAUSEWAY_RELAY_PARCEL_H
+/* The state of a session: what another process of the relay needs, beside the socket towards the
+   game server, to carry it on. It travels between processes of one machine, whose clock they share.
+ */
+#ifndef CAUSEWAY_RELAY_SESSION_STATE_H
+#define CAUSEWAY_RELAY_SESSION_STATE_H
 
 #include "os/socket_address.h"
 #include "session/allowance.h"
 #include "session/client_header.h"
+#include "session/session_index.h"
 #include "session/traffic.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PARCEL_NAME_SIZE 32
-
-struct parcel {
+struct session_state {
     uint32_t offences; /* datagrams that the gate has not let pass */
     uint32_t away;     /* not 0: see struct session */
-    uint8_t name[PARCEL_NAME_SIZE];
+    uint8_t hash[SESSION_HASH_SIZE];
     uint8_t owner[16]; /* of the address of its newest or last link */
     double opened;     /* see struct session */
     double active;
@@ -32,6 +32,6 @@ struct parcel {
 };
 
 /* Reads one. False when it is broken. */
-bool parcel_read(const void *data, size_t size, struct parcel *out);
+bool session_state_read(const void *data, size_t size, struct session_state *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "admin/steering.h"
+#include "admin/commands.h"
 
 #include "os/log.h"
 #include "os/loop.h"
@@ -38,14 +38,14 @@ static bool read_parameter(const char *text, const char *name, unsigned long mos
            (!value[0] || read_number(value, most, out));
 }
 
-bool steering_read_list(const struct admin_request *request, const char *rest, struct order *order,
-                        struct admin_reply *reply)
+bool commands_read_list(const struct admin_request *request, const char *rest,
+                        struct command *command, struct admin_reply *reply)
 {
     (void)rest;
-    order->kind = ORDER_LIST;
-    order->limit = ORDER_LIST_MAX;
-    if (read_parameter(request->query, "after", ULONG_MAX, &order->id) &&
-        read_parameter(request->query, "limit", ORDER_LIST_MAX, &order->limit))
+    command->kind = COMMAND_LIST;
+    command->limit = COMMAND_LIST_MAX;
+    if (read_parameter(request->query, "after", ULONG_MAX, &command->id) &&
+        read_parameter(request->query, "limit", COMMAND_LIST_MAX, &command->limit))
         return true;
     refuse(reply, 400, "after is the id of a session, and limit a number from 1 to 1000.");
     return false;
@@ -56,28 +56,28 @@ static void refuse_end(struct admin_reply *reply)
     refuse(reply, 404, "There is no such session.");
 }
 
-bool steering_read_end(const struct admin_request *request, const char *rest, struct order *order,
-                       struct admin_reply *reply)
+bool commands_read_end(const struct admin_request *request, const char *rest,
+                       struct command *command, struct admin_reply *reply)
 {
     (void)request;
-    order->kind = ORDER_END;
-    if (read_number(rest, ULONG_MAX, &order->id))
+    command->kind = COMMAND_END;
+    if (read_number(rest, ULONG_MAX, &command->id))
         return true;
     refuse_end(reply);
     return false;
 }
 
-bool steering_read_block(const struct admin_request *request, const char *rest, struct order *order,
-                         struct admin_reply *reply)
+bool commands_read_block(const struct admin_request *request, const char *rest,
+                         struct command *command, struct admin_reply *reply)
 {
     char text[PREFIX_TEXT];
     unsigned long seconds = 0;
     (void)rest;
-    order->kind = ORDER_BLOCK;
+    command->kind = COMMAND_BLOCK;
     if (admin_request_parameter(request->body, "prefix", text, sizeof text) &&
-        prefix_parse(text, &order->block.prefix) &&
+        prefix_parse(text, &command->block.prefix) &&
         read_parameter(request->body, "seconds", BLOCK_SECONDS_MAX, &seconds) && seconds > 0) {
-        order->block.until = loop_now() + (double)seconds;
+        command->block.until = loop_now() + (double)seconds;
         return true;
     }
     refuse(reply, 400,
@@ -91,12 +91,12 @@ static void refuse_unblock(struct admin_reply *reply)
     refuse(reply, 404, "There is no such block.");
 }
 
-bool steering_read_unblock(const struct admin_request *request, const char *rest,
-                           struct order *order, struct admin_reply *reply)
+bool commands_read_unblock(const struct admin_request *request, const char *rest,
+                           struct command *command, struct admin_reply *reply)
 {
     (void)request;
-    order->kind = ORDER_UNBLOCK;
-    if (prefix_parse(rest, &order->block.prefix))
+    command->kind = COMMAND_UNBLOCK;
+    if (prefix_parse(rest, &command->block.prefix))
         return true;
     refuse_unblock(reply);
     return false;
@@ -137,7 +137,7 @@ static void add_silent(struct text *out, unsigned silent)
     text_add(out, "}\n");
 }
 
-static void answer_list(const struct order_result *result, const struct session_facts *page,
+static void answer_list(const struct command_result *result, const struct session_facts *page,
                         struct admin_reply *reply)
 {
     struct text *out = &reply->body;
@@ -156,19 +156,19 @@ static void answer_list(const struct order_result *result, const struct session_
     add_silent(out, result->silent);
 }
 
-static void answer_end(const struct order *order, const struct order_result *result,
+static void answer_end(const struct command *command, const struct command_result *result,
                        struct admin_reply *reply)
 {
     if (!result->done) {
         refuse_end(reply);
         return;
     }
-    log_info("session %lu ended by the operator", order->id);
+    log_info("session %lu ended by the operator", command->id);
     reply->type = JSON;
     text_add(&reply->body, "{\"ended\":%u}\n", result->count);
 }
 
-static void answer_block(const struct order *order, const struct order_result *result,
+static void answer_block(const struct command *command, const struct command_result *result,
                          struct admin_reply *reply)
 {
     char text[PREFIX_TEXT];
@@ -176,15 +176,15 @@ static void answer_block(const struct order *order, const struct order_result *r
         refuse(reply, 503, "There are too many blocks.");
         return;
     }
-    prefix_format(&order->block.prefix, text);
+    prefix_format(&command->block.prefix, text);
     log_info("%s blocked by the operator for %ld seconds: %s ended", text,
-             lround(order->block.until - loop_now()), log_count(result->count, "session").text);
+             lround(command->block.until - loop_now()), log_count(result->count, "session").text);
     reply->type = JSON;
     text_add(&reply->body, "{\"ended\":%u", result->count);
     add_silent(&reply->body, result->silent);
 }
 
-static void answer_unblock(const struct order *order, const struct order_result *result,
+static void answer_unblock(const struct command *command, const struct command_result *result,
                            struct admin_reply *reply)
 {
     char text[PREFIX_TEXT];
@@ -192,37 +192,37 @@ static void answer_unblock(const struct order *order, const struct order_result 
         refuse_unblock(reply);
         return;
     }
-    prefix_format(&order->block.prefix, text);
+    prefix_format(&command->block.prefix, text);
     log_info("%s no longer blocked by the operator", text);
     reply->type = JSON;
     text_add(&reply->body, "{\"removed\":1");
     add_silent(&reply->body, result->silent);
 }
 
-void steering_answer(const struct order *order, const struct order_result *result,
+void commands_answer(const struct command *command, const struct command_result *result,
                      const struct session_facts *page, struct admin_reply *reply)
 {
     if (!result->done && result->silent > 0) {
         refuse(reply, 503, "A worker does not answer.");
         return;
     }
-    switch (order->kind) {
-    case ORDER_LIST:
+    switch (command->kind) {
+    case COMMAND_LIST:
         answer_list(result, page, reply);
         break;
-    case ORDER_END:
-        answer_end(order, result, reply);
+    case COMMAND_END:
+        answer_end(command, result, reply);
         break;
-    case ORDER_BLOCK:
-        answer_block(order, result, reply);
+    case COMMAND_BLOCK:
+        answer_block(command, result, reply);
         break;
-    case ORDER_UNBLOCK:
-        answer_unblock(order, result, reply);
+    case COMMAND_UNBLOCK:
+        answer_unblock(command, result, reply);
         break;
     }
 }
 
-void steering_list_blocks(struct blocks *blocks, struct admin_reply *reply)
+void commands_list_blocks(struct blocks *blocks, struct admin_reply *reply)
 {
     const double now = loop_now();
     blocks_expire(blocks, now);

@@ -1,7 +1,7 @@
 /* The key by which a page names its session whenever it opens a link: 16 random bytes in base64url.
    Whoever knows it can take the session over, so it is never logged. */
-#ifndef CAUSEWAY_RELAY_KEY_H
-#define CAUSEWAY_RELAY_KEY_H
+#ifndef CAUSEWAY_RELAY_SESSION_KEY_H
+#define CAUSEWAY_RELAY_SESSION_KEY_H
 
 #include <stdbool.h>
 #include <stddef.h>

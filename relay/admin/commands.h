@@ -1,0 +1,29 @@
+/* What the operator sees of single sessions, and does to them: /sessions and /blocks. */
+#ifndef CAUSEWAY_RELAY_COMMANDS_H
+#define CAUSEWAY_RELAY_COMMANDS_H
+
+#include "admin/request.h"
+#include "admin/server.h"
+#include "session/blocks.h"
+#include "session/command.h"
+
+#include <stdbool.h>
+
+/* Reads the command of a request; `rest` is what follows the path of its route. False after
+   refusing it in the reply. */
+typedef bool command_reader(const struct admin_request *request, const char *rest,
+                            struct command *command, struct admin_reply *reply);
+
+command_reader commands_read_list;
+command_reader commands_read_end;
+command_reader commands_read_block;
+command_reader commands_read_unblock;
+
+/* Tells what has come of a command; `page` has the sessions of a list. */
+void commands_answer(const struct command *command, const struct command_result *result,
+                     const struct session_facts *page, struct admin_reply *reply);
+
+/* Tells the blocks. */
+void commands_list_blocks(struct blocks *blocks, struct admin_reply *reply);
+
+#endif

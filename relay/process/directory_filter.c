@@ -1,0 +1,77 @@
+#include "process/directory_filter.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* For each hash, so that the supervisor is asked for one in so many that are not in the directory.
+ */
+#define PLACES_PER_HASH 8
+
+static bool map(struct directory_filter *filter, int fd, size_t size, int protection)
+{
+    void *counts = mmap(NULL, size, protection, MAP_SHARED, fd, 0);
+    if (counts == MAP_FAILED)
+        return false;
+    *filter = (struct directory_filter){.counts = counts, .size = size};
+    return true;
+}
+
+bool directory_filter_create(struct directory_filter *filter, unsigned capacity, int *fd)
+{
+    const size_t size = (size_t)capacity * PLACES_PER_HASH;
+    *fd = memfd_create("causeway directory", MFD_CLOEXEC);
+    if (*fd < 0)
+        return false;
+    if (ftruncate(*fd, (off_t)size) == 0 && map(filter, *fd, size, PROT_READ | PROT_WRITE))
+        return true;
+    close(*fd);
+    *fd = -1;
+    return false;
+}
+
+bool directory_filter_open(struct directory_filter *filter, int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && map(filter, fd, (size_t)status.st_size, PROT_READ);
+}
+
+void directory_filter_close(struct directory_filter *filter)
+{
+    if (filter->counts)
+        munmap(filter->counts, filter->size);
+    *filter = (struct directory_filter){0};
+}
+
+static atomic_uchar *place_of(const struct directory_filter *filter,
+                              const uint8_t hash[SESSION_HASH_SIZE])
+{
+    uint64_t number;
+    memcpy(&number, hash, sizeof number);
+    return &filter->counts[number % filter->size];
+}
+
+/* Only the supervisor writes. */
+void directory_filter_add(const struct directory_filter *filter,
+                          const uint8_t hash[SESSION_HASH_SIZE])
+{
+    atomic_uchar *place = place_of(filter, hash);
+    if (*place < UCHAR_MAX)
+        ++*place;
+}
+
+void directory_filter_remove(const struct directory_filter *filter,
+                             const uint8_t hash[SESSION_HASH_SIZE])
+{
+    atomic_uchar *place = place_of(filter, hash);
+    if (*place < UCHAR_MAX)
+        --*place;
+}
+
+bool directory_filter_may_contain(const struct directory_filter *filter,
+                                  const uint8_t hash[SESSION_HASH_SIZE])
+{
+    return *place_of(filter, hash) > 0;
+}

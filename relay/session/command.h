@@ -1,0 +1,35 @@
+/* What the operator has the sessions do. Commands are plain data, so that they reach the sessions
+   of other processes too. */
+#ifndef CAUSEWAY_RELAY_COMMAND_H
+#define CAUSEWAY_RELAY_COMMAND_H
+
+#include "session/blocks.h"
+#include "session/session_look.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Sessions in one list. */
+#define COMMAND_LIST_MAX 1000
+
+enum command_kind { COMMAND_LIST, COMMAND_END, COMMAND_BLOCK, COMMAND_UNBLOCK };
+
+struct command {
+    enum command_kind kind;
+    unsigned long id;    /* the session to end, or after which the list begins */
+    unsigned long limit; /* of the list: 1 to COMMAND_LIST_MAX */
+    struct block block;  /* or the prefix of that to take back */
+};
+
+struct command_result {
+    bool done;      /* false: there is no such session or block, or no room for the block or list */
+    bool more;      /* the list goes on */
+    unsigned count; /* sessions in the list, or ended */
+    unsigned silent; /* processes that have not answered */
+};
+
+/* Carries out a command; `page` has room for the sessions of a list (command->limit). */
+struct command_result command_run(struct sessions *sessions, const struct command *command,
+                                  struct session_facts *page);
+
+#endif
