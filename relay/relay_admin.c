@@ -1,5 +1,4 @@
 #include "relay_internal.h"
-#include "session/session_look.h"
 
 #include <stdlib.h>
 #include <unistd.h>

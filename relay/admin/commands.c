@@ -152,7 +152,8 @@ static void answer_list(const struct command_result *result, const struct sessio
         add_session(out, &page[i]);
     }
     text_add(out, "\n],\"next_after\":");
-    text_add(out, result->more ? "%lu" : "null", result->more ? page[result->count - 1].id : 0);
+    text_add(out, result->has_more ? "%lu" : "null",
+             result->has_more ? page[result->count - 1].id : 0);
     add_silent(out, result->silent);
 }
 

@@ -1,7 +1,6 @@
 #include "os/log.h"
 #include "process/notify.h"
 #include "relay_internal.h"
-#include "session/session_look.h"
 
 #include <signal.h>
 
@@ -87,7 +86,7 @@ void relay_count(struct relay *relay)
     sessions_count_overflow(relay->sessions);
     webrtc_count_overflow(relay->webrtc);
     relay->counters->sessions_open = sessions_count(relay->sessions);
-    sessions_look(relay->sessions, &relay->counters->gauges);
+    sessions_gauges(relay->sessions, &relay->counters->gauges);
 }
 
 void relay_log_stats(struct relay *relay)

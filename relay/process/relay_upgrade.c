@@ -1,7 +1,6 @@
 #include "os/log.h"
 #include "process/message.h"
 #include "relay_internal.h"
-#include "session/session_look.h"
 
 #include <unistd.h>
 

@@ -38,7 +38,7 @@ static void merge(struct pending_command *pending)
             pages[size++] = pages[i * limit + s];
     }
     qsort(pages, size, sizeof *pages, by_id);
-    pending->result.more = pending->result.more || size > limit;
+    pending->result.has_more = pending->result.has_more || size > limit;
     pending->result.count = (unsigned)(size < limit ? size : limit);
     pending->result.done = true;
 }
@@ -168,7 +168,7 @@ static void take(struct pending_command *pending, unsigned index,
     }
     pending->counts[index] = result->count;
     pending->result.count += result->count;
-    pending->result.more = pending->result.more || result->more;
+    pending->result.has_more = pending->result.has_more || result->has_more;
     pending->result.done = pending->result.done || result->done;
 }
 

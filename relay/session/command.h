@@ -4,13 +4,15 @@
 #define CAUSEWAY_RELAY_COMMAND_H
 
 #include "session/blocks.h"
-#include "session/session_look.h"
+#include "session/session_facts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Sessions in one list. */
 #define COMMAND_LIST_MAX 1000
+
+struct sessions;
 
 enum command_kind { COMMAND_LIST, COMMAND_END, COMMAND_BLOCK, COMMAND_UNBLOCK };
 
@@ -23,7 +25,7 @@ struct command {
 
 struct command_result {
     bool done;      /* false: there is no such session or block, or no room for the block or list */
-    bool more;      /* the list goes on */
+    bool has_more;  /* the list goes on */
     unsigned count; /* sessions in the list, or ended */
     unsigned silent; /* processes that have not answered */
 };

@@ -16,29 +16,8 @@
    download for example, opens the next one at once. It gets this many seconds for that. */
 #define AWAY_SECONDS 3.0
 
-/* What an address has opened counts so long, less and less. */
+/* The sessions that an address has opened count for so many seconds, less and less. */
 #define OPENED_SECONDS 10.0
-
-const struct session_farewell session_farewells[] = {
-#define SESSION_FAREWELL(NAME, name, code, text, line) [SESSION_END_##NAME] = {code, text},
-    SESSION_ENDS(SESSION_FAREWELL)
-#undef SESSION_FAREWELL
-};
-
-const struct session_farewell *session_refusal_farewell(enum session_refusal why)
-{
-    static const enum session_end ends[] = {
-        [SESSION_REFUSED_FULL] = SESSION_END_ROOM,
-        [SESSION_REFUSED_ADDRESS] = SESSION_END_ROOM,
-        [SESSION_REFUSED_DRAINING] = SESSION_END_DRAIN,
-        [SESSION_REFUSED_RESTART] = SESSION_END_RESTART,
-        [SESSION_REFUSED_BLOCKED] = SESSION_END_BLOCKED,
-        [SESSION_REFUSED_MEMORY] = SESSION_END_ROOM,
-    };
-    static const struct session_farewell other_server = {
-        4006, "this game server is not allowed (--upstream)"};
-    return why == SESSION_REFUSED_SERVER ? &other_server : &session_farewells[ends[why]];
-}
 
 static struct session *session_due(struct deadline *deadline)
 {
@@ -79,7 +58,8 @@ static double due(const struct session *session, enum session_end *why)
    so already. */
 static double unheard_at(const struct session *session)
 {
-    return session->list ? INFINITY : session->heard + session->all->config.answer_timeout_seconds;
+    return session->eviction.list ? INFINITY
+                                  : session->heard + session->all->config.answer_timeout_seconds;
 }
 
 /* One timer serves all. */
@@ -126,7 +106,7 @@ static void on_timer(void *context)
             continue;
         }
         if (unheard_at(session) <= now)
-            session_list_append(&all->unheard, session);
+            eviction_append(&all->eviction, EVICTION_SILENT, &session->eviction);
         set_deadline(session);
     }
     arm(all, now);
@@ -197,6 +177,37 @@ unsigned sessions_count(const struct sessions *all)
     return all->count;
 }
 
+bool sessions_full(const struct sessions *all)
+{
+    return all->count - all->evicted >= all->config.max_sessions;
+}
+
+struct blocks *sessions_blocks(struct sessions *all)
+{
+    return &all->blocks;
+}
+
+struct session *sessions_at(const struct sessions *all, size_t index)
+{
+    return index < all->deadlines.count ? session_due(all->deadlines.heap[index]) : NULL;
+}
+
+void sessions_gauges(const struct sessions *all, struct gauges *out)
+{
+    struct gauges gauges = {
+        .sessions_max = all->config.max_sessions,
+        .upstreams_down = upstream_common_down(all->upstream_common),
+    };
+    for (size_t i = 0; i < all->deadlines.count; i++) {
+        const struct session *session = session_due(all->deadlines.heap[i]);
+        gauges.sessions_unanswered += !session->allowance.answered;
+        gauges.sessions_waiting += !session->newest;
+        for (const struct session_link *link = session->newest; link; link = link->older)
+            gauges.links[gauges_transport(link->transport->name)]++;
+    }
+    *out = gauges;
+}
+
 void sessions_count_overflow(struct sessions *all)
 {
     for (size_t i = 0; i < all->deadlines.count; i++)
@@ -237,11 +248,11 @@ static void hear(struct session *session)
     if (!session->allowance.answered) {
         histogram_add(&session->all->stats->setup_seconds, session->heard - session->opened);
         allowance_answered(&session->allowance);
-        session_list_remove(session);
+        eviction_remove(&session->eviction);
         session_step(session);
         session_publish(session);
-    } else if (session->list == &session->all->unheard) {
-        session_list_remove(session);
+    } else if (session_is_silent(session)) {
+        eviction_remove(&session->eviction);
         session_hurry(session);
     }
 }
@@ -304,30 +315,51 @@ struct session *session_create(struct sessions *all, const unsigned char owner[1
     return session;
 }
 
-struct session *session_begin(struct sessions *all, struct session_link *link,
-                              const struct socket_address *client,
-                              const struct socket_address *server, enum session_refusal *why)
+unsigned long session_id(const struct session *session)
 {
-    unsigned char owner[16];
-    *why = SESSION_REFUSED_FULL;
-    socket_address_owner(client, owner);
-    if (!session_make_room(all, owner))
-        return NULL;
-    *why = SESSION_REFUSED_MEMORY;
-    struct session *session = session_create(all, owner);
-    if (!session)
-        return NULL;
-    *why = SESSION_REFUSED_NOT;
-    session->newest = link;
-    session->server = *server;
-    session_set_client(session, link, client);
-    session->opened = loop_now();
-    address_memory_add(all->opened, session->owner, loop_now());
-    session_list_append(&all->unproven, session);
-    session_step(session);
-    all->count++;
-    all->stats->sessions_opened++;
-    return session;
+    return session->id;
+}
+
+const struct socket_address *session_client(const struct session *session)
+{
+    return &session->client;
+}
+
+void session_describe(const struct session *session, struct session_facts *out)
+{
+    *out = (struct session_facts){
+        .id = session->id,
+        .age_seconds = loop_now() - session->opened,
+        .client = session->client,
+        .server = session->server,
+        .answered = session->allowance.answered,
+        .rtt = session_rtt(session),
+        .traffic = session->traffic,
+    };
+    upstream_local(&session->upstream, &out->source);
+    for (const struct session_link *link = session->newest;
+         link && out->transport_count < SESSION_FACTS_LINKS_MAX; link = link->older)
+        out->transports[out->transport_count++] = gauges_transport(link->transport->name);
+}
+
+/* Everybody can open sessions that the game server does not answer: one line in a while tells of
+   them, and each only at the level debug. Those of players all get one. */
+static bool may_log(struct session *session, unsigned *others)
+{
+    *others = 0;
+    return log_wants(LOG_INFO) && (session->allowance.answered || log_wants(LOG_DEBUG) ||
+                                   log_limit_pass(&session->all->ended_limit, loop_now(), others));
+}
+
+/* The socket must still be open, because the line has its address. */
+static void log_end(struct session *session, const char *why)
+{
+    struct session_facts facts;
+    unsigned others;
+    if (!may_log(session, &others))
+        return;
+    session_describe(session, &facts);
+    session_facts_log(&facts, session->transport ? session->transport->name : "none", why, others);
 }
 
 void session_end(struct session *session, enum session_end why)
@@ -357,12 +389,11 @@ void session_end(struct session *session, enum session_end why)
 #undef SESSION_END_COUNT
     }
     if (why != SESSION_END_RESTART)
-        session_log_end(session,
-                        why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : lines[why]);
+        log_end(session, why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : lines[why]);
     deadlines_remove(&all->deadlines, &session->deadline);
     session_withdraw(session, goes_on);
     if (!session->evicted)
-        session_list_prepend(&all->unproven, session);
+        eviction_prepend(&all->eviction, EVICTION_UNPROVEN, &session->eviction);
     if (goes_on)
         upstream_leave(&session->upstream);
     else
@@ -490,10 +521,10 @@ void session_free(struct session *session)
     struct sessions *all = session->all;
     if (!session->ending) {
         all->stats->sessions_ended_client++;
-        session_log_end(session, "its browser ended it, or was lost");
+        log_end(session, "its browser ended it, or was lost");
     }
     upstream_close(&session->upstream);
-    session_list_remove(session);
+    eviction_remove(&session->eviction);
     session_withdraw(session, false);
     deadlines_remove(&all->deadlines, &session->deadline);
     if (session->address)

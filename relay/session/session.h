@@ -8,12 +8,15 @@
 #include "os/loop.h"
 #include "os/socket_address.h"
 #include "session/allowance.h"
+#include "session/blocks.h"
 #include "session/datagram.h"
 #include "session/gate.h"
+#include "session/session_facts.h"
 #include "session/session_index.h"
 #include "session/session_state.h"
 #include "session/transport.h"
 #include "session/upstreams.h"
+#include "stats/gauges.h"
 #include "stats/stats.h"
 
 #include <stdbool.h>
@@ -89,6 +92,25 @@ void sessions_destroy(struct sessions *sessions);
 
 /* The number of open sessions, including those that have no link and those that are ending. */
 unsigned sessions_count(const struct sessions *sessions);
+
+/* True when all places are taken, even if some would give way. */
+bool sessions_full(const struct sessions *sessions);
+
+/* Fills in what goes up and down. Takes time in proportion to the number of sessions. */
+void sessions_gauges(const struct sessions *sessions, struct gauges *out);
+
+/* Returns the open sessions that are not ending, in an order that changes whenever one ends; NULL
+   behind the last. */
+struct session *sessions_at(const struct sessions *sessions, size_t index);
+
+/* Returns its number, which no other session of this relay has, and the address of its newest or
+   last link; describes it for the operator. */
+unsigned long session_id(const struct session *session);
+const struct socket_address *session_client(const struct session *session);
+void session_describe(const struct session *session, struct session_facts *out);
+
+/* Returns the blocked prefixes, from which no link is taken. */
+struct blocks *sessions_blocks(struct sessions *sessions);
 
 /* Refuses new sessions from now on, because of `why`, which is SESSION_END_DRAIN or
    SESSION_END_RESTART; those that are open go on, and their new links are welcome. `drained` is

@@ -3,6 +3,30 @@
 #include <math.h>
 #include <string.h>
 
+/* Sessions that the members of a household open lately, or one player who tries again. */
+#define OPENED_FEW 8.0
+
+const struct session_farewell session_farewells[] = {
+#define SESSION_FAREWELL(NAME, name, code, text, line) [SESSION_END_##NAME] = {code, text},
+    SESSION_ENDS(SESSION_FAREWELL)
+#undef SESSION_FAREWELL
+};
+
+const struct session_farewell *session_refusal_farewell(enum session_refusal why)
+{
+    static const enum session_end ends[] = {
+        [SESSION_REFUSED_FULL] = SESSION_END_ROOM,
+        [SESSION_REFUSED_ADDRESS] = SESSION_END_ROOM,
+        [SESSION_REFUSED_DRAINING] = SESSION_END_DRAIN,
+        [SESSION_REFUSED_RESTART] = SESSION_END_RESTART,
+        [SESSION_REFUSED_BLOCKED] = SESSION_END_BLOCKED,
+        [SESSION_REFUSED_MEMORY] = SESSION_END_ROOM,
+    };
+    static const struct session_farewell other_server = {
+        4006, "this game server is not allowed (--upstream)"};
+    return why == SESSION_REFUSED_SERVER ? &other_server : &session_farewells[ends[why]];
+}
+
 static void count_refusal(struct sessions *all, enum session_refusal why)
 {
     static const char *const reasons[] = {
@@ -72,8 +96,8 @@ static void uncount(struct sessions *all, struct address_count **address)
     *address = NULL;
 }
 
-void session_set_client(struct session *session, const struct session_link *link,
-                        const struct socket_address *client)
+static void set_client(struct session *session, const struct session_link *link,
+                       const struct socket_address *client)
 {
     session->client = *client;
     session->transport = link->transport;
@@ -103,14 +127,14 @@ static enum session_refusal join(struct session *session, struct session_link *l
     if (why != SESSION_REFUSED_NOT)
         return why;
     uncount(all, &session->address);
-    session_set_client(session, link, client);
+    set_client(session, link, client);
     link->older = session->newest;
     session->newest = link;
     report(session, waited ? "goes on over " : "also over ", link, client);
     all->stats->links_joined++;
     if (waited) {
         all->stats->sessions_resumed++;
-        session_list_remove(session);
+        eviction_remove(&session->eviction);
         session->unlinked = INFINITY;
         session_step(session);
     }
@@ -120,6 +144,76 @@ static enum session_refusal join(struct session *session, struct session_link *l
         old->transport->close(old, &session_farewells[SESSION_END_MOVED], true);
     }
     return SESSION_REFUSED_NOT;
+}
+
+/* An address that opens one session after another must not end that of a newcomer before the game
+   server could answer it, nor that of a player before the player is back. */
+static bool crowds_out(const struct sessions *all, const unsigned char owner[16],
+                       const struct session *session)
+{
+    const double now = loop_now();
+    const double opened = address_memory_count(all->opened, owner, now);
+    return !session->ending && opened > OPENED_FEW &&
+           opened > address_memory_count(all->opened, session->owner, now);
+}
+
+static const char *why_it_goes(const struct session *session)
+{
+    if (session_is_silent(session))
+        return "the game server no longer speaks to it";
+    return session->newest ? "the game server has not answered it" : "it has no link";
+}
+
+/* A place for one more session, from the owner of an address. A player may still come back to a
+   session that waits, but not to one that the game server has left, as when its player goes on in
+   another. False when none gives way. */
+static bool make_place(struct sessions *all, const unsigned char owner[16])
+{
+    struct eviction_entry *first = eviction_first(&all->eviction);
+    struct session *session = first ? lws_container_of(first, struct session, eviction) : NULL;
+    if (!sessions_full(all))
+        return true;
+    if (!session || crowds_out(all, owner, session))
+        return false;
+    unsigned held;
+    if (log_limit_pass(&all->evicted_limit, loop_now(), &held))
+        log_warn("session %lu ended for another: --max-sessions is reached, and %s%s", session->id,
+                 why_it_goes(session), log_held(held).text);
+    eviction_remove(&session->eviction);
+    session->evicted = true;
+    all->evicted++;
+    if (session->ending)
+        session_close_links(session, session_refusal_farewell(SESSION_REFUSED_FULL), true);
+    else
+        session_end(session, SESSION_END_ROOM);
+    return true;
+}
+
+/* The place counts for the address of the link from now on. */
+static struct session *begin_session(struct sessions *all, struct session_link *link,
+                                     const struct socket_address *client,
+                                     const struct socket_address *server, enum session_refusal *why)
+{
+    unsigned char owner[16];
+    *why = SESSION_REFUSED_FULL;
+    socket_address_owner(client, owner);
+    if (!make_place(all, owner))
+        return NULL;
+    *why = SESSION_REFUSED_MEMORY;
+    struct session *session = session_create(all, owner);
+    if (!session)
+        return NULL;
+    *why = SESSION_REFUSED_NOT;
+    session->newest = link;
+    session->server = *server;
+    set_client(session, link, client);
+    session->opened = loop_now();
+    address_memory_add(all->opened, session->owner, loop_now());
+    eviction_append(&all->eviction, EVICTION_UNPROVEN, &session->eviction);
+    session_step(session);
+    all->count++;
+    all->stats->sessions_opened++;
+    return session;
 }
 
 static enum session_refusal begin(struct sessions *all, struct session_link *link,
@@ -137,7 +231,7 @@ static enum session_refusal begin(struct sessions *all, struct session_link *lin
     enum session_refusal why = count_link(all, link, client, NULL);
     if (why != SESSION_REFUSED_NOT)
         return why;
-    link->session = session_begin(all, link, client, &server, &why);
+    link->session = begin_session(all, link, client, &server, &why);
     if (!link->session) {
         uncount(all, &link->address);
         return why;
@@ -207,7 +301,7 @@ static void wait(struct session *session, struct address_count **address)
     session->unlinked = loop_now();
     if (!session->published)
         session_publish(session); /* the others were too busy to hear of it */
-    session_list_append(&session->all->waiting, session);
+    eviction_append(&session->all->eviction, EVICTION_UNLINKED, &session->eviction);
     session_hurry(session);
     session->all->stats->sessions_unlinked++;
     log_debug("session %lu: without a link", session->id);

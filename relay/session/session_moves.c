@@ -96,7 +96,7 @@ static bool carry_on(struct sessions *all, const struct session_state *state,
     session->traffic = state->traffic;
     session->client = state->client;
     session_index_add(all->index, &session->entry, hash);
-    session_list_append(&all->waiting, session);
+    eviction_append(&all->eviction, EVICTION_UNLINKED, &session->eviction);
     session_hurry(session);
     all->count++;
     all->stats->sessions_adopted++;
@@ -176,8 +176,7 @@ static bool adopt(struct sessions *all, const struct session_state *state, int f
     memcpy(hash.bytes, state->hash, sizeof hash.bytes);
     if (!make_way(all, &hash))
         return false;
-    if (fd >= 0 && !all->draining && all->count - all->evicted < all->config.max_sessions &&
-        carry_on(all, state, &hash, fd))
+    if (fd >= 0 && !all->draining && !sessions_full(all) && carry_on(all, state, &hash, fd))
         return true;
     if (all->directory.decline)
         all->directory.decline(all->directory.context, state->hash);

@@ -1,0 +1,43 @@
+#include "session/session_facts.h"
+
+#include "os/log.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* The last two are not in each line. */
+#define FIELDS_MAX 14
+
+void session_facts_log(const struct session_facts *facts, const char *transport, const char *why,
+                       unsigned others)
+{
+    const struct traffic *traffic = &facts->traffic;
+    char client[SOCKET_ADDRESS_TEXT];
+    char server[SOCKET_ADDRESS_TEXT];
+    char source[SOCKET_ADDRESS_TEXT] = "none";
+    socket_address_format(&facts->client, client);
+    socket_address_format(&facts->server, server);
+    if (facts->source.size > 0)
+        socket_address_format(&facts->source, source);
+    struct log_field fields[FIELDS_MAX] = {
+        {.name = "session", .number = (double)facts->id},
+        {.name = "client", .text = client},
+        {.name = "server", .text = server},
+        {.name = "source", .text = source},
+        {.name = "transport", .text = transport},
+        {.name = "seconds", .number = round(facts->age_seconds * 1e3) / 1e3},
+        {.name = "client_datagrams", .number = (double)traffic->client_datagrams},
+        {.name = "client_bytes", .number = (double)traffic->client_bytes},
+        {.name = "upstream_datagrams", .number = (double)traffic->upstream_datagrams},
+        {.name = "upstream_bytes", .number = (double)traffic->upstream_bytes},
+        {.name = "answered", .text = facts->answered ? "yes" : "no"},
+        {.name = "why", .text = why},
+    };
+    size_t count = FIELDS_MAX - 2;
+    if (!isnan(facts->rtt))
+        fields[count++] =
+            (struct log_field){.name = "rtt_ms", .number = round(facts->rtt * 1e6) / 1e3};
+    if (others > 0)
+        fields[count++] = (struct log_field){.name = "held_back", .number = others};
+    log_fields(LOG_INFO, "session ended", fields, count);
+}

@@ -1,0 +1,31 @@
+/* What the operator may know of a session, in a list and in the log. It is plain data, so that it
+   can come from another process. */
+#ifndef CAUSEWAY_RELAY_SESSION_FACTS_H
+#define CAUSEWAY_RELAY_SESSION_FACTS_H
+
+#include "os/socket_address.h"
+#include "session/traffic.h"
+
+#include <stdbool.h>
+
+#define SESSION_FACTS_LINKS_MAX 4
+
+struct session_facts {
+    unsigned long id;
+    double age_seconds;
+    struct socket_address client; /* of its newest or last link */
+    struct socket_address server;
+    struct socket_address source; /* the address that the game server sees; all zero = none yet */
+    bool answered;
+    unsigned transports[SESSION_FACTS_LINKS_MAX]; /* of its links, the newest first, see gauges.h */
+    unsigned transport_count;
+    double rtt; /* seconds of a round trip to the browser; NAN when it is not known */
+    struct traffic traffic;
+};
+
+/* Logs that a session has ended: the transport of its newest or last link, why, and how many others
+   have ended since the last line. */
+void session_facts_log(const struct session_facts *facts, const char *transport, const char *why,
+                       unsigned others);
+
+#endif
