@@ -45,9 +45,7 @@ const servers = {
 /** Why a game cannot be played here, if it cannot. */
 export const missing = (program, server) => {
   const built = existsSync(servers[server] ?? '') && existsSync(join(CAUSEWAY_GAMES, program));
-  return (
-    !built && `${program} or its server is not built: run tests/support/setup release browsers`
-  );
+  return !built && `${program} or its server is not built: run tests/support/setup all`;
 };
 
 /** A server that says on which port it listens. */

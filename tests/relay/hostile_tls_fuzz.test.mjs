@@ -89,5 +89,5 @@ test('whatever comes in TLS behind a PROXY header, the relay goes on serving', a
   const secret = ['--tls-certificate', certificate, '--tls-key', key];
   const relay = await startServing(t, [...proxied, ...secret]);
   const player = await connect(t, relay, { scheme: 'wss', rejectUnauthorized: false });
-  await fuzz(t, relay, { seconds: 8, player, get, open });
+  await fuzz(t, relay, { rounds: 60, player, get, open });
 });
