@@ -8,8 +8,6 @@ import { openPackagePage, openingTime, startPackagePage } from '../support/packa
 import { startRelay, startUdpServer } from '../support/relay.mjs';
 
 const RTT = 100;
-/** Three times what tests/bench/bars.txt allows. */
-const LATEST = 3 * 750;
 
 let udp;
 let site;
@@ -60,12 +58,12 @@ describe('as it is', () => {
 
   after(() => browser?.close());
 
-  test('a page of another origin posts its offer without asking first', async () => {
+  test('a page of another origin posts its offer without asking first', async (t) => {
     const { 'tcp up': up, took } = await watchOpening(page);
     const requests = up.map((data) => data.toString('latin1').split(' ')[0]);
     assert.equal(requests.filter((method) => method === 'POST').length, 1);
     assert.ok(!requests.includes('OPTIONS'));
-    assert.ok(took < LATEST, `${took} ms`);
+    t.diagnostic(`open after ${took.toFixed(0)} ms`);
   });
 
   test('the answer has a candidate that is checked at once', async () => {
@@ -96,12 +94,12 @@ describe('with DTLS embedded in the checks', () => {
 
   after(() => browser?.close());
 
-  test('the relay takes it', async () => {
+  test('the relay takes it', async (t) => {
     await openingTime(page, path.url);
     const { 'udp up': up, 'udp down': down, took } = await watchOpening(page);
     assert.ok(knowsEmbedding(up), 'the browser embeds');
     assert.ok(knowsEmbedding(down), 'the relay says that it knows');
-    assert.ok(took < LATEST, `${took} ms`);
+    t.diagnostic(`open after ${took.toFixed(0)} ms`);
     // What it has received is not sent again: the rest of the ClientHello comes at most twice.
     assert.ok(up.filter(isDtls).filter((data) => data[13] === 1).length <= 2);
   });

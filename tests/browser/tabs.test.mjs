@@ -49,7 +49,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
     after(() => browser?.close());
 
     for (const kind of ['websocket', 'webrtc'])
-      test(`${kind}: the newer tab wins, and the older knows`, { timeout: 60_000 }, async (t) => {
+      test(`${kind}: the newer tab wins, and the older knows`, async (t) => {
         clientId++;
         let made = 0;
         /** The later a token is made, the later it expires. */

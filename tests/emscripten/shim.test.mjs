@@ -30,7 +30,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
     ]) {
       const kind = webrtc ? 'webrtc' : 'websocket';
 
-      test(`${program} over ${kind}`, { timeout: 60_000 }, async (t) => {
+      test(`${program} over ${kind}`, async (t) => {
         const { relay, servers, ports } = await startSockets(t);
         const game = await run(browser, relay, program, {
           args: sending(ports[1]),
@@ -81,7 +81,7 @@ describe('in Chromium', () => {
 
   after(() => browser?.close());
 
-  test('it moves to WebRTC', { timeout: 60_000 }, async (t) => {
+  test('it moves to WebRTC', async (t) => {
     const { relay, ports } = await startSockets(t);
     const game = await run(browser, relay, 'echo_loop.js', {
       args: [ADDRESS, ports[1], '100000', '100'],
@@ -92,7 +92,7 @@ describe('in Chromium', () => {
     await game.close();
   });
 
-  test('a relay with one server needs no address', { timeout: 60_000 }, async (t) => {
+  test('a relay with one server needs no address', async (t) => {
     const { relay, servers } = await startSockets(t, { upstreams: 1 });
     const game = await run(browser, relay, 'echo_loop.js', {
       args: sending('9', 64),
@@ -104,7 +104,7 @@ describe('in Chromium', () => {
     await game.close();
   });
 
-  test('other WebSockets do not notice', { timeout: 60_000 }, async (t) => {
+  test('other WebSockets do not notice', async (t) => {
     const { relay, servers } = await startSockets(t, { upstreams: 1 });
     const page = await browser.newPage();
     await page.goto(relay.url);
@@ -174,7 +174,7 @@ describe('in Chromium', () => {
   for (const [name, { address = ADDRESS, relay: other, size = 100, line }] of Object.entries(
     troubles,
   ))
-    test(`${name}: one line on the console`, { timeout: 60_000 }, async (t) => {
+    test(`${name}: one line on the console`, async (t) => {
       const { relay, ports } = await startSockets(t);
       const game = await run(browser, relay, 'echo_loop.js', {
         args: [address, ports[1], String(COUNT), String(size)],

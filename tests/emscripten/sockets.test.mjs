@@ -37,7 +37,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
     after(() => browser?.close());
 
     for (const webrtc of [true, false])
-      test(webrtc ? 'over webrtc' : 'over websocket', { timeout: 60_000 }, async (t) => {
+      test(webrtc ? 'over webrtc' : 'over websocket', async (t) => {
         const { relay, ports } = await startServers(t);
         const game = await run(browser, relay, 'blocking.js', {
           args: [ADDRESS, ...ports],

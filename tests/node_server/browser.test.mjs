@@ -7,7 +7,7 @@ import { PROTOCOL_ID, next, startServer } from '../support/node_server.mjs';
 import { startGatedRelay } from '../support/relay.mjs';
 
 for (const kind of ['webrtc', 'websocket'])
-  test(`over ${kind}`, { timeout: 90_000 }, async (t) => {
+  test(`over ${kind}`, async (t) => {
     const root = makeRoot();
     t.after(() => root.remove());
     const browser = await startChromium();

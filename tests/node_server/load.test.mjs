@@ -5,8 +5,7 @@ import { createSocket } from 'node:dgram';
 import { EventEmitter, once } from 'node:events';
 import { test } from 'node:test';
 import { next, startServer, until } from '../support/node_server.mjs';
-
-const PATIENCE_MS = 100_000;
+import { PATIENCE_MS } from '../support/patience.mjs';
 
 /** So many bots in a process of their own; each of them waits for so many worlds. */
 async function startBots(t, server, { count, worlds, timeoutSeconds }) {

@@ -1,5 +1,4 @@
-// The path that other tests put in front of the relay: what it delays, loses and breaks. Upper bounds
-// are three times what a machine at rest takes.
+// The path that other tests put in front of the relay: what it delays, loses and breaks.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -79,25 +78,31 @@ const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Whether it was an error that closed a socket. */
 const brokeOff = (socket) => new Promise((resolve) => socket.once('close', resolve));
 
-function about(took, trips) {
-  assert.ok(took > trips * RTT - 3, `${took} ms for ${trips} round trips`);
-  assert.ok(took < 3 * trips * RTT, `${took} ms for ${trips} round trips`);
+/** It never takes less than so many round trips, and once less than one more: a busy machine needs several tries. */
+async function takes(trips, trip) {
+  let took;
+  do {
+    took = await trip();
+    assert.ok(took > trips * RTT - 3, `${took} ms for ${trips} round trips`);
+  } while (took >= (trips + 1) * RTT);
 }
 
 test('a cold TCP connection answers after two round trips, then after one', async (t) => {
   const { path } = await start(t, { rtt: RTT });
-  const { trip } = stream(t, path);
-  about(await trip(), 2);
-  about(await trip(), 1);
+  let trip;
+  await takes(2, () => {
+    ({ trip } = stream(t, path));
+    return trip();
+  });
+  await takes(1, trip);
   path.rtt = 2 * RTT;
-  about(await trip(), 2);
+  await takes(2, trip);
 });
 
 test('a datagram comes back after one round trip', async (t) => {
   const { path } = await start(t, { rtt: RTT });
   const { trip } = await datagrams(t, path);
-  about(await trip(), 1);
-  about(await trip(), 1);
+  await takes(1, trip);
 });
 
 test('the same datagrams get lost with the same seed, and TCP loses nothing', async (t) => {
@@ -106,7 +111,7 @@ test('the same datagrams get lost with the same seed, and TCP loses nothing', as
     const { path } = await start(t, { rtt: 10, loss: 0.3, seed });
     const client = await datagrams(t, path);
     client.send(100);
-    await wait(200);
+    for (let before = -1; before !== client.back(); await wait(1000)) before = client.back();
     counts.push(client.back());
   }
   assert.equal(counts[0], counts[1]);
@@ -127,7 +132,7 @@ test('while it is paused datagrams are lost and TCP waits', async (t) => {
   path.resume();
   assert.ok((await trip) > 3 * RTT - 3);
   assert.equal(udp.back(), 0);
-  about(await udp.trip(), 1);
+  await takes(1, udp.trip);
 });
 
 test('a cut resets both ends, and new connections pass', async (t) => {
@@ -139,7 +144,7 @@ test('a cut resets both ends, and new connections pass', async (t) => {
   assert.deepEqual(await Promise.all(closed), [true, true]);
   await wait(0);
   assert.equal(path.connections, 0);
-  about(await stream(t, path).trip(), 2);
+  await takes(2, () => stream(t, path).trip());
 });
 
 test('a client that roams is cut off unheard, and has another port', async (t) => {
@@ -154,15 +159,17 @@ test('a client that roams is cut off unheard, and has another port', async (t) =
   assert.equal(accepted[0].readableEnded || accepted[0].bytesRead > 1, false);
   await udp.trip();
   assert.equal(ports.size, 2);
-  about(await stream(t, path).trip(), 2);
+  await takes(2, () => stream(t, path).trip());
 });
 
 test('a server that is not there refuses after one round trip', async (t) => {
   const path = await startDelayPath({ rtt: RTT });
   t.after(() => path.close());
   path.to({ port: 1, rtcPort: 1 });
-  const { socket } = stream(t, path);
-  const begun = performance.now();
-  assert.equal(await brokeOff(socket), true);
-  about(performance.now() - begun, 1);
+  await takes(1, async () => {
+    const { socket } = stream(t, path);
+    const begun = performance.now();
+    assert.equal(await brokeOff(socket), true);
+    return performance.now() - begun;
+  });
 });

@@ -113,7 +113,7 @@ test('a challenge is no answer: it keeps no session and no place', async (t) => 
 });
 
 // Whoever has one token can take their connection from session to session.
-test('a session that the game server has left keeps no place', { timeout: 30_000 }, async (t) => {
+test('a session that the game server has left keeps no place', async (t) => {
   const left = new Set();
   const server = await startServer(t, {
     answer: (data, { port }) =>

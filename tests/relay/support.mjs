@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
+import { PATIENCE_MS } from '../support/patience.mjs';
 
 const require = createRequire(new URL('../../web/package.json', import.meta.url));
 export const WebSocket = require('ws');
@@ -21,9 +22,6 @@ export const workers = Number(process.env.CAUSEWAY_RELAY_WORKERS ?? 1);
  * process counts, or of links that must come to the same one.
  */
 export const oneProcess = workers > 1 ? 'of a single process' : false;
-
-// Long enough for a loaded machine under sanitizers; nothing waits for it when all is well.
-const PATIENCE_MS = 30_000;
 
 /** Rejects with a clear message when the promise takes too long. */
 export function patiently(promise, what) {

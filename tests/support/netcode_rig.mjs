@@ -7,12 +7,10 @@ import { createInterface } from 'node:readline';
 import { makeToken } from './netcode_standard.mjs';
 import { NetcodeClient } from './netcode_standard_client.mjs';
 import { NetcodeServer } from './netcode_standard_server.mjs';
+import { PATIENCE_MS } from './patience.mjs';
 
 export const PROTOCOL = 0x8877665544332211n;
 export const privateKey = randomBytes(32);
-
-// Long enough for a loaded machine under sanitizers; nothing waits for it when all is well.
-const PATIENCE_MS = 30_000;
 
 /** What the emitter tells next. */
 export const next = (emitter, name) =>

@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectUdp, listen } from '../../web/dist/server/index.js';
 import { PROTOCOL_ID, messages } from './chat_schema.mjs';
+import { PATIENCE_MS } from './patience.mjs';
 
 export * from '../../web/dist/server/index.js';
 export { PROTOCOL_ID, messages };
-
-const PATIENCE_MS = 30_000;
 
 /** A server for the messages of the chat, closed when the test is over. */
 export async function startServer(t, options = {}) {

@@ -2,6 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { require } from './packages.mjs';
+import { PATIENCE_MS } from './patience.mjs';
 import { RTCPeerConnection } from './wrtc.mjs';
 
 export const stacks = [
@@ -74,10 +75,10 @@ export async function connect(
     channel,
     answer,
     location,
-    opened: (ms = 10000) => within(ms, 'open channel', opened),
-    closed: (ms = 10000) => within(ms, 'close', closed),
+    opened: (ms = PATIENCE_MS) => within(ms, 'open channel', opened),
+    closed: (ms = PATIENCE_MS) => within(ms, 'close', closed),
     /** The next message, or an error when none comes. */
-    next: (ms = 5000) => {
+    next: (ms = PATIENCE_MS) => {
       if (arrived.length > 0) return Promise.resolve(arrived.shift());
       let waiter;
       const message = new Promise((resolve) => waiting.push((waiter = resolve)));
@@ -101,7 +102,7 @@ export async function open(...options) {
 export async function counters(relay) {
   const before = relay.log.length;
   relay.signal('SIGUSR1');
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < PATIENCE_MS / 10; i++) {
     const line = relay.log.slice(before).find((each) => each.includes('stats sessions_open='));
     if (line)
       return Object.fromEntries(
@@ -113,7 +114,7 @@ export async function counters(relay) {
 }
 
 /** Waits until `check` gives a true value; it is asked again and again. */
-export async function until(what, check, ms = 5000) {
+export async function until(what, check, ms = PATIENCE_MS) {
   for (let waited = 0; waited < ms; waited += 20) {
     const value = await check();
     if (value) return value;

@@ -14,16 +14,14 @@
 
 static struct rtc_rig rig;
 
-/* What could not be sent in time is not caught up on. */
+/* All is sent, however long that takes: what could not be sent in time is not caught up on. */
 static void run(double rate, double seconds)
 {
-    const double start = rtc_rig_now();
-    for (double now = start, next = start; now - start < seconds; now = rtc_rig_now()) {
-        if (now < next) {
+    double next = rtc_rig_now();
+    for (long ticks = (long)(seconds / TICK); ticks > 0; ticks--) {
+        while (rtc_rig_now() < next)
             rtc_rig_serve(&rig, 1);
-            continue;
-        }
-        next = now + TICK;
+        next = rtc_rig_now() + TICK;
         for (double left = rate * TICK; left > 0.0; left--)
             rtc_attack_send();
     }

@@ -58,50 +58,46 @@ async function begin(t, options) {
 
 for (const kind of ['websocket', 'webrtc']) {
   for (const [name, make] of Object.entries(tokens)) {
-    test(
-      `${kind}, ${name}: messages there and back, and an end`,
-      { timeout: 60_000 },
-      async (t) => {
-        const { server, join } = await begin(t);
-        const payloads = [];
-        // The packets of both sides have one form: what comes back is a conversation.
-        server.on('payload', (slot, payload) => {
-          payloads.push(payload);
-          server.send(slot, payload);
-        });
-        const connected = next(server, 'connected');
-        const userData = Buffer.alloc(240, 7);
-        const token = await make({ addresses: [server.address], clientId: 77n, userData });
-        const client = await join(token, kind);
-        const [slot] = await connected;
-        assert.equal(slot.clientId, 77n);
-        assert.deepEqual(slot.userData.subarray(0, 240), userData);
-        assert.deepEqual(client.slot, { index: 0, count: 4 });
-        const said = ['one', 'two', 'three'];
-        for (const text of said) client.send(0, 'say', { text });
-        const heard = [];
-        for await (const { value } of client) {
-          if (heard.push(value.text) === said.length) break;
-        }
-        assert.deepEqual(heard, said);
-        assert.ok(payloads.some((payload) => payload.includes('three')));
-        assert.ok(server.ignored.every((reason) => reason === 'an address that is connected'));
-        const disconnected = next(server, 'disconnected');
-        client.disconnect();
-        assert.deepEqual(await disconnected, [slot, 'client']);
-        assert.equal((await client.closed).reason, 'client');
-      },
-    );
+    test(`${kind}, ${name}: messages there and back, and an end`, async (t) => {
+      const { server, join } = await begin(t);
+      const payloads = [];
+      // The packets of both sides have one form: what comes back is a conversation.
+      server.on('payload', (slot, payload) => {
+        payloads.push(payload);
+        server.send(slot, payload);
+      });
+      const connected = next(server, 'connected');
+      const userData = Buffer.alloc(240, 7);
+      const token = await make({ addresses: [server.address], clientId: 77n, userData });
+      const client = await join(token, kind);
+      const [slot] = await connected;
+      assert.equal(slot.clientId, 77n);
+      assert.deepEqual(slot.userData.subarray(0, 240), userData);
+      assert.deepEqual(client.slot, { index: 0, count: 4 });
+      const said = ['one', 'two', 'three'];
+      for (const text of said) client.send(0, 'say', { text });
+      const heard = [];
+      for await (const { value } of client) {
+        if (heard.push(value.text) === said.length) break;
+      }
+      assert.deepEqual(heard, said);
+      assert.ok(payloads.some((payload) => payload.includes('three')));
+      assert.ok(server.ignored.every((reason) => reason === 'an address that is connected'));
+      const disconnected = next(server, 'disconnected');
+      client.disconnect();
+      assert.deepEqual(await disconnected, [slot, 'client']);
+      assert.equal((await client.closed).reason, 'client');
+    });
   }
 
-  test(`${kind}: the server ends the connection`, { timeout: 60_000 }, async (t) => {
+  test(`${kind}: the server ends the connection`, async (t) => {
     const { server, join } = await begin(t);
     const client = await join(foreignToken({ addresses: [server.address] }), kind);
     server.disconnect(server.clients[0]);
     assert.equal((await client.closed).reason, 'server');
   });
 
-  test(`${kind}: the server is full`, { timeout: 60_000 }, async (t) => {
+  test(`${kind}: the server is full`, async (t) => {
     const { server, join } = await begin(t, { slots: 0 });
     await assert.rejects(
       join(foreignToken({ addresses: [server.address] }), kind),

@@ -43,7 +43,7 @@ const arrival = (transport) =>
   });
 
 for (const kind of ['websocket', 'webrtc']) {
-  test(`${kind}: payloads there and back, and an end`, { timeout: 60_000 }, async (t) => {
+  test(`${kind}: payloads there and back, and an end`, async (t) => {
     const { server, join } = await begin(t);
     server.on('payload', (slot, payload) => server.send(slot, payload));
     const transport = await join(kind);
@@ -68,7 +68,7 @@ for (const kind of ['websocket', 'webrtc']) {
 }
 
 for (const kind of ['websocket', 'webrtc'])
-  test(`${kind}: a burst is not cut off`, { timeout: 60_000 }, async (t) => {
+  test(`${kind}: a burst is not cut off`, async (t) => {
     const { server, join } = await begin(t);
     const transport = await join(kind, { maxWaitSeconds: Infinity });
     const missing = new Set(Array.from({ length: 20 }, (_, i) => i));
@@ -85,7 +85,7 @@ for (const kind of ['websocket', 'webrtc'])
     transport.close();
   });
 
-test('what waits is told as it was given when it is dropped', { timeout: 60_000 }, async (t) => {
+test('what waits is told as it was given when it is dropped', async (t) => {
   const { join } = await begin(t);
   let full = false;
   class Jammed extends WebSocket {
@@ -103,7 +103,7 @@ test('what waits is told as it was given when it is dropped', { timeout: 60_000 
   transport.close();
 });
 
-test('something can be put between it and the relay', { timeout: 60_000 }, async (t) => {
+test('something can be put between it and the relay', async (t) => {
   const { server, join } = await begin(t);
   const network = new SimulatedNetwork(await loadCore(), { latencySeconds: 0.01 });
   const below = [];
@@ -125,7 +125,7 @@ test('something can be put between it and the relay', { timeout: 60_000 }, async
   await below[0].closed;
 });
 
-test('packets of an endpoint over it arrive and are acked', { timeout: 60_000 }, async (t) => {
+test('packets of an endpoint over it arrive and are acked', async (t) => {
   const { server, join } = await begin(t);
   const core = await loadCore();
   const far = new Endpoint(core);
@@ -162,7 +162,7 @@ test('packets of an endpoint over it arrive and are acked', { timeout: 60_000 },
   transport.close();
 });
 
-test('the server ends it', { timeout: 60_000 }, async (t) => {
+test('the server ends it', async (t) => {
   const { server, join } = await begin(t);
   const transport = await join('websocket');
   server.disconnect(server.clients[0]);
@@ -172,7 +172,7 @@ test('the server ends it', { timeout: 60_000 }, async (t) => {
   assert.equal(transport.state, 'closed');
 });
 
-test('who gets no connection is told why', { timeout: 60_000 }, async (t) => {
+test('who gets no connection is told why', async (t) => {
   const { join } = await begin(t, { slots: 0 });
   await assert.rejects(join('websocket'), { name: 'HandshakeError', code: 'DENIED' });
   await assert.rejects(join('websocket', { token: new Uint8Array(10) }), { code: 'INVALID_TOKEN' });

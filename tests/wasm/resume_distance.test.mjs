@@ -44,7 +44,7 @@ async function play(t, { path, server }) {
 
 describe('near or far', { concurrency: true }, () => {
   for (const [rtt, times] of [...RTTS.map((each) => [each, TIMES]), [FAR, 1]])
-    test(`at ${rtt} ms, ${times} times`, { timeout: 60_000 }, async (t) => {
+    test(`at ${rtt} ms, ${times} times`, async (t) => {
       const path = await startDelayPath({ rtt });
       const { relay, server, stop } = await startSecureServer({ relayOptions: path.relayOptions });
       path.to(relay);

@@ -20,7 +20,7 @@ import { RTCPeerConnection } from '../support/wrtc.mjs';
 const { connectInWorker } = await import(new URL('worker/index.js', dist));
 
 /** A test that fails, rather than wait for ever. */
-const test = (name, run) => unbounded(name, { timeout: 30_000 }, run);
+const test = (name, run) => unbounded(name, run);
 
 let place;
 const clients = [];
