@@ -83,21 +83,36 @@ static inline void tick_to(struct bunch_pair *pair, struct cw_bunch *from, struc
     cw_bunch_update(to, pair->now);
 }
 
-static inline void expect_bunch_event(struct cw_bunch *bunch, enum cw_bunch_event_type type,
-                                      uint32_t number, const char *text)
+static inline void expect_event(struct cw_bunch *bunch, enum cw_bunch_event_type type,
+                                uint32_t number, const char *text, size_t size)
 {
     struct cw_bunch_event event;
     assert_true(cw_bunch_next(bunch, &event));
     assert_int_equal(event.type, type);
     assert_int_equal(event.number, number);
-    assert_int_equal(event.size, strlen(text));
-    assert_memory_equal(event.data, text, event.size);
+    assert_int_equal(event.size, size);
+    assert_memory_equal(event.data, text, size);
 }
 
-static inline void expect_no_bunch_event(struct cw_bunch *bunch)
+/* The next events must be these, with spaces between them: 1:text is a bunch on channel 1, p1:text
+   a value of property 1, and a dot is no event. */
+static inline void expect_events(struct cw_bunch *bunch, const char *events)
 {
-    struct cw_bunch_event event;
-    assert_false(cw_bunch_next(bunch, &event));
+    for (const char *at = events; *at; at += strspn(at, " ")) {
+        struct cw_bunch_event event;
+        char *text;
+        if (*at == '.') {
+            assert_false(cw_bunch_next(bunch, &event));
+            at++;
+            continue;
+        }
+        const bool property = *at == 'p';
+        const uint32_t number = (uint32_t)strtoul(at + property, &text, 10);
+        text++;
+        at = text + strcspn(text, " ");
+        expect_event(bunch, property ? CW_BUNCH_EVENT_PROPERTY : CW_BUNCH_EVENT_BUNCH, number, text,
+                     (size_t)(at - text));
+    }
 }
 
 static inline void send_text(struct cw_bunch *bunch, uint32_t channel, const char *text)

@@ -71,34 +71,50 @@ static inline void expect_event(struct cw_notify *notify, enum cw_notify_event_t
     assert_true((event.payload != NULL) == (type == CW_NOTIFY_EVENT_PACKET));
 }
 
-static inline void expect_nothing(struct cw_notify *notify)
+/* The next events must be these, with spaces between them: +7 is an ack of packet 7, -7 a nak, p7
+   the packet itself, each also for several as in +7..9, and a dot is no event. */
+static inline void expect_events(struct cw_notify *notify, const char *events)
 {
-    struct cw_notify_event event;
-    assert_false(cw_notify_next(notify, &event));
+    for (const char *at = events; *at; at += strspn(at, " ")) {
+        const char kind = *at++;
+        struct cw_notify_event event;
+        char *end;
+        if (kind == '.') {
+            assert_false(cw_notify_next(notify, &event));
+            continue;
+        }
+        const unsigned long first = strtoul(at, &end, 10);
+        const unsigned long last = *end == '.' ? strtoul(end + 2, &end, 10) : first;
+        for (unsigned long i = first; i <= last; i++)
+            expect_event(notify,
+                         kind == '+'   ? CW_NOTIFY_EVENT_ACK
+                         : kind == '-' ? CW_NOTIFY_EVENT_NAK
+                                       : CW_NOTIFY_EVENT_PACKET,
+                         (uint16_t)i);
+        at = end;
+    }
 }
 
-static inline void expect_ack(struct cw_notify *notify, uint16_t sequence)
+static inline void arrive(struct cw_notify *notify, const struct datagram *datagram)
 {
-    expect_event(notify, CW_NOTIFY_EVENT_ACK, sequence);
+    assert_int_equal(receive_of(notify, datagram), CW_PROTOCOL_OK);
 }
 
-static inline void expect_nak(struct cw_notify *notify, uint16_t sequence)
+/* The next packet of the one arrives at the other. */
+static inline struct datagram pass(struct cw_notify *from, struct cw_notify *to)
 {
-    expect_event(notify, CW_NOTIFY_EVENT_NAK, sequence);
-}
-
-static inline void expect_packet(struct cw_notify *notify, uint16_t sequence)
-{
-    expect_event(notify, CW_NOTIFY_EVENT_PACKET, sequence);
+    const struct datagram datagram = packet_of(from, 0);
+    arrive(to, &datagram);
+    return datagram;
 }
 
 /* Receives a packet in a round of its own and takes it as the only event. */
 static inline void deliver_to(struct cw_notify *notify, const struct datagram *datagram)
 {
-    assert_int_equal(receive_of(notify, datagram), CW_PROTOCOL_OK);
+    arrive(notify, datagram);
     cw_notify_update(notify);
-    expect_packet(notify, datagram->sequence);
-    expect_nothing(notify);
+    expect_event(notify, CW_NOTIFY_EVENT_PACKET, datagram->sequence);
+    expect_events(notify, ".");
 }
 
 static inline struct cw_notify_stats notify_stats(const struct cw_notify *notify)

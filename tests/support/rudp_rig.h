@@ -5,6 +5,7 @@
 #include "causeway/protocols/rudp.h"
 #include "fixture.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,25 +34,6 @@ static inline struct cw_rudp *rudp_make_small(void)
     return rudp_make(&config);
 }
 
-/* The next datagram must be this one; "" means that there is none. */
-static inline void rudp_expect(struct cw_rudp *rudp, const char *hex)
-{
-    uint8_t out[604];
-    char text[2 * sizeof out + 1] = "";
-    const size_t size = cw_rudp_transmit(rudp, out, sizeof out);
-    for (size_t i = 0; i < size; i++)
-        snprintf(text + 2 * i, 3, "%02x", out[i]);
-    assert_string_equal(text, hex);
-}
-
-/* A tick passes, and these are all datagrams of its round: one, or none. */
-static inline void rudp_expect_round(struct cw_rudp *rudp, const char *hex)
-{
-    cw_rudp_update(rudp, 1);
-    rudp_expect(rudp, hex);
-    rudp_expect(rudp, "");
-}
-
 /* Gives bytes in memory of exactly their size. */
 static inline enum cw_protocol_error rudp_give_bytes(struct cw_rudp *rudp, const uint8_t *data,
                                                      size_t size)
@@ -64,18 +46,6 @@ static inline enum cw_protocol_error rudp_give_bytes(struct cw_rudp *rudp, const
     return error;
 }
 
-static inline enum cw_protocol_error rudp_give(struct cw_rudp *rudp, const char *hex)
-{
-    uint8_t data[1024];
-    const size_t size = strlen(hex) / 2;
-    for (size_t i = 0; i < size; i++) {
-        unsigned byte;
-        assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
-        data[i] = (uint8_t)byte;
-    }
-    return rudp_give_bytes(rudp, data, size);
-}
-
 /* Sends a package of one byte, the lowest of number. */
 static inline enum cw_protocol_error rudp_send_byte(struct cw_rudp *rudp, uint64_t number)
 {
@@ -83,39 +53,88 @@ static inline enum cw_protocol_error rudp_send_byte(struct cw_rudp *rudp, uint64
     return cw_rudp_send(rudp, &data, 1);
 }
 
-/* The next event must be the package `id` with one byte, the lowest of number. */
+/* What the next event is, as a script has it: id:byte, id?, corrupt, or a dot for none. */
+static inline void rudp_event_text(struct cw_rudp *rudp, char text[40])
+{
+    struct cw_rudp_event event;
+    if (!cw_rudp_next(rudp, &event)) {
+        snprintf(text, 40, ".");
+        return;
+    }
+    const bool package = event.type == CW_RUDP_EVENT_PACKAGE;
+    assert_true(package ? event.data && event.size == 1 : !event.data && event.size == 0);
+    if (package)
+        snprintf(text, 40, "%" PRIu64 ":%02x", event.id, event.data[0]);
+    else if (event.type == CW_RUDP_EVENT_MISSING)
+        snprintf(text, 40, "%" PRIu64 "?", event.id);
+    else
+        snprintf(text, 40, "corrupt");
+}
+
 static inline void rudp_expect_package(struct cw_rudp *rudp, uint64_t id, uint64_t number)
 {
-    struct cw_rudp_event event;
-    assert_true(cw_rudp_next(rudp, &event));
-    assert_int_equal(event.type, CW_RUDP_EVENT_PACKAGE);
-    assert_int_equal(event.id, id);
-    assert_int_equal(event.size, 1);
-    assert_int_equal(event.data[0], (uint8_t)number);
+    char text[40], expected[40];
+    snprintf(expected, sizeof expected, "%" PRIu64 ":%02x", id, (unsigned)(uint8_t)number);
+    rudp_event_text(rudp, text);
+    assert_string_equal(text, expected);
 }
 
-static inline void rudp_expect_missing(struct cw_rudp *rudp, uint64_t id)
+/* Does one step of a script and writes what came of it; the step is as it should be when that is
+   the step itself. */
+static inline void rudp_step(struct cw_rudp *rudp, const char *step, char came[2048])
 {
-    struct cw_rudp_event event;
-    assert_true(cw_rudp_next(rudp, &event));
-    assert_int_equal(event.type, CW_RUDP_EVENT_MISSING);
-    assert_int_equal(event.id, id);
-    assert_null(event.data);
-    assert_int_equal(event.size, 0);
+    uint8_t data[1024];
+    const size_t size = strlen(step + 1) / 2;
+    for (size_t i = 0; i < size && strchr("<!+", *step); i++) {
+        const char digits[] = {step[1 + 2 * i], step[2 + 2 * i], 0};
+        data[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    strcpy(came, step);
+    if (*step == '<' || *step == '!') {
+        const enum cw_protocol_error error = rudp_give_bytes(rudp, data, size);
+        assert_true(error == CW_PROTOCOL_OK || error == CW_PROTOCOL_ERROR_MALFORMED);
+        *came = error == CW_PROTOCOL_OK ? '<' : '!';
+    } else if (*step == '+') {
+        assert_int_equal(cw_rudp_send(rudp, data, size), CW_PROTOCOL_OK);
+    } else if (*step == '@') {
+        cw_rudp_update(rudp, (uint32_t)strtoul(step + 1, NULL, 10));
+    } else if (*step == '>' || *step == '=') {
+        uint8_t out[604];
+        if (*step == '>')
+            cw_rudp_update(rudp, 1);
+        const size_t sent = cw_rudp_transmit(rudp, out, sizeof out);
+        came[1] = 0;
+        for (size_t i = 0; i < sent; i++)
+            snprintf(came + 1 + 2 * i, 3, "%02x", out[i]);
+        if (*step == '>')
+            assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 0);
+    } else {
+        rudp_event_text(rudp, came);
+    }
 }
 
-static inline void rudp_expect_corrupt(struct cw_rudp *rudp)
+/* Plays a script of steps with spaces between them. Bytes are written as hex.
+     <bytes    a datagram arrives; !bytes: one that is malformed
+     +bytes    a package is sent
+     @ticks    time passes
+     =bytes    the next datagram is this one; = alone: there is none
+     >bytes    a tick passes, and its round is this datagram alone
+     id:byte   the application gets package id, of one byte; id?: it is missing
+     corrupt   it is told that the other end got what made no sense
+     .         it gets nothing */
+static inline void rudp_play(struct cw_rudp *rudp, const char *script)
 {
-    struct cw_rudp_event event;
-    assert_true(cw_rudp_next(rudp, &event));
-    assert_int_equal(event.type, CW_RUDP_EVENT_CORRUPT);
-    assert_null(event.data);
-}
-
-static inline void rudp_expect_nothing(struct cw_rudp *rudp)
-{
-    struct cw_rudp_event event;
-    assert_false(cw_rudp_next(rudp, &event));
+    char step[2048], came[2048];
+    for (const char *at = script; *at; at += *at == ' ') {
+        const size_t size = strcspn(at, " ");
+        assert_true(size < sizeof step);
+        memcpy(step, at, size);
+        step[size] = 0;
+        rudp_step(rudp, step, came);
+        if (strcmp(step, came) != 0)
+            fail_msg("%s, step %s: %s", script, step, came);
+        at += size;
+    }
 }
 
 static inline struct cw_rudp_stats rudp_stats(const struct cw_rudp *rudp)

@@ -42,11 +42,11 @@ TEST(each_packet_gets_an_ack_or_a_nak_in_order)
             deliver_to(pair.b, &packet);
     }
     const struct datagram answer = packet_of(pair.b, 7);
-    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
+    arrive(pair.a, &answer);
     for (uint16_t i = 0; i < 9; i++)
         expect_event(pair.a, arrives[i] ? CW_NOTIFY_EVENT_ACK : CW_NOTIFY_EVENT_NAK, i);
-    expect_packet(pair.a, 100); /* after the fates that it told */
-    expect_nothing(pair.a);
+    expect_events(pair.a, "p100"); /* after the fates that it told */
+    expect_events(pair.a, ".");
     const struct datagram again = packet_of(pair.b, 7);
     deliver_to(pair.a, &again); /* tells nothing twice */
     assert_int_equal(notify_stats(pair.a).packets_acked, 4);
@@ -59,21 +59,13 @@ TEST(the_last_packets_are_told_later)
     struct pair pair = pair_from(0, 0);
     deliver_many(pair.a, pair.b, 1);
     lose_many(pair.a, 2);
-    struct datagram answer = packet_of(pair.b, 0);
-    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
-    expect_ack(pair.a, 0);
-    expect_packet(pair.a, 0);
-    expect_nothing(pair.a);
-    const struct datagram later = packet_of(pair.a, 0);
-    assert_int_equal(receive_of(pair.b, &later), CW_PROTOCOL_OK);
+    pass(pair.b, pair.a);
+    expect_events(pair.a, "+0 p0 .");
+    pass(pair.a, pair.b);
     cw_notify_update(pair.b);
-    expect_ack(pair.b, 0);
-    expect_packet(pair.b, 3);
-    answer = packet_of(pair.b, 0);
-    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
-    expect_nak(pair.a, 1);
-    expect_nak(pair.a, 2);
-    expect_ack(pair.a, 3);
+    expect_events(pair.b, "+0 p3");
+    pass(pair.b, pair.a);
+    expect_events(pair.a, "-1..2 +3");
 }
 
 TEST(a_packet_must_be_newer)
@@ -84,14 +76,14 @@ TEST(a_packet_must_be_newer)
     deliver_to(pair.b, &second);
     assert_int_equal(receive_of(pair.b, &first), CW_PROTOCOL_ERROR_STALE);
     assert_int_equal(receive_of(pair.b, &second), CW_PROTOCOL_ERROR_STALE);
-    expect_nothing(pair.b);
+    expect_events(pair.b, ".");
     assert_int_equal(notify_stats(pair.b).packets_stale, 2);
 
     /* Half round is ambiguous; one less is newer. */
     struct datagram far = forged(1 + 8192, 16383, 1, 0);
     assert_int_equal(receive_of(pair.b, &far), CW_PROTOCOL_ERROR_STALE);
     far = forged(1 + 8191, 16383, 1, 0);
-    assert_int_equal(receive_of(pair.b, &far), CW_PROTOCOL_OK);
+    arrive(pair.b, &far);
 }
 
 TEST(acks_of_packets_that_were_not_sent_are_refused)
@@ -103,13 +95,11 @@ TEST(acks_of_packets_that_were_not_sent_are_refused)
     packet = forged(0, 16382, 1, 0xffffffff); /* before the first one */
     assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
     packet = forged(0, 2, 1, 7);
-    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
-    for (uint16_t i = 0; i < 3; i++)
-        expect_ack(pair.b, i);
-    expect_packet(pair.b, 0);
+    arrive(pair.b, &packet);
+    expect_events(pair.b, "+0..2 p0");
     packet = forged(1, 1, 1, 0xffffffff); /* less than before */
     assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
-    expect_nothing(pair.b);
+    expect_events(pair.b, ".");
     assert_int_equal(notify_stats(pair.b).packets_malformed, 3);
 }
 
@@ -120,16 +110,12 @@ TEST(acks_that_go_back_are_dropped_later_too)
     lose_many(pair.b, 5);
     const struct datagram first = forged(0, 3, 1, 15), second = forged(1, 1, 1, 0),
                           third = forged(2, 4, 1, 0);
-    assert_int_equal(receive_of(pair.b, &first), CW_PROTOCOL_OK);
-    assert_int_equal(receive_of(pair.b, &second), CW_PROTOCOL_OK);
-    assert_int_equal(receive_of(pair.b, &third), CW_PROTOCOL_OK);
-    for (uint16_t i = 0; i < 4; i++)
-        expect_ack(pair.b, i);
-    expect_packet(pair.b, 0);
-    expect_nothing(pair.b); /* the third now comes early */
+    arrive(pair.b, &first);
+    arrive(pair.b, &second);
+    arrive(pair.b, &third);
+    expect_events(pair.b, "+0..3 p0 ."); /* the third now comes early */
     cw_notify_update(pair.b);
-    expect_nak(pair.b, 4);
-    expect_packet(pair.b, 2);
+    expect_events(pair.b, "-4 p2");
     assert_int_equal(notify_stats(pair.b).packets_malformed, 1);
 }
 
@@ -142,7 +128,7 @@ TEST(what_is_no_packet_is_refused)
     packet.size = 8 + 65; /* one byte more than agreed */
     assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
     packet.size = 8 + 64;
-    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
+    arrive(pair.b, &packet);
 }
 
 TEST(the_history_grows_until_it_is_known)
@@ -157,17 +143,10 @@ TEST(the_history_grows_until_it_is_known)
     assert_int_equal(notify_stats(pair.b).history_size, 224);
 
     /* a gets the last answer, and says so in its next packet. */
-    const struct datagram answer = packet_of(pair.b, 0);
-    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
-    for (uint16_t i = 0; i < 224; i++)
-        expect_ack(pair.a, i);
-    expect_packet(pair.a, answer.sequence);
-    const struct datagram news = packet_of(pair.a, 0);
-    assert_int_equal(receive_of(pair.b, &news), CW_PROTOCOL_OK);
-    for (uint16_t i = 0; i < answer.sequence; i++)
-        expect_nak(pair.b, i);
-    expect_ack(pair.b, answer.sequence);
-    expect_packet(pair.b, 224);
+    pass(pair.b, pair.a);
+    expect_events(pair.a, "+0..223 p7");
+    pass(pair.a, pair.b);
+    expect_events(pair.b, "-0..6 +7 p224");
     assert_int_equal(notify_stats(pair.b).history_size, 1);
     assert_int_equal(packet_of(pair.b, 0).size, 8 + 1);
 }
@@ -180,24 +159,15 @@ TEST(only_delivered_answers_make_the_history_shorter)
     const struct datagram first = packet_of(pair.b, 0);
     deliver_many(pair.a, pair.b, 10);
     lose_many(pair.b, 1);
-    assert_int_equal(receive_of(pair.a, &first), CW_PROTOCOL_OK);
-    for (uint16_t i = 0; i < 10; i++)
-        expect_ack(pair.a, i);
-    expect_packet(pair.a, 0);
+    arrive(pair.a, &first);
+    expect_events(pair.a, "+0..9 p0");
     /* a refuses the next answer, so its packet acks numbers 1 and 2 as lost */
-    const struct datagram third = packet_of(pair.b, 0);
-    assert_int_equal(receive_of(pair.a, &third), CW_PROTOCOL_OK);
+    pass(pair.b, pair.a);
     cw_notify_update(pair.a);
-    for (uint16_t i = 10; i < 20; i++)
-        expect_ack(pair.a, i);
-    expect_packet(pair.a, 2);
+    expect_events(pair.a, "+10..19 p2");
     cw_notify_refuse(pair.a);
-    const struct datagram news = packet_of(pair.a, 0);
-    assert_int_equal(receive_of(pair.b, &news), CW_PROTOCOL_OK);
-    expect_ack(pair.b, 0);
-    expect_nak(pair.b, 1);
-    expect_nak(pair.b, 2);
-    expect_packet(pair.b, 20);
+    pass(pair.a, pair.b);
+    expect_events(pair.b, "+0 -1..2 p20");
     assert_int_equal(notify_stats(pair.b).history_size, 11); /* 10 to 20 */
 }
 
@@ -206,11 +176,8 @@ TEST(what_is_too_old_for_the_history_was_lost)
     struct pair pair = pair_from(0, 0);
     lose_many(pair.a, 40);
     const struct datagram answer = forged(0, 39, 1, 0xffffffff);
-    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
-    for (uint16_t i = 0; i < 8; i++)
-        expect_nak(pair.a, i);
-    for (uint16_t i = 8; i < 40; i++)
-        expect_ack(pair.a, i);
+    arrive(pair.a, &answer);
+    expect_events(pair.a, "-0..7 +8..39");
 }
 
 TEST(a_refused_packet_gets_a_nak)
@@ -219,18 +186,13 @@ TEST(a_refused_packet_gets_a_nak)
     deliver_many(pair.a, pair.b, 2);
     cw_notify_update(pair.b);
     cw_notify_refuse(pair.b); /* too late for that one */
-    struct datagram packet = packet_of(pair.a, 0);
-    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
-    expect_packet(pair.b, 2);
+    pass(pair.a, pair.b);
+    expect_events(pair.b, "p2");
     cw_notify_refuse(pair.b);
     deliver_many(pair.a, pair.b, 1);
     assert_int_equal(notify_stats(pair.b).packets_delivered, 3);
-    packet = packet_of(pair.b, 0);
-    assert_int_equal(receive_of(pair.a, &packet), CW_PROTOCOL_OK);
-    expect_ack(pair.a, 0);
-    expect_ack(pair.a, 1);
-    expect_nak(pair.a, 2);
-    expect_ack(pair.a, 3);
+    pass(pair.b, pair.a);
+    expect_events(pair.a, "+0..1 -2 +3");
 }
 
 /* b gets all packets, a none: the history of b becomes full. */
@@ -239,9 +201,8 @@ TEST(a_full_history_waits_until_it_is_known)
     struct pair pair = pair_from(0, 0);
     deliver_many(pair.a, pair.b, 256);
     for (int i = 0; i < 300; i++) {
-        const struct datagram packet = packet_of(pair.a, 0);
-        assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
-        expect_nothing(pair.b); /* not delivered */
+        pass(pair.a, pair.b);
+        expect_events(pair.b, "."); /* not delivered */
     }
     assert_int_equal(notify_stats(pair.b).packets_overflowed, 300);
     assert_int_equal(notify_stats(pair.b).history_size, 256);
@@ -249,23 +210,16 @@ TEST(a_full_history_waits_until_it_is_known)
     /* The path from b is back. All that was delivered is told, nothing else. */
     const struct datagram answer = packet_of(pair.b, 0);
     assert_int_equal(answer.size, CW_NOTIFY_HEADER_SIZE + 1);
-    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
-    for (uint16_t i = 0; i < 256; i++)
-        expect_ack(pair.a, i);
-    expect_packet(pair.a, 0);
-    expect_nothing(pair.a);
+    arrive(pair.a, &answer);
+    expect_events(pair.a, "+0..255 p0 .");
 
     /* b learns that, and delivers the packet that tells it. The rest was lost. */
-    const struct datagram news = packet_of(pair.a, 0);
-    assert_int_equal(receive_of(pair.b, &news), CW_PROTOCOL_OK);
-    expect_ack(pair.b, 0);
-    expect_packet(pair.b, 556);
+    pass(pair.a, pair.b);
+    expect_events(pair.b, "+0 p556");
     const struct datagram second = packet_of(pair.b, 0);
     assert_int_equal(second.size, 8 + 1);
-    assert_int_equal(receive_of(pair.a, &second), CW_PROTOCOL_OK);
-    for (uint16_t i = 256; i < 556; i++)
-        expect_nak(pair.a, i);
-    expect_ack(pair.a, 556);
+    arrive(pair.a, &second);
+    expect_events(pair.a, "-256..555 +556");
 }
 
 /* While it waits, it tells what comes as lost, as far as the history reaches. */
@@ -274,17 +228,10 @@ TEST(a_full_history_tells_the_rest_as_lost)
     struct pair pair = pair_from(0, 0);
     deliver_many(pair.a, pair.b, 200);
     lose_many(pair.a, 100);
-    struct datagram packet = packet_of(pair.a, 0);
-    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
-    expect_nothing(pair.b);
-    packet = packet_of(pair.b, 0);
-    assert_int_equal(receive_of(pair.a, &packet), CW_PROTOCOL_OK);
-    for (uint16_t i = 0; i < 200; i++)
-        expect_ack(pair.a, i);
-    for (uint16_t i = 200; i < 256; i++)
-        expect_nak(pair.a, i);
-    expect_packet(pair.a, 0);
-    expect_nothing(pair.a);
+    pass(pair.a, pair.b);
+    expect_events(pair.b, ".");
+    pass(pair.b, pair.a);
+    expect_events(pair.a, "+0..199 -200..255 p0 .");
 }
 
 /* Two packets cross each other, so that neither end knows that the other has what it acked. Then
@@ -299,26 +246,15 @@ TEST(two_full_histories_do_not_wait_for_each_other)
     lose_many(pair.b, 299);
 
     /* The history of b is full. That of a would be, but b says that it waits as well. */
-    struct datagram packet = packet_of(pair.a, 0);
-    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
-    expect_ack(pair.b, 0);
-    expect_nothing(pair.b);
+    struct datagram packet = pass(pair.a, pair.b);
+    expect_events(pair.b, "+0 .");
     packet = packet_of(pair.b, 0);
     assert_int_equal(packet.size, CW_NOTIFY_HEADER_SIZE + 1);
-    assert_int_equal(receive_of(pair.a, &packet), CW_PROTOCOL_OK);
-    expect_ack(pair.a, 0);
-    for (uint16_t i = 1; i < 256; i++)
-        expect_nak(pair.a, i);
-    expect_packet(pair.a, 300);
-    expect_nothing(pair.a);
+    arrive(pair.a, &packet);
+    expect_events(pair.a, "+0 -1..255 p300 .");
 
-    packet = packet_of(pair.a, 0);
-    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
-    for (uint16_t i = 1; i < 300; i++)
-        expect_nak(pair.b, i);
-    expect_ack(pair.b, 300);
-    expect_packet(pair.b, 301);
-    expect_nothing(pair.b);
+    pass(pair.a, pair.b);
+    expect_events(pair.b, "-1..299 +300 p301 .");
 }
 
 TEST(numbers_wrap_again_and_again)
@@ -329,7 +265,7 @@ TEST(numbers_wrap_again_and_again)
         struct datagram packet = packet_of(pair.a, (uint8_t)i);
         if (i % 3) {
             struct cw_notify_event event;
-            assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK);
+            arrive(pair.b, &packet);
             cw_notify_update(pair.b);
             while (cw_notify_next(pair.b, &event) && event.type != CW_NOTIFY_EVENT_PACKET) {
                 assert_int_equal(event.sequence, b_told);
@@ -340,7 +276,7 @@ TEST(numbers_wrap_again_and_again)
         }
         packet = packet_of(pair.b, (uint8_t)i);
         assert_true(packet.size <= 8 + 1);
-        assert_int_equal(receive_of(pair.a, &packet), CW_PROTOCOL_OK);
+        arrive(pair.a, &packet);
         struct cw_notify_event event;
         while (cw_notify_next(pair.a, &event) && event.type != CW_NOTIFY_EVENT_PACKET) {
             assert_int_equal(event.sequence, a_told);
@@ -363,13 +299,12 @@ TEST(the_window_ends_before_numbers_are_ambiguous)
     assert_int_equal(cw_notify_room(pair.a), 0);
     assert_int_equal(cw_notify_send(pair.a, NULL, 0, NULL), CW_PROTOCOL_ERROR_EVENTS_PENDING);
     deliver_to(pair.b, &last);
-    const struct datagram answer = packet_of(pair.b, 0);
-    assert_int_equal(receive_of(pair.a, &answer), CW_PROTOCOL_OK);
+    pass(pair.b, pair.a);
     assert_int_equal(cw_notify_send(pair.a, NULL, 0, NULL), CW_PROTOCOL_ERROR_EVENTS_PENDING);
     for (int i = 0; i < CW_NOTIFY_WINDOW - 1; i++)
-        expect_nak(pair.a, cw_notify_after(16000, i));
-    expect_ack(pair.a, last.sequence);
-    expect_packet(pair.a, 0);
+        expect_event(pair.a, CW_NOTIFY_EVENT_NAK, cw_notify_after(16000, i));
+    expect_event(pair.a, CW_NOTIFY_EVENT_ACK, last.sequence);
+    expect_events(pair.a, "p0");
     assert_int_equal(cw_notify_room(pair.a), CW_NOTIFY_WINDOW);
 }
 
@@ -418,11 +353,11 @@ TEST(reset_begins_anew)
     deliver_many(pair.a, pair.b, 40);
     struct datagram packet = packet_of(pair.a, 0);
     packet = packet_of(pair.a, 0);
-    assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_OK); /* waits */
+    arrive(pair.b, &packet); /* waits */
     assert_int_equal(cw_notify_send(pair.b, NULL, 0, NULL), CW_PROTOCOL_OK);
     cw_notify_reset(pair.a);
     cw_notify_reset(pair.b);
-    expect_nothing(pair.b);
+    expect_events(pair.b, ".");
     const struct cw_notify_stats before = notify_stats(fresh.b), after = notify_stats(pair.b);
     assert_memory_equal(&before, &after, sizeof after);
     deliver_many(pair.a, pair.b, 3);

@@ -7,17 +7,14 @@ TEST(a_sender_keeps_only_so_many)
     for (unsigned i = 0; i < 32; i++)
         assert_int_equal(rudp_send_byte(rudp, i), CW_PROTOCOL_OK);
     assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_ERROR_QUEUE_FULL);
-    cw_rudp_update(rudp, 1);
+    rudp_play(rudp, "@1");
     uint8_t out[604];
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 32 * 4);
     /* that they have gone out does not help, since they may be asked for */
     assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_ERROR_QUEUE_FULL);
-    cw_rudp_update(rudp, 9);
+    rudp_play(rudp, "@9");
     assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_ERROR_QUEUE_FULL);
-    rudp_expect(rudp, "00");
-    cw_rudp_update(rudp, 1);
-    assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_OK);
-    rudp_expect(rudp, "05002020");
+    rudp_play(rudp, "=00 @1 +20 =05002020");
 }
 
 TEST(requests_beyond_the_window_come_again)
@@ -25,7 +22,7 @@ TEST(requests_beyond_the_window_come_again)
     struct cw_rudp *rudp = rudp_make_small();
     uint8_t out[604];
     for (unsigned round = 0; round < 2; round++) {
-        cw_rudp_update(rudp, 10);
+        rudp_play(rudp, "@10");
         for (unsigned i = 0; i < 32; i++)
             assert_int_equal(rudp_send_byte(rudp, i), CW_PROTOCOL_OK);
         assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 32 * 4);
@@ -33,12 +30,11 @@ TEST(requests_beyond_the_window_come_again)
     /* 40 at once: the answers to the first 32, which have expired */
     for (unsigned i = 0; i < 40; i++)
         assert_int_equal(rudp_give_bytes(rudp, (uint8_t[]){2, 0, (uint8_t)i}, 3), CW_PROTOCOL_OK);
-    cw_rudp_update(rudp, 1);
+    rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 32 * 3);
     for (unsigned i = 0; i < 32; i++)
         assert_memory_equal(out + (size_t)(3 * i), ((uint8_t[]){3, 0, (uint8_t)i}), 3);
-    rudp_expect(rudp, "");
-    rudp_expect_round(rudp, "00");
+    rudp_play(rudp, "= >00");
 }
 
 TEST(a_receiver_holds_only_so_many)
@@ -46,36 +42,30 @@ TEST(a_receiver_holds_only_so_many)
     struct cw_rudp *rudp = rudp_make_small();
     uint8_t out[604];
     /* 32 fits, counted from 0; 33 does not, but shows that all before it exist */
-    assert_int_equal(rudp_give(rudp, "050000b0"), CW_PROTOCOL_OK);
-    rudp_expect_package(rudp, 0, 0xb0);
-    assert_int_equal(rudp_give(rudp, "050020c0050021c1"), CW_PROTOCOL_OK);
+    rudp_play(rudp, "<050000b0 0:b0 <050020c0050021c1");
     assert_int_equal(rudp_stats(rudp).packages_received, 2);
     assert_int_equal(rudp_stats(rudp).packages_dropped, 1);
-    cw_rudp_update(rudp, 1);
+    rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 31 * 3);
     /* nothing is asked for that could not be held */
-    assert_int_equal(rudp_give(rudp, "00"), CW_PROTOCOL_OK);
-    cw_rudp_update(rudp, 1);
+    rudp_play(rudp, "<00 @1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 31 * 3);
     for (unsigned i = 1; i < 32; i++)
         assert_int_equal(rudp_give_bytes(rudp, (uint8_t[]){5, 0, (uint8_t)i, (uint8_t)i}, 4),
                          CW_PROTOCOL_OK);
     for (unsigned i = 1; i < 32; i++)
         rudp_expect_package(rudp, i, i);
-    rudp_expect_package(rudp, 32, 0xc0);
-    rudp_expect_nothing(rudp);
-    rudp_expect_round(rudp, "020021"); /* the one for which there was no room */
+    rudp_play(rudp, "32:c0 . >020021"); /* the one for which there was no room */
 }
 
 TEST(ids_far_ahead_do_not_move_the_stream)
 {
-    static const char *const far_ahead[] = {"053fff01", "037fff", "05bfff01", "03ffff", "053fff01"};
+    static const char *const far_ahead[] = {"<053fff01", "<037fff", "<05bfff01", "<03ffff",
+                                            "<053fff01"};
     struct cw_rudp *rudp = rudp_make_small();
     for (size_t i = 0; i < sizeof far_ahead / sizeof *far_ahead; i++)
-        assert_int_equal(rudp_give(rudp, far_ahead[i]), CW_PROTOCOL_OK);
-    assert_int_equal(rudp_give(rudp, "050000b0050001b1"), CW_PROTOCOL_OK);
-    rudp_expect_package(rudp, 0, 0xb0);
-    rudp_expect_package(rudp, 1, 0xb1);
+        rudp_play(rudp, far_ahead[i]);
+    rudp_play(rudp, "<050000b0050001b1 0:b0 1:b1");
 }
 
 TEST(a_slow_reader_loses_nothing)
@@ -90,8 +80,8 @@ TEST(a_slow_reader_loses_nothing)
         assert_true(tick < 1000);
         if (tick < 200)
             assert_int_equal(rudp_send_byte(from, tick), CW_PROTOCOL_OK);
-        cw_rudp_update(from, 1);
-        cw_rudp_update(to, 1);
+        rudp_play(from, "@1");
+        rudp_play(to, "@1");
         while ((size = cw_rudp_transmit(from, out, sizeof out)) > 0)
             assert_int_equal(rudp_give_bytes(to, out, size), CW_PROTOCOL_OK);
         while ((size = cw_rudp_transmit(to, out, sizeof out)) > 0)
@@ -109,7 +99,7 @@ static void pass(struct cw_rudp *from, struct cw_rudp *to, bool lost)
 {
     uint8_t out[604];
     size_t size;
-    cw_rudp_update(from, 1);
+    rudp_play(from, "@1");
     while ((size = cw_rudp_transmit(from, out, sizeof out)) > 0)
         if (!lost)
             assert_int_equal(rudp_give_bytes(to, out, size), CW_PROTOCOL_OK);
@@ -141,8 +131,7 @@ TEST(missing_ones_are_widened_as_well)
         assert_int_equal(rudp_give_bytes(rudp, data, sizeof data), CW_PROTOCOL_OK);
         rudp_expect_package(rudp, id, id);
     }
-    assert_int_equal(rudp_give(rudp, "030005"), CW_PROTOCOL_OK);
-    rudp_expect_missing(rudp, 65541);
+    rudp_play(rudp, "<030005 65541?");
 }
 
 /* The id in a request is one of the sender's own. A peer that widens it against what it received
@@ -169,38 +158,33 @@ TEST(requests_are_widened_against_the_senders_own_counter)
 TEST(a_malformed_datagram_is_not_used_and_the_other_end_is_told)
 {
     static const char *const malformed[] = {
-        "02",
-        "0200", /* the id is cut off */
-        "03",
-        "0300",
-        "04",
-        "0400",
-        "050000", /* and the data */
-        "ff",
-        "80",
-        "8080",
-        "808000",             /* long tags */
-        "80050000aa",         /* one that is longer than needed */
-        "fe000000aa",         /* more than there is */
-        "050000aa050001",     /* a good package before the bad one */
-        "0001020000030000ff", /* good items of all sorts before it */
+        "!02",
+        "!0200", /* the id is cut off */
+        "!03",
+        "!0300",
+        "!04",
+        "!0400",
+        "!050000", /* and the data */
+        "!ff",
+        "!80",
+        "!8080",
+        "!808000",             /* long tags */
+        "!80050000aa",         /* one that is longer than needed */
+        "!fe000000aa",         /* more than there is */
+        "!050000aa050001",     /* a good package before the bad one */
+        "!0001020000030000ff", /* good items of all sorts before it */
     };
     struct cw_rudp *rudp = rudp_make_small();
-    assert_int_equal(rudp_send_byte(rudp, 9), CW_PROTOCOL_OK);
-    rudp_expect_round(rudp, "05000009");
+    rudp_play(rudp, "+09 >05000009");
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) {
-        assert_int_equal(rudp_give(rudp, malformed[i]), CW_PROTOCOL_ERROR_MALFORMED);
-        rudp_expect_nothing(rudp);
-        rudp_expect_round(rudp, "01");
+        rudp_play(rudp, malformed[i]);
+        rudp_play(rudp, ". >01");
         assert_int_equal(rudp_stats(rudp).datagrams_malformed, i + 1);
     }
-    rudp_expect_round(rudp, "00"); /* told once */
+    rudp_play(rudp, ">00"); /* told once */
     /* last, because other peers read nothing behind it */
-    assert_int_equal(rudp_give(rudp, "ff"), CW_PROTOCOL_ERROR_MALFORMED);
-    assert_int_equal(rudp_send_byte(rudp, 8), CW_PROTOCOL_OK);
-    rudp_expect_round(rudp, "0500010801");
-    assert_int_equal(rudp_give(rudp, ""), CW_PROTOCOL_OK); /* some peers send empty ones */
-    rudp_expect_round(rudp, "00");
+    rudp_play(rudp, "!ff +08 >0500010801 <"); /* some peers send empty ones */
+    rudp_play(rudp, ">00");
 }
 
 TEST(a_package_above_the_agreed_size_is_malformed)
@@ -208,7 +192,7 @@ TEST(a_package_above_the_agreed_size_is_malformed)
     struct cw_rudp *rudp = rudp_make_small();
     uint8_t data[605] = {0x82, 0x5d}; /* 601 + 4 */
     assert_int_equal(rudp_give_bytes(rudp, data, 605), CW_PROTOCOL_ERROR_MALFORMED);
-    rudp_expect_nothing(rudp);
+    rudp_play(rudp, ".");
     data[1] = 0x5c;
     assert_int_equal(rudp_give_bytes(rudp, data, 604), CW_PROTOCOL_OK);
     struct cw_rudp_event event;
@@ -219,11 +203,7 @@ TEST(a_package_above_the_agreed_size_is_malformed)
 TEST(what_the_other_end_calls_corrupt_is_told)
 {
     struct cw_rudp *rudp = rudp_make_small();
-    assert_int_equal(rudp_give(rudp, "050000b001"), CW_PROTOCOL_OK);
-    rudp_expect_corrupt(rudp);
-    rudp_expect_package(rudp, 0, 0xb0);
-    rudp_expect_nothing(rudp);
-    rudp_expect_round(rudp, "00"); /* it is not told back */
+    rudp_play(rudp, "<050000b001 corrupt 0:b0 . >00"); /* it is not told back */
 }
 
 TEST(a_round_goes_on_over_several_datagrams)
@@ -234,47 +214,34 @@ TEST(a_round_goes_on_over_several_datagrams)
     static const uint8_t bytes[100];
     for (int i = 0; i < 7; i++)
         assert_int_equal(cw_rudp_send(rudp, bytes, sizeof bytes), CW_PROTOCOL_OK);
-    assert_int_equal(rudp_give(rudp, "0500c8bb"), CW_PROTOCOL_OK); /* 200 are missing before it */
-    assert_int_equal(rudp_give(rudp, "ff"), CW_PROTOCOL_ERROR_MALFORMED);
-    cw_rudp_update(rudp, 1);
+    rudp_play(rudp, "<0500c8bb"); /* 200 are missing before it */
+    rudp_play(rudp, "!ff @1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510); /* 170 requests */
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 30 * 3 + 4 * 103);
     assert_int_equal(rudp_stats(rudp).requests_sent, 200);
     /* a new round begins before the old one is taken: what did not go out does now */
-    cw_rudp_update(rudp, 1);
+    rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510);
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 30 * 3 + 3 * 103 + 1);
-    rudp_expect(rudp, "");
+    rudp_play(rudp, "=");
     assert_int_equal(rudp_stats(rudp).packages_sent, 7);
     /* what was left of a round has come meanwhile: that is no reason for a heartbeat */
-    cw_rudp_update(rudp, 1);
+    rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510);
     for (unsigned i = 170; i < 200; i++)
         assert_int_equal(rudp_give_bytes(rudp, (uint8_t[]){5, 0, (uint8_t)i, 0}, 4),
                          CW_PROTOCOL_OK);
-    rudp_expect(rudp, "");
+    rudp_play(rudp, "=");
 }
 
 TEST(reset_forgets_everything)
 {
     struct cw_rudp *rudp = rudp_make_small(), *fresh = rudp_make_small();
-    assert_int_equal(rudp_send_byte(rudp, 1), CW_PROTOCOL_OK);
-    rudp_expect_round(rudp, "05000001");
-    assert_int_equal(rudp_send_byte(rudp, 2), CW_PROTOCOL_OK);
-    assert_int_equal(rudp_give(rudp, "050000b0050002b2030003020000000100"), CW_PROTOCOL_OK);
-    assert_int_equal(rudp_give(rudp, "ff"), CW_PROTOCOL_ERROR_MALFORMED);
-    cw_rudp_update(rudp, 1);
+    rudp_play(rudp, "+01 >05000001 +02 <050000b0050002b2030003020000000100 !ff @1");
     cw_rudp_reset(rudp);
     const struct cw_rudp_stats stats = rudp_stats(rudp), none = rudp_stats(fresh);
     assert_memory_equal(&stats, &none, sizeof stats);
-    rudp_expect(rudp, "");
-    rudp_expect_nothing(rudp);
-    rudp_expect_round(rudp, "00");
-    assert_int_equal(rudp_send_byte(rudp, 3), CW_PROTOCOL_OK);
-    rudp_expect_round(rudp, "05000003");
-    assert_int_equal(rudp_give(rudp, "050001b1"), CW_PROTOCOL_OK);
-    rudp_expect_nothing(rudp);
-    rudp_expect_round(rudp, "020000");
+    rudp_play(rudp, "= . >00 +03 >05000003 <050001b1 . >020000");
 }
 
 int main(void)
