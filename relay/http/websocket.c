@@ -12,15 +12,16 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A frame to a browser: two bytes of header, four from 126 bytes on. */
+/* A frame to a browser has two bytes of header, or four from 126 bytes on. */
 #define FRAME_HEADER_MAX 4
 #define FRAME_MAX        (SESSION_DATAGRAM_MAX + FRAME_HEADER_MAX)
 
-/* Most that is read at a time, for which libwebsockets keeps a buffer for each connection. A longer
-   message comes in parts. Most are shorter: what a browser sends is what its player does. */
+/* Bytes that are read at a time at most. libwebsockets keeps a buffer of that size for each
+   connection. A longer message comes in parts. Most are shorter, since a browser sends only what
+   its player does. */
 #define READ_MAX 512
 
-/* Most that goes out in one write. What is in the kernel cannot be dropped any more, so this
+/* Bytes that go out in one write at most. What is in the kernel cannot be dropped any more, so this
    bounds staleness together with the unsent limit. */
 #define WRITE_MAX 8192
 
@@ -95,7 +96,7 @@ static size_t put_frame(uint8_t *out, const struct datagram *datagram)
     return header + size;
 }
 
-/* Lets nothing more out, and cuts the connection when it is not closed in time. */
+/* Lets nothing more out, and has the connection cut when it is not closed in time. */
 static void stop_sending(struct ws_link *link)
 {
     link->closing = true;
@@ -143,8 +144,8 @@ static bool write_frames(struct ws_link *link, uint8_t *bytes, size_t size, size
     return true;
 }
 
-/* True when the kernel has room: unlike a send call, which may add to a segment that waits already,
-   poll keeps to the unsent limit. */
+/* Returns whether the kernel has room. Unlike a send call, which may add to a segment that waits
+   already, poll keeps to the unsent limit. */
 static bool writable(struct ws_link *link)
 {
     if (link->credit == 0 && !lws_send_pipe_choked(link->wsi))
@@ -179,7 +180,7 @@ static bool ws_link_ready(const struct session_link *base)
     return !lws_container_of(base, const struct ws_link, base)->closing;
 }
 
-/* They go straight out while nothing waits and the kernel has room. */
+/* The datagrams go straight out while nothing waits and the kernel has room. */
 static void ws_link_send_batch(struct session_link *base, const struct datagram *datagrams,
                                size_t count)
 {
@@ -206,7 +207,7 @@ static void ws_link_close(struct session_link *base, const struct session_farewe
         lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
 }
 
-/* The kernel measures it. */
+/* The kernel measures the round trip. */
 static double ws_link_rtt(const struct session_link *base)
 {
     const struct ws_link *link = lws_container_of(base, const struct ws_link, base);
@@ -226,7 +227,8 @@ static const struct transport websocket_transport = {
     .rtt = ws_link_rtt,
 };
 
-/* Straight out, also when datagrams wait: a browser that is only slow answers in time. */
+/* A ping goes straight out, also when datagrams wait: a browser that is only slow answers in time.
+ */
 static void ask(void *owner)
 {
     struct ws_link *link = owner;
@@ -262,7 +264,7 @@ void websockets_destroy(struct websockets *all)
     free(all);
 }
 
-/* Which session it is for, and where that goes; it has been checked. */
+/* Reads which session the link is for, and where that goes. The list has been checked. */
 static void read_wishes(const struct websockets *all, struct lws *wsi, const char *origin,
                         struct link_request *request)
 {

@@ -9,7 +9,7 @@
 #define TEXT_MAX    80
 #define MAPPED_BITS 96 /* before an IPv4 address inside IPv6 */
 
-/* The first `bits` of both are the same. */
+/* Returns whether the first `bits` of both are the same. */
 static bool same_bits(const unsigned char a[16], const unsigned char b[16], unsigned bits)
 {
     const unsigned bytes = bits / 8;
@@ -17,7 +17,7 @@ static bool same_bits(const unsigned char a[16], const unsigned char b[16], unsi
     return memcmp(a, b, bytes) == 0 && (rest == 0 || ((a[bytes] ^ b[bytes]) >> (8 - rest)) == 0);
 }
 
-/* Clears the bits below the prefix. False when none was set. */
+/* Clears the bits below the prefix. Returns false when none was set. */
 static bool clear_rest(struct prefix *prefix)
 {
     bool cleared = false;

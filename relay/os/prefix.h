@@ -32,19 +32,19 @@ bool prefix_correct(const char *text, struct prefix *out);
 /* Writes it as prefix_parse reads it, with its bits. */
 void prefix_format(const struct prefix *prefix, char text[PREFIX_TEXT]);
 
-/* True when the address, whatever its port, is in the prefix. */
+/* Returns whether the address, whatever its port, is in the prefix. */
 bool prefix_holds(const struct prefix *prefix, const struct socket_address *address);
 
-/* All of `inner` is in `outer`. */
+/* Returns whether all of `inner` is in `outer`. */
 bool prefix_within(const struct prefix *inner, const struct prefix *outer);
 
-/* It holds IPv4 addresses only. */
+/* Returns whether it holds IPv4 addresses only. */
 bool prefix_is_v4(const struct prefix *prefix);
 
-/* Adds one. False when prefix_parse does not read it, or the list is full. */
+/* Adds one. Returns false when prefix_parse does not read it, or the list is full. */
 bool prefix_list_add(struct prefix_list *list, const char *text);
 
-/* True when one of them holds the address. */
+/* Returns whether one of them holds the address. */
 bool prefix_list_holds(const struct prefix_list *list, const struct socket_address *address);
 
 #endif

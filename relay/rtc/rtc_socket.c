@@ -34,9 +34,9 @@ struct rtc_socket {
     bool v6;
     void (*datagram)(void *context, const struct udp_path *path, const uint8_t *data, size_t size);
     void *context;
-    unsigned gathered;
-    unsigned refused;
-    uint32_t overflowed; /* see overflow.h */
+    unsigned out_count;      /* datagrams in `out` */
+    unsigned unsent;         /* datagrams that the system did not take */
+    uint32_t overflow_count; /* see overflow.h */
     struct bundle in;
     struct bundle out;
 };
@@ -256,35 +256,35 @@ bool rtc_socket_send(struct rtc_socket *all, const struct udp_path *path, const 
 {
     if (size > DATAGRAM_MAX)
         return false;
-    if (all->gathered == BATCH)
-        all->refused += rtc_socket_flush(all);
-    write_path(all, all->gathered, path);
-    all->out.piece[all->gathered].iov_len = size;
-    memcpy(all->out.data[all->gathered], data, size);
-    all->gathered++;
+    if (all->out_count == BATCH)
+        all->unsent += rtc_socket_flush(all);
+    write_path(all, all->out_count, path);
+    all->out.piece[all->out_count].iov_len = size;
+    memcpy(all->out.data[all->out_count], data, size);
+    all->out_count++;
     return true;
 }
 
 unsigned rtc_socket_flush(struct rtc_socket *all)
 {
-    unsigned refused = all->refused;
+    unsigned unsent = all->unsent;
     unsigned sent = 0;
-    all->refused = 0;
-    while (sent < all->gathered) {
+    all->unsent = 0;
+    while (sent < all->out_count) {
         const int taken =
-            all->gathered == 1
+            all->out_count == 1
                 ? (sendmsg(all->watch.fd, &all->out.header[0].msg_hdr, 0) >= 0 ? 1 : -1)
-                : sendmmsg(all->watch.fd, all->out.header + sent, all->gathered - sent, 0);
+                : sendmmsg(all->watch.fd, all->out.header + sent, all->out_count - sent, 0);
         if (taken > 0) {
             sent += (unsigned)taken;
         } else if (errno != EINTR) {
             /* No route, or a full buffer: this one is lost, as on the way it might be. */
-            refused++;
+            unsent++;
             sent++;
         }
     }
-    all->gathered = 0;
-    return refused;
+    all->out_count = 0;
+    return unsent;
 }
 
 void rtc_socket_report(const struct rtc_socket *all)
@@ -304,7 +304,7 @@ void rtc_socket_leave(struct rtc_socket *all)
 
 uint32_t rtc_socket_overflow(struct rtc_socket *all)
 {
-    return overflow_since(all->watch.fd, &all->overflowed);
+    return overflow_since(all->watch.fd, &all->overflow_count);
 }
 
 void rtc_socket_local(const struct rtc_socket *all, struct socket_address *out)

@@ -1,4 +1,4 @@
-/* What everything that carries a session knows of a datagram. */
+/* Everything that carries a session shares these facts about datagrams. */
 #ifndef CAUSEWAY_RELAY_DATAGRAM_H
 #define CAUSEWAY_RELAY_DATAGRAM_H
 

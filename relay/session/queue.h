@@ -27,7 +27,7 @@ struct queue_entry {
     size_t size;
 };
 
-/* What one call has dropped. */
+/* The frames that one call has dropped. */
 struct queue_drops {
     unsigned age;
     unsigned bytes;
@@ -41,11 +41,12 @@ void queue_push(struct queue *queue, const uint8_t *frame, size_t size, double n
 /* Drops every frame that has waited longer than limit_age_seconds. */
 void queue_expire(struct queue *queue, double now, struct queue_drops *drops);
 
-/* The oldest whole frames that lie side by side within `most` bytes, but at least one frame; gives
-   their number in *frames. The bytes stay valid until the next call. 0 when the queue is empty. */
+/* Finds the oldest whole frames that lie side by side within `most` bytes, but at least one frame.
+   Returns their size, and their number in *frames. The bytes stay valid until the next call. 0 when
+   the queue is empty. */
 size_t queue_peek(const struct queue *queue, size_t most, const uint8_t **bytes, size_t *frames);
 
-/* When a waiting frame was pushed, counted from the oldest. */
+/* Returns when a waiting frame was pushed, counted from the oldest. */
 double queue_time(const struct queue *queue, size_t index);
 
 /* Removes this many frames. */

@@ -1,11 +1,11 @@
-/* What a session has carried. */
+/* The counters of what one session has carried. */
 #ifndef CAUSEWAY_RELAY_TRAFFIC_H
 #define CAUSEWAY_RELAY_TRAFFIC_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* As the counters of these names in net/stats.h. */
+/* They count as the counters of these names in stats/stats.h. */
 struct traffic {
     uint64_t client_datagrams; /* from the browser */
     uint64_t client_bytes;

@@ -1,4 +1,5 @@
-/* How a session reaches its browser: all that a session knows about WebSocket or WebRTC. */
+/* The interface through which a session reaches its browser. It is all that a session knows about
+   WebSocket or WebRTC. */
 #ifndef CAUSEWAY_RELAY_TRANSPORT_H
 #define CAUSEWAY_RELAY_TRANSPORT_H
 
@@ -7,8 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Why the relay ends a session. X(NAME, name, code, text, line): `code` closes a WebSocket, every
-   browser is told `text`, the log says `line`, and sessions_ended_<name> counts it. */
+/* The reasons for which the relay ends a session. X(NAME, name, code, text, line): `code` closes a
+   WebSocket, every browser is told `text`, the log says `line`, and sessions_ended_<name> counts
+   it. */
 #define SESSION_ENDS(X)                                                                            \
     X(IDLE, idle, 4000, "idle", "no datagram for the idle timeout")                                \
     X(SILENT, silent, 4001, "no request in time", "no request within --request-timeout")           \
@@ -33,7 +35,7 @@ enum session_end {
 #undef SESSION_END_MEMBER
 };
 
-/* What the browser is told when the relay closes a link. */
+/* A browser is told this when the relay closes its link. */
 struct session_farewell {
     unsigned code; /* closes a WebSocket; a data channel brings it before its text */
     const char *text;
@@ -44,7 +46,7 @@ struct session_link;
 /* One constant per kind of transport, of which a session has one link at most. The transport counts
    every datagram that it gets: as delivered, or as dropped by reason. */
 struct transport {
-    /* For log lines: "websocket", "webrtc". */
+    /* Log lines call it by this name: "websocket", "webrtc". */
     const char *name;
 
     /* True when a datagram may go out now: the link is not closing, and its browser has proven
@@ -61,8 +63,8 @@ struct transport {
        when the link is being closed already. */
     void (*close)(struct session_link *link, const struct session_farewell *farewell, bool at_once);
 
-    /* Seconds of a round trip to the browser, or to the proxy in front of it; NAN when it is not
-       known. */
+    /* Returns the seconds of a round trip to the browser, or to the proxy in front of it; NAN when
+       they are not known. */
     double (*rtt)(const struct session_link *link);
 };
 

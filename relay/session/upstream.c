@@ -276,7 +276,7 @@ void upstream_count_overflow(struct upstream *upstream)
 {
     if (upstream->watch.fd >= 0)
         upstream->common->stats->upstream_overflow +=
-            overflow_since(upstream->watch.fd, &upstream->overflowed);
+            overflow_since(upstream->watch.fd, &upstream->overflow_count);
 }
 
 /* What waits in a socket would be gone with it, and in no counter. */

@@ -25,7 +25,7 @@ struct upstream {
     struct loop_watch watch; /* of its socket; fd is -1 without */
     bool server_down;        /* the latest that came back says that nobody is there */
     bool server_spoke;       /* a datagram has come */
-    uint32_t overflowed;     /* see overflow.h */
+    uint32_t overflow_count; /* see overflow.h */
     enum client_header_format header_format;
     const struct socket_address *client; /* for the header */
     struct client_header header;         /* once the socket is open */

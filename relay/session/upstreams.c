@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between two lookups of a name, whatever the DNS says; the least is also for one that failed. */
+/* Seconds that lie between two lookups of a name, whatever the DNS says. The least is also the time
+   after which a lookup that failed is repeated. */
 #define LOOKUP_SECONDS_MIN 5.0
 #define LOOKUP_SECONDS_MAX 300.0
 
-/* The same when the DNS does not know the name: what most services that move their names around
-   use. */
+/* Seconds between two lookups of a name that the DNS does not know. Most services that move their
+   names around give them this TTL. */
 #define LOOKUP_SECONDS 30.0
 
-/* "7000", "7000-7999". */
+/* Reads "7000" or "7000-7999". */
 static bool read_ports(const char *text, struct upstream_rule *rule)
 {
     unsigned *const ports[] = {&rule->first_port, &rule->last_port};
@@ -36,7 +37,7 @@ static bool read_ports(const char *text, struct upstream_rule *rule)
     return rule->first_port > 0 && rule->first_port <= rule->last_port && rule->last_port <= 65535;
 }
 
-/* "" or ",client-address=spp". */
+/* Reads "" or ",client-address=spp". */
 static bool read_setting(const char *text, struct upstream_rule *rule)
 {
     static const char name[] = ",client-address=";
@@ -73,11 +74,10 @@ bool upstream_list_add(struct upstream_list *list, const char *text)
 struct upstreams {
     struct loop *loop;
     struct upstream_list list;
-    /* Of the rules that have names. */
-    struct lookup_answer known[UPSTREAM_LIST_MAX];
-    double due[UPSTREAM_LIST_MAX]; /* the next lookup */
+    struct lookup_answer answers[UPSTREAM_LIST_MAX]; /* for the rules that have names */
+    double due[UPSTREAM_LIST_MAX];                   /* when their next lookup is */
     struct lookup lookup;
-    unsigned looked_up; /* the rule whose name it is */
+    unsigned lookup_rule; /* the rule whose name it looks up */
     struct loop_timer timer;
     struct log_limit failed_limit;
     struct own_addresses *own;
@@ -90,7 +90,8 @@ bool upstream_list_is_single(const struct upstream_list *list)
            (rule->name[0] || rule->prefix.bits == 128);
 }
 
-/* The rule whose name is to be looked up next; the length of the list when none has a name. */
+/* Returns the rule whose name is to be looked up next; the length of the list when none has a name.
+ */
 static unsigned next_due(const struct upstreams *upstreams)
 {
     unsigned next = upstreams->list.count;
@@ -102,7 +103,7 @@ static unsigned next_due(const struct upstreams *upstreams)
     return next;
 }
 
-/* One name at a time; comes back when the next is due. */
+/* Looks up one name at a time, and comes back when the next is due. */
 static void look_up_next(struct upstreams *upstreams)
 {
     const unsigned i = next_due(upstreams);
@@ -110,7 +111,7 @@ static void look_up_next(struct upstreams *upstreams)
         return;
     if (upstreams->due[i] <= loop_now()) {
         upstreams->due[i] = loop_now() + LOOKUP_SECONDS_MIN;
-        upstreams->looked_up = i;
+        upstreams->lookup_rule = i;
         if (lookup_begin(&upstreams->lookup, upstreams->loop, upstreams->list.rules[i].name))
             return;
     }
@@ -120,11 +121,11 @@ static void look_up_next(struct upstreams *upstreams)
 static void on_answer(void *context, const struct lookup_answer *answer)
 {
     struct upstreams *upstreams = context;
-    const unsigned i = upstreams->looked_up;
+    const unsigned i = upstreams->lookup_rule;
     double seconds = LOOKUP_SECONDS_MIN;
     unsigned held;
     if (!answer->error) {
-        upstreams->known[i] = *answer;
+        upstreams->answers[i] = *answer;
         seconds = answer->seconds == LOOKUP_SECONDS_UNTOLD
                       ? LOOKUP_SECONDS
                       : fmin(fmax(answer->seconds, LOOKUP_SECONDS_MIN), LOOKUP_SECONDS_MAX);
@@ -141,27 +142,27 @@ static void on_timer(void *context)
     look_up_next(context);
 }
 
-/* Waits for the answers. False when they leave nothing to send to. */
+/* Waits for the answers. Returns false when they leave nothing to send to. */
 static bool look_all_up(struct upstreams *upstreams)
 {
     bool any = false;
     for (unsigned i = 0; i < upstreams->list.count; i++) {
         const char *name = upstreams->list.rules[i].name;
         if (name[0])
-            lookup_now(name, &upstreams->known[i]);
-        any = any || !upstreams->known[i].error;
+            lookup_now(name, &upstreams->answers[i]);
+        any = any || !upstreams->answers[i].error;
     }
     return any;
 }
 
-/* Those that nothing is known of are asked for again after a while, like others that failed. */
+/* Names of which nothing is known are looked up again after a while, like others that failed. */
 static void put_off_unknown(struct upstreams *upstreams)
 {
     for (unsigned i = 0; i < upstreams->list.count; i++) {
-        if (!upstreams->known[i].error)
+        if (!upstreams->answers[i].error)
             continue;
         log_warn("cannot resolve the upstream %s: %s; it is looked up again",
-                 upstreams->list.rules[i].name, upstreams->known[i].error);
+                 upstreams->list.rules[i].name, upstreams->answers[i].error);
         upstreams->due[i] = loop_now() + LOOKUP_SECONDS_MIN;
     }
 }
@@ -186,22 +187,22 @@ struct upstreams *upstreams_create(const struct upstream_list *list, struct loop
     upstreams->timer.context = upstreams;
     if (!look_all_up(upstreams)) {
         *unknown = &list->rules[0];
-        *error = upstreams->known[0].error;
+        *error = upstreams->answers[0].error;
         upstreams_destroy(upstreams);
         return NULL;
     }
     put_off_unknown(upstreams);
-    /* Once more, without anybody waiting: for how long the answers are good. */
+    /* They are looked up once more, while nobody waits, to learn how long the answers are good. */
     loop_timer_start(loop, &upstreams->timer, 0);
     return upstreams;
 }
 
-/* What is known of a name; nothing when it is new. */
-static struct lookup_answer known_of(const struct upstreams *upstreams, const char *name)
+/* Returns what is known of a name, which is nothing when it is new. */
+static struct lookup_answer answer_for(const struct upstreams *upstreams, const char *name)
 {
     for (unsigned i = 0; name[0] && i < upstreams->list.count; i++) {
         if (strcmp(upstreams->list.rules[i].name, name) == 0)
-            return upstreams->known[i];
+            return upstreams->answers[i];
     }
     return (struct lookup_answer){0};
 }
@@ -213,7 +214,7 @@ void upstreams_set(struct upstreams *upstreams, const struct upstream_list *list
     loop_timer_stop(&upstreams->timer);
     upstreams->list = *list;
     for (unsigned i = 0; i < list->count; i++) {
-        upstreams->known[i] = known_of(&old, list->rules[i].name);
+        upstreams->answers[i] = answer_for(&old, list->rules[i].name);
         upstreams->due[i] = 0;
     }
     look_up_next(upstreams);
@@ -307,7 +308,7 @@ static bool holds(const struct upstreams *upstreams, unsigned index,
                   const struct socket_address *address)
 {
     const struct upstream_rule *rule = &upstreams->list.rules[index];
-    const struct lookup_answer *known = &upstreams->known[index];
+    const struct lookup_answer *answer = &upstreams->answers[index];
     const unsigned port = socket_address_port(address);
     if (port < rule->first_port || port > rule->last_port)
         return false;
@@ -315,8 +316,8 @@ static bool holds(const struct upstreams *upstreams, unsigned index,
         return prefix_holds(&rule->prefix, address) &&
                prefix_is_v4(&rule->prefix) == (address->address.any.sa_family == AF_INET) &&
                is_meant(&rule->prefix, address, upstreams->own);
-    for (unsigned i = 0; i < known->count; i++) {
-        struct socket_address server = known->addresses[i];
+    for (unsigned i = 0; i < answer->count; i++) {
+        struct socket_address server = answer->addresses[i];
         socket_address_set_port(&server, port);
         if (socket_address_same(&server, address))
             return true;
@@ -329,8 +330,8 @@ static bool choose_single(const struct upstreams *upstreams, struct socket_addre
     const struct upstream_rule *rule = &upstreams->list.rules[0];
     if (!rule->name[0])
         socket_address_of_bytes(rule->prefix.address, out);
-    else if (upstreams->known[0].count > 0)
-        *out = upstreams->known[0].addresses[0];
+    else if (upstreams->answers[0].count > 0)
+        *out = upstreams->answers[0].addresses[0];
     else
         return false;
     socket_address_set_port(out, rule->first_port);

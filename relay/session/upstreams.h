@@ -23,7 +23,7 @@ struct upstream_rule {
     enum client_header_format client_header;
 };
 
-/* What the operator allows. */
+/* The list that the operator gives. */
 struct upstream_list {
     struct upstream_rule rules[UPSTREAM_LIST_MAX];
     unsigned count;
@@ -34,7 +34,7 @@ struct upstream_list {
    form, or the list is full. */
 bool upstream_list_add(struct upstream_list *list, const char *text);
 
-/* One server: an address or a name, with one port. */
+/* Returns whether the list is one server: an address or a name, with one port. */
 bool upstream_list_is_single(const struct upstream_list *list);
 
 struct upstreams;
@@ -52,10 +52,10 @@ void upstreams_set(struct upstreams *upstreams, const struct upstream_list *list
 /* Frees it. NULL is allowed. */
 void upstreams_destroy(struct upstreams *upstreams);
 
-/* Where a session goes that has asked for a server (all zero: for none), and the rule that allows
-   it, until the next upstreams_set. When the list is a single server, it goes there, whatever it
-   has asked for, since connect tokens often know the server by another address. NULL when the list
-   does not hold what it has asked for.
+/* Chooses where a session goes that has asked for a server (all zero: for none). Returns the rule
+   that allows it, which is valid until the next upstreams_set. When the list is a single server, it
+   goes there, whatever it has asked for, since connect tokens often know the server by another
+   address. NULL when the list does not hold what it has asked for.
 
    A prefix holds addresses of its own family only, and holds loopback, link-local, multicast and
    other addresses that belong to no other machine only when all of it is such a network. It never
