@@ -1,16 +1,60 @@
 #include "relay.h"
 
-#include "http/redirect.h"
+#include "admin/admin.h"
+#include "http/descriptors.h"
+#include "http/http.h"
+#include "http/websocket.h"
+#include "limits/pre_session_limit.h"
+#include "limits/tls_turns.h"
 #include "os/log.h"
+#include "os/loop.h"
+#include "os/signals.h"
 #include "os/socket_address.h"
+#include "os/tls.h"
+#include "process/listeners.h"
 #include "process/notify.h"
+#include "process/shutdown.h"
+#include "process/upgrade.h"
 #include "process/watchdog.h"
-#include "relay_internal.h"
+#include "process/worker.h"
+#include "rtc/webrtc.h"
+#include "session/session.h"
+#include "stats/counters.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+struct relay {
+    const struct options *options; /* of the start */
+    struct options reloaded;       /* since then; all zero before the first time */
+    struct http_pages pages;       /* of these */
+    struct descriptors descriptors;
+    struct counters own_counters;
+    struct counters *counters; /* these, or those of this worker */
+    unsigned number;           /* of this worker, from 1 on; 0 = it is none */
+    struct lws_protocols protocols[4];
+    struct tls *tls; /* NULL without --tls-certificate */
+    struct handshake_budget handshakes;
+    struct tls_turns *tls_turns; /* NULL without --tls-certificate */
+    struct loop *loop;
+    struct pre_session_limit *pre_session_limit;
+    struct prefaces *prefaces;
+    struct upstreams *upstreams;
+    struct sessions *sessions;
+    struct websockets *websockets;
+    struct webrtc *webrtc; /* NULL without --rtc */
+    struct http *http;
+    struct listeners listeners;
+    struct admin *admin; /* NULL without --admin */
+    struct signals signals;
+    struct worker worker; /* its channel to the supervisor, if it is one */
+    struct shutdown shutdown;
+    struct upgrade upgrade;
+    struct log_limit lost_limit;
+};
 
 /* Seconds for a client to send its request. */
 #define HANDSHAKE_SECONDS 10
@@ -20,16 +64,6 @@ static void on_library_line(int level, const char *line)
 {
     (void)level;
     log_debug("libwebsockets: %.*s", (int)strcspn(line, "\n"), line);
-}
-
-void relay_close_listeners(struct relay *relay)
-{
-    for (unsigned i = 0; i < OPTIONS_LISTEN_MAX; i++) {
-        listener_destroy(relay->listeners[i]);
-        relay->listeners[i] = NULL;
-        listener_destroy(relay->redirects[i]);
-        relay->redirects[i] = NULL;
-    }
 }
 
 static bool open_library(struct relay *relay)
@@ -56,27 +90,46 @@ static bool open_library(struct relay *relay)
         info.user = relay->tls;
     }
     relay->loop = loop_create(&info);
-    if (relay->loop && relay->tls && relay->worker == 0)
+    if (relay->loop && relay->tls && relay->number == 0)
         tls_watch(relay->tls, relay->loop, NULL, NULL);
     return relay->loop != NULL;
 }
 
-/* Plain HTTP, where a vhost with TLS cannot be asked. */
-static struct lws_vhost *open_redirect_vhost(struct relay *relay)
+static struct sessions_config sessions_config_of(const struct relay *relay,
+                                                 const struct options *options)
 {
-    relay->redirect_protocols[0] = redirect_protocol(&relay->redirect_port);
-    struct lws_context_creation_info info = {
-        /* Of vhosts with the same port, a request is served by the one that its Host names. */
-        .port = CONTEXT_PORT_NO_LISTEN,
-        .protocols = relay->redirect_protocols,
-        .vhost_name = "redirect",
-        .timeout_secs = HANDSHAKE_SECONDS,
-        .keepalive_timeout = HANDSHAKE_SECONDS,
+    return (struct sessions_config){
+        .upstreams = relay->upstreams,
+        .gate = options->gate,
+        .allowance = options->allowance,
+        .max_sessions = relay->descriptors.sessions,
+        .max_per_address = options->max_per_address,
+        .request_timeout_seconds = options->request_timeout_seconds,
+        .answer_timeout_seconds = options->answer_timeout_seconds,
+        .idle_timeout_seconds = options->idle_timeout_seconds,
+        .resume_seconds = options->resume_seconds,
+        .worker = relay->number,
     };
-    return loop_add_vhost(relay->loop, &info);
 }
 
-/* Unless it is any. */
+static struct webrtc_limits webrtc_limits_of(const struct options *options)
+{
+    return (struct webrtc_limits){
+        .max_per_address = options->max_per_address,
+        .bytes_per_second = options->peer_bytes_per_second,
+        .packets_per_second = options->allowance.packets_per_second,
+    };
+}
+
+static void apply_proxies(struct relay *relay)
+{
+    const struct forwarded *forwarded = &relay->pages.forwarded;
+    if (!relay->tls)
+        prefaces_read_heads(relay->prefaces, &forwarded->trusted, forwarded_name(forwarded),
+                            forwarded_once(forwarded));
+}
+
+/* A port that may be any, 0, stays so. */
 static void shift_port(struct socket_address *address, unsigned by)
 {
     const unsigned port = socket_address_port(address);
@@ -92,7 +145,7 @@ static struct dtls_identity *open_identity(const struct relay *relay)
     struct dtls_identity *identity;
     if (options->rtc_certificate) {
         identity = webrtc_load_identity(options->rtc_certificate, options->rtc_key);
-        if (identity || relay->worker == 0)
+        if (identity || relay->number == 0)
             return identity;
         log_warn("WebRTC gets a certificate made anew instead");
     }
@@ -106,23 +159,23 @@ static bool open_webrtc(struct relay *relay, struct startup *startup)
 {
     const struct options *options = relay->options;
     const unsigned before =
-        relay->worker > 0 ? relay->worker - 1 : 0; /* workers with ports of theirs */
+        relay->number > 0 ? relay->number - 1 : 0; /* workers with ports of theirs */
     struct webrtc_config config = {
         .local = options->rtc_local,
         .inherited = &startup->sockets,
         .advertised_count = options->rtc_advertised_count,
         .max_sessions = relay->descriptors.sessions,
-        .limits = relay_webrtc_limits(options),
+        .limits = webrtc_limits_of(options),
         .handshakes = &relay->handshakes,
-        .worker = relay->worker,
-        .end_other = relay_end_other_rtc,
-        .context = relay,
+        .worker = relay->number,
+        .end_other = worker_end_other_rtc,
+        .context = &relay->worker,
     };
     if (!options->rtc)
         return true;
     memcpy(config.advertised, options->rtc_advertised, sizeof options->rtc_advertised);
     if (!options->rtc_own_port)
-        socket_address_set_port(&config.local, listener_port(relay->listeners[0]));
+        socket_address_set_port(&config.local, relay->listeners.port);
     shift_port(&config.local, before);
     for (unsigned i = 0; i < config.advertised_count; i++)
         shift_port(&config.advertised[i], before);
@@ -134,21 +187,9 @@ static bool open_webrtc(struct relay *relay, struct startup *startup)
     return relay->webrtc != NULL;
 }
 
-static bool open_each(const char *const *texts, unsigned count,
-                      const struct listener_config *config, struct listener **out)
-{
-    for (unsigned i = 0; i < count; i++) {
-        out[i] = listener_create(texts[i], config);
-        if (!out[i])
-            return false;
-    }
-    return true;
-}
-
 static bool open_listeners(struct relay *relay, struct startup *startup)
 {
-    const struct options *options = relay->options;
-    struct listener_config config = {
+    const struct listener_config config = {
         .loop = relay->loop,
         .vhost = loop_vhost(relay->loop),
         .pre_sessions = relay->pre_session_limit,
@@ -156,14 +197,7 @@ static bool open_listeners(struct relay *relay, struct startup *startup)
         .proxies = &relay->pages.forwarded.trusted,
         .inherited = &startup->sockets,
     };
-    if (!open_each(options->listen, options->listen_count, &config, relay->listeners))
-        return false;
-    if (options->http_redirect_count == 0)
-        return true;
-    relay->redirect_port = listener_port(relay->listeners[0]);
-    config.vhost = open_redirect_vhost(relay);
-    return config.vhost && open_each(options->http_redirect, options->http_redirect_count, &config,
-                                     relay->redirects);
+    return listeners_open(&relay->listeners, relay->options, &config);
 }
 
 static bool open_upstreams(struct relay *relay)
@@ -195,10 +229,74 @@ static bool open_upstreams(struct relay *relay)
 /* A worker has what its supervisor has read, whatever has become of the files. */
 static bool open_tls(struct relay *relay)
 {
-    relay->tls = tls_create(relay->worker > 0 ? NULL : &relay->options->tls);
+    relay->tls = tls_create(relay->number > 0 ? NULL : &relay->options->tls);
     return relay->tls != NULL;
 }
 
+/* Brings the counters up to date. */
+static void count(void *context)
+{
+    struct relay *relay = context;
+    sessions_count_overflow(relay->sessions);
+    webrtc_count_overflow(relay->webrtc);
+    relay->counters->sessions_open = sessions_count(relay->sessions);
+    sessions_gauges(relay->sessions, &relay->counters->gauges);
+}
+
+static void log_stats(struct relay *relay)
+{
+    count(relay);
+    stats_log(&relay->counters->stats, relay->counters->sessions_open);
+}
+
+static void look(void *context, struct metrics *out)
+{
+    struct relay *relay = context;
+    const struct options *options =
+        relay->reloaded.upstreams.count > 0 ? &relay->reloaded : relay->options;
+    count(relay);
+    out->counters = *relay->counters;
+    out->upstream = upstream_list_is_single(&options->upstreams) ? options->upstream : NULL;
+    out->processes[0] = getpid();
+    out->process_count = 1;
+}
+
+static const char *unready(void *context)
+{
+    const struct relay *relay = context;
+    if (relay->shutdown.state != SHUTDOWN_SERVING)
+        return "draining";
+    return sessions_full(relay->sessions) ? "no place left" : NULL;
+}
+
+static void carry_out(void *context, const struct command *command, uint64_t ticket)
+{
+    struct relay *relay = context;
+    struct session_facts *page = calloc(command->limit + 1, sizeof *page);
+    struct command_result result = {0};
+    if (page)
+        result = command_run(relay->sessions, command, page);
+    admin_tell(relay->admin, ticket, command, &result, page);
+    free(page);
+}
+
+static bool open_admin(struct relay *relay, struct startup *startup)
+{
+    const struct admin_config config = {
+        .address = relay->options->admin_local,
+        .loop = relay->loop,
+        .inherited = &startup->sockets,
+        .blocks = sessions_blocks(relay->sessions),
+        .carry_out = carry_out,
+        .look = look,
+        .unready = unready,
+        .context = relay,
+    };
+    if (!relay->options->admin || relay->number > 0)
+        return true;
+    relay->admin = admin_create(&config);
+    return relay->admin != NULL;
+}
 static bool open_parts(struct relay *relay, struct startup *startup)
 {
     const struct options *options = relay->options;
@@ -216,7 +314,7 @@ static bool open_parts(struct relay *relay, struct startup *startup)
     }
     if (!open_upstreams(relay))
         return false;
-    sessions = relay_sessions_config(relay, options);
+    sessions = sessions_config_of(relay, options);
     if (startup->channel >= 0)
         sessions.secret = startup->secret;
     relay->http = http_create(options->root, &relay->pages, relay->loop, &relay->counters->stats);
@@ -245,29 +343,201 @@ static bool open_parts(struct relay *relay, struct startup *startup)
     if (relay->tls)
         pre_session_limit_set_tls(relay->pre_session_limit, loop_vhost(relay->loop),
                                   relay->tls_turns);
-    relay_heed_proxies(relay);
+    apply_proxies(relay);
     return open_listeners(relay, startup) && open_webrtc(relay, startup) &&
-           relay_open_admin(relay, startup);
+           open_admin(relay, startup);
 }
 
+static bool send_startup(void *context, int channel)
+{
+    const struct relay *relay = context;
+    return startup_send_hello(channel, sessions_secret(relay->sessions), 0, 0) &&
+           listeners_send(&relay->listeners, channel) &&
+           (!relay->admin || startup_send_socket(channel, admin_socket(relay->admin))) &&
+           (!relay->webrtc || startup_send_socket(channel, webrtc_socket(relay->webrtc)));
+}
+
+static bool send_session(void *context, const struct session_state *state, int fd)
+{
+    return message_send(*(const int *)context, MESSAGE_SESSION, state, sizeof *state, fd);
+}
+
+static bool send_sessions(void *context, int channel)
+{
+    const struct relay *relay = context;
+    return startup_send_blocks(channel, sessions_blocks(relay->sessions)) &&
+           sessions_export(relay->sessions, send_session, &channel);
+}
+
+/* Another process has taken over what listens. */
+static void leave(void *context)
+{
+    struct relay *relay = context;
+    listeners_close(&relay->listeners);
+    admin_close(relay->admin);
+    webrtc_leave(relay->webrtc);
+    shutdown_leave(&relay->shutdown);
+}
+
+static bool take_certificates(struct relay *relay, int copy)
+{
+    const bool taken = relay->tls && tls_take(relay->tls, copy);
+    if (copy >= 0)
+        close(copy);
+    return taken;
+}
+
+static void take_session(struct relay *relay, const struct message *message)
+{
+    unsigned held;
+    if (!sessions_adopt(relay->sessions, message->data, message->size, message->fd) &&
+        log_limit_pass(&relay->lost_limit, loop_now(), &held))
+        log_warn("a session is lost: there is no place for it, or no file descriptor%s",
+                 log_held(held).text);
+}
+
+static bool take_message(void *context, const struct message *message)
+{
+    struct relay *relay = context;
+    if (message->type == MESSAGE_CERTIFICATES)
+        return take_certificates(relay, message->fd);
+    if (message->type == MESSAGE_SESSION)
+        take_session(relay, message);
+    else if (message->type == MESSAGE_BLOCKS)
+        startup_take_blocks(sessions_blocks(relay->sessions), message->data, message->size);
+    else
+        return false;
+    return true;
+}
+
+static void adopt(void *context, const struct message *message)
+{
+    take_message(context, message);
+}
+
+static bool become_worker(struct relay *relay, struct startup *startup)
+{
+    const struct worker_config config = {
+        .loop = relay->loop,
+        .sessions = relay->sessions,
+        .webrtc = relay->webrtc,
+        .stats = &relay->counters->stats,
+        .count = count,
+        .adopt = adopt,
+        .leave = leave,
+        .context = relay,
+    };
+    return worker_start(&relay->worker, &config, startup);
+}
+
+/* Nothing may be served before this, because a predecessor still serves. */
+static bool take_over(struct relay *relay, struct startup *startup)
+{
+    const struct upgrade_owner owner = {send_startup, send_sessions, leave, relay};
+    upgrade_init(&relay->upgrade, relay->loop, relay->options->argv, &owner);
+    if (startup->channel < 0)
+        return true;
+    if (!upgrade_take_over(startup->channel, take_message, relay)) {
+        log_error("the process that started this one has gone");
+        return false;
+    }
+    if (startup->worker > 0)
+        return become_worker(relay, startup);
+    log_info("took over %s", log_count(sessions_count(relay->sessions), "session").text);
+    return true;
+}
 /* Whoever waits for these lines finds all that was asked for. */
 static void announce(const struct relay *relay)
 {
-    if (relay->worker > 0)
+    if (relay->number > 0)
         return; /* the supervisor does, for all */
-    const struct options *options = relay->options;
     admin_announce(relay->admin);
-    for (unsigned i = 0; i < options->http_redirect_count; i++)
-        listener_announce(relay->redirects[i], "redirecting from");
-    for (unsigned i = 0; i < options->listen_count; i++)
-        listener_announce(relay->listeners[i], "listening on");
+    listeners_announce(&relay->listeners);
 }
 
-/* Of what all workers have together. */
+/* Returns the share of this process of what all workers may have together. */
 static unsigned share(unsigned whole, const struct startup *startup)
 {
     const unsigned workers = startup->worker > 0 ? startup->workers : 1;
     return (whole + workers - 1) / workers;
+}
+
+static void apply(struct relay *relay, const struct options *options)
+{
+    const struct sessions_config sessions = sessions_config_of(relay, options);
+    const struct webrtc_limits webrtc = webrtc_limits_of(options);
+    log_set_level(options->log_level);
+    log_set_format(options->log_format);
+    loop_gather(relay->loop, options->coalesce_us * 1e-6);
+    relay->pages = options->pages;
+    apply_proxies(relay);
+    upstreams_set(relay->upstreams, &options->upstreams);
+    pre_session_limit_set(relay->pre_session_limit, options->max_per_address);
+    webrtc_set_limits(relay->webrtc, &webrtc);
+    sessions_set_limits(relay->sessions, &sessions);
+}
+
+static void reload(struct relay *relay)
+{
+    struct options old = relay->reloaded;
+    struct options options;
+    struct options_error error;
+    const int copy = worker_take_options(&relay->worker);
+    const bool loaded =
+        options_load(relay->options->argc, relay->options->argv, copy, &options, &error);
+    if (copy >= 0)
+        close(copy);
+    if (!loaded) {
+        log_error("not reloaded: %s", error.text);
+        return;
+    }
+    /* A worker gets them from its supervisor. */
+    if (relay->number == 0 && !tls_reload(relay->tls, &options.tls)) {
+        log_error("not reloaded");
+        options_free(&options);
+        return;
+    }
+    relay->reloaded = options;
+    apply(relay, &relay->reloaded);
+    options_free(&old);
+    log_info("reloaded the options");
+    const char *name = NULL;
+    while ((name = options_next_fixed(relay->options, &relay->reloaded, name)))
+        log_warn("%s has changed: restart the relay to apply it", name);
+}
+
+static void begin_upgrade(struct relay *relay)
+{
+    if (relay->number > 0)
+        log_warn("no upgrade: this is a worker; tell its supervisor");
+    else if (relay->shutdown.state == SHUTDOWN_SERVING)
+        upgrade_begin(&relay->upgrade);
+    else
+        log_warn("no upgrade: this process is stopping");
+}
+
+static void take_signal(void *context, int signal_number)
+{
+    struct relay *relay = context;
+    if (signal_number == SIGUSR1) {
+        log_stats(relay);
+    } else if (signal_number == SIGUSR2) {
+        begin_upgrade(relay);
+    } else if (signal_number == SIGHUP) {
+        notify_reloading();
+        reload(relay);
+        notify_send("READY=1");
+    } else {
+        shutdown_signal(&relay->shutdown, signal_number);
+    }
+}
+
+/* The supervisor has the sockets too, and closed alone they would go on to collect connections. */
+static void stop_listening(void *context)
+{
+    struct relay *relay = context;
+    listeners_stop(&relay->listeners);
+    listeners_close(&relay->listeners);
 }
 
 struct relay *relay_create(const struct options *options, struct startup *startup)
@@ -277,23 +547,30 @@ struct relay *relay_create(const struct options *options, struct startup *startu
         return NULL;
     relay->options = options;
     relay->pages = options->pages;
-    relay->worker = startup->worker;
-    relay->supervisor.fd = -1;
+    relay->number = startup->worker;
+    worker_init(&relay->worker);
     relay->counters = &relay->own_counters;
-    if (relay->worker > 0 && !(relay->counters = counters_open(startup->counters))) {
+    if (relay->number > 0 && !(relay->counters = counters_open(startup->counters))) {
         log_error("no memory for counters: %s", strerror(errno));
         free(relay);
         return NULL;
     }
     log_count_dropped(&relay->counters->stats.log_lines_dropped);
-    relay->stop.context = relay;
-    relay->signals = (struct signals){.watch.fd = -1, .take = relay_take_signal, .context = relay};
-    relay->copy = -1;
+    relay->signals = (struct signals){.watch.fd = -1, .take = take_signal, .context = relay};
     const bool opened =
         descriptors_divide(share(options->max_sessions, startup), &relay->descriptors) &&
-        open_parts(relay, startup) && relay_take_over(relay, startup);
+        open_parts(relay, startup) && take_over(relay, startup);
     startup_close(startup);
     if (opened) {
+        relay->shutdown = (struct shutdown){
+            .loop = relay->loop,
+            .sessions = relay->sessions,
+            .pre_sessions = relay->pre_session_limit,
+            .upgrade = &relay->upgrade,
+            .drain_seconds = options->drain_timeout_seconds,
+            .stop_listening = stop_listening,
+            .context = relay,
+        };
         announce(relay);
         return relay;
     }
@@ -314,16 +591,16 @@ void relay_run(struct relay *relay)
     loop_gather(relay->loop, relay->options->coalesce_us * 1e-6);
     if (relay->options->watchdog_seconds > 0 && !watchdog_start(relay->options->watchdog_seconds))
         log_warn("no watchdog: %s", strerror(errno));
-    if (relay->worker == 0) /* or its supervisor tells */
+    if (relay->number == 0) /* or its supervisor tells */
         notify_open(relay->loop);
     notify_send("READY=1");
     loop_run(relay->loop, on_turn, relay);
     notify_close();
     watchdog_stop();
-    if (relay->worker > 0)
-        relay_count(relay);
+    if (relay->number > 0)
+        count(relay);
     else
-        relay_log_stats(relay);
+        log_stats(relay);
 }
 
 void relay_destroy(struct relay *relay)
@@ -331,11 +608,10 @@ void relay_destroy(struct relay *relay)
     if (!relay)
         return;
     upgrade_cancel(&relay->upgrade);
-    relay_close_listeners(relay);
+    listeners_close(&relay->listeners);
     admin_destroy(relay->admin);
-    loop_timer_stop(&relay->stop);
-    loop_timer_stop(&relay->look);
-    loop_timer_stop(&relay->count);
+    shutdown_cancel(&relay->shutdown);
+    loop_timer_stop(&relay->worker.timer);
     prefaces_destroy(relay->prefaces);
     webrtc_destroy(relay->webrtc);
     http_close(relay->http);
@@ -350,13 +626,9 @@ void relay_destroy(struct relay *relay)
     http_destroy(relay->http);
     signals_close(&relay->signals);
     options_free(&relay->reloaded);
-    if (relay->copy >= 0)
-        close(relay->copy);
-    directory_filter_close(&relay->filter);
     log_count_dropped(NULL);
-    if (relay->supervisor.fd >= 0)
-        close(relay->supervisor.fd);
-    if (relay->worker > 0)
+    worker_close(&relay->worker); /* it withdraws the sessions that end here */
+    if (relay->number > 0)
         counters_destroy(relay->counters);
     free(relay);
 }

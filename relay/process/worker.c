@@ -1,7 +1,6 @@
+#include "process/worker.h"
+
 #include "os/log.h"
-#include "process/message.h"
-#include "relay_internal.h"
-#include "session/command.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -21,33 +20,32 @@
 
 static bool publish(void *context, const struct session_state *state, int fd)
 {
-    const struct relay *relay = context;
-    return message_send(relay->supervisor.fd, MESSAGE_PUBLISH, state, sizeof *state, fd);
+    const struct worker *worker = context;
+    return message_send(worker->watch.fd, MESSAGE_PUBLISH, state, sizeof *state, fd);
 }
 
 static bool may_contain(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    const struct relay *relay = context;
-    return directory_filter_may_contain(&relay->filter, hash);
+    const struct worker *worker = context;
+    return directory_filter_may_contain(&worker->filter, hash);
 }
 
 static void decline(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    const struct relay *relay = context;
-    message_send(relay->supervisor.fd, MESSAGE_DECLINE, hash, SESSION_HASH_SIZE, -1);
+    const struct worker *worker = context;
+    message_send(worker->watch.fd, MESSAGE_DECLINE, hash, SESSION_HASH_SIZE, -1);
 }
 
 static void set_away(void *context, const uint8_t hash[SESSION_HASH_SIZE], bool away)
 {
-    const struct relay *relay = context;
-    message_send(relay->supervisor.fd, away ? MESSAGE_AWAY : MESSAGE_BACK, hash, SESSION_HASH_SIZE,
-                 -1);
+    const struct worker *worker = context;
+    message_send(worker->watch.fd, away ? MESSAGE_AWAY : MESSAGE_BACK, hash, SESSION_HASH_SIZE, -1);
 }
 
 static void withdraw(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    const struct relay *relay = context;
-    message_send(relay->supervisor.fd, MESSAGE_WITHDRAW, hash, SESSION_HASH_SIZE, -1);
+    const struct worker *worker = context;
+    message_send(worker->watch.fd, MESSAGE_WITHDRAW, hash, SESSION_HASH_SIZE, -1);
 }
 
 static bool write_page(int fd, unsigned first, const struct session_facts *page, unsigned count)
@@ -57,7 +55,7 @@ static bool write_page(int fd, unsigned first, const struct session_facts *page,
 }
 
 /* Takes over the message's descriptor. */
-static void carry_out(struct relay *relay, const struct message *message)
+static void carry_out(struct worker *worker, const struct message *message)
 {
     struct command_message asked;
     if (message->size == sizeof asked) {
@@ -65,68 +63,66 @@ static void carry_out(struct relay *relay, const struct message *message)
         struct command_reply reply = {.ticket = asked.ticket};
         struct session_facts *page = calloc(asked.command.limit + 1, sizeof *page);
         if (page)
-            reply.result = command_run(relay->sessions, &asked.command, page);
+            reply.result = command_run(worker->config.sessions, &asked.command, page);
         if (asked.command.kind == COMMAND_LIST)
             reply.result.done =
                 page && write_page(message->fd, asked.first, page, reply.result.count);
         free(page);
-        message_send(relay->supervisor.fd, MESSAGE_RESULT, &reply, sizeof reply, -1);
+        message_send(worker->watch.fd, MESSAGE_RESULT, &reply, sizeof reply, -1);
     }
     if (message->fd >= 0)
         close(message->fd);
 }
 
-void relay_end_other_rtc(void *context, unsigned worker, const char *name)
+void worker_end_other_rtc(void *context, unsigned other, const char *name)
 {
-    const struct relay *relay = context;
-    struct close_rtc_message message = {.worker = worker};
+    const struct worker *worker = context;
+    struct close_rtc_message message = {.worker = other};
     const size_t size = strlen(name);
     if (size >= sizeof message.name)
         return; /* no name is so long */
     memcpy(message.name, name, size);
-    message_send(relay->supervisor.fd, MESSAGE_CLOSE_RTC, &message, sizeof message, -1);
+    message_send(worker->watch.fd, MESSAGE_CLOSE_RTC, &message, sizeof message, -1);
 }
 
-static void end_rtc(struct relay *relay, const struct message *message)
+static void end_rtc(struct worker *worker, const struct message *message)
 {
     struct close_rtc_message end;
     if (message->size != sizeof end)
         return;
     memcpy(&end, message->data, sizeof end);
-    webrtc_end(relay->webrtc, end.name);
+    webrtc_end(worker->config.webrtc, end.name);
 }
 
-static void obey(struct relay *relay, const struct message *message)
+static void obey(struct worker *worker, const struct message *message)
 {
     switch (message->type) {
     case MESSAGE_SESSION:
-        relay_adopt(relay, message->data, message->size, message->fd);
+    case MESSAGE_CERTIFICATES:
+        worker->config.adopt(worker->config.context, message);
         break;
     case MESSAGE_RELEASE:
         if (message->size == SESSION_HASH_SIZE)
-            sessions_release(relay->sessions, message->data);
+            sessions_release(worker->config.sessions, message->data);
         break;
     case MESSAGE_COUNT:
-        relay_count(relay);
-        message_send(relay->supervisor.fd, MESSAGE_COUNTED, NULL, 0, -1);
+        worker->config.count(worker->config.context);
+        message_send(worker->watch.fd, MESSAGE_COUNTED, NULL, 0, -1);
         break;
     case MESSAGE_CLOSE_RTC:
-        end_rtc(relay, message);
+        end_rtc(worker, message);
         break;
     case MESSAGE_COMMAND:
-        carry_out(relay, message);
+        carry_out(worker, message);
         break;
     case MESSAGE_RELOAD:
-        if (relay->copy >= 0)
-            close(relay->copy);
-        relay->copy = message->fd;
+        if (worker->options >= 0)
+            close(worker->options);
+        worker->options = message->fd;
         raise(SIGHUP); /* not in the middle of something that uses them */
         break;
-    case MESSAGE_CERTIFICATES:
-        relay_take_certificates(relay, message->fd);
-        break;
     case MESSAGE_REPLACED:
-        relay_leave(relay);
+        worker->config.leave(worker->config.context);
         break;
     default:
         break;
@@ -147,13 +143,13 @@ static bool answers(const struct message *message, const uint8_t hash[SESSION_HA
    millisecond while the supervisor gets its turn. */
 static void lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    struct relay *relay = context;
+    struct worker *worker = context;
     struct message message;
-    relay->counters->stats.sessions_asked++;
-    if (!message_send(relay->supervisor.fd, MESSAGE_LOOKUP, hash, SESSION_HASH_SIZE, -1))
+    worker->config.stats->sessions_asked++;
+    if (!message_send(worker->watch.fd, MESSAGE_LOOKUP, hash, SESSION_HASH_SIZE, -1))
         return;
-    while (message_receive(relay->supervisor.fd, &message, true) == MESSAGE_RECEIVED) {
-        obey(relay, &message);
+    while (message_receive(worker->watch.fd, &message, true) == MESSAGE_RECEIVED) {
+        obey(worker, &message);
         if (answers(&message, hash))
             return;
     }
@@ -162,18 +158,18 @@ static void lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 static void on_message(void *context, unsigned events)
 {
     (void)events;
-    struct relay *relay = context;
+    struct worker *worker = context;
     struct message message;
     for (int i = 0; i < MESSAGES_MAX; i++) {
-        switch (message_receive(relay->supervisor.fd, &message, false)) {
+        switch (message_receive(worker->watch.fd, &message, false)) {
         case MESSAGE_RECEIVED:
-            obey(relay, &message);
+            obey(worker, &message);
             break;
         case MESSAGE_NONE:
             return;
         case MESSAGE_ENDED:
             log_error("the supervisor has gone");
-            loop_remove(relay->loop, &relay->supervisor);
+            loop_remove(worker->config.loop, &worker->watch);
             raise(SIGINT); /* comes by way of the signals that the loop watches */
             return;
         }
@@ -182,32 +178,57 @@ static void on_message(void *context, unsigned events)
 
 static void on_count(void *context)
 {
-    struct relay *relay = context;
-    relay_count(relay);
-    loop_timer_start(relay->loop, &relay->count, COUNT_SECONDS);
+    struct worker *worker = context;
+    worker->config.count(worker->config.context);
+    loop_timer_start(worker->config.loop, &worker->timer, COUNT_SECONDS);
 }
 
-bool relay_become_worker(struct relay *relay, struct startup *startup)
+void worker_init(struct worker *worker)
+{
+    *worker = (struct worker){.watch.fd = -1, .options = -1};
+}
+
+bool worker_start(struct worker *worker, const struct worker_config *config,
+                  struct startup *startup)
 {
     const struct session_directory directory = {publish,     set_away, withdraw, decline,
-                                                may_contain, lookup,   relay};
+                                                may_contain, lookup,   worker};
     const struct timeval timeout = {.tv_usec = ANSWER_MICROSECONDS};
     const int channel = startup->channel;
-    relay->supervisor = (struct loop_watch){.fd = channel, .ready = on_message, .context = relay};
+    worker->config = *config;
+    worker->watch = (struct loop_watch){.fd = channel, .ready = on_message, .context = worker};
     startup->channel = -1;
     setsockopt(channel, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     setsockopt(channel, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-    if (!directory_filter_open(&relay->filter, startup->filter)) {
-        log_error("no memory for the filter: %s", strerror(errno));
+    if (!directory_filter_open(&worker->filter, startup->filter)) {
+        log_error("no memory for the directory: %s", strerror(errno));
         return false;
     }
-    if (!loop_add(relay->loop, &relay->supervisor, LOOP_READABLE)) {
+    if (!loop_add(config->loop, &worker->watch, LOOP_READABLE)) {
         log_error("cannot set up the event loop: %s", strerror(errno));
         return false;
     }
-    sessions_set_directory(relay->sessions, &directory);
-    relay->count.expired = on_count;
-    relay->count.context = relay;
-    on_count(relay);
+    sessions_set_directory(config->sessions, &directory);
+    worker->timer.expired = on_count;
+    worker->timer.context = worker;
+    on_count(worker);
     return true;
+}
+
+int worker_take_options(struct worker *worker)
+{
+    const int options = worker->options;
+    worker->options = -1;
+    return options;
+}
+
+void worker_close(struct worker *worker)
+{
+    directory_filter_close(&worker->filter);
+    loop_timer_stop(&worker->timer);
+    if (worker->options >= 0)
+        close(worker->options);
+    if (worker->watch.fd >= 0)
+        close(worker->watch.fd);
+    worker_init(worker);
 }

@@ -1,0 +1,83 @@
+#include "process/listeners.h"
+
+#include "http/redirect.h"
+#include "process/startup.h"
+
+/* Seconds for a client to send its request; an open connection waits as long for the next one. */
+#define REQUEST_SECONDS 10
+
+/* Plain HTTP needs a vhost of its own, where one with TLS cannot be asked. */
+static struct lws_vhost *open_redirect_vhost(struct listeners *listeners, struct loop *loop)
+{
+    listeners->protocols[0] = redirect_protocol(&listeners->port);
+    struct lws_context_creation_info info = {
+        /* Of vhosts with the same port, a request is served by the one that its Host names. */
+        .port = CONTEXT_PORT_NO_LISTEN,
+        .protocols = listeners->protocols,
+        .vhost_name = "redirect",
+        .timeout_secs = REQUEST_SECONDS,
+        .keepalive_timeout = REQUEST_SECONDS,
+    };
+    return loop_add_vhost(loop, &info);
+}
+
+static bool open_each(const char *const *texts, unsigned count,
+                      const struct listener_config *config, struct listener **out)
+{
+    for (unsigned i = 0; i < count; i++) {
+        out[i] = listener_create(texts[i], config);
+        if (!out[i])
+            return false;
+    }
+    return true;
+}
+
+bool listeners_open(struct listeners *listeners, const struct options *options,
+                    const struct listener_config *config)
+{
+    struct listener_config redirects = *config;
+    if (!open_each(options->listen, options->listen_count, config, listeners->listen))
+        return false;
+    listeners->port = listener_port(listeners->listen[0]);
+    if (options->http_redirect_count == 0)
+        return true;
+    redirects.vhost = open_redirect_vhost(listeners, config->loop);
+    return redirects.vhost && open_each(options->http_redirect, options->http_redirect_count,
+                                        &redirects, listeners->redirects);
+}
+
+bool listeners_send(const struct listeners *listeners, int channel)
+{
+    bool sent = true;
+    for (unsigned i = 0; i < OPTIONS_LISTEN_MAX && listeners->listen[i]; i++)
+        sent = sent && startup_send_socket(channel, listener_socket(listeners->listen[i]));
+    for (unsigned i = 0; i < OPTIONS_LISTEN_MAX && listeners->redirects[i]; i++)
+        sent = sent && startup_send_socket(channel, listener_socket(listeners->redirects[i]));
+    return sent;
+}
+
+void listeners_announce(const struct listeners *listeners)
+{
+    for (unsigned i = 0; i < OPTIONS_LISTEN_MAX && listeners->redirects[i]; i++)
+        listener_announce(listeners->redirects[i], "redirecting from");
+    for (unsigned i = 0; i < OPTIONS_LISTEN_MAX && listeners->listen[i]; i++)
+        listener_announce(listeners->listen[i], "listening on");
+}
+
+void listeners_stop(struct listeners *listeners)
+{
+    for (unsigned i = 0; i < OPTIONS_LISTEN_MAX; i++) {
+        listener_stop(listeners->listen[i]);
+        listener_stop(listeners->redirects[i]);
+    }
+}
+
+void listeners_close(struct listeners *listeners)
+{
+    for (unsigned i = 0; i < OPTIONS_LISTEN_MAX; i++) {
+        listener_destroy(listeners->listen[i]);
+        listeners->listen[i] = NULL;
+        listener_destroy(listeners->redirects[i]);
+        listeners->redirects[i] = NULL;
+    }
+}

@@ -1,0 +1,54 @@
+/* The part of a worker that speaks with its supervisor: it publishes the sessions that others can
+   carry on, asks for those of others, carries out the operator's commands, and passes on what it is
+   to take or to leave. */
+#ifndef CAUSEWAY_RELAY_WORKER_H
+#define CAUSEWAY_RELAY_WORKER_H
+
+#include "os/loop.h"
+#include "process/directory_filter.h"
+#include "process/message.h"
+#include "process/startup.h"
+#include "rtc/webrtc.h"
+#include "session/session.h"
+
+#include <stdbool.h>
+
+struct worker_config {
+    struct loop *loop;
+    struct sessions *sessions;
+    struct webrtc *webrtc; /* NULL without --rtc */
+    struct stats *stats;
+    void (*count)(void *context); /* brings the counters up to date */
+    void (*adopt)(void *context,
+                  const struct message *message); /* takes a session, or certificates */
+    void (*leave)(void *context);                 /* other processes have taken the relay over */
+    void *context;
+};
+
+struct worker {
+    struct worker_config config;
+    struct loop_watch watch; /* of the channel to the supervisor; fd is -1 without */
+    struct loop_timer timer; /* until it counts again */
+    struct directory_filter filter;
+    int options; /* a copy of the file of options, for the next reload; -1 = the file itself */
+};
+
+/* Sets the members of one that has no supervisor yet, and may have none ever. */
+void worker_init(struct worker *worker);
+
+/* Begins to serve as a worker; takes over the channel of startup. All in config must outlive it.
+   Logs why and returns false when it cannot. */
+bool worker_start(struct worker *worker, const struct worker_config *config,
+                  struct startup *startup);
+
+/* Returns the copy of the file of options that came last, which is the caller's then; -1 when none
+   has come. */
+int worker_take_options(struct worker *worker);
+
+/* Has another worker end a connection of WebRTC; context is the struct worker. */
+void worker_end_other_rtc(void *context, unsigned worker, const char *name);
+
+/* Closes everything. */
+void worker_close(struct worker *worker);
+
+#endif
