@@ -60,7 +60,7 @@ static void print_connection_state(const struct cw_connection *c, const char *na
     if (!c)
         return;
     cw_connection_stats(c, &stats);
-    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     fprintf(stderr,
             "%s: %u of %u messages made, %u of %u arrived; packets of %u bytes, %u a round, window "
             "%u: %" PRIu64 " sent, %" PRIu64 " acked, %" PRIu64 " lost, %" PRIu64 " refused, %u "

@@ -73,6 +73,15 @@ static inline void *cw_sequence_buffer_find(const struct cw_sequence_buffer *buf
    than next. The caller must have refused stale numbers. */
 void cw_sequence_buffer_advance(struct cw_sequence_buffer *buffer, uint16_t sequence);
 
+/* Stores an entry for the number next, and returns it. Its bytes are not cleared. */
+static inline void *cw_sequence_buffer_append(struct cw_sequence_buffer *buffer)
+{
+    const uint16_t sequence = buffer->next++;
+    const uint32_t slot = sequence & buffer->mask;
+    buffer->sequences[slot] = sequence;
+    return buffer->entries + (size_t)slot * buffer->stride;
+}
+
 /* Stores an entry for sequence and returns it; NULL when sequence is stale. Its bytes are not
    cleared. If the number is stored already, returns that entry. */
 static inline void *cw_sequence_buffer_insert(struct cw_sequence_buffer *buffer, uint16_t sequence)

@@ -219,7 +219,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     if (error == CW_OK)
         error = cw_endpoint_create(&endpoint, &c->endpoint);
     if (error == CW_OK)
-        c->endpoint->acks_in_turn = c->endpoint->sent.patient = true;
+        cw_endpoint_ack_in_turn(c->endpoint);
     for (uint32_t i = 0; i < config->channel_count; i++) {
         channels[i].common.pool = c->arrived;
         channels[i].common.pool_room = received_room(config);
@@ -438,7 +438,7 @@ bool cw_connection_receipt_waits(const struct cw_connection *c)
 
 size_t cw_connection_max_datagram_size(const struct cw_connection *c)
 {
-    return c ? c->endpoint->max_datagram_size : 0;
+    return c ? cw_endpoint_max_datagram_size(c->endpoint) : 0;
 }
 
 const struct cw_congestion *cw_connection_congestion(const struct cw_connection *c)

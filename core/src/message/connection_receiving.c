@@ -10,8 +10,10 @@ struct parsed {
     struct cw_parsed_entry entries[CW_MAX_CHANNELS];
 };
 
-static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct parsed *parsed)
+static bool read_entry(struct cw_connection *c, uint16_t packet, struct cw_stream *stream,
+                       struct parsed *parsed)
 {
+    const uint16_t newest = cw_received_packets_newest(cw_endpoint_received(c->endpoint));
     const uint32_t index_bits = c->channels[0].common.index_bits;
     uint32_t head = 0;
     if (!cw_stream_bits(stream, &head, index_bits + 1))
@@ -28,10 +30,9 @@ static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct
     parsed->with_fragment |= is_fragment ? bit : 0;
     struct cw_channel *channel = &c->channels[index];
     struct cw_parsed_entry *entry = &parsed->entries[parsed->count];
-    const uint16_t packet = c->endpoint->packet.sequence;
     *entry = (struct cw_parsed_entry){
         .packet = packet,
-        .age = (uint16_t)(cw_received_packets_newest(&c->endpoint->received) - packet),
+        .age = (uint16_t)(newest - packet),
         .only_next = parsed->only_next,
         .pool_limit = channel->common.pool_room,
     };
@@ -41,10 +42,10 @@ static bool read_entry(struct cw_connection *c, struct cw_stream *stream, struct
     return done;
 }
 
-static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payload, size_t size,
+static enum cw_error read_payload(struct cw_connection *c, const struct cw_endpoint_event *packet,
                                   bool only_next, struct parsed *parsed)
 {
-    struct cw_stream stream = cw_stream_reader(payload, size);
+    struct cw_stream stream = cw_stream_reader(packet->payload, packet->size);
     uint32_t entries = 0;
     parsed->only_next = only_next;
     parsed->seen = parsed->with_fragment = 0;
@@ -53,7 +54,7 @@ static enum cw_error read_payload(struct cw_connection *c, const uint8_t *payloa
         return CW_ERROR_MALFORMED;
     bool full = false;
     while (parsed->count < entries) {
-        if (!read_entry(c, &stream, parsed))
+        if (!read_entry(c, packet->sequence, &stream, parsed))
             return CW_ERROR_MALFORMED;
         full |= parsed->entries[parsed->count - 1].full;
     }
@@ -122,7 +123,7 @@ static enum cw_error read_with_room(struct cw_connection *c, const struct cw_end
 {
     if (make_room(c, parsed)) {
         release_parsed(parsed);
-        (void)read_payload(c, packet->payload, packet->size, false, parsed);
+        (void)read_payload(c, packet, false, parsed);
     }
     for (uint32_t i = 0; i < parsed->count; i++) {
         if (parsed->entries[i].full && cw_channel_keeps_all(parsed->channels[i]))
@@ -138,13 +139,13 @@ static enum cw_error take_part(struct cw_connection *c, const struct cw_endpoint
     if (error == CW_ERROR_RECEIVER_FULL)
         error = read_with_room(c, packet, parsed);
     if (error == CW_OK) {
-        cw_endpoint_accept_checked(c->endpoint);
+        cw_endpoint_accept(c->endpoint, packet->sequence);
         take_parsed(parsed, now);
         return CW_OK;
     }
     release_parsed(parsed);
     if (error == CW_ERROR_RECEIVER_FULL) {
-        (void)read_payload(c, packet->payload, packet->size, true, parsed);
+        (void)read_payload(c, packet, true, parsed);
         take_parsed(parsed, now);
     }
     c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
@@ -157,12 +158,12 @@ static inline enum cw_error take_packet(struct cw_connection *c,
 {
     struct parsed parsed;
     c->repair_work = CW_REPAIR_WORK;
-    const enum cw_error error = read_payload(c, packet->payload, packet->size, false, &parsed);
+    const enum cw_error error = read_payload(c, packet, false, &parsed);
     if (parsed.count > 0)
         c->spoken_to = now;
     if (error != CW_OK)
         return take_part(c, packet, error, &parsed, now);
-    cw_endpoint_accept_checked(c->endpoint);
+    cw_endpoint_accept(c->endpoint, packet->sequence);
     take_parsed(&parsed, now);
     return CW_OK;
 }
@@ -171,7 +172,7 @@ static inline enum cw_error take_packet(struct cw_connection *c,
    with messages for about as long as we would; half of that time leaves room for a difference. */
 static inline bool may_be_idle(const struct cw_connection *c, double now)
 {
-    return now - c->answered >= c->endpoint->sent.loss_timeout / 2;
+    return now - c->answered >= cw_endpoint_sent(c->endpoint)->loss_timeout / 2;
 }
 
 enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data, size_t size,
@@ -180,12 +181,13 @@ enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data
     CW_ONE_THREAD(c);
     if (!cw_connection_can_run(c, now) || (!data && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
-    enum cw_error error = cw_endpoint_receive_checked(c->endpoint, data, size, now);
-    const bool heard = c->endpoint->packet_waits;
-    if (heard)
-        error = take_packet(c, cw_endpoint_next_packet(c->endpoint), now);
+    enum cw_error error = cw_endpoint_receive(c->endpoint, data, size, now);
+    const struct cw_endpoint_event *packet = cw_endpoint_next_packet(c->endpoint);
+    if (packet)
+        error = take_packet(c, packet, now);
     cw_connection_take_fates(c, now);
-    if (heard)
-        c->endpoint->sent.silence.idle = may_be_idle(c, now) ? c->config.idle_interval_seconds : 0;
+    if (packet)
+        cw_endpoint_expect_idle(c->endpoint,
+                                may_be_idle(c, now) ? c->config.idle_interval_seconds : 0);
     return error;
 }

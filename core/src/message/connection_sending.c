@@ -38,7 +38,8 @@ static void settle_receipts(struct cw_connection *c, struct cw_carried *carried,
 static void settle_bulk(struct cw_connection *c, struct cw_carried *carried, uint16_t packet,
                         bool acked, double now)
 {
-    const struct cw_sent_packet *sent = cw_sequence_buffer_find(&c->endpoint->sent.window, packet);
+    const struct cw_sent_packets *all = cw_endpoint_sent(c->endpoint);
+    const struct cw_sent_packet *sent = cw_sequence_buffer_find(&all->window, packet);
     const bool given_up = carried->flight == CW_FLIGHT_SETTLED;
     c->fragments -= carried->flight == CW_FLIGHT_FRAGMENT;
     carried->flight = CW_FLIGHT_SETTLED;
@@ -127,9 +128,10 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
 
 void cw_connection_take_fates(struct cw_connection *c, double now)
 {
-    uint32_t fate;
-    while (cw_sent_packets_next(&c->endpoint->sent, &fate))
-        settle(c, (uint16_t)fate, !(fate & CW_SENT_EVENT_LOST), now);
+    uint16_t packet;
+    bool acked;
+    while (cw_endpoint_next_fate(c->endpoint, &packet, &acked))
+        settle(c, packet, acked, now);
 }
 
 /* Sending */
@@ -139,7 +141,7 @@ void cw_connection_take_fates(struct cw_connection *c, double now)
    for lost: the next one would bring the news too late. */
 static void set_headers(struct cw_connection *c)
 {
-    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     const double silence = sent->silence.usual;
     c->timing.heard = sent->silence.heard;
     c->timing.told = sent->header_ack;
@@ -281,8 +283,8 @@ static void compose(struct cw_connection *c, struct filling *packet)
 }
 
 /* Returns the bytes written to payload, which has room for most. */
-static size_t write_payload(struct cw_connection *c, uint32_t entries, uint8_t *payload,
-                            uint32_t most)
+static inline size_t write_payload(struct cw_connection *c, uint32_t entries, uint8_t *payload,
+                                   uint32_t most)
 {
     struct cw_stream stream = cw_stream_writer(payload, most);
     bool done = cw_stream_bits(&stream, &entries, c->entries_bits);
@@ -309,7 +311,7 @@ static inline void end_round(struct cw_connection *c)
    enough in a round trip to be acked in time. */
 static bool window_has_room(const struct cw_connection *c, bool first, bool due, double now)
 {
-    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     const uint32_t window = c->config.endpoint.sent_window;
     if (sent->unseen < window - window / 4)
         return true;
@@ -329,8 +331,8 @@ static bool must_send(const struct cw_connection *c)
     }
     const double now = c->timing.round;
     return now - c->sent >= c->config.idle_interval_seconds ||
-           now - c->spoken_to < c->endpoint->sent.loss_timeout ||
-           cw_received_packets_urgent(&c->endpoint->received);
+           now - c->spoken_to < cw_endpoint_sent(c->endpoint)->loss_timeout ||
+           cw_received_packets_urgent(cw_endpoint_received(c->endpoint));
 }
 
 /* Whether messages or fragments may go into the next packet. The first packets of a round never
@@ -353,7 +355,7 @@ static bool is_due(struct cw_connection *c, bool first)
 /* Whether there are acks to send, which may go twice. */
 static bool acks_wait_now(struct cw_connection *c, bool first)
 {
-    const struct cw_received_packets *received = &c->endpoint->received;
+    const struct cw_received_packets *received = cw_endpoint_received(c->endpoint);
     if (first)
         c->acks_twice = received->untold > MANY_ARRIVED && c->timing.loss > CW_LOSS_FOR_COPIES;
     return received->untold > 0 || (c->acks_twice && c->packets_this_round == 1);
@@ -384,11 +386,11 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     CW_ONE_THREAD(c);
     if (!cw_connection_can_run(c, now) || !out || !c->round_open)
         return 0;
-    assert(capacity >= c->endpoint->max_datagram_size);
-    if (capacity < c->endpoint->max_datagram_size)
+    assert(capacity >= cw_endpoint_max_datagram_size(c->endpoint));
+    if (capacity < cw_endpoint_max_datagram_size(c->endpoint))
         return 0;
     if (c->send_size > c->packet_size) {
-        const size_t size = cw_endpoint_transmit_checked(c->endpoint, out, capacity);
+        const size_t size = cw_endpoint_transmit(c->endpoint, out, capacity, now);
         note_sent(c, size);
         if (size > 0)
             return size; /* the next fragment of the packet before */
@@ -408,12 +410,15 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
         return 0;
     }
     c->bulk &= packet.entries > 0;
-    uint8_t *payload = cw_endpoint_begin_checked(c->endpoint, packet.most, out);
+    /* It fits, and nothing of an earlier packet waits, so that the endpoint takes it. */
+    uint8_t *payload;
+    if (cw_endpoint_begin(c->endpoint, packet.most, out, capacity, &payload) != CW_OK)
+        return 0;
     size_t size = write_payload(c, packet.entries, payload, packet.most);
     note_carried(c, c->timing.packet, packet.entries > 0, now);
     c->packets_this_round++;
     c->sent = now;
-    size = cw_endpoint_commit_checked(c->endpoint, size, now, NULL);
+    size = cw_endpoint_commit(c->endpoint, size, now, NULL);
     note_sent(c, size);
     return size;
 }
@@ -425,7 +430,7 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
    what the reference sends: then its order is kept too. */
 static void set_copies(struct cw_connection *c)
 {
-    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     c->timing.loss = sent->loss;
     c->timing.redundant =
         sent->loss > LOSS_FOR_REDUNDANCY || sent->lasting_loss > LASTING_FOR_REDUNDANCY;
@@ -442,7 +447,7 @@ static void set_copies(struct cw_connection *c)
    theirs, whichever is sooner, is due now. */
 static void set_timing(struct cw_connection *c)
 {
-    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     const double silence = sent->silence.usual;
     double answer = BEFORE_SAMPLES, longer = BEFORE_SAMPLES, slack = c->interval / 2;
     if (sent->rtt.smoothed > 0)
@@ -469,9 +474,9 @@ void cw_connection_update(struct cw_connection *c, double now)
     CW_ONE_THREAD(c);
     if (!cw_connection_can_run(c, now))
         return;
-    cw_endpoint_update_checked(c->endpoint, now);
+    cw_endpoint_update(c->endpoint, now);
     cw_connection_take_fates(c, now);
-    const struct cw_sent_packets *sent = &c->endpoint->sent;
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     if (!(c->updated > CW_NEVER)) {
         (void)cw_congestion_init(&c->congestion, &c->config.congestion, now);
         c->spoken_to = now; /* as a beginning, so that both ends get to know the path */
@@ -486,7 +491,7 @@ void cw_connection_update(struct cw_connection *c, double now)
                          c->interval > silence ? c->interval : silence, now);
     /* Who cuts rounds short acks the newest. */
     if (c->round_open && c->packets_this_round > 0)
-        cw_received_packets_pass_by(&c->endpoint->received);
+        cw_endpoint_pass_by(c->endpoint);
     c->timing.round = now;
     c->packets_this_round = 0;
     c->round_open = true;

@@ -97,6 +97,8 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
     }
 
     e->config = *config;
+    e->config.max_send_size = longest;
+    e->packet.type = CW_ENDPOINT_EVENT_PACKET;
     e->max_datagram_size = cw_endpoint_config_max_datagram_size(config);
     e->sent.events = events;
     e->sent.events_mask = CW_SENT_EVENTS_PER_PACKET * config->sent_window - 1;
@@ -194,12 +196,8 @@ static bool can_run(const struct cw_endpoint *e, double now)
 void cw_endpoint_update(struct cw_endpoint *e, double now)
 {
     CW_ONE_THREAD(e);
-    if (can_run(e, now))
-        cw_endpoint_update_checked(e, now);
-}
-
-void cw_endpoint_update_checked(struct cw_endpoint *e, double now)
-{
+    if (!can_run(e, now))
+        return;
     cw_sent_packets_update(&e->sent, now);
     if (!e->rates_started) {
         e->rates_started = true;
@@ -258,7 +256,7 @@ enum cw_error cw_endpoint_begin(struct cw_endpoint *e, size_t size, uint8_t *out
     CW_ONE_THREAD(e);
     if (!e || !out || !payload)
         return CW_ERROR_INVALID_ARGUMENT;
-    if (size > cw_endpoint_max_send_size(&e->config))
+    if (size > e->config.max_send_size)
         return CW_ERROR_PACKET_TOO_LARGE;
     if (capacity < e->max_datagram_size)
         return CW_ERROR_BUFFER_TOO_SMALL;
@@ -266,20 +264,13 @@ enum cw_error cw_endpoint_begin(struct cw_endpoint *e, size_t size, uint8_t *out
         return CW_ERROR_TRANSMIT_PENDING;
     if (!cw_sent_packets_have_room(&e->sent))
         return CW_ERROR_EVENTS_PENDING;
-    *payload = cw_endpoint_begin_checked(e, size, out);
-    return CW_OK;
-}
-
-/* A payload that may be too long for one datagram is cut up later. */
-uint8_t *cw_endpoint_begin_checked(struct cw_endpoint *e, size_t size, uint8_t *out)
-{
     e->begun = out;
     e->begun_size = size;
-    e->begun_header_size = 0;
-    if (size > e->config.fragment_above)
-        return e->outgoing;
-    e->begun_header_size = write_header(e, out, e->sent.window.next);
-    return out + e->begun_header_size;
+    /* A payload that may be too long for one datagram is cut up at commit. */
+    const bool is_long = size > e->config.fragment_above;
+    e->begun_header_size = is_long ? 0 : write_header(e, out, e->sent.window.next);
+    *payload = is_long ? e->outgoing : out + e->begun_header_size;
+    return CW_OK;
 }
 
 /* The first datagram of a packet whose payload is in outgoing. */
@@ -302,12 +293,6 @@ size_t cw_endpoint_commit(struct cw_endpoint *e, size_t size, double now, uint16
     CW_ONE_THREAD(e);
     if (!can_run(e, now) || !e->begun || size > e->begun_size)
         return 0;
-    return cw_endpoint_commit_checked(e, size, now, sequence);
-}
-
-size_t cw_endpoint_commit_checked(struct cw_endpoint *e, size_t size, double now,
-                                  uint16_t *sequence)
-{
     uint8_t *const out = e->begun;
     const uint16_t number = e->sent.window.next;
     struct cw_sent_packet *packet = cw_sent_packets_add(&e->sent);
@@ -328,12 +313,7 @@ size_t cw_endpoint_commit_checked(struct cw_endpoint *e, size_t size, double now
 size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity, double now)
 {
     CW_ONE_THREAD(e);
-    return can_run(e, now) && out ? cw_endpoint_transmit_checked(e, out, capacity) : 0;
-}
-
-size_t cw_endpoint_transmit_checked(struct cw_endpoint *e, uint8_t *out, size_t capacity)
-{
-    if (!fragments_wait(e))
+    if (!can_run(e, now) || !out || !fragments_wait(e))
         return 0;
     assert(capacity >= e->max_datagram_size);
     if (capacity < e->max_datagram_size)
@@ -367,7 +347,6 @@ static void offer(struct cw_endpoint *e, const struct cw_packet_header *header, 
     if (prompt || cw_sequence_newer(header->sequence, previous))
         cw_silence_end(&e->sent.silence, prompt, now);
     cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, prompt, now);
-    e->packet.type = CW_ENDPOINT_EVENT_PACKET;
     e->packet.sequence = header->sequence;
     e->packet_waits = e->packet_offered = true;
 }
@@ -420,13 +399,8 @@ enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, si
                                   double now)
 {
     CW_ONE_THREAD(e);
-    return can_run(e, now) && (data || size == 0) ? cw_endpoint_receive_checked(e, data, size, now)
-                                                  : CW_ERROR_INVALID_ARGUMENT;
-}
-
-enum cw_error cw_endpoint_receive_checked(struct cw_endpoint *e, const uint8_t *data, size_t size,
-                                          double now)
-{
+    if (!can_run(e, now) || (!data && size > 0))
+        return CW_ERROR_INVALID_ARGUMENT;
     if (e->packet_waits)
         return CW_ERROR_EVENTS_PENDING;
     e->packet_offered = false;
@@ -457,29 +431,24 @@ bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
     CW_ONE_THREAD(e);
     if (!e || !event)
         return false;
-    if (e->packet_waits) {
-        *event = *cw_endpoint_next_packet(e);
+    const struct cw_endpoint_event *packet = cw_endpoint_next_packet(e);
+    if (packet) {
+        *event = *packet;
         return true;
     }
-    uint32_t fate;
-    if (!cw_sent_packets_next(&e->sent, &fate))
+    *event = (struct cw_endpoint_event){0};
+    bool acked;
+    if (!cw_endpoint_next_fate(e, &event->sequence, &acked))
         return false;
-    *event = (struct cw_endpoint_event){
-        .type = fate & CW_SENT_EVENT_LOST ? CW_ENDPOINT_EVENT_LOST : CW_ENDPOINT_EVENT_ACKED,
-        .sequence = (uint16_t)fate,
-    };
+    event->type = acked ? CW_ENDPOINT_EVENT_ACKED : CW_ENDPOINT_EVENT_LOST;
     return true;
 }
 
 void cw_endpoint_accept(struct cw_endpoint *e, uint16_t sequence)
 {
     CW_ONE_THREAD(e);
-    if (e && e->packet_offered && e->packet.sequence == sequence)
-        cw_endpoint_accept_checked(e);
-}
-
-void cw_endpoint_accept_checked(struct cw_endpoint *e)
-{
+    if (!e || !e->packet_offered || e->packet.sequence != sequence)
+        return;
     e->packet_offered = false;
     cw_received_packets_accept(&e->received, e->packet.sequence);
     e->stats.packets_received++;

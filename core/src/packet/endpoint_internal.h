@@ -1,4 +1,5 @@
-/* The inside of an endpoint, which its connection reads too. */
+/* The inside of an endpoint, and what a connection asks of its endpoint beyond the public
+   functions. The bodies of the latter stand here, so that they cost the connection no calls. */
 #ifndef CAUSEWAY_ENDPOINT_INTERNAL_H
 #define CAUSEWAY_ENDPOINT_INTERNAL_H
 
@@ -51,22 +52,59 @@ static inline uint32_t cw_endpoint_max_send_size(const struct cw_endpoint_config
     return config->max_send_size == CW_AUTO ? config->max_packet_size : config->max_send_size;
 }
 
-/* The public functions for a connection, which has checked the arguments. Begin, which returns
-   where the payload goes, also requires that no fragment waits to be transmitted. */
-void cw_endpoint_update_checked(struct cw_endpoint *endpoint, double now);
-uint8_t *cw_endpoint_begin_checked(struct cw_endpoint *endpoint, size_t size, uint8_t *out);
-size_t cw_endpoint_commit_checked(struct cw_endpoint *endpoint, size_t size, double now,
-                                  uint16_t *sequence);
-size_t cw_endpoint_transmit_checked(struct cw_endpoint *endpoint, uint8_t *out, size_t capacity);
-enum cw_error cw_endpoint_receive_checked(struct cw_endpoint *endpoint, const uint8_t *data,
-                                          size_t size, double now);
-void cw_endpoint_accept_checked(struct cw_endpoint *endpoint);
+/* Makes headers ack the oldest numbers that no header has acked yet, and reports no packet lost
+   before a header could tell of it. Both ends of a connection do so, once after create. */
+static inline void cw_endpoint_ack_in_turn(struct cw_endpoint *endpoint)
+{
+    endpoint->acks_in_turn = endpoint->sent.patient = true;
+}
 
-/* Takes the packet that arrived and is waiting: the one that next gives first. */
+/* Takes the packet that arrived, which is the event that next gives first; NULL when there is none.
+ */
 static inline const struct cw_endpoint_event *cw_endpoint_next_packet(struct cw_endpoint *endpoint)
 {
+    const bool waits = endpoint->packet_waits;
     endpoint->packet_waits = false;
-    return &endpoint->packet;
+    return waits ? &endpoint->packet : NULL;
+}
+
+/* Takes one of the other events that next gives: a packet of ours was acked, or else lost. False
+   when there is none. */
+static inline bool cw_endpoint_next_fate(struct cw_endpoint *endpoint, uint16_t *sequence,
+                                         bool *acked)
+{
+    uint32_t fate;
+    if (!cw_sent_packets_next(&endpoint->sent, &fate))
+        return false;
+    *sequence = (uint16_t)fate;
+    *acked = !(fate & CW_SENT_EVENT_LOST);
+    return true;
+}
+
+/* What is known of the packets sent, and of the path by their acks. */
+static inline const struct cw_sent_packets *cw_endpoint_sent(const struct cw_endpoint *endpoint)
+{
+    return &endpoint->sent;
+}
+
+/* What is known of the packets that have arrived. */
+static inline const struct cw_received_packets *
+cw_endpoint_received(const struct cw_endpoint *endpoint)
+{
+    return &endpoint->received;
+}
+
+/* Says for how long the other end may have nothing to say, from now on: such a silence is no
+   measure of how often it sends. */
+static inline void cw_endpoint_expect_idle(struct cw_endpoint *endpoint, double seconds)
+{
+    endpoint->sent.silence.idle = seconds;
+}
+
+/* Gives up acking the numbers that the next header has no room for. */
+static inline void cw_endpoint_pass_by(struct cw_endpoint *endpoint)
+{
+    cw_received_packets_pass_by(&endpoint->received);
 }
 
 #endif

@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-#define PREFIX_ACK_BYTE  0x02 /* the first of four: byte n of ack_bits is present */
-#define PREFIX_ACK_BYTES 0x1E
-#define PREFIX_SHORT_ACK 0x20
-
 size_t cw_packet_header_write(uint8_t *out, const struct cw_packet_header *header)
 {
     const uint16_t behind = (uint16_t)(header->sequence - header->ack);
@@ -14,7 +10,7 @@ size_t cw_packet_header_write(uint8_t *out, const struct cw_packet_header *heade
     *p++ = (uint8_t)header->sequence;
     *p++ = (uint8_t)(header->sequence >> 8);
     if (behind <= 0xFF) {
-        prefix |= PREFIX_SHORT_ACK;
+        prefix |= CW_PACKET_PREFIX_SHORT_ACK;
         *p++ = (uint8_t)behind;
     } else {
         *p++ = (uint8_t)header->ack;
@@ -24,44 +20,13 @@ size_t cw_packet_header_write(uint8_t *out, const struct cw_packet_header *heade
         for (unsigned n = 0; n < 4; n++) {
             const uint8_t byte = (uint8_t)(header->ack_bits >> (8 * n));
             if (byte != 0xFF) {
-                prefix |= (uint8_t)(PREFIX_ACK_BYTE << n);
+                prefix |= (uint8_t)(CW_PACKET_PREFIX_ACK_BYTE << n);
                 *p++ = byte;
             }
         }
     }
     out[0] = prefix;
     return (size_t)(p - out);
-}
-
-size_t cw_packet_header_read(struct cw_packet_header *header, const uint8_t *data, size_t size)
-{
-    if (size < CW_PACKET_HEADER_MIN_SIZE)
-        return 0;
-    const uint8_t prefix = data[0];
-    if (prefix & CW_PACKET_PREFIX_FRAGMENT)
-        return 0;
-    header->sequence = (uint16_t)(data[1] | data[2] << 8);
-    const uint8_t *p = data + 3;
-    const uint8_t *end = data + size;
-    if (prefix & PREFIX_SHORT_ACK) {
-        header->ack = (uint16_t)(header->sequence - *p++);
-    } else {
-        if (end - p < 2)
-            return 0;
-        header->ack = (uint16_t)(p[0] | p[1] << 8);
-        p += 2;
-    }
-    header->ack_bits = 0xFFFFFFFFu;
-    if (prefix & PREFIX_ACK_BYTES) {
-        for (unsigned n = 0; n < 4; n++) {
-            if (!(prefix & (PREFIX_ACK_BYTE << n)))
-                continue;
-            if (p == end)
-                return 0;
-            header->ack_bits ^= (uint32_t)(0xFF ^ *p++) << (8 * n);
-        }
-    }
-    return (size_t)(p - data);
 }
 
 size_t cw_packet_header_read_canonical(struct cw_packet_header *header, const uint8_t *data,

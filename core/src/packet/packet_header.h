@@ -9,7 +9,12 @@
 #define CW_PACKET_HEADER_MIN_SIZE 4
 #define CW_PACKET_HEADER_MAX_SIZE 9
 #define CW_FRAGMENT_HEADER_SIZE   5
-#define CW_PACKET_PREFIX_FRAGMENT 0x01
+
+/* The bits of a header's first byte. */
+#define CW_PACKET_PREFIX_FRAGMENT  0x01
+#define CW_PACKET_PREFIX_ACK_BYTE  0x02 /* the first of four: byte n of ack_bits is present */
+#define CW_PACKET_PREFIX_ACK_BYTES 0x1E
+#define CW_PACKET_PREFIX_SHORT_ACK 0x20
 
 struct cw_packet_header {
     uint16_t sequence;
@@ -29,7 +34,37 @@ size_t cw_packet_header_write(uint8_t *out, const struct cw_packet_header *heade
 
 /* Returns the bytes read, 0 when data does not begin with a packet header. Forms that are longer
    than needed are accepted: the reference's endpoints take them. */
-size_t cw_packet_header_read(struct cw_packet_header *header, const uint8_t *data, size_t size);
+static inline size_t cw_packet_header_read(struct cw_packet_header *header, const uint8_t *data,
+                                           size_t size)
+{
+    if (size < CW_PACKET_HEADER_MIN_SIZE)
+        return 0;
+    const uint8_t prefix = data[0];
+    if (prefix & CW_PACKET_PREFIX_FRAGMENT)
+        return 0;
+    header->sequence = (uint16_t)(data[1] | data[2] << 8);
+    const uint8_t *p = data + 3;
+    const uint8_t *end = data + size;
+    if (prefix & CW_PACKET_PREFIX_SHORT_ACK) {
+        header->ack = (uint16_t)(header->sequence - *p++);
+    } else {
+        if (end - p < 2)
+            return 0;
+        header->ack = (uint16_t)(p[0] | p[1] << 8);
+        p += 2;
+    }
+    header->ack_bits = 0xFFFFFFFFu;
+    if (prefix & CW_PACKET_PREFIX_ACK_BYTES) {
+        for (unsigned n = 0; n < 4; n++) {
+            if (!(prefix & (CW_PACKET_PREFIX_ACK_BYTE << n)))
+                continue;
+            if (p == end)
+                return 0;
+            header->ack_bits ^= (uint32_t)(0xFF ^ *p++) << (8 * n);
+        }
+    }
+    return (size_t)(p - data);
+}
 
 /* The same, but accepts only the shortest form: the rule for the header in a first fragment. */
 size_t cw_packet_header_read_canonical(struct cw_packet_header *header, const uint8_t *data,

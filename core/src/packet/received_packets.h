@@ -2,6 +2,8 @@
 #ifndef CAUSEWAY_RECEIVED_PACKETS_H
 #define CAUSEWAY_RECEIVED_PACKETS_H
 
+#include "packet/measure.h"
+
 #include "causeway/sequence_buffer.h"
 
 /* Packets that a header can ack: the newest and the 31 before it. */
@@ -28,9 +30,38 @@ static inline uint16_t cw_received_packets_newest(const struct cw_received_packe
     return (uint16_t)(received->window.next - 1);
 }
 
+/* Counts numbers that left the history without having arrived. */
+void cw_received_packets_miss(struct cw_received_packets *received, uint32_t numbers);
+
+/* The step to the next number, as nearly every packet makes it. */
+static inline void cw_received_packets_step(struct cw_received_packets *received)
+{
+    const uint32_t oldest = 1u << (CW_ACKS_PER_HEADER - 1);
+    if (received->counted & received->history & oldest)
+        received->loss = cw_loss_sample(received->loss, false);
+    else if (received->counted & oldest)
+        cw_received_packets_miss(received, 1);
+    received->history <<= 1;
+    received->counted = received->counted << 1 | 1;
+}
+
+/* Advances to a number that is not the next one. */
+void cw_received_packets_leap(struct cw_received_packets *received, uint16_t sequence);
+
 /* Makes sequence, which is not stale, the newest packet seen, without marking it as arrived. Does
    nothing when a newer one was seen. */
-void cw_received_packets_advance(struct cw_received_packets *received, uint16_t sequence);
+static inline void cw_received_packets_advance(struct cw_received_packets *received,
+                                               uint16_t sequence)
+{
+    if (sequence != received->window.next) {
+        cw_received_packets_leap(received, sequence);
+        return;
+    }
+    cw_received_packets_step(received);
+    received->untold++;
+    received->window.sequences[sequence & received->window.mask] = CW_SEQUENCE_EMPTY;
+    received->window.next++;
+}
 
 /* For when more numbers are untold than a header can hold. Gives the oldest of them that one header
    can hold, beginning with one that has arrived. */
@@ -65,6 +96,13 @@ static inline void cw_received_packets_pass_by(struct cw_received_packets *recei
 }
 
 /* Marks sequence, which is not stale or newer than the newest, as arrived. */
-void cw_received_packets_accept(struct cw_received_packets *received, uint16_t sequence);
+static inline void cw_received_packets_accept(struct cw_received_packets *received,
+                                              uint16_t sequence)
+{
+    received->window.sequences[sequence & received->window.mask] = sequence;
+    const uint16_t behind = (uint16_t)(received->window.next - 1 - sequence);
+    if (behind < CW_ACKS_PER_HEADER)
+        received->history |= 1u << behind;
+}
 
 #endif

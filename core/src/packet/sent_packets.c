@@ -229,8 +229,7 @@ struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent)
 {
     if (!cw_sent_packets_have_room(sent))
         return NULL;
-    const uint16_t sequence = sent->window.next;
-    const uint16_t leaving = (uint16_t)(sequence - (sent->window.mask + 1));
+    const uint16_t leaving = (uint16_t)(sent->window.next - (sent->window.mask + 1));
     struct cw_sent_packet *last = leaving_packet(sent);
     if (last) {
         if (last->fate == CW_PACKET_PENDING)
@@ -240,7 +239,7 @@ struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent)
     }
     if (sent->header_ack == leaving)
         sent->header_known = false;
-    struct cw_sent_packet *packet = cw_sequence_buffer_insert(&sent->window, sequence);
+    struct cw_sent_packet *packet = cw_sequence_buffer_append(&sent->window);
     *packet = (struct cw_sent_packet){.fate = CW_PACKET_PENDING};
     sent->events_promised += EVENTS_AT_MOST;
     sent->unseen++;
