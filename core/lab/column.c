@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Datagrams that may be in transit each way, and that a peer may send in one turn. */
+/* So many datagrams may be in transit each way, and a peer may send so many in one turn. */
 #define IN_TRANSIT 1024
 #define PER_TURN   256
 
@@ -115,7 +115,7 @@ size_t cw_lab_column_memory(const struct cw_lab_column_config *config)
     return arena.used;
 }
 
-/* The peers and the paths of a column that begins. */
+/* Makes the peers and the paths of a column that begins. */
 static enum cw_error make_ends(struct cw_lab_column *column)
 {
     column->arena.used = column->first_peer;
@@ -219,7 +219,7 @@ enum cw_error cw_lab_column_change(struct cw_lab_column *column,
     return CW_OK;
 }
 
-/* FNV-1a. */
+/* The hash is FNV-1a. */
 static void hash_bytes(struct cw_lab_column *column, const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -345,7 +345,7 @@ static void take_arrivals(struct cw_lab_column *column, uint32_t end, double now
     }
 }
 
-/* One end's part of a tick. */
+/* Does one end's part of a tick. */
 static void take_turn(struct cw_lab_column *column, uint32_t end, double now)
 {
     const struct cw_lab_settings *settings = &column->settings;
@@ -362,7 +362,7 @@ static void take_turn(struct cw_lab_column *column, uint32_t end, double now)
     e->waiting = type->waiting(e->peer, now, &e->waiting_for);
 }
 
-/* The time of a tick, or of a part of one. */
+/* Returns the time of a tick, or of a part of one. */
 static double time_of(double ticks)
 {
     return ticks / CW_LAB_TICKS_PER_SECOND;

@@ -53,13 +53,13 @@ bool cw_lab_item_check(const struct cw_lab_item *item, uint32_t offset, const ui
     return true;
 }
 
-/* What lies before the struct of a peer. */
+/* This lies before the struct of a peer. */
 struct head {
     struct cw_allocator allocator;
     size_t size; /* bytes of the allocation */
 };
 
-/* Bytes of a head, so that what follows is aligned. */
+/* Returns the bytes of a head, so many that what follows is aligned. */
 static size_t head_size(void)
 {
     struct cw_arena arena = {0};

@@ -1,4 +1,4 @@
-/* What a column needs of a protocol: one end of a conversation, behind a table of functions. */
+/* A column needs this of a protocol: one end of a conversation, behind a table of functions. */
 #ifndef CAUSEWAY_LAB_PEER_H
 #define CAUSEWAY_LAB_PEER_H
 
@@ -70,7 +70,8 @@ enum cw_lab_waiting {
 struct cw_lab_peer_type {
     const char *name; /* unique, lower case, as in the page's address */
 
-    /* The protocol and its mode: bytes of the struct of one end, and of what its protocol takes. */
+    /* The struct of one end has size bytes, and memory tells how many its protocol takes in that
+       mode. */
     const void *mode;
     size_t size;
     size_t (*memory)(const void *mode);
@@ -103,7 +104,7 @@ struct cw_lab_peer_type {
     bool answers_at_once;
 };
 
-/* Bytes of the one allocation that create makes. */
+/* Returns the bytes of the one allocation that create makes. */
 size_t cw_lab_peer_memory(const struct cw_lab_peer_type *type);
 
 /* Makes one end; NULL when there is no memory. */

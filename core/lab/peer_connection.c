@@ -6,17 +6,17 @@
 #include <stdalign.h>
 #include <string.h>
 
-/* How many messages may be unacked: some 17 seconds of them. */
+/* So many messages may be unacked: those of 17 seconds at 60 per second. */
 #define QUEUE 1024
 
-/* A state or a message. A block is the block of a message without fields. */
+/* This message is a state or a message of the lab. A block is the block of one without fields. */
 #define ITEM_FIELDS(FIELD) FIELD(bytes, CW_BYTES(CW_LAB_MESSAGE_MAX))
 CW_MESSAGE(lab_item, ITEM_FIELDS)
 
 enum { TYPE_ITEM, TYPE_BLOCK, TYPE_COUNT };
 enum { CHANNEL_MESSAGES, CHANNEL_STATES, CHANNEL_BLOCKS, CHANNEL_COUNT };
 
-/* What a peer type changes of the defaults. */
+/* A peer type changes this of the defaults. */
 struct mode {
     uint32_t redundancy;
     bool repair; /* coded, of messages */

@@ -1,12 +1,12 @@
-/* The protocols that columns can run, for the table in column.c. */
+/* Columns can run these protocols; column.c numbers them. */
 #ifndef CAUSEWAY_LAB_PEERS_H
 #define CAUSEWAY_LAB_PEERS_H
 
 #include "lab/peer.h"
 
-/* Causeway's own connection: as its defaults have it; the next packet repeats new messages while
-   packets are being lost; coded repair of messages; the good and bad mode of
-   causeway/congestion.h. */
+/* These four are Causeway's own connection. It is as its defaults have it, repeats new messages in
+   the next packet while packets are being lost, has coded repair of messages, or obeys the good and
+   bad mode of causeway/congestion.h. */
 extern const struct cw_lab_peer_type cw_lab_peer_plain;
 extern const struct cw_lab_peer_type cw_lab_peer_redundancy;
 extern const struct cw_lab_peer_type cw_lab_peer_repair;

@@ -1,4 +1,5 @@
-/* The header of a byte stream's datagrams, and the two halves of an end. Private to window.
+/* Datagrams of a byte stream have this header, and an end has two halves. This header is private to
+   window.
 
    A datagram is this header and a payload. Numbers are little-endian.
 
@@ -21,7 +22,7 @@
 #define CW_WINDOW_HEADER_SIZE 13
 #define CW_WINDOW_HEADER_MAX  (CW_WINDOW_HEADER_SIZE + 8 * CW_WINDOW_RANGES)
 
-/* Bytes from begin up to, not including, end. */
+/* A range has the bytes from begin up to, not including, end. */
 struct cw_window_range {
     uint32_t begin, end;
 };
@@ -35,7 +36,8 @@ struct cw_window_header {
     struct cw_window_range ranges[CW_WINDOW_RANGES];
 };
 
-/* How far sequence number a is ahead of b, the shorter way round; negative when it is behind. */
+/* Returns how far sequence number a is ahead of b, the shorter way round; negative when it is
+ * behind. */
 static inline int32_t cw_window_ahead(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b);
@@ -48,7 +50,7 @@ size_t cw_window_header_write(const struct cw_window_header *header, uint8_t *ou
    empty and beyond the ack. */
 size_t cw_window_header_read(const uint8_t *data, size_t size, struct cw_window_header *header);
 
-/* When to send again: the round trip time and the retransmission timeout (RFC 6298, with the
+/* The round trip time and the retransmission timeout say when to send again (RFC 6298, with the
    variance of Linux). */
 struct cw_window_rto {
     const struct cw_window_config *config;
@@ -58,16 +60,16 @@ struct cw_window_rto {
     uint32_t doublings;
 };
 
-/* The timeout now, in seconds. */
+/* Returns the timeout as it is now, in seconds. */
 double cw_window_rto_seconds(const struct cw_window_rto *rto);
 
-/* How many segments may be in flight. */
+/* The congestion window says how many segments may be in flight. */
 struct cw_window_congestion {
     enum cw_window_control control;
     double cwnd;     /* segments */
     double ssthresh; /* below it the window grows by a segment for each segment acked */
 
-    /* CUBIC. An epoch is a time of growth between two losses. */
+    /* These are for CUBIC. An epoch is a time of growth between two losses. */
     bool growing;    /* an epoch has begun */
     double epoch;    /* when */
     double plateau;  /* the window where the function is flat: that of the last loss */
@@ -85,7 +87,7 @@ enum cw_window_fate {
     CW_WINDOW_LOST    /* to be sent again */
 };
 
-/* Bytes that were sent together and are not acked. */
+/* A segment has bytes that were sent together and are not acked. */
 struct cw_window_segment {
     uint32_t sequence;
     uint32_t size;
@@ -144,7 +146,7 @@ void cw_window_sender_init(struct cw_window_sender *sender, const struct cw_wind
 size_t cw_window_sender_add(struct cw_window_sender *sender, const uint8_t *data, size_t size,
                             double now);
 
-/* Whether a header acks only what was sent. */
+/* Returns whether a header acks only what was sent. */
 bool cw_window_sender_knows(const struct cw_window_sender *sender,
                             const struct cw_window_header *header);
 
@@ -154,7 +156,8 @@ void cw_window_sender_acked(struct cw_window_sender *sender, const struct cw_win
 
 void cw_window_sender_update(struct cw_window_sender *sender, double now);
 
-/* The bytes that should be sent now. They count as sent then. False when there are none. */
+/* Gives the bytes that should be sent now, which count as sent then. Returns false when there are
+   none. */
 bool cw_window_sender_pick(struct cw_window_sender *sender, double now, uint32_t *sequence,
                            uint32_t *size);
 
@@ -162,14 +165,14 @@ bool cw_window_sender_pick(struct cw_window_sender *sender, double now, uint32_t
 void cw_window_sender_copy(const struct cw_window_sender *sender, uint32_t sequence, uint32_t size,
                            uint8_t *out);
 
-/* Whether a window probe should be sent now. It counts as sent then. */
+/* Returns whether a window probe should be sent now. It counts as sent then. */
 bool cw_window_sender_probe(struct cw_window_sender *sender);
 
-/* Whether the congestion window has room for one segment more. */
+/* Returns whether the congestion window has room for one segment more. */
 bool cw_window_sender_has_room(const struct cw_window_sender *sender);
 
 /* The receiving half of a byte stream puts segments in order, and knows which acks are due. */
-/* Bytes that arrived early. */
+/* Bytes that arrived early wait in such a range. */
 struct cw_window_early {
     struct cw_window_range range;
     uint64_t changed; /* the higher the later */
@@ -181,7 +184,7 @@ struct cw_window_receiver {
     uint32_t head;                 /* the place in it of the byte at read */
     uint32_t read;                 /* the next byte that the application gets */
     uint32_t next;                 /* the first byte that is missing */
-    uint32_t told;                 /* the end of the window that the other end was told */
+    uint32_t advertised_end;       /* the end of the window as the last ack had it */
     struct cw_window_early *early; /* in order, with gaps between them */
     uint32_t early_count;
     uint64_t changes;
@@ -206,13 +209,13 @@ enum cw_protocol_error cw_window_receiver_take(struct cw_window_receiver *receiv
                                                uint32_t sequence, const uint8_t *data,
                                                uint32_t size, double now);
 
-/* An answer is owed at once. */
+/* Makes an ack due at once. */
 void cw_window_receiver_answer(struct cw_window_receiver *receiver);
 
 /* Moves up to capacity bytes in order to out and returns how many. */
 size_t cw_window_receiver_read(struct cw_window_receiver *receiver, uint8_t *out, size_t capacity);
 
-/* Whether an ack should be sent now even without data. */
+/* Returns whether an ack should be sent now even without data. */
 bool cw_window_receiver_due(const struct cw_window_receiver *receiver, double now);
 
 /* Fills in all that acks tell; none is due afterwards but those owed. */

@@ -18,12 +18,12 @@ void cw_window_receiver_init(struct cw_window_receiver *r, const struct cw_windo
         .early = r->early,
         .read = config->first_sequence,
         .next = config->first_sequence,
-        .told = config->first_sequence + config->receive_buffer_bytes,
+        .advertised_end = config->first_sequence + config->receive_buffer_bytes,
         .ack_due = INFINITY,
     };
 }
 
-/* The step by which the window opens: a smaller one would ask for small segments. */
+/* Returns the step by which the window opens: a smaller one would ask for small segments. */
 static uint32_t opening(const struct cw_window_receiver *r)
 {
     const uint32_t half = (r->config->receive_buffer_bytes + 1) / 2;
@@ -89,7 +89,7 @@ enum cw_protocol_error cw_window_receiver_take(struct cw_window_receiver *r, uin
     enum cw_protocol_error error = CW_PROTOCOL_OK;
     if (cw_window_ahead(end, r->next) <= 0)
         error = CW_PROTOCOL_ERROR_DUPLICATE;
-    else if (cw_window_ahead(end, r->told) > 0)
+    else if (cw_window_ahead(end, r->advertised_end) > 0)
         error = CW_PROTOCOL_ERROR_QUEUE_FULL;
     else if (cw_window_ahead(sequence, r->next) > 0 &&
              !add_early(r, (struct cw_window_range){sequence, end}))
@@ -134,7 +134,7 @@ size_t cw_window_receiver_read(struct cw_window_receiver *r, uint8_t *out, size_
     r->head = (r->head + size) % r->config->receive_buffer_bytes;
     r->read += size;
     /* The other end may have stopped at the end of the window. */
-    if (r->told - r->next < opening(r) && window_end(r) - r->told >= opening(r))
+    if (r->advertised_end - r->next < opening(r) && window_end(r) - r->advertised_end >= opening(r))
         r->ack_due = -INFINITY;
     return size;
 }
@@ -165,10 +165,10 @@ static void tell_ranges(const struct cw_window_receiver *r, struct cw_window_hea
 
 void cw_window_receiver_ack(struct cw_window_receiver *r, struct cw_window_header *header)
 {
-    if (window_end(r) - r->told >= opening(r))
-        r->told = window_end(r);
+    if (window_end(r) - r->advertised_end >= opening(r))
+        r->advertised_end = window_end(r);
     header->ack = r->next;
-    header->window = r->told - r->next;
+    header->window = r->advertised_end - r->next;
     header->range_count = 0;
     if (r->config->selective_acks)
         tell_ranges(r, header);

@@ -43,7 +43,7 @@ double cw_window_rto_seconds(const struct cw_window_rto *rto)
     return seconds < rto->config->max_rto_seconds ? seconds : rto->config->max_rto_seconds;
 }
 
-/* RFC 9438: segments per cubed second, and what remains of the window after a loss. */
+/* RFC 9438 has these: segments per cubed second, and what remains of the window after a loss. */
 #define CUBIC_SCALE 0.4
 #define CUBIC_REST  0.7
 #define RENO_REST   0.5
@@ -59,7 +59,8 @@ static void congestion_init(struct cw_window_congestion *congestion, enum cw_win
         .control = control, .cwnd = initial_window, .ssthresh = INFINITY};
 }
 
-/* The same on every machine, which cbrt is not: Newton's steps come down from above. */
+/* This root is the same on every machine, which cbrt is not: Newton's steps come down from above.
+ */
 static double cube_root(double value)
 {
     if (!(value > 0))
@@ -98,8 +99,8 @@ static void grow_cubic(struct cw_window_congestion *c, double segments, double r
         c->cwnd = c->friendly;
 }
 
-/* So many segments have been acked outside a recovery. flight is how many were in flight: a window
-   that was not used does not grow. */
+/* Takes that so many segments have been acked outside a recovery. flight is how many were in
+   flight: a window that was not used does not grow. */
 static void congestion_acked(struct cw_window_congestion *c, uint32_t segments, uint32_t flight,
                              double rtt, double now)
 {
@@ -192,7 +193,7 @@ static void keep_timer(struct cw_window_sender *s, double now)
         s->timer = now + cw_window_rto_seconds(&s->rto);
 }
 
-/* Where a byte that is not acked is kept. */
+/* Returns where a byte that is not acked is kept. */
 static uint32_t place_of(const struct cw_window_sender *s, uint32_t sequence)
 {
     return (s->head + (sequence - s->acked)) % s->config->send_buffer_bytes;
@@ -439,7 +440,7 @@ static struct cw_window_segment *first_lost(const struct cw_window_sender *s)
     return segment_at(s, index);
 }
 
-/* The next segment that was not sent before; NULL when none may be. */
+/* Returns the next segment that was not sent before; NULL when none may be. */
 static struct cw_window_segment *new_segment(struct cw_window_sender *s)
 {
     uint32_t size = s->end - s->next;

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* What may be sent at once after a pause, in seconds of bytes_per_second. */
+/* After a pause, this many seconds of bytes_per_second may be sent at once: three ticks of 60 per
+   second. */
 #define BURST_SECONDS 0.05
 
 struct cw_bunch {
@@ -187,7 +188,7 @@ size_t cw_bunch_transmit(struct cw_bunch *bunch, uint8_t *out, size_t capacity)
         return 0;
     const size_t longest = bunch->config.notify.max_packet_size;
     const bool affordable = bunch->credit > 0 || !bunch->config.bytes_per_second;
-    const bool carries = bunch->sender.waiting && affordable;
+    const bool carries = bunch->sender.queued_count && affordable;
     if (!bunch->due && !carries)
         return 0;
     if (capacity < CW_NOTIFY_HEADER_SIZE + longest || !cw_notify_room(bunch->notify))

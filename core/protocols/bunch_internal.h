@@ -1,5 +1,5 @@
-/* What packets of bunches carry, and the two halves of an end: bunch.h says what stands where on
-   the wire. Private to the library. */
+/* Packets of bunches carry these items, and an end has these two halves. bunch.h says what stands
+   where on the wire. This header is private to the library. */
 #ifndef CAUSEWAY_PROTOCOLS_BUNCH_INTERNAL_H
 #define CAUSEWAY_PROTOCOLS_BUNCH_INTERNAL_H
 
@@ -31,9 +31,9 @@ size_t cw_bunch_item_write(const struct cw_bunch_item *item, uint8_t *out);
 size_t cw_bunch_item_read(const uint8_t *data, size_t size, const struct cw_bunch_config *config,
                           struct cw_bunch_item *item);
 
-/* A part that waits for earlier ones or for the application. */
+/* A part waits here for earlier ones or for the application. */
 struct cw_bunch_incoming {
-    bool here;
+    bool present;
     uint8_t tag;
     uint16_t size;
 };
@@ -67,32 +67,33 @@ void cw_bunch_receiver_clear(struct cw_bunch_receiver *receiver);
 bool cw_bunch_receiver_take(struct cw_bunch_receiver *receiver, const uint8_t *payload,
                             size_t size);
 
-/* The next bunch; false when none is complete. Parts that make no bunch are dropped. */
+/* Gives the next bunch; false when none is complete. Parts that make no bunch are dropped. */
 bool cw_bunch_receiver_next_bunch(struct cw_bunch_receiver *receiver, uint32_t *channel,
                                   const uint8_t **data, size_t *size);
 
-/* The next property that has a new value; false when there is none. */
+/* Gives the next property that has a new value; false when there is none. */
 bool cw_bunch_receiver_next_property(struct cw_bunch_receiver *receiver, uint32_t *property,
                                      const uint8_t **data, size_t *size);
 
-/* As cw_bunch_missing. */
+/* This is cw_bunch_missing. */
 bool cw_bunch_receiver_missing(const struct cw_bunch_receiver *receiver, uint32_t channel,
                                uint16_t *part);
 
-/* An item or the head of a list. Every item, a part or a property, is in one list, or alone. */
+/* A link is an item or the head of a list. Every item, a part or a property, is in one list, or
+   alone. */
 struct cw_bunch_link {
     uint32_t next, previous;
 };
 
-/* A part or a property. */
+/* An item is a part or a property. */
 struct cw_bunch_outgoing {
     uint8_t tag;
-    bool waits; /* to be sent */
+    bool queued; /* to be sent */
     uint16_t number;
     uint16_t size;
 };
 
-/* Parts that are not known to have arrived, from first to next. */
+/* Parts from first to next are not known to have arrived. */
 struct cw_bunch_outbox {
     uint16_t first, next;
 };
@@ -105,7 +106,7 @@ struct cw_bunch_sender {
     struct cw_bunch_outbox *outboxes;   /* one for each channel */
     struct cw_bunch_outgoing *outgoing; /* one for each item */
     uint8_t *bytes;                     /* of all items */
-    uint32_t waiting;                   /* items to be sent */
+    uint32_t queued_count;              /* items to be sent */
     uint64_t bunches_sent;
     uint64_t parts_sent, parts_lost;
     uint64_t properties_sent, properties_lost;
@@ -116,7 +117,7 @@ void cw_bunch_sender_init(struct cw_bunch_sender *sender, struct cw_arena *arena
                           const struct cw_bunch_config *config);
 void cw_bunch_sender_clear(struct cw_bunch_sender *sender);
 
-/* As cw_bunch_send and cw_bunch_set. */
+/* These are cw_bunch_send and cw_bunch_set. */
 enum cw_protocol_error cw_bunch_sender_send(struct cw_bunch_sender *sender, uint32_t channel,
                                             const uint8_t *data, size_t size);
 enum cw_protocol_error cw_bunch_sender_set(struct cw_bunch_sender *sender, uint32_t property,
@@ -127,7 +128,7 @@ enum cw_protocol_error cw_bunch_sender_set(struct cw_bunch_sender *sender, uint3
 size_t cw_bunch_sender_write(struct cw_bunch_sender *sender, uint16_t sequence, uint8_t *out,
                              size_t capacity);
 
-/* The fate of a packet. */
+/* Takes the fate of a packet. */
 void cw_bunch_sender_settle(struct cw_bunch_sender *sender, uint16_t sequence, bool acked);
 
 #endif

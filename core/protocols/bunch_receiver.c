@@ -57,14 +57,15 @@ static uint32_t place_of(const struct cw_bunch_receiver *receiver, uint32_t chan
     return channel * receiver->config->queue_parts + id % receiver->config->queue_parts;
 }
 
-/* How far the part is ahead of the next one of its channel; negative when that was here before. */
+/* Returns how far the part is ahead of the next one of its channel; negative when that was here
+ * before. */
 static int ahead_of_next(const struct cw_bunch_receiver *receiver, const struct cw_bunch_item *item)
 {
     const uint16_t next = receiver->inboxes[item->tag & CW_BUNCH_CHANNEL].next;
     return (int16_t)(uint16_t)(item->number - next);
 }
 
-/* Whether all items are well formed and have room. */
+/* Returns whether all items are well formed and have a place. */
 static bool check(const struct cw_bunch_receiver *receiver, const uint8_t *payload, size_t size)
 {
     const struct cw_bunch_config *config = receiver->config;
@@ -94,9 +95,9 @@ static void take_part(struct cw_bunch_receiver *receiver, const struct cw_bunch_
     const uint32_t channel = item->tag & CW_BUNCH_CHANNEL;
     const uint32_t place = place_of(receiver, channel, item->number);
     struct cw_bunch_incoming *incoming = &receiver->incoming[place];
-    if (ahead_of_next(receiver, item) < 0 || incoming->here)
+    if (ahead_of_next(receiver, item) < 0 || incoming->present)
         return;
-    *incoming = (struct cw_bunch_incoming){.here = true, .tag = item->tag, .size = item->size};
+    *incoming = (struct cw_bunch_incoming){.present = true, .tag = item->tag, .size = item->size};
     memcpy(receiver->part_bytes + (size_t)place * receiver->config->max_part_size, item->data,
            item->size);
     receiver->inboxes[channel].parts++;
@@ -141,22 +142,22 @@ static bool add_part(struct cw_bunch_receiver *receiver, uint32_t channel)
     const bool complete = inbox->open && part->tag & CW_BUNCH_LAST;
     if (part->tag & CW_BUNCH_LAST)
         inbox->open = false;
-    part->here = false;
+    part->present = false;
     inbox->parts--;
     inbox->next++;
     return complete;
 }
 
-static bool next_is_here(const struct cw_bunch_receiver *receiver, uint32_t channel)
+static bool next_is_present(const struct cw_bunch_receiver *receiver, uint32_t channel)
 {
-    return receiver->incoming[place_of(receiver, channel, receiver->inboxes[channel].next)].here;
+    return receiver->incoming[place_of(receiver, channel, receiver->inboxes[channel].next)].present;
 }
 
 bool cw_bunch_receiver_next_bunch(struct cw_bunch_receiver *receiver, uint32_t *channel,
                                   const uint8_t **data, size_t *size)
 {
     for (uint32_t i = 0; i < receiver->config->channels; i++) {
-        while (next_is_here(receiver, i)) {
+        while (next_is_present(receiver, i)) {
             if (!add_part(receiver, i))
                 continue;
             *channel = i;
@@ -186,7 +187,7 @@ bool cw_bunch_receiver_missing(const struct cw_bunch_receiver *receiver, uint32_
                                uint16_t *part)
 {
     const struct cw_bunch_inbox *inbox = &receiver->inboxes[channel];
-    if (!inbox->parts || next_is_here(receiver, channel))
+    if (!inbox->parts || next_is_present(receiver, channel))
         return false;
     *part = inbox->next;
     return true;

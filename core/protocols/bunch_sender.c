@@ -46,8 +46,8 @@ void cw_bunch_sender_clear(struct cw_bunch_sender *sender)
         sender->links[i] = (struct cw_bunch_link){i, i};
     memset(sender->outboxes, 0, sender->config->channels * sizeof *sender->outboxes);
     for (uint32_t i = 0; i < sender->items; i++)
-        sender->outgoing[i].waits = false;
-    sender->turn = sender->waiting = 0;
+        sender->outgoing[i].queued = false;
+    sender->turn = sender->queued_count = 0;
     sender->bunches_sent = sender->parts_sent = sender->parts_lost = 0;
     sender->properties_sent = sender->properties_lost = 0;
 }
@@ -105,13 +105,13 @@ static void fill(struct cw_bunch_sender *sender, uint32_t item, uint8_t tag, uin
 }
 
 /* An item that waits keeps its place. */
-static void wait_in(struct cw_bunch_sender *sender, uint32_t item, uint32_t list)
+static void enqueue(struct cw_bunch_sender *sender, uint32_t item, uint32_t list)
 {
     struct cw_bunch_outgoing *outgoing = &sender->outgoing[item];
-    if (outgoing->waits)
+    if (outgoing->queued)
         return;
-    outgoing->waits = true;
-    sender->waiting++;
+    outgoing->queued = true;
+    sender->queued_count++;
     move(sender, item, head_of(sender, list));
 }
 
@@ -131,7 +131,7 @@ enum cw_protocol_error cw_bunch_sender_send(struct cw_bunch_sender *sender, uint
         const size_t part = last ? size : config->max_part_size;
         const uint32_t item = item_of_part(sender, channel, outbox->next);
         fill(sender, item, tag | (last ? CW_BUNCH_LAST : 0), outbox->next++, data, part);
-        wait_in(sender, item, FRESH + channel);
+        enqueue(sender, item, FRESH + channel);
         tag = (uint8_t)channel;
         data += part;
         size -= part;
@@ -147,7 +147,7 @@ enum cw_protocol_error cw_bunch_sender_set(struct cw_bunch_sender *sender, uint3
     if (size > sender->config->max_property_size)
         return CW_PROTOCOL_ERROR_TOO_LARGE;
     fill(sender, item, CW_BUNCH_PROPERTY, (uint16_t)property, data, size);
-    wait_in(sender, item, DIRTY);
+    enqueue(sender, item, DIRTY);
     return CW_PROTOCOL_OK;
 }
 
@@ -173,8 +173,8 @@ static size_t write_first(struct cw_bunch_sender *sender, uint32_t list, uint16_
                                           .number = outgoing->number,
                                           .size = outgoing->size,
                                           .data = bytes_of(sender, item)};
-    outgoing->waits = false;
-    sender->waiting--;
+    outgoing->queued = false;
+    sender->queued_count--;
     move(sender, item, head_of_packet(sender, sequence));
     if (list == DIRTY)
         sender->properties_sent++;
@@ -188,7 +188,7 @@ size_t cw_bunch_sender_write(struct cw_bunch_sender *sender, uint16_t sequence, 
 {
     const uint32_t lists = lists_to_send(sender);
     size_t used = 0;
-    for (uint32_t idle = 0; idle < lists && sender->waiting;) {
+    for (uint32_t idle = 0; idle < lists && sender->queued_count;) {
         const size_t size =
             write_first(sender, sender->turn, sequence, out + used, capacity - used);
         used += size;
@@ -215,7 +215,7 @@ void cw_bunch_sender_settle(struct cw_bunch_sender *sender, uint16_t sequence, b
         const bool property = item >= part_count(sender);
         take_out(sender, item);
         if (!acked) {
-            wait_in(sender, item, property ? DIRTY : LOST);
+            enqueue(sender, item, property ? DIRTY : LOST);
             if (property)
                 sender->properties_lost++;
             else

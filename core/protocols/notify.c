@@ -6,17 +6,17 @@
 
 #include <string.h>
 
-/* Places in the rings of packets sent: more than can be without a fate. */
+/* The rings of packets sent have one place more than packets can be without a fate. */
 #define PLACES (CW_NOTIFY_WINDOW + 1)
 
-/* A packet that has arrived and not been taken yet. */
+/* A packet waits here from its arrival until it is taken. */
 struct cached {
     uint16_t sequence;
     uint16_t slot; /* where its bytes are */
     uint32_t size;
 };
 
-/* Those packets, in the order of their numbers. Packets that came early wait until the ones before
+/* The packets are in the order of their numbers. Those that came early wait until the ones before
    them arrive or are given up. */
 struct cache {
     uint32_t capacity;    /* packets */
@@ -32,17 +32,17 @@ struct cw_notify {
     struct cw_notify_config config;
     size_t memory;
 
-    /* What is sent. told <= settled < next. */
+    /* These are of packets sent: newest_taken <= newest_settled < next. */
     uint16_t next;               /* the next packet to be sent */
-    uint16_t settled;            /* the newest whose fate is known */
-    uint16_t told;               /* the newest whose fate has been taken */
+    uint16_t newest_settled;     /* the newest whose fate is known */
+    uint16_t newest_taken;       /* the newest whose fate has been taken */
     bool pending;                /* the packet before next has not been transmitted */
-    uint64_t fates[PLACES / 64]; /* of those from told to settled: set if delivered */
+    uint64_t fates[PLACES / 64]; /* of those between the two: set if delivered */
     uint16_t acked_with[PLACES]; /* acked, as it was when they were sent */
     uint8_t *payload;            /* of the packet before next */
     size_t payload_size;
 
-    /* What arrives. known <= acked <= last. */
+    /* These are of packets that arrive: known <= acked <= last. */
     uint16_t last;      /* the newest packet looked at */
     uint16_t acked;     /* the newest packet whose fate is in the history */
     uint16_t known;     /* the newest one whose fate the other end is known to know */
@@ -72,7 +72,7 @@ static void clear_cache(struct cache *cache)
     cache->released = 0;
 }
 
-/* Packets that are missing right before the one at place. */
+/* Returns how many packets are missing right before the one at place. */
 static uint32_t missing_before(const struct cache *cache, uint16_t last, uint32_t place)
 {
     const uint16_t previous = place ? cache->packets[place - 1].sequence : last;
@@ -218,7 +218,7 @@ void cw_notify_reset(struct cw_notify *notify)
     if (!notify)
         return;
     notify->next = notify->config.first_sequence;
-    notify->settled = notify->told = cw_notify_after(notify->next, -1);
+    notify->newest_settled = notify->newest_taken = cw_notify_after(notify->next, -1);
     notify->pending = false;
     notify->last = cw_notify_after(notify->config.first_peer_sequence, -1);
     notify->acked = notify->known = notify->delivered = notify->last;
@@ -237,7 +237,7 @@ uint32_t cw_notify_room(const struct cw_notify *notify)
 {
     if (!notify)
         return 0;
-    return CW_NOTIFY_WINDOW + 1 - cw_notify_ahead(notify->next, notify->told);
+    return CW_NOTIFY_WINDOW + 1 - cw_notify_ahead(notify->next, notify->newest_taken);
 }
 
 enum cw_protocol_error cw_notify_send(struct cw_notify *notify, const uint8_t *payload, size_t size,
@@ -264,7 +264,7 @@ enum cw_protocol_error cw_notify_send(struct cw_notify *notify, const uint8_t *p
     return CW_PROTOCOL_OK;
 }
 
-/* How many packets the next history has to tell of. */
+/* Returns how many packets the next history has to tell of. */
 static uint32_t history_size(const struct cw_notify *notify)
 {
     return cw_notify_ahead(notify->acked, notify->known);
@@ -290,8 +290,8 @@ size_t cw_notify_transmit(struct cw_notify *notify, uint8_t *out, size_t capacit
 /* Nothing is acked that was acked before, or was not sent. */
 static bool acks_valid(const struct cw_notify *notify, const struct cw_notify_header *header)
 {
-    return cw_notify_ahead(header->acked, notify->settled) <
-           cw_notify_ahead(notify->next, notify->settled);
+    return cw_notify_ahead(header->acked, notify->newest_settled) <
+           cw_notify_ahead(notify->next, notify->newest_settled);
 }
 
 enum cw_protocol_error cw_notify_receive(struct cw_notify *notify, const uint8_t *data, size_t size)
@@ -334,10 +334,10 @@ static void know(struct cw_notify *notify, uint16_t acked)
 /* Learns the fates that a header tells. */
 static void settle(struct cw_notify *notify, const struct cw_notify_header *header)
 {
-    uint32_t age = cw_notify_ahead(header->acked, notify->settled);
+    uint32_t age = cw_notify_ahead(header->acked, notify->newest_settled);
     while (age-- > 0) {
-        notify->settled = cw_notify_after(notify->settled, 1);
-        const uint32_t place = notify->settled % PLACES;
+        notify->newest_settled = cw_notify_after(notify->newest_settled, 1);
+        const uint32_t place = notify->newest_settled % PLACES;
         if (cw_notify_history_has(&header->history, age)) {
             cw_bit_set(notify->fates, place);
             know(notify, notify->acked_with[place]);
@@ -349,13 +349,13 @@ static void settle(struct cw_notify *notify, const struct cw_notify_header *head
 
 static bool tell_fate(struct cw_notify *notify, struct cw_notify_event *event)
 {
-    if (notify->told == notify->settled)
+    if (notify->newest_taken == notify->newest_settled)
         return false;
-    notify->told = cw_notify_after(notify->told, 1);
-    const uint32_t place = notify->told % PLACES;
+    notify->newest_taken = cw_notify_after(notify->newest_taken, 1);
+    const uint32_t place = notify->newest_taken % PLACES;
     const bool acked = notify->fates[place / 64] >> place % 64 & 1;
     *event = (struct cw_notify_event){.type = acked ? CW_NOTIFY_EVENT_ACK : CW_NOTIFY_EVENT_NAK,
-                                      .sequence = notify->told};
+                                      .sequence = notify->newest_taken};
     notify->stats.packets_acked += acked;
     notify->stats.packets_nakked += !acked;
     return true;
@@ -368,8 +368,8 @@ static void lose_up_to(struct cw_notify *notify, uint16_t sequence)
     notify->acked = sequence;
 }
 
-/* Whether the history can tell of the packet without losing one that was delivered. When the other
-   end waits for us as well, what was not told is given up. */
+/* Returns whether the history can tell of the packet without losing one that was delivered. When
+   the other end waits for us as well, what was not told is given up. */
 static bool fits(struct cw_notify *notify, const struct cw_notify_header *header)
 {
     if (cw_notify_ahead(header->sequence, notify->known) <= CW_NOTIFY_HISTORY)

@@ -1,5 +1,5 @@
-/* The header of a packet with notification, its numbers of 14 bits and histories. notify.h says
-   what stands where. Private to the library. */
+/* A packet with notification has this header, with numbers of 14 bits and a history. notify.h says
+   what stands where. This header is private to the library. */
 #ifndef CAUSEWAY_PROTOCOLS_NOTIFY_INTERNAL_H
 #define CAUSEWAY_PROTOCOLS_NOTIFY_INTERNAL_H
 
@@ -19,20 +19,21 @@ struct cw_notify_header {
     struct cw_notify_history history;
 };
 
-/* How many numbers a is ahead of b, from 0 to CW_NOTIFY_SEQUENCES - 1. */
+/* Returns how many numbers a is ahead of b, from 0 to CW_NOTIFY_SEQUENCES - 1. */
 static inline uint32_t cw_notify_ahead(uint32_t a, uint32_t b)
 {
     return (a - b) % CW_NOTIFY_SEQUENCES;
 }
 
-/* Whether a is newer than b; false for what is half of all numbers ahead, and so ambiguous. */
+/* Returns whether a is newer than b; false for what is half of all numbers ahead, and so
+   ambiguous. */
 static inline bool cw_notify_newer(uint32_t a, uint32_t b)
 {
     const uint32_t ahead = cw_notify_ahead(a, b);
     return ahead > 0 && ahead < CW_NOTIFY_SEQUENCES / 2;
 }
 
-/* The number that many after sequence; back with a negative count. */
+/* Returns the number that many after sequence; a negative count goes back. */
 static inline uint16_t cw_notify_after(uint16_t sequence, int count)
 {
     return (uint16_t)((uint32_t)(sequence + count) % CW_NOTIFY_SEQUENCES);
@@ -41,7 +42,7 @@ static inline uint16_t cw_notify_after(uint16_t sequence, int count)
 /* Makes room for the fates of count newer packets, all lost. */
 void cw_notify_history_advance(struct cw_notify_history *history, uint32_t count);
 
-/* Whether the packet that is age packets older than the newest was delivered. */
+/* Returns whether the packet that is age packets older than the newest was delivered. */
 bool cw_notify_history_has(const struct cw_notify_history *history, uint32_t age);
 
 /* Writes a header, at most CW_NOTIFY_HEADER_SIZE bytes, and returns its size. */

@@ -11,8 +11,8 @@
 #define WIRE_IDS     65536 /* ids that differ on the wire */
 #define REQUEST_SIZE 3     /* bytes */
 
-/* A package of ours, from send to expiry. */
-struct kept {
+/* One of our packages, which is kept from send to expiry. */
+struct outgoing {
     uint64_t tick; /* when it went out */
     uint32_t size;
 };
@@ -23,43 +23,43 @@ enum presence {
     PRESENT
 };
 
-/* A package of the other end's, up to the application. */
-struct held {
+/* A package of the other end, which is kept until the application takes it. */
+struct incoming {
     enum presence presence;
     uint32_t size;
 };
 
-/* Where this end stands; all zero at first. Ids are 64-bit counters here. */
+/* Where this end stands; all is zero at first. Ids are 64-bit counters here. */
 struct state {
     uint64_t tick;
     uint64_t round_tick; /* when the last round began */
     bool in_round;       /* transmit has not given all of it yet */
-    bool silent;         /* nor anything of it */
+    bool silent;         /* transmit has given nothing of it yet */
 
-    uint64_t oldest;                   /* from here on, our packages are kept */
-    uint64_t sent;                     /* up to here, they have gone out */
-    uint64_t queued;                   /* up to here, there are any */
+    uint64_t oldest;                   /* our packages are kept from here on */
+    uint64_t sent;                     /* they have gone out up to here */
+    uint64_t queued;                   /* they exist up to here */
     uint64_t requested[WIRE_IDS / 64]; /* by the other end: a bit for each id on the wire */
     uint32_t request_count;            /* bits that are set */
 
-    uint64_t next;  /* the application gets it next */
-    uint64_t end;   /* after the newest that it knows of, or next + MAX_WINDOW: ids near next must
-                       be widened right whatever comes */
-    uint64_t asked; /* up to here, this round has asked for what is absent */
-    bool ask_next;  /* a heartbeat came: ask for end too */
-    bool asked_end; /* this round has done so, and asked for nothing else */
+    uint64_t next; /* the application gets it next */
+    uint64_t end;  /* the id after the newest that is known, or next + MAX_WINDOW: ids near
+                      next must be widened right whatever comes */
+    uint64_t next_request_id; /* this round has asked for all that is absent before it */
+    bool request_end;         /* a heartbeat came, so this end asks for end too */
+    bool only_end_requested;  /* this round has asked for end and for nothing else */
 
-    bool tell_corrupt; /* the other end */
-    bool was_corrupt;  /* the other end says so */
+    bool report_corrupt;   /* the other end must be told */
+    bool peer_saw_corrupt; /* the application must be told */
 };
 
 struct cw_rudp {
     struct cw_rudp_config config;
     size_t memory;
-    struct kept *kept; /* rings, by id */
-    uint8_t *kept_data;
-    struct held *held;
-    uint8_t *held_data;
+    struct outgoing *outgoing; /* both are rings with a place for each id */
+    uint8_t *outgoing_data;
+    struct incoming *incoming;
+    uint8_t *incoming_data;
     struct state state;
     struct cw_rudp_stats stats;
 };
@@ -96,20 +96,20 @@ const char *cw_rudp_config_error_field(const struct cw_rudp_config *config)
 static struct cw_rudp *lay_out(struct cw_arena *arena, const struct cw_rudp_config *config)
 {
     struct cw_rudp *rudp = cw_arena_take(arena, sizeof *rudp);
-    struct kept *kept = cw_arena_take(arena, config->send_window * sizeof *kept);
-    uint8_t *kept_data =
+    struct outgoing *outgoing = cw_arena_take(arena, config->send_window * sizeof *outgoing);
+    uint8_t *outgoing_data =
         cw_arena_take(arena, (size_t)config->send_window * config->max_package_size);
-    struct held *held = cw_arena_take(arena, config->receive_window * sizeof *held);
-    uint8_t *held_data =
+    struct incoming *incoming = cw_arena_take(arena, config->receive_window * sizeof *incoming);
+    uint8_t *incoming_data =
         cw_arena_take(arena, (size_t)config->receive_window * config->max_package_size);
     if (rudp)
         *rudp = (struct cw_rudp){
             .config = *config,
             .memory = arena->size,
-            .kept = kept,
-            .kept_data = kept_data,
-            .held = held,
-            .held_data = held_data,
+            .outgoing = outgoing,
+            .outgoing_data = outgoing_data,
+            .incoming = incoming,
+            .incoming_data = incoming_data,
         };
     return rudp;
 }
@@ -150,27 +150,27 @@ void cw_rudp_reset(struct cw_rudp *rudp)
         return;
     rudp->state = (struct state){0};
     rudp->stats = (struct cw_rudp_stats){0};
-    memset(rudp->held, 0, rudp->config.receive_window * sizeof *rudp->held);
+    memset(rudp->incoming, 0, rudp->config.receive_window * sizeof *rudp->incoming);
 }
 
-static struct kept *kept_of(const struct cw_rudp *rudp, uint64_t id)
+static struct outgoing *outgoing_of(const struct cw_rudp *rudp, uint64_t id)
 {
-    return &rudp->kept[id % rudp->config.send_window];
+    return &rudp->outgoing[id % rudp->config.send_window];
 }
 
-static uint8_t *kept_data_of(const struct cw_rudp *rudp, uint64_t id)
+static uint8_t *outgoing_data_of(const struct cw_rudp *rudp, uint64_t id)
 {
-    return rudp->kept_data + id % rudp->config.send_window * rudp->config.max_package_size;
+    return rudp->outgoing_data + id % rudp->config.send_window * rudp->config.max_package_size;
 }
 
-static struct held *held_of(const struct cw_rudp *rudp, uint64_t id)
+static struct incoming *incoming_of(const struct cw_rudp *rudp, uint64_t id)
 {
-    return &rudp->held[id % rudp->config.receive_window];
+    return &rudp->incoming[id % rudp->config.receive_window];
 }
 
-static uint8_t *held_data_of(const struct cw_rudp *rudp, uint64_t id)
+static uint8_t *incoming_data_of(const struct cw_rudp *rudp, uint64_t id)
 {
-    return rudp->held_data + id % rudp->config.receive_window * rudp->config.max_package_size;
+    return rudp->incoming_data + id % rudp->config.receive_window * rudp->config.max_package_size;
 }
 
 enum cw_protocol_error cw_rudp_send(struct cw_rudp *rudp, const uint8_t *data, size_t size)
@@ -182,9 +182,9 @@ enum cw_protocol_error cw_rudp_send(struct cw_rudp *rudp, const uint8_t *data, s
         return CW_PROTOCOL_ERROR_TOO_LARGE;
     if (state->queued - state->oldest == rudp->config.send_window)
         return CW_PROTOCOL_ERROR_QUEUE_FULL;
-    kept_of(rudp, state->queued)->size = (uint32_t)size;
+    outgoing_of(rudp, state->queued)->size = (uint32_t)size;
     if (size)
-        memcpy(kept_data_of(rudp, state->queued), data, size);
+        memcpy(outgoing_data_of(rudp, state->queued), data, size);
     state->queued++;
     return CW_PROTOCOL_OK;
 }
@@ -196,7 +196,7 @@ void cw_rudp_update(struct cw_rudp *rudp, uint32_t ticks)
     struct state *state = &rudp->state;
     state->tick += ticks;
     for (; state->oldest < state->sent; state->oldest++) {
-        if (state->tick - kept_of(rudp, state->oldest)->tick < rudp->config.expiry_ticks)
+        if (state->tick - outgoing_of(rudp, state->oldest)->tick < rudp->config.expiry_ticks)
             break;
         rudp->stats.packages_expired++;
     }
@@ -204,17 +204,17 @@ void cw_rudp_update(struct cw_rudp *rudp, uint32_t ticks)
         return;
     state->round_tick = state->tick;
     state->in_round = state->silent = true;
-    state->asked_end = false;
-    state->asked = state->next;
+    state->only_end_requested = false;
+    state->next_request_id = state->next;
 }
 
-/* A datagram that is being filled. */
+/* transmit fills this datagram. */
 struct datagram {
     uint8_t *out;
     size_t size;
 };
 
-/* False when the item must wait for the next datagram. */
+/* Returns false when the item must wait for the next datagram. */
 static bool put(struct datagram *datagram, const struct cw_rudp_item *item)
 {
     if (datagram->size && datagram->size + cw_rudp_item_size(item) > CW_RUDP_DATAGRAM_SIZE)
@@ -232,38 +232,39 @@ static bool put_package(const struct cw_rudp *rudp, struct datagram *datagram, u
 {
     const struct cw_rudp_item item = {.tag = CW_RUDP_PACKAGE,
                                       .id = (uint16_t)id,
-                                      .data = kept_data_of(rudp, id),
-                                      .size = kept_of(rudp, id)->size};
+                                      .data = outgoing_data_of(rudp, id),
+                                      .size = outgoing_of(rudp, id)->size};
     return put(datagram, &item);
 }
 
-/* This and the next three put their part of the round, from where they stopped. False when the
-   datagram is full. */
+/* This function and the next three put their part of the round, from where they stopped. They
+   return false when the datagram is full. */
 static bool put_requests(struct cw_rudp *rudp, struct datagram *datagram)
 {
     struct state *state = &rudp->state;
     const uint64_t beyond = state->next + rudp->config.receive_window;
-    if (state->asked < state->next) /* the application has taken some since */
-        state->asked = state->next;
-    for (; state->asked < state->end && state->asked < beyond; state->asked++) {
-        if (held_of(rudp, state->asked)->presence != ABSENT)
+    if (state->next_request_id < state->next) /* the application has taken some since */
+        state->next_request_id = state->next;
+    for (; state->next_request_id < state->end && state->next_request_id < beyond;
+         state->next_request_id++) {
+        if (incoming_of(rudp, state->next_request_id)->presence != ABSENT)
             continue;
-        if (!put_tag(datagram, CW_RUDP_REQUEST, state->asked))
+        if (!put_tag(datagram, CW_RUDP_REQUEST, state->next_request_id))
             return false;
         rudp->stats.requests_sent++;
     }
-    if (state->ask_next && state->end < beyond) {
+    if (state->request_end && state->end < beyond) {
         const bool first = datagram->size == 0 && state->silent;
         if (!put_tag(datagram, CW_RUDP_REQUEST, state->end))
             return false;
-        state->asked_end = first;
+        state->only_end_requested = first;
         rudp->stats.requests_sent++;
     }
-    state->ask_next = false;
+    state->request_end = false;
     return true;
 }
 
-/* The first request for the package from, or one after it. There is one. */
+/* Returns the first request for the package from, or one after it. There is one. */
 static uint64_t next_request(const struct state *state, uint64_t from)
 {
     uint32_t id = cw_bit_next(state->requested, (uint16_t)from, WIRE_IDS);
@@ -293,18 +294,18 @@ static bool put_packages(struct cw_rudp *rudp, struct datagram *datagram)
     for (; state->sent < state->queued; state->sent++) {
         if (!put_package(rudp, datagram, state->sent))
             return false;
-        kept_of(rudp, state->sent)->tick = state->tick;
+        outgoing_of(rudp, state->sent)->tick = state->tick;
         rudp->stats.packages_sent++;
     }
     return true;
 }
 
-/* Goes last, because some peers read nothing behind it. */
+/* This item goes last, because some peers read nothing behind it. */
 static bool put_corrupt(struct cw_rudp *rudp, struct datagram *datagram)
 {
-    if (rudp->state.tell_corrupt && !put_tag(datagram, CW_RUDP_CORRUPT, 0))
+    if (rudp->state.report_corrupt && !put_tag(datagram, CW_RUDP_CORRUPT, 0))
         return false;
-    rudp->state.tell_corrupt = false;
+    rudp->state.report_corrupt = false;
     return true;
 }
 
@@ -318,7 +319,7 @@ size_t cw_rudp_transmit(struct cw_rudp *rudp, uint8_t *out, size_t capacity)
                              put_packages(rudp, &datagram) && put_corrupt(rudp, &datagram));
     /* An answer to a heartbeat says nothing of ours: were it no heartbeat too, an end that hears
        one in each round would never send any, and what it sent last could be lost for ever. */
-    const size_t nothing = rudp->state.asked_end ? REQUEST_SIZE : 0;
+    const size_t nothing = rudp->state.only_end_requested ? REQUEST_SIZE : 0;
     if (datagram.size == nothing && rudp->state.silent) {
         put_tag(&datagram, CW_RUDP_HEARTBEAT, 0);
         rudp->stats.heartbeats_sent++;
@@ -327,8 +328,8 @@ size_t cw_rudp_transmit(struct cw_rudp *rudp, uint8_t *out, size_t capacity)
     return datagram.size;
 }
 
-/* Of the numbers that end in these 16 bits, the one nearest to known. An id from before the first
-   package becomes a huge number. */
+/* Returns the number nearest to known of those that end in these 16 bits. An id from before the
+   first package becomes a huge number. */
 static uint64_t widen(uint16_t id, uint64_t known)
 {
     return known + (uint64_t)(int64_t)(int16_t)(uint16_t)(id - known);
@@ -348,9 +349,9 @@ static void add_request(struct cw_rudp *rudp, uint16_t id)
     state->request_count++;
 }
 
-/* The place of a package of which the other end has just told. NULL when the package is old, or too
-   far ahead. */
-static struct held *find_place(struct cw_rudp *rudp, uint64_t id)
+/* Returns the place of a package that the other end has sent or called missing; NULL when the
+   package is old, or too far ahead. */
+static struct incoming *find_place(struct cw_rudp *rudp, uint64_t id)
 {
     struct state *state = &rudp->state;
     const uint64_t ahead = id - state->next;
@@ -358,43 +359,43 @@ static struct held *find_place(struct cw_rudp *rudp, uint64_t id)
         return NULL;
     if (id >= state->end)
         state->end = ahead < MAX_WINDOW ? id + 1 : state->next + MAX_WINDOW;
-    return ahead < rudp->config.receive_window ? held_of(rudp, id) : NULL;
+    return ahead < rudp->config.receive_window ? incoming_of(rudp, id) : NULL;
 }
 
-static void hold(struct cw_rudp *rudp, uint64_t id, const struct cw_rudp_item *item)
+static void store(struct cw_rudp *rudp, uint64_t id, const struct cw_rudp_item *item)
 {
-    struct held *held = find_place(rudp, id);
-    if (!held || held->presence == PRESENT) {
+    struct incoming *incoming = find_place(rudp, id);
+    if (!incoming || incoming->presence == PRESENT) {
         rudp->stats.packages_dropped++;
         return;
     }
-    *held = (struct held){.presence = PRESENT, .size = item->size};
+    *incoming = (struct incoming){.presence = PRESENT, .size = item->size};
     if (item->size)
-        memcpy(held_data_of(rudp, id), item->data, item->size);
+        memcpy(incoming_data_of(rudp, id), item->data, item->size);
     rudp->stats.packages_received++;
 }
 
 static void apply(struct cw_rudp *rudp, const struct cw_rudp_item *item)
 {
     struct state *state = &rudp->state;
-    struct held *held;
+    struct incoming *incoming;
     switch (item->tag) {
     case CW_RUDP_HEARTBEAT:
-        state->ask_next = true;
+        state->request_end = true;
         break;
     case CW_RUDP_CORRUPT:
-        state->was_corrupt = true;
+        state->peer_saw_corrupt = true;
         break;
     case CW_RUDP_REQUEST:
         add_request(rudp, item->id);
         break;
     case CW_RUDP_MISSING:
-        held = find_place(rudp, widen(item->id, state->end));
-        if (held && held->presence == ABSENT)
-            held->presence = MISSING;
+        incoming = find_place(rudp, widen(item->id, state->end));
+        if (incoming && incoming->presence == ABSENT)
+            incoming->presence = MISSING;
         break;
     case CW_RUDP_PACKAGE:
-        hold(rudp, widen(item->id, state->end), item);
+        store(rudp, widen(item->id, state->end), item);
         break;
     }
 }
@@ -408,7 +409,7 @@ enum cw_protocol_error cw_rudp_receive(struct cw_rudp *rudp, const uint8_t *data
     for (size_t at = 0; at < size; at += used) {
         used = cw_rudp_item_read(data + at, size - at, &item);
         if (used == 0 || item.size > rudp->config.max_package_size) {
-            rudp->state.tell_corrupt = true;
+            rudp->state.report_corrupt = true;
             rudp->stats.datagrams_malformed++;
             return CW_PROTOCOL_ERROR_MALFORMED;
         }
@@ -425,23 +426,23 @@ bool cw_rudp_next(struct cw_rudp *rudp, struct cw_rudp_event *event)
     if (!rudp || !event)
         return false;
     struct state *state = &rudp->state;
-    if (state->was_corrupt) {
-        state->was_corrupt = false;
+    if (state->peer_saw_corrupt) {
+        state->peer_saw_corrupt = false;
         *event = (struct cw_rudp_event){.type = CW_RUDP_EVENT_CORRUPT};
         return true;
     }
-    struct held *held = held_of(rudp, state->next);
-    if (held->presence == ABSENT)
+    struct incoming *incoming = incoming_of(rudp, state->next);
+    if (incoming->presence == ABSENT)
         return false;
     *event = (struct cw_rudp_event){.type = CW_RUDP_EVENT_MISSING, .id = state->next};
-    if (held->presence == PRESENT) {
+    if (incoming->presence == PRESENT) {
         event->type = CW_RUDP_EVENT_PACKAGE;
-        event->data = held_data_of(rudp, state->next);
-        event->size = held->size;
+        event->data = incoming_data_of(rudp, state->next);
+        event->size = incoming->size;
     } else {
         rudp->stats.packages_missing++;
     }
-    held->presence = ABSENT;
+    incoming->presence = ABSENT;
     state->next++;
     return true;
 }
@@ -449,7 +450,7 @@ bool cw_rudp_next(struct cw_rudp *rudp, struct cw_rudp_event *event)
 bool cw_rudp_waiting(const struct cw_rudp *rudp, uint64_t *id)
 {
     if (!rudp || !id || rudp->state.next == rudp->state.end ||
-        held_of(rudp, rudp->state.next)->presence != ABSENT)
+        incoming_of(rudp, rudp->state.next)->presence != ABSENT)
         return false;
     *id = rudp->state.next;
     return true;

@@ -1,4 +1,5 @@
-/* The items that a datagram of the request-based protocol is made of. Internal to rudp. */
+/* A datagram of the request-based protocol is made of these items. This header is private to the
+   library. */
 #ifndef CAUSEWAY_PROTOCOLS_RUDP_WIRE_H
 #define CAUSEWAY_PROTOCOLS_RUDP_WIRE_H
 
@@ -23,7 +24,7 @@ struct cw_rudp_item {
     uint32_t size;
 };
 
-/* Bytes of an item on the wire. */
+/* Returns the bytes of an item on the wire. */
 size_t cw_rudp_item_size(const struct cw_rudp_item *item);
 
 /* Writes an item to out, which must have room for it, and returns its size. */
