@@ -1,7 +1,7 @@
 #include "rtc/rtc_socket.h"
 
+#include "os/log.h"
 #include "os/overflow.h"
-#include "os/socket_buffer.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -81,6 +81,16 @@ void rtc_socket_socket_address(const struct udp_address *address, struct socket_
     }
 }
 
+/* Asks for buffers in both directions, beyond the system's limits if this process may. */
+static void ask_for_buffers(int fd)
+{
+    const int bytes = BUFFER_BYTES;
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+
 int rtc_socket_open(const struct socket_address *socket_address,
                     struct inherited_sockets *inherited)
 {
@@ -93,7 +103,7 @@ int rtc_socket_open(const struct socket_address *socket_address,
         return -1;
     const int on = 1;
     const int off = 0;
-    socket_buffer_ask(fd, BUFFER_BYTES);
+    ask_for_buffers(fd);
     if (family == AF_INET6) {
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
         setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
@@ -289,7 +299,17 @@ unsigned rtc_socket_flush(struct rtc_socket *all)
 
 void rtc_socket_report(const struct rtc_socket *all)
 {
-    socket_buffer_report(all->watch.fd, BUFFER_BYTES, "webrtc");
+    int bytes = 0;
+    socklen_t size = sizeof bytes;
+    if (getsockopt(all->watch.fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0)
+        return;
+    bytes /= 2; /* the system doubles it, for what it needs itself */
+    if (bytes >= BUFFER_BYTES)
+        log_info("webrtc: a receive buffer of %d bytes", bytes);
+    else
+        log_warn("webrtc: a receive buffer of %d bytes instead of %d, so bursts may be lost: set "
+                 "net.core.rmem_max=%d with sysctl",
+                 bytes, BUFFER_BYTES, BUFFER_BYTES);
 }
 
 int rtc_socket_descriptor(const struct rtc_socket *all)
