@@ -17,11 +17,17 @@
 #define CLOSE_SECONDS   6.0
 #define AT_ONCE_SECONDS 0.5
 
-void supervisor_log_stats(const struct supervisor *all)
+static void add_up(const struct supervisor *supervisor, struct counters *sum)
 {
-    struct counters sum = all->past;
-    for (unsigned i = 0; i < all->count; i++)
-        counters_add(&sum, all->workers[i].counters);
+    *sum = supervisor->past;
+    for (unsigned i = 0; i < supervisor->count; i++)
+        counters_add(sum, supervisor->workers[i].counters);
+}
+
+void supervisor_log_stats(const struct supervisor *supervisor)
+{
+    struct counters sum;
+    add_up(supervisor, &sum);
     stats_log(&sum.stats, sum.sessions_open);
 }
 
@@ -32,58 +38,58 @@ static void on_stop_over(void *context)
 }
 
 /* The workers end by themselves from now on, in so many seconds at most. */
-static void stop(struct supervisor *all, enum supervisor_state state, double seconds)
+static void stop(struct supervisor *supervisor, enum supervisor_state state, double seconds)
 {
-    all->state = state;
-    all->stop.expired = on_stop_over;
-    all->stop.context = all;
-    loop_timer_start(all->loop, &all->stop, seconds);
-    upgrade_cancel(&all->upgrade);
-    for (unsigned i = 0; i < all->count; i++)
-        loop_timer_stop(&all->workers[i].again);
-    if (!supervisor_has_workers(all))
-        loop_stop(all->loop);
+    supervisor->state = state;
+    supervisor->stop.expired = on_stop_over;
+    supervisor->stop.context = supervisor;
+    loop_timer_start(supervisor->loop, &supervisor->stop, seconds);
+    upgrade_cancel(&supervisor->upgrade);
+    for (unsigned i = 0; i < supervisor->count; i++)
+        loop_timer_stop(&supervisor->workers[i].restart);
+    if (!supervisor_has_workers(supervisor))
+        loop_stop(supervisor->loop);
 }
 
 /* As each worker does, see relay_signals.c. */
-static void on_stop_signal(struct supervisor *all, int signal_number)
+static void on_stop_signal(struct supervisor *supervisor, int signal_number)
 {
     /* Those that were started anew may have another. */
-    const double drain =
-        fmax(all->options->drain_timeout_seconds, supervisor_options(all)->drain_timeout_seconds);
+    const double drain = fmax(supervisor->options->drain_timeout_seconds,
+                              supervisor_options(supervisor)->drain_timeout_seconds);
     notify_send("STOPPING=1");
-    supervisor_signal(all, signal_number);
-    if (all->state == SUPERVISOR_STOPPING)
-        stop(all, SUPERVISOR_STOPPING, AT_ONCE_SECONDS);
-    else if (all->state == SUPERVISOR_SERVING && signal_number == SIGTERM && drain > 0.0)
-        stop(all, SUPERVISOR_DRAINING, drain + CLOSE_SECONDS);
+    supervisor_signal(supervisor, signal_number);
+    if (supervisor->state == SUPERVISOR_STOPPING)
+        stop(supervisor, SUPERVISOR_STOPPING, AT_ONCE_SECONDS);
+    else if (supervisor->state == SUPERVISOR_SERVING && signal_number == SIGTERM && drain > 0.0)
+        stop(supervisor, SUPERVISOR_DRAINING, drain + CLOSE_SECONDS);
     else
-        stop(all, SUPERVISOR_STOPPING, CLOSE_SECONDS);
+        stop(supervisor, SUPERVISOR_STOPPING, CLOSE_SECONDS);
 }
 
-const struct options *supervisor_options(const struct supervisor *all)
+const struct options *supervisor_options(const struct supervisor *supervisor)
 {
-    return all->reloaded.argv ? &all->reloaded : all->options;
+    return supervisor->reloaded.argv ? &supervisor->reloaded : supervisor->options;
 }
 
 /* All workers get what was read here, whatever becomes of the file meanwhile. */
-static void reload(struct supervisor *all)
+static void reload(struct supervisor *supervisor)
 {
-    struct options old = all->reloaded;
+    struct options old = supervisor->reloaded;
     struct options options;
     struct options_error error;
-    if (!options_load(all->options->argc, all->options->argv, -1, &options, &error)) {
+    if (!options_load(supervisor->options->argc, supervisor->options->argv, -1, &options, &error)) {
         log_error("not reloaded: %s", error.text);
         return;
     }
-    if (!tls_reload(all->tls, &options.tls)) {
+    if (!tls_reload(supervisor->tls, &options.tls)) {
         log_error("not reloaded");
         options_free(&options);
         return;
     }
-    all->reloaded = options;
-    for (unsigned i = 0; i < all->count; i++)
-        supervisor_reload_worker(&all->workers[i]);
+    supervisor->reloaded = options;
+    for (unsigned i = 0; i < supervisor->count; i++)
+        supervisor_reload_worker(&supervisor->workers[i]);
     options_free(&old);
     log_set_level(options.log_level);
     log_set_format(options.log_format);
@@ -91,39 +97,40 @@ static void reload(struct supervisor *all)
 
 static void take_signal(void *context, int signal_number)
 {
-    struct supervisor *all = context;
+    struct supervisor *supervisor = context;
     if (signal_number == SIGUSR1) {
-        supervisor_count(all);
-    } else if (signal_number == SIGUSR2 && all->state != SUPERVISOR_SERVING) {
+        supervisor_count(supervisor);
+    } else if (signal_number == SIGUSR2 && supervisor->state != SUPERVISOR_SERVING) {
         log_warn("no upgrade: this process is stopping");
     } else if (signal_number == SIGUSR2) {
-        upgrade_begin(&all->upgrade);
+        upgrade_begin(&supervisor->upgrade);
     } else if (signal_number == SIGHUP) {
         notify_reloading();
-        reload(all);
+        reload(supervisor);
         notify_send("READY=1");
     } else {
-        on_stop_signal(all, signal_number);
+        on_stop_signal(supervisor, signal_number);
     }
 }
 
 static bool send_startup(void *context, int channel)
 {
-    const struct supervisor *all = context;
-    bool sent = startup_send_hello(channel, session_index_secret(all->directory.index), 0, 0);
-    for (unsigned i = 0; i < all->count; i++) {
-        for (unsigned s = 0; s < all->workers[i].socket_count; s++)
-            sent = sent && startup_send_socket(channel, all->workers[i].sockets[s]);
+    const struct supervisor *supervisor = context;
+    bool sent =
+        startup_send_hello(channel, session_index_secret(supervisor->directory.index), 0, 0);
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        sent = sent && worker_sockets_send(&supervisor->sockets[i], channel);
     }
-    return sent && (!all->admin || startup_send_socket(channel, admin_socket(all->admin)));
+    return sent &&
+           (!supervisor->admin || startup_send_socket(channel, admin_socket(supervisor->admin)));
 }
 
 static bool send_sessions(void *context, int channel)
 {
-    const struct supervisor *all = context;
-    if (!startup_send_blocks(channel, &all->blocks))
+    const struct supervisor *supervisor = context;
+    if (!startup_send_blocks(channel, &supervisor->blocks))
         return false;
-    for (const struct directory_entry *one = all->directory.first; one; one = one->next) {
+    for (const struct directory_entry *one = supervisor->directory.first; one; one = one->next) {
         if (!message_send(channel, MESSAGE_SESSION, &one->state, sizeof one->state, one->fd))
             return false;
     }
@@ -132,63 +139,64 @@ static bool send_sessions(void *context, int channel)
 
 static void leave(void *context)
 {
-    struct supervisor *all = context;
-    supervisor_tell(all, MESSAGE_REPLACED);
-    admin_close(all->admin);
-    stop(all, SUPERVISOR_STOPPING, CLOSE_SECONDS);
+    struct supervisor *supervisor = context;
+    supervisor_tell(supervisor, MESSAGE_REPLACED);
+    admin_close(supervisor->admin);
+    stop(supervisor, SUPERVISOR_STOPPING, CLOSE_SECONDS);
 }
 
 static bool adopt(void *context, const struct message *message)
 {
-    struct supervisor *all = context;
+    struct supervisor *supervisor = context;
     if (message->type == MESSAGE_SESSION)
-        directory_put(&all->directory, message->data, message->size, message->fd,
-                      DIRECTORY_NO_WORKER, loop_now() + all->options->resume_seconds);
+        directory_put(&supervisor->directory, message->data, message->size, message->fd,
+                      DIRECTORY_NO_WORKER, loop_now() + supervisor->options->resume_seconds);
     else if (message->type == MESSAGE_BLOCKS)
-        startup_take_blocks(&all->blocks, message->data, message->size);
+        startup_take_blocks(&supervisor->blocks, message->data, message->size);
     else
         return false;
     return true;
 }
 
-static bool open_loop(struct supervisor *all)
+static bool open_loop(struct supervisor *supervisor)
 {
-    all->protocols[0] = (struct lws_protocols){.name = "none", .callback = lws_callback_http_dummy};
-    all->protocols[1] = loop_protocol;
+    supervisor->protocols[0] =
+        (struct lws_protocols){.name = "none", .callback = lws_callback_http_dummy};
+    supervisor->protocols[1] = loop_protocol;
     struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN_SERVER,
-                                             .protocols = all->protocols};
+                                             .protocols = supervisor->protocols};
     lws_set_log_level(0, NULL);
-    all->loop = loop_create(&info);
-    if (all->loop && signals_open(&all->signals, all->loop))
+    supervisor->loop = loop_create(&info);
+    if (supervisor->loop && signals_open(&supervisor->signals, supervisor->loop))
         return true;
     log_error("cannot set up the event loop: %s", strerror(errno));
     return false;
 }
 
-static bool take_over(struct supervisor *all, const struct startup *startup)
+static bool take_over(struct supervisor *supervisor, const struct startup *startup)
 {
-    const struct upgrade_owner owner = {send_startup, send_sessions, leave, all};
-    upgrade_init(&all->upgrade, all->loop, all->options->argv, &owner);
+    const struct upgrade_owner owner = {send_startup, send_sessions, leave, supervisor};
+    upgrade_init(&supervisor->upgrade, supervisor->loop, supervisor->options->argv, &owner);
     if (startup->channel < 0)
         return true;
-    if (!upgrade_take_over(startup->channel, adopt, all)) {
+    if (!upgrade_take_over(startup->channel, adopt, supervisor)) {
         log_error("the process that started this one has gone");
         return false;
     }
-    log_info("took over %s", log_count(all->directory.count, "session").text);
-    supervisor_expire(all);
+    log_info("took over %s", log_count(supervisor->directory.count, "session").text);
+    supervisor_expire(supervisor);
     return true;
 }
 
-static bool open_tls(struct supervisor *all)
+static bool open_tls(struct supervisor *supervisor)
 {
-    const struct tls_files *files = &all->options->tls;
+    const struct tls_files *files = &supervisor->options->tls;
     if (files->certificate_count == 0)
         return true;
-    all->tls = tls_create(files);
-    if (all->tls)
-        tls_watch(all->tls, all->loop, supervisor_share_certificates, all);
-    return all->tls != NULL;
+    supervisor->tls = tls_create(files);
+    if (supervisor->tls)
+        tls_watch(supervisor->tls, supervisor->loop, supervisor_share_certificates, supervisor);
+    return supervisor->tls != NULL;
 }
 
 /* Each worker reads the file by itself. */
@@ -202,90 +210,165 @@ static bool rtc_certificate_is_good(const struct options *options)
     return identity != NULL;
 }
 
-static bool start(struct supervisor *all, struct startup *startup)
+_Static_assert(METRICS_PROCESSES_MAX == 1 + OPTIONS_WORKERS_MAX,
+               "each process has a place in the metrics");
+
+static void look(void *context, struct metrics *out)
 {
-    const struct options *options = all->options;
+    const struct supervisor *supervisor = context;
+    const struct options *options = supervisor_options(supervisor);
+    add_up(supervisor, &out->counters);
+    out->upstream = upstream_list_is_single(&options->upstreams) ? options->upstream : NULL;
+    out->processes[0] = getpid();
+    for (unsigned i = 0; i < supervisor->count; i++)
+        out->processes[1 + i] = supervisor->workers[i].child.pid;
+    out->process_count = 1 + supervisor->count;
+}
+
+static const char *unready(void *context)
+{
+    const struct supervisor *supervisor = context;
+    struct counters sum;
+    add_up(supervisor, &sum);
+    if (supervisor->state != SUPERVISOR_SERVING)
+        return "draining";
+    if (!supervisor_has_workers(supervisor))
+        return "no worker lives";
+    return sum.sessions_open >= sum.gauges.sessions_max ? "no place left" : NULL;
+}
+
+static bool serves(void *context, unsigned worker)
+{
+    const struct supervisor *supervisor = context;
+    return supervisor->workers[worker - 1].serving;
+}
+
+static bool send_command(void *context, unsigned worker, const struct command_message *message,
+                         int fd)
+{
+    const struct supervisor *supervisor = context;
+    return message_send(supervisor->workers[worker - 1].child.channel, MESSAGE_COMMAND, message,
+                        sizeof *message, fd);
+}
+
+static void finish_command(void *context, uint64_t ticket, const struct command *command,
+                           const struct command_result *result, const struct session_facts *page)
+{
+    const struct supervisor *supervisor = context;
+    admin_tell(supervisor->admin, ticket, command, result, page);
+}
+
+/* The supervisor's own list of blocks is what new workers get. */
+static void carry_out(void *context, const struct command *command, uint64_t ticket)
+{
+    struct supervisor *supervisor = context;
+    const struct block *block = &command->block;
+    bool done = false;
+    if (command->kind == COMMAND_BLOCK)
+        done = blocks_add(&supervisor->blocks, &block->prefix, block->until, loop_now());
+    else if (command->kind == COMMAND_UNBLOCK)
+        done = blocks_remove(&supervisor->blocks, &block->prefix);
+    pending_commands_start(&supervisor->commands, command, ticket, done);
+}
+
+static bool open_admin(struct supervisor *supervisor, struct startup *startup)
+{
+    const struct admin_config config = {
+        .address = supervisor->options->admin_local,
+        .loop = supervisor->loop,
+        .inherited = &startup->sockets,
+        .blocks = &supervisor->blocks,
+        .carry_out = carry_out,
+        .look = look,
+        .unready = unready,
+        .context = supervisor,
+    };
+    if (!supervisor->options->admin)
+        return true;
+    supervisor->commands.config = (struct pending_commands_config){
+        .loop = supervisor->loop,
+        .workers = supervisor->count,
+        .serves = serves,
+        .send = send_command,
+        .finish = finish_command,
+        .context = supervisor,
+    };
+    supervisor->admin = admin_create(&config);
+    return supervisor->admin != NULL;
+}
+
+static bool start(struct supervisor *supervisor, struct startup *startup)
+{
+    const struct options *options = supervisor->options;
     struct descriptors descriptors;
-    if (!descriptors_divide(options->max_sessions, &descriptors) || !open_loop(all))
+    if (!descriptors_divide(options->max_sessions, &descriptors) || !open_loop(supervisor))
         return false;
-    if (!directory_create(&all->directory, 2 * descriptors.sessions,
+    if (!directory_create(&supervisor->directory, 2 * descriptors.sessions,
                           startup->channel >= 0 ? startup->secret : NULL)) {
         log_error("no memory");
         return false;
     }
-    return open_tls(all) && rtc_certificate_is_good(options) &&
-           supervisor_open_sockets(all, startup) && supervisor_open_admin(all, startup) &&
-           supervisor_start_workers(all) && take_over(all, startup) && supervisor_let_serve(all);
-}
-
-static void announce_socket(const struct supervisor *all, unsigned index, const char *what)
-{
-    struct socket_address local = {.size = sizeof local.address};
-    char text[SOCKET_ADDRESS_TEXT];
-    getsockname(all->workers[0].sockets[index], &local.address.any, &local.size);
-    socket_address_format(&local, text);
-    log_info("%u workers %s %s", all->count, what, text);
+    return open_tls(supervisor) && rtc_certificate_is_good(options) &&
+           worker_sockets_open(options, &startup->sockets, supervisor->sockets) &&
+           open_admin(supervisor, startup) && supervisor_start_workers(supervisor) &&
+           take_over(supervisor, startup) && supervisor_let_serve(supervisor);
 }
 
 /* Whoever waits for these lines finds all that was asked for. */
-static void announce(const struct supervisor *all)
+static void announce(const struct supervisor *supervisor)
 {
-    const unsigned listening = all->options->listen_count;
-    admin_announce(all->admin);
-    for (unsigned i = 0; i < all->options->http_redirect_count; i++)
-        announce_socket(all, listening + i, "redirecting from");
-    for (unsigned i = 0; i < listening; i++)
-        announce_socket(all, i, "listening on");
+    admin_announce(supervisor->admin);
+    worker_sockets_announce(&supervisor->sockets[0], supervisor->options);
 }
 
-static void destroy(struct supervisor *all)
+static void destroy(struct supervisor *supervisor)
 {
-    upgrade_cancel(&all->upgrade);
-    for (unsigned i = 0; i < all->count; i++) {
-        struct worker *worker = &all->workers[i];
-        loop_timer_stop(&worker->again);
+    upgrade_cancel(&supervisor->upgrade);
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        struct worker_process *worker = &supervisor->workers[i];
+        loop_timer_stop(&worker->restart);
         child_end(&worker->child);
-        for (unsigned s = 0; s < worker->socket_count; s++)
-            close(worker->sockets[s]);
+        worker_sockets_close(&supervisor->sockets[i]);
         if (worker->counters)
             close(worker->counters_fd);
         counters_destroy(worker->counters);
     }
-    supervisor_drop_commands(all);
-    admin_destroy(all->admin);
-    loop_timer_stop(&all->count_late);
-    loop_timer_stop(&all->stop);
-    loop_timer_stop(&all->expiry);
-    tls_destroy(all->tls);
-    directory_destroy(&all->directory);
-    loop_destroy(all->loop);
-    signals_close(&all->signals);
-    options_free(&all->reloaded);
-    free(all);
+    pending_commands_drop(&supervisor->commands);
+    admin_destroy(supervisor->admin);
+    loop_timer_stop(&supervisor->count_late);
+    loop_timer_stop(&supervisor->stop);
+    loop_timer_stop(&supervisor->expiry);
+    tls_destroy(supervisor->tls);
+    directory_destroy(&supervisor->directory);
+    loop_destroy(supervisor->loop);
+    signals_close(&supervisor->signals);
+    options_free(&supervisor->reloaded);
+    free(supervisor);
 }
 
 bool supervisor_run(const struct options *options, struct startup *startup)
 {
-    struct supervisor *all = calloc(1, sizeof *all);
-    if (!all)
+    struct supervisor *supervisor = calloc(1, sizeof *supervisor);
+    if (!supervisor)
         return false;
-    all->options = options;
-    all->count = options->workers;
-    all->signals = (struct signals){.watch.fd = -1, .take = take_signal, .context = all};
-    for (unsigned i = 0; i < all->count; i++) {
-        all->workers[i].all = all;
-        all->workers[i].number = i + 1;
+    supervisor->options = options;
+    supervisor->count = options->workers;
+    supervisor->signals =
+        (struct signals){.watch.fd = -1, .take = take_signal, .context = supervisor};
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        supervisor->workers[i].supervisor = supervisor;
+        supervisor->workers[i].number = i + 1;
     }
-    const bool started = start(all, startup);
+    const bool started = start(supervisor, startup);
     startup_close(startup);
     if (started) {
-        announce(all);
-        notify_open(all->loop);
+        announce(supervisor);
+        notify_open(supervisor->loop);
         notify_send("READY=1");
-        loop_run(all->loop, NULL, NULL);
+        loop_run(supervisor->loop, NULL, NULL);
         notify_close();
-        supervisor_log_stats(all);
+        supervisor_log_stats(supervisor);
     }
-    destroy(all);
+    destroy(supervisor);
     return started;
 }

@@ -26,8 +26,8 @@
 #define MESSAGES_MAX 256
 
 /* Without waiting: a worker that does not read may not hold up the others. */
-static bool tell(const struct worker *worker, enum message_type type, const void *data, size_t size,
-                 int fd)
+static bool tell(const struct worker_process *worker, enum message_type type, const void *data,
+                 size_t size, int fd)
 {
     return worker->child.pid != 0 && message_send(worker->child.channel, type, data, size, fd);
 }
@@ -37,19 +37,19 @@ static void on_expiry(void *context)
     supervisor_expire(context);
 }
 
-void supervisor_expire(struct supervisor *all)
+void supervisor_expire(struct supervisor *supervisor)
 {
     const double now = loop_now();
-    const double next = directory_expire(&all->directory, now);
-    all->expiry.expired = on_expiry;
-    all->expiry.context = all;
+    const double next = directory_expire(&supervisor->directory, now);
+    supervisor->expiry.expired = on_expiry;
+    supervisor->expiry.context = supervisor;
     if (next < INFINITY)
-        loop_timer_start(all->loop, &all->expiry, next - now);
+        loop_timer_start(supervisor->loop, &supervisor->expiry, next - now);
 }
 
 /* With a copy of their file, if there is one and the system has room. False when the worker does
    not take them. */
-static bool send_options(const struct worker *worker, enum message_type type,
+static bool send_options(const struct worker_process *worker, enum message_type type,
                          const struct options *options)
 {
     const int copy = options_copy_file(options);
@@ -61,10 +61,10 @@ static bool send_options(const struct worker *worker, enum message_type type,
 
 /* Its channel keeps nobody waiting, once it serves. It starts with the options of the others,
    though their file may no longer be what it was. */
-static bool spawn(struct worker *worker)
+static bool spawn(struct worker_process *worker)
 {
-    struct supervisor *all = worker->all;
-    bool sent = child_start(&worker->child, CHILD_SAME, all->options->argv);
+    struct supervisor *supervisor = worker->supervisor;
+    bool sent = child_start(&worker->child, CHILD_SAME, supervisor->options->argv);
     if (!sent) {
         log_error("cannot start worker %u: %s", worker->number, strerror(errno));
         return false;
@@ -72,40 +72,39 @@ static bool spawn(struct worker *worker)
     worker->started = loop_now();
     worker->serving = false;
     const int channel = worker->child.channel;
-    sent = startup_send_hello(channel, session_index_secret(all->directory.index), worker->number,
-                              all->count) &&
+    sent = startup_send_hello(channel, session_index_secret(supervisor->directory.index),
+                              worker->number, supervisor->count) &&
            message_send(channel, MESSAGE_COUNTERS, NULL, 0, worker->counters_fd) &&
-           message_send(channel, MESSAGE_FILTER, NULL, 0, all->directory.filter_fd) &&
-           send_options(worker, MESSAGE_OPTIONS, all->options);
-    for (unsigned i = 0; i < worker->socket_count; i++)
-        sent = sent && startup_send_socket(channel, worker->sockets[i]);
+           message_send(channel, MESSAGE_FILTER, NULL, 0, supervisor->directory.filter_fd) &&
+           send_options(worker, MESSAGE_OPTIONS, supervisor->options);
+    sent = sent && worker_sockets_send(&supervisor->sockets[worker->number - 1], channel);
     sent = sent && message_send(channel, MESSAGE_OPEN, NULL, 0, -1);
     return sent;
 }
 
-static void on_again(void *context);
+static void on_restart(void *context);
 static void on_message(void *context, unsigned events);
 
-static bool watch(struct worker *worker)
+static bool watch(struct worker_process *worker)
 {
     worker->watch =
         (struct loop_watch){.fd = worker->child.channel, .ready = on_message, .context = worker};
     fcntl(worker->child.channel, F_SETFL, O_NONBLOCK);
-    return loop_add(worker->all->loop, &worker->watch, LOOP_READABLE);
+    return loop_add(worker->supervisor->loop, &worker->watch, LOOP_READABLE);
 }
 
-static void start_later(struct worker *worker)
+static void start_later(struct worker_process *worker)
 {
     const bool soon = loop_now() - worker->started < SOON_SECONDS;
     worker->pause = soon ? fmin(2.0 * worker->pause, PAUSE_MOST_SECONDS) : PAUSE_SECONDS;
-    worker->again.expired = on_again;
-    worker->again.context = worker;
-    loop_timer_start(worker->all->loop, &worker->again, worker->pause);
+    worker->restart.expired = on_restart;
+    worker->restart.context = worker;
+    loop_timer_start(worker->supervisor->loop, &worker->restart, worker->pause);
 }
 
-static void warn_of_options(const struct worker *worker)
+static void warn_of_options(const struct worker_process *worker)
 {
-    const struct options *options = worker->all->options;
+    const struct options *options = worker->supervisor->options;
     struct options now;
     struct options_error error;
     if (options_load(options->argc, options->argv, -1, &now, &error))
@@ -114,9 +113,9 @@ static void warn_of_options(const struct worker *worker)
         log_warn("worker %u gets the options that were read last: %s", worker->number, error.text);
 }
 
-static void on_again(void *context)
+static void on_restart(void *context)
 {
-    struct worker *worker = context;
+    struct worker_process *worker = context;
     warn_of_options(worker);
     if (spawn(worker) && watch(worker))
         return;
@@ -124,47 +123,47 @@ static void on_again(void *context)
     start_later(worker);
 }
 
-static bool is_counting(const struct supervisor *all)
+static bool is_counting(const struct supervisor *supervisor)
 {
-    for (unsigned i = 0; i < all->count; i++) {
-        if (all->workers[i].counting)
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        if (supervisor->workers[i].is_counting)
             return true;
     }
     return false;
 }
 
-static void finish_count(struct supervisor *all)
+static void finish_count(struct supervisor *supervisor)
 {
-    if (is_counting(all))
+    if (is_counting(supervisor))
         return;
-    loop_timer_stop(&all->count_late);
-    supervisor_log_stats(all);
+    loop_timer_stop(&supervisor->count_late);
+    supervisor_log_stats(supervisor);
 }
 
 /* The counters of a worker that hangs are those of the last second in which it did not. */
 static void on_count_late(void *context)
 {
-    struct supervisor *all = context;
-    for (unsigned i = 0; i < all->count; i++)
-        all->workers[i].counting = false;
-    finish_count(all);
+    struct supervisor *supervisor = context;
+    for (unsigned i = 0; i < supervisor->count; i++)
+        supervisor->workers[i].is_counting = false;
+    finish_count(supervisor);
 }
 
-void supervisor_count(struct supervisor *all)
+void supervisor_count(struct supervisor *supervisor)
 {
-    if (is_counting(all))
+    if (is_counting(supervisor))
         return;
-    for (unsigned i = 0; i < all->count; i++) {
-        struct worker *worker = &all->workers[i];
-        worker->counting = worker->serving && tell(worker, MESSAGE_COUNT, NULL, 0, -1);
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        struct worker_process *worker = &supervisor->workers[i];
+        worker->is_counting = worker->serving && tell(worker, MESSAGE_COUNT, NULL, 0, -1);
     }
-    all->count_late.expired = on_count_late;
-    all->count_late.context = all;
-    loop_timer_start(all->loop, &all->count_late, COUNT_SECONDS);
-    finish_count(all);
+    supervisor->count_late.expired = on_count_late;
+    supervisor->count_late.context = supervisor;
+    loop_timer_start(supervisor->loop, &supervisor->count_late, COUNT_SECONDS);
+    finish_count(supervisor);
 }
 
-static void report_end(const struct worker *worker, int status)
+static void report_end(const struct worker_process *worker, int status)
 {
     if (WIFSIGNALED(status))
         log_error("worker %u ended on signal %d: starting it again", worker->number,
@@ -174,37 +173,37 @@ static void report_end(const struct worker *worker, int status)
                   WEXITSTATUS(status));
 }
 
-static void on_end(struct worker *worker)
+static void on_end(struct worker_process *worker)
 {
-    struct supervisor *all = worker->all;
-    const bool counting = worker->counting;
-    loop_remove(all->loop, &worker->watch);
+    struct supervisor *supervisor = worker->supervisor;
+    const bool counting = worker->is_counting;
+    loop_remove(supervisor->loop, &worker->watch);
     const int status = child_end(&worker->child);
-    worker->counting = false;
+    worker->is_counting = false;
     worker->serving = false;
     worker->counters->sessions_open = 0;
     worker->counters->gauges = (struct gauges){0};
-    counters_add(&all->past, worker->counters);
+    counters_add(&supervisor->past, worker->counters);
     memset(worker->counters, 0, sizeof *worker->counters);
     if (counting)
-        finish_count(all);
-    supervisor_forgo_replies(worker);
-    if (all->state != SUPERVISOR_SERVING) {
-        if (!supervisor_has_workers(all))
-            loop_stop(all->loop);
+        finish_count(supervisor);
+    pending_commands_forgo(&supervisor->commands, worker->number);
+    if (supervisor->state != SUPERVISOR_SERVING) {
+        if (!supervisor_has_workers(supervisor))
+            loop_stop(supervisor->loop);
         return;
     }
     report_end(worker, status);
-    directory_release_all(&all->directory, worker->number,
-                          loop_now() + supervisor_options(all)->resume_seconds);
-    supervisor_expire(all);
+    directory_release_all(&supervisor->directory, worker->number,
+                          loop_now() + supervisor_options(supervisor)->resume_seconds);
+    supervisor_expire(supervisor);
     start_later(worker);
 }
 
-static void answer(struct worker *worker, const uint8_t hash[SESSION_HASH_SIZE])
+static void answer(struct worker_process *worker, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    struct supervisor *all = worker->all;
-    struct directory_entry *found = directory_find(&all->directory, hash);
+    struct supervisor *supervisor = worker->supervisor;
+    struct directory_entry *found = directory_find(&supervisor->directory, hash);
     if (!found) {
         tell(worker, MESSAGE_UNKNOWN, hash, SESSION_HASH_SIZE, -1);
         return;
@@ -212,60 +211,62 @@ static void answer(struct worker *worker, const uint8_t hash[SESSION_HASH_SIZE])
     if (!tell(worker, MESSAGE_SESSION, &found->state, sizeof found->state, found->fd))
         return;
     if (found->worker != DIRECTORY_NO_WORKER && found->worker != worker->number)
-        tell(&all->workers[found->worker - 1], MESSAGE_RELEASE, hash, SESSION_HASH_SIZE, -1);
-    directory_assign(&all->directory, found, worker->number);
+        tell(&supervisor->workers[found->worker - 1], MESSAGE_RELEASE, hash, SESSION_HASH_SIZE, -1);
+    directory_assign(&supervisor->directory, found, worker->number);
 }
 
 /* Another worker may have room for it. */
-static void take_back(struct worker *worker, const uint8_t hash[SESSION_HASH_SIZE])
+static void take_back(struct worker_process *worker, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    struct supervisor *all = worker->all;
-    struct directory_entry *found = directory_find(&all->directory, hash);
+    struct supervisor *supervisor = worker->supervisor;
+    struct directory_entry *found = directory_find(&supervisor->directory, hash);
     if (!found || found->worker != worker->number)
         return;
-    directory_release(&all->directory, found, loop_now() + supervisor_options(all)->resume_seconds);
-    supervisor_expire(all);
+    directory_release(&supervisor->directory, found,
+                      loop_now() + supervisor_options(supervisor)->resume_seconds);
+    supervisor_expire(supervisor);
 }
 
-static void forget(struct worker *worker, const uint8_t hash[SESSION_HASH_SIZE])
+static void forget(struct worker_process *worker, const uint8_t hash[SESSION_HASH_SIZE])
 {
-    struct directory *directory = &worker->all->directory;
+    struct directory *directory = &worker->supervisor->directory;
     struct directory_entry *found = directory_find(directory, hash);
     if (found && found->worker == worker->number)
         directory_remove(directory, found);
 }
 
-static void set_away(struct worker *worker, const uint8_t hash[SESSION_HASH_SIZE], bool away)
+static void set_away(struct worker_process *worker, const uint8_t hash[SESSION_HASH_SIZE],
+                     bool away)
 {
-    struct directory_entry *found = directory_find(&worker->all->directory, hash);
+    struct directory_entry *found = directory_find(&worker->supervisor->directory, hash);
     if (found && found->worker == worker->number)
         found->state.away = away;
 }
 
-static void keep(struct worker *worker, const struct message *message)
+static void keep(struct worker_process *worker, const struct message *message)
 {
-    struct supervisor *all = worker->all;
+    struct supervisor *supervisor = worker->supervisor;
     unsigned held;
-    if (directory_put(&all->directory, message->data, message->size, message->fd, worker->number,
-                      INFINITY))
+    if (directory_put(&supervisor->directory, message->data, message->size, message->fd,
+                      worker->number, INFINITY))
         return;
-    if (log_limit_pass(&all->keep_limit, loop_now(), &held))
+    if (log_limit_pass(&supervisor->lost_limit, loop_now(), &held))
         log_warn("a session cannot move to another worker, nor outlive its own: there is no room "
                  "for it, or no file descriptor%s",
                  log_held(held).text);
 }
 
-void supervisor_reload_worker(const struct worker *worker)
+void supervisor_reload_worker(const struct worker_process *worker)
 {
-    const struct supervisor *all = worker->all;
-    if (all->reloaded.argv && worker->serving &&
-        !send_options(worker, MESSAGE_RELOAD, &all->reloaded))
+    const struct supervisor *supervisor = worker->supervisor;
+    if (supervisor->reloaded.argv && worker->serving &&
+        !send_options(worker, MESSAGE_RELOAD, &supervisor->reloaded))
         log_error("worker %u does not take the options", worker->number);
 }
 
-static bool send_certificates(const struct worker *worker)
+static bool send_certificates(const struct worker_process *worker)
 {
-    const struct tls *tls = worker->all->tls;
+    const struct tls *tls = worker->supervisor->tls;
     if (!tls)
         return true;
     const int copy = tls_copy(tls);
@@ -277,34 +278,35 @@ static bool send_certificates(const struct worker *worker)
 
 void supervisor_share_certificates(void *context)
 {
-    const struct supervisor *all = context;
-    for (unsigned i = 0; i < all->count; i++) {
-        if (all->workers[i].serving && !send_certificates(&all->workers[i]))
-            log_error("worker %u does not take the certificates", all->workers[i].number);
+    const struct supervisor *supervisor = context;
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        if (supervisor->workers[i].serving && !send_certificates(&supervisor->workers[i]))
+            log_error("worker %u does not take the certificates", supervisor->workers[i].number);
     }
 }
 
 /* It gets blocks and certificates first, and whatever else it is told from now on after this. */
-static void let_serve(struct worker *worker)
+static void let_serve(struct worker_process *worker)
 {
-    worker->serving = startup_send_blocks(worker->child.channel, &worker->all->blocks) &&
+    worker->serving = startup_send_blocks(worker->child.channel, &worker->supervisor->blocks) &&
                       send_certificates(worker) && tell(worker, MESSAGE_START, NULL, 0, -1);
     if (!worker->serving)
         kill(worker->child.pid, SIGKILL); /* it would wait in vain */
     supervisor_reload_worker(worker);
 }
 
-static void pass_on(struct supervisor *all, const struct message *message)
+static void pass_on(struct supervisor *supervisor, const struct message *message)
 {
     struct close_rtc_message end;
     if (message->size != sizeof end)
         return;
     memcpy(&end, message->data, sizeof end);
-    if (end.worker >= 1 && end.worker <= all->count && all->workers[end.worker - 1].serving)
-        tell(&all->workers[end.worker - 1], MESSAGE_CLOSE_RTC, &end, sizeof end, -1);
+    if (end.worker >= 1 && end.worker <= supervisor->count &&
+        supervisor->workers[end.worker - 1].serving)
+        tell(&supervisor->workers[end.worker - 1], MESSAGE_CLOSE_RTC, &end, sizeof end, -1);
 }
 
-static void obey(struct worker *worker, struct message *message)
+static void obey(struct worker_process *worker, struct message *message)
 {
     const bool names_one = message->size == SESSION_HASH_SIZE;
     if (message->type == MESSAGE_PUBLISH) {
@@ -316,9 +318,10 @@ static void obey(struct worker *worker, struct message *message)
     if (message->type == MESSAGE_READY) {
         let_serve(worker);
     } else if (message->type == MESSAGE_CLOSE_RTC) {
-        pass_on(worker->all, message);
+        pass_on(worker->supervisor, message);
     } else if (message->type == MESSAGE_RESULT) {
-        supervisor_take_reply(worker, message->data, message->size);
+        pending_commands_take(&worker->supervisor->commands, worker->number, message->data,
+                              message->size);
     } else if (message->type == MESSAGE_LOOKUP && names_one) {
         answer(worker, message->data);
     } else if (message->type == MESSAGE_DECLINE && names_one) {
@@ -329,16 +332,16 @@ static void obey(struct worker *worker, struct message *message)
         set_away(worker, message->data, true);
     } else if (message->type == MESSAGE_BACK && names_one) {
         set_away(worker, message->data, false);
-    } else if (message->type == MESSAGE_COUNTED && worker->counting) {
-        worker->counting = false;
-        finish_count(worker->all);
+    } else if (message->type == MESSAGE_COUNTED && worker->is_counting) {
+        worker->is_counting = false;
+        finish_count(worker->supervisor);
     }
 }
 
 static void on_message(void *context, unsigned events)
 {
     (void)events;
-    struct worker *worker = context;
+    struct worker_process *worker = context;
     struct message message;
     for (int i = 0; i < MESSAGES_MAX; i++) {
         const enum message_result result = message_receive(worker->child.channel, &message, false);
@@ -353,7 +356,7 @@ static void on_message(void *context, unsigned events)
 }
 
 /* Waits for a message that says nothing but this. */
-static bool await(struct worker *worker, enum message_type type)
+static bool await(struct worker_process *worker, enum message_type type)
 {
     const struct timeval timeout = {.tv_sec = START_SECONDS};
     struct message message;
@@ -365,10 +368,10 @@ static bool await(struct worker *worker, enum message_type type)
     return false;
 }
 
-bool supervisor_start_workers(struct supervisor *all)
+bool supervisor_start_workers(struct supervisor *supervisor)
 {
-    for (unsigned i = 0; i < all->count; i++) {
-        struct worker *worker = &all->workers[i];
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        struct worker_process *worker = &supervisor->workers[i];
         worker->counters = counters_create(&worker->counters_fd);
         worker->pause = PAUSE_SECONDS;
         if (!worker->counters) {
@@ -382,36 +385,36 @@ bool supervisor_start_workers(struct supervisor *all)
     return true;
 }
 
-bool supervisor_let_serve(struct supervisor *all)
+bool supervisor_let_serve(struct supervisor *supervisor)
 {
-    for (unsigned i = 0; i < all->count; i++)
-        let_serve(&all->workers[i]);
-    for (unsigned i = 0; i < all->count; i++) {
-        struct worker *worker = &all->workers[i];
+    for (unsigned i = 0; i < supervisor->count; i++)
+        let_serve(&supervisor->workers[i]);
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        struct worker_process *worker = &supervisor->workers[i];
         if (!await(worker, MESSAGE_STARTED) || !watch(worker))
             return false;
     }
     return true;
 }
 
-void supervisor_tell(struct supervisor *all, enum message_type message)
+void supervisor_tell(struct supervisor *supervisor, enum message_type message)
 {
-    for (unsigned i = 0; i < all->count; i++)
-        tell(&all->workers[i], message, NULL, 0, -1);
+    for (unsigned i = 0; i < supervisor->count; i++)
+        tell(&supervisor->workers[i], message, NULL, 0, -1);
 }
 
-void supervisor_signal(struct supervisor *all, int signal_number)
+void supervisor_signal(struct supervisor *supervisor, int signal_number)
 {
-    for (unsigned i = 0; i < all->count; i++) {
-        if (all->workers[i].child.pid != 0)
-            kill(all->workers[i].child.pid, signal_number);
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        if (supervisor->workers[i].child.pid != 0)
+            kill(supervisor->workers[i].child.pid, signal_number);
     }
 }
 
-bool supervisor_has_workers(const struct supervisor *all)
+bool supervisor_has_workers(const struct supervisor *supervisor)
 {
-    for (unsigned i = 0; i < all->count; i++) {
-        if (all->workers[i].child.pid != 0)
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        if (supervisor->workers[i].child.pid != 0)
             return true;
     }
     return false;

@@ -1,0 +1,60 @@
+/* The operator's commands that are with the workers: each goes to all whom it concerns, and their
+   results become one. */
+#ifndef CAUSEWAY_RELAY_PENDING_COMMANDS_H
+#define CAUSEWAY_RELAY_PENDING_COMMANDS_H
+
+#include "http/descriptors.h"
+#include "options/options.h"
+#include "os/loop.h"
+#include "process/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PENDING_COMMANDS_MAX DESCRIPTORS_ADMIN
+
+/* How commands get to the workers, of which the first has the number 1. */
+struct pending_commands_config {
+    struct loop *loop;
+    unsigned workers;
+    /* False when a worker serves nobody now, so that a command does not concern it. */
+    bool (*serves)(void *context, unsigned worker);
+    /* False when it does not take the message, of which fd stays the caller's. */
+    bool (*send)(void *context, unsigned worker, const struct command_message *message, int fd);
+    /* Gets what has come of a command; `page` has the sessions of a list. */
+    void (*finish)(void *context, uint64_t ticket, const struct command *command,
+                   const struct command_result *result, const struct session_facts *page);
+    void *context;
+};
+
+struct pending_commands {
+    struct pending_commands_config config;
+    struct pending_command {
+        struct pending_commands *owner;
+        uint64_t ticket; /* 0 = there is none here */
+        struct command command;
+        struct command_result result;              /* so far */
+        bool is_awaited[OPTIONS_WORKERS_MAX];      /* the worker has not answered */
+        unsigned page_counts[OPTIONS_WORKERS_MAX]; /* of sessions in the worker's page */
+        struct session_facts *pages;               /* of all workers; NULL when it is no list */
+        size_t pages_size;
+        struct loop_timer timer;
+    } list[PENDING_COMMANDS_MAX];
+};
+
+/* Sends a command to the workers; `done` when the supervisor has carried out its own part. */
+void pending_commands_start(struct pending_commands *commands, const struct command *command,
+                            uint64_t ticket, bool done);
+
+/* Takes a struct command_reply from a worker. */
+void pending_commands_take(struct pending_commands *commands, unsigned worker, const void *data,
+                           size_t size);
+
+/* A worker has died, and has no sessions any more. */
+void pending_commands_forgo(struct pending_commands *commands, unsigned worker);
+
+/* Drops all without a result. */
+void pending_commands_drop(struct pending_commands *commands);
+
+#endif
