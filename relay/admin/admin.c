@@ -46,8 +46,8 @@ static void answer_blocks(const struct admin *admin, struct admin_reply *reply)
     commands_list_blocks(admin->config.blocks, reply);
 }
 
-/* What may be asked; GET stands for HEAD too. A path that ends with a slash has something behind
- * it.
+/* These requests are answered; GET stands for HEAD too. A path that ends with a slash has something
+ * behind it.
  */
 static const struct {
     const char *path;

@@ -1,4 +1,4 @@
-/* What the operator asks the relay, over HTTP: see "Watching it" in the README. */
+/* The listener where the operator asks the relay, over HTTP: see "Watching it" in the README. */
 #ifndef CAUSEWAY_RELAY_ADMIN_H
 #define CAUSEWAY_RELAY_ADMIN_H
 

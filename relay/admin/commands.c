@@ -25,7 +25,7 @@ static void refuse(struct admin_reply *reply, unsigned status, const char *text)
 static bool read_number(const char *text, unsigned long most, unsigned long *out)
 {
     const size_t digits = strspn(text, "0123456789");
-    *out = strtoul(text, NULL, 10); /* the most that fits for more */
+    *out = strtoul(text, NULL, 10); /* ULONG_MAX for what does not fit */
     return digits > 0 && text[digits] == '\0' && *out >= 1 && *out <= most;
 }
 

@@ -1,4 +1,5 @@
-/* What the operator sees of single sessions, and does to them: /sessions and /blocks. */
+/* The requests by which the operator sees sessions, ends them and blocks addresses: /sessions and
+   /blocks. */
 #ifndef CAUSEWAY_RELAY_COMMANDS_H
 #define CAUSEWAY_RELAY_COMMANDS_H
 

@@ -150,7 +150,7 @@ static double start_seconds(pid_t process)
                  (double)ticks / (double)sysconf(_SC_CLK_TCK));
 }
 
-/* By the names that all exporters use. */
+/* All exporters use these names. */
 static void write_processes(const struct metrics *metrics, struct text *out)
 {
     static const struct {

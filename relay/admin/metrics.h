@@ -1,4 +1,4 @@
-/* What the relay counts, in the text format of Prometheus. */
+/* Writes what the relay counts, in the text format of Prometheus. */
 #ifndef CAUSEWAY_RELAY_METRICS_H
 #define CAUSEWAY_RELAY_METRICS_H
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What the headers say that matters here. */
+/* The headers that matter here. */
 struct head {
     char host[SOCKET_ADDRESS_TEXT];
     size_t length; /* of the body */
@@ -104,8 +104,8 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decodes %41, and in parameters + too, up to `size` or the room. False when it is malformed, holds
-   a zero, or is too long. */
+/* Decodes %41, and in parameters + too, up to `size` or the capacity. False when it is malformed,
+   holds a zero, or is too long. */
 static bool decode(const char *text, size_t size, bool parameter, char *out, size_t capacity)
 {
     size_t used = 0;
@@ -143,7 +143,7 @@ static unsigned read_first_line(char *line, size_t size, struct admin_request *o
     out->path = target;
     out->query = question ? question + 1 : version;
     *version = '\0';
-    /* What is decoded is never longer. */
+    /* Decoded text is never longer. */
     if (*target != '/' || !decode(target, (size_t)(path_end - target), false, target,
                                   (size_t)(path_end - target) + 1))
         return refuse(400, "The path is malformed.", why);

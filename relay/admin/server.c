@@ -12,11 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* For a client to ask, to take the reply, and to close. */
+/* Seconds for a client to ask, to take the reply, and to close. */
 #define CLIENT_SECONDS 5.0
 
-/* Without accepting when the system has no descriptor left; the waiting connection would otherwise
-   wake the loop without end. */
+/* Seconds without accepting when the system has no descriptor left; the waiting connection would
+   otherwise wake the loop without end. */
 #define PAUSE_SECONDS 1.0
 
 struct connection {
@@ -190,7 +190,7 @@ static void on_ready(void *context, unsigned events)
     if (connection->ticket == 0)
         receive(connection);
     else if (connection->out.size == 0)
-        end(connection); /* while it waits only errors are told */
+        end(connection); /* while it waits, only errors are reported */
     else if (connection->sent < connection->out.size)
         transmit(connection);
     else

@@ -17,7 +17,7 @@
    that a process of another one learns that it is. */
 #define LINE_VARIABLE "CAUSEWAY_LINE"
 
-/* Starts with its channel open and no signal held back, as from a shell. A terminal's signals reach
+/* Starts with its channel open and no signal blocked, as from a shell. A terminal's signals reach
    the process that was started there, which passes them on. */
 static int spawn(pid_t *pid, int channel, const char *path, char *const *arguments)
 {
@@ -67,7 +67,7 @@ int child_end(struct child *child)
     if (child->pid == 0)
         return 0;
     close(child->channel);
-    /* One that has ended, of which nobody has heard yet, is not touched by it. */
+    /* A process that has ended, but was not waited for yet, is not touched by it. */
     kill(child->pid, SIGKILL);
     while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
         continue;

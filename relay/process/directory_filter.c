@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* For each hash, so that the supervisor is asked for one in so many that are not in the directory.
+/* Counters for each hash, so that the supervisor is asked for one in so many that are not in the
+ * directory.
  */
 #define PLACES_PER_HASH 8
 

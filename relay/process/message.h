@@ -28,7 +28,7 @@ enum message_type {
     MESSAGE_OPTIONS,   /* to a worker: a copy of the file of options, if there is one */
     MESSAGE_SOCKET,    /* an open socket, each with its own message */
     MESSAGE_OPEN,      /* that was all: open everything */
-    /* Between the two, when everything is open. */
+    /* The two exchange these when everything is open. */
     MESSAGE_READY,        /* from the new process */
     MESSAGE_BLOCKS,       /* to it: addresses that the operator has blocked: struct block[] */
     MESSAGE_CERTIFICATES, /* to a worker, then and whenever they change: a copy of those of TLS */

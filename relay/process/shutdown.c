@@ -41,7 +41,7 @@ static void stop(struct shutdown *shutdown, const char *why)
     const bool drains = shutdown->state == SHUTDOWN_DRAINING;
     shutdown->state = SHUTDOWN_CLOSING;
     upgrade_cancel(shutdown->upgrade);
-    /* Before the log says so: whoever waits for the line is refused. */
+    /* It comes before the log line, so that whoever waits for that is refused. */
     shutdown->stop_listening(shutdown->context);
     log_info("stopping %s: closing %s", why,
              log_count(sessions_count(shutdown->sessions), "session").text);

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* For workers to close their links and end, a little more than they give themselves; and when they
-   need not close them. */
+/* Seconds for workers to close their links and end, a little more than they give themselves; and
+   when they need not close them. */
 #define CLOSE_SECONDS   6.0
 #define AT_ONCE_SECONDS 0.5
 
@@ -51,10 +51,10 @@ static void stop(struct supervisor *supervisor, enum supervisor_state state, dou
         loop_stop(supervisor->loop);
 }
 
-/* As each worker does, see relay_signals.c. */
+/* Each worker does the same, see shutdown.c. */
 static void on_stop_signal(struct supervisor *supervisor, int signal_number)
 {
-    /* Those that were started anew may have another. */
+    /* Workers that were started anew may have another. */
     const double drain = fmax(supervisor->options->drain_timeout_seconds,
                               supervisor_options(supervisor)->drain_timeout_seconds);
     notify_send("STOPPING=1");

@@ -11,21 +11,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* For a worker to open everything, when nothing is served yet. */
+/* Seconds for a worker to open everything, when nothing is served yet. */
 #define START_SECONDS 30
 
-/* Before a worker that has died is started again: at first, and at most while it dies soon. */
+/* Seconds before a worker that has died is started again: at first, and at most while it dies soon,
+   which is in less than SOON_SECONDS. */
 #define PAUSE_SECONDS      0.1
 #define PAUSE_MOST_SECONDS 5.0
 #define SOON_SECONDS       10.0
 
-/* For the workers to bring their counters up to date. */
+/* Seconds for the workers to bring their counters up to date. */
 #define COUNT_SECONDS 1.0
 
-/* In a turn of the loop. */
+/* Messages of a worker that are read in one turn of the loop. */
 #define MESSAGES_MAX 256
 
-/* Without waiting: a worker that does not read may not hold up the others. */
+/* It does not wait, because a worker that does not read must not delay the others. */
 static bool tell(const struct worker_process *worker, enum message_type type, const void *data,
                  size_t size, int fd)
 {
@@ -47,8 +48,8 @@ void supervisor_expire(struct supervisor *supervisor)
         loop_timer_start(supervisor->loop, &supervisor->expiry, next - now);
 }
 
-/* With a copy of their file, if there is one and the system has room. False when the worker does
-   not take them. */
+/* The worker reads a copy of their file, if there is one and the system has a descriptor for it.
+   False when the worker does not take it. */
 static bool send_options(const struct worker_process *worker, enum message_type type,
                          const struct options *options)
 {
@@ -215,7 +216,7 @@ static void answer(struct worker_process *worker, const uint8_t hash[SESSION_HAS
     directory_assign(&supervisor->directory, found, worker->number);
 }
 
-/* Another worker may have room for it. */
+/* Another worker may have a place for it. */
 static void take_back(struct worker_process *worker, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct supervisor *supervisor = worker->supervisor;
@@ -251,7 +252,7 @@ static void keep(struct worker_process *worker, const struct message *message)
                       worker->number, INFINITY))
         return;
     if (log_limit_pass(&supervisor->lost_limit, loop_now(), &held))
-        log_warn("a session cannot move to another worker, nor outlive its own: there is no room "
+        log_warn("a session cannot move to another worker, nor outlive its own: there is no place "
                  "for it, or no file descriptor%s",
                  log_held(held).text);
 }
@@ -285,7 +286,7 @@ void supervisor_share_certificates(void *context)
     }
 }
 
-/* It gets blocks and certificates first, and whatever else it is told from now on after this. */
+/* It gets blocks and certificates first, and all other messages after this. */
 static void let_serve(struct worker_process *worker)
 {
     worker->serving = startup_send_blocks(worker->child.channel, &worker->supervisor->blocks) &&

@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* For the successor to open everything. */
+/* Seconds for the successor to open everything. */
 #define START_SECONDS 30.0
 
-/* For it to take over, while nothing else is served here. */
+/* Seconds for it to take over, while nothing else is served here. */
 #define TAKE_OVER_SECONDS 5
 
 static void stop_waiting(struct upgrade *upgrade)
@@ -110,7 +110,7 @@ void upgrade_begin(struct upgrade *upgrade)
     if (!loop_add(upgrade->loop, &upgrade->watch, LOOP_READABLE) ||
         !upgrade->owner.send_startup(upgrade->owner.context, successor->channel) ||
         !message_send(successor->channel, MESSAGE_OPEN, NULL, 0, -1))
-        fail(upgrade, "cannot be told what to open");
+        fail(upgrade, "does not take what it is to open");
 }
 
 void upgrade_cancel(struct upgrade *upgrade)

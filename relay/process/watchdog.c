@@ -13,7 +13,7 @@
 
 #define FRAMES_MAX 64
 
-/* In which the report must be written: standard error may be a pipe that nobody reads. */
+/* Seconds in which the report must be written: standard error may be a pipe that nobody reads. */
 #define REPORT_SECONDS 2
 
 static volatile sig_atomic_t turned;

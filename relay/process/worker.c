@@ -9,13 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* For the supervisor to answer, or to take a message; everything else waits for so long at most. */
+/* Microseconds for the supervisor to answer, or to take a message; everything else waits for so
+   long at most. */
 #define ANSWER_MICROSECONDS 200000
 
-/* Between two times that it brings its counters up to date. */
+/* Seconds between two times that it brings its counters up to date. */
 #define COUNT_SECONDS 1.0
 
-/* In a turn of the loop. */
+/* Messages of the supervisor that are read in one turn of the loop. */
 #define MESSAGES_MAX 64
 
 static bool publish(void *context, const struct session_state *state, int fd)

@@ -15,7 +15,7 @@
 #define ALLOWANCE_UNANSWERED        20.0
 #define ALLOWANCE_UNANSWERED_REFILL 2.0
 
-/* What a quarter of a second allows may go at once. */
+/* Everything that a quarter of a second allows may go at once. */
 struct allowance_limits {
     double packets_per_second; /* 0 = no limit */
     double bytes_per_second;   /* 0 = no limit */
@@ -33,7 +33,7 @@ void allowance_init(struct allowance *allowance);
 /* The game server has answered. Further answers change nothing. */
 void allowance_answered(struct allowance *allowance);
 
-/* Whether a datagram of this size may go now. If so, it is subtracted from the allowance. */
+/* True when a datagram of this size may go now; then it is subtracted from the allowance. */
 bool allowance_take(struct allowance *allowance, const struct allowance_limits *limits, size_t size,
                     double now);
 

@@ -1,4 +1,4 @@
-/* What the operator has the sessions do. Commands are plain data, so that they reach the sessions
+/* The operator's commands to the sessions. They are plain data, so that they reach the sessions
    of other processes too. */
 #ifndef CAUSEWAY_RELAY_COMMAND_H
 #define CAUSEWAY_RELAY_COMMAND_H
@@ -24,13 +24,13 @@ struct command {
 };
 
 struct command_result {
-    bool done;      /* false: there is no such session or block, or no room for the block or list */
-    bool has_more;  /* the list goes on */
-    unsigned count; /* sessions in the list, or ended */
+    bool done;     /* false: there is no such session or block, or no place for the block or list */
+    bool has_more; /* the list goes on */
+    unsigned count;  /* sessions in the list, or ended */
     unsigned silent; /* processes that have not answered */
 };
 
-/* Carries out a command; `page` has room for the sessions of a list (command->limit). */
+/* Carries out a command; `page` must take the sessions of a list (command->limit). */
 struct command_result command_run(struct sessions *sessions, const struct command *command,
                                   struct session_facts *page);
 

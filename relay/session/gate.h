@@ -20,16 +20,16 @@ struct gate {
 
 enum gate_verdict { GATE_PASS, GATE_NO_REQUEST, GATE_PROTOCOL, GATE_EXPIRED };
 
-/* Whether a datagram may begin a session: it must be a connection request for an allowed protocol,
-   with a token that has not expired, or not for long, at unix_time (seconds). */
+/* Judges whether a datagram may begin a session: it must be a connection request for an allowed
+   protocol, with a token that has not expired, or not for long, at unix_time (seconds). */
 enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_t size,
                              uint64_t unix_time);
 
-/* Whether a later datagram has the shape of a packet to a server. */
+/* True when a later datagram has the shape of a packet to a server. */
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size);
 
-/* Whether a datagram from the game server is an answer to this browser. A challenge is not: whoever
-   repeats the request of a connected player gets one. */
+/* True when a datagram from the game server is an answer to this browser. A challenge is not:
+   whoever repeats the request of a connected player gets one. */
 bool gate_is_answer(const struct gate *gate, const uint8_t *data, size_t size);
 
 #endif

@@ -5,11 +5,12 @@
 #include <string.h>
 #include <time.h>
 
-/* Some may be damaged on the way, or come late from an earlier connection. */
+/* Datagrams that the gate refuses before the session ends: some may be damaged on the way, or come
+   late from an earlier connection. */
 #define OFFENCES_MAX 8
 
-/* For so long a game server may be away, as when it starts anew, before those who ask for it are
-   told. */
+/* Seconds that a game server may be away, as when it starts anew, before players who ask for it
+   learn that it is. */
 #define DOWN_SECONDS 3.0
 
 /* Firefox closes WebSockets when a navigation begins. A page that stays after all, because it was a
@@ -24,8 +25,8 @@ static struct session *session_due(struct deadline *deadline)
     return lws_container_of(deadline, struct session, deadline);
 }
 
-/* When it ends unless something happens before, and why. Nothing but the next step renews one that
-   the game server has not answered. */
+/* Returns when it ends unless something happens before, and why. Nothing but the next step renews
+   one that the game server has not answered. */
 static double due(const struct session *session, enum session_end *why)
 {
     const struct sessions_config *config = &session->all->config;
@@ -54,12 +55,13 @@ static double due(const struct session *session, enum session_end *why)
     return unlinked;
 }
 
-/* When it makes room for others, unless the game server speaks to it before: INFINITY when it does
-   so already. */
-static double unheard_at(const struct session *session)
+/* Returns when it becomes one that gives way, unless the game server speaks to it before: INFINITY
+   when it is one already. */
+static double silent_at(const struct session *session)
 {
-    return session->eviction.list ? INFINITY
-                                  : session->heard + session->all->config.answer_timeout_seconds;
+    return session->eviction.list
+               ? INFINITY
+               : session->last_answer + session->all->config.answer_timeout_seconds;
 }
 
 /* One timer serves all. */
@@ -76,7 +78,7 @@ static void set_deadline(struct session *session)
 {
     enum session_end why;
     const double end = due(session, &why);
-    deadlines_set(&session->all->deadlines, &session->deadline, fmin(end, unheard_at(session)));
+    deadlines_set(&session->all->deadlines, &session->deadline, fmin(end, silent_at(session)));
 }
 
 void session_hurry(struct session *session)
@@ -105,7 +107,7 @@ static void on_timer(void *context)
             session_end(session, why);
             continue;
         }
-        if (unheard_at(session) <= now)
+        if (silent_at(session) <= now)
             eviction_append(&all->eviction, EVICTION_SILENT, &session->eviction);
         set_deadline(session);
     }
@@ -242,11 +244,11 @@ static struct session_link *choose_link(const struct session *session)
 }
 
 /* The game server has spoken to it, as it does ten times a second to a player. */
-static void hear(struct session *session)
+static void on_answer(struct session *session)
 {
-    session->heard = loop_now();
+    session->last_answer = loop_now();
     if (!session->allowance.answered) {
-        histogram_add(&session->all->stats->setup_seconds, session->heard - session->opened);
+        histogram_add(&session->all->stats->setup_seconds, session->last_answer - session->opened);
         allowance_answered(&session->allowance);
         eviction_remove(&session->eviction);
         session_step(session);
@@ -269,7 +271,7 @@ static void on_upstream_batch(void *context, const struct datagram *datagrams, s
             answers || gate_is_answer(&all->config.gate, datagrams[i].data, datagrams[i].size);
     }
     if (answers)
-        hear(session);
+        on_answer(session);
     if (session->allowance.answered)
         session->active = loop_now();
     struct session_link *link = choose_link(session);

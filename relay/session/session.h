@@ -53,7 +53,7 @@ enum session_refusal {
     SESSION_REFUSED_SERVER,
 };
 
-/* What a refused browser is told. */
+/* Returns the code and the text for a browser that was refused. */
 const struct session_farewell *session_refusal_farewell(enum session_refusal why);
 
 /* The directory of the sessions that several processes share. Each member is called with the
@@ -134,7 +134,7 @@ typedef bool sessions_export_one(void *context, const struct session_state *stat
    False when `take` was. */
 bool sessions_export(struct sessions *sessions, sessions_export_one *take, void *context);
 
-/* From now on there are other processes, which share a directory. */
+/* Has the sessions use the directory of several processes from now on. */
 void sessions_set_directory(struct sessions *sessions, const struct session_directory *directory);
 
 /* Leaves a session to another process, if it is here: SESSION_END_MOVED. */
@@ -145,7 +145,7 @@ void sessions_release(struct sessions *sessions, const uint8_t hash[SESSION_HASH
    session of the same hash here, or all places are taken. */
 bool sessions_adopt(struct sessions *sessions, const void *state, size_t size, int fd);
 
-/* What a page asks for with a link. */
+/* A page asks for this with a link. */
 struct link_request {
     struct socket_address client;
     struct socket_address server; /* that it names; all zero when it names none */
@@ -164,7 +164,7 @@ bool session_server_allowed(struct sessions *sessions, const struct link_request
 /* Opens a link. It joins the session that has its hash, where
    it takes the place of a link of the same transport. When there is none, or no hash is given, it
    begins a session; when all places are taken, the oldest session that the game server has not
-   answered is ended to make room, or else the one to which it has said nothing for longest, if that
+   answered gives way, or else the one to which it has said nothing for longest, if that
    is the answer timeout at least, or else the one that has been without a link for longest, unless
    this client has opened more sessions lately. Returns SESSION_REFUSED_NOT, or why the link was
    refused, which has been counted. No socket is opened before the first datagram. */
@@ -187,7 +187,7 @@ void session_link_close(struct session_link *link, enum session_parting parting)
 /* Takes a datagram from the browser to the game server. An empty or oversized one, whose data is
    not read, is dropped: UDP would lose that one alone. One that the gate does not pass is dropped,
    and several of them end the session. False when the datagram was dropped because it exceeds the
-   session's allowance, so that the browser should be held back, or when the session is ending (the
+   session's allowance, so that the browser should send less, or when the session is ending (the
    transport's close has been called, now or earlier) and needs no more datagrams. */
 bool session_receive(struct session *session, const uint8_t *data, size_t size);
 

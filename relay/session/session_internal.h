@@ -25,9 +25,9 @@ struct session {
     struct session_index_entry entry;
     struct deadline deadline; /* none while it is ending */
     double opened;
-    double active;   /* when it last came a step on, or a datagram came, from either side */
-    double heard;    /* when the game server last spoke to it, but for challenges */
-    double unlinked; /* when it lost its last link; INFINITY while it has one */
+    double active;      /* when it last came a step on, or a datagram came, from either side */
+    double last_answer; /* when the game server last spoke to it, but for challenges */
+    double unlinked;    /* when it lost its last link; INFINITY while it has one */
     unsigned long id;
     bool ending;
     bool evicted;
@@ -35,7 +35,7 @@ struct session {
     bool away;      /* its page may be gone: its browser said so, and nothing came since */
     enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
     unsigned offences;         /* datagrams that the gate has not let pass */
-    float rtt;                 /* seconds, of the last link that told it; NAN while none has */
+    float rtt;                 /* seconds, of the last link that knew it; NAN while none has */
     struct allowance allowance;
     struct traffic traffic;
     struct upstream upstream;

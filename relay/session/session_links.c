@@ -164,7 +164,7 @@ static const char *why_it_goes(const struct session *session)
     return session->newest ? "the game server has not answered it" : "it has no link";
 }
 
-/* A place for one more session, from the owner of an address. A player may still come back to a
+/* Finds a place for one more session of the owner of an address. A player may still come back to a
    session that waits, but not to one that the game server has left, as when its player goes on in
    another. False when none gives way. */
 static bool make_place(struct sessions *all, const unsigned char owner[16])
@@ -287,20 +287,20 @@ void session_close_links(struct session *session, const struct session_farewell 
         link->transport->close(link, farewell, at_once);
 }
 
-/* Its last link is gone. Only one that the game server has answered is worth its place. */
-static bool waits(const struct session *session, enum session_parting parting)
+/* Only one that the game server has answered is worth its place. */
+static bool may_wait(const struct session *session, enum session_parting parting)
 {
     return session->entry.listed && session->allowance.answered && parting != SESSION_LINK_CLOSED &&
            session->all->config.resume_seconds > 0.0;
 }
 
-static void wait(struct session *session, struct address_count **address)
+static void wait_for_link(struct session *session, struct address_count **address)
 {
     session->address = *address;
     *address = NULL;
     session->unlinked = loop_now();
     if (!session->published)
-        session_publish(session); /* the others were too busy to hear of it */
+        session_publish(session); /* the supervisor was too busy before */
     eviction_append(&session->all->eviction, EVICTION_UNLINKED, &session->eviction);
     session_hurry(session);
     session->all->stats->sessions_unlinked++;
@@ -326,8 +326,8 @@ void session_link_close(struct session_link *link, enum session_parting parting)
         link->session = NULL;
         if (parting == SESSION_LINK_AWAY)
             session_set_away(session, true);
-        if (!session->newest && waits(session, parting))
-            wait(session, &link->address);
+        if (!session->newest && may_wait(session, parting))
+            wait_for_link(session, &link->address);
         else if (!session->newest)
             session_free(session);
     }

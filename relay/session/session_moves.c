@@ -15,7 +15,7 @@ const uint8_t *sessions_secret(const struct sessions *all)
     return session_index_secret(all->index);
 }
 
-/* Whether another process can go on with it; its next link must find it there. */
+/* Another process can only go on with one that its next link finds there. */
 static bool can_move(const struct session *session)
 {
     return session->entry.listed && session->allowance.answered &&
@@ -31,7 +31,7 @@ static int fill_state(const struct session *session, struct session_state *out)
         .opened = session->opened,
         .active = session->active,
         .unlinked = session->unlinked,
-        .heard = session->heard,
+        .last_answer = session->last_answer,
         .packets = session->allowance.packets,
         .bytes = session->allowance.bytes,
         .traffic = session->traffic,
@@ -88,7 +88,7 @@ static bool carry_on(struct sessions *all, const struct session_state *state,
     session->away = state->away != 0;
     session->opened = state->opened;
     session->active = state->active;
-    session->heard = state->heard;
+    session->last_answer = state->last_answer;
     session->published = all->directory.publish != NULL;
     session->unlinked = fmin(state->unlinked, loop_now());
     session->allowance =

@@ -12,7 +12,7 @@ bool session_state_read(const void *data, size_t size, struct session_state *out
         return false;
     memcpy(&state, data, sizeof state);
     /* Full buckets are infinite, as is the time of a session that has a link. */
-    if (!isfinite(state.opened) || !isfinite(state.active) || !isfinite(state.heard) ||
+    if (!isfinite(state.opened) || !isfinite(state.active) || !isfinite(state.last_answer) ||
         isnan(state.unlinked) || state.server.size > sizeof state.server.address ||
         state.client.size > sizeof state.client.address ||
         state.header.size > sizeof state.header.bytes || isnan(state.packets.level) ||

@@ -22,7 +22,7 @@ struct session_state {
     double opened;     /* see struct session */
     double active;
     double unlinked;
-    double heard;
+    double last_answer;
     struct bucket packets; /* of its allowance; the game server has answered it */
     struct bucket bytes;
     struct traffic traffic;
