@@ -29,7 +29,7 @@ static struct session *session_due(struct deadline *deadline)
    one that the game server has not answered. */
 static double due(const struct session *session, enum session_end *why)
 {
-    const struct sessions_config *config = &session->all->config;
+    const struct sessions_config *config = &session->sessions->config;
     const double idle =
         config->idle_timeout_seconds > 0.0 ? config->idle_timeout_seconds : INFINITY;
     double timeout = idle;
@@ -61,30 +61,30 @@ static double silent_at(const struct session *session)
 {
     return session->eviction.list
                ? INFINITY
-               : session->last_answer + session->all->config.answer_timeout_seconds;
+               : session->last_answer + session->sessions->config.answer_timeout_seconds;
 }
 
 /* One timer serves all. */
-static void arm(struct sessions *all, double now)
+static void arm(struct sessions *sessions, double now)
 {
-    const struct deadline *first = deadlines_first(&all->deadlines);
-    if (!first || first->time >= all->timer_at)
+    const struct deadline *first = deadlines_first(&sessions->deadlines);
+    if (!first || first->time >= sessions->timer_at)
         return;
-    all->timer_at = first->time;
-    loop_timer_start(all->loop, &all->timer, first->time - now);
+    sessions->timer_at = first->time;
+    loop_timer_start(sessions->loop, &sessions->timer, first->time - now);
 }
 
 static void set_deadline(struct session *session)
 {
     enum session_end why;
     const double end = due(session, &why);
-    deadlines_set(&session->all->deadlines, &session->deadline, fmin(end, silent_at(session)));
+    deadlines_set(&session->sessions->deadlines, &session->deadline, fmin(end, silent_at(session)));
 }
 
 void session_hurry(struct session *session)
 {
     set_deadline(session);
-    arm(session->all, loop_now());
+    arm(session->sessions, loop_now());
 }
 
 void session_step(struct session *session)
@@ -96,11 +96,11 @@ void session_step(struct session *session)
 /* Datagrams do not move deadlines: a session that is found to be due too early gets a new one. */
 static void on_timer(void *context)
 {
-    struct sessions *all = context;
+    struct sessions *sessions = context;
     const double now = loop_now();
     struct deadline *first;
-    all->timer_at = INFINITY;
-    while ((first = deadlines_first(&all->deadlines)) && first->time <= now) {
+    sessions->timer_at = INFINITY;
+    while ((first = deadlines_first(&sessions->deadlines)) && first->time <= now) {
         struct session *session = session_due(first);
         enum session_end why;
         if (due(session, &why) <= now) {
@@ -108,10 +108,10 @@ static void on_timer(void *context)
             continue;
         }
         if (silent_at(session) <= now)
-            eviction_append(&all->eviction, EVICTION_SILENT, &session->eviction);
+            eviction_append(&sessions->eviction, EVICTION_SILENT, &session->eviction);
         set_deadline(session);
     }
-    arm(all, now);
+    arm(sessions, now);
 }
 
 static unsigned sessions_of_one_address(const struct sessions_config *config)
@@ -121,87 +121,89 @@ static unsigned sessions_of_one_address(const struct sessions_config *config)
                                                                      : config->max_sessions;
 }
 
-void sessions_set_limits(struct sessions *all, const struct sessions_config *config)
+void sessions_set_limits(struct sessions *sessions, const struct sessions_config *config)
 {
-    const struct sessions_config old = all->config;
-    all->config = *config;
-    all->config.upstreams = old.upstreams;
-    all->config.max_sessions = old.max_sessions;
-    all->config.secret = old.secret;
-    all->unanswered_most = ALLOWANCE_UNANSWERED * sessions_of_one_address(&all->config);
+    const struct sessions_config old = sessions->config;
+    sessions->config = *config;
+    sessions->config.upstreams = old.upstreams;
+    sessions->config.max_sessions = old.max_sessions;
+    sessions->config.secret = old.secret;
+    sessions->unanswered_most = ALLOWANCE_UNANSWERED * sessions_of_one_address(&sessions->config);
     /* Due at once, each gets the deadline that it has now. */
-    deadlines_set_all(&all->deadlines, loop_now());
-    on_timer(all);
+    deadlines_set_all(&sessions->deadlines, loop_now());
+    on_timer(sessions);
 }
 
 struct sessions *sessions_create(const struct sessions_config *config, struct loop *loop,
                                  struct stats *stats)
 {
-    struct sessions *all = calloc(1, sizeof *all);
-    if (!all)
+    struct sessions *sessions = calloc(1, sizeof *sessions);
+    if (!sessions)
         return NULL;
-    all->config = *config;
-    all->loop = loop;
-    all->stats = stats;
-    all->timer.expired = on_timer;
-    all->timer.context = all;
-    all->timer_at = INFINITY;
-    all->index = session_index_create(config->max_sessions, config->secret);
-    all->per_address = per_address_limit_create(config->max_sessions);
-    all->opened = address_memory_create(OPENED_SECONDS);
-    all->unanswered = address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
-    all->upstream_common = upstream_common_create(loop, stats);
-    sessions_set_limits(all, config);
-    if (!deadlines_reserve(&all->deadlines, config->max_sessions) || !all->index ||
-        !all->per_address || !all->opened || !all->unanswered || !all->upstream_common) {
-        sessions_destroy(all);
+    sessions->config = *config;
+    sessions->loop = loop;
+    sessions->stats = stats;
+    sessions->timer.expired = on_timer;
+    sessions->timer.context = sessions;
+    sessions->timer_at = INFINITY;
+    sessions->index = session_index_create(config->max_sessions, config->secret);
+    sessions->per_address = per_address_limit_create(config->max_sessions);
+    sessions->opened = address_memory_create(OPENED_SECONDS);
+    sessions->unanswered =
+        address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
+    sessions->upstream_common = upstream_common_create(loop, stats);
+    sessions_set_limits(sessions, config);
+    if (!deadlines_reserve(&sessions->deadlines, config->max_sessions) || !sessions->index ||
+        !sessions->per_address || !sessions->opened || !sessions->unanswered ||
+        !sessions->upstream_common) {
+        sessions_destroy(sessions);
         return NULL;
     }
-    return all;
+    return sessions;
 }
 
-void sessions_destroy(struct sessions *all)
+void sessions_destroy(struct sessions *sessions)
 {
-    if (!all)
+    if (!sessions)
         return;
-    loop_timer_stop(&all->timer);
-    deadlines_free(&all->deadlines);
-    session_index_destroy(all->index);
-    per_address_limit_destroy(all->per_address);
-    address_memory_destroy(all->opened);
-    address_memory_destroy(all->unanswered);
-    upstream_common_destroy(all->upstream_common);
-    free(all);
+    loop_timer_stop(&sessions->timer);
+    deadlines_free(&sessions->deadlines);
+    session_index_destroy(sessions->index);
+    per_address_limit_destroy(sessions->per_address);
+    address_memory_destroy(sessions->opened);
+    address_memory_destroy(sessions->unanswered);
+    upstream_common_destroy(sessions->upstream_common);
+    free(sessions);
 }
 
-unsigned sessions_count(const struct sessions *all)
+unsigned sessions_count(const struct sessions *sessions)
 {
-    return all->count;
+    return sessions->count;
 }
 
-bool sessions_full(const struct sessions *all)
+bool sessions_full(const struct sessions *sessions)
 {
-    return all->count - all->evicted >= all->config.max_sessions;
+    return sessions->count - sessions->evicted >= sessions->config.max_sessions;
 }
 
-struct blocks *sessions_blocks(struct sessions *all)
+struct blocks *sessions_blocks(struct sessions *sessions)
 {
-    return &all->blocks;
+    return &sessions->blocks;
 }
 
-struct session *sessions_at(const struct sessions *all, size_t index)
+struct session *sessions_at(const struct sessions *sessions, size_t index)
 {
-    return index < all->deadlines.count ? session_due(all->deadlines.heap[index]) : NULL;
+    return index < sessions->deadlines.count ? session_due(sessions->deadlines.heap[index]) : NULL;
 }
 
-void sessions_gauges(const struct sessions *all, struct gauges *out)
+void sessions_gauges(const struct sessions *sessions, struct gauges *out)
 {
     struct gauges gauges = {
-        .sessions_max = all->config.max_sessions,
-        .upstreams_down = upstream_common_down(all->upstream_common),
+        .sessions_max = sessions->config.max_sessions,
+        .upstreams_down = upstream_common_down(sessions->upstream_common),
     };
-    for (size_t i = 0; i < all->deadlines.count; i++) {
-        const struct session *session = session_due(all->deadlines.heap[i]);
+    for (size_t i = 0; i < sessions->deadlines.count; i++) {
+        const struct session *session = session_due(sessions->deadlines.heap[i]);
         gauges.sessions_unanswered += !session->allowance.answered;
         gauges.sessions_waiting += !session->newest;
         for (const struct session_link *link = session->newest; link; link = link->older)
@@ -210,28 +212,28 @@ void sessions_gauges(const struct sessions *all, struct gauges *out)
     *out = gauges;
 }
 
-void sessions_count_overflow(struct sessions *all)
+void sessions_count_overflow(struct sessions *sessions)
 {
-    for (size_t i = 0; i < all->deadlines.count; i++)
-        upstream_count_overflow(&session_due(all->deadlines.heap[i])->upstream);
+    for (size_t i = 0; i < sessions->deadlines.count; i++)
+        upstream_count_overflow(&session_due(sessions->deadlines.heap[i])->upstream);
 }
 
-void sessions_drain(struct sessions *all, enum session_end why, void (*drained)(void *context),
+void sessions_drain(struct sessions *sessions, enum session_end why, void (*drained)(void *context),
                     void *context)
 {
-    all->draining = true;
-    all->draining_why = why;
-    all->drained = drained;
-    all->drained_context = context;
-    if (all->count == 0)
+    sessions->draining = true;
+    sessions->draining_why = why;
+    sessions->drained = drained;
+    sessions->drained_context = context;
+    if (sessions->count == 0)
         drained(context);
 }
 
-void sessions_end_all(struct sessions *all)
+void sessions_end_all(struct sessions *sessions)
 {
     struct deadline *first;
-    while ((first = deadlines_first(&all->deadlines)))
-        session_end(session_due(first), all->draining_why);
+    while ((first = deadlines_first(&sessions->deadlines)))
+        session_end(session_due(first), sessions->draining_why);
 }
 
 /* The newest link that is ready; the newest when there is none. */
@@ -248,7 +250,8 @@ static void on_answer(struct session *session)
 {
     session->last_answer = loop_now();
     if (!session->allowance.answered) {
-        histogram_add(&session->all->stats->setup_seconds, session->last_answer - session->opened);
+        histogram_add(&session->sessions->stats->setup_seconds,
+                      session->last_answer - session->opened);
         allowance_answered(&session->allowance);
         eviction_remove(&session->eviction);
         session_step(session);
@@ -262,13 +265,13 @@ static void on_answer(struct session *session)
 static void on_upstream_batch(void *context, const struct datagram *datagrams, size_t count)
 {
     struct session *session = context;
-    struct sessions *all = session->all;
+    struct sessions *sessions = session->sessions;
     bool answers = false;
     for (size_t i = 0; i < count; i++) {
         session->traffic.upstream_datagrams++;
         session->traffic.upstream_bytes += datagrams[i].size;
         answers =
-            answers || gate_is_answer(&all->config.gate, datagrams[i].data, datagrams[i].size);
+            answers || gate_is_answer(&sessions->config.gate, datagrams[i].data, datagrams[i].size);
     }
     if (answers)
         on_answer(session);
@@ -278,21 +281,22 @@ static void on_upstream_batch(void *context, const struct datagram *datagrams, s
     if (link)
         link->transport->send_batch(link, datagrams, count);
     else
-        all->stats->dropped_unlinked += count;
+        sessions->stats->dropped_unlinked += count;
 }
 
-void session_identify(const struct sessions *all, const char *key, const char *origin,
+void session_identify(const struct sessions *sessions, const char *key, const char *origin,
                       struct link_request *request)
 {
-    session_index_hash(all->index, key, origin, &request->server, &request->hash);
+    session_index_hash(sessions->index, key, origin, &request->server, &request->hash);
 }
 
 /* The last two digits tell the worker, which makes it unique among them. */
-static unsigned long next_id(struct sessions *all)
+static unsigned long next_id(struct sessions *sessions)
 {
-    all->last_id++;
-    return all->config.worker == 0 ? all->last_id
-                                   : all->last_id * (SESSION_WORKERS_MAX + 1) + all->config.worker;
+    sessions->last_id++;
+    return sessions->config.worker == 0
+               ? sessions->last_id
+               : sessions->last_id * (SESSION_WORKERS_MAX + 1) + sessions->config.worker;
 }
 
 unsigned session_id_worker(unsigned long id)
@@ -300,20 +304,20 @@ unsigned session_id_worker(unsigned long id)
     return (unsigned)(id % (SESSION_WORKERS_MAX + 1));
 }
 
-struct session *session_create(struct sessions *all, const unsigned char owner[16])
+struct session *session_create(struct sessions *sessions, const unsigned char owner[16])
 {
     struct session *session = calloc(1, sizeof *session);
     if (!session)
         return NULL;
-    session->all = all;
+    session->sessions = sessions;
     memcpy(session->owner, owner, sizeof session->owner);
     session->unlinked = INFINITY;
     session->rtt = NAN;
-    session->id = next_id(all);
+    session->id = next_id(sessions);
     session->verdict = GATE_NO_REQUEST;
     allowance_init(&session->allowance);
-    upstream_init(&session->upstream, all->upstream_common, &session->server, on_upstream_batch,
-                  session);
+    upstream_init(&session->upstream, sessions->upstream_common, &session->server,
+                  on_upstream_batch, session);
     return session;
 }
 
@@ -349,8 +353,9 @@ void session_describe(const struct session *session, struct session_facts *out)
 static bool may_log(struct session *session, unsigned *others)
 {
     *others = 0;
-    return log_wants(LOG_INFO) && (session->allowance.answered || log_wants(LOG_DEBUG) ||
-                                   log_limit_pass(&session->all->ended_limit, loop_now(), others));
+    return log_wants(LOG_INFO) &&
+           (session->allowance.answered || log_wants(LOG_DEBUG) ||
+            log_limit_pass(&session->sessions->ended_limit, loop_now(), others));
 }
 
 /* The socket must still be open, because the line has its address. */
@@ -377,7 +382,7 @@ void session_end(struct session *session, enum session_end why)
         [GATE_PROTOCOL] = "it asked for a protocol that --protocol-id does not name",
         [GATE_EXPIRED] = "its connect token has expired",
     };
-    struct sessions *all = session->all;
+    struct sessions *sessions = session->sessions;
     const bool goes_on = why == SESSION_END_RESTART || why == SESSION_END_MOVED;
     if (session->ending)
         return;
@@ -385,17 +390,17 @@ void session_end(struct session *session, enum session_end why)
     switch (why) {
 #define SESSION_END_COUNT(NAME, name, code, text, line)                                            \
     case SESSION_END_##NAME:                                                                       \
-        all->stats->sessions_ended_##name++;                                                       \
+        sessions->stats->sessions_ended_##name++;                                                  \
         break;
         SESSION_ENDS(SESSION_END_COUNT)
 #undef SESSION_END_COUNT
     }
     if (why != SESSION_END_RESTART)
         log_end(session, why == SESSION_END_PROTOCOL ? verdicts[session->verdict] : lines[why]);
-    deadlines_remove(&all->deadlines, &session->deadline);
+    deadlines_remove(&sessions->deadlines, &session->deadline);
     session_withdraw(session, goes_on);
     if (!session->evicted)
-        eviction_prepend(&all->eviction, EVICTION_UNPROVEN, &session->eviction);
+        eviction_prepend(&sessions->eviction, EVICTION_UNPROVEN, &session->eviction);
     if (goes_on)
         upstream_leave(&session->upstream);
     else
@@ -409,7 +414,7 @@ void session_end(struct session *session, enum session_end why)
 /* Nothing has been opened or sent for a session before the gate lets a datagram pass. */
 static bool passes(struct session *session, const uint8_t *data, size_t size)
 {
-    const struct gate *gate = &session->all->config.gate;
+    const struct gate *gate = &session->sessions->config.gate;
     if (session->verdict == GATE_PASS)
         return gate_passes(gate, data, size);
     session->verdict = gate_opens(gate, data, size, (uint64_t)time(NULL));
@@ -423,29 +428,30 @@ static bool passes(struct session *session, const uint8_t *data, size_t size)
    an address may have. */
 static bool address_may_ask(struct session *session, double now)
 {
-    struct sessions *all = session->all;
-    if (address_memory_count(all->unanswered, session->owner, now) > all->unanswered_most - 1.0)
+    struct sessions *sessions = session->sessions;
+    if (address_memory_count(sessions->unanswered, session->owner, now) >
+        sessions->unanswered_most - 1.0)
         return false;
-    address_memory_add(all->unanswered, session->owner, now);
+    address_memory_add(sessions->unanswered, session->owner, now);
     return true;
 }
 
 static bool within_allowance(struct session *session, size_t size)
 {
-    struct sessions *all = session->all;
+    struct sessions *sessions = session->sessions;
     const double now = loop_now();
     unsigned held;
     if (session->allowance.answered)
         session->active = now;
-    if (allowance_take(&session->allowance, &all->config.allowance, size, now) &&
+    if (allowance_take(&session->allowance, &sessions->config.allowance, size, now) &&
         (session->allowance.answered || address_may_ask(session, now)))
         return true;
     if (!session->allowance.answered) {
-        all->stats->dropped_unanswered++;
+        sessions->stats->dropped_unanswered++;
         return false;
     }
-    all->stats->dropped_upstream_rate++;
-    if (log_limit_pass(&all->rate_limit, now, &held))
+    sessions->stats->dropped_upstream_rate++;
+    if (log_limit_pass(&sessions->rate_limit, now, &held))
         log_warn("session %lu sends more than --upstream-packets or --upstream-bytes: dropped%s",
                  session->id, log_held(held).text);
     return false;
@@ -454,7 +460,7 @@ static bool within_allowance(struct session *session, size_t size)
 /* Such datagrams count against the allowance too: the relay has to read them. */
 static bool drop_misfit(struct session *session, size_t size)
 {
-    struct stats *stats = session->all->stats;
+    struct stats *stats = session->sessions->stats;
     if (!within_allowance(session, size))
         return false;
     if (size == 0)
@@ -464,13 +470,13 @@ static bool drop_misfit(struct session *session, size_t size)
     return true;
 }
 
-void sessions_discard(struct sessions *all, size_t size)
+void sessions_discard(struct sessions *sessions, size_t size)
 {
     if (size > SESSION_MESSAGE_MAX)
         return;
-    all->stats->client_datagrams++;
-    all->stats->client_bytes += size;
-    all->stats->dropped_ended++;
+    sessions->stats->client_datagrams++;
+    sessions->stats->client_bytes += size;
+    sessions->stats->dropped_ended++;
 }
 
 /* Links of a page may come to two processes before the game server has answered, and each begins a
@@ -478,17 +484,17 @@ void sessions_discard(struct sessions *all, size_t size)
 static bool is_only_one(struct session *session)
 {
     if (session->entry.listed)
-        sessions_look_up(session->all, &session->entry.hash);
+        sessions_look_up(session->sessions, &session->entry.hash);
     if (session->ending)
-        session->all->stats->dropped_ended++;
+        session->sessions->stats->dropped_ended++;
     return !session->ending;
 }
 
 bool session_receive(struct session *session, const uint8_t *data, size_t size)
 {
-    struct stats *stats = session->all->stats;
+    struct stats *stats = session->sessions->stats;
     if (session->ending) {
-        sessions_discard(session->all, size);
+        sessions_discard(session->sessions, size);
         return false;
     }
     if (session->away)
@@ -520,20 +526,20 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
 
 void session_free(struct session *session)
 {
-    struct sessions *all = session->all;
+    struct sessions *sessions = session->sessions;
     if (!session->ending) {
-        all->stats->sessions_ended_client++;
+        sessions->stats->sessions_ended_client++;
         log_end(session, "its browser ended it, or was lost");
     }
     upstream_close(&session->upstream);
     eviction_remove(&session->eviction);
     session_withdraw(session, false);
-    deadlines_remove(&all->deadlines, &session->deadline);
+    deadlines_remove(&sessions->deadlines, &session->deadline);
     if (session->address)
-        per_address_limit_leave(all->per_address, session->address);
-    all->evicted -= session->evicted;
-    all->count--;
+        per_address_limit_leave(sessions->per_address, session->address);
+    sessions->evicted -= session->evicted;
+    sessions->count--;
     free(session);
-    if (all->draining && all->count == 0)
-        all->drained(all->drained_context);
+    if (sessions->draining && sessions->count == 0)
+        sessions->drained(sessions->drained_context);
 }

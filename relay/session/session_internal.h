@@ -14,7 +14,7 @@
 #include "session/upstream.h"
 
 struct session {
-    struct sessions *all;
+    struct sessions *sessions;
     struct session_link *newest;       /* NULL while it has none; the others are older */
     struct address_count *address;     /* of the last link, which counts while there is none */
     struct socket_address server;      /* the game server */
@@ -74,7 +74,7 @@ struct sessions {
 /* The game server has spoken to it before, but no longer does. */
 static inline bool session_is_silent(const struct session *session)
 {
-    return session->eviction.list == &session->all->eviction.lists[EVICTION_SILENT];
+    return session->eviction.list == &session->sessions->eviction.lists[EVICTION_SILENT];
 }
 
 /* Returns the seconds of a round trip to its browser, over the newest link that knows or the last
@@ -83,7 +83,7 @@ double session_rtt(const struct session *session);
 
 /* Creates a session that has no link and is in no list, nor counted yet; `owner` is that of its
    address. NULL when there is no memory. */
-struct session *session_create(struct sessions *all, const unsigned char owner[16]);
+struct session *session_create(struct sessions *sessions, const unsigned char owner[16]);
 
 /* Frees a session that has no link. */
 void session_free(struct session *session);
@@ -97,7 +97,7 @@ void session_hurry(struct session *session);
 
 /* Adopts the session of this hash if another process has it. The directory is not asked more often
    than a player who opens many links may have this process wait. */
-void sessions_look_up(struct sessions *all, const struct session_hash *hash);
+void sessions_look_up(struct sessions *sessions, const struct session_hash *hash);
 
 /* Puts it into the directory, once the game server has answered it. */
 void session_publish(struct session *session);

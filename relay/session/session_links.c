@@ -27,7 +27,7 @@ const struct session_farewell *session_refusal_farewell(enum session_refusal why
     return why == SESSION_REFUSED_SERVER ? &other_server : &session_farewells[ends[why]];
 }
 
-static void count_refusal(struct sessions *all, enum session_refusal why)
+static void count_refusal(struct sessions *sessions, enum session_refusal why)
 {
     static const char *const reasons[] = {
         [SESSION_REFUSED_FULL] = "--max-sessions is reached",
@@ -39,17 +39,17 @@ static void count_refusal(struct sessions *all, enum session_refusal why)
         [SESSION_REFUSED_SERVER] = "it asks for no game server that --upstream allows",
     };
     if (why == SESSION_REFUSED_SERVER)
-        all->stats->sessions_refused_server++;
+        sessions->stats->sessions_refused_server++;
     else if (why == SESSION_REFUSED_ADDRESS)
-        all->stats->sessions_refused_address++;
+        sessions->stats->sessions_refused_address++;
     else if (why == SESSION_REFUSED_BLOCKED)
-        all->stats->sessions_refused_blocked++;
+        sessions->stats->sessions_refused_blocked++;
     else if (why == SESSION_REFUSED_DRAINING || why == SESSION_REFUSED_RESTART)
-        all->stats->sessions_refused_draining++;
+        sessions->stats->sessions_refused_draining++;
     else
-        all->stats->sessions_refused_full++;
+        sessions->stats->sessions_refused_full++;
     unsigned held;
-    if (log_limit_pass(&all->refused_limit, loop_now(), &held))
+    if (log_limit_pass(&sessions->refused_limit, loop_now(), &held))
         log_warn("session refused: %s%s", reasons[why], log_held(held).text);
 }
 
@@ -72,7 +72,7 @@ static struct session_link *link_over(const struct session *session,
 
 /* Has the address count a link. One that follows another of its session there counts in its stead.
  */
-static enum session_refusal count_link(struct sessions *all, struct session_link *link,
+static enum session_refusal count_link(struct sessions *sessions, struct session_link *link,
                                        const struct socket_address *client,
                                        struct address_count **stead)
 {
@@ -82,17 +82,17 @@ static enum session_refusal count_link(struct sessions *all, struct session_link
         *stead = NULL;
         return SESSION_REFUSED_NOT;
     }
-    link->address =
-        per_address_limit_enter(all->per_address, client, all->config.max_per_address, &full);
+    link->address = per_address_limit_enter(sessions->per_address, client,
+                                            sessions->config.max_per_address, &full);
     if (link->address)
         return SESSION_REFUSED_NOT;
     return full ? SESSION_REFUSED_ADDRESS : SESSION_REFUSED_MEMORY;
 }
 
-static void uncount(struct sessions *all, struct address_count **address)
+static void uncount(struct sessions *sessions, struct address_count **address)
 {
     if (*address)
-        per_address_limit_leave(all->per_address, *address);
+        per_address_limit_leave(sessions->per_address, *address);
     *address = NULL;
 }
 
@@ -117,23 +117,23 @@ static void report(const struct session *session, const char *what, const struct
 static enum session_refusal join(struct session *session, struct session_link *link,
                                  const struct socket_address *client)
 {
-    struct sessions *all = session->all;
+    struct sessions *sessions = session->sessions;
     struct session_link *old = link_over(session, link->transport);
     const bool waited = !session->newest;
-    const enum session_refusal why = count_link(all, link, client,
+    const enum session_refusal why = count_link(sessions, link, client,
                                                 waited ? &session->address
                                                 : old  ? &old->address
                                                        : NULL);
     if (why != SESSION_REFUSED_NOT)
         return why;
-    uncount(all, &session->address);
+    uncount(sessions, &session->address);
     set_client(session, link, client);
     link->older = session->newest;
     session->newest = link;
     report(session, waited ? "goes on over " : "also over ", link, client);
-    all->stats->links_joined++;
+    sessions->stats->links_joined++;
     if (waited) {
-        all->stats->sessions_resumed++;
+        sessions->stats->sessions_resumed++;
         eviction_remove(&session->eviction);
         session->unlinked = INFINITY;
         session_step(session);
@@ -148,13 +148,13 @@ static enum session_refusal join(struct session *session, struct session_link *l
 
 /* An address that opens one session after another must not end that of a newcomer before the game
    server could answer it, nor that of a player before the player is back. */
-static bool crowds_out(const struct sessions *all, const unsigned char owner[16],
+static bool crowds_out(const struct sessions *sessions, const unsigned char owner[16],
                        const struct session *session)
 {
     const double now = loop_now();
-    const double opened = address_memory_count(all->opened, owner, now);
+    const double opened = address_memory_count(sessions->opened, owner, now);
     return !session->ending && opened > OPENED_FEW &&
-           opened > address_memory_count(all->opened, session->owner, now);
+           opened > address_memory_count(sessions->opened, session->owner, now);
 }
 
 static const char *why_it_goes(const struct session *session)
@@ -167,21 +167,21 @@ static const char *why_it_goes(const struct session *session)
 /* Finds a place for one more session of the owner of an address. A player may still come back to a
    session that waits, but not to one that the game server has left, as when its player goes on in
    another. False when none gives way. */
-static bool make_place(struct sessions *all, const unsigned char owner[16])
+static bool make_place(struct sessions *sessions, const unsigned char owner[16])
 {
-    struct eviction_entry *first = eviction_first(&all->eviction);
+    struct eviction_entry *first = eviction_first(&sessions->eviction);
     struct session *session = first ? lws_container_of(first, struct session, eviction) : NULL;
-    if (!sessions_full(all))
+    if (!sessions_full(sessions))
         return true;
-    if (!session || crowds_out(all, owner, session))
+    if (!session || crowds_out(sessions, owner, session))
         return false;
     unsigned held;
-    if (log_limit_pass(&all->evicted_limit, loop_now(), &held))
+    if (log_limit_pass(&sessions->evicted_limit, loop_now(), &held))
         log_warn("session %lu ended for another: --max-sessions is reached, and %s%s", session->id,
                  why_it_goes(session), log_held(held).text);
     eviction_remove(&session->eviction);
     session->evicted = true;
-    all->evicted++;
+    sessions->evicted++;
     if (session->ending)
         session_close_links(session, session_refusal_farewell(SESSION_REFUSED_FULL), true);
     else
@@ -190,17 +190,17 @@ static bool make_place(struct sessions *all, const unsigned char owner[16])
 }
 
 /* The place counts for the address of the link from now on. */
-static struct session *begin_session(struct sessions *all, struct session_link *link,
+static struct session *begin_session(struct sessions *sessions, struct session_link *link,
                                      const struct socket_address *client,
                                      const struct socket_address *server, enum session_refusal *why)
 {
     unsigned char owner[16];
     *why = SESSION_REFUSED_FULL;
     socket_address_owner(client, owner);
-    if (!make_place(all, owner))
+    if (!make_place(sessions, owner))
         return NULL;
     *why = SESSION_REFUSED_MEMORY;
-    struct session *session = session_create(all, owner);
+    struct session *session = session_create(sessions, owner);
     if (!session)
         return NULL;
     *why = SESSION_REFUSED_NOT;
@@ -208,74 +208,74 @@ static struct session *begin_session(struct sessions *all, struct session_link *
     session->server = *server;
     set_client(session, link, client);
     session->opened = loop_now();
-    address_memory_add(all->opened, session->owner, loop_now());
-    eviction_append(&all->eviction, EVICTION_UNPROVEN, &session->eviction);
+    address_memory_add(sessions->opened, session->owner, loop_now());
+    eviction_append(&sessions->eviction, EVICTION_UNPROVEN, &session->eviction);
     session_step(session);
-    all->count++;
-    all->stats->sessions_opened++;
+    sessions->count++;
+    sessions->stats->sessions_opened++;
     return session;
 }
 
-static enum session_refusal begin(struct sessions *all, struct session_link *link,
+static enum session_refusal begin(struct sessions *sessions, struct session_link *link,
                                   const struct link_request *request)
 {
     const struct socket_address *client = &request->client;
     struct socket_address server;
     const struct upstream_rule *rule =
-        upstreams_choose(all->config.upstreams, &request->server, &server);
+        upstreams_choose(sessions->config.upstreams, &request->server, &server);
     if (!rule)
         return SESSION_REFUSED_SERVER;
-    if (all->draining)
-        return all->draining_why == SESSION_END_RESTART ? SESSION_REFUSED_RESTART
-                                                        : SESSION_REFUSED_DRAINING;
-    enum session_refusal why = count_link(all, link, client, NULL);
+    if (sessions->draining)
+        return sessions->draining_why == SESSION_END_RESTART ? SESSION_REFUSED_RESTART
+                                                             : SESSION_REFUSED_DRAINING;
+    enum session_refusal why = count_link(sessions, link, client, NULL);
     if (why != SESSION_REFUSED_NOT)
         return why;
-    link->session = begin_session(all, link, client, &server, &why);
+    link->session = begin_session(sessions, link, client, &server, &why);
     if (!link->session) {
-        uncount(all, &link->address);
+        uncount(sessions, &link->address);
         return why;
     }
     upstream_tell_client(&link->session->upstream, rule->client_header, &link->session->client);
-    session_index_add(all->index, &link->session->entry, &request->hash);
+    session_index_add(sessions->index, &link->session->entry, &request->hash);
     report(link->session, "", link, client);
     return SESSION_REFUSED_NOT;
 }
 
 /* Finds the session with this hash, also when another process had it. */
-static struct session *find(struct sessions *all, const struct session_hash *hash)
+static struct session *find(struct sessions *sessions, const struct session_hash *hash)
 {
-    struct session_index_entry *entry = session_index_find(all->index, hash);
+    struct session_index_entry *entry = session_index_find(sessions->index, hash);
     if (!entry && hash->given) {
-        sessions_look_up(all, hash);
-        entry = session_index_find(all->index, hash);
+        sessions_look_up(sessions, hash);
+        entry = session_index_find(sessions->index, hash);
     }
     return entry ? lws_container_of(entry, struct session, entry) : NULL;
 }
 
-bool session_server_allowed(struct sessions *all, const struct link_request *request)
+bool session_server_allowed(struct sessions *sessions, const struct link_request *request)
 {
     struct socket_address server;
-    if (upstreams_choose(all->config.upstreams, &request->server, &server) ||
-        find(all, &request->hash))
+    if (upstreams_choose(sessions->config.upstreams, &request->server, &server) ||
+        find(sessions, &request->hash))
         return true;
-    count_refusal(all, SESSION_REFUSED_SERVER);
+    count_refusal(sessions, SESSION_REFUSED_SERVER);
     return false;
 }
 
-enum session_refusal session_link_open(struct sessions *all, struct session_link *link,
+enum session_refusal session_link_open(struct sessions *sessions, struct session_link *link,
                                        const struct transport *transport,
                                        const struct link_request *request)
 {
-    const bool blocked = blocks_hold(&all->blocks, &request->client, loop_now());
-    struct session *session = blocked ? NULL : find(all, &request->hash);
-    *link = (struct session_link){.session = session, .all = all, .transport = transport};
+    const bool blocked = blocks_hold(&sessions->blocks, &request->client, loop_now());
+    struct session *session = blocked ? NULL : find(sessions, &request->hash);
+    *link = (struct session_link){.session = session, .sessions = sessions, .transport = transport};
     const enum session_refusal why = blocked   ? SESSION_REFUSED_BLOCKED
                                      : session ? join(session, link, &request->client)
-                                               : begin(all, link, request);
+                                               : begin(sessions, link, request);
     if (why != SESSION_REFUSED_NOT) {
         link->session = NULL;
-        count_refusal(all, why);
+        count_refusal(sessions, why);
     }
     return why;
 }
@@ -291,7 +291,7 @@ void session_close_links(struct session *session, const struct session_farewell 
 static bool may_wait(const struct session *session, enum session_parting parting)
 {
     return session->entry.listed && session->allowance.answered && parting != SESSION_LINK_CLOSED &&
-           session->all->config.resume_seconds > 0.0;
+           session->sessions->config.resume_seconds > 0.0;
 }
 
 static void wait_for_link(struct session *session, struct address_count **address)
@@ -301,9 +301,9 @@ static void wait_for_link(struct session *session, struct address_count **addres
     session->unlinked = loop_now();
     if (!session->published)
         session_publish(session); /* the supervisor was too busy before */
-    eviction_append(&session->all->eviction, EVICTION_UNLINKED, &session->eviction);
+    eviction_append(&session->sessions->eviction, EVICTION_UNLINKED, &session->eviction);
     session_hurry(session);
-    session->all->stats->sessions_unlinked++;
+    session->sessions->stats->sessions_unlinked++;
     log_debug("session %lu: without a link", session->id);
 }
 
@@ -331,6 +331,6 @@ void session_link_close(struct session_link *link, enum session_parting parting)
         else if (!session->newest)
             session_free(session);
     }
-    if (link->all)
-        uncount(link->all, &link->address);
+    if (link->sessions)
+        uncount(link->sessions, &link->address);
 }

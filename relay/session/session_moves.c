@@ -10,16 +10,16 @@
 #define LOOKUPS_PER_SECOND 1000.0
 #define LOOKUPS_MOST       4000.0
 
-const uint8_t *sessions_secret(const struct sessions *all)
+const uint8_t *sessions_secret(const struct sessions *sessions)
 {
-    return session_index_secret(all->index);
+    return session_index_secret(sessions->index);
 }
 
 /* Another process can only go on with one that its next link finds there. */
 static bool can_move(const struct session *session)
 {
     return session->entry.listed && session->allowance.answered &&
-           session->all->config.resume_seconds > 0.0;
+           session->sessions->config.resume_seconds > 0.0;
 }
 
 /* Returns the socket that belongs to it; -1 when there is none. */
@@ -43,11 +43,11 @@ static int fill_state(const struct session *session, struct session_state *out)
     return upstream_socket(&session->upstream, &out->header);
 }
 
-bool sessions_export(struct sessions *all, sessions_export_one *take, void *context)
+bool sessions_export(struct sessions *sessions, sessions_export_one *take, void *context)
 {
-    for (size_t i = 0; i < all->deadlines.count; i++) {
+    for (size_t i = 0; i < sessions->deadlines.count; i++) {
         const struct session *session =
-            lws_container_of(all->deadlines.heap[i], struct session, deadline);
+            lws_container_of(sessions->deadlines.heap[i], struct session, deadline);
         struct session_state state;
         if (!can_move(session))
             continue;
@@ -66,20 +66,20 @@ static bool count_address(struct session *session)
     bool full;
     v6->sin6_family = AF_INET6;
     memcpy(&v6->sin6_addr, session->owner, sizeof session->owner);
-    session->address = per_address_limit_enter(session->all->per_address, &owner, 0, &full);
+    session->address = per_address_limit_enter(session->sessions->per_address, &owner, 0, &full);
     return session->address != NULL;
 }
 
-static bool carry_on(struct sessions *all, const struct session_state *state,
+static bool carry_on(struct sessions *sessions, const struct session_state *state,
                      const struct session_hash *hash, int fd)
 {
-    struct session *session = session_create(all, state->owner);
+    struct session *session = session_create(sessions, state->owner);
     if (!session)
         return false;
     session->server = state->server;
     if (!count_address(session) || !upstream_adopt(&session->upstream, fd, &state->header)) {
         if (session->address)
-            per_address_limit_leave(all->per_address, session->address);
+            per_address_limit_leave(sessions->per_address, session->address);
         free(session);
         return false;
     }
@@ -89,39 +89,39 @@ static bool carry_on(struct sessions *all, const struct session_state *state,
     session->opened = state->opened;
     session->active = state->active;
     session->last_answer = state->last_answer;
-    session->published = all->directory.publish != NULL;
+    session->published = sessions->directory.publish != NULL;
     session->unlinked = fmin(state->unlinked, loop_now());
     session->allowance =
         (struct allowance){.answered = true, .packets = state->packets, .bytes = state->bytes};
     session->traffic = state->traffic;
     session->client = state->client;
-    session_index_add(all->index, &session->entry, hash);
-    eviction_append(&all->eviction, EVICTION_UNLINKED, &session->eviction);
+    session_index_add(sessions->index, &session->entry, hash);
+    eviction_append(&sessions->eviction, EVICTION_UNLINKED, &session->eviction);
     session_hurry(session);
-    all->count++;
-    all->stats->sessions_adopted++;
+    sessions->count++;
+    sessions->stats->sessions_adopted++;
     return true;
 }
 
-void sessions_set_directory(struct sessions *all, const struct session_directory *directory)
+void sessions_set_directory(struct sessions *sessions, const struct session_directory *directory)
 {
-    all->directory = *directory;
+    sessions->directory = *directory;
 }
 
-void sessions_look_up(struct sessions *all, const struct session_hash *hash)
+void sessions_look_up(struct sessions *sessions, const struct session_hash *hash)
 {
-    const struct session_directory *directory = &all->directory;
-    if (!directory->lookup || all->draining ||
+    const struct session_directory *directory = &sessions->directory;
+    if (!directory->lookup || sessions->draining ||
         !directory->may_contain(directory->context, hash->bytes) ||
-        bucket_fill(&all->lookups, LOOKUPS_PER_SECOND, LOOKUPS_MOST, loop_now()) < 1.0)
+        bucket_fill(&sessions->lookups, LOOKUPS_PER_SECOND, LOOKUPS_MOST, loop_now()) < 1.0)
         return;
-    all->lookups.level -= 1.0;
+    sessions->lookups.level -= 1.0;
     directory->lookup(directory->context, hash->bytes);
 }
 
 void session_publish(struct session *session)
 {
-    const struct session_directory *directory = &session->all->directory;
+    const struct session_directory *directory = &session->sessions->directory;
     struct session_state state;
     if (!directory->publish || !can_move(session))
         return;
@@ -131,7 +131,7 @@ void session_publish(struct session *session)
 
 void session_set_away(struct session *session, bool away)
 {
-    const struct session_directory *directory = &session->all->directory;
+    const struct session_directory *directory = &session->sessions->directory;
     session->away = away;
     if (session->published)
         directory->set_away(directory->context, session->entry.hash.bytes, away);
@@ -139,18 +139,18 @@ void session_set_away(struct session *session, bool away)
 
 void session_withdraw(struct session *session, bool goes_on)
 {
-    const struct session_directory *directory = &session->all->directory;
-    session_index_remove(session->all->index, &session->entry);
+    const struct session_directory *directory = &session->sessions->directory;
+    session_index_remove(session->sessions->index, &session->entry);
     if (session->published && !goes_on)
         directory->withdraw(directory->context, session->entry.hash.bytes);
     session->published = false;
 }
 
-void sessions_release(struct sessions *all, const uint8_t hash[SESSION_HASH_SIZE])
+void sessions_release(struct sessions *sessions, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct session_hash wanted = {.given = true};
     memcpy(wanted.bytes, hash, sizeof wanted.bytes);
-    struct session_index_entry *entry = session_index_find(all->index, &wanted);
+    struct session_index_entry *entry = session_index_find(sessions->index, &wanted);
     if (entry)
         session_end(lws_container_of(entry, struct session, entry), SESSION_END_MOVED);
 }
@@ -158,9 +158,9 @@ void sessions_release(struct sessions *all, const uint8_t hash[SESSION_HASH_SIZE
 /* True unless a session of this hash is here that the game server has answered. One that began
    before this one was answered, or while it took long to get it, makes way: its page comes back at
    once. */
-static bool make_way(const struct sessions *all, const struct session_hash *hash)
+static bool make_way(const struct sessions *sessions, const struct session_hash *hash)
 {
-    struct session_index_entry *entry = session_index_find(all->index, hash);
+    struct session_index_entry *entry = session_index_find(sessions->index, hash);
     if (!entry)
         return true;
     struct session *session = lws_container_of(entry, struct session, entry);
@@ -170,23 +170,24 @@ static bool make_way(const struct sessions *all, const struct session_hash *hash
     return true;
 }
 
-static bool adopt(struct sessions *all, const struct session_state *state, int fd)
+static bool adopt(struct sessions *sessions, const struct session_state *state, int fd)
 {
     struct session_hash hash = {.given = true};
     memcpy(hash.bytes, state->hash, sizeof hash.bytes);
-    if (!make_way(all, &hash))
+    if (!make_way(sessions, &hash))
         return false;
-    if (fd >= 0 && !all->draining && !sessions_full(all) && carry_on(all, state, &hash, fd))
+    if (fd >= 0 && !sessions->draining && !sessions_full(sessions) &&
+        carry_on(sessions, state, &hash, fd))
         return true;
-    if (all->directory.decline)
-        all->directory.decline(all->directory.context, state->hash);
+    if (sessions->directory.decline)
+        sessions->directory.decline(sessions->directory.context, state->hash);
     return false;
 }
 
-bool sessions_adopt(struct sessions *all, const void *data, size_t size, int fd)
+bool sessions_adopt(struct sessions *sessions, const void *data, size_t size, int fd)
 {
     struct session_state state;
-    if (session_state_read(data, size, &state) && adopt(all, &state, fd))
+    if (session_state_read(data, size, &state) && adopt(sessions, &state, fd))
         return true;
     if (fd >= 0)
         close(fd);

@@ -72,7 +72,7 @@ struct transport {
    session_link_open. */
 struct session_link {
     struct session *session; /* NULL when the link was refused, or when another took its place */
-    struct sessions *all;
+    struct sessions *sessions;
     const struct transport *transport;
     struct address_count
         *address; /* which counts it; NULL when the next link has taken that over */
