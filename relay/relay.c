@@ -8,12 +8,12 @@
 #include "limits/tls_turns.h"
 #include "os/log.h"
 #include "os/loop.h"
-#include "os/signals.h"
 #include "os/socket_address.h"
 #include "os/tls.h"
 #include "process/listeners.h"
 #include "process/notify.h"
 #include "process/shutdown.h"
+#include "process/signals.h"
 #include "process/upgrade.h"
 #include "process/watchdog.h"
 #include "process/worker.h"
@@ -56,9 +56,6 @@ struct relay {
     struct log_limit lost_limit;
 };
 
-/* Seconds for a client to send its request. */
-#define HANDSHAKE_SECONDS 10
-
 /* Most lines of libwebsockets are about what a client did wrong, at the client's pace. */
 static void on_library_line(int level, const char *line)
 {
@@ -76,8 +73,8 @@ static bool open_library(struct relay *relay)
         .port = CONTEXT_PORT_NO_LISTEN_SERVER,
         .protocols = relay->protocols,
         .vhost_name = "relay",
-        .timeout_secs = HANDSHAKE_SECONDS,
-        .keepalive_timeout = HANDSHAKE_SECONDS,
+        .timeout_secs = LISTENERS_REQUEST_SECONDS,
+        .keepalive_timeout = LISTENERS_REQUEST_SECONDS,
         .pt_serv_buf_size = 16384,
         /* One for each connection that may come: those that send half a request keep theirs until
            their time is up, and nobody should wait for that. */
@@ -276,7 +273,7 @@ static void carry_out(void *context, const struct command *command, uint64_t tic
     struct command_result result = {0};
     if (page)
         result = command_run(relay->sessions, command, page);
-    admin_tell(relay->admin, ticket, command, &result, page);
+    admin_answer(relay->admin, ticket, command, &result, page);
     free(page);
 }
 

@@ -71,7 +71,7 @@ static bool leads_to(const char *route, const char *path)
     return route[size - 1] == '/' ? strncmp(path, route, size) == 0 : strcmp(path, route) == 0;
 }
 
-/* False when it is a command, which is answered by admin_tell. */
+/* False when it is a command, which is answered by admin_answer. */
 static bool answer(const struct admin *admin, const struct admin_request *request, uint64_t ticket,
                    struct admin_reply *reply)
 {
@@ -108,8 +108,8 @@ static void on_request(void *context, const struct admin_request *request, uint6
         admin_server_answer(admin->server, ticket, &reply);
 }
 
-void admin_tell(struct admin *admin, uint64_t ticket, const struct command *command,
-                const struct command_result *result, const struct session_facts *page)
+void admin_answer(struct admin *admin, uint64_t ticket, const struct command *command,
+                  const struct command_result *result, const struct session_facts *page)
 {
     struct admin_reply reply = ADMIN_REPLY;
     commands_answer(command, result, page, &reply);

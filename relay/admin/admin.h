@@ -13,7 +13,7 @@ struct admin_config {
     struct loop *loop;
     struct inherited_sockets *inherited; /* which may have the socket open already */
     struct blocks *blocks;
-    /* Carries out a command, and has admin_tell called with the ticket, now or later. */
+    /* Carries out a command, and has admin_answer called with the ticket, now or later. */
     void (*carry_out)(void *context, const struct command *command, uint64_t ticket);
     void (*look)(void *context, struct metrics *out);
     const char *(*unready)(void *context); /* why newcomers should go elsewhere; NULL = they need
@@ -27,10 +27,10 @@ struct admin;
  */
 struct admin *admin_create(const struct admin_config *config);
 
-/* Tells the operator what has come of the command with this ticket; `page` has the sessions of a
-   list. */
-void admin_tell(struct admin *admin, uint64_t ticket, const struct command *command,
-                const struct command_result *result, const struct session_facts *page);
+/* Answers the operator with what has come of the command with this ticket; `page` has the sessions
+   of a list. */
+void admin_answer(struct admin *admin, uint64_t ticket, const struct command *command,
+                  const struct command_result *result, const struct session_facts *page);
 
 /* The listening socket, for another process. */
 int admin_socket(const struct admin *admin);

@@ -3,9 +3,6 @@
 #include "http/redirect.h"
 #include "process/startup.h"
 
-/* Seconds for a client to send its request; an open connection waits as long for the next one. */
-#define REQUEST_SECONDS 10
-
 /* Plain HTTP needs a vhost of its own, where one with TLS cannot be asked. */
 static struct lws_vhost *open_redirect_vhost(struct listeners *listeners, struct loop *loop)
 {
@@ -15,8 +12,8 @@ static struct lws_vhost *open_redirect_vhost(struct listeners *listeners, struct
         .port = CONTEXT_PORT_NO_LISTEN,
         .protocols = listeners->protocols,
         .vhost_name = "redirect",
-        .timeout_secs = REQUEST_SECONDS,
-        .keepalive_timeout = REQUEST_SECONDS,
+        .timeout_secs = LISTENERS_REQUEST_SECONDS,
+        .keepalive_timeout = LISTENERS_REQUEST_SECONDS,
     };
     return loop_add_vhost(loop, &info);
 }

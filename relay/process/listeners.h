@@ -8,6 +8,9 @@
 #include <libwebsockets.h>
 #include <stdbool.h>
 
+/* Seconds for a client to send its request; an open connection waits as long for the next one. */
+#define LISTENERS_REQUEST_SECONDS 10
+
 /* All zero has none. */
 struct listeners {
     struct listener *listen[OPTIONS_LISTEN_MAX];

@@ -140,7 +140,7 @@ static bool send_sessions(void *context, int channel)
 static void leave(void *context)
 {
     struct supervisor *supervisor = context;
-    supervisor_tell(supervisor, MESSAGE_REPLACED);
+    supervisor_send_all(supervisor, MESSAGE_REPLACED);
     admin_close(supervisor->admin);
     stop(supervisor, SUPERVISOR_STOPPING, CLOSE_SECONDS);
 }
@@ -255,7 +255,7 @@ static void finish_command(void *context, uint64_t ticket, const struct command 
                            const struct command_result *result, const struct session_facts *page)
 {
     const struct supervisor *supervisor = context;
-    admin_tell(supervisor->admin, ticket, command, result, page);
+    admin_answer(supervisor->admin, ticket, command, result, page);
 }
 
 /* The supervisor's own list of blocks is what new workers get. */

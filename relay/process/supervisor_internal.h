@@ -7,11 +7,11 @@
 #include "http/descriptors.h"
 #include "os/log.h"
 #include "os/loop.h"
-#include "os/signals.h"
 #include "os/tls.h"
 #include "process/child.h"
 #include "process/directory.h"
 #include "process/pending_commands.h"
+#include "process/signals.h"
 #include "process/supervisor.h"
 #include "process/upgrade.h"
 #include "process/worker_sockets.h"
@@ -78,7 +78,7 @@ void supervisor_reload_worker(const struct worker_process *worker);
 void supervisor_share_certificates(void *context);
 
 /* Sends all workers a message without data. */
-void supervisor_tell(struct supervisor *supervisor, enum message_type message);
+void supervisor_send_all(struct supervisor *supervisor, enum message_type message);
 
 /* Has the workers bring their counters up to date, and logs the sums. */
 void supervisor_count(struct supervisor *supervisor);

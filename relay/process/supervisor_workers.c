@@ -27,8 +27,8 @@
 #define MESSAGES_MAX 256
 
 /* It does not wait, because a worker that does not read must not delay the others. */
-static bool tell(const struct worker_process *worker, enum message_type type, const void *data,
-                 size_t size, int fd)
+static bool send_message(const struct worker_process *worker, enum message_type type,
+                         const void *data, size_t size, int fd)
 {
     return worker->child.pid != 0 && message_send(worker->child.channel, type, data, size, fd);
 }
@@ -54,7 +54,7 @@ static bool send_options(const struct worker_process *worker, enum message_type 
                          const struct options *options)
 {
     const int copy = options_copy_file(options);
-    const bool sent = tell(worker, type, NULL, 0, copy);
+    const bool sent = send_message(worker, type, NULL, 0, copy);
     if (copy >= 0)
         close(copy);
     return sent;
@@ -156,7 +156,7 @@ void supervisor_count(struct supervisor *supervisor)
         return;
     for (unsigned i = 0; i < supervisor->count; i++) {
         struct worker_process *worker = &supervisor->workers[i];
-        worker->is_counting = worker->serving && tell(worker, MESSAGE_COUNT, NULL, 0, -1);
+        worker->is_counting = worker->serving && send_message(worker, MESSAGE_COUNT, NULL, 0, -1);
     }
     supervisor->count_late.expired = on_count_late;
     supervisor->count_late.context = supervisor;
@@ -206,13 +206,14 @@ static void answer(struct worker_process *worker, const uint8_t hash[SESSION_HAS
     struct supervisor *supervisor = worker->supervisor;
     struct directory_entry *found = directory_find(&supervisor->directory, hash);
     if (!found) {
-        tell(worker, MESSAGE_UNKNOWN, hash, SESSION_HASH_SIZE, -1);
+        send_message(worker, MESSAGE_UNKNOWN, hash, SESSION_HASH_SIZE, -1);
         return;
     }
-    if (!tell(worker, MESSAGE_SESSION, &found->state, sizeof found->state, found->fd))
+    if (!send_message(worker, MESSAGE_SESSION, &found->state, sizeof found->state, found->fd))
         return;
     if (found->worker != DIRECTORY_NO_WORKER && found->worker != worker->number)
-        tell(&supervisor->workers[found->worker - 1], MESSAGE_RELEASE, hash, SESSION_HASH_SIZE, -1);
+        send_message(&supervisor->workers[found->worker - 1], MESSAGE_RELEASE, hash,
+                     SESSION_HASH_SIZE, -1);
     directory_assign(&supervisor->directory, found, worker->number);
 }
 
@@ -271,7 +272,7 @@ static bool send_certificates(const struct worker_process *worker)
     if (!tls)
         return true;
     const int copy = tls_copy(tls);
-    const bool sent = copy >= 0 && tell(worker, MESSAGE_CERTIFICATES, NULL, 0, copy);
+    const bool sent = copy >= 0 && send_message(worker, MESSAGE_CERTIFICATES, NULL, 0, copy);
     if (copy >= 0)
         close(copy);
     return sent;
@@ -290,7 +291,7 @@ void supervisor_share_certificates(void *context)
 static void let_serve(struct worker_process *worker)
 {
     worker->serving = startup_send_blocks(worker->child.channel, &worker->supervisor->blocks) &&
-                      send_certificates(worker) && tell(worker, MESSAGE_START, NULL, 0, -1);
+                      send_certificates(worker) && send_message(worker, MESSAGE_START, NULL, 0, -1);
     if (!worker->serving)
         kill(worker->child.pid, SIGKILL); /* it would wait in vain */
     supervisor_reload_worker(worker);
@@ -304,7 +305,7 @@ static void pass_on(struct supervisor *supervisor, const struct message *message
     memcpy(&end, message->data, sizeof end);
     if (end.worker >= 1 && end.worker <= supervisor->count &&
         supervisor->workers[end.worker - 1].serving)
-        tell(&supervisor->workers[end.worker - 1], MESSAGE_CLOSE_RTC, &end, sizeof end, -1);
+        send_message(&supervisor->workers[end.worker - 1], MESSAGE_CLOSE_RTC, &end, sizeof end, -1);
 }
 
 static void obey(struct worker_process *worker, struct message *message)
@@ -398,10 +399,10 @@ bool supervisor_let_serve(struct supervisor *supervisor)
     return true;
 }
 
-void supervisor_tell(struct supervisor *supervisor, enum message_type message)
+void supervisor_send_all(struct supervisor *supervisor, enum message_type message)
 {
     for (unsigned i = 0; i < supervisor->count; i++)
-        tell(&supervisor->workers[i], message, NULL, 0, -1);
+        send_message(&supervisor->workers[i], message, NULL, 0, -1);
 }
 
 void supervisor_signal(struct supervisor *supervisor, int signal_number)

@@ -1,4 +1,4 @@
-#include "os/signals.h"
+#include "process/signals.h"
 
 #include <signal.h>
 #include <sys/signalfd.h>
