@@ -214,7 +214,7 @@ export async function startServer(
     upstream: net.isIPv6(host) ? `[${host}]:${address.port}` : `${host}:${address.port}`,
     peers,
     received,
-    send: (data, to) => socket.send(data, to.port, to.address),
+    send: (data, to, done) => socket.send(data, to.port, to.address, done),
     close,
   };
 }
