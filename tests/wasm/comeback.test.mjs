@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CausewayError,
   connect,
-  dist,
   openSecureTransport,
   openTransport,
   require,
@@ -14,7 +13,6 @@ import {
 import { until } from '../support/rtc.mjs';
 import { messages, startSecureServer } from '../support/secure.mjs';
 
-const { Presence } = await import(new URL('hosts/presence.js', dist));
 const { WebSocket } = require('ws');
 let place;
 let page;
@@ -192,42 +190,6 @@ test('who disconnects while the page comes back stays disconnected', async () =>
   await sleep(1500);
   assert.equal(client.state, 'disconnected');
   assert.equal(told.at(-1), 'disconnect: client');
-});
-
-test('a server that is silent for a while by itself is soon left in peace', () => {
-  for (const pause of [0.8, 1, 2, 5]) {
-    const presence = new Presence(0);
-    /** How often another link was tried in so many seconds. */
-    const tries = (from, to) => {
-      let count = 0;
-      for (let tick = from * 60; tick < to * 60; tick++) {
-        if (tick % Math.round(pause * 60) === 0) presence.heard(tick / 60);
-        count += presence.isSilent(tick / 60);
-      }
-      return count;
-    };
-    assert.ok(tries(0, 60) > 0);
-    assert.equal(tries(60, 1000), 0, `a pause of ${pause} s`);
-    // When nothing comes any more, this is seen a little later than with others.
-    assert.equal(presence.isSilent(1000 + pause), false);
-    assert.equal(presence.isSilent(1000 + pause * 4.1), true);
-  }
-});
-
-test('a server that is heard all the time is missed at once, after an outage too', () => {
-  const presence = new Presence(0);
-  const hear = (from, to) => {
-    for (let tick = from * 60; tick < to * 60; tick++) {
-      presence.heard(tick / 60);
-      assert.equal(presence.isSilent(tick / 60), false);
-    }
-  };
-  hear(0, 100);
-  assert.equal(presence.isSilent(100.6), true);
-  // What ended the silence was perhaps the other link, so it says nothing of the server.
-  hear(104, 300);
-  assert.equal(presence.isSilent(300.4), false);
-  assert.equal(presence.isSilent(300.6), true);
 });
 
 test('what cannot be connected with is one clear error with a code', async () => {

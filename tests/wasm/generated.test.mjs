@@ -16,7 +16,13 @@ const script = join(root, 'web/scripts/generate.mjs');
 const generate = (more = () => {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-generated-'));
   try {
-    for (const part of ['core/include', 'core/src/message', 'wasm/exports', 'relay/session'])
+    for (const part of [
+      'core/include',
+      'core/src/message',
+      'core/src/session',
+      'wasm/exports',
+      'relay/session',
+    ])
       cpSync(join(root, part), join(folder, part), { recursive: true });
     more((file, from, to) => {
       const text = readFileSync(join(folder, file), 'utf8');

@@ -24,6 +24,7 @@ extern union cw_scratch {
     struct cw_client_slot client_slot;
     struct cw_client_farewell client_farewell;
     struct cw_token_facts token_facts;
+    struct cw_policy_facts policy;
     struct cw_endpoint_stats endpoint_stats;
     struct cw_connection_stats connection_stats;
     struct cw_channel_stats channel_stats;

@@ -137,6 +137,14 @@ struct cw_client_farewell {
     uint32_t text;
 };
 
+struct cw_policy_facts {
+    uint32_t server; /* of the token's */
+    int32_t end;     /* of enum cw_client_state */
+    uint32_t returns;
+    double token_time;
+    double absence;
+};
+
 struct cw_token_facts {
     uint64_t expire_time;
     uint64_t fingerprint;

@@ -142,6 +142,7 @@ const ofConnection = byName(
 );
 
 const LAYOUTS = 'wasm/exports/layouts.h';
+const POLICY = 'core/src/session/client_policy.h';
 const YOJIMBO = 'core/src/message/yojimbo.h';
 
 const constants = {
@@ -181,6 +182,9 @@ const constants = {
   serverAbout: offsets(LAYOUTS, 'cw_server_about'),
   clientSlotFields: exported('cw_client_slot'),
   clientFarewell: offsets(LAYOUTS, 'cw_client_farewell'),
+  clientActions: byName(numbered(POLICY, 'cw_client_action', 'CW_CLIENT_ACTION_')),
+  policyFields: exported('cw_policy_facts'),
+  CLIENT_FAREWELL_MS: size(POLICY, 'CW_CLIENT_FAREWELL_MS'),
   tokenFacts: offsets(LAYOUTS, 'cw_token_facts'),
   tokenOptions: offsets(LAYOUTS, 'cw_token_options'),
   TOKEN_OPTIONS_SIZE: layout(LAYOUTS, 'cw_token_options').end,

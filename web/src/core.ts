@@ -71,6 +71,17 @@ export interface CoreExports extends ModuleExports {
   client_stats(client: number): void;
   client_farewell(client: number): void;
   client_dropped(client: number, error: number): number;
+
+  policy_create(attempts: number): number;
+  policy_start(policy: number, afterAbsence: boolean, now: number): void;
+  policy_token(policy: number, serverCount: number, expireTime: number): void;
+  policy_link(policy: number, linked: boolean, now: number): void;
+  policy_skip(policy: number): number;
+  policy_fail(policy: number, reason: number, now: number): void;
+  policy_hear(policy: number, now: number, unixNow: number): void;
+  policy_follow(policy: number, client: number, now: number): void;
+  policy_update(policy: number, now: number, unixNow: number): void;
+  policy_next(policy: number): number;
 }
 
 /**

@@ -1,9 +1,10 @@
 import { Abort, reasonOf } from '../abort.js';
-import { ClosedError, CoreError, type HandshakeCode } from '../errors.js';
-import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
+import { ClosedError, CoreError, HandshakeError, type HandshakeCode } from '../errors.js';
+import { CLIENT_FAREWELL_MS, DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import type { Schema } from '../messages/schema.js';
 import type { Client, ClientStats } from '../secure/client.js';
 import type { ClientState } from '../secure/core_client.js';
+import type { Policy } from '../secure/policy.js';
 import type { SessionTransport } from '../transports/links.js';
 import type { Transport, TransportClose } from '../transports/transport.js';
 import {
@@ -16,10 +17,9 @@ import {
 } from './client_events.js';
 import { Host, fitsTransport, type HostStats } from './host.js';
 import { seconds } from './message_peer.js';
-import { Presence } from './presence.js';
 import { endingOf, type DisconnectReason } from './ending.js';
 import { reasonFor, refusal, transportEnd } from './refusal.js';
-import { Servers } from './servers.js';
+import { endsForServer, openServer } from './servers.js';
 import type { Tokens } from './token.js';
 
 /** Statistics of a client: of the connection, of its encrypted packets, and of the transport. */
@@ -35,12 +35,6 @@ export interface Way {
   through(transport: Transport): Transport;
 }
 
-/** Milliseconds that a transport stays open for the packets that tell the server of the end. */
-export const FAREWELL = 100;
-
-/** Pauses in milliseconds between the attempts of a page that is back after an absence. */
-const COMEBACKS = [0, 500, 1000, 2000, 4000, 8000];
-
 const states: Partial<Record<ClientState, ClientHostState>> = {
   SENDING_REQUEST: 'requesting',
   SENDING_RESPONSE: 'responding',
@@ -51,14 +45,12 @@ const states: Partial<Record<ClientState, ClientHostState>> = {
 class Life {
   /** Ends the attempt. */
   readonly attempt: Abort;
-  readonly presence = new Presence(seconds());
-  servers!: Servers;
+  /** The servers of its token, as a relay wants them named. */
+  servers: readonly string[] = [];
   /** With the server that is being tried, or that has taken the client. */
   session: SessionTransport | undefined;
   /** The session, or what the application has put before it. */
   carrier: Transport | undefined;
-  /** When its token expires, by the clock of the world, in seconds. */
-  expireTime = Infinity;
   resolve!: () => void;
   reject!: (reason: unknown) => void;
   /** Settles when the server has taken the client, or there will be no connection. */
@@ -87,6 +79,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   Client<Of>
 > {
   readonly #way: Way;
+  readonly #policy: Policy;
   readonly #interval: number;
   #state: ClientHostState = 'disconnected';
   #life: Life | undefined;
@@ -101,12 +94,14 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     globalThis.removeEventListener?.('pageshow', this.#pageComes);
     if (!(event as PageTransitionEvent).persisted || this.#state !== 'disconnected') return;
     this.#begin();
+    this.#policy.start(true);
     void this.#comeBack('client', 'the page was left');
   };
 
   /** @internal */
-  constructor(client: Client<Of>, way: Way, interval: number) {
+  constructor(client: Client<Of>, policy: Policy, way: Way, interval: number) {
     super(client);
+    this.#policy = policy;
     this.#way = way;
     this.#interval = interval;
   }
@@ -147,6 +142,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
         'the client is connected or connecting; disconnect it first',
       );
     this.#begin();
+    this.#policy.start(false);
     try {
       await this.#join(options.signal);
     } catch (error) {
@@ -168,7 +164,6 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   protected override arrived(datagram: Uint8Array<ArrayBuffer>): boolean {
     // What a transport still brings that is being left is of no connection.
     if (!this.#life?.carrier) return false;
-    this.#look();
     const taken = super.arrived(datagram);
     if (taken && states[this.connection.state]) this.#heard();
     // What the next step of the handshake asks for need not wait for the tick.
@@ -177,10 +172,9 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   }
 
   protected override tick(): void {
-    this.#look();
+    this.#policy.update();
     super.tick();
     this.#follow();
-    this.#listen();
   }
 
   #begin(): void {
@@ -200,12 +194,16 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     try {
       const token = await Promise.race([this.#way.tokens.next(), life.connected]);
       if (!token) throw new ClosedError();
-      life.expireTime = token.expireTime;
-      life.servers = new Servers(token.servers, (server) => this.#way.open(attempt.signal, server));
-      await this.#approach(life, 0, token.bytes);
+      life.servers = token.servers;
+      this.#policy.token(token.servers.length, token.expireTime);
+      await this.#approach(life, token.bytes);
       await life.connected;
     } catch (error) {
-      if (this.#life === life) this.#part();
+      if (this.#life === life) {
+        const isSchema = error instanceof HandshakeError && error.code === 'SCHEMA';
+        this.#policy.fail(isSchema ? 'SCHEMA' : 'REQUEST_TIMED_OUT');
+        this.#part();
+      }
       throw error;
     } finally {
       attempt.release();
@@ -213,19 +211,22 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   }
 
   /**
-   * Opens the way to the server of this index, or to one behind it.
+   * Opens the way to the server that the policy tries, or to one behind it.
    * @param token to begin with
    */
-  async #approach(life: Life, index: number, token?: Uint8Array): Promise<void> {
+  async #approach(life: Life, token?: Uint8Array): Promise<void> {
     this.#enter('opening');
-    const session = await life.servers.open(index);
+    const open = (server: string): Promise<SessionTransport> =>
+      this.#way.open(life.attempt.signal, server);
+    const session = await openServer(this.#policy, life.servers, open);
     if (this.#life !== life) return session.close();
     life.session = session;
     const carrier = (life.carrier = this.#way.through(session));
     const needed = Math.max(DEFAULT_DATAGRAM_SIZE, this.connection.maxDatagramSize);
     fitsTransport(needed, carrier);
     if (token) this.connection.connect(token, seconds());
-    this.connection.tryServer(life.servers.index, seconds());
+    this.connection.tryServer(this.#policy.server, seconds());
+    this.#policy.link(true);
     this.#enter('requesting');
     this.#carry(life, session, carrier);
   }
@@ -237,8 +238,10 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
       if (isCurrent()) this.dispatchEvent(new TransportEvent(session.kind));
     });
     session.addEventListener('state', () => {
+      if (!isCurrent()) return;
+      this.#policy.link(session.state === 'open');
       const isLost = session.state === 'reconnecting' && this.#state === 'connected';
-      if (isCurrent() && isLost) this.#enter('reconnecting');
+      if (isLost) this.#enter('reconnecting');
     });
     // The relay may have another session now, which the server knows nothing of.
     session.addEventListener('relink', () => {
@@ -253,66 +256,69 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     this.transmit();
   }
 
-  /** Goes from the server that has not taken the client to the one of this index. */
-  #leave(life: Life, index: number): void {
+  /** Goes from the server that has not taken the client to the one that the policy tries. */
+  #leave(life: Life): void {
     const { carrier } = life;
     life.carrier = life.session = undefined;
     this.stop();
     carrier!.ondatagram = null;
     carrier!.close();
-    this.#approach(life, index).catch((error: unknown) => life.reject(error));
+    this.#approach(life).catch((error: unknown) => life.reject(error));
   }
 
   #heard(): void {
-    this.#life?.presence.heard(seconds());
+    this.#policy.hear();
     if (this.#state === 'reconnecting' && this.#life?.session?.state === 'open')
       this.#enter('connected');
   }
 
-  #look(): void {
-    const { session, presence } = this.#life ?? {};
-    presence?.look(seconds(), session?.state === 'open');
-  }
-
-  /** Looks after the way to the server. */
-  #listen(): void {
-    const { session, presence } = this.#life ?? {};
-    if (!session || !presence || !this.open) return;
-    const now = seconds();
-    if (session.state === 'open' && presence.isSilent(now)) {
-      session.renew();
-      this.#enter('reconnecting');
-    } else if (presence.isForgotten(now) && this.#way.tokens.renewable) {
-      this.#timedOut('the server does not know this client any more');
-    }
-  }
-
   /** Takes over the core's state; true when it is another one and not the end. */
   #follow(): boolean {
-    const { serverIndex, state: now } = this.connection;
-    const state = states[now] ?? 'disconnected';
-    const isSame = state === 'connected' ? this.open : state === this.#state;
     const life = this.#life;
-    if (life?.carrier && state === 'requesting' && serverIndex !== life.servers.index) {
-      this.#leave(life, serverIndex);
-      return false;
-    }
-    if (isSame || this.#state === 'disconnected') return false;
-    if (state === 'disconnected') {
-      const { reason, message } = endingOf(this.connection);
-      const loss = this.#life?.session?.loss;
-      if (!this.open && loss) this.#refuseWith(loss);
-      else if (!this.open) this.#refuse(now as HandshakeCode, this.connection.explain());
-      else if (reason === 'timeout') this.#timedOut(message);
-      else this.#end(reason, message);
-      return false;
-    }
+    if (!life?.carrier) return false;
+    this.connection.tell(this.#policy);
+    if (!this.#act(life)) return false;
+    const state = states[this.connection.state];
+    const isSame = state === 'connected' ? this.open : state === this.#state;
+    if (!state || isSame) return false;
     this.#enter(state);
     if (state === 'connected') {
-      this.#life?.session?.keep();
-      this.#life?.resolve();
+      life.session?.keep();
+      life.resolve();
     }
     return true;
+  }
+
+  /** Does what the policy says; whether the way to the server is still the same. */
+  #act(life: Life): boolean {
+    switch (this.#policy.next()) {
+      case 'OPEN':
+        this.#leave(life);
+        return false;
+      case 'RENEW':
+        life.session?.renew();
+        this.#enter('reconnecting');
+        return true;
+      case 'END':
+        this.#ended(life);
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  /** There is no connection, or none any more. */
+  #ended(life: Life): void {
+    const { connection, open } = this;
+    const loss = life.session?.loss;
+    if (!open && loss) return this.#refuseWith(loss);
+    if (!open) return this.#refuse(connection.state as HandshakeCode, connection.explain());
+    const { reason, message } =
+      connection.state === 'CONNECTED'
+        ? { reason: 'timeout' as const, message: 'the server does not know this client any more' }
+        : endingOf(connection);
+    if (reason === 'timeout' || this.#policy.returns) this.#timedOut(reason, message);
+    else this.#end(reason, message);
   }
 
   #enter(state: ClientHostState): void {
@@ -322,18 +328,18 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   }
 
   /** Nothing has come for too long. A page that did not run meanwhile begins anew if it can. */
-  #timedOut(message: string): void {
-    const { presence, session } = this.#life!;
-    const { absence } = presence;
+  #timedOut(reason: DisconnectReason, message: string): void {
+    const { absence, returns } = this.#policy;
+    const loss = this.#life?.session?.loss;
     if (absence > 0) {
       const what = `the page did not run for ${absence.toFixed(0)} s, and ${message}`;
-      if (this.#way.tokens.renewable) void this.#comeBack('timeout', what);
-      else this.#end('timeout', what);
-    } else if (session?.loss) {
-      const { message: what } = transportEnd(this.transport, session.loss);
+      if (returns) void this.#comeBack(reason, what);
+      else this.#end(reason, what);
+    } else if (loss) {
+      const { message: what } = transportEnd(this.transport, loss);
       this.#end('transport', `${what}, and cannot be reached any more: ${message}`);
     } else {
-      this.#end('timeout', message);
+      this.#end(reason, message);
     }
   }
 
@@ -343,16 +349,16 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     // Somebody may disconnect meanwhile, and even connect again.
     const isOver = (): boolean => this.#closed !== closed || this.#state === 'disconnected';
     this.#part();
-    for (const pause of COMEBACKS) {
+    do {
       this.#enter('reconnecting');
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await this.#policy.pause(isOver);
       if (isOver()) return;
       try {
         return await this.#join();
       } catch {
         if (isOver()) return;
       }
-    }
+    } while (this.#policy.returns);
     this.#end(reason, message);
   }
 
@@ -360,9 +366,8 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   #lost(life: Life, close: TransportClose): void {
     if (this.#state === 'disconnected') return;
     if (this.open) return this.#end('transport', transportEnd(this.transport, close).message);
-    const next = life.servers.after(close);
-    if (next === undefined) this.#refuseWith(close);
-    else this.#leave(life, next);
+    if (endsForServer(close) && this.#policy.skip()) this.#leave(life);
+    else this.#refuseWith(close);
   }
 
   #refuseWith(close: TransportClose): void {
@@ -374,7 +379,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   #refuse(code: HandshakeCode, message: string): void {
     const answers = this.#state === 'responding' || code === 'RESPONSE_TIMED_OUT';
     const stage = answers ? 'response' : 'request';
-    this.#life!.reject(refusal(code, stage, message, this.#life!.expireTime));
+    this.#life!.reject(refusal(code, stage, message, this.#policy));
   }
 
   /** Leaves the server and the transport; no connection is left. */
@@ -386,7 +391,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     if (!carrier) return;
     this.transmit(true);
     this.stop();
-    setTimeout(() => carrier.close(), FAREWELL);
+    setTimeout(() => carrier.close(), CLIENT_FAREWELL_MS);
   }
 
   #end(reason: DisconnectReason, message: string): void {

@@ -5,6 +5,7 @@ import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
 import { checkOptions } from '../options.js';
 import { Client } from '../secure/client.js';
+import { Policy } from '../secure/policy.js';
 import { openSession, type TransportOptions } from '../transports/race.js';
 import { relayAddress } from '../transports/session.js';
 import type { Transport } from '../transports/transport.js';
@@ -54,12 +55,14 @@ export async function connectBy<const Of extends Schema>(
   );
   const client = new Client(core, schema, options);
   const way: Way = { tokens, open, through: options.through ?? ((transport) => transport) };
-  const host = new ClientHost(client, way, interval);
+  const policy = new Policy(core, tokens.renewable);
+  const host = new ClientHost(client, policy, way, interval);
   try {
     await attemptWith(options, host, (attempt) => host.reconnect({ signal: attempt }));
     return host;
   } catch (error) {
     client.destroy();
+    policy.destroy();
     throw error;
   }
 }

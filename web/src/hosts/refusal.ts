@@ -5,19 +5,20 @@ import {
   type HandshakeCode,
   type HandshakeStage,
 } from '../errors.js';
+import type { Policy } from '../secure/policy.js';
 import type { TransportClose, TransportKind } from '../transports/transport.js';
 import type { DisconnectReason } from './ending.js';
 
-/** Why there is no connection; `expireTime` is that of the token, in seconds by the clock of the world. */
+/** Why there is no connection. */
 export const refusal = (
   code: HandshakeCode,
   stage: HandshakeStage,
   message: string,
-  expireTime: number,
+  policy: Policy,
 ): HandshakeError => {
-  const answered = stage === 'response' || ['DENIED', 'SCHEMA', 'ID_CONNECTED'].includes(code);
+  policy.fail(stage === 'response' ? 'RESPONSE_TIMED_OUT' : 'REQUEST_TIMED_OUT');
   // Neither relay nor server answer those whose token is no good any more.
-  if (answered || Date.now() / 1000 < expireTime) return new HandshakeError(code, stage, message);
+  if (policy.end !== 'TOKEN_EXPIRED') return new HandshakeError(code, stage, message);
   return new HandshakeError(
     'TOKEN_EXPIRED',
     stage,

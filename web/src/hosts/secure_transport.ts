@@ -1,9 +1,15 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
 import { ClosedError, type HandshakeCode } from '../errors.js';
-import { DEFAULT_DATAGRAM_SIZE, PAYLOAD_MAX, SECURE_OVERHEAD } from '../generated.js';
+import {
+  CLIENT_FAREWELL_MS,
+  DEFAULT_DATAGRAM_SIZE,
+  PAYLOAD_MAX,
+  SECURE_OVERHEAD,
+} from '../generated.js';
 import { coreOf, type CoreOptions } from '../loader.js';
 import { checkOptions } from '../options.js';
 import { PayloadClient } from '../secure/payload_client.js';
+import { Policy } from '../secure/policy.js';
 import { BaseTransport } from '../transports/base.js';
 import type { SessionTransport } from '../transports/links.js';
 import { openSession, type TransportOptions } from '../transports/race.js';
@@ -13,14 +19,12 @@ import type {
   TransportKind,
   TransportState,
 } from '../transports/transport.js';
-import { FAREWELL } from './client_host.js';
 import type { Through } from './connect.js';
 import { endingOf } from './ending.js';
-import { Presence } from './presence.js';
 import { fitsTransport, tickInterval } from './host.js';
 import { seconds } from './message_peer.js';
 import { refusal, transportEnd } from './refusal.js';
-import { Servers } from './servers.js';
+import { endsForServer, openServer } from './servers.js';
 import { Ticks } from './ticks.js';
 import { Tokens, type TokenOption } from './token.js';
 
@@ -45,7 +49,9 @@ export class SecureTransport extends BaseTransport {
   /** Resolves when the server has taken the client. @internal */
   readonly connected: Promise<void>;
   readonly #client: PayloadClient;
-  readonly #servers: Servers;
+  readonly #policy: Policy;
+  /** Opens a session with the server that the policy tries. */
+  readonly #open: () => Promise<SessionTransport>;
   /** With the server that is being tried, or that has taken the client. */
   #session!: SessionTransport;
   /** The session, or what the application has put before it. */
@@ -53,8 +59,6 @@ export class SecureTransport extends BaseTransport {
   readonly #through: Through;
   /** The session has been left, and the next one is being opened. */
   #approaching = false;
-  readonly #presence = new Presence(seconds());
-  readonly #expireTime: number;
   #ticks!: Ticks;
   #connected = false;
   #over = false;
@@ -66,9 +70,9 @@ export class SecureTransport extends BaseTransport {
   /** @internal */
   constructor(
     client: PayloadClient,
+    policy: Policy,
     session: SessionTransport,
-    servers: Servers,
-    expireTime: number,
+    open: () => Promise<SessionTransport>,
     options: Pick<SecureTransportOptions, 'through' | 'maxWaitSeconds'>,
   ) {
     const { through = (transport) => transport } = options;
@@ -76,8 +80,8 @@ export class SecureTransport extends BaseTransport {
     fitsTransport(DEFAULT_DATAGRAM_SIZE, carrier);
     super(Math.min(PAYLOAD_MAX, carrier.maxDatagramSize - SECURE_OVERHEAD), options);
     this.#client = client;
-    this.#servers = servers;
-    this.#expireTime = expireTime;
+    this.#policy = policy;
+    this.#open = open;
     this.#through = through;
     this.connected = new Promise((resolve, reject) => {
       this.#resolveConnected = resolve;
@@ -121,7 +125,11 @@ export class SecureTransport extends BaseTransport {
     this.#session = session;
     this.#carrier = carrier;
     this.#approaching = false;
-    this.#client.tryServer(this.#servers.index, seconds());
+    this.#client.tryServer(this.#policy.server, seconds());
+    this.#policy.link(true);
+    session.addEventListener('state', () => {
+      if (this.#session === session && !this.#over) this.#policy.link(session.state === 'open');
+    });
     // The relay may have another session now, which the server knows nothing of.
     session.addEventListener('relink', () => {
       if (!this.#connected || this.#over) return;
@@ -134,14 +142,13 @@ export class SecureTransport extends BaseTransport {
     carrier.ondatagram = (datagram) => this.#receive(datagram);
   }
 
-  /** Goes from the server that has not taken the client to the one of this index. */
-  #leave(index: number): void {
+  /** Goes from the server that has not taken the client to the one that the policy tries. */
+  #leave(): void {
     this.#approaching = true;
     this.#ticks.stop();
     this.#carrier.ondatagram = null;
     this.#carrier.close();
-    this.#servers
-      .open(index)
+    this.#open()
       .then((session) => {
         if (this.#over) session.close();
         else this.#carry(session, this.#through(session));
@@ -151,7 +158,7 @@ export class SecureTransport extends BaseTransport {
 
   #receive(datagram: Uint8Array<ArrayBuffer>): void {
     if (this.#over) return;
-    if (this.#client.receive(datagram, seconds())) this.#presence.heard(seconds());
+    if (this.#client.receive(datagram, seconds())) this.#policy.hear();
     const payload = this.#client.next();
     this.#follow();
     if (payload) this.arrived(payload.buffer);
@@ -161,14 +168,10 @@ export class SecureTransport extends BaseTransport {
   }
 
   #tick(): void {
+    this.#policy.update();
     this.#client.update(seconds());
     this.#transmit();
     this.#follow();
-    if (this.#over || !this.#connected) return;
-    const now = seconds();
-    const isOpen = this.#session.state === 'open';
-    this.#presence.look(now, isOpen);
-    if (isOpen && this.#presence.isSilent(now)) this.#session.renew();
   }
 
   /** Sends what is due; whether the transport took it all. */
@@ -180,28 +183,28 @@ export class SecureTransport extends BaseTransport {
     return taken;
   }
 
-  /** Takes over the core's state. */
+  /** Does what the policy says of the core's state. */
   #follow(): void {
-    const { state, serverIndex } = this.#client;
-    if (state === 'SENDING_REQUEST' && serverIndex !== this.#servers.index)
-      return this.#leave(serverIndex);
-    if (state === 'SENDING_REQUEST' || state === 'SENDING_RESPONSE') return;
-    if (state === 'CONNECTED') {
+    if (this.#over || this.#approaching) return;
+    this.#client.tell(this.#policy);
+    const action = this.#policy.next();
+    if (action === 'OPEN') return this.#leave();
+    if (action === 'RENEW') this.#session.renew();
+    if (action === 'END') {
+      this.#refuse(this.#client.state as HandshakeCode, this.#client.explain());
+      const { closeCode, message } = endingOf(this.#client);
+      this.#finish({ code: closeCode, reason: message });
+    } else if (this.#client.state === 'CONNECTED' && !this.#connected) {
       this.#connected = true;
       this.#session.keep();
       this.#resolveConnected();
-    } else if (!this.#over) {
-      this.#refuse(state as HandshakeCode, this.#client.explain());
-      const { closeCode, message } = endingOf(this.#client);
-      this.#finish({ code: closeCode, reason: message });
     }
   }
 
   /** The transport below has ended, by itself or because the relay closed it. */
   #lost(carrier: Transport, close: TransportClose): void {
     if (this.#over || this.#approaching || carrier !== this.#carrier) return;
-    const next = this.#connected ? undefined : this.#servers.after(close);
-    if (next !== undefined) return this.#leave(next);
+    if (!this.#connected && endsForServer(close) && this.#policy.skip()) return this.#leave();
     const { code, message } = transportEnd(this.kind, close);
     this.#refuse(code, message);
     this.#client.disconnect();
@@ -212,7 +215,7 @@ export class SecureTransport extends BaseTransport {
   #refuse(code: HandshakeCode, message: string): void {
     if (this.#connected) return;
     const stage = code === 'RESPONSE_TIMED_OUT' ? 'response' : 'request';
-    this.#rejectConnected(refusal(code, stage, message, this.#expireTime));
+    this.#rejectConnected(refusal(code, stage, message, this.#policy));
   }
 
   #finish(close: TransportClose): void {
@@ -220,8 +223,9 @@ export class SecureTransport extends BaseTransport {
     this.#ticks.stop();
     globalThis.removeEventListener?.('pagehide', this.#pageGoes);
     this.#transmit(true);
-    setTimeout(() => this.#carrier.close(), FAREWELL);
+    setTimeout(() => this.#carrier.close(), CLIENT_FAREWELL_MS);
     this.#client.destroy();
+    this.#policy.destroy();
     this.ended(close);
   }
 }
@@ -239,17 +243,25 @@ export async function openSecureTransport(
   const { signal } = options;
   throwIfAborted(signal);
   const core = await coreOf(options);
-  const { bytes, expireTime, ...token } = await new Tokens(core, options.token).next();
-  const servers = new Servers(token.servers, (server) => openSession(url, { ...options, server }));
-  const session = await servers.open(0);
+  const { bytes, expireTime, servers } = await new Tokens(core, options.token).next();
+  const policy = new Policy(core, false);
+  policy.start(false);
+  policy.token(servers.length, expireTime);
+  const open = (): Promise<SessionTransport> =>
+    openServer(policy, servers, (server) => openSession(url, { ...options, server }));
+  const session = await open().catch((error: unknown) => {
+    policy.destroy();
+    throw error;
+  });
   const client = new PayloadClient(core);
   let transport: SecureTransport;
   try {
     client.connect(bytes, seconds());
-    transport = new SecureTransport(client, session, servers, expireTime, options);
+    transport = new SecureTransport(client, policy, session, open, options);
   } catch (error) {
     session.close();
     client.destroy();
+    policy.destroy();
     throw error;
   }
   const abort = (): void => transport.abort(reasonOf(signal!));

@@ -8,6 +8,7 @@ import {
   createdFields,
   errorCodes,
 } from '../generated.js';
+import type { Policy } from './policy.js';
 import { ConnectionBase } from '../messages/connection_base.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
@@ -67,6 +68,11 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
    */
   connect(token: Uint8Array, now: number): void {
     beginToConnect(this.core, this.address, token, now);
+  }
+
+  /** Tells a policy where this client is. @internal */
+  tell(policy: Policy): void {
+    policy.follow(this.address);
   }
 
   get state(): ClientState {

@@ -1,5 +1,6 @@
 import { CoreObject, type Core } from '../core.js';
 import { DATAGRAM_MAX, SECURE_PACKET_MAX, createdFields } from '../generated.js';
+import type { Policy } from './policy.js';
 import { beginToConnect, explain, stateOf, type ClientState } from './core_client.js';
 
 /** A client whose payloads are the application's own bytes: `cw_client` of C without a connection. */
@@ -20,6 +21,11 @@ export class PayloadClient extends CoreObject {
 
   connect(token: Uint8Array, now: number): void {
     beginToConnect(this.core, this.address, token, now);
+  }
+
+  /** Like that of `Client`. */
+  tell(policy: Policy): void {
+    policy.follow(this.address);
   }
 
   get state(): ClientState {

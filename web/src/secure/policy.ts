@@ -1,0 +1,115 @@
+import { CoreObject, type Core } from '../core.js';
+import { clientActions, clientStates, policyFields } from '../generated.js';
+import type { ClientState } from './core_client.js';
+
+/** By the clock of this machine, which may stand while it sleeps. */
+const seconds = (): number => performance.now() / 1000;
+
+/** By the clock of the world, which goes on. */
+const worldSeconds = (): number => Date.now() / 1000;
+
+/** How often a client tries in all to connect anew after an absence. */
+const ATTEMPTS = 6;
+
+const numbers = Object.fromEntries(
+  Object.entries(clientStates).map(([number, name]) => [name, Number(number)]),
+);
+
+/** What a host is to do, by the names of `enum cw_client_action`. */
+export type PolicyAction = keyof typeof clientActions;
+
+const actions = Object.fromEntries(
+  Object.entries(clientActions).map(([name, number]) => [number, name]),
+) as Record<number, PolicyAction>;
+
+/**
+ * What a client decides about its way to the server, as `cw_client_policy` of C: it is told what happens and says in
+ * {@link next} what the host is to do.
+ */
+export class Policy extends CoreObject {
+  /** Which server of the token is tried or connected. */
+  server = 0;
+  /** Why the connection or the attempt has ended. */
+  end: ClientState = 'DISCONNECTED';
+  /** Whether another attempt follows by itself. */
+  returns = false;
+  /** For how many seconds the page did not run before the end. */
+  absence = 0;
+  #tokenTime = 0;
+
+  /** @param renewable whether there can be another token */
+  constructor(core: Core, renewable: boolean) {
+    const address = core.exports.policy_create(renewable ? ATTEMPTS : 0);
+    if (address === 0) throw core.error('NO_MEMORY');
+    super(core, address, core.exports.release);
+  }
+
+  /**
+   * The client is to be connected: get a token, after an absence when {@link pause} is over.
+   * @param afterAbsence whether an attempt that fails is repeated
+   */
+  start(afterAbsence: boolean): void {
+    this.core.exports.policy_start(this.address, afterAbsence, seconds());
+    this.#tokenTime = 0;
+    if (afterAbsence) return;
+    this.update();
+    this.next();
+  }
+
+  token(servers: number, expireTime: number): void {
+    this.core.exports.policy_token(this.address, servers, expireTime);
+    this.next();
+  }
+
+  link(linked: boolean): void {
+    this.core.exports.policy_link(this.address, linked, seconds());
+  }
+
+  /** There is no way to this server; says whether another one is to be tried. */
+  skip(): boolean {
+    const another = this.core.exports.policy_skip(this.address) !== 0;
+    if (another) this.next();
+    return another;
+  }
+
+  fail(reason: ClientState): void {
+    this.core.exports.policy_fail(this.address, numbers[reason]!, seconds());
+    this.next();
+  }
+
+  hear(): void {
+    this.core.exports.policy_hear(this.address, seconds(), worldSeconds());
+  }
+
+  /** @param client where it is in the module */
+  follow(client: number): void {
+    this.core.exports.policy_follow(this.address, client, seconds());
+  }
+
+  update(): void {
+    this.core.exports.policy_update(this.address, seconds(), worldSeconds());
+  }
+
+  next(): PolicyAction {
+    const { exports, memory, scratch } = this.core;
+    const action = actions[exports.policy_next(this.address)]!;
+    // It is asked after each datagram, and nothing has changed then.
+    if (action === 'NONE') return action;
+    const { server, end, returns, tokenTime, absence } = memory.struct(scratch, policyFields);
+    this.server = server;
+    this.end = clientStates[String(end) as keyof typeof clientStates];
+    this.returns = returns !== 0;
+    this.absence = absence;
+    this.#tokenTime = tokenTime;
+    return action;
+  }
+
+  /** Resolves when the next token is due, or when it is `over`. */
+  async pause(over: () => boolean): Promise<void> {
+    do {
+      const wait = (this.#tokenTime - seconds()) * 1000;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(wait, 0)));
+      this.update();
+    } while (this.next() !== 'TOKEN' && !over());
+  }
+}
