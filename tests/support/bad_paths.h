@@ -24,7 +24,7 @@ static inline void path_release(void *path)
 static inline struct cw_simulator *path_with(const struct cw_simulator_config *config)
 {
     struct cw_simulator *path = NULL;
-    assert_int_equal(cw_simulator_create(config, &path), CW_OK);
+    assert_ok(cw_simulator_create(config, &path));
     return own(path, path_release);
 }
 
@@ -42,7 +42,7 @@ static inline struct bad_paths bad_paths(uint64_t seed)
 static inline void bad_paths_set(struct bad_paths *paths, const struct cw_simulator_path *path)
 {
     for (int i = 0; i < 2; i++)
-        assert_int_equal(cw_simulator_change(paths->from[i], path), CW_OK);
+        assert_ok(cw_simulator_change(paths->from[i], path));
 }
 
 static inline void bad_paths_calm(struct bad_paths *paths)
@@ -75,7 +75,7 @@ static inline void bad_paths_fail(struct bad_paths *paths, int ticks, void (*tic
             continue;
         for (int end = 0; end < 2; end++) {
             path.loss = cw_prng_chance(&paths->random, 0.5) ? 1 : 0.2;
-            assert_int_equal(cw_simulator_change(paths->from[end], &path), CW_OK);
+            assert_ok(cw_simulator_change(paths->from[end], &path));
         }
         next = i + (int)cw_prng_below(&paths->random, 600);
     }

@@ -28,8 +28,8 @@ static inline void bunch_release(void *bunch)
 static inline struct bunch_pair bunch_pair_with(const struct cw_bunch_config *config)
 {
     struct bunch_pair pair = {.now = 1000};
-    assert_int_equal(cw_bunch_create(config, &pair.a), CW_PROTOCOL_OK);
-    assert_int_equal(cw_bunch_create(config, &pair.b), CW_PROTOCOL_OK);
+    assert_ok(cw_bunch_create(config, &pair.a));
+    assert_ok(cw_bunch_create(config, &pair.b));
     own(pair.a, bunch_release);
     own(pair.b, bunch_release);
     return pair;
@@ -71,7 +71,7 @@ static inline void hand_over(struct cw_bunch *to, const struct parcel *parcel)
 {
     uint8_t *exact = malloc(parcel->size);
     memcpy(exact, parcel->data, parcel->size);
-    assert_int_equal(cw_bunch_receive(to, exact, parcel->size), CW_PROTOCOL_OK);
+    assert_ok(cw_bunch_receive(to, exact, parcel->size));
     free(exact);
 }
 
@@ -117,14 +117,12 @@ static inline void expect_events(struct cw_bunch *bunch, const char *events)
 
 static inline void send_text(struct cw_bunch *bunch, uint32_t channel, const char *text)
 {
-    assert_int_equal(cw_bunch_send(bunch, channel, (const uint8_t *)text, strlen(text)),
-                     CW_PROTOCOL_OK);
+    assert_ok(cw_bunch_send(bunch, channel, (const uint8_t *)text, strlen(text)));
 }
 
 static inline void set_text(struct cw_bunch *bunch, uint32_t property, const char *text)
 {
-    assert_int_equal(cw_bunch_set(bunch, property, (const uint8_t *)text, strlen(text)),
-                     CW_PROTOCOL_OK);
+    assert_ok(cw_bunch_set(bunch, property, (const uint8_t *)text, strlen(text)));
 }
 
 static inline struct cw_bunch_stats bunch_stats(const struct cw_bunch *bunch)

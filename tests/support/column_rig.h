@@ -16,7 +16,7 @@ static inline void column_release(void *column)
 static inline struct cw_lab_column *column_with(const struct cw_lab_column_config *config)
 {
     struct cw_lab_column *column = NULL;
-    assert_int_equal(cw_lab_column_create(config, &column), CW_OK);
+    assert_ok(cw_lab_column_create(config, &column));
     return own(column, column_release);
 }
 
@@ -32,7 +32,7 @@ static inline struct cw_lab_column *column_of(const struct cw_lab_peer_type *typ
 static inline void column_change(struct cw_lab_column *column,
                                  const struct cw_lab_settings *settings)
 {
-    assert_int_equal(cw_lab_column_change(column, settings), CW_OK);
+    assert_ok(cw_lab_column_change(column, settings));
 }
 
 /* Runs with the default settings but for these two. */

@@ -55,6 +55,9 @@ static inline void fixture_add(const char *name, CMUnitTestFunction function)
     }                                                                                              \
     static void name(__attribute__((unused)) void **state)
 
+/* CW_OK and CW_PROTOCOL_OK are both 0. */
+#define assert_ok(call) assert_int_equal(call, 0)
+
 static inline int fixture_run(void)
 {
     return cmocka_run_group_tests(fixture_tests, NULL, NULL);

@@ -25,7 +25,7 @@ static inline struct cw_notify *notify_with(struct cw_notify_config config)
 {
     struct cw_notify *notify = NULL;
     config.max_packet_size = 64;
-    assert_int_equal(cw_notify_create(&config, &notify), CW_PROTOCOL_OK);
+    assert_ok(cw_notify_create(&config, &notify));
     return own(notify, notify_release);
 }
 
@@ -33,7 +33,7 @@ static inline struct cw_notify *notify_with(struct cw_notify_config config)
 static inline struct datagram packet_of(struct cw_notify *notify, uint8_t payload)
 {
     struct datagram datagram;
-    assert_int_equal(cw_notify_send(notify, &payload, 1, &datagram.sequence), CW_PROTOCOL_OK);
+    assert_ok(cw_notify_send(notify, &payload, 1, &datagram.sequence));
     datagram.size = cw_notify_transmit(notify, datagram.data, sizeof datagram.data);
     assert_true(datagram.size > 1);
     return datagram;
@@ -97,7 +97,7 @@ static inline void expect_events(struct cw_notify *notify, const char *events)
 
 static inline void arrive(struct cw_notify *notify, const struct datagram *datagram)
 {
-    assert_int_equal(receive_of(notify, datagram), CW_PROTOCOL_OK);
+    assert_ok(receive_of(notify, datagram));
 }
 
 /* The next packet of the one arrives at the other. */

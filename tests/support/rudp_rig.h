@@ -20,7 +20,7 @@ static inline void rudp_release(void *rudp)
 static inline struct cw_rudp *rudp_make(const struct cw_rudp_config *config)
 {
     struct cw_rudp *rudp = NULL;
-    assert_int_equal(cw_rudp_create(config, &rudp), CW_PROTOCOL_OK);
+    assert_ok(cw_rudp_create(config, &rudp));
     return own(rudp, rudp_release);
 }
 
@@ -95,7 +95,7 @@ static inline void rudp_step(struct cw_rudp *rudp, const char *step, char came[2
         assert_true(error == CW_PROTOCOL_OK || error == CW_PROTOCOL_ERROR_MALFORMED);
         *came = error == CW_PROTOCOL_OK ? '<' : '!';
     } else if (*step == '+') {
-        assert_int_equal(cw_rudp_send(rudp, data, size), CW_PROTOCOL_OK);
+        assert_ok(cw_rudp_send(rudp, data, size));
     } else if (*step == '@') {
         cw_rudp_update(rudp, (uint32_t)strtoul(step + 1, NULL, 10));
     } else if (*step == '>' || *step == '=') {

@@ -50,7 +50,7 @@ static inline void window_release(void *window)
 static inline struct cw_window *window_with(const struct cw_window_config *config)
 {
     struct cw_window *window = NULL;
-    assert_int_equal(cw_window_create(config, &window), CW_PROTOCOL_OK);
+    assert_ok(cw_window_create(config, &window));
     return own(window, window_release);
 }
 
@@ -85,7 +85,7 @@ static inline void rig_send(struct window_rig *rig, size_t size)
     size_t taken = 0;
     for (size_t i = 0; i < size; i++)
         bytes[i] = stream_byte(rig->given + i);
-    assert_int_equal(cw_window_send(rig->a, bytes, size, rig->now, &taken), CW_PROTOCOL_OK);
+    assert_ok(cw_window_send(rig->a, bytes, size, rig->now, &taken));
     assert_int_equal(taken, size);
     rig->given += size;
     free(bytes);

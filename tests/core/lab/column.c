@@ -332,7 +332,7 @@ TEST(a_column_is_one_allocation)
         assert_int_equal(cw_lab_column_create(&config, &column), CW_ERROR_NO_MEMORY);
         assert_null(column);
         counted.refuse = false;
-        assert_int_equal(cw_lab_column_create(&config, &column), CW_OK);
+        assert_ok(cw_lab_column_create(&config, &column));
         assert_int_equal(counted.size, cw_lab_column_memory(&config));
         change_loss(column, 0.1);
         cw_lab_column_step(column, SECOND);

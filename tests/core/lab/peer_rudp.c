@@ -98,7 +98,7 @@ static void give(void *peer, struct cw_rudp *from, const struct cw_lab_item *ite
     cw_lab_item_write(item, 0, data, head);
     cw_lab_item_write(item, 0, data + head, item->size);
     data[head + item->size - 1] ^= damage;
-    assert_int_equal(cw_rudp_send(from, data, head + item->size), CW_OK);
+    assert_ok(cw_rudp_send(from, data, head + item->size));
     cw_rudp_update(from, 1);
     const size_t size = cw_rudp_transmit(from, out, sizeof out);
     cw_lab_peer_rudp.receive(peer, out, size, 0);

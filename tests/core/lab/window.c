@@ -11,7 +11,7 @@ TEST(what_is_sent_is_read_in_both_directions)
     uint8_t answer[300];
     rig_send(&rig, 950);
     memset(answer, 7, sizeof answer);
-    assert_int_equal(cw_window_send(rig.b, answer, 300, rig.now, &taken), CW_PROTOCOL_OK);
+    assert_ok(cw_window_send(rig.b, answer, 300, rig.now, &taken));
     assert_int_equal(rig_round(&rig), 10);
     assert_int_equal(rig.taken, 950);
     uint8_t read[301];
@@ -57,7 +57,7 @@ TEST(a_full_buffer_takes_no_more)
     assert_int_equal(cw_window_room(rig.a), 1000);
     rig_send(&rig, 400);
     assert_int_equal(cw_window_room(rig.a), 600);
-    assert_int_equal(cw_window_send(rig.a, bytes, sizeof bytes, rig.now, &taken), CW_PROTOCOL_OK);
+    assert_ok(cw_window_send(rig.a, bytes, sizeof bytes, rig.now, &taken));
     assert_int_equal(taken, 600);
     taken = 77;
     assert_int_equal(cw_window_send(rig.a, bytes, 1, rig.now, &taken),
@@ -73,14 +73,14 @@ TEST(the_wire_is_as_described)
     struct window_rig rig = rig_with(&config);
     uint8_t out[CW_WINDOW_OVERHEAD + SEGMENT];
     size_t taken;
-    assert_int_equal(cw_window_send(rig.a, (const uint8_t *)"abc", 3, 0, &taken), CW_PROTOCOL_OK);
+    assert_ok(cw_window_send(rig.a, (const uint8_t *)"abc", 3, 0, &taken));
     const uint8_t data[] = {0, 4, 3, 2, 1, 4, 3, 2, 1, 0, 0, 1, 0, 'a', 'b', 'c'};
     assert_int_equal(cw_window_transmit(rig.a, out, sizeof out, 0), sizeof data);
     assert_memory_equal(out, data, sizeof data);
     /* The second datagram arrives alone: an ack of the first byte, with a range. */
-    assert_int_equal(cw_window_send(rig.a, (const uint8_t *)"de", 2, 0, &taken), CW_PROTOCOL_OK);
+    assert_ok(cw_window_send(rig.a, (const uint8_t *)"de", 2, 0, &taken));
     const size_t size = cw_window_transmit(rig.a, out, sizeof out, 0);
-    assert_int_equal(cw_window_receive(rig.b, out, size, 0), CW_PROTOCOL_OK);
+    assert_ok(cw_window_receive(rig.b, out, size, 0));
     const uint8_t ack[] = {1, 4, 3, 2, 1, 4, 3, 2, 1, 0, 0, 1, 0, 7, 3, 2, 1, 9, 3, 2, 1};
     assert_int_equal(cw_window_transmit(rig.b, out, sizeof out, 0), sizeof ack);
     assert_memory_equal(out, ack, sizeof ack);

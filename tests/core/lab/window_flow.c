@@ -60,7 +60,7 @@ TEST(data_carries_the_ack)
     size_t taken;
     rig_send(&rig, 10);
     pass(rig.a, rig.b, 5);
-    assert_int_equal(cw_window_send(rig.b, (const uint8_t *)"x", 1, 5, &taken), CW_PROTOCOL_OK);
+    assert_ok(cw_window_send(rig.b, (const uint8_t *)"x", 1, 5, &taken));
     assert_int_equal(pass(rig.b, rig.a, 5), 1);
     assert_int_equal(window_stats(rig.a).segments_in_flight, 0);
     assert_int_equal(due(rig.b, 6), 0);
@@ -94,8 +94,7 @@ static void receive_range(struct window_rig *rig, uint32_t sequence, uint32_t si
     assert_int_equal(cw_window_header_write(&header, bytes), CW_WINDOW_HEADER_SIZE);
     for (uint32_t i = 0; i < size; i++)
         bytes[CW_WINDOW_HEADER_SIZE + i] = stream_byte(sequence + i);
-    assert_int_equal(cw_window_receive(rig->b, bytes, CW_WINDOW_HEADER_SIZE + size, rig->now),
-                     CW_PROTOCOL_OK);
+    assert_ok(cw_window_receive(rig->b, bytes, CW_WINDOW_HEADER_SIZE + size, rig->now));
 }
 
 /* Another program may cut what it sends again in other places. */

@@ -89,7 +89,7 @@ static void run_stream(double loss, uint64_t seed, struct latencies *latencies)
         size_t size;
         const double now = millisecond / 1000.0;
         if (count < COUNT && now >= (double)count / RATE) {
-            assert_int_equal(cw_window_send(rig.a, data, MESSAGE, now, &size), CW_PROTOCOL_OK);
+            assert_ok(cw_window_send(rig.a, data, MESSAGE, now, &size));
             sent[count++] = now;
         }
         for (int i = 0; i < 2; i++) {

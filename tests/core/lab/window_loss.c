@@ -64,8 +64,7 @@ TEST(acks_with_data_do_not_count)
     rig_send(&rig, 5 * SEGMENT);
     batch_of(rig.a, rig.now); /* all of them get lost */
     for (int i = 0; i < 6; i++) {
-        assert_int_equal(cw_window_send(rig.b, (const uint8_t *)"x", 1, rig.now, &taken),
-                         CW_PROTOCOL_OK);
+        assert_ok(cw_window_send(rig.b, (const uint8_t *)"x", 1, rig.now, &taken));
         struct batch *back = batch_of(rig.b, rig.now);
         assert_int_equal(back->count, 1);
         arrive(back, 0, rig.a, rig.now);

@@ -63,7 +63,7 @@ static void run_step(struct soak *soak)
         cw_window_update(side->window, soak->now);
         for (size_t size;
              (size = cw_window_transmit(side->window, data, sizeof data, soak->now)) > 0;)
-            assert_int_equal(cw_simulator_receive(side->path, data, size, soak->now), CW_OK);
+            assert_ok(cw_simulator_receive(side->path, data, size, soak->now));
     }
 }
 

@@ -91,7 +91,7 @@ static void send(struct world *world, int at)
         if (!cw_prng_chance(&world->paths.random, 1.0 / (1 + i)))
             continue;
         side->set[i]++;
-        assert_int_equal(cw_bunch_set(side->bunch, i, (uint8_t *)&side->set[i], 4), CW_PROTOCOL_OK);
+        assert_ok(cw_bunch_set(side->bunch, i, (uint8_t *)&side->set[i], 4));
     }
 }
 
@@ -100,8 +100,7 @@ static void transmit(struct world *world, int at)
     uint8_t data[MAX_SIZE];
     struct side *side = &world->sides[at];
     for (size_t size; (size = cw_bunch_transmit(side->bunch, data, sizeof data)) > 0;)
-        assert_int_equal(cw_simulator_receive(world->paths.from[at], data, size, world->paths.now),
-                         CW_OK);
+        assert_ok(cw_simulator_receive(world->paths.from[at], data, size, world->paths.now));
 }
 
 static void start(struct world *world, uint64_t seed)

@@ -87,10 +87,9 @@ static void send(struct world *world, int at)
     struct side *side = &world->sides[at];
     uint8_t payload[MAX_PAYLOAD], data[MAX_SIZE];
     const size_t payload_size = content(side->sent++, at, payload);
-    assert_int_equal(cw_notify_send(side->notify, payload, payload_size, NULL), CW_PROTOCOL_OK);
+    assert_ok(cw_notify_send(side->notify, payload, payload_size, NULL));
     const size_t size = cw_notify_transmit(side->notify, data, sizeof data);
-    assert_int_equal(cw_simulator_receive(world->paths.from[at], data, size, world->paths.now),
-                     CW_OK);
+    assert_ok(cw_simulator_receive(world->paths.from[at], data, size, world->paths.now));
 }
 
 static void start(struct world *world, uint64_t seed)
@@ -101,7 +100,7 @@ static void start(struct world *world, uint64_t seed)
     config.max_packet_size = MAX_PAYLOAD;
     for (int i = 0; i < 2; i++) {
         world->sides[i].newest = -1;
-        assert_int_equal(cw_notify_create(&config, &world->sides[i].notify), CW_PROTOCOL_OK);
+        assert_ok(cw_notify_create(&config, &world->sides[i].notify));
         own(world->sides[i].notify, notify_release);
     }
 }

@@ -49,7 +49,7 @@ TEST(a_round_gathers_the_packages_of_some_ticks)
     config.send_delay_ticks = 3;
     struct cw_rudp *rudp = rudp_make(&config);
     for (unsigned tick = 0; tick < 2; tick++) {
-        assert_int_equal(rudp_send_byte(rudp, 0xa0 + tick), CW_PROTOCOL_OK);
+        assert_ok(rudp_send_byte(rudp, 0xa0 + tick));
         rudp_play(rudp, "@1 =");
     }
     for (int i = 0; i < 9; i++) /* these add nothing to the time */
@@ -83,12 +83,12 @@ TEST(a_datagram_has_at_most_512_bytes_unless_one_package_is_longer)
     struct cw_rudp *other = rudp_make_small();
     struct cw_rudp_event event;
     for (size_t i = 0; i < 8; i++)
-        assert_int_equal(cw_rudp_send(rudp, bytes, sizes[i]), CW_PROTOCOL_OK);
+        assert_ok(cw_rudp_send(rudp, bytes, sizes[i]));
     rudp_play(rudp, "@1");
     for (size_t i = 0; i < 7; i++) {
         assert_int_equal(cw_rudp_transmit(rudp, out, 603), 0); /* that loses nothing */
         assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), datagrams[i]);
-        assert_int_equal(rudp_give_bytes(other, out, datagrams[i]), CW_PROTOCOL_OK);
+        assert_ok(rudp_give_bytes(other, out, datagrams[i]));
     }
     rudp_play(rudp, "=");
     for (size_t i = 0; i < 8; i++) {
@@ -145,7 +145,7 @@ TEST(what_is_asked_for_is_sent_again)
 {
     struct cw_rudp *rudp = rudp_make_small();
     for (unsigned i = 0; i < 4; i++)
-        assert_int_equal(rudp_send_byte(rudp, 0xa0 + i), CW_PROTOCOL_OK);
+        assert_ok(rudp_send_byte(rudp, 0xa0 + i));
     rudp_play(rudp, ">050000a0050001a1050002a2050003a3");
     /* once in a round, in order, and before what is new */
     rudp_play(rudp, "<020003020001 <020001020003 +a4 >050001a1050003a3050004a4 >00 <020001 "

@@ -50,7 +50,7 @@ static void foreign_answer(struct foreign *foreign, struct cw_rudp *to)
     else if (size == 0)
         size = cw_rudp_item_write(&(struct cw_rudp_item){.tag = CW_RUDP_HEARTBEAT}, out);
     foreign->heartbeat = false;
-    assert_int_equal(rudp_give_bytes(to, out, size), CW_PROTOCOL_OK);
+    assert_ok(rudp_give_bytes(to, out, size));
 }
 
 static bool is_lost(uint32_t *random)
@@ -88,7 +88,7 @@ TEST(test_only_what_is_lost_at_the_end_stalls)
         uint32_t random = seed;
         foreign = (struct foreign){0};
         for (uint32_t i = 0; i < PACKAGES; i++) {
-            assert_int_equal(cw_rudp_send(sender, (const uint8_t *)&i, sizeof i), CW_PROTOCOL_OK);
+            assert_ok(cw_rudp_send(sender, (const uint8_t *)&i, sizeof i));
             tick(sender, &foreign, &random);
         }
         for (int i = 0; i < 300; i++)
@@ -96,7 +96,7 @@ TEST(test_only_what_is_lost_at_the_end_stalls)
         assert_int_equal(foreign.next, foreign.end);
         assert_in_range(foreign.end, PACKAGES - 20, PACKAGES);
         stalls += foreign.next < PACKAGES;
-        assert_int_equal(cw_rudp_send(sender, (const uint8_t *)"last", 4), CW_PROTOCOL_OK);
+        assert_ok(cw_rudp_send(sender, (const uint8_t *)"last", 4));
         for (int i = 0; i < 5; i++)
             tick(sender, &foreign, NULL);
         assert_int_equal(foreign.next, PACKAGES + 1);
@@ -116,15 +116,14 @@ TEST(test_ours_asks_for_the_end)
             uint8_t out[512];
             size_t size;
             if (i < PACKAGES)
-                assert_int_equal(cw_rudp_send(sender, (const uint8_t *)&i, sizeof i),
-                                 CW_PROTOCOL_OK);
+                assert_ok(cw_rudp_send(sender, (const uint8_t *)&i, sizeof i));
             cw_rudp_update(sender, 1);
             while ((size = cw_rudp_transmit(sender, out, sizeof out)) > 0)
                 if (!is_lost(&random))
-                    assert_int_equal(rudp_give_bytes(receiver, out, size), CW_PROTOCOL_OK);
+                    assert_ok(rudp_give_bytes(receiver, out, size));
             cw_rudp_update(receiver, 1);
             while ((size = cw_rudp_transmit(receiver, out, sizeof out)) > 0)
-                assert_int_equal(rudp_give_bytes(sender, out, size), CW_PROTOCOL_OK);
+                assert_ok(rudp_give_bytes(sender, out, size));
             while (cw_rudp_next(receiver, &event))
                 arrived += event.type == CW_RUDP_EVENT_PACKAGE;
         }

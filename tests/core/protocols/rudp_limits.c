@@ -5,7 +5,7 @@ TEST(a_sender_keeps_only_so_many)
 {
     struct cw_rudp *rudp = rudp_make_small();
     for (unsigned i = 0; i < 32; i++)
-        assert_int_equal(rudp_send_byte(rudp, i), CW_PROTOCOL_OK);
+        assert_ok(rudp_send_byte(rudp, i));
     assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_ERROR_QUEUE_FULL);
     rudp_play(rudp, "@1");
     uint8_t out[604];
@@ -24,12 +24,12 @@ TEST(requests_beyond_the_window_come_again)
     for (unsigned round = 0; round < 2; round++) {
         rudp_play(rudp, "@10");
         for (unsigned i = 0; i < 32; i++)
-            assert_int_equal(rudp_send_byte(rudp, i), CW_PROTOCOL_OK);
+            assert_ok(rudp_send_byte(rudp, i));
         assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 32 * 4);
     }
     /* 40 at once: the answers to the first 32, which have expired */
     for (unsigned i = 0; i < 40; i++)
-        assert_int_equal(rudp_give_bytes(rudp, (uint8_t[]){2, 0, (uint8_t)i}, 3), CW_PROTOCOL_OK);
+        assert_ok(rudp_give_bytes(rudp, (uint8_t[]){2, 0, (uint8_t)i}, 3));
     rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 32 * 3);
     for (unsigned i = 0; i < 32; i++)
@@ -51,8 +51,7 @@ TEST(a_receiver_holds_only_so_many)
     rudp_play(rudp, "<00 @1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 31 * 3);
     for (unsigned i = 1; i < 32; i++)
-        assert_int_equal(rudp_give_bytes(rudp, (uint8_t[]){5, 0, (uint8_t)i, (uint8_t)i}, 4),
-                         CW_PROTOCOL_OK);
+        assert_ok(rudp_give_bytes(rudp, (uint8_t[]){5, 0, (uint8_t)i, (uint8_t)i}, 4));
     for (unsigned i = 1; i < 32; i++)
         rudp_expect_package(rudp, i, i);
     rudp_play(rudp, "32:c0 . >020021"); /* the one for which there was no room */
@@ -79,13 +78,13 @@ TEST(a_slow_reader_loses_nothing)
     for (unsigned tick = 0; taken < 200; tick++) {
         assert_true(tick < 1000);
         if (tick < 200)
-            assert_int_equal(rudp_send_byte(from, tick), CW_PROTOCOL_OK);
+            assert_ok(rudp_send_byte(from, tick));
         rudp_play(from, "@1");
         rudp_play(to, "@1");
         while ((size = cw_rudp_transmit(from, out, sizeof out)) > 0)
-            assert_int_equal(rudp_give_bytes(to, out, size), CW_PROTOCOL_OK);
+            assert_ok(rudp_give_bytes(to, out, size));
         while ((size = cw_rudp_transmit(to, out, sizeof out)) > 0)
-            assert_int_equal(rudp_give_bytes(from, out, size), CW_PROTOCOL_OK);
+            assert_ok(rudp_give_bytes(from, out, size));
         if (tick % 64 == 63) /* it sleeps for two windows */
             for (unsigned i = 0; i < 32 && taken < 200; i++, taken++)
                 rudp_expect_package(to, taken, taken);
@@ -102,7 +101,7 @@ static void pass(struct cw_rudp *from, struct cw_rudp *to, bool lost)
     rudp_play(from, "@1");
     while ((size = cw_rudp_transmit(from, out, sizeof out)) > 0)
         if (!lost)
-            assert_int_equal(rudp_give_bytes(to, out, size), CW_PROTOCOL_OK);
+            assert_ok(rudp_give_bytes(to, out, size));
 }
 
 TEST(ids_are_widened_across_their_wrap)
@@ -110,7 +109,7 @@ TEST(ids_are_widened_across_their_wrap)
     struct cw_rudp *from = rudp_make_small(), *to = rudp_make_small();
     uint64_t taken = 0;
     for (uint64_t id = 0; id < 200000; id++) {
-        assert_int_equal(rudp_send_byte(from, id % 251), CW_PROTOCOL_OK);
+        assert_ok(rudp_send_byte(from, id % 251));
         pass(from, to, id % 3 == 1);
         pass(to, from, id % 7 == 1);
         for (; taken <= id && id % 3 != 1; taken++) {
@@ -128,7 +127,7 @@ TEST(missing_ones_are_widened_as_well)
     struct cw_rudp *rudp = rudp_make_small();
     for (uint64_t id = 0; id <= 65540; id++) {
         const uint8_t data[] = {5, (uint8_t)(id >> 8), (uint8_t)id, (uint8_t)id};
-        assert_int_equal(rudp_give_bytes(rudp, data, sizeof data), CW_PROTOCOL_OK);
+        assert_ok(rudp_give_bytes(rudp, data, sizeof data));
         rudp_expect_package(rudp, id, id);
     }
     rudp_play(rudp, "<030005 65541?");
@@ -142,9 +141,9 @@ TEST(requests_are_widened_against_the_senders_own_counter)
     struct cw_rudp_event event;
     uint64_t sent[2] = {0}, taken[2] = {0};
     for (unsigned tick = 0; tick < 90000; tick++) {
-        assert_int_equal(rudp_send_byte(busy, sent[0]++ % 251), CW_PROTOCOL_OK);
+        assert_ok(rudp_send_byte(busy, sent[0]++ % 251));
         if (tick % 64 == 0)
-            assert_int_equal(rudp_send_byte(quiet, sent[1]++ % 251), CW_PROTOCOL_OK);
+            assert_ok(rudp_send_byte(quiet, sent[1]++ % 251));
         pass(busy, quiet, tick % 5 == 2);
         pass(quiet, busy, tick % 64 == 0); /* the first copy of each of its packages */
         for (; cw_rudp_next(quiet, &event); taken[0]++)
@@ -194,7 +193,7 @@ TEST(a_package_above_the_agreed_size_is_malformed)
     assert_int_equal(rudp_give_bytes(rudp, data, 605), CW_PROTOCOL_ERROR_MALFORMED);
     rudp_play(rudp, ".");
     data[1] = 0x5c;
-    assert_int_equal(rudp_give_bytes(rudp, data, 604), CW_PROTOCOL_OK);
+    assert_ok(rudp_give_bytes(rudp, data, 604));
     struct cw_rudp_event event;
     assert_true(cw_rudp_next(rudp, &event));
     assert_int_equal(event.size, 600);
@@ -213,7 +212,7 @@ TEST(a_round_goes_on_over_several_datagrams)
     uint8_t out[512];
     static const uint8_t bytes[100];
     for (int i = 0; i < 7; i++)
-        assert_int_equal(cw_rudp_send(rudp, bytes, sizeof bytes), CW_PROTOCOL_OK);
+        assert_ok(cw_rudp_send(rudp, bytes, sizeof bytes));
     rudp_play(rudp, "<0500c8bb"); /* 200 are missing before it */
     rudp_play(rudp, "!ff @1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510); /* 170 requests */
@@ -229,8 +228,7 @@ TEST(a_round_goes_on_over_several_datagrams)
     rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510);
     for (unsigned i = 170; i < 200; i++)
-        assert_int_equal(rudp_give_bytes(rudp, (uint8_t[]){5, 0, (uint8_t)i, 0}, 4),
-                         CW_PROTOCOL_OK);
+        assert_ok(rudp_give_bytes(rudp, (uint8_t[]){5, 0, (uint8_t)i, 0}, 4));
     rudp_play(rudp, "=");
 }
 

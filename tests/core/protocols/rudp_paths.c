@@ -64,7 +64,7 @@ static void send_some(struct world *world, int i)
     uint8_t data[LONGEST];
     for (uint32_t count = cw_prng_below(&world->random, 4); count > 1; count--) {
         const size_t size = make_package(i, end->sent, data);
-        assert_int_equal(cw_rudp_send(end->rudp, data, size), CW_PROTOCOL_OK);
+        assert_ok(cw_rudp_send(end->rudp, data, size));
         end->sent_tick[end->sent++] = world->tick;
     }
 }
@@ -102,11 +102,11 @@ static void step(struct world *world)
             send_some(world, i);
         cw_rudp_update(end->rudp, 1);
         while ((size = cw_rudp_transmit(end->rudp, data, sizeof data)) > 0)
-            assert_int_equal(cw_simulator_receive(end->path, data, size, now), CW_OK);
+            assert_ok(cw_simulator_receive(end->path, data, size, now));
     }
     for (int i = 0; i < 2; i++) {
         while ((size = cw_simulator_transmit(world->ends[1 - i].path, data, sizeof data, now)) > 0)
-            assert_int_equal(rudp_give_bytes(world->ends[i].rudp, data, size), CW_PROTOCOL_OK);
+            assert_ok(rudp_give_bytes(world->ends[i].rudp, data, size));
         take_events(world, i);
     }
 }

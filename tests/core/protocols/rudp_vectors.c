@@ -19,7 +19,7 @@ static void send_hex(struct cw_rudp *rudp, const cJSON *hex)
 {
     size_t size;
     uint8_t *data = vectors_bytes(hex, &size);
-    assert_int_equal(cw_rudp_send(rudp, data, size), CW_PROTOCOL_OK);
+    assert_ok(cw_rudp_send(rudp, data, size));
     free(data);
 }
 
@@ -83,7 +83,7 @@ static void give(struct end *end, const cJSON *hex)
         if (after > end->after_newest)
             end->after_newest = (uint16_t)after;
     }
-    assert_int_equal(cw_rudp_receive(end->rudp, data, size), CW_PROTOCOL_OK);
+    assert_ok(cw_rudp_receive(end->rudp, data, size));
     cw_rudp_update(end->rudp, 0);
     free(data);
 }
