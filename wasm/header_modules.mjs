@@ -213,6 +213,16 @@ const table = ({ name, fields, size }) => {
   return `export const ${camel(name.replace(/^cw_/, ''))}Struct = {\n  size: ${size},\n  fields: [\n${rows.join('')}  ],\n} as const;\n`;
 };
 
+/** The errors that the headers of the rooms define, by number. */
+const errors = (rooms) =>
+  Object.fromEntries(
+    rooms.flatMap((room) =>
+      [...read(room).matchAll(/^#define CW_ERROR_(\w+)\s+\(\(enum cw_error\)(\w+)\)$/gm)].map(
+        ([, name, value]) => [Number(value), name],
+      ),
+    ),
+  );
+
 /** All functions of the game kit, with what its rooms need of the schema. */
 const gameFunctions = () => [
   ...GAME_ROOMS.flatMap((room) => functions(room)),
@@ -246,11 +256,16 @@ ${rooms
 };
 
 export const gameModule = () =>
-  moduleText(GAME_ROOMS, gameFunctions(), {
+  `${moduleText(GAME_ROOMS, gameFunctions(), {
     file: 'causeway-game.wasm',
     source: '../module.js',
     name: 'GameExports',
-  });
+  })}
+export const gameErrorCodes: Readonly<Record<number, GameErrorCode>> = ${JSON.stringify(errors(GAME_ROOMS))};
+export type GameErrorCode = ${Object.values(errors(GAME_ROOMS))
+    .map((name) => `'${name}'`)
+    .join(' | ')};
+`;
 
 export const labModule = () =>
   moduleText(LAB_ROOMS, labFunctions(), {

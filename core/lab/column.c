@@ -209,7 +209,7 @@ enum cw_error cw_lab_column_change(struct cw_lab_column *column,
     if (!column || !settings)
         return CW_ERROR_INVALID_ARGUMENT;
     if (!(settings->burst_length >= 1))
-        return CW_ERROR_CONFIG_SIMULATOR;
+        return CW_ERROR_INVALID_ARGUMENT;
     const struct cw_simulator_path path = path_of(settings);
     const enum cw_error error = cw_simulator_change(column->ends[0].path, &path);
     if (error != CW_OK)

@@ -79,8 +79,8 @@ void cw_lab_column_destroy(struct cw_lab_column *column);
 /* Goes back to the state after create, but keeps the settings. */
 void cw_lab_column_reset(struct cw_lab_column *column);
 
-/* Changes the settings. Datagrams in transit are not affected. CW_ERROR_CONFIG_SIMULATOR, with
-   nothing changed, when a value is out of range. */
+/* Changes the settings. Datagrams in transit are not affected. Returns an
+   error, with nothing changed, when a value is out of range. */
 enum cw_error cw_lab_column_change(struct cw_lab_column *column,
                                    const struct cw_lab_settings *settings);
 

@@ -1,5 +1,6 @@
 #include "causeway/native/client_host.h"
 
+#include "base/config_fields.h"
 #include "base/memory.h"
 #include "base/one_thread.h"
 #include "causeway/native/clock.h"
@@ -46,16 +47,23 @@ struct cw_client_host_config cw_client_host_config_default(void)
     };
 }
 
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(payloads, "must be true for payloads of your own; false when client.connection is set, " \
+                    "for messages")                                                                \
+    RANGE(__VA_ARGS__, AMOUNT, silence_seconds, 0, 0)
+CW_CONFIG_FIELDS(cw_client_host_config, 0x1310, FIELDS, cw_client_host_config_errors)
+
 static enum cw_error open_parts(struct cw_client_host *host,
                                 const struct cw_client_host_config *config)
 {
-    if (!(config->silence_seconds >= 0 && isfinite(config->silence_seconds)))
-        return CW_ERROR_CONFIG_TIME;
+    enum cw_error error = CW_CHECK_FIELDS(config);
+    if (error != CW_OK)
+        return error;
     if (config->payloads == (config->client.connection != NULL))
-        return CW_ERROR_CONFIG_PAYLOADS;
+        return CW_FIELD_ERROR(payloads);
     struct cw_socket_config socket = cw_socket_config_default();
     socket.allocator = config->client.allocator;
-    const enum cw_error error = cw_socket_open(&socket, &host->socket);
+    error = cw_socket_open(&socket, &host->socket);
     return error == CW_OK ? cw_client_create(&config->client, &host->client) : error;
 }
 

@@ -1,5 +1,6 @@
 #include "causeway/native/host.h"
 
+#include "base/config_fields.h"
 #include "base/memory.h"
 #include "base/one_thread.h"
 #include "causeway/native/clock.h"
@@ -57,6 +58,13 @@ struct cw_host_config cw_host_config_default(void)
     return (struct cw_host_config){.server = cw_server_config_default()};
 }
 
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(payloads, "must be true for payloads of your own; false when server.connection is set, " \
+                    "for messages")                                                                \
+    OTHER(addresses, "must be the ones that tokens name, because the socket listens at all "       \
+                     "addresses of this machine")
+CW_CONFIG_ERRORS(0x1300, FIELDS, cw_host_config_errors)
+
 static enum cw_error open_proxied(struct cw_host *host, const struct cw_host_config *config)
 {
     struct cw_proxied_config proxied = {
@@ -75,7 +83,7 @@ static enum cw_error open_parts(struct cw_host *host, const char *listen,
                                 const struct cw_host_config *config)
 {
     if (config->payloads == (config->server.connection != NULL))
-        return CW_ERROR_CONFIG_PAYLOADS;
+        return CW_FIELD_ERROR(payloads);
     struct cw_socket_config socket = cw_socket_config_default();
     socket.allocator = config->server.allocator;
     enum cw_error error = cw_resolve(listen, &socket.address);
@@ -90,7 +98,7 @@ static enum cw_error open_parts(struct cw_host *host, const char *listen,
     struct cw_server_config completed = config->server;
     if (!completed.addresses) {
         if (is_any(&host->address))
-            return CW_ERROR_CONFIG_ADDRESSES;
+            return CW_FIELD_ERROR(addresses);
         completed.addresses = &host->address;
         completed.address_count = 1;
     }

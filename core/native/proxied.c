@@ -1,5 +1,6 @@
 #include "native/proxied.h"
 
+#include "base/config_fields.h"
 #include "base/hash_index.h"
 #include "base/memory.h"
 
@@ -45,6 +46,10 @@ struct cw_proxied {
 
 #define NOBODY CW_HASH_INDEX_NONE
 
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(trusted_proxies, "must be addresses without a port, or prefixes such as 10.0.0.0/16")
+CW_CONFIG_ERRORS(0x1320, FIELDS, cw_proxied_config_errors)
+
 /* Bits set behind a prefix tell of a slip. */
 static bool is_clear(const uint8_t *bytes, unsigned from, unsigned to)
 {
@@ -61,11 +66,11 @@ static enum cw_error read_prefix(const char *text, struct prefix *prefix)
     const char *slash = text ? strchr(text, '/') : NULL;
     const size_t length = slash ? (size_t)(slash - text) : text ? strlen(text) : 0;
     if (length == 0 || length >= sizeof address)
-        return CW_ERROR_CONFIG_ADDRESSES;
+        return CW_FIELD_ERROR(trusted_proxies);
     memcpy(address, text, length);
     address[length] = '\0';
     if (cw_address_parse(address, &prefix->address) != CW_OK || prefix->address.port != 0)
-        return CW_ERROR_CONFIG_ADDRESSES;
+        return CW_FIELD_ERROR(trusted_proxies);
     const unsigned most = prefix->address.type == CW_ADDRESS_IPV4 ? 32 : 128;
     prefix->bits = most;
     if (!slash)
@@ -74,12 +79,12 @@ static enum cw_error read_prefix(const char *text, struct prefix *prefix)
     prefix->bits = 0;
     do {
         if (*digit < '0' || *digit > '9')
-            return CW_ERROR_CONFIG_ADDRESSES;
+            return CW_FIELD_ERROR(trusted_proxies);
         prefix->bits = prefix->bits * 10 + (unsigned)(*digit++ - '0');
     } while (*digit != '\0' && prefix->bits <= most);
     return prefix->bits <= most && is_clear(prefix->address.bytes, prefix->bits, most)
                ? CW_OK
-               : CW_ERROR_CONFIG_ADDRESSES;
+               : CW_FIELD_ERROR(trusted_proxies);
 }
 
 static bool holds(const struct prefix *prefix, const struct cw_address *address)

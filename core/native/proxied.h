@@ -17,7 +17,7 @@ struct cw_proxied_config {
     uint64_t seed;   /* secret */
 };
 
-/* *proxied is set only on CW_OK. Errors: CW_ERROR_CONFIG_ADDRESSES, CW_ERROR_NO_MEMORY. */
+/* *proxied is set only on CW_OK. Errors: that of trusted_proxies, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_proxied_create(const struct cw_proxied_config *config,
                                 struct cw_proxied **proxied);
 

@@ -149,7 +149,7 @@ static void test_schema_and_messages(void **state)
     size_t bits;
     pool_config.schema = schema;
     REFUSES(cw_message_pool_create, &pool_config, nothing);
-    GIVES(CW_ERROR_CONFIG_POOL, cw_message_pool_create, nothing, &pool);
+    REFUSES(cw_message_pool_create, nothing, &pool);
     GIVES_NOTHING(cw_message_pool_memory, nothing);
     DOES_NOTHING(cw_message_pool_destroy, nothing);
     GIVES_NOTHING(cw_message_pool_used, nothing);
@@ -201,7 +201,6 @@ static void test_connection(void **state)
 
     const struct cw_connection_config no_schema = cw_connection_config_default(nothing);
     REFUSES(cw_connection_config_check, nothing);
-    REFUSES(cw_connection_config_check, &no_schema);
     GIVES_NOTHING(cw_connection_memory, nothing);
     REFUSES(cw_connection_create, &config, nothing);
     REFUSES(cw_connection_create, nothing, &connection);
@@ -348,7 +347,6 @@ static void test_input(void **state)
     GIVES_NOTHING(cw_input_sender_memory, &no_schema);
     REFUSES(cw_input_sender_create, nothing, &sender);
     REFUSES(cw_input_sender_create, &config, nothing);
-    REFUSES(cw_input_sender_create, &no_schema, &sender);
     assert_null(sender);
     DOES_NOTHING(cw_input_sender_destroy, nothing);
     DOES_NOTHING(cw_input_sender_reset, nothing);
@@ -359,7 +357,6 @@ static void test_input(void **state)
     GIVES_NOTHING(cw_input_receiver_memory, &no_schema);
     REFUSES(cw_input_receiver_create, nothing, &receiver);
     REFUSES(cw_input_receiver_create, &config, nothing);
-    REFUSES(cw_input_receiver_create, &no_schema, &receiver);
     assert_null(receiver);
     DOES_NOTHING(cw_input_receiver_destroy, nothing);
     DOES_NOTHING(cw_input_receiver_reset, nothing);
@@ -430,7 +427,6 @@ static void test_prediction(void **state)
     (void)state;
     struct cw_schema *schema = make_schema(&note_type);
     struct cw_prediction_config config = cw_prediction_config_default(schema);
-    const struct cw_prediction_config no_schema = cw_prediction_config_default(nothing);
     struct cw_prediction *prediction = NULL;
     struct cw_prediction_stats stats;
     struct note value = {0};
@@ -438,7 +434,6 @@ static void test_prediction(void **state)
     config.state_type = 0;
     GIVES_NOTHING(cw_prediction_memory, nothing);
     REFUSES(cw_prediction_create, nothing, &prediction);
-    REFUSES(cw_prediction_create, &no_schema, &prediction);
     REFUSES(cw_prediction_create, &config, nothing);
     assert_null(prediction);
     DOES_NOTHING(cw_prediction_destroy, nothing);
@@ -866,7 +861,8 @@ static void test_native(void **state)
 
 /* And the inside of a message's function, whose stream and values are always there. */
 static const char *const without_pointers =
-    " cw_version cw_connection_config_yojimbo cw_error_string cw_clock_now cw_clock_unix "
+    " cw_version cw_connection_config_yojimbo cw_error_string cw_error_field cw_clock_now "
+    "cw_clock_unix "
     "cw_clock_next_tick cw_lerp cw_lerp_angle cw_hermite "
     "cw_client_state_string"
     " cw_secure_body_offset cw_sequence_buffer_memory cw_crypto_init"

@@ -1,10 +1,12 @@
-/* 0 in a config is a real zero: a field that is 0 is refused, or means none. Every field of every
-   config stands here once. */
+/* 0 in a config is a real zero: a field that is 0 is refused, or means none. A field that is too
+   much is refused too, and the error names the field. Every field of every config stands here once.
+ */
 #include "causeway/causeway.h"
 #include "causeway/native/socket.h"
 
 #include "unit.h"
 
+#include <math.h>
 #include <string.h>
 
 #define STATE_FIELDS(FIELD) FIELD(x, CW_FLOAT)
@@ -13,22 +15,70 @@ CW_MESSAGE(state, STATE_FIELDS)
 static struct cw_schema *schema;
 static const struct cw_address address = {CW_ADDRESS_IPV4, 40000, {127, 0, 0, 1}};
 
-/* With one field 0, create says what is expected, and memory the same. A config belongs to one
-   object, or to the two ends of one thing. */
-#define ZERO(room, good, field, expected) ZERO_OF(room, room, good, field, expected)
-#define ZERO_OF(room, object, good, field, expected)                                               \
+/* Fails unless the error is the expected one; CW_ERROR_CONFIG stands for one that names the field.
+   The text of a field may be "channels[0].kind". */
+static void says(enum cw_error error, enum cw_error expected, const char *text, const char *value)
+{
+    char name[CW_ERROR_FIELD_SIZE];
+    const char *const dot = strrchr(text, '.');
+    if (cw_error_field(error, name)
+            ? expected != CW_ERROR_CONFIG || strcmp(name, dot ? dot + 1 : text) != 0
+            : error != expected)
+        fail_msg("%s %s: %s", text, value, cw_error_string(error));
+}
+
+static void extreme_uint(void *value)
+{
+    *(uint32_t *)value = UINT32_MAX - 1; /* UINT32_MAX is CW_AUTO */
+}
+
+static void extreme_double(void *value)
+{
+    *(double *)value = NAN;
+}
+
+static void no_extreme(void *value)
+{
+    (void)value;
+}
+
+#define EXTREME(value)                                                                             \
+    _Generic((value), uint32_t                                                                     \
+             : extreme_uint, double                                                                \
+             : extreme_double, default                                                             \
+             : no_extreme)(&(value))
+
+/* Create says what is expected, and memory the same. A config belongs to one object, or to the two
+   ends of one thing. */
+#define CREATES(object, config, text, value, expected)                                             \
     do {                                                                                           \
-        struct cw_##room##_config config = (good);                                                 \
         struct cw_##object *made = NULL;                                                           \
-        memset(&config.field, 0, sizeof config.field);                                             \
-        const enum cw_error error = cw_##object##_create(&config, &made);                          \
-        if (error != (expected))                                                                   \
-            fail_msg(#object "." #field " 0: %s", cw_error_string(error));                         \
-        if ((cw_##object##_memory(&config) > 0) != (error == CW_OK))                               \
-            fail_msg(#object "." #field " 0: memory says another thing");                          \
+        const enum cw_error error = cw_##object##_create(&(config), &made);                        \
+        says(error, expected, text, value);                                                        \
+        if ((cw_##object##_memory(&(config)) > 0) != (error == CW_OK))                             \
+            fail_msg(#object "." text " " value ": memory says another thing");                    \
         if (error == CW_OK)                                                                        \
             cw_##object##_destroy(made);                                                           \
     } while (0)
+/* One field is 0. */
+#define ZERO_ONLY(room, object, good, field, expected)                                             \
+    do {                                                                                           \
+        struct cw_##room##_config config = (good);                                                 \
+        memset(&config.field, 0, sizeof config.field);                                             \
+        CREATES(object, config, #field, "0", expected);                                            \
+    } while (0)
+/* And then, if it is a number, far above what is allowed. */
+#define ZERO_OF(room, object, good, field, expected)                                               \
+    do {                                                                                           \
+        ZERO_ONLY(room, object, good, field, expected);                                            \
+        struct cw_##room##_config extreme = (good);                                                \
+        EXTREME(extreme.field);                                                                    \
+        if (memcmp(&extreme.field, &(good).field, sizeof extreme.field) != 0)                      \
+            CREATES(object, extreme, #field, "too much", CW_ERROR_CONFIG);                         \
+    } while (0)
+#define ZERO(room, good, field, expected) ZERO_OF(room, room, good, field, expected)
+/* Any number will do. */
+#define ANY(room, good, field) ZERO_ONLY(room, room, good, field, CW_OK)
 #define ZERO_BOTH(room, one, other, good, field, expected)                                         \
     do {                                                                                           \
         ZERO_OF(room, room##_##one, good, field, expected);                                        \
@@ -43,14 +93,14 @@ static void endpoint(void **state)
     (void)state;
     const struct cw_endpoint_config good = cw_endpoint_config_default();
     ZERO(endpoint, good, allocator, CW_OK); /* malloc */
-    ZERO(endpoint, good, max_packet_size, CW_ERROR_CONFIG_PACKET_SIZE);
-    ZERO(endpoint, good, fragment_size, CW_ERROR_CONFIG_FRAGMENT_SIZE);
-    ZERO(endpoint, good, max_send_size, CW_ERROR_CONFIG_PACKET_SIZE);
-    ZERO(endpoint, good, fragment_above, CW_ERROR_CONFIG_FRAGMENT_SIZE);
-    ZERO(endpoint, good, sent_window, CW_ERROR_CONFIG_WINDOW);
-    ZERO(endpoint, good, received_window, CW_ERROR_CONFIG_WINDOW);
-    ZERO(endpoint, good, max_reassemblies, CW_ERROR_CONFIG_REASSEMBLIES);
-    ZERO(endpoint, good, rtt_smoothing, CW_ERROR_CONFIG_TIME);
+    ZERO(endpoint, good, max_packet_size, CW_ERROR_CONFIG);
+    ZERO(endpoint, good, fragment_size, CW_ERROR_CONFIG);
+    ZERO(endpoint, good, max_send_size, CW_ERROR_CONFIG);
+    ZERO(endpoint, good, fragment_above, CW_ERROR_CONFIG);
+    ZERO(endpoint, good, sent_window, CW_ERROR_CONFIG);
+    ZERO(endpoint, good, received_window, CW_ERROR_CONFIG);
+    ZERO(endpoint, good, max_reassemblies, CW_ERROR_CONFIG);
+    ZERO(endpoint, good, rtt_smoothing, CW_ERROR_CONFIG);
     ZERO(endpoint, good, min_loss_timeout_seconds, CW_OK); /* none */
 }
 
@@ -59,25 +109,22 @@ static void connection(void **state)
     (void)state;
     const struct cw_connection_config good = cw_connection_config_default(schema);
     ZERO(connection, good, allocator, CW_OK); /* malloc */
-    ZERO(connection, good, schema, CW_ERROR_INVALID_ARGUMENT);
-    ZERO(connection, good, channel_count, CW_ERROR_CONFIG_CONNECTION);
-    ZERO(connection, good, channels[0], CW_ERROR_CONFIG_CHANNEL);
-    ZERO(connection, good, endpoint, CW_ERROR_CONFIG_FRAGMENT_SIZE);
-    ZERO(connection, good, max_messages, CW_ERROR_CONFIG_CONNECTION);
-    ZERO(connection, good, max_received_messages, CW_ERROR_CONFIG_CONNECTION);
+    ZERO(connection, good, schema, CW_ERROR_CONFIG);
+    ZERO(connection, good, channel_count, CW_ERROR_CONFIG);
+    ZERO(connection, good, max_messages, CW_ERROR_CONFIG);
+    ZERO(connection, good, max_received_messages, CW_ERROR_CONFIG);
     ZERO(connection, good, max_receipts, CW_OK); /* none */
-    ZERO(connection, good, max_packets_per_update, CW_ERROR_CONFIG_CONNECTION);
+    ZERO(connection, good, max_packets_per_update, CW_ERROR_CONFIG);
     ZERO(connection, good, idle_interval_seconds, CW_OK); /* never idle */
-    ZERO(connection, good, congestion, CW_ERROR_CONFIG_TIME);
-    ZERO(connection, good, congestion.mode, CW_OK); /* no congestion control */
-    ZERO(connection, good, congestion.target_seconds, CW_ERROR_CONFIG_TIME);
-    ZERO(connection, good, congestion.rtt_threshold_seconds, CW_ERROR_CONFIG_TIME);
-    ZERO(connection, good, congestion.good_packets_per_second, CW_ERROR_CONFIG_RATE);
-    ZERO(connection, good, congestion.bad_packets_per_second, CW_ERROR_CONFIG_RATE);
-    ZERO(connection, good, congestion.penalty_seconds, CW_ERROR_CONFIG_TIME);
+    ZERO(connection, good, congestion.mode, CW_OK);       /* no congestion control */
+    ZERO(connection, good, congestion.target_seconds, CW_ERROR_CONFIG);
+    ZERO(connection, good, congestion.rtt_threshold_seconds, CW_ERROR_CONFIG);
+    ZERO(connection, good, congestion.good_packets_per_second, CW_ERROR_CONFIG);
+    ZERO(connection, good, congestion.bad_packets_per_second, CW_ERROR_CONFIG);
+    ZERO(connection, good, congestion.penalty_seconds, CW_ERROR_CONFIG);
     ZERO(connection, good, congestion.min_penalty_seconds, CW_OK); /* none */
-    ZERO(connection, good, congestion.max_penalty_seconds, CW_ERROR_CONFIG_TIME);
-    ZERO(connection, good, congestion.good_period_seconds, CW_ERROR_CONFIG_TIME);
+    ZERO(connection, good, congestion.max_penalty_seconds, CW_ERROR_CONFIG);
+    ZERO(connection, good, congestion.good_period_seconds, CW_ERROR_CONFIG);
     ZERO(connection, good, congestion.burst_seconds, CW_OK); /* none */
 }
 
@@ -87,17 +134,17 @@ static void channel(void **state)
     struct cw_connection_config good = cw_connection_config_default(schema);
     good.channels[0].blocks = true;
     ZERO(connection, good, channels[0].kind, CW_OK); /* the first kind */
-    ZERO(connection, good, channels[0].max_messages_per_packet, CW_ERROR_CONFIG_CHANNEL);
-    ZERO(connection, good, channels[0].receive_queue_size, CW_ERROR_CONFIG_QUEUE);
+    ZERO(connection, good, channels[0].max_messages_per_packet, CW_ERROR_CONFIG);
+    ZERO(connection, good, channels[0].receive_queue_size, CW_ERROR_CONFIG);
     ZERO(connection, good, channels[0].blocks, CW_OK); /* none */
-    ZERO(connection, good, channels[0].max_block_size, CW_ERROR_CONFIG_BLOCK);
-    ZERO(connection, good, channels[0].block_fragment_size, CW_ERROR_CONFIG_BLOCK);
-    ZERO(connection, good, channels[0].send_queue_size, CW_ERROR_CONFIG_QUEUE);
-    ZERO(connection, good, channels[0].packet_budget, CW_ERROR_CONFIG_CHANNEL);
-    ZERO(connection, good, channels[0].weight, CW_ERROR_CONFIG_CHANNEL);
-    ZERO(connection, good, channels[0].redundancy, CW_OK);        /* none */
-    ZERO(connection, good, channels[0].repair, CW_OK);            /* none */
-    ZERO(connection, good, channels[0].redundancy_budget, CW_OK); /* none */
+    ZERO(connection, good, channels[0].max_block_size, CW_ERROR_CONFIG);
+    ZERO(connection, good, channels[0].block_fragment_size, CW_ERROR_CONFIG);
+    ZERO(connection, good, channels[0].send_queue_size, CW_ERROR_CONFIG);
+    ZERO_ONLY(connection, connection, good, channels[0].packet_budget, CW_ERROR_CONFIG);
+    ZERO(connection, good, channels[0].weight, CW_ERROR_CONFIG);
+    ZERO(connection, good, channels[0].redundancy, CW_OK); /* none */
+    ZERO(connection, good, channels[0].repair, CW_OK);     /* none */
+    ANY(connection, good, channels[0].redundancy_budget);  /* none */
 }
 
 static void client(void **state)
@@ -109,9 +156,9 @@ static void client(void **state)
     ZERO(client, good, allocator, CW_OK);   /* malloc */
     ZERO(client, good, connection, CW_OK);  /* none */
     ZERO(client, good, fingerprint, CW_OK); /* none */
-    ZERO(client, good, resend_seconds, CW_ERROR_CONFIG_TIME);
-    ZERO(client, good, keep_alive_seconds, CW_ERROR_CONFIG_TIME);
-    ZERO(client, good, disconnect_packets, CW_ERROR_CONFIG_DISCONNECT_PACKETS);
+    ZERO(client, good, resend_seconds, CW_ERROR_CONFIG);
+    ZERO(client, good, keep_alive_seconds, CW_ERROR_CONFIG);
+    ZERO(client, good, disconnect_packets, CW_ERROR_CONFIG);
 }
 
 static void server(void **state)
@@ -128,19 +175,21 @@ static void server(void **state)
     ZERO(server, good, random, CW_OK);      /* the operating system's */
     ZERO(server, good, protocol_id, CW_OK); /* a number like any other */
     ZERO(server, good, private_key, CW_ERROR_KEY);
-    ZERO(server, good, addresses, CW_ERROR_CONFIG_ADDRESSES);
-    ZERO(server, good, address_count, CW_ERROR_CONFIG_ADDRESSES);
-    ZERO(server, good, max_clients, CW_ERROR_CONFIG_CLIENTS);
-    ZERO(server, good, connection, CW_OK);             /* none */
-    ZERO(server, good, fingerprint, CW_OK);            /* none */
-    ZERO(server, good, unix_offset_seconds, CW_OK);    /* none: now is the Unix time */
-    ZERO(server, good, max_token_life_seconds, CW_OK); /* off */
-    ZERO(server, good, max_pending, CW_ERROR_CONFIG_CLIENTS);
-    ZERO(server, good, token_history, CW_ERROR_CONFIG_CLIENTS);
-    ZERO(server, good, requests_per_second, CW_ERROR_CONFIG_TIME);
-    ZERO(server, good, client_datagrams_per_second, CW_ERROR_CONFIG_TIME);
-    ZERO(server, good, keep_alive_seconds, CW_ERROR_CONFIG_TIME);
-    ZERO(server, good, disconnect_packets, CW_ERROR_CONFIG_DISCONNECT_PACKETS);
+    ZERO(server, good, addresses, CW_ERROR_CONFIG);
+    ZERO(server, good, address_count, CW_ERROR_CONFIG);
+    ZERO(server, good, max_clients, CW_ERROR_CONFIG);
+    ZERO(server, good, connection, CW_OK);          /* none */
+    ZERO(server, good, fingerprint, CW_OK);         /* none */
+    ZERO(server, good, unix_offset_seconds, CW_OK); /* none: now is the Unix time */
+    ANY(server, good, max_token_life_seconds);      /* off */
+    ZERO(server, good, max_pending, CW_ERROR_CONFIG);
+    ZERO(server, good, token_history, CW_ERROR_CONFIG);
+    ZERO(server, good, requests_per_second, CW_ERROR_CONFIG);
+    ZERO(server, good, client_datagrams_per_second, CW_ERROR_CONFIG);
+    ZERO(server, good, keep_alive_seconds, CW_ERROR_CONFIG);
+    ZERO(server, good, disconnect_packets, CW_ERROR_CONFIG);
+    ZERO(server, good, max_broadcasts, CW_ERROR_CONFIG);
+    ZERO(server, good, takeover, CW_OK); /* off */
     ZERO(server, good, insecure, CW_OK); /* off */
     ZERO(server, good, log, CW_OK);      /* none */
 }
@@ -151,9 +200,20 @@ static void simulator(void **state)
     struct cw_simulator_config good = cw_simulator_config_default();
     ZERO(simulator, good, allocator, CW_OK); /* malloc */
     ZERO(simulator, good, seed, CW_OK);      /* a number like any other */
-    ZERO(simulator, good, max_datagram_size, CW_ERROR_CONFIG_SIMULATOR);
-    ZERO(simulator, good, max_datagrams, CW_ERROR_CONFIG_SIMULATOR);
+    ZERO(simulator, good, max_datagram_size, CW_ERROR_CONFIG);
+    ZERO(simulator, good, max_datagrams, CW_ERROR_CONFIG);
     ZERO(simulator, good, path, CW_OK); /* perfect, as none of its numbers does anything */
+    ZERO(simulator, good, path.latency_seconds, CW_OK);
+    ZERO(simulator, good, path.jitter_seconds, CW_OK);
+    ZERO(simulator, good, path.loss, CW_OK);
+    ZERO(simulator, good, path.burst_start, CW_OK);
+    ZERO(simulator, good, path.burst_end, CW_OK);
+    ZERO(simulator, good, path.burst_loss, CW_OK);
+    ZERO(simulator, good, path.duplicate, CW_OK);
+    ZERO(simulator, good, path.reorder, CW_OK);
+    ZERO(simulator, good, path.reorder_delay_seconds, CW_OK);
+    ZERO(simulator, good, path.bytes_per_second, CW_OK);
+    ZERO(simulator, good, path.queue_bytes, CW_OK);
 }
 
 static void schemas_and_messages(void **state)
@@ -161,25 +221,24 @@ static void schemas_and_messages(void **state)
     (void)state;
     const struct cw_schema_config good = {.types = &state_type, .count = 1};
     ZERO(schema, good, types, CW_ERROR_SCHEMA_TYPES);
-    ZERO(schema, good, count, CW_ERROR_SCHEMA_TYPES);
+    ZERO_ONLY(schema, schema, good, count, CW_ERROR_SCHEMA_TYPES);
     ZERO(schema, good, allocator, CW_OK); /* malloc */
 
     struct cw_message_pool_config pool = cw_message_pool_config_default();
     pool.schema = schema;
-    ZERO(message_pool, pool, schema, CW_ERROR_CONFIG_POOL);
-    ZERO(message_pool, pool, capacity, CW_ERROR_CONFIG_POOL);
+    ZERO(message_pool, pool, schema, CW_ERROR_CONFIG);
+    ZERO(message_pool, pool, capacity, CW_ERROR_CONFIG);
     ZERO(message_pool, pool, allocator, CW_OK); /* malloc */
 }
 
 static void game(void **state)
 {
     (void)state;
-    const enum cw_error interpolation = CW_ERROR_CONFIG_INTERPOLATION;
     const struct cw_interpolation_config views = cw_interpolation_config_default();
     ZERO(interpolation, views, allocator, CW_OK); /* malloc */
-    ZERO(interpolation, views, ticks_per_second, interpolation);
+    ZERO(interpolation, views, ticks_per_second, CW_ERROR_CONFIG);
     ZERO(interpolation, views, entry_size, CW_OK); /* none */
-    ZERO(interpolation, views, max_entries, interpolation);
+    ZERO(interpolation, views, max_entries, CW_ERROR_CONFIG);
     ZERO(interpolation, views, min_delay_seconds, CW_OK);         /* none */
     ZERO(interpolation, views, max_delay_seconds, CW_OK);         /* none */
     ZERO(interpolation, views, max_extrapolation_seconds, CW_OK); /* none */
@@ -187,29 +246,28 @@ static void game(void **state)
     struct cw_history_config history = cw_history_config_default();
     history.state_size = 4;
     ZERO(history, history, allocator, CW_OK); /* malloc */
-    ZERO(history, history, state_size, CW_ERROR_CONFIG_HISTORY);
-    ZERO(history, history, max_entities, CW_ERROR_CONFIG_HISTORY);
-    ZERO(history, history, max_ticks, CW_ERROR_CONFIG_HISTORY);
+    ZERO(history, history, state_size, CW_ERROR_CONFIG);
+    ZERO(history, history, max_entities, CW_ERROR_CONFIG);
+    ZERO(history, history, max_ticks, CW_ERROR_CONFIG);
 
-    const enum cw_error clock = CW_ERROR_CONFIG_CLOCK_SYNC;
     const struct cw_clock_sync_config times = cw_clock_sync_config_default();
     ZERO(clock_sync, times, allocator, CW_OK); /* malloc */
-    ZERO(clock_sync, times, ticks_per_second, clock);
-    ZERO(clock_sync, times, slew, clock);
-    ZERO(clock_sync, times, jump_seconds, clock);
+    ZERO(clock_sync, times, ticks_per_second, CW_ERROR_CONFIG);
+    ZERO(clock_sync, times, slew, CW_ERROR_CONFIG);
+    ZERO(clock_sync, times, jump_seconds, CW_ERROR_CONFIG);
     ZERO(clock_sync, times, max_lead_seconds, CW_OK);     /* none */
     ZERO(clock_sync, times, max_catch_up_seconds, CW_OK); /* none */
 
     struct cw_prediction_config prediction = cw_prediction_config_default(schema);
     prediction.state_type = 0;
     ZERO(prediction, prediction, allocator, CW_OK); /* malloc */
-    ZERO(prediction, prediction, schema, CW_ERROR_INVALID_ARGUMENT);
+    ZERO(prediction, prediction, schema, CW_ERROR_CONFIG);
     ZERO(prediction, prediction, input_type, CW_OK); /* the first type */
     ZERO(prediction, prediction, state_type, CW_OK); /* the first type */
-    ZERO(prediction, prediction, max_ticks, CW_ERROR_CONFIG_PREDICTION);
+    ZERO(prediction, prediction, max_ticks, CW_ERROR_CONFIG);
     ZERO(prediction, prediction, tolerances, CW_OK);    /* none */
     ZERO(prediction, prediction, smooth_limits, CW_OK); /* none */
-    ZERO(prediction, prediction, smooth_seconds, CW_ERROR_CONFIG_PREDICTION);
+    ZERO(prediction, prediction, smooth_seconds, CW_ERROR_CONFIG);
     ZERO(prediction, prediction, stress, CW_OK); /* off */
 }
 
@@ -218,20 +276,20 @@ static void inputs_and_snapshots(void **state)
     (void)state;
     const struct cw_input_config inputs = cw_input_config_default(schema);
     ZERO_INPUT(inputs, allocator, CW_OK); /* malloc */
-    ZERO_INPUT(inputs, schema, CW_ERROR_INVALID_ARGUMENT);
+    ZERO_INPUT(inputs, schema, CW_ERROR_CONFIG);
     ZERO_INPUT(inputs, type, CW_OK); /* the first type */
-    ZERO_INPUT(inputs, copies, CW_ERROR_CONFIG_INPUT);
-    ZERO_INPUT(inputs, max_early_ticks, CW_ERROR_CONFIG_INPUT);
-    ZERO_INPUT(inputs, max_repeats, CW_OK); /* none */
+    ZERO_INPUT(inputs, copies, CW_ERROR_CONFIG);
+    ZERO_INPUT(inputs, max_early_ticks, CW_ERROR_CONFIG);
+    ZERO_ONLY(input, input_receiver, inputs, max_repeats, CW_OK); /* none */
 
     const struct cw_snapshot_config snapshots = cw_snapshot_config_default(schema);
     ZERO_SNAPSHOT(snapshots, allocator, CW_OK); /* malloc */
-    ZERO_SNAPSHOT(snapshots, schema, CW_ERROR_INVALID_ARGUMENT);
-    ZERO_SNAPSHOT(snapshots, max_entities, CW_ERROR_CONFIG_SNAPSHOT);
-    ZERO_SNAPSHOT(snapshots, window, CW_ERROR_CONFIG_SNAPSHOT);
+    ZERO_SNAPSHOT(snapshots, schema, CW_ERROR_CONFIG);
+    ZERO_SNAPSHOT(snapshots, max_entities, CW_ERROR_CONFIG);
+    ZERO_SNAPSHOT(snapshots, window, CW_ERROR_CONFIG);
     ZERO_SNAPSHOT(snapshots, coding, CW_OK); /* the first coding */
-    ZERO_SNAPSHOT(snapshots, max_clients, CW_ERROR_CONFIG_SNAPSHOT);
-    ZERO_SNAPSHOT(snapshots, max_bytes, CW_ERROR_CONFIG_SNAPSHOT);
+    ZERO_SNAPSHOT(snapshots, max_clients, CW_ERROR_CONFIG);
+    ZERO_SNAPSHOT(snapshots, max_bytes, CW_ERROR_CONFIG);
 }
 
 /* The system has a least size of its own. */

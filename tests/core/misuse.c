@@ -1,5 +1,6 @@
 /* What newcomers do wrong: each line is a mistake and the error that says so. Nothing crashes, no
    error is the one for arguments that are NULL, and afterwards the same objects still work. */
+#include "config_error.h"
 #include "secure_message_rig.h"
 
 #include "causeway/causeway.h"
@@ -36,12 +37,27 @@ static void says(enum cw_error expected, enum cw_error got, const char *mistake)
 
 #define MISTAKE(error, call) says(error, call, #call)
 
+/* A call that a field of a config makes impossible. */
+#define BAD_FIELD(field, call)                                                                     \
+    do {                                                                                           \
+        mistakes++;                                                                                \
+        assert_error_names(call, field);                                                           \
+    } while (0)
+
 /* One change of a config. `config` and `good` are variables of its type. */
 #define CHANGE(error, call, change)                                                                \
     do {                                                                                           \
         config = good;                                                                             \
         config.change;                                                                             \
         says(error, call, #change);                                                                \
+    } while (0)
+
+/* A change after which the error names the field that was changed. */
+#define BAD_CHANGE(call, change)                                                                   \
+    do {                                                                                           \
+        config = good;                                                                             \
+        config.change;                                                                             \
+        BAD_FIELD(#change, call);                                                                  \
     } while (0)
 
 static struct cw_schema *make_types(void)
@@ -100,35 +116,37 @@ static void configs_of_connections(void **state)
     struct cw_schema *schema = make_types();
     struct cw_connection_config config, good = cw_connection_config_default(schema);
     good.channels[0].blocks = true;
-#define CONNECTION(error, change) CHANGE(error, cw_connection_config_check(&config), change)
-    CONNECTION(CW_ERROR_CONFIG_CONNECTION, channel_count = 0);
-    CONNECTION(CW_ERROR_CONFIG_CONNECTION, channel_count = 65);
-    CONNECTION(CW_ERROR_CONFIG_CONNECTION, max_messages = 0);
-    CONNECTION(CW_ERROR_CONFIG_CONNECTION, max_received_messages = 40000);
-    CONNECTION(CW_ERROR_CONFIG_CONNECTION, max_receipts = 40000);
-    CONNECTION(CW_ERROR_CONFIG_CONNECTION, max_packets_per_update = 0);
-    CONNECTION(CW_ERROR_CONFIG_TIME, idle_interval_seconds = -1);
-    CONNECTION(CW_ERROR_CONFIG_TIME, congestion.target_seconds = 0);
-    CONNECTION(CW_ERROR_CONFIG_CHANNEL, channels[0].kind = (enum cw_channel_kind)9);
-    CONNECTION(CW_ERROR_CONFIG_CHANNEL, channels[0].max_messages_per_packet = 257);
-    CONNECTION(CW_ERROR_CONFIG_CHANNEL, channels[0].packet_budget = 0);
-    CONNECTION(CW_ERROR_CONFIG_CHANNEL, channels[0].weight = 0);
-    CONNECTION(CW_ERROR_CONFIG_CHANNEL, channels[0].redundancy = 4);
-    CONNECTION(CW_ERROR_CONFIG_CHANNEL, channels[1].repair = true);
-    CONNECTION(CW_ERROR_CONFIG_QUEUE, channels[0].send_queue_size = 100);
-    CONNECTION(CW_ERROR_CONFIG_QUEUE, channels[1].receive_queue_size = 0);
-    CONNECTION(CW_ERROR_CONFIG_BLOCK, channels[0].max_block_size = 0);
-    CONNECTION(CW_ERROR_CONFIG_BLOCK, channels[0].block_fragment_size = 9000);
-    CONNECTION(CW_ERROR_CONFIG_WINDOW, endpoint.sent_window = 100);
-    CONNECTION(CW_ERROR_CONFIG_PACKET_SIZE, endpoint.max_packet_size = 0);
-    CONNECTION(CW_ERROR_CONFIG_FRAGMENT_SIZE, endpoint.fragment_size = 0);
-    CONNECTION(CW_ERROR_CONFIG_MAX_FRAGMENTS, endpoint.fragment_size = 1);
-    CONNECTION(CW_ERROR_CONFIG_REASSEMBLIES, endpoint.max_reassemblies = 65);
-    CONNECTION(CW_ERROR_CONFIG_TIME, endpoint.rtt_smoothing = 0);
+#define CONNECTION(change) BAD_CHANGE(cw_connection_config_check(&config), change)
+    CONNECTION(channel_count = 0);
+    CONNECTION(channel_count = 65);
+    CONNECTION(max_messages = 0);
+    CONNECTION(max_received_messages = 40000);
+    CONNECTION(max_receipts = 40000);
+    CONNECTION(max_packets_per_update = 0);
+    CONNECTION(idle_interval_seconds = -1);
+    CONNECTION(congestion.target_seconds = 0);
+    CONNECTION(channels[0].kind = (enum cw_channel_kind)9);
+    CONNECTION(channels[0].max_messages_per_packet = 257);
+    CONNECTION(channels[0].packet_budget = 0);
+    CONNECTION(channels[0].weight = 0);
+    CONNECTION(channels[0].redundancy = 4);
+    CONNECTION(channels[1].repair = true);
+    CONNECTION(channels[0].send_queue_size = 100);
+    CONNECTION(channels[1].receive_queue_size = 0);
+    CONNECTION(channels[0].max_block_size = 0);
+    CONNECTION(channels[0].block_fragment_size = 9000);
+    CONNECTION(endpoint.sent_window = 100);
+    CONNECTION(endpoint.max_packet_size = 0);
+    CONNECTION(endpoint.fragment_size = 0);
+    CONNECTION(endpoint.max_reassemblies = 65);
+    CONNECTION(endpoint.rtt_smoothing = 0);
     config = good;
     config.congestion.mode = CW_CONGESTION_BINARY;
     config.congestion.bad_packets_per_second = 0;
-    MISTAKE(CW_ERROR_CONFIG_RATE, cw_connection_config_check(&config));
+    BAD_FIELD("bad_packets_per_second", cw_connection_config_check(&config));
+    config = good;
+    config.endpoint.fragment_size = 1;
+    BAD_FIELD("max_packet_size", cw_connection_config_check(&config));
     cw_schema_destroy(schema);
 }
 
@@ -247,10 +265,9 @@ static void endpoints_and_simulators(void **state)
             cw_endpoint_begin(endpoint, 5, bytes, sizeof bytes, &payload));
     cw_endpoint_destroy(endpoint);
     struct cw_simulator_config config, good = cw_simulator_config_default();
-    CHANGE(CW_ERROR_CONFIG_SIMULATOR, cw_simulator_create(&config, &simulator), path.loss = 1.5);
-    CHANGE(CW_ERROR_CONFIG_SIMULATOR, cw_simulator_create(&config, &simulator),
-           path.latency_seconds = -1);
-    CHANGE(CW_ERROR_CONFIG_SIMULATOR, cw_simulator_create(&config, &simulator), max_datagrams = 0);
+    BAD_CHANGE(cw_simulator_create(&config, &simulator), path.loss = 1.5);
+    BAD_CHANGE(cw_simulator_create(&config, &simulator), path.latency_seconds = -1);
+    BAD_CHANGE(cw_simulator_create(&config, &simulator), max_datagrams = 0);
     assert_null(simulator);
 }
 
@@ -292,18 +309,17 @@ static void configs_of_servers(void **state)
     rig_open(&rig);
     struct cw_server *server = NULL;
     struct cw_server_config config, good = rig.config;
-#define SERVER(error, change) CHANGE(error, cw_server_create(&config, &server), change)
-    SERVER(CW_ERROR_CONFIG_CLIENTS, max_clients = 0);
-    SERVER(CW_ERROR_CONFIG_CLIENTS, max_clients = 1025);
-    SERVER(CW_ERROR_CONFIG_CLIENTS, max_pending = 0);
-    SERVER(CW_ERROR_CONFIG_CLIENTS, token_history = 0);
-    SERVER(CW_ERROR_CONFIG_ADDRESSES, addresses = NULL);
-    SERVER(CW_ERROR_CONFIG_ADDRESSES, address_count = 0);
-    SERVER(CW_ERROR_CONFIG_UNIX_OFFSET,
-           unix_offset_seconds = cw_server_config_default().unix_offset_seconds);
-    SERVER(CW_ERROR_CONFIG_TIME, keep_alive_seconds = 0);
-    SERVER(CW_ERROR_CONFIG_TIME, requests_per_second = -1);
-    SERVER(CW_ERROR_CONFIG_DISCONNECT_PACKETS, disconnect_packets = 0);
+#define SERVER(change) BAD_CHANGE(cw_server_create(&config, &server), change)
+    SERVER(max_clients = 0);
+    SERVER(max_clients = 1025);
+    SERVER(max_pending = 0);
+    SERVER(token_history = 0);
+    SERVER(addresses = NULL);
+    SERVER(address_count = 0);
+    SERVER(unix_offset_seconds = cw_server_config_default().unix_offset_seconds);
+    SERVER(keep_alive_seconds = 0);
+    SERVER(requests_per_second = -1);
+    SERVER(disconnect_packets = 0);
     config = good;
     memset(config.private_key, 0, sizeof config.private_key);
     MISTAKE(CW_ERROR_KEY, cw_server_create(&config, &server));
@@ -425,14 +441,14 @@ static void hosts(void **state)
 #ifndef _WIN32 /* Wine gives everyone any address of IPv4 */
     MISTAKE(CW_ERROR_ADDRESS_NOT_HERE, cw_host_open("203.0.113.9:0", &config, &host));
 #endif
-    MISTAKE(CW_ERROR_CONFIG_ADDRESSES, cw_host_open("0.0.0.0:0", &config, &host));
-    CHANGE(CW_ERROR_CONFIG_PAYLOADS, cw_host_open("127.0.0.1:0", &config, &host), payloads = false);
+    BAD_FIELD("addresses", cw_host_open("0.0.0.0:0", &config, &host));
+    BAD_CHANGE(cw_host_open("127.0.0.1:0", &config, &host), payloads = false);
     CHANGE(CW_ERROR_KEY, cw_host_open("127.0.0.1:0", &config, &host), server.private_key[0] = 0);
     const char *const proxy = "10.0.0.0/33";
     config = good;
     config.trusted_proxies = &proxy;
     config.trusted_proxy_count = 1;
-    MISTAKE(CW_ERROR_CONFIG_ADDRESSES, cw_host_open("127.0.0.1:0", &config, &host));
+    BAD_FIELD("trusted_proxies", cw_host_open("127.0.0.1:0", &config, &host));
     assert_null(host);
     cw_host_close(open);
 }
@@ -445,9 +461,9 @@ static void client_hosts(void **state)
     struct cw_address address;
     uint8_t bytes[CW_TOKEN_SIZE] = {0};
     good.payloads = true;
-    CHANGE(CW_ERROR_CONFIG_PAYLOADS, cw_client_host_open(&config, &host), payloads = false);
-    CHANGE(CW_ERROR_CONFIG_TIME, cw_client_host_open(&config, &host), silence_seconds = -1);
-    CHANGE(CW_ERROR_CONFIG_TIME, cw_client_host_open(&config, &host), client.resend_seconds = 0);
+    BAD_CHANGE(cw_client_host_open(&config, &host), payloads = false);
+    BAD_CHANGE(cw_client_host_open(&config, &host), silence_seconds = -1);
+    BAD_CHANGE(cw_client_host_open(&config, &host), client.resend_seconds = 0);
     assert_null(host);
     assert_int_equal(cw_client_host_open(&good, &host), CW_OK);
     MISTAKE(CW_ERROR_TOKEN_SIZE, cw_client_host_connect(host, bytes, 100));
@@ -468,30 +484,30 @@ static void configs_of_the_game_kit(void **state)
     struct cw_clock_sync *sync;
     struct cw_clock_sync_config clock = cw_clock_sync_config_default();
     clock.ticks_per_second = 0;
-    MISTAKE(CW_ERROR_CONFIG_CLOCK_SYNC, cw_clock_sync_create(&clock, &sync));
+    BAD_FIELD("ticks_per_second", cw_clock_sync_create(&clock, &sync));
     struct cw_input_sender *sender;
     struct cw_input_config input = cw_input_config_default(schema);
     input.type = OWN;
-    MISTAKE(CW_ERROR_MESSAGE_TYPE, cw_input_sender_create(&input, &sender));
+    BAD_FIELD("type", cw_input_sender_create(&input, &sender));
     input.type = LEVEL;
     input.copies = 0;
-    MISTAKE(CW_ERROR_CONFIG_INPUT, cw_input_sender_create(&input, &sender));
+    BAD_FIELD("copies", cw_input_sender_create(&input, &sender));
     struct cw_snapshot_server *snapshots;
     struct cw_snapshot_config snapshot = cw_snapshot_config_default(schema);
     snapshot.window = 33;
-    MISTAKE(CW_ERROR_CONFIG_SNAPSHOT, cw_snapshot_server_create(&snapshot, &snapshots));
+    BAD_FIELD("window", cw_snapshot_server_create(&snapshot, &snapshots));
     struct cw_history *history;
     struct cw_history_config past = cw_history_config_default();
-    MISTAKE(CW_ERROR_CONFIG_HISTORY, cw_history_create(&past, &history));
+    BAD_FIELD("state_size", cw_history_create(&past, &history));
     struct cw_interpolation *interpolation;
     struct cw_interpolation_config view = cw_interpolation_config_default();
     view.min_delay_seconds = 1;
     view.max_delay_seconds = 0.5;
-    MISTAKE(CW_ERROR_CONFIG_INTERPOLATION, cw_interpolation_create(&view, &interpolation));
+    BAD_FIELD("min_delay_seconds", cw_interpolation_create(&view, &interpolation));
     struct cw_prediction *prediction;
     struct cw_prediction_config predicted = cw_prediction_config_default(schema);
     predicted.state_type = 99;
-    MISTAKE(CW_ERROR_CONFIG_PREDICTION, cw_prediction_create(&predicted, &prediction));
+    BAD_FIELD("state_type", cw_prediction_create(&predicted, &prediction));
     cw_schema_destroy(schema);
 }
 

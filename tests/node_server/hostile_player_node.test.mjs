@@ -44,7 +44,8 @@ test('there is no flood within the default rate, and none at all is an error', a
   flood(player, { rig, count: 150 });
   assert.equal(rig.server.client(player.slot).datagramsRefused, 0);
   assert.throws(() => new Rig({ schema: note, clientDatagramsPerSecond: 0 }), {
-    code: 'CONFIG_TIME',
+    code: 'CONFIG',
+    field: 'clientDatagramsPerSecond',
   });
 });
 

@@ -229,7 +229,10 @@ const refusals = {
   'a schema that is none': [{ schema: {} }, { name: 'TypeError', message: /^schema: / }],
   'a host that is a name': [{ host: 'localhost' }, { message: /host: 'localhost' is no IP/ }],
   'a port that is none': [{ port: 65536 }, { name: 'RangeError', message: /^port: 65536/ }],
-  'every address': [{ host: '0.0.0.0' }, { code: 'CONFIG_ADDRESSES', message: /^addresses: / }],
+  'every address': [
+    { host: '0.0.0.0' },
+    { code: 'CONFIG', field: 'addresses', message: /^addresses: / },
+  ],
   'an address that is a name': [
     { addresses: ['127.0.0.1:1', 'localhost:2'] },
     { code: 'ADDRESS', message: /addresses\[1\]: 'localhost:2'/ },
@@ -237,8 +240,15 @@ const refusals = {
   'no protocol id': [{ protocolId: undefined }, { name: 'TypeError', message: /^protocolId: / }],
   'a short key': [{ privateKey: 'ab' }, { name: 'RangeError', message: /^privateKey: / }],
   'a key of zeros': [{ privateKey: new Uint8Array(32) }, { code: 'KEY' }],
-  'no slots': [{ maxClients: 0 }, { code: 'CONFIG_CLIENTS' }],
-  'too many slots': [{ maxClients: 1025 }, { code: 'CONFIG_CLIENTS' }],
+  'no slots': [
+    { maxClients: 0 },
+    { code: 'CONFIG', field: 'maxClients', message: 'maxClients must be from 1 to 1024' },
+  ],
+  'too many slots': [{ maxClients: 1025 }, { code: 'CONFIG', field: 'maxClients' }],
+  'too many addresses': [
+    { addresses: Array(33).fill('127.0.0.1:1') },
+    { code: 'CONFIG', field: 'addresses', message: 'addresses must be from 1 to 32' },
+  ],
   'no rate': [{ ticksPerSecond: 0 }, { name: 'RangeError', message: /^ticksPerSecond: 0/ }],
   'an option that is null': [
     { takeover: null },

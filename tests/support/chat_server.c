@@ -106,7 +106,8 @@ int main(int argc, char **argv)
     config.server.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS;
     config.server.takeover = argc <= 3 || strcmp(argv[3], "keep") != 0;
     config.server.max_token_life_seconds = 0; /* the key is new at every start */
-    check(config.server.max_clients <= MAX_PLAYERS ? CW_OK : CW_ERROR_CONFIG_CLIENTS);
+    if (config.server.max_clients > MAX_PLAYERS)
+        return 1;
     check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.server.private_key));
     const char *const trusted = getenv("CAUSEWAY_TRUSTED_PROXY");
     config.trusted_proxies = &trusted;

@@ -114,15 +114,18 @@ test('calls that cannot be carried out throw a CoreError', () => {
 });
 
 test('a config that cannot work is refused, and says which part', () => {
-  const fails = (config, code) =>
-    assert.throws(() => new Endpoint(core, config), { name: 'CoreError', code });
-  fails({ sentWindow: 33 }, 'CONFIG_WINDOW');
-  fails({ receivedWindow: -256 }, 'CONFIG_WINDOW');
-  fails({ sentWindow: 256.5 }, 'CONFIG_WINDOW');
-  fails({ maxPacketSize: 2 ** 32 }, 'CONFIG_PACKET_SIZE');
-  fails({ fragmentSize: 0 }, 'CONFIG_FRAGMENT_SIZE');
-  fails({ maxReassemblies: 65 }, 'CONFIG_REASSEMBLIES');
-  fails({ rttSmoothing: 0 }, 'CONFIG_TIME');
+  const fails = (config, message) => {
+    const [field] = Object.keys(config);
+    const refused = { name: 'CoreError', code: 'CONFIG', field, message: `${field} ${message}` };
+    assert.throws(() => new Endpoint(core, config), refused);
+  };
+  fails({ sentWindow: 33 }, 'must be a power of two from 32 to 16384');
+  fails({ receivedWindow: -256 }, 'must be a power of two from 32 to 16384');
+  fails({ sentWindow: 256.5 }, 'must be a power of two from 32 to 16384');
+  fails({ maxPacketSize: 2 ** 32 }, 'must be from 1 to 256 times fragmentSize');
+  fails({ fragmentSize: 0 }, 'must be from 1 to 65493');
+  fails({ maxReassemblies: 65 }, 'must be from 1 to 64');
+  fails({ rttSmoothing: 0 }, 'must be above 0 and at most 1');
 });
 
 test('a config is taken', () => {

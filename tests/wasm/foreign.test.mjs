@@ -169,23 +169,28 @@ test('the options of the endpoint are those of the connection', () => {
 });
 
 test('options that cannot work are refused, and the error says which', () => {
-  const refuses = (config, code) =>
-    assert.throws(() => new Connection(core, types, config), { name: 'CoreError', code });
-  refuses({ endpoint: { maxPacketSize: 0 } }, 'CONFIG_PACKET_SIZE');
-  refuses({ endpoint: { maxSendSize: 8193 } }, 'CONFIG_PACKET_SIZE');
+  const refuses = (config, field) =>
+    assert.throws(() => new Connection(core, types, config), {
+      name: 'CoreError',
+      code: 'CONFIG',
+      field,
+    });
+  refuses({ endpoint: { maxPacketSize: 0 } }, 'maxPacketSize');
+  refuses({ endpoint: { maxSendSize: 8193 } }, 'maxSendSize');
   for (const maxSendSize of [0, -1, 2 ** 32 - 1])
-    refuses({ endpoint: { maxSendSize } }, 'CONFIG_PACKET_SIZE');
-  refuses({ endpoint: { fragmentSize: 0.5 } }, 'CONFIG_FRAGMENT_SIZE');
-  refuses({ endpoint: { fragmentAbove: 0 } }, 'CONFIG_FRAGMENT_SIZE');
-  refuses({ endpoint: { maxReassemblies: 65 } }, 'CONFIG_REASSEMBLIES');
-  refuses({ endpoint: { sentWindow: 100 } }, 'CONFIG_WINDOW');
-  refuses({ endpoint: { minLossTimeoutSeconds: -1 } }, 'CONFIG_TIME');
-  for (const idleIntervalSeconds of [-1, 11]) refuses({ idleIntervalSeconds }, 'CONFIG_TIME');
+    refuses({ endpoint: { maxSendSize } }, 'maxSendSize');
+  refuses({ endpoint: { fragmentSize: 0.5 } }, 'fragmentSize');
+  refuses({ endpoint: { fragmentAbove: 0 } }, 'fragmentAbove');
+  refuses({ endpoint: { maxReassemblies: 65 } }, 'maxReassemblies');
+  refuses({ endpoint: { sentWindow: 100 } }, 'sentWindow');
+  refuses({ endpoint: { minLossTimeoutSeconds: -1 } }, 'minLossTimeoutSeconds');
+  for (const idleIntervalSeconds of [-1, 11])
+    refuses({ idleIntervalSeconds }, 'idleIntervalSeconds');
   for (const maxReceivedMessages of [0, -1, 32769, 2 ** 32 - 1])
-    refuses({ maxReceivedMessages }, 'CONFIG_CONNECTION');
+    refuses({ maxReceivedMessages }, 'maxReceivedMessages');
   for (const packetBudget of [0, -1, 2 ** 32 - 1])
-    refuses({ channels: [reliable({ packetBudget })] }, 'CONFIG_CHANNEL');
-  refuses({ channels: [reliable({ redundancy: -1 })] }, 'CONFIG_CHANNEL');
+    refuses({ channels: [reliable({ packetBudget })] }, 'packetBudget');
+  refuses({ channels: [reliable({ redundancy: -1 })] }, 'redundancy');
 });
 
 test('what both ends must agree on is in the fingerprint, and in a token', async () => {

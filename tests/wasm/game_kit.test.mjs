@@ -130,7 +130,11 @@ test('values that do not fit are refused by name', () => {
   const server = new SnapshotServer(kit, world);
   assert.throws(() => server.set(0, 'player', { x: 1001, speed: 0, name: '' }), /player\.x/);
   assert.throws(() => server.set(0, 'nobody', {}), /nobody/);
-  assert.throws(() => new SnapshotServer(kit, world, { window: 1 }), { code: 'CONFIG_SNAPSHOT' });
+  assert.throws(() => new SnapshotServer(kit, world, { window: 1 }), {
+    code: 'CONFIG',
+    field: 'window',
+    message: 'window must be a power of two from 2 to 128',
+  });
 });
 
 const step = ({ x, speed }, { way }) => {

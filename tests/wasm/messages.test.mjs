@@ -445,7 +445,8 @@ test('declarations that cannot work are refused', () => {
   const huge = schema(message('huge', { text: string(2 ** 21) }));
   assert.throws(() => new Connection(core, huge), { code: 'SCHEMA_FIELD' });
   assert.throws(() => new Connection(core, types, { channels: [reliable({ weight: 0 })] }), {
-    code: 'CONFIG_CHANNEL',
+    code: 'CONFIG',
+    field: 'weight',
   });
 });
 
@@ -506,7 +507,7 @@ test('each kind of channel does its own with packets out of order', () => {
 
 test('a kind that there is not is refused', () => {
   const channels = [{ kind: 'unordered' }];
-  assert.throws(() => new Connection(core, types, { channels }), { code: 'CONFIG_CHANNEL' });
+  assert.throws(() => new Connection(core, types, { channels }), { code: 'CONFIG', field: 'kind' });
 });
 
 test('every kind of channel has a fingerprint of its own', () => {

@@ -36,9 +36,8 @@ enum cw_error server_create(const struct cw_schema *schema,
                             uint32_t address_count)
 {
     struct cw_address own[CW_TOKEN_MAX_ADDRESSES];
-    if (address_count > CW_TOKEN_MAX_ADDRESSES)
-        return CW_ERROR_CONFIG_ADDRESSES;
-    enum cw_error error = cw_read_addresses(own, addresses, address_count);
+    enum cw_error error = cw_read_addresses(
+        own, addresses, address_count <= CW_TOKEN_MAX_ADDRESSES ? address_count : 0);
     if (error)
         return error;
     const struct cw_connection_config connection =

@@ -38,7 +38,10 @@ int main(int argc, char **argv)
     config.server.protocol_id = PROTOCOL_ID;
     config.server.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_HUMANS;
     config.server.max_token_life_seconds = 0; /* the demo's key is new at every start */
-    check(config.server.max_clients <= MAX_HUMANS ? CW_OK : CW_ERROR_CONFIG_CLIENTS);
+    if (config.server.max_clients > MAX_HUMANS) {
+        fprintf(stderr, "demo_server: there may be %d players at most\n", MAX_HUMANS);
+        return 1;
+    }
     check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.server.private_key));
 
     struct cw_host *host;

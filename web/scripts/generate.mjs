@@ -23,12 +23,13 @@ const body = (name, kind, tag) => {
 
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 
-/** The enumerators in order; the first one is 0 and none has a value of its own. */
+/** The enumerators before the count, in order; the first one is 0 and no other has a value of its own. */
 const errorCodes = () =>
   body('error.h', 'enum', 'cw_error')
+    .split('CW_ERROR_COUNT')[0]
     .split(',')
     .map((entry) => entry.trim().replace(/ = 0$/, ''))
-    .filter((name) => name && name !== 'CW_ERROR_COUNT')
+    .filter(Boolean)
     .map((name) => {
       const match = /^CW_(?:ERROR_)?(\w+)$/.exec(name);
       if (!match) throw new Error(`error.h: ${name} is not understood`);
@@ -147,6 +148,7 @@ const YOJIMBO = 'core/src/message/yojimbo.h';
 
 const constants = {
   errorCodes: errorCodes(),
+  firstConfigError: Number(/CW_ERROR_CONFIG = (\w+)/.exec(body('error.h', 'enum', 'cw_error'))[1]),
   connectionEvents: ofConnection,
   endpointEvents: byName(numbered('endpoint.h', 'cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_')),
   channelKinds: byName(numbered('channel.h', 'cw_channel_kind', 'CW_CHANNEL_')),

@@ -123,7 +123,7 @@ export class Endpoint extends CoreObject {
   /** Size of the first datagram of the latest packet, 0 when it has been taken. */
   #first = 0;
 
-  /** @throws {@link CoreError} with a code `CONFIG_...` that says what cannot work. */
+  /** @throws {@link CoreError} `CONFIG`, with the `field` that cannot work. */
   constructor(core: Core, config: EndpointConfig = {}) {
     const { exports, memory, scratch } = core;
     const numbers = numbersOf(endpointNumberFields, config);

@@ -1,3 +1,4 @@
+import type { GameErrorCode } from './game/generated.js';
 import type { errorCodes } from './generated.js';
 
 /** The base of every error of this package. `code` is for programs, `message` for people. */
@@ -10,15 +11,18 @@ export class CausewayError extends Error {
   }
 }
 
-/** What the protocol core can refuse, by the names of its `enum cw_error`. */
-export type CoreErrorCode = Exclude<(typeof errorCodes)[number], 'OK'>;
+/** What the protocol core can refuse, by the names of its `enum cw_error`, and `CONFIG`: a config that cannot work. */
+export type CoreErrorCode = Exclude<(typeof errorCodes)[number], 'OK'> | GameErrorCode | 'CONFIG';
 
 /** The protocol core refused a call. Nothing was changed by it. */
 export class CoreError extends CausewayError {
   declare readonly code: CoreErrorCode;
+  /** With `CONFIG`, the field of the config that cannot work, such as `maxPacketSize`; `message` says why. */
+  readonly field: string | undefined;
 
-  constructor(code: CoreErrorCode, message: string) {
+  constructor(code: CoreErrorCode, message: string, field?: string) {
     super(code, message);
+    this.field = field;
   }
 }
 

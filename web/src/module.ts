@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { CoreError, DestroyedError, LoadError, type CoreErrorCode } from './errors.js';
-import { errorCodes } from './generated.js';
+import { errorCodes, firstConfigError } from './generated.js';
 import { Memory } from './memory.js';
 
 /** What every module of this package exports. */
@@ -14,6 +14,23 @@ export interface ModuleExports {
 
   schema_create(bytes: number, size: number): number;
   schema_destroy(schema: number): void;
+}
+
+/** What C counts in a field of its own is the length of an array here. */
+const arrays: Readonly<Record<string, string>> = {
+  channel_count: 'channels',
+  address_count: 'addresses',
+};
+
+/** A sentence of the core about a field of a config, with the names that TypeScript has for it and for others. */
+function configError(sentence: string): CoreError {
+  const message = sentence
+    .replace(/^\w+/, (field) => arrays[field] ?? field)
+    .replace(
+      /([a-z])_([a-z])/g,
+      (_, before: string, after: string) => before + after.toUpperCase(),
+    );
+  return new CoreError('CONFIG', message, /^\w+/.exec(message)?.[0]);
 }
 
 /** An instance of one of the package's WebAssembly modules. */
@@ -43,9 +60,17 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
 
   /** @internal */
   error(code: number | CoreErrorCode): CoreError {
-    const number = typeof code === 'number' ? code : errorCodes.indexOf(code);
-    const name = errorCodes[number] as CoreErrorCode;
-    return new CoreError(name, this.memory.text(this.exports.error_string(number)));
+    const number =
+      typeof code === 'number' ? code : (errorCodes as readonly string[]).indexOf(code);
+    const sentence = this.memory.text(this.exports.error_string(number));
+    return number < firstConfigError
+      ? new CoreError(this.codeName(number) as CoreErrorCode, sentence)
+      : configError(sentence);
+  }
+
+  /** The name of an error that is of no config. @internal */
+  protected codeName(code: number): string | undefined {
+    return errorCodes[code];
   }
 
   /** @internal */

@@ -75,7 +75,7 @@ export class Simulator extends CoreObject {
   readonly maxDatagramSize: number;
   readonly #buffer: number;
 
-  /** @throws {@link CoreError} `CONFIG_SIMULATOR` when the config cannot work. */
+  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(core: Core, config: SimulatorConfig = {}) {
     const { exports, memory, scratch } = core;
     core.check(

@@ -83,8 +83,8 @@ struct cw_channel_config {
 
 struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind);
 
-/* CW_OK, or what is wrong: CW_ERROR_CONFIG_CHANNEL, CW_ERROR_CONFIG_QUEUE or CW_ERROR_CONFIG_BLOCK.
-   packet_size is the longest payload that is sent in one packet, in bytes. */
+/* CW_OK, or the error of the field that cannot work; see cw_error_field. packet_size is the longest
+ * payload that is sent in one packet, in bytes. */
 enum cw_error cw_channel_config_check(const struct cw_channel_config *config, uint32_t packet_size);
 
 struct cw_channel_stats {

@@ -54,9 +54,8 @@ struct cw_client_config cw_client_config_default(void);
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_client_memory(const struct cw_client_config *config);
 
-/* *client is set only on CW_OK. Errors: CW_ERROR_CONFIG_TIME, CW_ERROR_CONFIG_DISCONNECT_PACKETS,
-   those of cw_connection_create, CW_ERROR_CONFIG_PACKET_SIZE when the connection's datagrams would
-   be longer than CW_PAYLOAD_MAX, CW_ERROR_NO_MEMORY. */
+/* *client is set only on CW_OK. Errors: that of a field, also of one of the connection, whose
+   datagrams may not be longer than CW_PAYLOAD_MAX; CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_client_create(const struct cw_client_config *config, struct cw_client **client);
 
 /* Wipes the keys. NULL is allowed. First release all messages that the application still holds.

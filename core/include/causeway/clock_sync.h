@@ -90,7 +90,7 @@ struct cw_clock_sync_config cw_clock_sync_config_default(void);
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_clock_sync_memory(const struct cw_clock_sync_config *config);
 
-/* Errors, with *sync left as it is: CW_ERROR_CONFIG_CLOCK_SYNC, CW_ERROR_NO_MEMORY. */
+/* Errors, with *sync left as it is: that of a field, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_clock_sync_create(const struct cw_clock_sync_config *config,
                                    struct cw_clock_sync **sync);
 

@@ -126,8 +126,8 @@ struct cw_congestion {
     struct cw_congestion_delay delay;
 };
 
-/* BINARY begins in the bad state, with one packet that may be sent at once. Errors, with nothing
-   written: CW_ERROR_CONFIG_TIME, CW_ERROR_CONFIG_RATE (also for a mode that does not exist). */
+/* BINARY begins in the bad state, with one packet that may be sent at once. Error, with nothing
+   written: that of a field. */
 enum cw_error cw_congestion_init(struct cw_congestion *congestion,
                                  const struct cw_congestion_config *config, double now);
 

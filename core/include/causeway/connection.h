@@ -60,15 +60,13 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
    Packets have up to 8192 bytes, and those above 1024 go in fragments of 1024. */
 struct cw_connection_config cw_connection_config_yojimbo(const struct cw_schema *schema);
 
-/* CW_OK, or the error that create would return: CW_ERROR_INVALID_ARGUMENT without a schema, or
-   CW_ERROR_CONFIG_*. */
+/* CW_OK, or the error of the field that create would refuse; see cw_error_field. */
 enum cw_error cw_connection_config_check(const struct cw_connection_config *config);
 
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_connection_memory(const struct cw_connection_config *config);
 
-/* *connection is set only on CW_OK. Errors: CW_ERROR_INVALID_ARGUMENT without a schema, the
-   CW_ERROR_CONFIG_* that says which part cannot work, CW_ERROR_NO_MEMORY. */
+/* *connection is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_connection_create(const struct cw_connection_config *config,
                                    struct cw_connection **connection);
 

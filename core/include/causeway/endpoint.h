@@ -49,7 +49,7 @@ struct cw_endpoint_config {
 
 struct cw_endpoint_config cw_endpoint_config_default(void);
 
-/* CW_OK, or the CW_ERROR_CONFIG_* that says which part of the config cannot work. */
+/* CW_OK, or the error of the field that cannot work; see cw_error_field. */
 enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config);
 
 /* Bytes of the longest datagram that an endpoint of this config sends. */
@@ -58,8 +58,7 @@ size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *con
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_endpoint_memory(const struct cw_endpoint_config *config);
 
-/* *endpoint is set only on CW_OK. Errors: the CW_ERROR_CONFIG_* that says which part of the config
-   cannot work, CW_ERROR_NO_MEMORY. */
+/* *endpoint is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_endpoint_create(const struct cw_endpoint_config *config,
                                  struct cw_endpoint **endpoint);
 

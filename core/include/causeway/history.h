@@ -33,6 +33,9 @@
 
 CW_BEGIN_DECLARATIONS
 
+/* An error of this module; see error.h. */
+#define CW_ERROR_ENTITIES_FULL ((enum cw_error)0x802)
+
 struct cw_history;
 
 struct cw_history_config {
@@ -48,7 +51,7 @@ struct cw_history_config cw_history_config_default(void);
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_history_memory(const struct cw_history_config *config);
 
-/* Errors: CW_ERROR_CONFIG_HISTORY, CW_ERROR_NO_MEMORY. */
+/* Errors: that of a field, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_history_create(const struct cw_history_config *config,
                                 struct cw_history **history);
 

@@ -30,6 +30,9 @@
 
 CW_BEGIN_DECLARATIONS
 
+/* An error of this module; see error.h. */
+#define CW_ERROR_TOO_EARLY ((enum cw_error)0x800)
+
 #define CW_INPUT_REPORT_SIZE 6
 #define CW_INPUT_MAX_COPIES  32
 #define CW_INPUT_MAX_SIZE    4096 /* bytes of an input's struct */
@@ -59,9 +62,7 @@ struct cw_input_sender;
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_input_sender_memory(const struct cw_input_config *config);
 
-/* *sender is set only on CW_OK. Errors: CW_ERROR_INVALID_ARGUMENT without a schema,
-   CW_ERROR_MESSAGE_TYPE for a type that the schema does not have or that has a function of its own,
-   CW_ERROR_CONFIG_INPUT, CW_ERROR_NO_MEMORY. */
+/* *sender is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_input_sender_create(const struct cw_input_config *config,
                                      struct cw_input_sender **sender);
 

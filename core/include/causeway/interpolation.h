@@ -45,7 +45,7 @@ struct cw_interpolation_config cw_interpolation_config_default(void);
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_interpolation_memory(const struct cw_interpolation_config *config);
 
-/* Errors: CW_ERROR_CONFIG_INTERPOLATION, CW_ERROR_NO_MEMORY. */
+/* Errors: that of a field, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_interpolation_create(const struct cw_interpolation_config *config,
                                       struct cw_interpolation **interpolation);
 

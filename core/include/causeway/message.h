@@ -40,7 +40,7 @@ struct cw_message_pool_config {
 
 struct cw_message_pool_config cw_message_pool_config_default(void);
 
-/* Errors: CW_ERROR_CONFIG_POOL, CW_ERROR_NO_MEMORY. */
+/* Errors: that of a field, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_message_pool_create(const struct cw_message_pool_config *config,
                                      struct cw_message_pool **pool);
 

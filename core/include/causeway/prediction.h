@@ -56,7 +56,7 @@ struct cw_prediction_config cw_prediction_config_default(const struct cw_schema 
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_prediction_memory(const struct cw_prediction_config *config);
 
-/* Errors: CW_ERROR_CONFIG_PREDICTION, CW_ERROR_NO_MEMORY. */
+/* Errors: that of a field, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_prediction_create(const struct cw_prediction_config *config,
                                    struct cw_prediction **prediction);
 

@@ -37,7 +37,7 @@ size_t cw_sequence_buffer_memory(uint32_t size, uint32_t stride);
 
 /* size: number of slots, a power of two up to CW_SEQUENCE_BUFFER_MAX_SIZE. (It must divide 65536,
    or slots would not line up across the wrap.) stride: bytes of an entry. allocator: copied; its
-   context must outlive the buffer. Errors: CW_ERROR_CONFIG_WINDOW for any other size,
+   context must outlive the buffer. Errors: CW_ERROR_INVALID_ARGUMENT for any other size,
    CW_ERROR_NO_MEMORY. */
 enum cw_error cw_sequence_buffer_create(uint32_t size, uint32_t stride,
                                         const struct cw_allocator *allocator,

@@ -89,12 +89,9 @@ struct cw_server_config cw_server_config_default(void);
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_server_memory(const struct cw_server_config *config);
 
-/* *server is set only on CW_OK. Errors: CW_ERROR_CONFIG_CLIENTS (max_clients, max_pending,
-   token_history), CW_ERROR_KEY when everybody knows the private key, CW_ERROR_CONFIG_ADDRESSES,
-   CW_ERROR_CONFIG_TIME (a time or a rate), CW_ERROR_CONFIG_POOL (max_broadcasts),
-   CW_ERROR_CONFIG_UNIX_OFFSET when it is missing or not finite, CW_ERROR_CONFIG_DISCONNECT_PACKETS,
-   those of cw_connection_create, CW_ERROR_CONFIG_PACKET_SIZE when the connections' datagrams would
-   be longer than CW_PAYLOAD_MAX, CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
+/* *server is set only on CW_OK. Errors: that of a field, also of one of the connection, whose
+   datagrams may not be longer than CW_PAYLOAD_MAX; CW_ERROR_KEY when everybody knows the private
+   key, CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_server **server);
 
 /* Wipes the keys. NULL is allowed. First release all messages that the application still holds.

@@ -52,7 +52,7 @@ struct cw_simulator_config cw_simulator_config_default(void);
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_simulator_memory(const struct cw_simulator_config *config);
 
-/* *simulator is set only on CW_OK. Errors: CW_ERROR_CONFIG_SIMULATOR, CW_ERROR_NO_MEMORY. */
+/* *simulator is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_simulator_create(const struct cw_simulator_config *config,
                                   struct cw_simulator **simulator);
 
@@ -60,7 +60,7 @@ enum cw_error cw_simulator_create(const struct cw_simulator_config *config,
 void cw_simulator_destroy(struct cw_simulator *simulator);
 
 /* Changes the path for datagrams received from now on. Those in transit are not affected. Error,
-   with nothing changed: CW_ERROR_CONFIG_SIMULATOR. */
+   with nothing changed: that of a field. */
 enum cw_error cw_simulator_change(struct cw_simulator *simulator,
                                   const struct cw_simulator_path *path);
 

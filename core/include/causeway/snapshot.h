@@ -28,6 +28,9 @@
 
 CW_BEGIN_DECLARATIONS
 
+/* An error of this module; see error.h. */
+#define CW_ERROR_SNAPSHOT_BASELINE ((enum cw_error)0x801)
+
 /* How changes are encoded: each in fewer bytes than the one before, with more work. core/GAME.md
    has figures. The last two apply to types of at most 31 fields, each a single bool, integer of at
    most 32 bits, float or compressed float. All other types are encoded as differences. */
@@ -67,8 +70,7 @@ struct cw_snapshot_server;
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_snapshot_server_memory(const struct cw_snapshot_config *config);
 
-/* *server is set only on CW_OK. Errors: CW_ERROR_INVALID_ARGUMENT without a schema,
-   CW_ERROR_CONFIG_SNAPSHOT, CW_ERROR_NO_MEMORY. */
+/* *server is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_snapshot_server_create(const struct cw_snapshot_config *config,
                                         struct cw_snapshot_server **server);
 

@@ -27,7 +27,7 @@ enum cw_error cw_sequence_buffer_create(uint32_t size, uint32_t stride,
     if (!buffer || !allocator)
         return CW_ERROR_INVALID_ARGUMENT;
     if (!size_is_valid(size))
-        return CW_ERROR_CONFIG_WINDOW;
+        return CW_ERROR_INVALID_ARGUMENT;
     uint8_t *memory = cw_allocate(allocator, cw_sequence_buffer_memory(size, stride));
     if (!memory)
         return CW_ERROR_NO_MEMORY;

@@ -1,5 +1,6 @@
 #include "causeway/clock_sync.h"
 
+#include "base/config_fields.h"
 #include "base/little_endian.h"
 #include "base/memory.h"
 #include "causeway/sequence.h"
@@ -124,18 +125,27 @@ struct cw_clock_sync_config cw_clock_sync_config_default(void)
     };
 }
 
-static bool valid(const struct cw_clock_sync_config *config)
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    RANGE(__VA_ARGS__, REAL, ticks_per_second, 1, 1000)                                            \
+    RANGE(__VA_ARGS__, ABOVE, slew, 0, 0.5)                                                        \
+    OTHER(jump_seconds, "must be above 0 and finite")                                              \
+    RANGE(__VA_ARGS__, AMOUNT, max_lead_seconds, 0, 0)                                             \
+    RANGE(__VA_ARGS__, AMOUNT, max_catch_up_seconds, 0, 0)
+CW_CONFIG_FIELDS(cw_clock_sync_config, 0x1400, FIELDS, cw_clock_sync_config_errors)
+
+static enum cw_error check_config(const struct cw_clock_sync_config *config)
 {
-    return config->ticks_per_second >= 1 && config->ticks_per_second <= 1000 && config->slew > 0 &&
-           config->slew <= 0.5 && config->jump_seconds > 0 && isfinite(config->jump_seconds) &&
-           config->max_lead_seconds >= 0 && isfinite(config->max_lead_seconds) &&
-           config->max_catch_up_seconds >= 0 && isfinite(config->max_catch_up_seconds);
+    if (!config)
+        return CW_ERROR_INVALID_ARGUMENT;
+    if (!(config->jump_seconds > 0 && isfinite(config->jump_seconds)))
+        return CW_FIELD_ERROR(jump_seconds);
+    return CW_CHECK_FIELDS(config);
 }
 
 size_t cw_clock_sync_memory(const struct cw_clock_sync_config *config)
 {
     struct cw_arena arena = {0};
-    if (!config || !valid(config))
+    if (check_config(config) != CW_OK)
         return 0;
     cw_arena_take(&arena, sizeof(struct cw_clock_sync));
     return arena.used;
@@ -144,10 +154,9 @@ size_t cw_clock_sync_memory(const struct cw_clock_sync_config *config)
 enum cw_error cw_clock_sync_create(const struct cw_clock_sync_config *config,
                                    struct cw_clock_sync **sync)
 {
-    if (!config || !sync)
-        return CW_ERROR_INVALID_ARGUMENT;
-    if (!valid(config))
-        return CW_ERROR_CONFIG_CLOCK_SYNC;
+    const enum cw_error error = sync ? check_config(config) : CW_ERROR_INVALID_ARGUMENT;
+    if (error != CW_OK)
+        return error;
     struct cw_arena arena = cw_arena_create(&config->allocator, cw_clock_sync_memory(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;

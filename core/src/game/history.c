@@ -1,5 +1,6 @@
 #include "causeway/history.h"
 
+#include "base/config_fields.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -37,15 +38,24 @@ static size_t stride_of(const struct cw_history_config *config)
     return ((size_t)config->state_size + 15) / 16 * 16;
 }
 
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    RANGE(__VA_ARGS__, UINT, state_size, 1, 65536)                                                 \
+    RANGE(__VA_ARGS__, UINT, max_entities, 1, 65536)                                               \
+    OTHER(max_ticks, "must be from 2 to 4096, and all states together may have at most 2^30 "      \
+                     "bytes")
+CW_CONFIG_FIELDS(cw_history_config, 0x1410, FIELDS, cw_history_config_errors)
+
 static enum cw_error check_config(const struct cw_history_config *config)
 {
     if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
+    const enum cw_error error = CW_CHECK_FIELDS(config);
+    if (error != CW_OK)
+        return error;
     const bool valid =
-        config->state_size >= 1 && config->state_size <= 65536 && config->max_entities >= 1 &&
-        config->max_entities <= 65536 && config->max_ticks >= 2 && config->max_ticks <= 4096 &&
+        config->max_ticks >= 2 && config->max_ticks <= 4096 &&
         (uint64_t)stride_of(config) * config->max_entities * config->max_ticks <= MAX_BYTES;
-    return valid ? CW_OK : CW_ERROR_CONFIG_HISTORY;
+    return valid ? CW_OK : CW_FIELD_ERROR(max_ticks);
 }
 
 static struct cw_history *lay_out(struct cw_arena *arena, const struct cw_history_config *config)

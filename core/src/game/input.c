@@ -1,9 +1,8 @@
 #include "causeway/input.h"
 
+#include "base/config_fields.h"
 #include "game/input_internal.h"
 #include "message/schema_delta.h"
-
-#define MAX_EARLY_TICKS 4096
 
 struct cw_input_config cw_input_config_default(const struct cw_schema *schema)
 {
@@ -11,18 +10,26 @@ struct cw_input_config cw_input_config_default(const struct cw_schema *schema)
         .schema = schema, .copies = 6, .max_early_ticks = 64, .max_repeats = 30};
 }
 
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(schema, "must not be NULL")                                                              \
+    OTHER(type, "must be a type of the schema that has a table of fields and a struct of at most " \
+                "4096 bytes")                                                                      \
+    RANGE(__VA_ARGS__, UINT, copies, 1, CW_INPUT_MAX_COPIES)                                       \
+    RANGE(__VA_ARGS__, UINT, max_early_ticks, 1, 4096)
+CW_CONFIG_FIELDS(cw_input_config, 0x1420, FIELDS, cw_input_config_errors)
+
+_Static_assert(CW_INPUT_MAX_SIZE == 4096, "the limit above");
+
 enum cw_error cw_input_config_check(const struct cw_input_config *config)
 {
-    if (!config || !config->schema)
+    if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
+    if (!config->schema)
+        return CW_FIELD_ERROR(schema);
     const struct cw_message_type *type = cw_schema_type(config->schema, config->type);
-    if (!type || type->serialize)
-        return CW_ERROR_MESSAGE_TYPE;
-    if (type->size > CW_INPUT_MAX_SIZE || config->copies < 1 ||
-        config->copies > CW_INPUT_MAX_COPIES || config->max_early_ticks < 1 ||
-        config->max_early_ticks > MAX_EARLY_TICKS)
-        return CW_ERROR_CONFIG_INPUT;
-    return CW_OK;
+    if (!type || type->serialize || type->size > CW_INPUT_MAX_SIZE)
+        return CW_FIELD_ERROR(type);
+    return CW_CHECK_FIELDS(config);
 }
 
 size_t cw_input_stride(const struct cw_input_config *config)

@@ -1,5 +1,6 @@
 #include "causeway/interpolation.h"
 
+#include "base/config_fields.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -58,22 +59,25 @@ struct cw_interpolation_config cw_interpolation_config_default(void)
     };
 }
 
-static bool is_time(double seconds)
-{
-    return seconds >= 0 && seconds <= 60;
-}
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    RANGE(__VA_ARGS__, ABOVE, ticks_per_second, 0, 1000)                                           \
+    RANGE(__VA_ARGS__, UINT, entry_size, 0, 1048576)                                               \
+    RANGE(__VA_ARGS__, UINT, max_entries, 2, 1024)                                                 \
+    OTHER(min_delay_seconds, "must be from 0 to max_delay_seconds")                                \
+    RANGE(__VA_ARGS__, REAL, max_delay_seconds, 0, 60)                                             \
+    RANGE(__VA_ARGS__, REAL, max_extrapolation_seconds, 0, 60)
+CW_CONFIG_FIELDS(cw_interpolation_config, 0x1430, FIELDS, cw_interpolation_config_errors)
 
 static enum cw_error check_config(const struct cw_interpolation_config *config)
 {
     if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
-    const bool valid = config->ticks_per_second > 0 && config->ticks_per_second <= 1000 &&
-                       config->entry_size <= 1 << 20 && config->max_entries >= 2 &&
-                       config->max_entries <= 1024 && is_time(config->max_delay_seconds) &&
-                       config->min_delay_seconds >= 0 &&
-                       config->min_delay_seconds <= config->max_delay_seconds &&
-                       is_time(config->max_extrapolation_seconds);
-    return valid ? CW_OK : CW_ERROR_CONFIG_INTERPOLATION;
+    const enum cw_error error = CW_CHECK_FIELDS(config);
+    if (error != CW_OK)
+        return error;
+    const bool valid =
+        config->min_delay_seconds >= 0 && config->min_delay_seconds <= config->max_delay_seconds;
+    return valid ? CW_OK : CW_FIELD_ERROR(min_delay_seconds);
 }
 
 static struct cw_interpolation *lay_out(struct cw_arena *arena,

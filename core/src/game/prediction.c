@@ -1,5 +1,6 @@
 #include "causeway/prediction.h"
 
+#include "base/config_fields.h"
 #include "base/memory.h"
 #include "message/schema_delta.h"
 #include "message/schema_numbers.h"
@@ -56,19 +57,37 @@ static bool check_amounts(const struct cw_message_type *type, const float *amoun
     return true;
 }
 
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(schema, "must not be NULL")                                                              \
+    OTHER(input_type, "must be a type of the schema")                                              \
+    OTHER(state_type, "must be a type of the schema that has a table of fields")                   \
+    OTHER(max_ticks, "must be from 2 to 4096, and all inputs and states together may have at "     \
+                     "most 2^30 bytes")                                                            \
+    OTHER(tolerances, "must be finite and not negative")                                           \
+    OTHER(smooth_limits, "must be finite and not negative")                                        \
+    RANGE(__VA_ARGS__, ABOVE, smooth_seconds, 0, 60)
+CW_CONFIG_FIELDS(cw_prediction_config, 0x1440, FIELDS, cw_prediction_config_errors)
+
 static enum cw_error check_config(const struct cw_prediction_config *config)
 {
-    if (!config || !config->schema)
+    if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
+    if (!config->schema)
+        return CW_FIELD_ERROR(schema);
     const struct cw_message_type *const input = cw_schema_type(config->schema, config->input_type);
+    if (!input)
+        return CW_FIELD_ERROR(input_type);
     const struct cw_message_type *const state = cw_schema_type(config->schema, config->state_type);
-    const bool valid =
-        input && state && state->field_count > 0 && config->max_ticks >= 2 &&
-        config->max_ticks <= 4096 &&
-        (uint64_t)config->max_ticks * ((uint64_t)input->size + state->size) <= MAX_BYTES &&
-        check_amounts(state, config->tolerances) && check_amounts(state, config->smooth_limits) &&
-        config->smooth_seconds > 0 && config->smooth_seconds <= 60;
-    return valid ? CW_OK : CW_ERROR_CONFIG_PREDICTION;
+    if (!state || state->field_count == 0)
+        return CW_FIELD_ERROR(state_type);
+    if (config->max_ticks < 2 || config->max_ticks > 4096 ||
+        (uint64_t)config->max_ticks * ((uint64_t)input->size + state->size) > MAX_BYTES)
+        return CW_FIELD_ERROR(max_ticks);
+    if (!check_amounts(state, config->tolerances))
+        return CW_FIELD_ERROR(tolerances);
+    if (!check_amounts(state, config->smooth_limits))
+        return CW_FIELD_ERROR(smooth_limits);
+    return CW_CHECK_FIELDS(config);
 }
 
 static size_t round_up(size_t size)

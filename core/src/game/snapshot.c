@@ -1,5 +1,6 @@
 #include "causeway/snapshot.h"
 
+#include "base/config_fields.h"
 #include "game/snapshot_internal.h"
 
 struct cw_snapshot_config cw_snapshot_config_default(const struct cw_schema *schema)
@@ -13,14 +14,22 @@ struct cw_snapshot_config cw_snapshot_config_default(const struct cw_schema *sch
     };
 }
 
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(schema, "must not be NULL")                                                              \
+    RANGE(__VA_ARGS__, UINT, max_entities, 1, 65536)                                               \
+    RANGE(__VA_ARGS__, POWER, window, 2, 128)                                                      \
+    OTHER(coding, "must be one of enum cw_snapshot_coding")                                        \
+    RANGE(__VA_ARGS__, UINT, max_clients, 1, 1024)                                                 \
+    RANGE(__VA_ARGS__, UINT, max_bytes, 64, 65535)
+CW_CONFIG_FIELDS(cw_snapshot_config, 0x1450, FIELDS, cw_snapshot_config_errors)
+
 enum cw_error cw_snapshot_config_check(const struct cw_snapshot_config *config)
 {
-    if (!config || !config->schema)
+    if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
-    const bool valid =
-        config->max_entities >= 1 && config->max_entities <= 65536 && config->window >= 2 &&
-        config->window <= 128 && (config->window & (config->window - 1)) == 0 &&
-        config->max_clients >= 1 && config->max_clients <= 1024 && config->max_bytes >= 64 &&
-        config->max_bytes <= 65535 && (uint32_t)config->coding < CW_SNAPSHOT_CODING_COUNT;
-    return valid ? CW_OK : CW_ERROR_CONFIG_SNAPSHOT;
+    if (!config->schema)
+        return CW_FIELD_ERROR(schema);
+    if ((uint32_t)config->coding >= CW_SNAPSHOT_CODING_COUNT)
+        return CW_FIELD_ERROR(coding);
+    return CW_CHECK_FIELDS(config);
 }

@@ -1,12 +1,10 @@
 #include "message/channel_internal.h"
 
+#include "base/config_fields.h"
 #include "base/memory.h"
 
-#define MAX_QUEUE_SIZE 16384
 #define MAX_BLOCK_SIZE (64u << 20)
 #define MAX_FRAGMENTS  65535
-#define MAX_REDUNDANCY 3
-#define MAX_WEIGHT     1000
 
 struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind)
 {
@@ -33,34 +31,45 @@ bool cw_channel_config_is_reliable(const struct cw_channel_config *config)
     return is_reliable(config->kind);
 }
 
-static bool queue_is_valid(uint32_t size)
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(kind, "must be one of the four kinds")                                                   \
+    RANGE(__VA_ARGS__, UINT, max_messages_per_packet, 1, CW_MAX_MESSAGES_PER_PACKET)               \
+    RANGE(__VA_ARGS__, POWER, receive_queue_size, 2, 16384)                                        \
+    OTHER(repair, "needs a reliable channel")                                                      \
+    OTHER(max_block_size, "must be from 1 byte to 64 MB, in at most 65535 fragments")              \
+    OTHER(block_fragment_size, "must be at least 1 and 16 bytes below the size of a packet: "      \
+                               "max_send_size or max_packet_size")                                 \
+    RANGE(__VA_ARGS__, POWER, send_queue_size, 2, 16384)                                           \
+    OTHER(packet_budget, "must be at least 1")                                                     \
+    RANGE(__VA_ARGS__, UINT, weight, 1, 1000)                                                      \
+    RANGE(__VA_ARGS__, UINT, redundancy, 0, 3)
+CW_CONFIG_FIELDS(cw_channel_config, 0x1100, FIELDS, cw_channel_config_errors)
+
+static enum cw_error check_blocks(const struct cw_channel_config *config, uint32_t packet_size)
 {
-    return size >= 2 && size <= MAX_QUEUE_SIZE && (size & (size - 1)) == 0;
+    if (config->block_fragment_size < 1 || !cw_channel_config_fragment_fits(config, packet_size))
+        return CW_FIELD_ERROR(block_fragment_size);
+    if (config->max_block_size < 1 || config->max_block_size > MAX_BLOCK_SIZE ||
+        (is_reliable(config->kind) &&
+         (config->max_block_size - 1) / config->block_fragment_size + 1 > MAX_FRAGMENTS))
+        return CW_FIELD_ERROR(max_block_size);
+    return CW_OK;
 }
 
 enum cw_error cw_channel_config_check(const struct cw_channel_config *config, uint32_t packet_size)
 {
     if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
-    if ((uint32_t)config->kind > CW_CHANNEL_RELIABLE_UNORDERED ||
-        config->max_messages_per_packet < 1 ||
-        config->max_messages_per_packet > CW_MAX_MESSAGES_PER_PACKET || config->packet_budget < 1 ||
-        config->weight < 1 || config->weight > MAX_WEIGHT || config->redundancy > MAX_REDUNDANCY)
-        return CW_ERROR_CONFIG_CHANNEL;
-    if (!queue_is_valid(config->send_queue_size) || !queue_is_valid(config->receive_queue_size))
-        return CW_ERROR_CONFIG_QUEUE;
+    if ((uint32_t)config->kind > CW_CHANNEL_RELIABLE_UNORDERED)
+        return CW_FIELD_ERROR(kind);
+    const enum cw_error error = CW_CHECK_FIELDS(config);
+    if (error != CW_OK)
+        return error;
+    if (config->packet_budget < 1)
+        return CW_FIELD_ERROR(packet_budget);
     if (config->repair && !is_reliable(config->kind))
-        return CW_ERROR_CONFIG_CHANNEL;
-    if (!config->blocks)
-        return CW_OK;
-    if (config->max_block_size < 1 || config->max_block_size > MAX_BLOCK_SIZE ||
-        config->block_fragment_size < 1)
-        return CW_ERROR_CONFIG_BLOCK;
-    if (is_reliable(config->kind) &&
-        (!cw_channel_config_fragment_fits(config, packet_size) ||
-         (config->max_block_size - 1) / config->block_fragment_size + 1 > MAX_FRAGMENTS))
-        return CW_ERROR_CONFIG_BLOCK;
-    return CW_OK;
+        return CW_FIELD_ERROR(repair);
+    return config->blocks ? check_blocks(config, packet_size) : CW_OK;
 }
 
 bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uint32_t packet_size)

@@ -1,20 +1,17 @@
 #include "message/connection_internal.h"
 
+#include "base/config_fields.h"
 #include "base/memory.h"
 #include "message/yojimbo.h"
 
 #include "causeway/schema_bytes.h"
 
-#define MAX_PACKET_SIZE        8192
-#define SEND_SIZE              (CW_DEFAULT_DATAGRAM_SIZE - 36) /* headers, encryption: up to 34 */
-#define REASSEMBLIES           3
-#define MAX_PACKETS_PER_UPDATE 64
-#define MAX_MESSAGES           32768
-#define MAX_RECEIPTS           32768
-#define MAX_IDLE_INTERVAL      10     /* seconds */
-#define SURE_PART              8      /* of an equal part, that a channel is sure of */
-#define AHEAD_LESS             8      /* part of the room that is not for messages out of order */
-#define REPAIR_AGREED          0x100u /* in the fingerprint, beside a channel's kind */
+#define MAX_PACKET_SIZE 8192
+#define SEND_SIZE       (CW_DEFAULT_DATAGRAM_SIZE - 36) /* headers, encryption: up to 34 */
+#define REASSEMBLIES    3
+#define SURE_PART       8      /* of an equal part, that a channel is sure of */
+#define AHEAD_LESS      8      /* part of the room that is not for messages out of order */
+#define REPAIR_AGREED   0x100u /* in the fingerprint, beside a channel's kind */
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema)
 {
@@ -95,18 +92,25 @@ static uint32_t received_room(const struct cw_connection_config *config)
                                                     : config->max_received_messages;
 }
 
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(schema, "must not be NULL")                                                              \
+    RANGE(__VA_ARGS__, UINT, channel_count, 1, CW_MAX_CHANNELS)                                    \
+    RANGE(__VA_ARGS__, UINT, max_messages, 1, 32768)                                               \
+    RANGE(__VA_ARGS__, AUTO, max_received_messages, 1, 32768)                                      \
+    RANGE(__VA_ARGS__, UINT, max_receipts, 0, 32768)                                               \
+    RANGE(__VA_ARGS__, UINT, max_packets_per_update, 1, 64)                                        \
+    RANGE(__VA_ARGS__, REAL, idle_interval_seconds, 0, 10)
+CW_CONFIG_FIELDS(cw_connection_config, 0x1120, FIELDS, cw_connection_config_errors)
+
 enum cw_error cw_connection_config_check(const struct cw_connection_config *config)
 {
-    if (!config || !config->schema)
+    if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
-    if (config->channel_count < 1 || config->channel_count > CW_MAX_CHANNELS ||
-        config->max_packets_per_update < 1 ||
-        config->max_packets_per_update > MAX_PACKETS_PER_UPDATE || config->max_messages < 1 ||
-        config->max_messages > MAX_MESSAGES || received_room(config) < 1 ||
-        received_room(config) > MAX_MESSAGES || config->max_receipts > MAX_RECEIPTS)
-        return CW_ERROR_CONFIG_CONNECTION;
-    if (!(config->idle_interval_seconds >= 0 && config->idle_interval_seconds <= MAX_IDLE_INTERVAL))
-        return CW_ERROR_CONFIG_TIME;
+    if (!config->schema)
+        return CW_FIELD_ERROR(schema);
+    const enum cw_error own_error = CW_CHECK_FIELDS(config);
+    if (own_error != CW_OK)
+        return own_error;
     const enum cw_error endpoint_error = cw_endpoint_config_check(&config->endpoint);
     if (endpoint_error != CW_OK)
         return endpoint_error;

@@ -1,5 +1,6 @@
 #include "causeway/message.h"
 
+#include "base/config_fields.h"
 #include "base/memory.h"
 #include "message/message_owner.h"
 #include "message/schema_checked.h"
@@ -19,9 +20,16 @@ struct cw_message_pool_config cw_message_pool_config_default(void)
     return (struct cw_message_pool_config){.capacity = 1024};
 }
 
-static bool valid(const struct cw_message_pool_config *config)
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(schema, "must not be NULL")                                                              \
+    RANGE(__VA_ARGS__, UINT, capacity, 1, 65536)
+CW_CONFIG_FIELDS(cw_message_pool_config, 0x1140, FIELDS, cw_message_pool_config_errors)
+
+static enum cw_error check_config(const struct cw_message_pool_config *config)
 {
-    return config && config->schema && config->capacity >= 1 && config->capacity <= 65536;
+    if (!config)
+        return CW_ERROR_INVALID_ARGUMENT;
+    return config->schema ? CW_CHECK_FIELDS(config) : CW_FIELD_ERROR(schema);
 }
 
 /* Run twice: with a NULL arena base it measures only. */
@@ -54,8 +62,9 @@ enum cw_error cw_message_pool_create(const struct cw_message_pool_config *config
 {
     if (!pool)
         return CW_ERROR_INVALID_ARGUMENT;
-    if (!valid(config))
-        return CW_ERROR_CONFIG_POOL;
+    const enum cw_error error = check_config(config);
+    if (error != CW_OK)
+        return error;
     struct cw_arena arena = cw_arena_create(&config->allocator, cw_message_pool_memory(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
@@ -74,7 +83,7 @@ void cw_message_pool_destroy(struct cw_message_pool *pool)
 
 size_t cw_message_pool_memory(const struct cw_message_pool_config *config)
 {
-    if (!valid(config))
+    if (check_config(config) != CW_OK)
         return 0;
     struct cw_arena arena = {NULL, 0, 0};
     lay_out(&arena, config);

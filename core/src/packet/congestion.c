@@ -1,10 +1,8 @@
 #include "packet/congestion_internal.h"
 
-#include <math.h>
+#include "base/config_fields.h"
 
-#define MAX_RATE  1e6
-#define MAX_TIME  1e6
-#define MAX_BURST 60
+#include <math.h>
 
 struct cw_congestion_config cw_congestion_config_default(void)
 {
@@ -22,24 +20,38 @@ struct cw_congestion_config cw_congestion_config_default(void)
     };
 }
 
-/* Written so that NaN is refused. */
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(mode, "must be CW_CONGESTION_NONE, CW_CONGESTION_DELAY or CW_CONGESTION_BINARY")         \
+    RANGE(__VA_ARGS__, ABOVE, target_seconds, 0, 1000000)                                          \
+    RANGE(__VA_ARGS__, ABOVE, rtt_threshold_seconds, 0, 1000000)                                   \
+    OTHER(good_packets_per_second, "must be from bad_packets_per_second to 1000000")               \
+    RANGE(__VA_ARGS__, ABOVE, bad_packets_per_second, 0, 1000000)                                  \
+    OTHER(penalty_seconds, "must be from min_penalty_seconds to 1000000")                          \
+    RANGE(__VA_ARGS__, REAL, min_penalty_seconds, 0, 1000000)                                      \
+    OTHER(max_penalty_seconds, "must be from penalty_seconds to 1000000")                          \
+    RANGE(__VA_ARGS__, ABOVE, good_period_seconds, 0, 1000000)                                     \
+    RANGE(__VA_ARGS__, REAL, burst_seconds, 0, 60)
+CW_CONFIG_FIELDS(cw_congestion_config, 0x1020, FIELDS, cw_congestion_config_errors)
+
+/* NaN lies between no two numbers. */
+static bool is_between(double lowest, double value, double highest)
+{
+    return value >= lowest && value <= highest;
+}
+
 static enum cw_error check_config(const struct cw_congestion_config *config)
 {
-    if (!(config->target_seconds > 0 && config->target_seconds <= MAX_TIME) ||
-        !(config->rtt_threshold_seconds > 0 && config->rtt_threshold_seconds <= MAX_TIME) ||
-        !(config->min_penalty_seconds >= 0 &&
-          config->penalty_seconds >= config->min_penalty_seconds) ||
-        !(config->max_penalty_seconds >= config->penalty_seconds &&
-          config->max_penalty_seconds <= MAX_TIME) ||
-        !(config->good_period_seconds > 0 && config->good_period_seconds <= MAX_TIME) ||
-        !(config->burst_seconds >= 0 && config->burst_seconds <= MAX_BURST))
-        return CW_ERROR_CONFIG_TIME;
-    if (!(config->bad_packets_per_second > 0 &&
-          config->good_packets_per_second >= config->bad_packets_per_second &&
-          config->good_packets_per_second <= MAX_RATE) ||
-        (config->mode != CW_CONGESTION_NONE && config->mode != CW_CONGESTION_DELAY &&
-         config->mode != CW_CONGESTION_BINARY))
-        return CW_ERROR_CONFIG_RATE;
+    const enum cw_error error = CW_CHECK_FIELDS(config);
+    if (error != CW_OK)
+        return error;
+    if ((uint32_t)config->mode > CW_CONGESTION_BINARY)
+        return CW_FIELD_ERROR(mode);
+    if (!is_between(config->min_penalty_seconds, config->penalty_seconds, 1e6))
+        return CW_FIELD_ERROR(penalty_seconds);
+    if (!is_between(config->penalty_seconds, config->max_penalty_seconds, 1e6))
+        return CW_FIELD_ERROR(max_penalty_seconds);
+    if (!is_between(config->bad_packets_per_second, config->good_packets_per_second, 1e6))
+        return CW_FIELD_ERROR(good_packets_per_second);
     return CW_OK;
 }
 

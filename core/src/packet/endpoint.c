@@ -1,5 +1,6 @@
 #include "packet/endpoint_internal.h"
 
+#include "base/config_fields.h"
 #include "base/memory.h"
 #include "packet/packet_header.h"
 
@@ -32,34 +33,36 @@ static uint32_t max_fragments(const struct cw_endpoint_config *config)
            (config->max_packet_size % config->fragment_size != 0);
 }
 
-static bool window_is_valid(uint32_t window)
-{
-    return window >= CW_ACKS_PER_HEADER && window <= CW_SEQUENCE_BUFFER_MAX_SIZE &&
-           (window & (window - 1)) == 0;
-}
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(max_packet_size, "must be from 1 to 256 times fragment_size")                            \
+    OTHER(max_send_size, "must be from 1 to max_packet_size")                                      \
+    RANGE(__VA_ARGS__, UINT, fragment_size, 1, 65493)                                              \
+    RANGE(__VA_ARGS__, UINT, fragment_above, 1, 65493)                                             \
+    RANGE(__VA_ARGS__, POWER, sent_window, CW_ACKS_PER_HEADER, 16384)                              \
+    RANGE(__VA_ARGS__, POWER, received_window, CW_ACKS_PER_HEADER, 16384)                          \
+    RANGE(__VA_ARGS__, UINT, max_reassemblies, 1, CW_REASSEMBLY_MAX_SLOTS)                         \
+    RANGE(__VA_ARGS__, ABOVE, rtt_smoothing, 0, 1)                                                 \
+    RANGE(__VA_ARGS__, REAL, min_loss_timeout_seconds, 0, 60)
+CW_CONFIG_FIELDS(cw_endpoint_config, 0x1000, FIELDS, cw_endpoint_config_errors)
+
+_Static_assert(CW_SEQUENCE_BUFFER_MAX_SIZE == 16384 && CW_REASSEMBLY_MAX_FRAGMENTS == 256 &&
+                   MAX_DATAGRAM_PAYLOAD - CW_FRAGMENT_HEADER_SIZE - CW_PACKET_HEADER_MAX_SIZE ==
+                       65493,
+               "the limits above");
 
 enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
 {
     if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
-    const uint32_t largest =
-        MAX_DATAGRAM_PAYLOAD - CW_FRAGMENT_HEADER_SIZE - CW_PACKET_HEADER_MAX_SIZE;
-    if (config->fragment_size < 1 || config->fragment_size > largest ||
-        config->fragment_above < 1 || config->fragment_above > largest)
-        return CW_ERROR_CONFIG_FRAGMENT_SIZE;
+    const enum cw_error error = CW_CHECK_FIELDS(config);
+    if (error != CW_OK)
+        return error;
+    if (config->max_packet_size < 1 || max_fragments(config) > CW_REASSEMBLY_MAX_FRAGMENTS)
+        return CW_FIELD_ERROR(max_packet_size);
     const uint32_t max_send_size = cw_endpoint_max_send_size(config);
-    if (config->max_packet_size < 1 || max_send_size < 1 || max_send_size > config->max_packet_size)
-        return CW_ERROR_CONFIG_PACKET_SIZE;
-    if (max_fragments(config) > CW_REASSEMBLY_MAX_FRAGMENTS)
-        return CW_ERROR_CONFIG_MAX_FRAGMENTS;
-    if (!window_is_valid(config->sent_window) || !window_is_valid(config->received_window))
-        return CW_ERROR_CONFIG_WINDOW;
-    if (config->max_reassemblies < 1 || config->max_reassemblies > CW_REASSEMBLY_MAX_SLOTS)
-        return CW_ERROR_CONFIG_REASSEMBLIES;
-    if (!(config->rtt_smoothing > 0 && config->rtt_smoothing <= 1) ||
-        !(config->min_loss_timeout_seconds >= 0 && config->min_loss_timeout_seconds <= 60))
-        return CW_ERROR_CONFIG_TIME;
-    return CW_OK;
+    return max_send_size < 1 || max_send_size > config->max_packet_size
+               ? CW_FIELD_ERROR(max_send_size)
+               : CW_OK;
 }
 
 size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *config)

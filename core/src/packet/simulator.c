@@ -1,5 +1,6 @@
 #include "causeway/simulator.h"
 
+#include "base/config_fields.h"
 #include "base/memory.h"
 #include "base/prng.h"
 
@@ -32,36 +33,31 @@ struct cw_simulator {
     struct cw_simulator_stats stats;
 };
 
-static bool is_chance(double value)
-{
-    return value >= 0 && value <= 1;
-}
-
-static bool is_amount(double value)
-{
-    return value >= 0 && value < INFINITY;
-}
-
-static enum cw_error check_path(const struct cw_simulator_path *path)
-{
-    const bool valid = is_amount(path->latency_seconds) && is_amount(path->jitter_seconds) &&
-                       is_chance(path->loss) && is_chance(path->burst_start) &&
-                       is_chance(path->burst_end) && is_chance(path->burst_loss) &&
-                       is_chance(path->duplicate) && is_chance(path->reorder) &&
-                       is_amount(path->reorder_delay_seconds) &&
-                       is_amount(path->bytes_per_second) && is_amount(path->queue_bytes);
-    return valid ? CW_OK : CW_ERROR_CONFIG_SIMULATOR;
-}
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(max_datagram_size, "must be from 1 to 65535")                                            \
+    OTHER(max_datagrams, "must be from 1 to 65536")                                                \
+    RANGE(__VA_ARGS__, AMOUNT, latency_seconds, 0, 0)                                              \
+    RANGE(__VA_ARGS__, AMOUNT, jitter_seconds, 0, 0)                                               \
+    RANGE(__VA_ARGS__, REAL, loss, 0, 1)                                                           \
+    RANGE(__VA_ARGS__, REAL, burst_start, 0, 1)                                                    \
+    RANGE(__VA_ARGS__, REAL, burst_end, 0, 1)                                                      \
+    RANGE(__VA_ARGS__, REAL, burst_loss, 0, 1)                                                     \
+    RANGE(__VA_ARGS__, REAL, duplicate, 0, 1)                                                      \
+    RANGE(__VA_ARGS__, REAL, reorder, 0, 1)                                                        \
+    RANGE(__VA_ARGS__, AMOUNT, reorder_delay_seconds, 0, 0)                                        \
+    RANGE(__VA_ARGS__, AMOUNT, bytes_per_second, 0, 0)                                             \
+    RANGE(__VA_ARGS__, AMOUNT, queue_bytes, 0, 0)
+CW_CONFIG_FIELDS(cw_simulator_path, 0x1040, FIELDS, cw_simulator_config_errors)
 
 static enum cw_error check_config(const struct cw_simulator_config *config)
 {
     if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
     if (config->max_datagram_size < 1 || config->max_datagram_size > 65535)
-        return CW_ERROR_CONFIG_SIMULATOR;
+        return CW_FIELD_ERROR(max_datagram_size);
     if (config->max_datagrams < 1 || config->max_datagrams > 65536)
-        return CW_ERROR_CONFIG_SIMULATOR;
-    return check_path(&config->path);
+        return CW_FIELD_ERROR(max_datagrams);
+    return CW_CHECK_FIELDS(&config->path);
 }
 
 struct cw_simulator_config cw_simulator_config_default(void)
@@ -129,7 +125,8 @@ void cw_simulator_destroy(struct cw_simulator *simulator)
 enum cw_error cw_simulator_change(struct cw_simulator *simulator,
                                   const struct cw_simulator_path *path)
 {
-    const enum cw_error error = simulator && path ? check_path(path) : CW_ERROR_INVALID_ARGUMENT;
+    const enum cw_error error =
+        simulator && path ? CW_CHECK_FIELDS(path) : CW_ERROR_INVALID_ARGUMENT;
     if (error != CW_OK)
         return error;
     simulator->config.path = *path;

@@ -1,4 +1,6 @@
+#include "base/config_fields.h"
 #include "base/memory.h"
+#include "message/connection_internal.h"
 #include "session/client_internal.h"
 #include "session/payload.h"
 
@@ -15,16 +17,18 @@ struct cw_client_config cw_client_config_default(void)
     };
 }
 
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    RANGE(__VA_ARGS__, ABOVE, resend_seconds, 0, 10)                                               \
+    RANGE(__VA_ARGS__, ABOVE, keep_alive_seconds, 0, 10)                                           \
+    RANGE(__VA_ARGS__, UINT, disconnect_packets, 1, 100)
+CW_CONFIG_FIELDS(cw_client_config, 0x1200, FIELDS, cw_client_config_errors)
+
 static enum cw_error check(const struct cw_client_config *config)
 {
     if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
-    if (!(config->resend_seconds > 0 && config->resend_seconds <= 10) ||
-        !(config->keep_alive_seconds > 0 && config->keep_alive_seconds <= 10))
-        return CW_ERROR_CONFIG_TIME;
-    if (config->disconnect_packets < 1 || config->disconnect_packets > 100)
-        return CW_ERROR_CONFIG_DISCONNECT_PACKETS;
-    return config->connection ? cw_payload_check(config->connection) : CW_OK;
+    const enum cw_error error = CW_CHECK_FIELDS(config);
+    return error == CW_OK && config->connection ? cw_payload_check(config->connection) : error;
 }
 
 static void enter(struct cw_client *client, enum cw_client_state state)

@@ -1,3 +1,4 @@
+#include "base/config_fields.h"
 #include "base/one_thread.h"
 #include "session/payload.h"
 #include "session/server_handshake.h"
@@ -39,6 +40,37 @@ struct cw_server {
     CW_ONE_THREAD_MEMBER;
 };
 
+#define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(addresses, "must be 1 to 32, each IPv4 or IPv6: the ones that tokens name")              \
+    OTHER(address_count, "must be from 1 to 32")                                                   \
+    RANGE(__VA_ARGS__, UINT, max_clients, 1, CW_SERVER_MAX_CLIENTS)                                \
+    OTHER(unix_offset_seconds, "is missing; set it to Unix time minus the time that calls are "    \
+                               "given: cw_clock_unix() - cw_clock_now(), or 0 when calls are "     \
+                               "given Unix time")                                                  \
+    RANGE(__VA_ARGS__, UINT, max_pending, 1, 65536)                                                \
+    RANGE(__VA_ARGS__, UINT, token_history, 1, 16777216)                                           \
+    RANGE(__VA_ARGS__, ABOVE, requests_per_second, 0, 1000000000)                                  \
+    RANGE(__VA_ARGS__, ABOVE, client_datagrams_per_second, 0, 1000000000)                          \
+    RANGE(__VA_ARGS__, ABOVE, keep_alive_seconds, 0, 10)                                           \
+    RANGE(__VA_ARGS__, UINT, disconnect_packets, 1, 100)                                           \
+    OTHER(max_broadcasts, "must be from 1 to 32768")
+CW_CONFIG_FIELDS(cw_server_config, 0x1240, FIELDS, cw_server_config_errors)
+
+_Static_assert(CW_TOKEN_MAX_ADDRESSES == 32, "the limit above");
+
+static enum cw_error check_addresses(const struct cw_server_config *config)
+{
+    if (!config->addresses)
+        return CW_FIELD_ERROR(addresses);
+    if (config->address_count < 1 || config->address_count > CW_TOKEN_MAX_ADDRESSES)
+        return CW_FIELD_ERROR(address_count);
+    for (uint32_t i = 0; i < config->address_count; i++)
+        if (config->addresses[i].type != CW_ADDRESS_IPV4 &&
+            config->addresses[i].type != CW_ADDRESS_IPV6)
+            return CW_FIELD_ERROR(addresses);
+    return CW_OK;
+}
+
 static enum cw_error complete_key(struct cw_server_config *config)
 {
     if (config->insecure) {
@@ -54,37 +86,25 @@ static enum cw_error complete_key(struct cw_server_config *config)
 /* Fills in what the config leaves to us. */
 static enum cw_error complete(struct cw_server_config *config)
 {
-    if (config->max_clients < 1 || config->max_clients > CW_SERVER_MAX_CLIENTS)
-        return CW_ERROR_CONFIG_CLIENTS;
     if (config->max_pending == CW_AUTO)
         config->max_pending = 2 * config->max_clients;
     if (config->token_history == CW_AUTO)
         config->token_history = config->max_clients < 64 ? 1024 : 16 * config->max_clients;
-    if (config->max_pending < 1 || config->max_pending > 65536 || config->token_history < 1 ||
-        config->token_history > 1u << 24)
-        return CW_ERROR_CONFIG_CLIENTS;
+    const enum cw_error error = CW_CHECK_FIELDS(config);
+    if (error)
+        return error;
     if (config->fingerprint == CW_FINGERPRINT_AUTO)
         config->fingerprint = cw_connection_fingerprint(config->connection);
     const enum cw_error key_error = complete_key(config);
     if (key_error)
         return key_error;
-    if (!config->addresses || config->address_count < 1 ||
-        config->address_count > CW_TOKEN_MAX_ADDRESSES)
-        return CW_ERROR_CONFIG_ADDRESSES;
-    for (uint32_t i = 0; i < config->address_count; i++)
-        if (config->addresses[i].type != CW_ADDRESS_IPV4 &&
-            config->addresses[i].type != CW_ADDRESS_IPV6)
-            return CW_ERROR_CONFIG_ADDRESSES;
-    if (!(config->keep_alive_seconds > 0 && config->keep_alive_seconds <= 10) ||
-        !(config->requests_per_second > 0 && config->requests_per_second <= 1e9) ||
-        !(config->client_datagrams_per_second > 0 && config->client_datagrams_per_second <= 1e9))
-        return CW_ERROR_CONFIG_TIME;
+    const enum cw_error address_error = check_addresses(config);
+    if (address_error)
+        return address_error;
     if (!isfinite(config->unix_offset_seconds))
-        return CW_ERROR_CONFIG_UNIX_OFFSET;
-    if (config->disconnect_packets < 1 || config->disconnect_packets > 100)
-        return CW_ERROR_CONFIG_DISCONNECT_PACKETS;
+        return CW_FIELD_ERROR(unix_offset_seconds);
     if (config->connection && (config->max_broadcasts < 1 || config->max_broadcasts > 32768))
-        return CW_ERROR_CONFIG_POOL;
+        return CW_FIELD_ERROR(max_broadcasts);
     return config->connection ? cw_payload_check(config->connection) : CW_OK;
 }
 

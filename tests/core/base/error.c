@@ -1,6 +1,10 @@
 /* What errors say. */
 #include "causeway/error.h"
 
+#include "error_tables.h"
+
+#include "causeway/endpoint.h"
+
 #include "unit.h"
 
 #include <string.h>
@@ -19,38 +23,68 @@ static void test_every_error_has_a_sentence_of_its_own(void **state)
     assert_string_equal(cw_error_string((enum cw_error)(CW_ERROR_COUNT + 1)), unknown);
 }
 
-/* Who reads them sets the config right. */
-static void test_limits_are_told_as_they_are_checked(void **state)
+static const char *says(enum cw_error error, const char *field)
+{
+    char name[CW_ERROR_FIELD_SIZE];
+    assert_true(cw_error_field(error, name));
+    assert_string_equal(name, field);
+    return cw_error_string(error);
+}
+
+static void test_a_config_is_refused_by_field_and_range(void **state)
 {
     (void)state;
-    static const struct {
-        enum cw_error error;
-        const char *part;
-    } told[] = {
-        {CW_ERROR_CONFIG_PACKET_SIZE, "at least 1,"},
-        {CW_ERROR_CONFIG_POOL, "max_broadcasts must be from 1 to 32768"},
-        {CW_ERROR_CONFIG_ADDRESSES, "a trusted proxy is an address without a port, or a prefix"},
-        {CW_ERROR_CONFIG_PACKET_SIZE, "max_send_size from 1 to max_packet_size"},
-        {CW_ERROR_CONFIG_PACKET_SIZE, "1200 bytes"},
-        {CW_ERROR_CONFIG_CONNECTION, "channel_count must be from 1 to 64"},
-        {CW_ERROR_CONFIG_CONNECTION, "max_messages from 1 to 32768"},
-        {CW_ERROR_CONFIG_CONNECTION, "max_received_messages from 1 to 32768"},
-        {CW_ERROR_CONFIG_CONNECTION, "max_packets_per_update from 1 to 64"},
-        {CW_ERROR_CONFIG_BLOCK, "from 1 byte to 64 MB"},
-        {CW_ERROR_CONFIG_BLOCK, "65535 fragments"},
-        {CW_ERROR_CONFIG_BLOCK, "16 bytes below the size of a packet"},
-    };
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        if (!strstr(cw_error_string(told[i].error), told[i].part))
-            fail_msg("\"%s\" is not in \"%s\"", told[i].part, cw_error_string(told[i].error));
+    struct cw_endpoint *endpoint;
+    struct cw_endpoint_config config = cw_endpoint_config_default();
+    config.max_reassemblies = 65;
+    assert_string_equal(says(cw_endpoint_create(&config, &endpoint), "max_reassemblies"),
+                        "max_reassemblies must be from 1 to 64");
+    config = cw_endpoint_config_default();
+    config.rtt_smoothing = 0;
+    assert_string_equal(says(cw_endpoint_create(&config, &endpoint), "rtt_smoothing"),
+                        "rtt_smoothing must be above 0 and at most 1");
+    config = cw_endpoint_config_default();
+    config.sent_window = 100;
+    assert_string_equal(says(cw_endpoint_create(&config, &endpoint), "sent_window"),
+                        "sent_window must be a power of two from 32 to 16384");
+    config = cw_endpoint_config_default();
+    config.max_send_size = 5000;
+    assert_string_equal(says(cw_endpoint_create(&config, &endpoint), "max_send_size"),
+                        "max_send_size must be from 1 to max_packet_size");
+}
+
+static void test_no_two_modules_share_a_number(void **state)
+{
+    (void)state;
+    static const struct cw_error_texts *const tables[] = {CW_ERROR_TABLES(CW_ERROR_TABLE_ADDRESS)};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        uint32_t error = tables[i]->first;
+        for (const char *text = tables[i]->texts; *text; text += strlen(text) + 1, error++) {
+            char name[CW_ERROR_FIELD_SIZE];
+            assert_string_equal(cw_error_string((enum cw_error)error), text);
+            assert_int_equal(cw_error_field((enum cw_error)error, name), error >= CW_ERROR_CONFIG);
+            assert_memory_equal(name, text, strlen(name));
+            assert_true(strlen(name) < CW_ERROR_FIELD_SIZE - 1);
+        }
     }
+}
+
+static void test_other_errors_have_no_field(void **state)
+{
+    (void)state;
+    char name[CW_ERROR_FIELD_SIZE] = "x";
+    assert_false(cw_error_field(CW_ERROR_NO_MEMORY, name));
+    assert_string_equal(name, "");
+    assert_false(cw_error_field(CW_ERROR_CONFIG, NULL));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_error_has_a_sentence_of_its_own),
-        cmocka_unit_test(test_limits_are_told_as_they_are_checked),
+        cmocka_unit_test(test_a_config_is_refused_by_field_and_range),
+        cmocka_unit_test(test_no_two_modules_share_a_number),
+        cmocka_unit_test(test_other_errors_have_no_field),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void test_sizes_that_do_not_divide_65536_are_refused(void **state)
     const uint32_t bad[] = {0, 3, 100, 255, 257, 32768, 65536, 1u << 31, UINT32_MAX};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(cw_sequence_buffer_create(bad[i], 4, &heap, &buffer),
-                         CW_ERROR_CONFIG_WINDOW);
+                         CW_ERROR_INVALID_ARGUMENT);
         assert_int_equal(cw_sequence_buffer_memory(bad[i], 4), 0);
     }
 }

@@ -1,4 +1,5 @@
 /* A player's inputs on their way to the server. */
+#include "config_error.h"
 #include "input_rig.h"
 #include "unit.h"
 
@@ -569,15 +570,15 @@ static void configs_that_cannot_work_are_refused(void **state)
     for (size_t i = 0; i < 4; i++) {
         config.copies = bad[i][0];
         config.max_early_ticks = bad[i][1];
-        assert_int_equal(cw_input_sender_create(&config, &sender), CW_ERROR_CONFIG_INPUT);
-        assert_int_equal(cw_input_receiver_create(&config, &receiver), CW_ERROR_CONFIG_INPUT);
+        assert_error_names(cw_input_sender_create(&config, &sender), "copies max_early_ticks");
+        assert_error_names(cw_input_receiver_create(&config, &receiver), "copies max_early_ticks");
         assert_int_equal(cw_input_sender_memory(&config), 0);
         assert_int_equal(cw_input_receiver_memory(&config), 0);
     }
     config = cw_input_config_default(schema);
     config.type = 1;
-    assert_int_equal(cw_input_sender_create(&config, &sender), CW_ERROR_MESSAGE_TYPE);
-    assert_int_equal(cw_input_receiver_create(&config, &receiver), CW_ERROR_MESSAGE_TYPE);
+    assert_error_names(cw_input_sender_create(&config, &sender), "type");
+    assert_error_names(cw_input_receiver_create(&config, &receiver), "type");
 
     config.type = 0;
     size_t expected = cw_input_sender_memory(&config);
@@ -597,9 +598,9 @@ static void configs_that_cannot_work_are_refused(void **state)
     const struct cw_schema_config schema_config = {.types = types, .count = 2};
     assert_int_equal(cw_schema_create(&schema_config, &schema), CW_OK);
     config = cw_input_config_default(schema);
-    assert_int_equal(cw_input_sender_create(&config, &sender), CW_ERROR_MESSAGE_TYPE);
+    assert_error_names(cw_input_sender_create(&config, &sender), "type");
     config.type = 1;
-    assert_int_equal(cw_input_sender_create(&config, &sender), CW_ERROR_CONFIG_INPUT);
+    assert_error_names(cw_input_sender_create(&config, &sender), "type");
     cw_schema_destroy(schema);
 }
 

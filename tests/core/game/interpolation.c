@@ -2,6 +2,7 @@
 #include "causeway/interpolation.h"
 
 #include "causeway/simulator.h"
+#include "config_error.h"
 #include "counted.h"
 #include "unit.h"
 
@@ -447,8 +448,9 @@ static void impossible_configs_are_refused(void **state)
     bad[8].min_delay_seconds = (double)NAN;
     bad[9].max_extrapolation_seconds = -0.1;
     for (size_t i = 0; i < 10; i++) {
-        assert_int_equal(cw_interpolation_create(&bad[i], &interpolation),
-                         CW_ERROR_CONFIG_INTERPOLATION);
+        assert_error_names(cw_interpolation_create(&bad[i], &interpolation),
+                           "ticks_per_second entry_size max_entries max_delay_seconds "
+                           "min_delay_seconds max_extrapolation_seconds");
         assert_int_equal(cw_interpolation_memory(&bad[i]), 0);
     }
     assert_null(interpolation);

@@ -1,6 +1,7 @@
 /* A client plays ahead of its server, and is put right. */
 #include "causeway/prediction.h"
 
+#include "config_error.h"
 #include "counted.h"
 #include "unit.h"
 
@@ -579,10 +580,10 @@ static void memory_is_told_exactly(void **state)
     cw_schema_destroy(rig.schema);
 }
 
-static void refuse(const struct cw_prediction_config *config)
+static void refuse(const struct cw_prediction_config *config, const char *field)
 {
     struct cw_prediction *prediction = NULL;
-    assert_int_equal(cw_prediction_create(config, &prediction), CW_ERROR_CONFIG_PREDICTION);
+    assert_error_names(cw_prediction_create(config, &prediction), field);
     assert_null(prediction);
     assert_int_equal(cw_prediction_memory(config), 0);
 }
@@ -601,13 +602,15 @@ static void impossible_configs_are_refused(void **state)
     bad[3].max_ticks = 4097;
     bad[4].smooth_seconds = 0;
     bad[5].smooth_seconds = (double)NAN;
+    static const char *const fields[] = {"input_type", "state_type",     "max_ticks",
+                                         "max_ticks",  "smooth_seconds", "smooth_seconds"};
     for (size_t i = 0; i < 6; i++)
-        refuse(&bad[i]);
+        refuse(&bad[i], fields[i]);
     rig.tolerances[X] = -1;
-    refuse(&rig.config);
+    refuse(&rig.config, "tolerances");
     rig.tolerances[X] = 0;
     rig.smooth_limits[SCORE] = (float)INFINITY;
-    refuse(&rig.config);
+    refuse(&rig.config, "smooth_limits");
     cw_schema_destroy(rig.schema);
 }
 

@@ -1,4 +1,5 @@
 /* Connections: making them, sending and its errors, rounds of packets, reset. */
+#include "config_error.h"
 #include "notes_schema.h"
 
 #include "causeway/schema_bytes.h"
@@ -98,13 +99,12 @@ static void test_a_default_connection_of_64_byte_messages_takes_at_most_136_kb(v
     cw_schema_destroy(states);
 }
 
-static void check_refused(const struct cw_connection_config *config, enum cw_error error)
+static void check_refused(const struct cw_connection_config *config, const char *field)
 {
     struct cw_connection *connection = NULL;
-    assert_int_equal(cw_connection_create(config, &connection), error);
+    assert_error_names(cw_connection_create(config, &connection), field);
     assert_null(connection);
-    if (error != CW_ERROR_NO_MEMORY)
-        assert_int_equal(cw_connection_memory(config), 0);
+    assert_int_equal(cw_connection_memory(config), 0);
 }
 
 static void test_a_config_that_cannot_work_is_refused(void **state)
@@ -113,30 +113,34 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     const struct cw_connection_config good = cw_connection_config_default(schema);
     struct cw_connection_config config = good;
     config.schema = NULL;
-    check_refused(&config, CW_ERROR_INVALID_ARGUMENT);
-#define REFUSED(member, value, error)                                                              \
+    check_refused(&config, "schema");
+#define REFUSED(member, value)                                                                     \
     config = good;                                                                                 \
     config.member = (value);                                                                       \
-    check_refused(&config, (error))
-    REFUSED(channel_count, 0, CW_ERROR_CONFIG_CONNECTION);
-    REFUSED(channel_count, CW_MAX_CHANNELS + 1, CW_ERROR_CONFIG_CONNECTION);
-    REFUSED(max_messages, 0, CW_ERROR_CONFIG_CONNECTION);
-    REFUSED(max_messages, 32769, CW_ERROR_CONFIG_CONNECTION);
-    REFUSED(max_received_messages, 0, CW_ERROR_CONFIG_CONNECTION);
-    REFUSED(max_received_messages, 32769, CW_ERROR_CONFIG_CONNECTION);
-    REFUSED(max_packets_per_update, 0, CW_ERROR_CONFIG_CONNECTION);
-    REFUSED(max_packets_per_update, 65, CW_ERROR_CONFIG_CONNECTION);
-    REFUSED(idle_interval_seconds, -0.1, CW_ERROR_CONFIG_TIME);
-    REFUSED(idle_interval_seconds, 10.1, CW_ERROR_CONFIG_TIME);
-    REFUSED(idle_interval_seconds, (double)NAN, CW_ERROR_CONFIG_TIME);
-    REFUSED(endpoint.sent_window, 100, CW_ERROR_CONFIG_WINDOW);
-    REFUSED(channels[1].weight, 0, CW_ERROR_CONFIG_CHANNEL);
-    REFUSED(channels[0].send_queue_size, 3, CW_ERROR_CONFIG_QUEUE);
+    check_refused(&config, #member)
+    REFUSED(channel_count, 0);
+    REFUSED(channel_count, CW_MAX_CHANNELS + 1);
+    REFUSED(max_messages, 0);
+    REFUSED(max_messages, 32769);
+    REFUSED(max_received_messages, 0);
+    REFUSED(max_received_messages, 32769);
+    REFUSED(max_packets_per_update, 0);
+    REFUSED(max_packets_per_update, 65);
+    REFUSED(idle_interval_seconds, -0.1);
+    REFUSED(idle_interval_seconds, 10.1);
+    REFUSED(idle_interval_seconds, (double)NAN);
+    REFUSED(endpoint.sent_window, 100);
+    REFUSED(channels[1].weight, 0);
+    REFUSED(channels[0].send_queue_size, 3);
     config = good;
     config.channels[0].blocks = true;
     config.channels[0].block_fragment_size = config.endpoint.max_packet_size - 15;
-    check_refused(&config, CW_ERROR_CONFIG_BLOCK);
-    REFUSED(allocator.allocate, refuse, CW_ERROR_NO_MEMORY);
+    check_refused(&config, "block_fragment_size");
+    struct cw_connection *connection = NULL;
+    config = good;
+    config.allocator.allocate = refuse;
+    assert_int_equal(cw_connection_create(&config, &connection), CW_ERROR_NO_MEMORY);
+    assert_null(connection);
     /* A channel that is not used may be anything. */
     config = good;
     config.channels[2].weight = 0;

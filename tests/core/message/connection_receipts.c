@@ -1,4 +1,5 @@
 /* Receipts: the sender learns what became of each message that it asked about, once. */
+#include "config_error.h"
 #include "connection_pair.h"
 
 enum { RELIABLE, UNRELIABLE };
@@ -228,7 +229,7 @@ static void test_the_config_says_how_many(void **state)
     send_note(a, RELIABLE, 1, 10, 0);
     cw_connection_destroy(a);
     config.max_receipts = 32769;
-    assert_int_equal(cw_connection_config_check(&config), CW_ERROR_CONFIG_CONNECTION);
+    assert_error_names(cw_connection_config_check(&config), "max_receipts");
     cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
 }
 

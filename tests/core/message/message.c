@@ -1,6 +1,7 @@
 /* Messages: pool, references, blocks. */
 #include "causeway/message.h"
 
+#include "config_error.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -204,16 +205,16 @@ static void test_a_pool_needs_a_schema_and_a_capacity(void **state)
     struct fixture *fixture = *state;
     struct cw_message_pool *pool = NULL;
     struct cw_message_pool_config config = cw_message_pool_config_default();
-    assert_int_equal(cw_message_pool_create(&config, &pool), CW_ERROR_CONFIG_POOL);
+    assert_error_names(cw_message_pool_create(&config, &pool), "schema");
     assert_null(pool);
     assert_int_equal(cw_message_pool_memory(&config), 0);
     config.schema = fixture->schema;
     assert_true(cw_message_pool_memory(&config) > 1024 * sizeof(struct move));
     config.capacity = 0;
-    assert_int_equal(cw_message_pool_create(&config, &pool), CW_ERROR_CONFIG_POOL);
+    assert_error_names(cw_message_pool_create(&config, &pool), "capacity");
     config.capacity = 65537;
-    assert_int_equal(cw_message_pool_create(&config, &pool), CW_ERROR_CONFIG_POOL);
-    assert_int_equal(cw_message_pool_create(NULL, &pool), CW_ERROR_CONFIG_POOL);
+    assert_error_names(cw_message_pool_create(&config, &pool), "capacity");
+    assert_int_equal(cw_message_pool_create(NULL, &pool), CW_ERROR_INVALID_ARGUMENT);
 }
 
 struct counted {

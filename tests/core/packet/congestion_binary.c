@@ -1,6 +1,7 @@
 /* Congestion control by two states, good and bad, in virtual time. */
 #include "causeway/congestion.h"
 
+#include "config_error.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -92,10 +93,10 @@ static void test_defaults_are_those_of_the_header(void **state)
     assert_true(unit_same(config.burst_seconds, 0.1));
 }
 
-static void refuse(const struct cw_congestion_config *config, enum cw_error error)
+static void refuse(const struct cw_congestion_config *config, const char *field)
 {
     struct cw_congestion c = {.binary.penalty_seconds = 77};
-    assert_int_equal(cw_congestion_init(&c, config, 0), error);
+    assert_error_names(cw_congestion_init(&c, config, 0), field);
     assert_true(c.binary.penalty_seconds == 77);
 }
 
@@ -105,36 +106,43 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     struct cw_congestion_config config;
     const double nan = strtod("nan", NULL), infinity = strtod("inf", NULL);
     const double no_time[] = {-1, nan, infinity};
-#define REFUSED(field, value, error)                                                               \
+#define REFUSED(field, value)                                                                      \
     do {                                                                                           \
         config = cw_congestion_config_default();                                                   \
         config.field = (value);                                                                    \
-        refuse(&config, error);                                                                    \
+        refuse(&config, #field);                                                                   \
     } while (0)
     for (size_t i = 0; i < 3; i++) {
-        REFUSED(target_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(rtt_threshold_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(penalty_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(min_penalty_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(max_penalty_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(good_period_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(burst_seconds, no_time[i], CW_ERROR_CONFIG_TIME);
-        REFUSED(good_packets_per_second, no_time[i], CW_ERROR_CONFIG_RATE);
-        REFUSED(bad_packets_per_second, no_time[i], CW_ERROR_CONFIG_RATE);
+        REFUSED(target_seconds, no_time[i]);
+        REFUSED(rtt_threshold_seconds, no_time[i]);
+        REFUSED(penalty_seconds, no_time[i]);
+        REFUSED(min_penalty_seconds, no_time[i]);
+        REFUSED(max_penalty_seconds, no_time[i]);
+        REFUSED(good_period_seconds, no_time[i]);
+        REFUSED(burst_seconds, no_time[i]);
+        REFUSED(good_packets_per_second, no_time[i]);
+        REFUSED(bad_packets_per_second, no_time[i]);
     }
-    REFUSED(mode, (enum cw_congestion_mode)3, CW_ERROR_CONFIG_RATE);
-    REFUSED(target_seconds, 0, CW_ERROR_CONFIG_TIME);
-    REFUSED(rtt_threshold_seconds, 0, CW_ERROR_CONFIG_TIME);
-    REFUSED(good_period_seconds, 0, CW_ERROR_CONFIG_TIME);
-    REFUSED(penalty_seconds, 0.9, CW_ERROR_CONFIG_TIME);
-    REFUSED(penalty_seconds, 61, CW_ERROR_CONFIG_TIME);
-    REFUSED(min_penalty_seconds, 5, CW_ERROR_CONFIG_TIME);
-    REFUSED(max_penalty_seconds, 3, CW_ERROR_CONFIG_TIME);
-    REFUSED(burst_seconds, 61, CW_ERROR_CONFIG_TIME);
-    REFUSED(bad_packets_per_second, 0, CW_ERROR_CONFIG_RATE);
-    REFUSED(bad_packets_per_second, 31, CW_ERROR_CONFIG_RATE);
-    REFUSED(good_packets_per_second, 9, CW_ERROR_CONFIG_RATE);
-    REFUSED(good_packets_per_second, 1000001, CW_ERROR_CONFIG_RATE);
+    REFUSED(mode, (enum cw_congestion_mode)3);
+    REFUSED(target_seconds, 0);
+    REFUSED(rtt_threshold_seconds, 0);
+    REFUSED(good_period_seconds, 0);
+    REFUSED(penalty_seconds, 0.9);
+    REFUSED(max_penalty_seconds, 3);
+    REFUSED(burst_seconds, 61);
+    REFUSED(bad_packets_per_second, 0);
+    REFUSED(good_packets_per_second, 9);
+    REFUSED(good_packets_per_second, 1000001);
+    /* Of two fields that do not go together the upper one is named. */
+    config = cw_congestion_config_default();
+    config.penalty_seconds = 61;
+    refuse(&config, "max_penalty_seconds");
+    config = cw_congestion_config_default();
+    config.min_penalty_seconds = 5;
+    refuse(&config, "penalty_seconds");
+    config = cw_congestion_config_default();
+    config.bad_packets_per_second = 31;
+    refuse(&config, "good_packets_per_second");
 }
 
 static void test_it_begins_in_bad_mode(void **state)

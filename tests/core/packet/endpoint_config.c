@@ -1,4 +1,5 @@
 /* What an endpoint can be made of, and its memory. */
+#include "config_error.h"
 #include "endpoints.h"
 
 static struct seen seen;
@@ -46,13 +47,13 @@ static void count_release(void *context, void *memory, size_t size)
     free(memory);
 }
 
-static void refuse_config(struct cw_endpoint_config config, enum cw_error error)
+static void refuse_config(struct cw_endpoint_config config, const char *field)
 {
     struct counting counting = {0};
     struct cw_endpoint *const untouched = (struct cw_endpoint *)(void *)&counting;
     struct cw_endpoint *endpoint = untouched;
     config.allocator = (struct cw_allocator){count_allocate, count_release, &counting};
-    assert_int_equal(cw_endpoint_create(&config, &endpoint), error);
+    assert_error_names(cw_endpoint_create(&config, &endpoint), field);
     assert_ptr_equal(endpoint, untouched);
     assert_int_equal(cw_endpoint_memory(&config), 0);
     assert_int_equal(counting.allocations, 0);
@@ -72,29 +73,29 @@ static void test_a_config_that_cannot_work_is_refused_by_name(void **state)
     struct cw_endpoint_config with;
     const uint32_t bad_windows[] = {0, 1, 16, 31, 33, 48, 100, 255, 257, 32768, 65536, 1u << 31};
     for (size_t i = 0; i < sizeof bad_windows / sizeof *bad_windows; i++) {
-        refuse_config(CONFIG_WITH(sent_window, bad_windows[i]), CW_ERROR_CONFIG_WINDOW);
-        refuse_config(CONFIG_WITH(received_window, bad_windows[i]), CW_ERROR_CONFIG_WINDOW);
+        refuse_config(CONFIG_WITH(sent_window, bad_windows[i]), "sent_window");
+        refuse_config(CONFIG_WITH(received_window, bad_windows[i]), "received_window");
     }
-    refuse_config(CONFIG_WITH(max_packet_size, 0), CW_ERROR_CONFIG_PACKET_SIZE);
-    refuse_config(CONFIG_WITH(max_packet_size, 256 * 1024 + 1), CW_ERROR_CONFIG_MAX_FRAGMENTS);
-    refuse_config(CONFIG_WITH(max_packet_size, UINT32_MAX), CW_ERROR_CONFIG_MAX_FRAGMENTS);
-    refuse_config(CONFIG_WITH(max_send_size, 0), CW_ERROR_CONFIG_PACKET_SIZE);
-    refuse_config(CONFIG_WITH(max_send_size, 4097), CW_ERROR_CONFIG_PACKET_SIZE);
-    refuse_config(CONFIG_WITH(fragment_size, 0), CW_ERROR_CONFIG_FRAGMENT_SIZE);
-    refuse_config(CONFIG_WITH(fragment_size, 65494), CW_ERROR_CONFIG_FRAGMENT_SIZE);
-    refuse_config(CONFIG_WITH(fragment_size, 15), CW_ERROR_CONFIG_MAX_FRAGMENTS);
-    refuse_config(CONFIG_WITH(fragment_above, 0), CW_ERROR_CONFIG_FRAGMENT_SIZE);
-    refuse_config(CONFIG_WITH(fragment_above, 65494), CW_ERROR_CONFIG_FRAGMENT_SIZE);
-    refuse_config(CONFIG_WITH(max_reassemblies, 0), CW_ERROR_CONFIG_REASSEMBLIES);
-    refuse_config(CONFIG_WITH(max_reassemblies, 65), CW_ERROR_CONFIG_REASSEMBLIES);
+    refuse_config(CONFIG_WITH(max_packet_size, 0), "max_packet_size");
+    refuse_config(CONFIG_WITH(max_packet_size, 256 * 1024 + 1), "max_packet_size");
+    refuse_config(CONFIG_WITH(max_packet_size, UINT32_MAX), "max_packet_size");
+    refuse_config(CONFIG_WITH(max_send_size, 0), "max_send_size");
+    refuse_config(CONFIG_WITH(max_send_size, 4097), "max_send_size");
+    refuse_config(CONFIG_WITH(fragment_size, 0), "fragment_size");
+    refuse_config(CONFIG_WITH(fragment_size, 65494), "fragment_size");
+    refuse_config(CONFIG_WITH(fragment_size, 15), "max_packet_size");
+    refuse_config(CONFIG_WITH(fragment_above, 0), "fragment_above");
+    refuse_config(CONFIG_WITH(fragment_above, 65494), "fragment_above");
+    refuse_config(CONFIG_WITH(max_reassemblies, 0), "max_reassemblies");
+    refuse_config(CONFIG_WITH(max_reassemblies, 65), "max_reassemblies");
     const double nan = strtod("nan", NULL);
-    refuse_config(CONFIG_WITH(rtt_smoothing, 0), CW_ERROR_CONFIG_TIME);
-    refuse_config(CONFIG_WITH(rtt_smoothing, -0.1), CW_ERROR_CONFIG_TIME);
-    refuse_config(CONFIG_WITH(rtt_smoothing, 1.001), CW_ERROR_CONFIG_TIME);
-    refuse_config(CONFIG_WITH(rtt_smoothing, nan), CW_ERROR_CONFIG_TIME);
-    refuse_config(CONFIG_WITH(min_loss_timeout_seconds, -0.001), CW_ERROR_CONFIG_TIME);
-    refuse_config(CONFIG_WITH(min_loss_timeout_seconds, 60.001), CW_ERROR_CONFIG_TIME);
-    refuse_config(CONFIG_WITH(min_loss_timeout_seconds, nan), CW_ERROR_CONFIG_TIME);
+    refuse_config(CONFIG_WITH(rtt_smoothing, 0), "rtt_smoothing");
+    refuse_config(CONFIG_WITH(rtt_smoothing, -0.1), "rtt_smoothing");
+    refuse_config(CONFIG_WITH(rtt_smoothing, 1.001), "rtt_smoothing");
+    refuse_config(CONFIG_WITH(rtt_smoothing, nan), "rtt_smoothing");
+    refuse_config(CONFIG_WITH(min_loss_timeout_seconds, -0.001), "min_loss_timeout_seconds");
+    refuse_config(CONFIG_WITH(min_loss_timeout_seconds, 60.001), "min_loss_timeout_seconds");
+    refuse_config(CONFIG_WITH(min_loss_timeout_seconds, nan), "min_loss_timeout_seconds");
 }
 
 static void test_configs_at_the_limits_are_accepted(void **state)

@@ -1,5 +1,6 @@
 #include "causeway/simulator.h"
 
+#include "config_error.h"
 #include "unit.h"
 
 #include <float.h>
@@ -401,10 +402,10 @@ static void memory_is_told_exactly(void **state)
     assert_int_equal(cw_simulator_create(&config, &simulator), CW_ERROR_NO_MEMORY);
 }
 
-static void refuse(struct cw_simulator_config config)
+static void refuse(struct cw_simulator_config config, const char *field)
 {
     struct cw_simulator *simulator = NULL;
-    assert_int_equal(cw_simulator_create(&config, &simulator), CW_ERROR_CONFIG_SIMULATOR);
+    assert_error_names(cw_simulator_create(&config, &simulator), field);
     assert_null(simulator);
     assert_int_equal(cw_simulator_memory(&config), 0);
 }
@@ -413,32 +414,35 @@ static void impossible_paths_are_refused(void **state)
 {
     (void)state;
     const struct cw_simulator_config good = cw_simulator_config_default();
-    const size_t fields = sizeof good.path / sizeof(double);
-    for (size_t i = 0; i < fields; i++) {
+    static const char *const names[sizeof good.path / sizeof(double)] = {
+        "latency_seconds", "jitter_seconds", "loss",    "burst_start",           "burst_end",
+        "burst_loss",      "duplicate",      "reorder", "reorder_delay_seconds", "bytes_per_second",
+        "queue_bytes"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         static const double bad[] = {-0.001, -INFINITY, INFINITY, NAN};
         for (size_t j = 0; j < sizeof bad / sizeof *bad; j++) {
             struct cw_simulator_config config = good;
             memcpy((double *)&config.path + i, &bad[j], sizeof(double));
-            refuse(config);
+            refuse(config, names[i]);
         }
     }
     struct cw_simulator_config config = good;
     config.path.loss = 1.001;
-    refuse(config);
+    refuse(config, "loss");
     config = good;
     config.max_datagrams = 0;
-    refuse(config);
+    refuse(config, "max_datagrams");
     config.max_datagrams = 65537;
-    refuse(config);
+    refuse(config, "max_datagrams");
     config = good;
     config.max_datagram_size = 0;
-    refuse(config);
+    refuse(config, "max_datagram_size");
     config.max_datagram_size = 65536;
-    refuse(config);
+    refuse(config, "max_datagram_size");
 
     struct cw_simulator *simulator = make(&(struct cw_simulator_path){.loss = 1}, 1);
     const struct cw_simulator_path wrong = {.burst_loss = 2};
-    assert_int_equal(cw_simulator_change(simulator, &wrong), CW_ERROR_CONFIG_SIMULATOR);
+    assert_error_names(cw_simulator_change(simulator, &wrong), "burst_loss");
     put(simulator, 1, 0);
     assert_int_equal(take(simulator, 0), -1);
     cw_simulator_destroy(simulator);

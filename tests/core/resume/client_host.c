@@ -7,6 +7,7 @@
 #include "causeway/native/host.h"
 #include "causeway/native/socket.h"
 
+#include "config_error.h"
 #include "unit.h"
 
 #include <math.h>
@@ -456,17 +457,17 @@ static void it_checks_its_config(void **state)
     static const double refused[] = {-1, (double)NAN, (double)INFINITY};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         config.silence_seconds = refused[i];
-        assert_int_equal(cw_client_host_open(&config, &host), CW_ERROR_CONFIG_TIME);
+        assert_error_names(cw_client_host_open(&config, &host), "silence_seconds");
     }
     config = cw_client_host_config_default();
-    assert_int_equal(cw_client_host_open(&config, &host), CW_ERROR_CONFIG_PAYLOADS);
+    assert_error_names(cw_client_host_open(&config, &host), "payloads");
     const struct cw_connection_config connection = cw_connection_config_default(NULL);
     config.client.connection = &connection;
     config.payloads = true;
-    assert_int_equal(cw_client_host_open(&config, &host), CW_ERROR_CONFIG_PAYLOADS);
+    assert_error_names(cw_client_host_open(&config, &host), "payloads");
     config.client.connection = NULL;
     config.client.resend_seconds = 0;
-    assert_int_equal(cw_client_host_open(&config, &host), CW_ERROR_CONFIG_TIME);
+    assert_error_names(cw_client_host_open(&config, &host), "resend_seconds");
     assert_null(host);
     config.client.resend_seconds = cw_client_config_default().resend_seconds;
     assert_int_equal(cw_client_host_open(&config, &host), CW_OK);

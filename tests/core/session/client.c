@@ -1,5 +1,6 @@
 /* The client's state machine, line by line, against packets made by hand. */
 #include "client_bench.h"
+#include "config_error.h"
 #include "counted.h"
 
 static void connects(void **state)
@@ -310,16 +311,16 @@ static void configs_refused(void **state)
     struct cw_client *client;
     struct cw_client_config config = cw_client_config_default();
     config.resend_seconds = 0;
-    assert_int_equal(cw_client_create(&config, &client), CW_ERROR_CONFIG_TIME);
+    assert_error_names(cw_client_create(&config, &client), "resend_seconds");
     assert_int_equal(cw_client_memory(&config), 0);
     config = cw_client_config_default();
     config.keep_alive_seconds = -1;
-    assert_int_equal(cw_client_create(&config, &client), CW_ERROR_CONFIG_TIME);
+    assert_error_names(cw_client_create(&config, &client), "keep_alive_seconds");
     config = cw_client_config_default();
     config.disconnect_packets = 0;
-    assert_int_equal(cw_client_create(&config, &client), CW_ERROR_CONFIG_DISCONNECT_PACKETS);
+    assert_error_names(cw_client_create(&config, &client), "disconnect_packets");
     config.disconnect_packets = 101;
-    assert_int_equal(cw_client_create(&config, &client), CW_ERROR_CONFIG_DISCONNECT_PACKETS);
+    assert_error_names(cw_client_create(&config, &client), "disconnect_packets");
     config.disconnect_packets = 100;
     config.resend_seconds = config.keep_alive_seconds = 10;
     assert_true(cw_client_memory(&config) > 0);

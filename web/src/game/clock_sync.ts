@@ -23,7 +23,7 @@ export interface ClockSyncEvent {
  * the input for a tick reaches the server just before the server needs it.
  */
 export class ClockSync extends GameObject {
-  /** @throws {@link CoreError} `CONFIG_CLOCK_SYNC` when the config cannot work. */
+  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, config: ClockSyncConfig = {}) {
     const { exports } = core;
     super(

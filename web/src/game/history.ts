@@ -12,7 +12,7 @@ export class History<
   readonly #state: StructOf<State>;
   readonly #room: number;
 
-  /** @throws {@link CoreError} `CONFIG_HISTORY` when the config cannot work. */
+  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(
     core: GameCore,
     schema: Of,

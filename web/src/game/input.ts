@@ -32,7 +32,7 @@ export class InputSender<
   readonly #input: StructOf<Input>;
   readonly #place: number;
 
-  /** @throws {@link CoreError} `CONFIG_INPUT` when the config cannot work. */
+  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, schema: Of, type: Name, config: InputConfig = {}) {
     const input = new StructOf<Input>(core, schema, type);
     super(core, make(core, input, config, 'sender'), core.exports.cw_input_sender_destroy);
@@ -86,7 +86,7 @@ export class InputReceiver<
   readonly #input: StructOf<Input>;
   readonly #place: number;
 
-  /** @throws {@link CoreError} `CONFIG_INPUT` when the config cannot work. */
+  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, schema: Of, type: Name, config: InputConfig = {}) {
     const input = new StructOf<Input>(core, schema, type);
     super(core, make(core, input, config, 'receiver'), core.exports.cw_input_receiver_destroy);

@@ -1,8 +1,8 @@
-import { errorCodes } from '../generated.js';
+import type { CoreErrorCode } from '../errors.js';
 import { WasmModule, WasmObject } from '../module.js';
 import type { Memory } from '../memory.js';
 import { loader, type LoadOptions } from '../wasm_source.js';
-import type { GameExports } from './generated.js';
+import { gameErrorCodes, type GameExports } from './generated.js';
 
 type Fields = Parameters<Memory['struct']>[1];
 
@@ -113,13 +113,15 @@ export class GameCore extends WasmModule<GameExports> {
     return take(out) ? this.memory.struct(out, struct.fields) : undefined;
   }
 
+  /** @internal */
+  protected override codeName(code: number): string | undefined {
+    return gameErrorCodes[code] ?? super.codeName(code);
+  }
+
   /** What a receive function returned: one of `codes`, or an error that is thrown. @internal */
-  received<Code extends (typeof errorCodes)[number]>(
-    code: number,
-    ...codes: Code[]
-  ): Received<Code> {
+  received<Code extends CoreErrorCode>(code: number, ...codes: Code[]): Received<Code> {
     if (code === 0) return 'ok';
-    const name = errorCodes[code] as Code;
+    const name = this.codeName(code) as Code;
     if (!codes.includes(name)) throw this.error(code);
     return name.toLowerCase() as Lowercase<Code>;
   }

@@ -75,7 +75,7 @@ export class Prediction<
   /** Tick, input and state of a call. */
   readonly #room: number;
 
-  /** @throws {@link CoreError} `CONFIG_PREDICTION` when the config cannot work. */
+  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(
     core: GameCore,
     schema: Of,

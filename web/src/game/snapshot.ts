@@ -51,7 +51,7 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
   readonly #out: number;
   readonly #maxBytes: number;
 
-  /** @throws {@link CoreError} `CONFIG_SNAPSHOT` when the config cannot work. */
+  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, schema: Of, config: SnapshotConfig = {}) {
     const inside = schemaIn(core, schema);
     super(core, make(core, inside, config, 'server'), core.exports.cw_snapshot_server_destroy);
@@ -149,7 +149,7 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
 export class SnapshotClient<Of extends Schema> extends GameObject {
   readonly #schema: CoreSchema;
 
-  /** @throws {@link CoreError} `CONFIG_SNAPSHOT` when the config cannot work. */
+  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, schema: Of, config: SnapshotConfig = {}) {
     const inside = schemaIn(core, schema);
     super(core, make(core, inside, config, 'client'), core.exports.cw_snapshot_client_destroy);

@@ -64,9 +64,10 @@ export async function listen<const Of extends Schema>(
   const core = options.core ?? (await loadServer({ wasm: options.wasm }));
   if (!options.addresses && isEvery(host))
     throw new CoreError(
-      'CONFIG_ADDRESSES',
+      'CONFIG',
       `addresses: ${host} is every address of the machine; say which ones stand in the tokens, as ` +
         "['203.0.113.7:40000']",
+      'addresses',
     );
   const socket = await UdpSocket.open(host, port);
   try {

@@ -54,8 +54,8 @@ struct cw_client_host_config cw_client_host_config_default(void);
 size_t cw_client_host_token_file(void *path, uint8_t *out, size_t capacity);
 
 /* Opens a socket and creates a client on it. *host is set only on CW_OK. Errors: those of
-   cw_socket_open and cw_client_create, CW_ERROR_CONFIG_TIME for silence_seconds, and
-   CW_ERROR_CONFIG_PAYLOADS for messages and payloads or neither. */
+   cw_socket_open and cw_client_create, that of a field: payloads for messages and payloads or
+   neither. */
 enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
                                   struct cw_client_host **host);
 

@@ -44,10 +44,10 @@ struct cw_host_config cw_host_config_default(void);
 /* Opens a socket at listen, in any form that cw_resolve reads and with a port, and creates a server
    on it. Port 0 is a free one of the system's choice; see cw_host_address. *host is set only on
    CW_OK. Errors: those of cw_resolve, cw_socket_open and cw_server_create. CW_ERROR_PORT when
-   listen has no port, CW_ERROR_CONFIG_PAYLOADS for messages and payloads or neither.
-   CW_ERROR_CONFIG_ADDRESSES also when listen means all addresses of this machine and the config
-   does not say which of them tokens name, and for a trusted proxy that is neither an address nor a
-   prefix, or has bits behind the prefix. */
+   listen has no port; that of a field: payloads for messages and payloads or neither, addresses
+   also when listen means all addresses of this machine and the config does not say which of them
+   tokens name, trusted_proxies for one that is neither an address nor a prefix, or has bits behind
+   the prefix. */
 enum cw_error cw_host_open(const char *listen, const struct cw_host_config *config,
                            struct cw_host **host);
 
