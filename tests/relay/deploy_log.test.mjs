@@ -140,6 +140,6 @@ test('not even in debug does it tell keys, tokens or what asks for them', async 
   );
   relay.kill('SIGTERM');
   await relay.ended();
-  assert.match(relay.log(), /debug session 1: websocket from/);
+  await relay.logged(/debug session 1: websocket from/);
   for (const secret of secrets) assert.ok(!relay.log().includes(secret), relay.log());
 });

@@ -145,7 +145,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
     await allStopping(relay);
     relay.kill('SIGTERM');
     assert.deepEqual(await relay.ended(), { code: 0, signal: null });
-    assert.match(relay.log(), /stopping at once/);
+    await relay.logged(/stopping at once/);
   });
 
   test('a browser that vanished is found by pings, one that only listens is kept', async (t) => {

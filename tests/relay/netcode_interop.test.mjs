@@ -49,7 +49,7 @@ const addressesOf = { IPv4: '127.0.0.1:0', IPv6: '[::1]:0' };
 
 // What a slow machine may see of a handshake whose packets were repeated.
 const isRepetition = (reason) => reason === 'an address that is connected';
-const isOutOfPlace = (line) => /^dropped .* no place /.test(line);
+const isOutOfPlace = (line) => /^dropped .* does not belong in this state /.test(line);
 
 for (const [family, address] of Object.entries(addressesOf)) {
   const skip = family === 'IPv6' && !hasIpv6;

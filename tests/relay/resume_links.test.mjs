@@ -198,7 +198,7 @@ test('a relay that stops does not wait for sessions without a link', async (t) =
   relay.kill('SIGTERM');
   assert.equal((await open.closed()).code, 1001);
   assert.deepEqual(await relay.ended(), { code: 0, signal: null });
-  assert.match(relay.log(), /sessions_open=0 .*sessions_ended_drain=2/);
+  await relay.logged(/sessions_open=0 .*sessions_ended_drain=2/);
   assert.doesNotMatch(relay.log(), /did not close in time/);
 });
 
@@ -298,6 +298,6 @@ test('no key is logged', async (t) => {
   for (const protocols of [protocolsOf(key).slice(1), protocolsOf(`${key}A`)])
     await assert.rejects(connect(t, relay, { protocols }), { status: 400 });
   await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
-  assert.match(relay.log(), /goes on over websocket/);
+  await relay.logged(/goes on over websocket/);
   assert.doesNotMatch(relay.log(), new RegExp(key.slice(4, 18)));
 });

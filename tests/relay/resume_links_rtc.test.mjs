@@ -204,7 +204,7 @@ test('the relay stops: all links are told', { skip: oneProcess }, async (t) => {
   assert.equal((await first.closed()).code, 1001);
   await second.closed();
   assert.deepEqual(await relay.ended(), { code: 0, signal: null });
-  assert.match(relay.log(), /sessions_open=0 .*sessions_ended_drain=1/);
+  await relay.logged(/sessions_open=0 .*sessions_ended_drain=1/);
 });
 
 test('what ends a session ends all its links', async (t) => {

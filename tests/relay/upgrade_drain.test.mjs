@@ -28,7 +28,7 @@ test('a draining relay refuses newcomers with 1001, and ends when the last playe
   assert.equal((await relay.stats()).sessions_refused_draining, 1);
   player.close(1000);
   assert.deepEqual(await relay.ended(), { code: 0, signal: null });
-  assert.match(relay.log(), /stats sessions_open=0 .* sessions_ended_drain=0 /);
+  await relay.logged(/stats sessions_open=0 .* sessions_ended_drain=0 /);
 });
 
 test('a player who loses the link to a draining relay has the next one there', async (t) => {
@@ -55,7 +55,7 @@ test('who still plays after --drain-timeout is told, as after a second SIGTERM',
   const { relay, player } = await startDraining(t, '0.5');
   assert.deepEqual(await player.closed(), { code: 1001, reason: 'relay is stopping' });
   assert.equal((await relay.ended()).code, 0);
-  assert.match(relay.log(), /stopping after --drain-timeout: closing 1 session\n/);
+  await relay.logged(/stopping after --drain-timeout: closing 1 session\n/);
 
   const asked = await startDraining(t, '1000');
   asked.relay.kill('SIGTERM');

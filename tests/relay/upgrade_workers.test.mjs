@@ -230,7 +230,7 @@ test('signals reach the workers', async (t) => {
     assert.deepEqual(await link.closed(), { code: 1001, reason: 'relay is stopping' });
   assert.deepEqual(await relay.ended(), { code: 0, signal: null });
   assert.deepEqual(pids.filter(isAlive), []);
-  assert.match(relay.log(), / stats sessions_open=0 sessions_opened=8 /);
+  await relay.logged(/ stats sessions_open=0 sessions_opened=8 /);
   assert.equal(relay.log().match(/ stats /g).length, 1, 'the counters of all in one line');
 });
 
@@ -377,7 +377,7 @@ test('more sessions than the supervisor may have files open end no worker', asyn
     await Promise.all(Array.from({ length: 20 }, open));
   assert.equal((await relay.stats()).sessions_open, 420);
   assert.doesNotMatch(relay.log(), /starting it again|Too many/);
-  assert.match(relay.log(), /warn +a session cannot move to another worker/);
+  await relay.logged(/warn +a session cannot move to another worker/);
 });
 
 test('an upgrade takes over all workers', async (t) => {
