@@ -11,7 +11,6 @@ const GAME_ROOMS = [
   'prediction',
   'snapshot',
   'interpolation',
-  'blend',
   'history',
 ];
 const LAB_ROOMS = ['peer', 'game', 'column'];

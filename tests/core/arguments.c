@@ -34,14 +34,6 @@ static void test_base(void **state)
     GIVES(-1, cw_address_compare, nothing, &address);
     GIVES_NOTHING(cw_address_equal, &address, nothing);
     GIVES_NOTHING(cw_text_valid, nothing, 1);
-
-    struct cw_sequence_buffer buffer;
-    const struct cw_allocator allocator = {0};
-    REFUSES(cw_sequence_buffer_create, 32, 4, &allocator, nothing);
-    REFUSES(cw_sequence_buffer_create, 32, 4, nothing, &buffer);
-    DOES_NOTHING(cw_sequence_buffer_destroy, nothing);
-    DOES_NOTHING(cw_sequence_buffer_reset, nothing);
-    DOES_NOTHING(cw_sequence_buffer_advance, nothing, 7);
 }
 
 static void test_endpoint(void **state)
@@ -865,7 +857,7 @@ static const char *const without_pointers =
     "cw_clock_unix "
     "cw_clock_next_tick cw_lerp cw_lerp_angle cw_hermite "
     "cw_client_state_string"
-    " cw_secure_body_offset cw_sequence_buffer_memory cw_crypto_init"
+    " cw_secure_body_offset cw_crypto_init"
     " cw_bits_load_end cw_stream_far_uint cw_stream_far_uint_64"
     " cw_stream_far_bytes cw_stream_far_string cw_stream_far_compressed_float"
     " cw_stream_far_relative cw_stream_far_relative_sequence ";

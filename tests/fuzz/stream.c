@@ -1,7 +1,7 @@
 /* Whatever the bytes: a message of every kind of field is read within them or not at all, and what
    was read is written, measured and read again the same. The first byte chooses between the table,
    a function by hand and the bytes of a schema. */
-#include "causeway/schema_bytes.h"
+#include "causeway/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "exports/exports.h"
 
-#include "causeway/config.h"
+#include "causeway/allocator.h"
 
 #include <math.h>
 #include <stddef.h>

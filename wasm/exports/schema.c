@@ -1,4 +1,4 @@
-#include "causeway/schema_bytes.h"
+#include "causeway/schema.h"
 #include "exports/exports.h"
 
 /* The schema goes to the scratch area. */

@@ -1,37 +1,45 @@
-/* The whole core. */
+/* The whole core, in the order in which one learns it. A UDP socket, a clock, and a client and a
+   server that use them are in causeway/native. */
 #ifndef CAUSEWAY_H
 #define CAUSEWAY_H
 
-#include "causeway/address.h"
-#include "causeway/allocator.h"
-#include "causeway/bits.h"
-#include "causeway/blend.h"
-#include "causeway/channel.h"
-#include "causeway/client.h"
-#include "causeway/clock_sync.h"
-#include "causeway/config.h"
-#include "causeway/congestion.h"
-#include "causeway/connection.h"
-#include "causeway/crypto.h"
-#include "causeway/endpoint.h"
-#include "causeway/error.h"
-#include "causeway/history.h"
-#include "causeway/input.h"
-#include "causeway/interpolation.h"
-#include "causeway/key.h"
-#include "causeway/log.h"
-#include "causeway/message.h"
-#include "causeway/prediction.h"
-#include "causeway/schema.h"
-#include "causeway/schema_bytes.h"
-#include "causeway/secure_packet.h"
-#include "causeway/sequence.h"
-#include "causeway/sequence_buffer.h"
-#include "causeway/server.h"
-#include "causeway/simulator.h"
-#include "causeway/snapshot.h"
-#include "causeway/stream.h"
-#include "causeway/token.h"
-#include "causeway/version.h"
+/* Players: begin here. */
+#include "causeway/client.h" /* a player's end: encrypted, with messages or payloads */
+#include "causeway/server.h" /* a game server with its players in slots */
+
+/* Messages: what players and servers say to each other. */
+#include "causeway/channel.h"    /* messages: reliable or not, in order or not */
+#include "causeway/connection.h" /* one peer: channels and packets together */
+#include "causeway/message.h"    /* one message, and the pools that they come from */
+#include "causeway/schema.h"     /* types of messages, as tables of fields */
+#include "causeway/stream.h"     /* one function that writes and reads a type, by hand */
+
+/* Tokens and keys: who may connect. */
+#include "causeway/crypto.h"        /* the ciphers, random bytes */
+#include "causeway/key.h"           /* keys as text */
+#include "causeway/secure_packet.h" /* encrypted packets, and what makes replays harmless */
+#include "causeway/token.h"         /* connect tokens, which a backend gives to players */
+
+/* A fast game: each part uses messages of yours. */
+#include "causeway/clock_sync.h"    /* one tick number on both ends */
+#include "causeway/history.h"       /* what a player saw when he shot */
+#include "causeway/input.h"         /* commands of a player, which survive losses */
+#include "causeway/interpolation.h" /* smooth motion between snapshots */
+#include "causeway/prediction.h"    /* the own player moves without a delay */
+#include "causeway/snapshot.h"      /* the world of the server, as differences */
+
+/* Packets, for those who need no messages. */
+#include "causeway/congestion.h" /* how much may be in flight */
+#include "causeway/endpoint.h"   /* numbers, acks, fragments, and what the path is like */
+#include "causeway/simulator.h"  /* a bad network for tests, from a seed */
+
+/* What all of them use. */
+#include "causeway/address.h"   /* IP addresses with ports */
+#include "causeway/allocator.h" /* memory, and what configs have in common */
+#include "causeway/bits.h"      /* numbers of any width in bits, written and read */
+#include "causeway/error.h"     /* what can go wrong */
+#include "causeway/log.h"       /* what happens rarely, as lines */
+#include "causeway/sequence.h"  /* numbers that wrap around */
+#include "causeway/version.h"   /* of these headers and of the library */
 
 #endif

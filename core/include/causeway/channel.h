@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_CHANNEL_H
 #define CAUSEWAY_CHANNEL_H
 
-#include "causeway/config.h"
+#include "causeway/allocator.h"
 #include "causeway/error.h"
 #include "causeway/linkage.h"
 

@@ -5,7 +5,6 @@
 #define CAUSEWAY_ENDPOINT_H
 
 #include "causeway/allocator.h"
-#include "causeway/config.h"
 #include "causeway/error.h"
 #include "causeway/linkage.h"
 

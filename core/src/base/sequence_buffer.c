@@ -1,4 +1,4 @@
-#include "causeway/sequence_buffer.h"
+#include "base/sequence_buffer.h"
 
 #include "base/memory.h"
 
@@ -24,8 +24,6 @@ enum cw_error cw_sequence_buffer_create(uint32_t size, uint32_t stride,
                                         const struct cw_allocator *allocator,
                                         struct cw_sequence_buffer *buffer)
 {
-    if (!buffer || !allocator)
-        return CW_ERROR_INVALID_ARGUMENT;
     if (!size_is_valid(size))
         return CW_ERROR_INVALID_ARGUMENT;
     uint8_t *memory = cw_allocate(allocator, cw_sequence_buffer_memory(size, stride));
@@ -42,8 +40,6 @@ enum cw_error cw_sequence_buffer_create(uint32_t size, uint32_t stride,
 
 void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer)
 {
-    if (!buffer)
-        return;
     cw_release(&buffer->allocator, buffer->entries,
                cw_sequence_buffer_memory(buffer->mask + 1, buffer->stride));
     buffer->entries = NULL;
@@ -52,8 +48,6 @@ void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer)
 
 void cw_sequence_buffer_reset(struct cw_sequence_buffer *buffer)
 {
-    if (!buffer)
-        return;
     buffer->next = 0;
     memset(buffer->sequences, 0xFF, ((size_t)buffer->mask + 1) * sizeof(uint32_t));
 }
@@ -61,7 +55,7 @@ void cw_sequence_buffer_reset(struct cw_sequence_buffer *buffer)
 void cw_sequence_buffer_advance(struct cw_sequence_buffer *buffer, uint16_t sequence)
 {
     const uint16_t next = (uint16_t)(sequence + 1);
-    if (!buffer || !cw_sequence_newer(next, buffer->next))
+    if (!cw_sequence_newer(next, buffer->next))
         return;
     const uint32_t passed = (uint16_t)(next - buffer->next);
     if (passed > buffer->mask) {

@@ -1,4 +1,4 @@
-#include "causeway/blend.h"
+#include "causeway/interpolation.h"
 
 #include <math.h>
 #include <string.h>

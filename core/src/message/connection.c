@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "message/yojimbo.h"
 
-#include "causeway/schema_bytes.h"
+#include "causeway/schema.h"
 
 #define MAX_PACKET_SIZE 8192
 #define SEND_SIZE       (CW_DEFAULT_DATAGRAM_SIZE - 36) /* headers, encryption: up to 34 */

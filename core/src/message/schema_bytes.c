@@ -1,4 +1,4 @@
-#include "causeway/schema_bytes.h"
+#include "causeway/schema.h"
 
 #include "base/memory.h"
 

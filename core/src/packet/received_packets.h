@@ -4,7 +4,7 @@
 
 #include "packet/measure.h"
 
-#include "causeway/sequence_buffer.h"
+#include "base/sequence_buffer.h"
 
 /* Packets that a header can ack: the newest and the 31 before it. */
 #define CW_ACKS_PER_HEADER 32

@@ -4,7 +4,7 @@
 
 #include "packet/measure.h"
 
-#include "causeway/sequence_buffer.h"
+#include "base/sequence_buffer.h"
 
 enum cw_packet_fate { CW_PACKET_PENDING, CW_PACKET_LOST, CW_PACKET_ACKED };
 

@@ -1,4 +1,4 @@
-#include "causeway/sequence_buffer.h"
+#include "base/sequence_buffer.h"
 
 #include "unit.h"
 

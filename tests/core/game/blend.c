@@ -1,5 +1,5 @@
 /* What is between two states, and beyond the second one. */
-#include "causeway/blend.h"
+#include "causeway/interpolation.h"
 
 #include "base/prng.h"
 #include "unit.h"

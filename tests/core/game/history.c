@@ -2,7 +2,7 @@
 #include "causeway/history.h"
 
 #include "base/prng.h"
-#include "causeway/blend.h"
+#include "causeway/interpolation.h"
 #include "causeway/simulator.h"
 #include "config_error.h"
 #include "counted.h"

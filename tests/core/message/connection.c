@@ -2,7 +2,7 @@
 #include "config_error.h"
 #include "notes_schema.h"
 
-#include "causeway/schema_bytes.h"
+#include "causeway/schema.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Schemas as bytes: a known encoding, there and back, damage, fingerprints. */
-#include "causeway/schema_bytes.h"
+#include "causeway/schema.h"
 
 #include "random_schema.h"
 #include "unit.h"

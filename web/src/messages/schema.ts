@@ -67,7 +67,7 @@ export const schema = <const Types extends readonly MessageType[]>(
   return { types, encoded: encode(types) };
 };
 
-/** The form that core/include/causeway/schema_bytes.h describes. */
+/** The form that core/include/causeway/schema.h describes. */
 function encode(types: readonly MessageType[]): Uint8Array<ArrayBuffer> {
   const result: number[] = [];
   const u8 = (value: number): unknown => result.push(value);

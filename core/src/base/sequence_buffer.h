@@ -4,14 +4,11 @@
 
 #include "causeway/allocator.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 #include "causeway/sequence.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-CW_BEGIN_DECLARATIONS
 
 /* Marks an empty slot. No 16-bit sequence number equals it. */
 #define CW_SEQUENCE_EMPTY 0xFFFFFFFFu
@@ -103,7 +100,5 @@ static inline void cw_sequence_buffer_remove(struct cw_sequence_buffer *buffer, 
     if (cw_sequence_buffer_exists(buffer, sequence))
         buffer->sequences[sequence & buffer->mask] = CW_SEQUENCE_EMPTY;
 }
-
-CW_END_DECLARATIONS
 
 #endif
