@@ -1,6 +1,6 @@
 #include "base/config_fields.h"
 
-#include "causeway/config.h"
+#include "causeway/allocator.h"
 
 #include <math.h>
 #include <stdbool.h>
