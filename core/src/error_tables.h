@@ -21,6 +21,7 @@
 
 /* Those of servers, of what a page leaves to the package, and of why a datagram was dropped. */
 #define CW_SERVER_ERROR_TABLES(TABLE)                                                              \
+    TABLE(cw_packet_drop_errors)                                                                   \
     TABLE(cw_congestion_config_errors)                                                             \
     TABLE(cw_message_owner_errors)                                                                 \
     TABLE(cw_message_pool_config_errors)                                                           \

@@ -245,10 +245,6 @@ const refusals = {
     { code: 'CONFIG', field: 'maxClients', message: 'maxClients must be from 1 to 1024' },
   ],
   'too many slots': [{ maxClients: 1025 }, { code: 'CONFIG', field: 'maxClients' }],
-  'too many addresses': [
-    { addresses: Array(33).fill('127.0.0.1:1') },
-    { code: 'CONFIG', field: 'addresses', message: 'addresses must be from 1 to 32' },
-  ],
   'no rate': [{ ticksPerSecond: 0 }, { name: 'RangeError', message: /^ticksPerSecond: 0/ }],
   'an option that is null': [
     { takeover: null },

@@ -8,13 +8,10 @@
 
 #define BASE_ERRORS(ERROR)                                                                         \
     ERROR(NONE, "no error")                                                                        \
-    ERROR(INVALID_ARGUMENT,                                                                        \
-          "an argument is out of range or NULL; see the function's documentation")                 \
-    ERROR(NO_MEMORY, "the allocator returned no memory")                                           \
+    ERROR(INVALID_ARGUMENT, "an argument is out of range or NULL")                                 \
+    ERROR(NO_MEMORY, "there is no memory")                                                         \
     ERROR(ADDRESS, "this is not an address; write 1.2.3.4:5 or [::1]:5")                           \
-    ERROR(MALFORMED, "the datagram breaks the protocol")                                           \
-    ERROR(STALE, "the packet is older than the window")                                            \
-    ERROR(DUPLICATE, "this was received or added before")
+    ERROR(MALFORMED, "the datagram breaks the protocol")
 CW_ERROR_LIST(cw_base_errors, CW_OK, BASE_ERRORS)
 
 const char *cw_error_text(enum cw_error error, const struct cw_error_texts *const *tables,

@@ -36,9 +36,8 @@ bool cw_channel_config_is_reliable(const struct cw_channel_config *config)
     RANGE(__VA_ARGS__, UINT, max_messages_per_packet, 1, CW_MAX_MESSAGES_PER_PACKET)               \
     RANGE(__VA_ARGS__, POWER, receive_queue_size, 2, 16384)                                        \
     OTHER(repair, "needs a reliable channel")                                                      \
-    OTHER(max_block_size, "must be from 1 byte to 64 MB, in at most 65535 fragments")              \
-    OTHER(block_fragment_size, "must be at least 1 and 16 bytes below the size of a packet: "      \
-                               "max_send_size or max_packet_size")                                 \
+    OTHER(max_block_size, "must be from 1 to 67108864, in at most 65535 fragments")                \
+    OTHER(block_fragment_size, "must be from 1 to 16 less than max_send_size or max_packet_size")  \
     RANGE(__VA_ARGS__, POWER, send_queue_size, 2, 16384)                                           \
     OTHER(packet_budget, "must be at least 1")                                                     \
     RANGE(__VA_ARGS__, UINT, weight, 1, 1000)                                                      \

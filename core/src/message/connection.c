@@ -93,7 +93,7 @@ static uint32_t received_room(const struct cw_connection_config *config)
 }
 
 #define FIELDS(OTHER, RANGE, ...)                                                                  \
-    OTHER(schema, "must not be NULL")                                                              \
+    OTHER(schema, "is missing")                                                                    \
     RANGE(__VA_ARGS__, UINT, channel_count, 1, CW_MAX_CHANNELS)                                    \
     RANGE(__VA_ARGS__, UINT, max_messages, 1, 32768)                                               \
     RANGE(__VA_ARGS__, AUTO, max_received_messages, 1, 32768)                                      \

@@ -18,17 +18,15 @@ CW_ERROR_LIST(cw_schema_errors, CW_ERROR_SCHEMA_TYPES, SCHEMA_ERRORS)
     ERROR(POOL_EMPTY, "all messages are in use: they are waiting, unacked or not released; raise " \
                       "max_messages or send less")                                                 \
     ERROR(CHANNEL, "the connection has no such channel; they are numbered from 0")                 \
-    ERROR(QUEUE_FULL, "the channel's send queue is full; send less, or try again when messages "   \
-                      "have been delivered")                                                       \
-    ERROR(RECEIPTS_FULL,                                                                           \
-          "max_receipts receipts are still open; take their events, or use fewer receipts")        \
+    ERROR(QUEUE_FULL, "the channel's send queue is full; send less or later")                      \
+    ERROR(RECEIPTS_FULL, "max_receipts receipts are still open; take their events")                \
     ERROR(MESSAGE_TOO_LARGE, "the message would never fit into a packet of its channel; split it " \
                              "or send it as a block")                                              \
     ERROR(BLOCK_NOT_ALLOWED, "a block needs a channel with blocks and a message of a block type")  \
     ERROR(BLOCK_MISSING, "a message of a block type needs a block; attach one first")              \
     ERROR(BLOCK_TOO_LARGE,                                                                         \
           "the block is longer than max_block_size or, on an unreliable channel, than a packet")   \
-    ERROR(NOT_CONNECTED, "nobody is at the other end, either not yet or no longer")
+    ERROR(NOT_CONNECTED, "nobody is at the other end yet, or no longer")
 CW_ERROR_LIST(cw_message_errors, CW_ERROR_MESSAGE_TYPE, MESSAGE_ERRORS)
 
 #define MESSAGE_OWNER_ERRORS(ERROR)                                                                \

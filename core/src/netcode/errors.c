@@ -10,8 +10,7 @@
     ERROR(VERSION, "the version of the token or packet is not NETCODE 1.02")                       \
     ERROR(TOKEN_TIMES, "the connect token expires before it is made, or has a life of 0; check "   \
                        "the backend's clock and life_seconds")                                     \
-    ERROR(TOKEN_ADDRESSES,                                                                         \
-          "a connect token must name from 1 to 32 server addresses, each IPv4 or IPv6")
+    ERROR(TOKEN_ADDRESSES, "a connect token must name from 1 to 32 server addresses")
 CW_ERROR_LIST(cw_token_errors, CW_ERROR_NO_RANDOM, TOKEN_ERRORS)
 
 #define SECURE_PACKET_ERRORS(ERROR)                                                                \

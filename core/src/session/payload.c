@@ -7,10 +7,8 @@
 #include "causeway/secure_packet.h"
 
 #define FIELDS(OTHER, RANGE, ...)                                                                  \
-    OTHER(fragment_above, "must be at most 1191 in a secure connection, whose datagrams have at "  \
-                          "most 1200 bytes before they are encrypted")                             \
-    OTHER(fragment_size, "must be at most 1186 in a secure connection, whose datagrams have at "   \
-                         "most 1200 bytes before they are encrypted")
+    OTHER(fragment_above, "must be at most 1191 in a secure connection")                           \
+    OTHER(fragment_size, "must be at most 1186 in a secure connection")
 CW_CONFIG_ERRORS(0x1220, FIELDS, cw_payload_errors)
 
 _Static_assert(CW_PAYLOAD_MAX == 1200 && CW_PACKET_HEADER_MAX_SIZE == 1200 - 1191 &&
