@@ -179,7 +179,9 @@ test('a session that is back keeps its place again', { skip: oneProcess }, async
 });
 
 test('500 sessions are resumed at once', async (t) => {
-  const { server, relay } = await begin(t, '--resume-seconds', '60');
+  // What a relay that gets no turn has no time for waits, and nobody ends for it.
+  const patient = ['--queue-age', '60', '--request-timeout', '600', '--answer-timeout', '600'];
+  const { server, relay } = await begin(t, '--resume-seconds', '60', ...patient);
   const players = Array.from({ length: 500 }, (_, i) => ({
     name: `player ${i}`,
     key: newKey(),

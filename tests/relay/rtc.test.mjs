@@ -502,6 +502,8 @@ test('a thousand offers that wait do not harm the connected', async () => {
     '0',
     '--max-sessions', // as many offers may come at once, and any share of them to one worker
     String(1100 * workers),
+    '--request-timeout', // the connected say nothing meanwhile
+    '600',
   );
   const connection = await open(RTCPeerConnection, busy.url);
   const offer = await makeOffer();

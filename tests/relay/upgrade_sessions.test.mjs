@@ -23,7 +23,11 @@ test(`an upgrade loses none of ${SESSIONS} sessions`, async (t) => {
   });
   const relay = await startRelay(t, {
     upstream: server.upstream,
-    args: ['--max-sessions-per-address', '0', '--max-sessions', String(2 * SESSIONS)],
+    // The first of them say nothing until the last has come.
+    args: [
+      ...['--max-sessions-per-address', '0', '--max-sessions', String(2 * SESSIONS)],
+      ...['--request-timeout', '600'],
+    ],
   });
   class Plain extends WebSocket {
     constructor(url, protocols) {
