@@ -5,14 +5,7 @@
 // web/lab/generated.ts, and layout(), where the members of a struct are.
 import { readFileSync } from 'node:fs';
 
-const GAME_ROOMS = [
-  'clock_sync',
-  'input',
-  'prediction',
-  'snapshot',
-  'interpolation',
-  'history',
-];
+const GAME_ROOMS = ['clock_sync', 'input', 'prediction', 'snapshot', 'interpolation', 'history'];
 const LAB_ROOMS = ['peer', 'game', 'column'];
 /** What JavaScript does not see of those of the lab: the side of the protocols. */
 const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
