@@ -339,7 +339,7 @@ static void stop(void)
     if (world.server_runs)
         close_server();
     cw_schema_destroy(world.messages.schema);
-    world = (struct world){0};
+    memset(&world, 0, sizeof world); /* which is too large for a copy on the stack */
 }
 
 static void run_until_connected(double most)
